@@ -1,0 +1,180 @@
+/** The registry: one state file per app, read, listed and written whole. */
+import { Failure } from './failure.ts';
+import { isThere, makeFolder, namesIn, readIfThere, writeWhole } from './files.ts';
+import { appName, isAppName } from './names.ts';
+import type { Paths } from './paths.ts';
+
+/** A state file is some kilobytes; more is not ours. */
+const STATE_MAX = 1_048_576;
+
+/** A version that is or was active. */
+export interface Deployed {
+  version: string;
+  commit: string;
+  /** Name of the folder under `releases/`. */
+  release: string;
+  deployed_at: string;
+  deploy_id: string;
+}
+
+export interface InstanceState {
+  current: Deployed | null;
+  /** Good versions before it, newest first. */
+  previous: Deployed[];
+}
+
+/** A deploy that is running, or was when its process died. */
+export interface Deploying {
+  deploy_id: string;
+  pid: number;
+  started: string;
+  /** Identity of the boot, from /proc: a pid means nothing after a restart. */
+  boot_id: string;
+  commit: string;
+  version: string;
+  instance: string;
+  stage: string;
+}
+
+/** One app. Fields that this version does not know survive a rewrite. */
+export interface AppState {
+  version: 1;
+  app: string;
+  repo: string;
+  branch: string;
+  created_at: string;
+  updated_at: string;
+  state: { repohost_token?: string | null; [field: string]: unknown };
+  instances: Record<string, InstanceState>;
+  /** Failures of one commit in a row. */
+  failures: { commit: string; count: number; last_at: string; stage: string } | null;
+  held: { commit: string; since: string; reason: string } | null;
+  deploying: Deploying | null;
+  last_checked: string | null;
+  [field: string]: unknown;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
+}
+
+/** Reads a state file's text. Throws `state_malformed` or `state_unsupported`. */
+function parseState(name: string, text: string): AppState {
+  const bad = (why: string) => new Failure('state_malformed', `the state file of '${name}' ${why}`);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw bad('is not JSON');
+  }
+  if (!isRecord(value)) throw bad('is not an object');
+  if (value.version !== undefined && value.version !== 1) {
+    throw new Failure('state_unsupported', `the state file of '${name}' was written by a newer runner`);
+  }
+  const text_ = (field: string) => {
+    if (typeof value[field] !== 'string') throw bad(`has no text in ${field}`);
+    return value[field] as string;
+  };
+  if (value.app !== undefined && value.app !== name) throw bad('names another app');
+  const inner = value.state ?? {};
+  if (!isRecord(inner)) throw bad('has no section state');
+  const token = inner.repohost_token ?? null;
+  if (token !== null && typeof token !== 'string') throw bad('has a token that is not a text');
+  const instances = value.instances ?? {};
+  if (!isRecord(instances)) throw bad('has no section instances');
+  for (const instance of Object.values(instances)) checkInstance(instance, bad);
+  return {
+    ...value,
+    version: 1,
+    app: name,
+    repo: text_('repo'),
+    branch: text_('branch'),
+    created_at: String(value.created_at ?? ''),
+    updated_at: String(value.updated_at ?? ''),
+    state: inner,
+    instances: instances as AppState['instances'],
+    failures: optional(value.failures, ['commit'], bad) as AppState['failures'],
+    held: optional(value.held, ['commit'], bad) as AppState['held'],
+    deploying: optional(value.deploying, ['deploy_id', 'commit'], bad) as AppState['deploying'],
+    last_checked: typeof value.last_checked === 'string' ? value.last_checked : null,
+  };
+}
+
+function checkInstance(instance: unknown, bad: (why: string) => Failure): void {
+  const previous = isRecord(instance) ? (instance.previous ?? []) : undefined;
+  if (!isRecord(instance) || !Array.isArray(previous)) throw bad('has a malformed instance');
+  instance.previous = previous;
+  instance.current ??= null;
+  for (const version of [instance.current, ...previous]) {
+    const good =
+      version === null ||
+      (isRecord(version) && ['version', 'commit', 'release'].every((field) => typeof version[field] === 'string'));
+    // A release is a folder's name: a path in its place could lead anywhere.
+    const safe = !isRecord(version) || /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(String(version.release));
+    if (!good || !safe) throw bad('has a malformed instance');
+  }
+}
+
+function optional(value: unknown, texts: readonly string[], bad: (why: string) => Failure): unknown {
+  if (value === undefined || value === null) return null;
+  const good = isRecord(value) && texts.every((field) => typeof value[field] === 'string');
+  if (!good) throw bad('has a malformed section');
+  return value;
+}
+
+/** Reads an app; undefined when it is not registered. Throws `name_invalid`, `state_malformed`, … */
+export function findApp(paths: Paths, name: string): AppState | undefined {
+  const bytes = readIfThere(paths.state(appName(name)), STATE_MAX);
+  return bytes && parseState(name, bytes.toString('utf8'));
+}
+
+/** Reads an app; an unknown one is the Failure `app_not_found`, also when the name is no name. */
+export function requireApp(paths: Paths, name: string): AppState {
+  const app = isAppName(name) ? findApp(paths, name) : undefined;
+  if (app) return app;
+  const shown = name.length > 80 ? `${name.slice(0, 77)}…` : name;
+  throw new Failure('app_not_found', `no app called '${shown}' is registered on this server`);
+}
+
+/** Names of all registered apps, sorted. */
+export function appNames(paths: Paths): string[] {
+  return namesIn(paths.stateDir)
+    .filter((file) => file.endsWith('.json'))
+    .map((file) => file.slice(0, -5))
+    .filter(isAppName);
+}
+
+/** All apps; one that cannot be read is told beside the others and never hides them. */
+export function listApps(paths: Paths): { apps: AppState[]; unreadable: { app: string; failure: Failure }[] } {
+  const apps: AppState[] = [];
+  const unreadable: { app: string; failure: Failure }[] = [];
+  for (const name of appNames(paths)) {
+    try {
+      const app = findApp(paths, name);
+      if (app) apps.push(app);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      unreadable.push({ app: name, failure: error });
+    }
+  }
+  return { apps, unreadable };
+}
+
+function stateText(app: AppState): string {
+  return `${JSON.stringify(app, null, 2)}\n`;
+}
+
+/** Registers an app under the registry's lock. Throws `app_exists`. */
+export function createApp(paths: Paths, app: AppState): void {
+  if (isThere(paths.state(app.app))) {
+    throw new Failure('app_exists', `an app called '${app.app}' is registered already`);
+  }
+  makeFolder(paths.stateDir, 0o700);
+  writeApp(paths, app);
+}
+
+/** Writes an app whole, under the registry's lock. */
+export function writeApp(paths: Paths, app: AppState): void {
+  writeWhole(paths.state(app.app), stateText(app));
+}
+

@@ -1,0 +1,161 @@
+/**
+ * Reading the audit log newest first, in blocks from its end, so that a recent record costs the
+ * same at any size of log; and through its rotated files.
+ */
+import { closeSync, constants, createReadStream, fstatSync, openSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { createGunzip } from 'node:zlib';
+import { kindOf, type LogRecord, projectOf, readRecord } from './events.ts';
+import { Failure, systemCode, systemFailure } from './failure.ts';
+import { namesIn, readRange } from './files.ts';
+import type { Paths } from './paths.ts';
+
+const NEWLINE = 0x0a;
+/** Most hits are near the end; larger blocks gain less than 5 % (measured up to 16 MiB). */
+const FIRST_BLOCK = 16_384;
+const BLOCK = 262_144;
+/** A longer line is passed over: our own records end far below. */
+const LINE_MAX = 16_777_216;
+
+/** Lines of an open file that contain `needle` (all when empty), the last one first. */
+export function* linesBackward(fd: number, needle: Uint8Array): Generator<Buffer> {
+  let end = fstatSync(fd).size;
+  let block = FIRST_BLOCK;
+  while (end > 0) {
+    const start = Math.max(0, end - block);
+    const bytes = readRange(fd, start, end - start);
+    // Blocks end at a line's end; the part of a line at the head is read again with the next one.
+    const first = start === 0 ? -1 : bytes.indexOf(NEWLINE);
+    if (start > 0 && (first === -1 || first === bytes.length - 1)) {
+      if (block < LINE_MAX) block *= 2;
+      else end = lineStart(fd, start);
+      continue;
+    }
+    yield* linesWith(bytes, first + 1, needle);
+    end = start + first + 1;
+    block = BLOCK;
+  }
+}
+
+function* linesWith(bytes: Buffer, from: number, needle: Uint8Array): Generator<Buffer> {
+  let end = bytes.length;
+  while (end > from) {
+    const hit = needle.length === 0 ? end - 1 : bytes.lastIndexOf(needle, end - 1);
+    if (hit < from) return;
+    // The newline that ends the last line belongs to it.
+    const searchFrom = hit === end - 1 && bytes[hit] === NEWLINE ? hit - 1 : hit;
+    const start = Math.max(from, searchFrom < from ? from : bytes.lastIndexOf(NEWLINE, searchFrom) + 1);
+    const stop = bytes.indexOf(NEWLINE, Math.max(start, searchFrom));
+    yield bytes.subarray(start, stop === -1 ? bytes.length : stop);
+    end = start;
+  }
+}
+
+/** Position after the newline before `position`, found without keeping what lies between. */
+function lineStart(fd: number, position: number): number {
+  for (let end = position; end > 0; ) {
+    const start = Math.max(0, end - BLOCK);
+    const at = readRange(fd, start, end - start).lastIndexOf(NEWLINE);
+    if (at !== -1) return start + at + 1;
+    end = start;
+  }
+  return 0;
+}
+
+/** The live log and its rotated files (`.1`, `.2.gz`, …), newest first; only those that exist. */
+export function logFiles(paths: Paths): string[] {
+  const folder = dirname(paths.auditLog);
+  const live = basename(paths.auditLog);
+  const number = (name: string) => Number(name.slice(live.length + 1).replace('.gz', ''));
+  const rotated = namesIn(folder)
+    .filter((name) => name.startsWith(`${live}.`) && /^\.\d{1,6}(\.gz)?$/.test(name.slice(live.length)))
+    .sort((a, b) => number(a) - number(b));
+  return [...namesIn(folder).filter((name) => name === live), ...rotated].map((name) => join(folder, name));
+}
+
+/** Opens a file of the log for reading. Throws `file_unreadable`; undefined when it is gone. */
+export function openLog(path: string): number | undefined {
+  try {
+    const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    if (fstatSync(fd).isFile()) return fd;
+    closeSync(fd);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw systemFailure(error, `read ${path}`, 'file_unreadable');
+  }
+  throw new Failure('file_unreadable', `cannot read ${path}: it is not a file`);
+}
+
+/** The newest record that `accept` takes among the lines that contain `needle`. */
+async function newestIn(path: string, needle: Buffer, accept: (record: LogRecord) => boolean): Promise<LogRecord | undefined> {
+  if (path.endsWith('.gz')) return newestInGzip(path, needle, accept);
+  const fd = openLog(path);
+  if (fd === undefined) return undefined;
+  try {
+    for (const line of linesBackward(fd, needle)) {
+      const record = readRecord(line);
+      if (record && accept(record)) return record;
+    }
+    return undefined;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+async function newestInGzip(path: string, needle: Buffer, accept: (record: LogRecord) => boolean): Promise<LogRecord | undefined> {
+  let newest: LogRecord | undefined;
+  try {
+    for await (const line of gzipLines(path)) {
+      if (!line.includes(needle)) continue;
+      const record = readRecord(line);
+      if (record && accept(record)) newest = record;
+    }
+  } catch (error) {
+    // A damaged rotated file ends here: what was read before counts.
+    if (!systemCode(error)?.startsWith('Z_')) throw systemFailure(error, `read ${path}`, 'file_unreadable');
+  }
+  return newest;
+}
+
+/** Lines of a compressed file, first to last; one that is too long is passed over. */
+export async function* gzipLines(path: string): AsyncGenerator<Buffer> {
+  const source = createReadStream(path);
+  const stream = source.pipe(createGunzip());
+  source.on('error', (error) => stream.destroy(error));
+  let parts: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    let from = 0;
+    for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
+      const line = Buffer.concat([...parts, chunk.subarray(from, at)]);
+      if (size + line.length <= LINE_MAX) yield line;
+      parts = [];
+      size = 0;
+      from = at + 1;
+    }
+    const rest = chunk.subarray(from);
+    if (size <= LINE_MAX) parts.push(Buffer.from(rest));
+    else parts = [];
+    size += rest.length;
+  }
+  if (size > 0 && size <= LINE_MAX) yield Buffer.concat(parts);
+}
+
+/**
+ * The newest record of one kind of one app: the live log first, then the rotated files. Throws
+ * `log_not_found` when there is no file at all.
+ */
+export async function newestRecord(paths: Paths, kind: string, app: string): Promise<LogRecord | undefined> {
+  const files = logFiles(paths);
+  if (files.length === 0) {
+    throw new Failure('log_not_found', `there is no audit log yet: ${paths.auditLog}`);
+  }
+  // In quotes: 'api' is then never found inside 'api-2'.
+  const needle = Buffer.from(JSON.stringify(app));
+  const accept = (record: LogRecord) => kindOf(record) === kind && projectOf(record) === app;
+  for (const path of files) {
+    const found = await newestIn(path, needle, accept);
+    if (found) return found;
+  }
+  return undefined;
+}

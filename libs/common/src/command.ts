@@ -1,0 +1,346 @@
+/**
+ * What a command is, and how its command line is read. A command is plain data plus one function;
+ * help and parsing come from the data. mri does the last step of parsing; everything that mri
+ * would guess at (numbers, missing values, repeated or unknown options, a lone dash) is decided
+ * here first and told in clap's words.
+ */
+import mri from 'mri';
+import { usage } from './failure.ts';
+import type { Io } from './io.ts';
+import type { Format, Style } from './output.ts';
+import type { Paths } from './paths.ts';
+
+interface OptionBase {
+  readonly about: string;
+  readonly short?: string;
+  /** Long names of options that cannot be given together with this one. */
+  readonly conflicts?: readonly string[];
+}
+/** On or off. */
+export interface Flag extends OptionBase {
+  readonly kind: 'flag';
+}
+/** Takes one value, always a string, never empty. */
+export interface Value extends OptionBase {
+  readonly kind: 'value';
+  /** Shown in help as `<PLACEHOLDER>`. */
+  readonly placeholder: string;
+  readonly choices?: readonly string[];
+  readonly default?: string;
+  readonly required?: boolean;
+  /** The value may be empty, e.g. `--error ''`. */
+  readonly emptyAllowed?: boolean;
+  /** The value is never repeated in a message. */
+  readonly secret?: boolean;
+}
+export type Option = Flag | Value;
+export type Options = Readonly<Record<string, Option>>;
+
+export interface Positional {
+  readonly about: string;
+  readonly required?: boolean;
+  /** Takes all that remain. */
+  readonly many?: boolean;
+}
+export type Positionals = Readonly<Record<string, Positional>>;
+
+type OptionValues<O extends Options> = {
+  readonly [K in keyof O]: O[K] extends Flag
+    ? boolean
+    : O[K] extends { default: string } | { required: true }
+      ? string
+      : string | undefined;
+};
+type PositionalValues<P extends Positionals> = {
+  readonly [K in keyof P]: P[K] extends { many: true }
+    ? readonly string[]
+    : P[K] extends { required: true }
+      ? string
+      : string | undefined;
+};
+
+/** What `run` is given. */
+export interface Context<O extends Options = Options, P extends Positionals = Positionals> {
+  readonly io: Io;
+  readonly paths: Paths;
+  readonly options: OptionValues<O>;
+  readonly args: PositionalValues<P>;
+  readonly format: Format;
+  /** Name as typed, e.g. `runner tokens list`; what stderr lines begin with. */
+  readonly title: string;
+  /** One line on stderr, prefixed by the command's name. */
+  note(text: string): void;
+  /** One record of a stream on stdout, at once: a line of JSON, a YAML document, or `human`'s text. */
+  print(record: unknown): Promise<void>;
+  /** Colours for stdout and for stderr. */
+  readonly style: Style;
+  readonly errStyle: Style;
+}
+
+/** What `run` returns: the object that the documentation promises, and a status other than 0. */
+export interface Answer {
+  readonly value?: unknown;
+  readonly status?: number;
+}
+
+export interface CommandDefinition<O extends Options, P extends Positionals> {
+  /** The word after the tool's name; empty for the only command of a tool. */
+  readonly name: string;
+  /** One line, no full stop. */
+  readonly about: string;
+  /** Further paragraphs of the help. */
+  readonly details?: string;
+  readonly positionals?: P;
+  readonly options?: O;
+  /** Exit statuses beyond 0, 1 and 2, for the help. */
+  readonly exits?: readonly (readonly [status: number, meaning: string])[];
+  /** Typed examples, for the help. */
+  readonly examples?: readonly string[];
+  run(context: Context<O, P>): Promise<Answer>;
+  /** The only rendering written by hand. Gets the value that `run` returned or printed. */
+  human?(value: never, style: Style, context: Context<O, P>): string;
+}
+
+export type Command = CommandDefinition<Options, Positionals>;
+
+/** Names a command; only the types of its options and positionals are worked out. */
+export function command<const O extends Options, const P extends Positionals>(
+  definition: CommandDefinition<O, P>,
+): Command {
+  return definition as unknown as Command;
+}
+
+/** One executable: `runner-<name>` with one command, or with a command per second word. */
+export interface Tool {
+  /** The executable's name, e.g. `runner-tokens`. */
+  readonly name: string;
+  readonly about: string;
+  readonly commands: readonly Command[];
+}
+
+/** `runner tokens list`: how an operator types a command of a tool. */
+export function titleOf(tool: Tool, definition?: Command): string {
+  return [tool.name.replace('-', ' '), definition?.name].filter(Boolean).join(' ');
+}
+
+/** Options that every command has. */
+export const COMMON_OPTIONS = {
+  json: { kind: 'flag', about: 'Shortcut for --output json', conflicts: ['output'] },
+  output: {
+    kind: 'value',
+    short: 'o',
+    placeholder: 'FORMAT',
+    choices: ['human', 'json', 'yaml'],
+    about: 'How to print the answer [default: human]',
+  },
+  root: { kind: 'value', placeholder: 'DIR', about: 'The runner\'s folder [default: $RUNNER_ROOT, else /opt/runner]' },
+  color: {
+    kind: 'value',
+    placeholder: 'WHEN',
+    choices: ['auto', 'always', 'never'],
+    about: 'When to use colours [default: auto]',
+  },
+  help: { kind: 'flag', short: 'h', about: 'Print help' },
+} as const satisfies Options;
+
+/** All options of a command: its own first, then the common ones. */
+export function optionsOf(definition: Command): Options {
+  return { ...definition.options, ...COMMON_OPTIONS };
+}
+
+/** `--token <TOKEN>` or `--json`, as clap names an option in its sentences. */
+export function optionTitle(name: string, option: Option): string {
+  return option.kind === 'value' ? `--${name} <${option.placeholder}>` : `--${name}`;
+}
+
+/** `<APP>`, `[APP]` or `[APP]...`. */
+export function positionalTitle(name: string, spec: Positional): string {
+  const title = name.toUpperCase();
+  return `${spec.required ? `<${title}>` : `[${title}]`}${spec.many ? '...' : ''}`;
+}
+
+export interface Parsed {
+  readonly options: Readonly<Record<string, string | boolean | undefined>>;
+  readonly args: Readonly<Record<string, string | readonly string[] | undefined>>;
+}
+
+/** Reads a command line by a definition. Throws `usage`. With `--help` nothing else is checked. */
+export function parse(definition: Command, argv: readonly string[]): Parsed {
+  const options = optionsOf(definition);
+  const { normal, rest } = normalise(options, argv);
+  const names = Object.keys(options);
+  // `no-x` is mri's own word for x = false, so such a name is handed over without its `no-`.
+  const handed = (name: string) => (name.startsWith('no-') ? name.slice(3) : name);
+  const found = mri(normal, {
+    string: names.filter((name) => options[name]?.kind === 'value'),
+    boolean: names.filter((name) => options[name]?.kind === 'flag').map(handed),
+  });
+  const values: Record<string, string | boolean | undefined> = {};
+  for (const name of names) {
+    const option = options[name] as Option;
+    const given = normal.some((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`));
+    if (option.kind === 'flag') values[name] = given;
+    else values[name] = given ? String(found[name]) : option.default;
+  }
+  if (values.help === true) return { options: values, args: {} };
+  checkConflicts(options, normal);
+  return { options: values, args: placePositionals(definition, options, values, rest) };
+}
+
+/** Every option as `--name` or `--name=value`, checked; and what stands beside them. */
+function normalise(options: Options, argv: readonly string[]): { normal: string[]; rest: string[] } {
+  const normal: string[] = [];
+  const rest: string[] = [];
+  const seen = new Set<string>();
+  const shorts = new Map(
+    Object.entries(options).flatMap(([name, option]) => (option.short ? [[option.short, name]] : [])),
+  );
+  const take = (name: string, inline: string | undefined, next: string | undefined): number => {
+    const option = options[name] as Option;
+    const title = optionTitle(name, option);
+    if (seen.has(name) && option.kind === 'value') {
+      throw usage(`the argument '${title}' cannot be used multiple times`);
+    }
+    seen.add(name);
+    if (option.kind === 'flag') {
+      if (inline !== undefined) {
+        throw usage(`unexpected value for '${title}' found; no more were expected`);
+      }
+      normal.push(`--${name}`);
+      return 0;
+    }
+    const value = inline ?? (next !== undefined && isValue(next) ? next : undefined);
+    if (value === undefined || (value === '' && !option.emptyAllowed)) {
+      throw usage(`a value is required for '${title}' but none was supplied`);
+    }
+    if (option.choices && !option.choices.includes(value)) {
+      const shown = option.secret ? '' : `'${value}' `;
+      throw usage(`invalid value ${shown}for '${title}' [possible values: ${option.choices.join(', ')}]`);
+    }
+    normal.push(`--${name}=${value}`);
+    return inline === undefined ? 1 : 0;
+  };
+  for (let index = 0; index < argv.length; index += 1) {
+    const arg = argv[index] as string;
+    if (arg === '--') {
+      rest.push(...argv.slice(index + 1));
+      break;
+    }
+    if (arg.startsWith('--')) {
+      const equals = arg.indexOf('=');
+      const name = arg.slice(2, equals === -1 ? undefined : equals);
+      if (!Object.hasOwn(options, name)) throw unknownOption(`--${name}`, Object.keys(options));
+      index += take(name, equals === -1 ? undefined : arg.slice(equals + 1), argv[index + 1]);
+    } else if (arg.length > 1 && arg.startsWith('-')) {
+      index += takeShorts(arg, shorts, options, take, argv[index + 1]);
+    } else {
+      rest.push(arg);
+    }
+  }
+  return { normal, rest };
+}
+
+/** `-h`, `-o json`, `-ojson`, `-o=json`, `-ho json`. Returns how many further arguments it used. */
+function takeShorts(
+  arg: string,
+  shorts: ReadonlyMap<string, string>,
+  options: Options,
+  take: (name: string, inline: string | undefined, next: string | undefined) => number,
+  next: string | undefined,
+): number {
+  for (let at = 1; at < arg.length; at += 1) {
+    const name = shorts.get(arg[at] as string);
+    if (name === undefined) throw usage(`unexpected argument '-${arg[at]}' found`);
+    if (options[name]?.kind === 'value') {
+      const inline = arg.slice(at + 1).replace(/^=/, '');
+      return take(name, at + 1 < arg.length ? inline : undefined, next);
+    }
+    take(name, undefined, undefined);
+  }
+  return 0;
+}
+
+/** Whether an argument after an option is its value: `-` and negative numbers are, options are not. */
+function isValue(arg: string): boolean {
+  return !arg.startsWith('-') || arg === '-' || /^-\d/.test(arg);
+}
+
+function unknownOption(arg: string, names: readonly string[]): Error {
+  const near = nearest(arg.slice(2), names);
+  return usage(`unexpected argument '${arg}' found${near ? `; a similar argument exists: '--${near}'` : ''}`);
+}
+
+function checkConflicts(options: Options, normal: readonly string[]): void {
+  const given = Object.keys(options).filter((name) =>
+    normal.some((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`)),
+  );
+  for (const name of given) {
+    const option = options[name] as Option;
+    const other = option.conflicts?.find((candidate) => given.includes(candidate));
+    if (other !== undefined) {
+      throw usage(
+        `the argument '${optionTitle(name, option)}' cannot be used with '${optionTitle(other, options[other] as Option)}'`,
+      );
+    }
+  }
+}
+
+function placePositionals(
+  definition: Command,
+  options: Options,
+  values: Parsed['options'],
+  rest: readonly string[],
+): Parsed['args'] {
+  const args: Record<string, string | readonly string[] | undefined> = {};
+  const missing = Object.keys(options).flatMap((name) => {
+    const option = options[name] as Option;
+    const absent = option.kind === 'value' && option.required && values[name] === undefined;
+    return absent ? [optionTitle(name, option)] : [];
+  });
+  let used = 0;
+  for (const [name, spec] of Object.entries(definition.positionals ?? {})) {
+    const taken = spec.many ? rest.slice(used) : rest.slice(used, used + 1);
+    used += taken.length;
+    if (spec.required && taken.length === 0) missing.push(positionalTitle(name, spec));
+    args[name] = spec.many ? taken : taken[0];
+  }
+  if (missing.length > 0) {
+    throw usage(`the following required arguments were not provided: ${missing.join(', ')}`);
+  }
+  if (used < rest.length) throw usage(`unexpected argument '${rest[used]}' found`);
+  return args;
+}
+
+/** The name with the smallest edit distance, if it is near enough to be a slip of the finger. */
+export function nearest(word: string, names: readonly string[]): string | undefined {
+  if (word.length > 40) return undefined;
+  let best: string | undefined;
+  let least = Math.max(1, Math.floor(word.length / 3)) + 1;
+  for (const name of names) {
+    const distance = word.length > 1 && name.startsWith(word) ? 1 : editDistance(word, name);
+    if (distance < least) [best, least] = [name, distance];
+  }
+  return best;
+}
+
+/** Insertions, deletions, substitutions and swaps of neighbours (Damerau). */
+function editDistance(one: string, other: string): number {
+  let before: number[] = [];
+  let above = Array.from({ length: other.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= one.length; row += 1) {
+    const line = [row];
+    for (let column = 1; column <= other.length; column += 1) {
+      const same = one[row - 1] === other[column - 1];
+      let cost = Math.min(
+        (above[column] as number) + 1,
+        (line[column - 1] as number) + 1,
+        (above[column - 1] as number) + (same ? 0 : 1),
+      );
+      const swapped = one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
+      if (row > 1 && column > 1 && swapped) cost = Math.min(cost, (before[column - 2] as number) + 1);
+      line.push(cost);
+    }
+    [before, above] = [above, line];
+  }
+  return above[other.length] as number;
+}

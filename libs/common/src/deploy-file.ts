@@ -1,0 +1,232 @@
+/** `.deploy.yml` of a commit: what an app says about how it is deployed. Strict keys. */
+import { readYaml } from './config.ts';
+import { check, type FileName, problem, type Schema, section } from './schema.ts';
+
+/** The file's name in the repository. */
+export const DEPLOY_FILE = '.deploy.yml';
+
+export interface Instance {
+  readonly name: string;
+  readonly domain: string | undefined;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export type Start =
+  | { readonly type: 'process' | 'command'; readonly run: string; readonly timeout: number }
+  | { readonly type: 'none' };
+
+/** When an instance counts as healthy. All times in milliseconds. */
+export interface Health {
+  readonly kind: 'url' | 'cmd' | 'tcp';
+  /** Address, command or host:port; `${NAME}` stands for a variable of the instance. */
+  readonly target: string;
+  /** Lowest and highest HTTP status that is taken as healthy. */
+  readonly expect: readonly [low: number, high: number];
+  readonly interval: number;
+  readonly timeout: number;
+  readonly within: number;
+}
+
+export const HOOKS = ['pre_build', 'post_build', 'pre_switch', 'post_deploy', 'on_failure'] as const;
+export type Hook = (typeof HOOKS)[number];
+
+/** Which channels hear of this app: `all` is `notify: {}` or `both`, `none` is no section at all. */
+export type NotifyChoice = 'telegram' | 'discord' | 'all' | 'none';
+
+export interface DeployFile {
+  /** In the file's order. */
+  readonly instances: readonly Instance[];
+  readonly build: { readonly run: readonly string[]; readonly timeout: number };
+  readonly start: Start;
+  readonly stop: string | undefined;
+  readonly health: Health | undefined;
+  /** How many good releases are kept. */
+  readonly keep: number;
+  /** Paths inside a release that are linked to the instance's shared folder. */
+  readonly shared: readonly { readonly path: string; readonly folder: boolean }[];
+  readonly hooks: Readonly<Record<Hook, readonly string[]>>;
+  readonly notify: NotifyChoice;
+}
+
+const DURATION = '^[0-9]{1,9}(?:ms|s|m|h)?$';
+const duration: Schema = {
+  type: ['string', 'integer'],
+  pattern: DURATION,
+  wanted: 'a time like 500ms, 30s, 5m or 1h',
+};
+const line: Schema = { type: 'string', minLength: 1, wanted: 'a command' };
+const commands: Schema = { anyOf: [line, { type: 'array', items: line }] };
+const NAME = '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$';
+
+const SCHEMA: Schema = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    instances: {
+      type: 'object',
+      propertyPattern: NAME,
+      additionalProperties: {
+        type: 'object',
+        additionalProperties: false,
+        properties: {
+          domain: { type: 'string', pattern: '^[A-Za-z0-9.:-]{1,253}$', wanted: 'a domain name' },
+          env: {
+            type: 'object',
+            propertyPattern: '^[A-Za-z_][A-Za-z0-9_]*$',
+            additionalProperties: { type: ['string', 'integer'] },
+          },
+        },
+      },
+    },
+    build: {
+      anyOf: [
+        line,
+        { type: 'array', items: line },
+        {
+          type: 'object',
+          additionalProperties: false,
+          properties: { run: commands, timeout: duration },
+        },
+      ],
+    },
+    start: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['type'],
+      properties: {
+        type: { type: 'string', enum: ['process', 'command', 'none'] },
+        run: line,
+        timeout: duration,
+      },
+    },
+    stop: line,
+    health: {
+      type: 'object',
+      additionalProperties: false,
+      properties: {
+        url: { type: 'string', pattern: '^https?://', wanted: 'an http or https address' },
+        cmd: line,
+        tcp: { type: 'string', pattern: '^[^\\s]+:[^\\s:]+$', wanted: 'host:port' },
+        expect: {
+          type: ['string', 'integer'],
+          pattern: '^[1-5][0-9][0-9](?:-[1-5][0-9][0-9])?$',
+          wanted: 'an HTTP status like 200, or a range like 200-299',
+        },
+        interval: duration,
+        timeout: duration,
+        within: duration,
+      },
+    },
+    keep: { type: 'integer', minimum: 1, maximum: 1000 },
+    shared: { type: 'array', items: { type: 'string', minLength: 1 } },
+    hooks: {
+      type: 'object',
+      additionalProperties: false,
+      properties: Object.fromEntries(HOOKS.map((hook) => [hook, commands])),
+    },
+    notify: {
+      type: 'object',
+      additionalProperties: false,
+      properties: { channel: { type: 'string', enum: ['telegram', 'discord', 'both'] } },
+    },
+  },
+};
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** `30m` in milliseconds; a bare number is seconds. */
+function milliseconds(text: unknown, fallback: number): number {
+  const match = typeof text === 'string' ? /^(\d+)(ms|s|m|h)?$/.exec(text) : null;
+  return match ? Number(match[1]) * (UNITS[match[2] ?? 's'] as number) : fallback;
+}
+
+function list(value: unknown): readonly string[] {
+  if (value === undefined) return [];
+  return Array.isArray(value) ? (value as string[]) : [value as string];
+}
+
+/**
+ * Reads `.deploy.yml`; undefined bytes (no such file in the commit) mean: check out and switch,
+ * no notifications. Throws `deploy_file_invalid` with file, line and key.
+ */
+export function readDeployFile(bytes: Uint8Array | undefined): DeployFile {
+  const file: FileName = { name: DEPLOY_FILE, code: 'deploy_file_invalid' };
+  const tree = bytes && readYaml(bytes, file);
+  const values = tree ? (check(tree, SCHEMA, file) as Map<string, unknown>) : new Map<string, unknown>();
+  const keyLine = (key: string) =>
+    (tree?.kind === 'map' && tree.entries.find((entry) => entry.key === key)?.line) || 1;
+  const fail = (key: string, what: string) => problem(file, keyLine(key.split('.')[0] as string), key, what);
+  const build = values.get('build');
+  const buildMap = build instanceof Map ? build : new Map<string, unknown>([['run', build]]);
+  const start = startOf(section(values, 'start'), fail);
+  const hooks = section(values, 'hooks');
+  const notify = section(values, 'notify');
+  if (values.has('stop') && start.type !== 'command') throw fail('stop', 'goes with start.type command alone');
+  return {
+    instances: instancesOf(section(values, 'instances')),
+    build: { run: list(buildMap.get('run')), timeout: milliseconds(buildMap.get('timeout'), 1_800_000) },
+    start,
+    stop: values.get('stop') as string | undefined,
+    health: healthOf(section(values, 'health'), fail),
+    keep: (values.get('keep') ?? 5) as number,
+    shared: list(values.get('shared')).map((path) => sharedPath(path, fail)),
+    hooks: Object.fromEntries(HOOKS.map((hook) => [hook, list(hooks?.get(hook))])) as DeployFile['hooks'],
+    notify: notify ? notifyOf(notify.get('channel') as string | undefined) : 'none',
+  };
+}
+
+type Fail = (key: string, what: string) => Error;
+
+function notifyOf(channel: string | undefined): NotifyChoice {
+  return channel === 'telegram' || channel === 'discord' ? channel : 'all';
+}
+
+function instancesOf(instances: Map<string, unknown> | undefined): Instance[] {
+  const found = [...(instances ?? [])].map(([name, values]) => {
+    const instance = values as Map<string, unknown>;
+    return {
+      name,
+      domain: instance.get('domain') as string | undefined,
+      env: Object.fromEntries((section(instance, 'env') ?? []) as Iterable<[string, string]>),
+    };
+  });
+  return found.length > 0 ? found : [{ name: 'default', domain: undefined, env: {} }];
+}
+
+function startOf(start: Map<string, unknown> | undefined, fail: Fail): Start {
+  const type = (start?.get('type') ?? 'none') as Start['type'];
+  const run = start?.get('run') as string | undefined;
+  if (type === 'none') {
+    if (run !== undefined) throw fail('start.run', 'does not go with type none');
+    return { type };
+  }
+  if (run === undefined) throw fail('start', `type ${type} needs the key run`);
+  return { type, run, timeout: milliseconds(start?.get('timeout'), 60_000) };
+}
+
+function healthOf(health: Map<string, unknown> | undefined, fail: Fail): Health | undefined {
+  if (!health) return undefined;
+  const kinds = (['url', 'cmd', 'tcp'] as const).filter((kind) => health.has(kind));
+  const [kind] = kinds;
+  if (kind === undefined || kinds.length > 1) throw fail('health', 'needs one of url, cmd, tcp');
+  const [low = '200', high] = String(health.get('expect') ?? '200-299').split('-');
+  if (high !== undefined && Number(high) < Number(low)) throw fail('health.expect', 'ends before it begins');
+  return {
+    kind,
+    target: health.get(kind) as string,
+    expect: [Number(low), Number(high ?? low)],
+    interval: milliseconds(health.get('interval'), 1_000),
+    timeout: milliseconds(health.get('timeout'), 5_000),
+    within: milliseconds(health.get('within'), 30_000),
+  };
+}
+
+function sharedPath(text: string, fail: Fail): { path: string; folder: boolean } {
+  const folder = text.endsWith('/');
+  const path = text.replace(/\/+$/, '');
+  const parts = path.split('/');
+  if (path.startsWith('/') || parts.some((part) => part === '' || part === '.' || part === '..' || part === '.git')) {
+    throw fail('shared', 'holds a path that leads out of the release');
+  }
+  return { path, folder };
+}

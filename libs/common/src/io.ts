@@ -1,0 +1,147 @@
+/**
+ * What a command may touch: streams, environment, clock, randomness. It is handed in by `main.ts`;
+ * nothing below takes any of these from the air, so a test can hand in its own.
+ */
+import { readSync, writeSync } from 'node:fs';
+import { isatty } from 'node:tty';
+import { Failure, systemCode, systemWords } from './failure.ts';
+
+/** A stream to write to. Writes are synchronous: what was written has left the process. */
+export interface Sink {
+  readonly isTTY: boolean;
+  /** Width in character cells; 80 when unknown. */
+  readonly columns: number;
+  /** The reader has left (EPIPE): later writes do nothing. Long-running commands stop then. */
+  readonly closed: boolean;
+  write(data: string | Uint8Array): void;
+}
+
+export interface Source {
+  readonly fd: number;
+  readonly isTTY: boolean;
+  /** Reads the next bytes; null at the end. Blocks. */
+  read(): Uint8Array | null;
+}
+
+export interface Io {
+  readonly stdin: Source;
+  readonly stdout: Sink;
+  readonly stderr: Sink;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  /** Effective user id. */
+  readonly uid: number;
+  readonly pid: number;
+  now(): Date;
+  /** Milliseconds of a clock that never steps back. */
+  elapsed(): number;
+  random(bytes: number): Uint8Array;
+  /** Calls `handler` instead of dying when SIGINT, SIGTERM or SIGHUP comes; returns a remover. */
+  onSignal(handler: (signal: NodeJS.Signals) => void): () => void;
+}
+
+const pause = new Int32Array(new SharedArrayBuffer(4));
+
+/** Blocks this thread; only for a descriptor that asks to be tried again. */
+function sleep(milliseconds: number): void {
+  Atomics.wait(pause, 0, 0, milliseconds);
+}
+
+function openSink(fd: number, name: string): Sink {
+  let closed = false;
+  const tty = isatty(fd);
+  return {
+    isTTY: tty,
+    get columns() {
+      const stream = fd === 1 ? process.stdout : process.stderr;
+      return (tty && stream.columns) || 80;
+    },
+    get closed() {
+      return closed;
+    },
+    write(data) {
+      if (closed) return;
+      const bytes = typeof data === 'string' ? Buffer.from(data, 'utf8') : data;
+      for (let done = 0; done < bytes.length; ) {
+        try {
+          done += writeSync(fd, bytes, done);
+        } catch (error) {
+          const code = systemCode(error);
+          if (code === 'EAGAIN') sleep(2);
+          else if (code === 'EPIPE' || code === 'EBADF' || code === 'EIO') closed = true;
+          else throw new Failure('output_failed', `cannot write to ${name}: ${systemWords(error)}`);
+          if (closed) return;
+        }
+      }
+    },
+  };
+}
+
+function openSource(fd: number): Source {
+  const buffer = Buffer.allocUnsafeSlow(65_536);
+  return {
+    fd,
+    isTTY: isatty(fd),
+    read() {
+      for (;;) {
+        try {
+          const length = readSync(fd, buffer, 0, buffer.length, null);
+          return length === 0 ? null : Buffer.from(buffer.subarray(0, length));
+        } catch (error) {
+          const code = systemCode(error);
+          if (code === 'EAGAIN') sleep(5);
+          else if (code === 'EOF' || code === 'EBADF') return null;
+          else if (code === 'EISDIR') throw new Failure('file_unreadable', 'standard input is a directory');
+          else throw error;
+        }
+      }
+    },
+  };
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** The real world, for `main.ts`. */
+export function processIo(): Io {
+  let stdin: Source | undefined;
+  return {
+    get stdin() {
+      stdin ??= openSource(0);
+      return stdin;
+    },
+    stdout: openSink(1, 'standard output'),
+    stderr: openSink(2, 'standard error'),
+    env: process.env,
+    get cwd() {
+      try {
+        return process.cwd();
+      } catch {
+        return '/';
+      }
+    },
+    uid: process.geteuid?.() ?? 0,
+    pid: process.pid,
+    now: () => new Date(),
+    elapsed: () => performance.now(),
+    random: (bytes) => process.getBuiltinModule('node:crypto').randomBytes(bytes),
+    onSignal(handler) {
+      for (const signal of SIGNALS) process.on(signal, handler);
+      return () => {
+        for (const signal of SIGNALS) process.removeListener(signal, handler);
+      };
+    },
+  };
+}
+
+/** Reads a source to its end as UTF-8 text, at most `limit` bytes. Throws `file_unreadable` beyond. */
+export function readAll(source: Source, limit: number, what: string): string {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for (let chunk = source.read(); chunk; chunk = source.read()) {
+    size += chunk.length;
+    if (size > limit) throw new Failure('file_unreadable', `${what} is larger than ${limit} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+

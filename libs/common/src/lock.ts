@@ -1,0 +1,100 @@
+/**
+ * One kernel lock per file. flock(1) locks the inherited descriptor; the lock belongs to the open
+ * file description, so it stays with this process after the helper has ended and the kernel drops
+ * it however the process dies. The file is never unlinked: two holders would be possible.
+ */
+import { spawnSync } from 'node:child_process';
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { Failure, systemCode, systemFailure } from './failure.ts';
+import { makeFolder, readIfThere } from './files.ts';
+
+/** Exit status that flock(1) is told to use when the lock is held. */
+const HELD = 75;
+
+export interface Lock {
+  /** The locked descriptor; close-on-exec, so no child keeps the lock. */
+  readonly fd: number;
+  release(): void;
+}
+
+/** What a holder wrote about itself. It informs; the kernel decides. */
+export interface Holder {
+  pid?: number;
+  command?: string;
+  since?: string;
+  [field: string]: unknown;
+}
+
+/**
+ * Takes the lock, waiting at most `waitSeconds` (0: not at all). Undefined when another process
+ * holds it. Throws `lock_unavailable` where flock(1) is missing.
+ */
+export function takeLock(path: string, waitSeconds: number, holder: Holder = {}): Lock | undefined {
+  makeFolder(dirname(path));
+  let fd: number;
+  try {
+    fd = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o600);
+  } catch (error) {
+    throw systemFailure(error, `open the lock ${path}`);
+  }
+  try {
+    if (!fstatSync(fd).isFile()) throw new Failure('lock_unavailable', `${path} is not a file`);
+    const wait = waitSeconds > 0 ? ['-w', String(waitSeconds)] : ['-n'];
+    const done = spawnSync('flock', ['-x', ...wait, '-E', String(HELD), '3'], {
+      stdio: ['ignore', 'ignore', 'ignore', fd],
+    });
+    if (done.status === HELD) {
+      closeSync(fd);
+      return undefined;
+    }
+    if (done.status !== 0) {
+      const missing = systemCode(done.error) === 'ENOENT';
+      throw new Failure(
+        'lock_unavailable',
+        missing
+          ? 'the command flock is missing: install util-linux'
+          : `cannot lock ${path}: flock ended with ${done.signal ?? done.status}`,
+      );
+    }
+    describe(fd, holder);
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+  return { fd, release: () => closeSync(fd) };
+}
+
+/** Like `takeLock`, but a held lock is the Failure `locked`, naming who holds it. */
+export function requireLock(
+  path: string,
+  what: string,
+  waitSeconds: number,
+  holder: Holder = {},
+): Lock {
+  const lock = takeLock(path, waitSeconds, holder);
+  if (lock) return lock;
+  const { pid, command, since } = holderOf(path);
+  const by = pid ? `: held by process ${pid}` : '';
+  const doing = command ? ` (${command}${since ? ` since ${since}` : ''})` : '';
+  throw new Failure('locked', `${what} is busy${by}${doing}`);
+}
+
+/** Who wrote itself into the lock last. */
+export function holderOf(path: string): Holder {
+  try {
+    const value: unknown = JSON.parse(readIfThere(path, 65_536)?.toString('utf8') || '{}');
+    return value !== null && typeof value === 'object' ? (value as Holder) : {};
+  } catch {
+    return {};
+  }
+}
+
+function describe(fd: number, holder: Holder): void {
+  try {
+    ftruncateSync(fd, 0);
+    writeSync(fd, `${JSON.stringify(holder)}\n`, 0);
+  } catch {
+    // A full disk: the lock is held all the same, only nobody can read by whom.
+  }
+}

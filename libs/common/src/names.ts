@@ -1,0 +1,66 @@
+/** Which names are taken from outside: they become file names and arguments of git. */
+import { Failure } from './failure.ts';
+
+/** 63 characters, the limit of a DNS label and of a systemd instance that stays readable. */
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
+
+/** `locks/registry.lock` is the registry's own. */
+const RESERVED = 'registry';
+
+function quoted(text: string): string {
+  return `'${text.length > 80 ? `${text.slice(0, 77)}…` : text}'`;
+}
+
+/** Checks an app's name; throws `name_invalid`. */
+export function appName(text: string): string {
+  if (isAppName(text)) return text;
+  if (text === RESERVED) {
+    throw new Failure('name_invalid', `'${RESERVED}' is reserved: give the app another name with --name`);
+  }
+  throw new Failure(
+    'name_invalid',
+    `${quoted(text)} is not an app name: 1 to 63 letters, digits, dots, dashes or underscores, beginning with a letter or digit, without '..'`,
+  );
+}
+
+/** Whether a file name without its ending can be an app's name. */
+export function isAppName(text: string): boolean {
+  return NAME.test(text) && !text.includes('..') && text !== RESERVED;
+}
+
+/** Checks an instance's name; throws `name_invalid`. */
+export function instanceName(text: string): string {
+  if (NAME.test(text) && !text.includes('..')) return text;
+  throw new Failure('name_invalid', `${quoted(text)} is not an instance name`);
+}
+
+/** Checks `owner/name` of a repository (a `.git` ending is dropped); throws `name_invalid`. */
+export function repoName(text: string): string {
+  const repo = text.endsWith('.git') ? text.slice(0, -4) : text;
+  const parts = repo.split('/');
+  const good =
+    repo.length <= 200 &&
+    parts.length === 2 &&
+    parts.every((part) => /^[A-Za-z0-9_.][A-Za-z0-9_.-]*$/.test(part) && !/^\.+$/.test(part));
+  if (good) return repo;
+  throw new Failure('name_invalid', `${quoted(text)} is not a repository: give it as <owner>/<name>`);
+}
+
+/**
+ * Checks a branch or tag by the rules of git-check-ref-format(1), and that it does not begin with
+ * a dash, where git would take it for an option; throws `name_invalid`.
+ */
+export function refName(text: string, what = 'branch'): string {
+  const bad =
+    text === '' ||
+    text.length > 200 ||
+    text.startsWith('-') ||
+    text.endsWith('.') ||
+    text === '@' ||
+    text.includes('..') ||
+    text.includes('@{') ||
+    /[\x00-\x20\x7f~^:?*[\\]/.test(text) ||
+    text.split('/').some((part) => part === '' || part.startsWith('.') || part.endsWith('.lock'));
+  if (!bad) return text;
+  throw new Failure('name_invalid', `${quoted(text)} is not a valid ${what} name`);
+}

@@ -1,0 +1,79 @@
+/** Human, JSON and YAML renderings of an answer; foreign text made harmless; colour. */
+import picocolors from 'picocolors';
+import { jsonEscapes, UNSAFE } from './harmless.ts';
+
+export type Format = 'human' | 'json' | 'yaml';
+export const FORMATS: readonly Format[] = ['human', 'json', 'yaml'];
+
+/** YAML of a value; unsafe characters are written as escapes in double quotes. */
+export async function yamlText(value: unknown): Promise<string> {
+  const { stringify } = await import('yaml');
+  const plain: unknown = JSON.parse(JSON.stringify(value));
+  const text = stringify(plain, { lineWidth: 0 });
+  if (text.search(UNSAFE) === -1) return text;
+  const quoted = { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN' } as const;
+  return jsonEscapes(stringify(plain, { lineWidth: 0, blockQuote: false, ...quoted }));
+}
+
+export type ColourWhen = 'auto' | 'always' | 'never';
+export type Style = ReturnType<typeof picocolors.createColors>;
+
+/**
+ * Colours for one stream: `--color`, then NO_COLOR, then FORCE_COLOR, then whether the stream is a
+ * terminal that can. Decided here because picocolors decides once, for stdout alone.
+ */
+export function styleFor(
+  when: ColourWhen,
+  env: Readonly<Record<string, string | undefined>>,
+  stream: { isTTY: boolean },
+): Style {
+  const forced = env.FORCE_COLOR;
+  const coloured =
+    when === 'always' ||
+    (when === 'auto' &&
+      (env.NO_COLOR
+        ? false
+        : forced !== undefined && forced !== ''
+          ? forced !== '0' && forced !== 'false'
+          : stream.isTTY && env.TERM !== 'dumb'));
+  return picocolors.createColors(coloured);
+}
+
+/** Width of a text in character cells, near enough for aligning: wide and emoji characters are 2. */
+export function cells(text: string): number {
+  let width = 0;
+  for (const character of text) {
+    const code = character.codePointAt(0) ?? 0;
+    if (code < 0x300) width += 1;
+    else if (/\p{M}|\u200d|\ufe0f/u.test(character)) width += 0;
+    else width += /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]|\p{Emoji_Presentation}/u.test(character) ? 2 : 1;
+  }
+  return width;
+}
+
+/** Pads to `width` cells. */
+export function pad(text: string, width: number): string {
+  return text + ' '.repeat(Math.max(0, width - cells(text)));
+}
+
+/** Lines `label  value` with the values aligned; continuation lines are indented under the value. */
+export function fields(rows: readonly (readonly [label: string, value: string])[], indent = '  '): string {
+  const width = Math.max(0, ...rows.map(([label]) => cells(label)));
+  const margin = indent + ' '.repeat(width + 2);
+  return rows
+    .map(([label, value]) => `${indent}${pad(label, width)}  ${value.replaceAll('\n', `\n${margin}`)}\n`)
+    .join('');
+}
+
+/** A table with a heading line; the last column is not padded. */
+export function table(heading: readonly string[], rows: readonly (readonly string[])[], style: Style): string {
+  const widths = heading.map((title, column) =>
+    Math.max(cells(title), ...rows.map((row) => cells(row[column] ?? ''))),
+  );
+  const line = (row: readonly string[]) =>
+    row
+      .map((text, column) => (column === row.length - 1 ? text : pad(text, widths[column] ?? 0)))
+      .join('  ')
+      .trimEnd();
+  return `${style.bold(line(heading))}\n${rows.map((row) => `${line(row)}\n`).join('')}`;
+}

@@ -1,0 +1,90 @@
+/** Where everything lives under the runner's root. No file outside the root is ever written. */
+import { join, resolve } from 'node:path';
+
+/** Where the runner lives unless `--root` or RUNNER_ROOT says otherwise. */
+export const DEFAULT_ROOT = '/opt/runner';
+
+export interface Paths {
+  readonly root: string;
+  readonly config: string;
+  readonly mkey: string;
+  readonly stateDir: string;
+  readonly logsDir: string;
+  readonly auditLog: string;
+  readonly fetchLog: string;
+  readonly auditSpool: string;
+  readonly notifySpool: string;
+  readonly locksDir: string;
+  readonly registryLock: string;
+  state(app: string): string;
+  lock(app: string): string;
+  app(app: string): AppPaths;
+  deployLog(app: string, deployId: string): string;
+  deployLogs(app: string): string;
+}
+
+export interface AppPaths {
+  readonly dir: string;
+  readonly repo: string;
+  readonly releases: string;
+  release(name: string): string;
+  instance(name: string): InstancePaths;
+}
+
+export interface InstancePaths {
+  readonly dir: string;
+  /** Relative symbolic link to the active release. */
+  readonly current: string;
+  readonly shared: string;
+  readonly run: string;
+}
+
+/** Chooses the root: `--root`, then RUNNER_ROOT, then /opt/runner; always absolute. */
+export function chooseRoot(
+  option: string | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+  cwd: string,
+): string {
+  return resolve(cwd, option || env.RUNNER_ROOT || DEFAULT_ROOT);
+}
+
+/** The layout under a root; see `docs/files.md`. */
+export function pathsOf(root: string): Paths {
+  const at = (...parts: string[]) => join(root, ...parts);
+  return {
+    root,
+    config: at('config.yml'),
+    mkey: at('mkey'),
+    stateDir: at('state'),
+    logsDir: at('logs'),
+    auditLog: at('logs', 'deploy-events.jsonl'),
+    fetchLog: at('logs', 'fetch.log'),
+    auditSpool: at('spool', 'audit'),
+    notifySpool: at('spool', 'notify'),
+    locksDir: at('locks'),
+    registryLock: at('locks', 'registry.lock'),
+    state: (app) => at('state', `${app}.json`),
+    lock: (app) => at('locks', `${app}.lock`),
+    app: (app) => appPaths(at('apps', app)),
+    deployLog: (app, deployId) => at('logs', 'deploys', app, `${deployId}.log`),
+    deployLogs: (app) => at('logs', 'deploys', app),
+  };
+}
+
+function appPaths(dir: string): AppPaths {
+  return {
+    dir,
+    repo: join(dir, 'repo.git'),
+    releases: join(dir, 'releases'),
+    release: (name) => join(dir, 'releases', name),
+    instance: (name) => {
+      const instance = join(dir, 'instances', name);
+      return {
+        dir: instance,
+        current: join(instance, 'current'),
+        shared: join(instance, 'shared'),
+        run: join(instance, 'run'),
+      };
+    },
+  };
+}

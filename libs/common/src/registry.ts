@@ -1,0 +1,36 @@
+/** Changing the registry: every change is made under one lock, from what is on disk at that moment. */
+import { type AppState, requireApp, writeApp } from './apps.ts';
+import { sweepStrays } from './files.ts';
+import type { Io } from './io.ts';
+import { requireLock } from './lock.ts';
+import type { Paths } from './paths.ts';
+
+/** Longest wait for another command's change, in seconds; a change takes milliseconds. */
+const WAIT = 20;
+
+/** Runs `change` while no other command can change the registry. Throws `locked` after 20 s. */
+export function changeRegistry<T>(paths: Paths, io: Io, command: string, change: () => T): T {
+  const holder = { pid: io.pid, command, since: io.now().toISOString() };
+  const lock = requireLock(paths.registryLock, 'the registry', WAIT, holder);
+  try {
+    sweepStrays(paths.stateDir, io.now());
+    return change();
+  } finally {
+    lock.release();
+  }
+}
+
+/** Changes one registered app; `change` gets it as it is on disk now and returns what to write. */
+export function changeApp(
+  paths: Paths,
+  io: Io,
+  command: string,
+  name: string,
+  change: (app: AppState) => AppState,
+): AppState {
+  return changeRegistry(paths, io, command, () => {
+    const changed = { ...change(requireApp(paths, name)), updated_at: io.now().toISOString() };
+    writeApp(paths, changed);
+    return changed;
+  });
+}

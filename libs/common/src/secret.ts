@@ -1,0 +1,130 @@
+/** A value that will not print itself; fingerprints; scrubbing text of secrets. */
+import { Failure } from './failure.ts';
+
+const REDACTED = '[REDACTED]';
+
+/** Holds a secret text. Printing, interpolating, inspecting or serialising it shows `[REDACTED]`. */
+export class Secret {
+  readonly #value: string;
+
+  constructor(value: string) {
+    this.#value = value;
+  }
+
+  /** The plaintext. Only the vault, HTTP, git's askpass and prompts may call this. */
+  reveal(): string {
+    return this.#value;
+  }
+
+  toString(): string {
+    return REDACTED;
+  }
+
+  toJSON(): string {
+    return REDACTED;
+  }
+
+  [Symbol.for('nodejs.util.inspect.custom')](): string {
+    return REDACTED;
+  }
+}
+
+/** Longest token that is taken; a header line of most servers ends at 8 KiB. */
+const TOKEN_MAX = 4096;
+
+/**
+ * Takes a token as it came from a flag, a file or a prompt: one trailing newline is dropped.
+ * Throws `token_invalid` unless it is 1 to 4096 printable ASCII characters without spaces,
+ * because it becomes an HTTP header. The message never quotes it.
+ */
+export function tokenSecret(text: string): Secret {
+  const token = text.replace(/\r?\n$/, '');
+  if (token === '') throw new Failure('token_invalid', 'the token is empty');
+  if (token.length > TOKEN_MAX) {
+    throw new Failure('token_invalid', `the token is longer than ${TOKEN_MAX} characters`);
+  }
+  if (!/^[\x21-\x7e]+$/.test(token)) {
+    throw new Failure(
+      'token_invalid',
+      'the token has characters that no code host issues: spaces, line breaks or non-ASCII',
+    );
+  }
+  return new Secret(token);
+}
+
+/** sha256 of a secret as 64 hex characters: what grouping compares. */
+export function digestOf(secret: Secret): string {
+  const { createHash } = process.getBuiltinModule('node:crypto');
+  return createHash('sha256').update(secret.reveal(), 'utf8').digest('hex');
+}
+
+/** Shows a digest as `tk_1234…9abc`: first and last four of its first 12 hex characters. */
+export function fingerprintOf(digest: string): string {
+  return `tk_${digest.slice(0, 4)}…${digest.slice(8, 12)}`;
+}
+
+/** Secrets whose shape tells them, whoever issued them. Each is linear: no nested repetition. */
+const SHAPES: readonly RegExp[] = [
+  /\bgh[pousr]_[A-Za-z0-9]{20,255}/g,
+  /\bgithub_pat_[A-Za-z0-9_]{20,255}/g,
+  /\bgl(?:pat|ptt|dt|rt|cbt)-[A-Za-z0-9_-]{16,255}/g,
+  /\bnpm_[A-Za-z0-9]{30,64}/g,
+  /\bxox[abeoprs]-[A-Za-z0-9-]{10,255}/g,
+  /\bsk_(?:live|test)_[A-Za-z0-9]{16,255}/g,
+  /\bsk-(?:proj-|ant-)?[A-Za-z0-9_-]{32,255}/g,
+  /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g,
+  /\bAIza[A-Za-z0-9_-]{35}/g,
+  /\beyJ[A-Za-z0-9_-]{8,4096}\.[A-Za-z0-9_-]{8,8192}(?:\.[A-Za-z0-9_-]{8,4096}){1,3}/g,
+  /\b[1-9]\d{4,16}:[A-Za-z0-9_-]{30,64}/g,
+  /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]{0,16384}(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?/g,
+];
+
+/** Secrets told by what stands before them; the first group is kept. */
+const PLACES: readonly RegExp[] = [
+  /(https?:\/\/[^\s/]{1,255}\/api\/(?:v\d{1,2}\/)?webhooks\/\d{5,25}\/)[A-Za-z0-9_-]{8,255}/g,
+  /(\b[a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/@"'`<>]{1,512}(?=@)/gi,
+  /(\bauthorization["']?\s{0,4}[:=]\s{0,4}["']?(?:bearer|basic|token)\s{1,4})[A-Za-z0-9._~+/=-]{4,4096}/gi,
+  /(\bbearer\s{1,4})[A-Za-z0-9._~+/=-]{16,4096}/gi,
+  /(\b[a-z0-9_-]{0,40}(?:password|passwd|secret|api[_-]?key|access[_-]?key|auth[_-]?token|access[_-]?token|private[_-]?key)["']?\s{0,3}[:=]\s{0,3}["']?)(?!\[REDACTED\])(?![{(<$]|null\b|undefined\b|none\b|true\b|false\b)[^\s"'`,;)}\]]{6,512}/gi,
+];
+
+/** Shortest known value that is searched for: a shorter one would blacken ordinary text. */
+const KNOWN_MIN = 6;
+
+/** The forms in which a tool may print a value: raw, base64 at each alignment, URI, JSON, hex. */
+function formsOf(value: string): string[] {
+  const bytes = Buffer.from(value, 'utf8');
+  const base64 = [0, 1, 2].map((shift) => {
+    // Dropping the characters that depend on what stands before and after leaves the stable middle.
+    const text = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64').replace(/=+$/, '');
+    const from = shift === 0 ? 0 : shift + 1;
+    return text.slice(from, (bytes.length + shift) % 3 === 0 ? undefined : -1);
+  });
+  const forms = [
+    value,
+    ...base64,
+    ...base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_')),
+    encodeURIComponent(value),
+    JSON.stringify(value).slice(1, -1),
+    bytes.toString('hex'),
+    bytes.toString('hex').toUpperCase(),
+  ];
+  return forms.filter((form) => form.length >= KNOWN_MIN);
+}
+
+/**
+ * Makes a function that replaces every known secret, in every form a tool may print it, and
+ * everything that has the shape of a well-known secret, by `[REDACTED]`. Run it before cutting:
+ * a cut secret no longer matches.
+ */
+export function redactor(known: Iterable<Secret> = []): (text: string) => string {
+  const forms = [...known].flatMap((secret) => formsOf(secret.reveal()));
+  forms.sort((a, b) => b.length - a.length);
+  return (text) => {
+    let clean = text;
+    for (const form of forms) clean = clean.replaceAll(form, REDACTED);
+    for (const shape of SHAPES) clean = clean.replace(shape, REDACTED);
+    for (const place of PLACES) clean = clean.replace(place, `$1${REDACTED}`);
+    return clean;
+  };
+}

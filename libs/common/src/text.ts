@@ -1,0 +1,163 @@
+/**
+ * Makes foreign text plain, and shortens it without breaking a character.
+ * The order that every reader of build output keeps: escapes, progress lines, controls.
+ */
+
+const ESC = '\\u001b';
+/** Every part ends at the next escape, so the whole match stays linear. */
+const ESCAPES = new RegExp(
+  [
+    `(?:${ESC}\\[|\\u009b)([0-?]*)[ -/]*([@-~]?)`, // CSI: colours, cursor, erase
+    `${ESC}[\\]PX^_][^\\u0007\\u001b\\u009c]*(?:\\u0007|\\u009c|${ESC}\\\\)`, // OSC with hyperlinks, DCS, APC
+    `${ESC}[ -/]+[0-~]?`, // character sets
+    `${ESC}[0-~]?`,
+  ].join('|'),
+  'g',
+);
+
+/**
+ * Removes terminal escapes: CSI, OSC (hyperlinks keep their text), DCS, character sets, cut-off
+ * ones too. A jump to the first column becomes a carriage return, because that is what it draws.
+ */
+export function stripAnsi(text: string): string {
+  if (!text.includes('\u001b') && !text.includes('\u009b')) return text;
+  return text.replace(ESCAPES, (_all, digits?: string, final?: string) =>
+    final === 'G' && (digits === '' || digits === '0' || digits === '1') ? '\r' : '',
+  );
+}
+
+/**
+ * Leaves of each line what a terminal would show in the end: the text after its last carriage
+ * return. CRLF becomes LF.
+ */
+export function collapseProgress(text: string): string {
+  if (!text.includes('\r')) return text;
+  const lines = text.split('\n');
+  return lines.map((line) => lastSegment(line)).join('\n');
+}
+
+function lastSegment(line: string): string {
+  let end = line.length;
+  while (end > 0 && line.charCodeAt(end - 1) === 13) end -= 1;
+  if (end === 0) return '';
+  return line.slice(line.lastIndexOf('\r', end - 1) + 1, end);
+}
+
+/** C0 but newline and tab, DEL, C1, byte order marks, and what turns the direction of text. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the subject
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ufeff]/g;
+
+/**
+ * Removes every control character but newline and tab, and bidirectional overrides, which can show
+ * a text other than it is. A lone surrogate becomes U+FFFD.
+ */
+export function dropControls(text: string): string {
+  return text.replace(CONTROLS, '').toWellFormed();
+}
+
+/** Foreign output as plain text: without escapes, overwritten progress and control characters. */
+export function cleanText(text: string): string {
+  return dropControls(collapseProgress(stripAnsi(text)));
+}
+
+/** Length in Unicode code points, the unit of every limit on messages. */
+export function codePoints(text: string): number {
+  let count = text.length;
+  for (let at = 0; at < text.length - 1; at += 1) {
+    if (isPair(text, at)) {
+      count -= 1;
+      at += 1;
+    }
+  }
+  return count;
+}
+
+/**
+ * The text in at most `max` code points. What had to be cut ends in `…`, which counts too, and is
+ * never cut inside a grapheme: an emoji sequence or a letter with its accents stays whole or goes.
+ */
+export function cutCodePoints(text: string, max: number): string {
+  if (text.length <= max || codePoints(text) <= max) return text;
+  if (max < 1) return '';
+  return `${text.slice(0, graphemeStart(text, indexOfPoint(text, max - 1)))}…`;
+}
+
+/** A line end this near (code units) is preferred to the exact place of a cut. */
+const NEAR = 80;
+
+/**
+ * The text in at most `max` code points: a third from its head, the rest from its tail, and between
+ * them a line that counts the omitted code points. Cuts at line ends where one is near.
+ */
+export function headAndTail(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const total = codePoints(text);
+  if (total <= max) return text;
+  const room = max - codePoints(omission(total));
+  if (room < 3) return cutCodePoints(text, max);
+  const headPoints = Math.floor(room / 3);
+  const headEnd = lineEndBefore(text, graphemeStart(text, indexOfPoint(text, headPoints)));
+  const exact = indexOfPoint(text, total - (room - headPoints));
+  const tailStart = Math.max(headEnd, lineStartAfter(text, nextGrapheme(text, exact)));
+  const head = text.slice(0, headEnd);
+  const tail = text.slice(tailStart);
+  return head + omission(total - codePoints(head) - codePoints(tail)) + tail;
+}
+
+function omission(count: number): string {
+  return `\n… ${count} characters omitted …\n`;
+}
+
+function lineEndBefore(text: string, at: number): number {
+  const end = text.lastIndexOf('\n', at);
+  return end > 0 && at - end <= NEAR ? end : at;
+}
+
+function lineStartAfter(text: string, at: number): number {
+  if (at === 0 || text[at - 1] === '\n') return at;
+  const end = text.slice(at, at + NEAR).indexOf('\n');
+  return end >= 0 && at + end + 1 < text.length ? at + end + 1 : at;
+}
+
+/** Index (code units) of the code point with this number; the text's length if it has fewer. */
+function indexOfPoint(text: string, point: number): number {
+  let at = 0;
+  for (let count = 0; count < point && at < text.length; count += 1) at += isPair(text, at) ? 2 : 1;
+  return at;
+}
+
+function isPair(text: string, at: number): boolean {
+  const high = text.charCodeAt(at);
+  if (high < 0xd800 || high > 0xdbff) return false;
+  const low = text.charCodeAt(at + 1);
+  return low >= 0xdc00 && low <= 0xdfff;
+}
+
+let segmenter: Intl.Segmenter | undefined;
+
+/** The start of the grapheme that `at` stands in, which is `at` itself between two graphemes. */
+function graphemeStart(text: string, at: number): number {
+  if (at <= 0 || at >= text.length || isPlain(text, at)) return at;
+  // Whether a place divides two graphemes is settled by what precedes it back to plain text.
+  let from = at - 1;
+  while (from > 0 && !isPlain(text, from)) from -= 1;
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
+  const piece = segmenter.segment(text.slice(from, at + 2)).containing(at - from);
+  return from + (piece?.index ?? 0);
+}
+
+/** The next place at or after `at` that divides two graphemes. */
+function nextGrapheme(text: string, at: number): number {
+  let place = at;
+  while (place < text.length && graphemeStart(text, place) !== place) place += 1;
+  return place;
+}
+
+/** Whether printable ASCII or a newline stands on both sides: certainly two graphemes. */
+function isPlain(text: string, at: number): boolean {
+  return isPlainUnit(text.charCodeAt(at - 1)) && isPlainUnit(text.charCodeAt(at));
+}
+
+function isPlainUnit(unit: number): boolean {
+  return (unit >= 32 && unit < 127) || unit === 10;
+}
