@@ -20,7 +20,7 @@ interface OptionBase {
 export interface Flag extends OptionBase {
   readonly kind: 'flag';
 }
-/** Takes one value, always a string, never empty. */
+/** Takes one value, always a string, never empty. Its name never begins with `no-`: mri takes that for off. */
 export interface Value extends OptionBase {
   readonly kind: 'value';
   /** Shown in help as `<PLACEHOLDER>`. */
@@ -250,7 +250,9 @@ function takeShorts(
 ): number {
   for (let at = 1; at < arg.length; at += 1) {
     const name = shorts.get(arg[at] as string);
-    if (name === undefined) throw usage(`unexpected argument '-${arg[at]}' found`);
+    if (name === undefined) {
+      throw usage(`unexpected argument '-${String.fromCodePoint(arg.codePointAt(at) as number)}' found`);
+    }
     if (options[name]?.kind === 'value') {
       const inline = arg.slice(at + 1).replace(/^=/, '');
       return take(name, at + 1 < arg.length ? inline : undefined, next);

@@ -16,6 +16,13 @@ export const EXIT = {
   busy: 75,
 } as const;
 
+const SIGNAL_NUMBER: Readonly<Record<string, number>> = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 };
+
+/** Exit status of a command that a signal ended, as a shell tells it: 130 for Ctrl-C. */
+export function signalStatus(signal: NodeJS.Signals): number {
+  return 128 + (SIGNAL_NUMBER[signal] ?? 0);
+}
+
 /** Code of a refusal -> exit status. Codes are part of the interface: `docs/errors.md` lists them. */
 const STATUS_OF = {
   usage: EXIT.usage,

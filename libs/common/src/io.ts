@@ -2,7 +2,7 @@
  * What a command may touch: streams, environment, clock, randomness. It is handed in by `main.ts`;
  * nothing below takes any of these from the air, so a test can hand in its own.
  */
-import { readSync, writeSync } from 'node:fs';
+import { readSync, realpathSync, writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { Failure, systemCode, systemWords } from './failure.ts';
 
@@ -32,6 +32,8 @@ export interface Io {
   /** Effective user id. */
   readonly uid: number;
   readonly pid: number;
+  /** Absolute path of the running executable, symbolic links resolved; its siblings stand beside it. */
+  readonly program: string;
   now(): Date;
   /** Milliseconds of a clock that never steps back. */
   elapsed(): number;
@@ -121,6 +123,9 @@ export function processIo(): Io {
     },
     uid: process.geteuid?.() ?? 0,
     pid: process.pid,
+    get program() {
+      return realpathSync(process.argv[1] ?? process.execPath);
+    },
     now: () => new Date(),
     elapsed: () => performance.now(),
     random: (bytes) => process.getBuiltinModule('node:crypto').randomBytes(bytes),

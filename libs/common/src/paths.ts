@@ -27,6 +27,7 @@ export interface AppPaths {
   readonly dir: string;
   readonly repo: string;
   readonly releases: string;
+  readonly instances: string;
   release(name: string): string;
   instance(name: string): InstancePaths;
 }
@@ -76,6 +77,7 @@ function appPaths(dir: string): AppPaths {
     dir,
     repo: join(dir, 'repo.git'),
     releases: join(dir, 'releases'),
+    instances: join(dir, 'instances'),
     release: (name) => join(dir, 'releases', name),
     instance: (name) => {
       const instance = join(dir, 'instances', name);

@@ -35,11 +35,13 @@ function masterKey(bytes: Buffer): MasterKey {
 
 /** Where the keys are read from: systemd's credential, RUNNER_MKEY_FILE, `mkey` under the root. */
 export function mkeyFile(paths: Paths, env: Env): string {
-  if (env.CREDENTIALS_DIRECTORY) {
-    const credential = join(env.CREDENTIALS_DIRECTORY, 'runner-mkey');
-    if (isThere(credential)) return credential;
-  }
+  const credential = credentialFile(env);
+  if (credential !== undefined && isThere(credential)) return credential;
   return env.RUNNER_MKEY_FILE || paths.mkey;
+}
+
+function credentialFile(env: Env): string | undefined {
+  return env.CREDENTIALS_DIRECTORY ? join(env.CREDENTIALS_DIRECTORY, 'runner-mkey') : undefined;
 }
 
 /**
@@ -51,7 +53,7 @@ export function readKeyring(paths: Paths, env: Env): Keyring | undefined {
   const text = readIfThere(path, 65_536)?.toString('latin1');
   if (text === undefined) return undefined;
   // systemd guards its credentials by the folder and shows other modes there.
-  if (dirname(path) !== env.CREDENTIALS_DIRECTORY && (lstatSync(path).mode & 0o077) !== 0) {
+  if (path !== credentialFile(env) && (lstatSync(path).mode & 0o077) !== 0) {
     throw new Failure('mkey_exposed', `others may read the master key: run chmod 600 ${path}`);
   }
   const keys = text
@@ -159,8 +161,8 @@ export function open(value: string, app: string, keyring: Keyring): Secret {
 }
 
 function unwrap(header: Header, wrapped: string, key: Buffer): Buffer | undefined {
-  const iv = decode(header.iv ?? '', IV_BYTES);
-  const tag = decode(header.tag ?? '', TAG_BYTES);
+  const iv = decode(header.iv, IV_BYTES);
+  const tag = decode(header.tag, TAG_BYTES);
   const bytes = decode(wrapped, KEY_BYTES);
   return iv && tag && bytes && decrypt(key, iv, tag, bytes);
 }
@@ -176,8 +178,9 @@ function decrypt(key: Buffer, iv: Buffer, tag: Buffer, bytes: Buffer, aad?: stri
   }
 }
 
-/** Decodes base64url; undefined unless it is canonical (no slack bits) and has the length. */
-function decode(text: string, length?: number): Buffer | undefined {
+/** Decodes base64url; undefined unless it is a text, canonical (no slack bits) and has the length. */
+function decode(text: unknown, length?: number): Buffer | undefined {
+  if (typeof text !== 'string') return undefined;
   const bytes = Buffer.from(text, 'base64url');
   const good = bytes.toString('base64url') === text && (length === undefined || bytes.length === length);
   return good ? bytes : undefined;

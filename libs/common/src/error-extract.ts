@@ -1,0 +1,81 @@
+/**
+ * Picks the lines out of a build log that say why it failed.
+ *
+ * One pass over the log keeps what may tell the cause (`collect.ts`), by rules in a table
+ * (`rules.ts`); at its end the candidates are ranked (`choose.ts`), the best one is shown with the
+ * lines it needs (`block.ts`) and the heads of the others (`compose.ts`). Time is linear in the log,
+ * memory is bounded, and the result does not depend on how the log was cut into chunks.
+ */
+import { rank } from './error-extract/choose.ts';
+import { createCollector } from './error-extract/collect.ts';
+import { compose } from './error-extract/compose.ts';
+import { createLineReader } from './error-extract/lines.ts';
+import type { ErrorClass } from './error-extract/rule.ts';
+import { lastWords, silence, type Ending } from './error-extract/silence.ts';
+import { redactor } from './secret.ts';
+import { cutCodePoints } from './text.ts';
+
+export { lineShape } from './error-extract/shape.ts';
+
+/** What a message can hold (REQUIREMENTS.md 6, rule 4). */
+const MAX = 800;
+
+export interface ExtractOptions extends Ending {
+  /** Code points of the text at most; 800 if not given. */
+  readonly max?: number;
+  /** Runs on every line before it is cut. If not given, texts shaped like secrets are redacted. */
+  readonly redact?: (text: string) => string;
+  /** Shapes (`lineShape`) of lines that the last good build printed: they are not the cause. */
+  readonly baseline?: ReadonlySet<string>;
+}
+
+export interface Extraction {
+  /** The lines that tell the cause, the cause first; '' only for a log without a line. */
+  readonly text: string;
+  /** The log's lines in it, counted from 1, ascending. */
+  readonly lines: number[];
+  /** The kind of trouble, one of `ErrorClass`. */
+  readonly class: ErrorClass;
+  /** The rule that chose the first line; null when no rule did. */
+  readonly rule: string | null;
+}
+
+export interface Extractor {
+  push(chunk: Uint8Array | string): void;
+  end(): Extraction;
+}
+
+/** An extractor for one log, which comes in chunks of any size. */
+export function createExtractor(options: ExtractOptions = {}): Extractor {
+  const redact = options.redact ?? redactor();
+  const collector = createCollector(redact);
+  const reader = createLineReader(collector.add);
+  return {
+    push: reader.push,
+    end() {
+      reader.end();
+      const collected = collector.finish();
+      const max = options.max ?? MAX;
+      const ranked = rank(collected, options.baseline ?? new Set());
+      const told = silence(options);
+      const leader = ranked[0];
+      if (leader === undefined || leader.score < 20) {
+        return lastWords(collected, told, options.baseline ?? new Set(), max);
+      }
+      const composed = compose(ranked, max);
+      return {
+        ...composed,
+        text: cutCodePoints(redact(composed.text), max),
+        class: leader.candidate.rule.class,
+        rule: leader.candidate.rule.name,
+      };
+    },
+  };
+}
+
+/** The extraction of a log that is in memory. */
+export function extractError(log: string | Uint8Array, options: ExtractOptions = {}): Extraction {
+  const extractor = createExtractor(options);
+  extractor.push(log);
+  return extractor.end();
+}

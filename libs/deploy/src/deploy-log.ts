@@ -1,0 +1,115 @@
+/**
+ * The log of one deploy: the full output of its steps, redacted. A step writes to a file without a
+ * name; what it wrote is read from there, cleaned of secrets and appended, so that no secret of a
+ * build stands in any file, even when the runner is killed.
+ */
+import { closeSync, constants, openSync, unlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { systemFailure } from '@runner/common/failure';
+import { makeFolder, namesIn, readRange, removeIfThere, writeFully } from '@runner/common/files';
+import type { Paths } from '@runner/common/paths';
+
+/** How many logs are kept per app. */
+const KEPT = 20;
+/** How often a running step's output is taken over, in milliseconds. */
+const POLL = 100;
+const BLOCK = 262_144;
+const NEWLINE = 0x0a;
+/** The tail of a step's output that an event's error carries, in bytes. */
+const OUTPUT_MAX = 131_072;
+
+export interface DeployLog {
+  /** Path of the file. */
+  readonly path: string;
+  /** Adds a line of our own. */
+  line(text: string): void;
+  /** Runs `body` with a descriptor to write to; returns what it wrote, redacted, at most its end. */
+  capture<T>(body: (output: number) => Promise<T>): Promise<{ result: T; output: string }>;
+  close(): void;
+}
+
+/**
+ * Opens the log of a deploy. `redact` cleans text; `onOutput` gets each piece of a step's output
+ * as it is appended. Throws `not_writable`, `disk_full`.
+ */
+export function openDeployLog(
+  paths: Paths,
+  app: string,
+  deployId: string,
+  redact: (text: string) => string,
+  onOutput: (text: string) => void,
+): DeployLog {
+  const path = paths.deployLog(app, deployId);
+  makeFolder(dirname(path));
+  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
+  let file: number;
+  try {
+    file = openSync(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0o640);
+  } catch (error) {
+    throw systemFailure(error, `write ${path}`);
+  }
+  const append = (text: string) => {
+    try {
+      writeFully(file, Buffer.from(text, 'utf8'));
+    } catch {
+      // A full disk ends the log here; the step that filled it tells of it by its own status.
+    }
+  };
+  return {
+    path,
+    line: (text) => append(`${redact(text)}\n`),
+    async capture(body) {
+      const raw = openNameless(dirname(path), deployId);
+      let position = 0;
+      let kept = '';
+      const take = (all: boolean) => {
+        for (;;) {
+          const bytes = readRange(raw, position, BLOCK);
+          // Whole lines, so that a secret is not cut in two; a line beyond a block goes as it is.
+          const end = all || bytes.length === BLOCK ? bytes.lastIndexOf(NEWLINE) + 1 || bytes.length : bytes.lastIndexOf(NEWLINE) + 1;
+          const length = all && bytes.length < BLOCK ? bytes.length : end;
+          if (length === 0) return;
+          position += length;
+          const text = redact(bytes.subarray(0, length).toString('utf8'));
+          append(text);
+          onOutput(text);
+          kept = (kept + text).slice(-OUTPUT_MAX);
+        }
+      };
+      const timer = setInterval(() => take(false), POLL);
+      try {
+        const result = await body(raw);
+        return { result, output: (take(true), kept) };
+      } finally {
+        clearInterval(timer);
+        closeSync(raw);
+      }
+    },
+    close: () => closeSync(file),
+  };
+}
+
+/** A file that has lost its name before anything is written to it. */
+export function openNameless(folder: string, id: string): number {
+  const path = join(folder, `.${id}.raw`);
+  const { O_APPEND, O_CREAT, O_EXCL, O_RDWR } = constants;
+  removeIfThere(path);
+  try {
+    const fd = openSync(path, O_RDWR | O_CREAT | O_EXCL | O_APPEND, 0o600);
+    unlinkSync(path);
+    return fd;
+  } catch (error) {
+    throw systemFailure(error, `write to ${folder}`);
+  }
+}
+
+/** Removes all but the newest logs of an app; `keep` is never removed. */
+export function pruneLogs(paths: Paths, app: string, mtime: (path: string) => number, keep: string): void {
+  const folder = paths.deployLogs(app);
+  const logs = namesIn(folder)
+    .filter((name) => name.endsWith('.log'))
+    .map((name) => join(folder, name))
+    .filter((path) => path !== keep)
+    .sort((a, b) => mtime(b) - mtime(a));
+  for (const path of logs.slice(KEPT - 1)) removeIfThere(path);
+}

@@ -1,0 +1,143 @@
+/**
+ * `start.type: process`: a detached process group with a pidfile. Nothing restarts it when it
+ * crashes: for containers, the demo and tests. Others should use a supervisor.
+ */
+import { spawn } from 'node:child_process';
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { systemFailure } from '@runner/common/failure';
+import { makeFolder, readIfThere, readRange, removeIfThere, writeWhole } from '@runner/common/files';
+import type { InstancePaths } from '@runner/common/paths';
+import { endGroup } from '../child.ts';
+import { StepFailure } from '../step.ts';
+import type { Driver, Target } from './driver.ts';
+
+/** A process that has not died after this many milliseconds counts as started. */
+const SETTLE = 300;
+/** Between SIGTERM and SIGKILL, in milliseconds. */
+const GRACE = 10_000;
+const POLL = 20;
+/** What an early death shows of the app's output, in bytes. */
+const OUTPUT_MAX = 65_536;
+
+interface PidFile {
+  pid: number;
+  /** Start time of the process in clock ticks: a pid is used again, a pair is not. */
+  start_time: string;
+  boot_id: string;
+}
+
+/** Identity of this boot. */
+export function bootId(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
+  } catch {
+    return '';
+  }
+}
+
+/** Field 22 of /proc/PID/stat; undefined when there is no such process, or only a zombie. */
+export function startTimeOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The name in field 2 may hold spaces and brackets.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19];
+  } catch {
+    return undefined;
+  }
+}
+
+function pidFile(paths: InstancePaths): string {
+  return join(paths.run, 'pid.json');
+}
+
+/** The pid of what runs for an instance; undefined when nothing does. */
+function runningPid(paths: InstancePaths): number | undefined {
+  try {
+    const file = JSON.parse(readIfThere(pidFile(paths), 4096)?.toString('utf8') ?? '') as PidFile;
+    const same = file.boot_id === bootId() && Number.isInteger(file.pid) && startTimeOf(file.pid) === file.start_time;
+    return same ? file.pid : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const sleep = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
+
+/** Waits until a process has ended, at most `patience` milliseconds. */
+async function ended(pid: number, patience: number): Promise<void> {
+  const startTime = startTimeOf(pid);
+  const until = performance.now() + patience;
+  while (startTime !== undefined && startTimeOf(pid) === startTime && performance.now() < until) await sleep(POLL);
+}
+
+async function stop({ paths }: Pick<Target, 'paths'>): Promise<void> {
+  const pid = runningPid(paths);
+  if (pid !== undefined) {
+    endGroup(pid, 'SIGTERM');
+    await ended(pid, GRACE);
+    // What is left of the group, whether its leader ended or not.
+    endGroup(pid, 'SIGKILL');
+    await ended(pid, GRACE);
+  }
+  removeIfThere(pidFile(paths));
+}
+
+export const processDriver = {
+  async start(target: Target) {
+    const { start, release, paths, env, log, redact, signal } = target;
+    if (start.type === 'none') return { death: () => undefined };
+    await stop(target);
+    makeFolder(paths.run);
+    const outputPath = join(paths.run, 'output.log');
+    const output = openOutput(outputPath);
+    const from = fstatSync(output).size;
+    log.line(`$ ${start.run} (output in ${outputPath})`);
+    const child = spawn('/bin/sh', ['-c', start.run], {
+      cwd: release,
+      env,
+      detached: true,
+      stdio: ['ignore', output, output],
+    });
+    let words: string | undefined;
+    child.once('error', (error: NodeJS.ErrnoException) => {
+      words = `could not be started (${error.code})`;
+    });
+    child.once('exit', (code, by) => {
+      words ??= by ? `was ended by ${by}` : `ended with status ${code}`;
+    });
+    const printed = () => {
+      const end = fstatSync(output).size;
+      const begin = Math.max(from, end - OUTPUT_MAX);
+      return redact(readRange(output, begin, end - begin).toString('utf8'));
+    };
+    if (child.pid !== undefined) {
+      const record: PidFile = { pid: child.pid, start_time: startTimeOf(child.pid) ?? '', boot_id: bootId() };
+      writeWhole(pidFile(paths), `${JSON.stringify(record)}\n`);
+    }
+    const until = performance.now() + SETTLE;
+    while (words === undefined && performance.now() < until && !signal.aborted) await sleep(POLL);
+    const death = () =>
+      words === undefined ? undefined : { words: `\`${start.run}\` ${words}`, output: printed() };
+    const early = death();
+    if (early) {
+      closeSync(output);
+      throw new StepFailure('start', `start: ${early.words}`, early.output);
+    }
+    // The runner ends while the app goes on.
+    child.unref();
+    return { death };
+  },
+  stop,
+  status: ({ paths }: Pick<Target, 'paths'>) => (runningPid(paths) === undefined ? 'stopped' : 'running'),
+} satisfies Driver;
+
+function openOutput(path: string): number {
+  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
+  try {
+    return openSync(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, 0o640);
+  } catch (error) {
+    throw systemFailure(error, `write ${path}`);
+  }
+}

@@ -1,0 +1,53 @@
+/** What the programs that a deploy runs find in their environment: an allow-list, never a secret. */
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+const PASSED = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'SHELL'];
+
+/** Proxies and certificate stores: how this server reaches the outside. */
+const NETWORK = [
+  'http_proxy',
+  'https_proxy',
+  'no_proxy',
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
+  'NO_PROXY',
+  'ALL_PROXY',
+  'all_proxy',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+  'GIT_SSL_CAINFO',
+  'GIT_SSL_CAPATH',
+  'NODE_EXTRA_CA_CERTS',
+];
+
+function some(env: Env, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = env[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
+const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/** For builds, hooks and the app itself. */
+export function stepEnvironment(env: Env): Record<string, string> {
+  return { PATH: DEFAULT_PATH, LANG: 'C.UTF-8', ...some(env, PASSED), ...some(env, NETWORK) };
+}
+
+/** For git: no user or system configuration, no tracing (it prints headers), English messages. */
+export function gitEnvironment(env: Env): Record<string, string> {
+  return {
+    PATH: DEFAULT_PATH,
+    ...some(env, ['PATH', 'TMPDIR']),
+    ...some(env, NETWORK),
+    HOME: '/nonexistent',
+    LC_ALL: 'C',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_ALLOW_PROTOCOL: 'http:https',
+  };
+}

@@ -1,0 +1,102 @@
+/** Asking an instance whether it is healthy, until it is or its time is over. */
+import { get } from 'node:http';
+import { get as getSecure } from 'node:https';
+import { connect } from 'node:net';
+import type { Health } from '@runner/common/deploy-file';
+import { endingWords, succeeded } from './child.ts';
+import type { Started, Target } from './drivers/driver.ts';
+import { expand, StepFailure, tryShell } from './step.ts';
+
+/** Undefined when healthy, else why not. */
+type Finding = { words: string; output: string } | undefined;
+
+/**
+ * Waits until the target answers as it should, asking every `interval`, `within` at most. Throws a
+ * StepFailure of stage `health` with the last finding, at once when the process has died.
+ */
+export async function waitHealthy(health: Health, target: Target, started: Started): Promise<void> {
+  const { signal, log, instance } = target;
+  const address = health.kind === 'cmd' ? health.target : expand(health.target, instance);
+  const until = performance.now() + health.within;
+  for (let attempt = 1; ; attempt += 1) {
+    const left = Math.max(1, until - performance.now());
+    const finding = await ask(health, address, target, Math.min(health.timeout, left));
+    const death = started.death();
+    if (death) throw new StepFailure('health', `health: ${death.words}`, death.output);
+    if (!finding) return;
+    log.line(`health: attempt ${attempt}: ${finding.words}`);
+    if (signal.aborted) throw new StepFailure('health', 'health: was interrupted', '', 'operator');
+    if (performance.now() + health.interval >= until) {
+      const headline = `health: ${finding.words}, not healthy within ${health.within / 1000} s`;
+      throw new StepFailure('health', headline, finding.output);
+    }
+    await pause(health.interval, signal);
+  }
+}
+
+async function ask(health: Health, address: string, target: Target, timeout: number): Promise<Finding> {
+  if (health.kind === 'url') return askUrl(address, health.expect, timeout);
+  if (health.kind === 'tcp') return askTcp(address, timeout);
+  const { release, env, log, signal } = target;
+  const { ending, output } = await tryShell(log, signal, { stage: 'health', command: address, cwd: release, env, timeout });
+  return succeeded(ending) ? undefined : { words: `\`${address}\` ${endingWords(ending, timeout)}`, output };
+}
+
+function askUrl(address: string, [low, high]: readonly [number, number], timeout: number): Promise<Finding> {
+  const wanted = low === high ? String(low) : `${low}-${high}`;
+  return new Promise((resolve) => {
+    const fail = (words: string, output = '') => resolve({ words: `${address} ${words}`, output });
+    if (!URL.canParse(address)) return fail('is not an address');
+    const fetch = address.startsWith('https:') ? getSecure : get;
+    const request = fetch(address, { signal: AbortSignal.timeout(timeout), agent: false }, (response) => {
+      const status = response.statusCode ?? 0;
+      let body = '';
+      response.on('data', (chunk: Buffer) => {
+        if (body.length < 2_048) body += chunk.toString('utf8');
+        else response.destroy();
+      });
+      response.on('error', () => {});
+      response.on('close', () => {
+        if (status >= low && status <= high) resolve(undefined);
+        else fail(`answered ${status} instead of ${wanted}`, body.slice(0, 2_048));
+      });
+    });
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      const late = error.name === 'AbortError' || error.name === 'TimeoutError';
+      fail(late ? `did not answer within ${Math.round(timeout) / 1000} s` : `cannot be reached (${error.code})`);
+    });
+  });
+}
+
+function askTcp(address: string, timeout: number): Promise<Finding> {
+  const at = address.lastIndexOf(':');
+  const host = address.slice(0, at).replace(/^\[|\]$/g, '');
+  const port = Number(address.slice(at + 1));
+  return new Promise((resolve) => {
+    if (!Number.isInteger(port) || port < 1 || port > 65_535) {
+      return resolve({ words: `${address} is not host:port`, output: '' });
+    }
+    const socket = connect({ host, port, timeout });
+    const end = (finding: Finding) => {
+      socket.destroy();
+      resolve(finding);
+    };
+    socket.once('connect', () => end(undefined));
+    socket.once('timeout', () => end({ words: `${address} did not accept a connection`, output: '' }));
+    socket.once('error', (error: NodeJS.ErrnoException) =>
+      end({ words: `${address} cannot be reached (${error.code})`, output: '' }),
+    );
+  });
+}
+
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(finish, milliseconds);
+    function finish(): void {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', finish);
+      resolve();
+    }
+    signal.addEventListener('abort', finish);
+  });
+}

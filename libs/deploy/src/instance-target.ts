@@ -1,0 +1,65 @@
+/** An instance of an app at a release, with the environment that its commands find. */
+import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import type { Deployed } from '@runner/common/apps';
+import { DEPLOY_FILE, type DeployFile, type Instance, readDeployFile } from '@runner/common/deploy-file';
+import { Failure, systemCode } from '@runner/common/failure';
+import type { Paths } from '@runner/common/paths';
+import type { DeployLog } from './deploy-log.ts';
+import type { Target } from './drivers/driver.ts';
+import { stepEnvironment } from './environment.ts';
+
+export interface TargetParts {
+  readonly paths: Paths;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly app: string;
+  readonly file: DeployFile;
+  readonly instance: Instance;
+  /** Name of the release, its version and commit. */
+  readonly release: string;
+  readonly version: string;
+  readonly commit: string;
+  readonly log: DeployLog;
+  readonly redact: (text: string) => string;
+  readonly signal: AbortSignal;
+}
+
+export function targetOf(parts: TargetParts): Target {
+  const appPaths = parts.paths.app(parts.app);
+  const paths = appPaths.instance(parts.instance.name);
+  return {
+    app: parts.app,
+    instance: parts.instance,
+    release: appPaths.release(parts.release),
+    paths,
+    start: parts.file.start,
+    stop: parts.file.stop,
+    env: {
+      ...stepEnvironment(parts.env),
+      RUNNER_APP: parts.app,
+      RUNNER_INSTANCE: parts.instance.name,
+      RUNNER_VERSION: parts.version,
+      RUNNER_COMMIT: parts.commit,
+      RUNNER_RELEASE: appPaths.release(parts.release),
+      RUNNER_SHARED: paths.shared,
+      ...(parts.instance.domain !== undefined && { RUNNER_DOMAIN: parts.instance.domain }),
+      ...parts.instance.env,
+    },
+    log: parts.log,
+    redact: parts.redact,
+    signal: parts.signal,
+  };
+}
+
+/**
+ * `.deploy.yml` of a release, as it was deployed; undefined when it cannot be read any more.
+ */
+export function fileOfRelease(paths: Paths, app: string, release: Pick<Deployed, 'release'>): DeployFile | undefined {
+  try {
+    return readDeployFile(readFileSync(join(paths.app(app).release(release.release), DEPLOY_FILE)));
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return readDeployFile(undefined);
+    if (error instanceof Failure || systemCode(error) !== undefined) return undefined;
+    throw error;
+  }
+}

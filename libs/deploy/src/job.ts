@@ -1,0 +1,75 @@
+/** One deploy under way: what its stages share. */
+import type { AppState } from '@runner/common/apps';
+import { appendEvent, keepForLater } from '@runner/common/audit';
+import { completeEvent, type DeployEvent } from '@runner/common/events';
+import { Failure } from '@runner/common/failure';
+import type { Io } from '@runner/common/io';
+import type { Paths } from '@runner/common/paths';
+import { changeApp } from '@runner/common/registry';
+import type { DeployLog } from './deploy-log.ts';
+import type { Notifier } from './notifier.ts';
+import type { Reporter } from './reporter.ts';
+
+export interface Job {
+  readonly io: Io;
+  readonly paths: Paths;
+  /** As it was when the lock was taken. */
+  readonly app: AppState;
+  readonly deployId: string;
+  readonly commit: string;
+  readonly version: string;
+  readonly trigger: string;
+  readonly signal: AbortSignal;
+  readonly log: DeployLog;
+  readonly redact: (text: string) => string;
+  readonly reporter: Reporter;
+  /** When the deploy began, by `io.elapsed()`. */
+  readonly began: number;
+  notifier: Notifier;
+}
+
+/** The fields of an event that every event of a deploy has, completed. */
+export function eventOf(
+  job: Pick<Job, 'io' | 'app' | 'deployId' | 'commit' | 'version' | 'trigger'>,
+  kind: DeployEvent['event_type'],
+  fields: Partial<DeployEvent> & { instance: string },
+): DeployEvent {
+  return completeEvent(
+    {
+      event_type: kind,
+      project: job.app.app,
+      version: job.version,
+      deploy_id: job.deployId,
+      commit: job.commit,
+      trigger: job.trigger,
+      ...fields,
+    },
+    job.io,
+  );
+}
+
+/**
+ * Records an event that must not hold up what happens: what cannot be appended is kept for the next
+ * command that can.
+ */
+export function recordAnyway(job: Pick<Job, 'paths' | 'reporter'>, event: DeployEvent): void {
+  try {
+    appendEvent(job.paths, event);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    try {
+      keepForLater(job.paths, event);
+      job.reporter.note(`${error.message}; the event is kept and will be appended later (${error.code})`);
+    } catch {
+      job.reporter.note(`${error.message}; the event ${event.event_type} of deploy ${event.deploy_id} is lost (${error.code})`);
+    }
+  }
+}
+
+/** Notes in the app's state how far the deploy is, so that a killed one can be told and cleaned up. */
+export function markStage(job: Pick<Job, 'paths' | 'io' | 'app'>, stage: string): void {
+  changeApp(job.paths, job.io, 'deploy', job.app.app, (app) => ({
+    ...app,
+    deploying: app.deploying && { ...app.deploying, stage },
+  }));
+}

@@ -1,0 +1,62 @@
+/** Making the release: export, shared paths, build. Nothing of the running version is touched. */
+import type { DeployFile, Instance } from '@runner/common/deploy-file';
+import { Failure } from '@runner/common/failure';
+import type { Source } from './git.ts';
+import { partsOf, runHook } from './instances.ts';
+import { targetOf } from './instance-target.ts';
+import { type Job, markStage } from './job.ts';
+import { exportCommit, finishRelease, freeReleaseName, linkShared, removeTree, temporaryRelease } from './release.ts';
+import { reported } from './reporter.ts';
+import { runShell, StepFailure, type Stage } from './step.ts';
+
+/**
+ * Exports and builds the commit in `.tmp-<deploy_id>` and renames it to a release; returns the
+ * release's name. Throws a StepFailure; the unfinished folder is removed then.
+ */
+export async function makeRelease(job: Job, source: Source, file: DeployFile): Promise<string> {
+  const appPaths = job.paths.app(job.app.app);
+  const temporary = temporaryRelease(appPaths, job.deployId);
+  let stage: Stage = 'export';
+  try {
+    markStage(job, stage);
+    await reported(job.reporter, `export ${job.version}`, async () => {
+      await exportCommit(source, job.commit, temporary);
+      const [first] = file.instances as [Instance];
+      linkShared(temporary, appPaths.instance(first.name).shared, file.shared);
+    });
+    stage = 'build';
+    markStage(job, stage);
+    await build(job, file, temporary);
+    stage = 'release';
+    markStage(job, stage);
+    const name = freeReleaseName(appPaths, job.io.now(), job.commit);
+    finishRelease(temporary, appPaths.release(name));
+    return name;
+  } catch (error) {
+    removeTree(temporary);
+    throw stepFailure(error, stage);
+  }
+}
+
+async function build(job: Job, file: DeployFile, folder: string): Promise<void> {
+  const [first] = file.instances as [Instance];
+  const parts = partsOf(job, file, first, 'none');
+  const marker = `RUNNER_DEPLOY_ID=${job.deployId}`;
+  const env = { ...targetOf(parts).env, RUNNER_RELEASE: folder, RUNNER_DEPLOY_ID: job.deployId };
+  await runHook(job, parts, 'pre_build', folder);
+  const until = job.io.elapsed() + file.build.timeout;
+  for (const command of file.build.run) {
+    const timeout = Math.max(1, until - job.io.elapsed());
+    await reported(job.reporter, `build: ${command}`, () =>
+      runShell(job.log, job.signal, { stage: 'build', command, cwd: folder, env, timeout, marker }),
+    );
+  }
+  await runHook(job, parts, 'post_build', folder);
+}
+
+/** A refusal inside a stage, as the failure of that stage; whose fault it is decides the blocking. */
+function stepFailure(error: unknown, stage: Stage): unknown {
+  if (!(error instanceof Failure)) return error;
+  const blame = error.code === 'interrupted' ? 'operator' : error.code === 'deploy_file_invalid' ? 'commit' : 'server';
+  return new StepFailure(stage, `${stage}: ${error.message}`, '', blame);
+}

@@ -1,0 +1,69 @@
+/**
+ * The one `runner-notify send` of a deploy: it gets the events on its standard input. A chat that
+ * fails, hangs or is missing never changes the outcome of a deploy.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { lineOf } from '@runner/common/audit';
+import type { NotifyChoice } from '@runner/common/deploy-file';
+import type { DeployEvent } from '@runner/common/events';
+import type { Io } from '@runner/common/io';
+
+/** Longest wait for the chats after a deploy, in milliseconds. */
+const PATIENCE = 15_000;
+
+export interface Notifier {
+  tell(event: DeployEvent): void;
+  /** Waits until everything is said, 15 s at most; returns what went wrong, for people. */
+  finish(): Promise<string[]>;
+}
+
+/** A deploy with `--no-notify`, or one whose app wants no notifications. */
+export const silent: Notifier = { tell: () => {}, finish: async () => [] };
+
+const CHANNEL: Readonly<Record<NotifyChoice, string>> = {
+  all: 'both',
+  telegram: 'telegram',
+  discord: 'discord',
+  none: 'none',
+};
+
+/** Starts the notifier; `choice` is the app's own, undefined leaves it to the global channels. */
+export function startNotifier(io: Io, root: string, choice: NotifyChoice | undefined): Notifier {
+  if (choice === 'none') return silent;
+  const program = join(dirname(io.program), 'runner-notify');
+  if (!existsSync(program)) return { ...silent, finish: async () => [`${program} is missing: nobody was told`] };
+  const args = [program, 'send', '--root', root, '--channel', CHANNEL[choice ?? 'all']];
+  // A group of its own: Ctrl-C ends the deploy, and the chats still hear of it.
+  const { RUNNER_TOKEN: _, ...env } = io.env;
+  const child = spawn(process.execPath, args, { env, detached: true, stdio: ['pipe', 'ignore', 'pipe'] });
+  let words = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    words = (words + chunk.toString('utf8')).slice(-16_384);
+  });
+  child.stdin?.on('error', () => {});
+  const ended = new Promise<void>((resolve) => {
+    child.once('close', () => resolve());
+    child.once('error', () => resolve());
+  });
+  return {
+    tell: (event) => void child.stdin?.write(lineOf(event)),
+    finish: () => finish(child, ended, () => words),
+  };
+}
+
+async function finish(child: ChildProcess, ended: Promise<void>, words: () => string): Promise<string[]> {
+  child.stdin?.end();
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<'late'>((resolve) => {
+    timer = setTimeout(() => resolve('late'), PATIENCE);
+  });
+  const outcome = await Promise.race([ended, late]);
+  clearTimeout(timer);
+  const lines = words().split('\n').filter((line) => line !== '');
+  if (outcome !== 'late') return lines;
+  child.stderr?.destroy();
+  child.unref();
+  return [...lines, `the chats did not take the messages within ${PATIENCE / 1000} s; it goes on in the background`];
+}

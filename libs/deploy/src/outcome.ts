@@ -1,0 +1,161 @@
+/** How a deploy ends: its last events, the app's state, and what the command prints. */
+import type { AppState, Deployed } from '@runner/common/apps';
+import type { DeployFile } from '@runner/common/deploy-file';
+import { changeApp } from '@runner/common/registry';
+import type { WayBack } from './instances.ts';
+import { eventOf, type Job, recordAnyway } from './job.ts';
+import { countFailure } from './recovery.ts';
+import type { StepFailure } from './step.ts';
+
+/** The last object of `runner deploy --json`. */
+export interface Outcome {
+  app: string;
+  result: 'deployed' | 'failed' | 'rolled_back';
+  version: string;
+  commit: string;
+  deploy_id: string;
+  instance: string;
+  previous_version: string | null;
+  /** What is active now; null when nothing is. */
+  active_version: string | null;
+  duration_ms: number;
+  /** Path of the deploy's log. */
+  log: string;
+  stage?: string;
+  error?: string;
+  /** Why the rollback failed as well; the exit status is 3 then. */
+  rollback_error?: string;
+  /** The operator ended it. */
+  interrupted?: boolean;
+}
+
+function duration(job: Job): number {
+  return Math.round(job.io.elapsed() - job.began);
+}
+
+/** Records a success: state first, so that the event is never about something that is not true. */
+export function concludeSuccess(job: Job, file: DeployFile, release: string): Outcome {
+  const now = job.io.now().toISOString();
+  const deployed: Deployed = {
+    version: job.version,
+    commit: job.commit,
+    release,
+    deployed_at: now,
+    deploy_id: job.deployId,
+  };
+  const names = file.instances.map((instance) => instance.name);
+  changeApp(job.paths, job.io, 'deploy', job.app.app, (app) => ({
+    ...app,
+    instances: withCurrent(app, names, deployed, file.keep),
+    failures: null,
+    held: null,
+    deploying: null,
+    last_checked: now,
+  }));
+  const previous = job.app.instances[names[0] as string]?.current?.version;
+  const domains = file.instances.flatMap((instance) => (instance.domain ? [instance.domain] : []));
+  const took = duration(job);
+  const event = eventOf(job, 'DeploySuccess', {
+    instance: names.join(','),
+    duration_ms: took,
+    ...(previous !== undefined && { previous_version: previous }),
+    ...(domains.length > 0 && { domain: domains.join(',') }),
+  });
+  recordAnyway(job, event);
+  job.notifier.tell(event);
+  return {
+    app: job.app.app,
+    result: 'deployed',
+    version: job.version,
+    commit: job.commit,
+    deploy_id: job.deployId,
+    instance: names.join(','),
+    previous_version: previous ?? null,
+    active_version: job.version,
+    duration_ms: took,
+    log: job.log.path,
+  };
+}
+
+function withCurrent(app: AppState, names: readonly string[], deployed: Deployed, keep: number): AppState['instances'] {
+  const instances = { ...app.instances };
+  for (const name of names) {
+    const before = app.instances[name];
+    const previous = [...(before?.current ? [before.current] : []), ...(before?.previous ?? [])];
+    instances[name] = { ...before, current: deployed, previous: previous.slice(0, keep - 1) };
+  }
+  return instances;
+}
+
+export interface FailedDeploy {
+  readonly error: StepFailure;
+  readonly instance: string;
+  /** What was done about the instances that had been switched. */
+  readonly ways: readonly WayBack[];
+  readonly file: DeployFile | undefined;
+}
+
+/** Records a failure, and each instance that went back; the same deploy_id in all. */
+export function concludeFailure(job: Job, { error, instance, ways, file }: FailedDeploy): Outcome {
+  const first = instance.split(',')[0] as string;
+  const previous = job.app.instances[first]?.current?.version;
+  const broken = ways.filter((way) => way.error !== undefined);
+  const troubles = broken.map((way) => `rollback to ${way.to?.version ?? 'nothing'} failed: ${way.error}`);
+  const text = [job.redact(error.message), ...troubles, error.output.trimEnd()].filter((part) => part !== '').join('\n');
+  const took = duration(job);
+  const domain = file?.instances.find((each) => each.name === first)?.domain;
+  const event = eventOf(job, 'DeployFailure', {
+    instance,
+    stage: error.stage,
+    error: text,
+    duration_ms: took,
+    log: job.log.path,
+    ...(previous !== undefined && { previous_version: previous }),
+    ...(domain !== undefined && { domain }),
+  });
+  recordAnyway(job, event);
+  job.notifier.tell(event);
+  const back = ways.filter((way) => way.error === undefined && way.to !== null);
+  for (const way of back) {
+    const rolledBack = eventOf(job, 'RollbackSuccess', {
+      instance: way.instance.name,
+      version: way.to?.version ?? '',
+      from_version: job.version,
+      reason: job.redact(error.message),
+      ...(way.to && { commit: way.to.commit }),
+    });
+    recordAnyway(job, rolledBack);
+    job.notifier.tell(rolledBack);
+  }
+  changeApp(job.paths, job.io, 'deploy', job.app.app, (app) => ({
+    ...app,
+    instances: withoutFirst(app, ways),
+    failures: error.blame === 'commit' ? countFailure(app, job.commit, error.stage, job.io.now()) : app.failures,
+    deploying: null,
+  }));
+  return {
+    app: job.app.app,
+    result: back.length > 0 && broken.length === 0 ? 'rolled_back' : 'failed',
+    version: job.version,
+    commit: job.commit,
+    deploy_id: job.deployId,
+    instance,
+    previous_version: previous ?? null,
+    active_version: broken.length > 0 ? null : (previous ?? null),
+    duration_ms: took,
+    log: job.log.path,
+    stage: error.stage,
+    error: text,
+    ...(troubles.length > 0 && { rollback_error: troubles.join('; ') }),
+    ...(error.blame === 'operator' && { interrupted: true }),
+  };
+}
+
+/** An instance that was switched off has its place in the state, with nothing that runs. */
+function withoutFirst(app: AppState, ways: readonly WayBack[]): AppState['instances'] {
+  const instances = { ...app.instances };
+  for (const way of ways) {
+    if (way.to === null) instances[way.instance.name] ??= { current: null, previous: [] };
+  }
+  return instances;
+}

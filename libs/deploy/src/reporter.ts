@@ -1,0 +1,27 @@
+/** Where a deploy tells how it goes; the tools draw it. */
+
+export interface Reporter {
+  /** A step begins. */
+  begin(step: string): void;
+  /** The step that began last has ended well. */
+  done(): void;
+  /** The step that began last has failed. */
+  failed(): void;
+  /** Output of a running step, redacted. */
+  output(text: string): void;
+  /** Something that a person should know and that changes nothing. */
+  note(text: string): void;
+}
+
+/** Runs a step between `begin` and `done` or `failed`. */
+export async function reported<T>(reporter: Reporter, step: string, body: () => T | Promise<T>): Promise<T> {
+  reporter.begin(step);
+  try {
+    const result = await body();
+    reporter.done();
+    return result;
+  } catch (error) {
+    reporter.failed();
+    throw error;
+  }
+}

@@ -1,0 +1,55 @@
+import { command } from '@runner/common/command';
+import { harmlessLine } from '@runner/common/harmless';
+
+/** What `add` prints; `fingerprint` is null for an app without a token. */
+export interface Added {
+  app: string;
+  repo: string;
+  branch: string;
+  fingerprint: string | null;
+  created_at: string;
+}
+
+export const add = command({
+  name: '',
+  about: 'Register an app to deploy from git',
+  details:
+    'One of --token, --token-file, --token-from or --public is needed. Without them RUNNER_TOKEN is\n' +
+    'taken, and on a terminal the token is asked for. It is stored encrypted with the master key.',
+  options: {
+    repo: { kind: 'value', placeholder: 'OWNER/NAME', required: true, about: 'Repository on the code host' },
+    branch: { kind: 'value', placeholder: 'BRANCH', required: true, about: 'Branch to deploy' },
+    token: {
+      kind: 'value',
+      placeholder: 'TOKEN',
+      secret: true,
+      conflicts: ['token-from', 'token-file', 'public'],
+      about: 'Code-host token; - reads it from standard input (a flag shows in the process list)',
+    },
+    'token-file': {
+      kind: 'value',
+      placeholder: 'FILE',
+      conflicts: ['token-from', 'public'],
+      about: 'Read the token from a file',
+    },
+    'token-from': {
+      kind: 'value',
+      placeholder: 'APP',
+      conflicts: ['public'],
+      about: 'Reuse the token of a registered app',
+    },
+    public: { kind: 'flag', about: 'The repository needs no token' },
+    name: { kind: 'value', placeholder: 'NAME', about: 'Name of the app [default: the repository\'s name]' },
+    ckey: { kind: 'flag', about: 'Encrypt the token with a key of the app\'s own (ckey) inside the master key' },
+  },
+  examples: [
+    'runner add --repo acme/shop --branch main --token-file ~/token',
+    'runner add --repo acme/blog --branch main --token-from shop',
+  ],
+  async run(context) {
+    const { register } = await import('../registration.ts');
+    return { value: register(context) };
+  },
+  human: (added: Added, style) =>
+    `Added ${style.bold(harmlessLine(added.app))} (${harmlessLine(added.repo)}, branch ${harmlessLine(added.branch)}, ${added.fingerprint ? `token ${added.fingerprint}` : 'no token'})\n`,
+});

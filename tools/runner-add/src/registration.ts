@@ -1,0 +1,87 @@
+/** Registering an app: all or nothing, under the registry's lock. */
+import { type AppState, createApp, findApp, listApps } from '@runner/common/apps';
+import type { Context } from '@runner/common/command';
+import { Failure, usage } from '@runner/common/failure';
+import { isThere } from '@runner/common/files';
+import { appName, isAppName, refName, repoName } from '@runner/common/names';
+import { changeRegistry } from '@runner/common/registry';
+import { digestOf, fingerprintOf, type Secret } from '@runner/common/secret';
+import { readToken } from '@runner/common/token-input';
+import { createKeyring, type Keyring, open, readKeyring, requireKeyring, seal } from '@runner/common/vault';
+import type { Added } from './commands/add.ts';
+
+/** The options that registering reads. */
+export interface Registration {
+  repo: string;
+  branch: string;
+  token: string | undefined;
+  'token-file': string | undefined;
+  'token-from': string | undefined;
+  public: boolean;
+  name: string | undefined;
+  ckey: boolean;
+}
+
+type AddContext = Pick<Context, 'io' | 'paths' | 'note'> & { options: Registration };
+
+/** Checks everything, asks for the token if need be, and writes the app's state file. */
+export function register(context: AddContext): Added {
+  const { io, paths, options } = context;
+  const repo = repoName(options.repo);
+  const branch = refName(options.branch);
+  const app = appName(options.name ?? (repo.split('/')[1] as string));
+  if (options.public && options.ckey) throw usage("the argument '--ckey' cannot be used with '--public'");
+  // Asked before the lock is taken: a person may take a while, and an existing name is told first.
+  if (isThere(paths.state(app))) throw new Failure('app_exists', `an app called '${app}' is registered already`);
+  const given = options.public || options['token-from'] ? undefined : tokenOf(context, repo);
+  return changeRegistry(paths, io, 'add', () => {
+    const source = options['token-from'];
+    const token = source === undefined ? given : tokenFrom(context, source);
+    const now = io.now().toISOString();
+    const state: AppState = {
+      version: 1,
+      app,
+      repo,
+      branch,
+      created_at: now,
+      updated_at: now,
+      state: token ? { repohost_token: seal(token, app, keyringFor(context), options.ckey) } : {},
+      instances: {},
+      failures: null,
+      held: null,
+      deploying: null,
+      last_checked: null,
+    };
+    createApp(paths, state);
+    const fingerprint = token ? fingerprintOf(digestOf(token)) : null;
+    return { app, repo, branch, fingerprint, created_at: now };
+  });
+}
+
+function tokenOf({ io, options, note }: AddContext, repo: string): Secret {
+  const token = readToken(io, { ...options, note }, `Token for ${repo} (hidden)`);
+  if (token) return token;
+  throw usage(
+    'the following required arguments were not provided: <--token <TOKEN>|--token-file <FILE>|--token-from <APP>|--public>',
+  );
+}
+
+/** The keys to seal with; the first app of a root makes the first key. */
+function keyringFor({ io, paths }: AddContext): Keyring {
+  const keyring = readKeyring(paths, io.env);
+  if (keyring) return keyring;
+  const { apps, unreadable } = listApps(paths);
+  const sealed = unreadable.length > 0 || apps.some((app) => app.state.repohost_token);
+  // A new key would hide that the one which opens the stored tokens is lost.
+  return sealed ? requireKeyring(paths, io.env) : createKeyring(paths, io.env);
+}
+
+function tokenFrom({ io, paths }: AddContext, source: string): Secret {
+  const app = isAppName(source) ? findApp(paths, source) : undefined;
+  if (!app) throw new Failure('token_source_not_found', `there is no app called '${source.slice(0, 80)}' to take the token from`);
+  const sealed = app.state.repohost_token;
+  if (!sealed) throw new Failure('token_source_no_token', `the app '${source}' has no token`);
+  const token = open(sealed, source, requireKeyring(paths, io.env));
+  io.stderr.write(`Reusing token ${fingerprintOf(digestOf(token))} from ${source}\n`);
+  return token;
+}

@@ -1,0 +1,9 @@
+import { main } from '@runner/common/main';
+import { emit } from './commands/emit.ts';
+import { tail } from './commands/tail.ts';
+
+main({
+  name: 'runner-audit',
+  about: 'Write and read the audit log of deploy events',
+  commands: [emit, tail],
+});

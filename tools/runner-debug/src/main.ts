@@ -1,0 +1,9 @@
+import { main } from '@runner/common/main';
+import { extract } from './commands/extract.ts';
+import { lastError } from './commands/last-error.ts';
+
+main({
+  name: 'runner-debug',
+  about: 'Tell why the last deploy failed',
+  commands: [lastError, extract],
+});

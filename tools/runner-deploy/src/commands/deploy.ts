@@ -1,0 +1,41 @@
+import { command } from '@runner/common/command';
+import { harmless, harmlessLine } from '@runner/common/harmless';
+import type { Outcome } from '@runner/deploy/outcome';
+
+export const deploy = command({
+  name: '',
+  about: 'Deploy an app from git',
+  details:
+    "Fetches the head of the app's branch, builds it in a folder of its own, switches to it, starts it\n" +
+    'and asks whether it is healthy. When that fails the version before is brought back. What is done\n' +
+    'is described by .deploy.yml of the commit. With --json each step is a line of JSON, and the last\n' +
+    'line is the result: deployed, failed or rolled_back.',
+  positionals: { app: { required: true, about: 'Name of the app' } },
+  options: {
+    'no-notify': { kind: 'flag', about: 'Tell nobody about this deploy; the audit log is written all the same' },
+    verbose: { kind: 'flag', short: 'v', about: "Show the steps' output as it comes" },
+  },
+  exits: [
+    [3, 'The deploy failed, and so did its rollback'],
+    [75, 'Another deploy of the app is running'],
+    [130, 'Interrupted (Ctrl-C); what was switched was rolled back'],
+  ],
+  async run(context) {
+    const { runDeploy } = await import('../deploying.ts');
+    return runDeploy(context);
+  },
+  human(outcome: Outcome, style) {
+    const { app, version, result, active_version: active, duration_ms: took } = outcome;
+    const name = style.bold(`${harmlessLine(app)} ${harmlessLine(version)}`);
+    if (result === 'deployed') {
+      return `${style.green('Deployed')} ${name} in ${(took / 1000).toFixed(1)} s [${outcome.deploy_id}]\n`;
+    }
+    const now = active === null ? 'Nothing is active now.' : `${harmlessLine(active)} is active.`;
+    const how = outcome.rollback_error
+      ? `The rollback failed too: ${harmless(outcome.rollback_error)}. What runs now is uncertain: look at it.`
+      : result === 'rolled_back'
+        ? `Rolled back. ${now}`
+        : now;
+    return `${style.red('Failed')} ${name} at ${outcome.stage} [${outcome.deploy_id}]. ${how}\n`;
+  },
+});

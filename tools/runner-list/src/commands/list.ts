@@ -1,0 +1,46 @@
+import type { AppSummary } from '@runner/common/app-summary';
+import { command } from '@runner/common/command';
+import { harmlessLine } from '@runner/common/harmless';
+import { table } from '@runner/common/output';
+
+interface Listing {
+  count: number;
+  apps: AppSummary[];
+}
+
+export const list = command({
+  name: '',
+  about: 'Show the registered apps and what runs',
+  details:
+    'States: ok, new (never deployed), failing, blocked (the same commit failed too often), held\n' +
+    '(rolled back by hand), deploying. An app that cannot be read is named on stderr; the status is\n' +
+    'then 1.',
+  async run(context) {
+    const { listApps } = await import('@runner/common/apps');
+    const { retriesFor } = await import('@runner/common/retries');
+    const { summaryOf } = await import('@runner/common/app-summary');
+    const { apps, unreadable } = listApps(context.paths);
+    const retries = await retriesFor(context.paths, apps);
+    for (const { failure } of unreadable) context.note(`${failure.message} (${failure.code})`);
+    return {
+      value: { count: apps.length, apps: apps.map((app) => summaryOf(app, retries)) },
+      status: unreadable.length > 0 ? 1 : 0,
+    };
+  },
+  human({ apps }: Listing, style) {
+    if (apps.length === 0) return 'No apps yet. Register one with: runner add --repo <owner/name> --branch <branch>\n';
+    const rows = apps.flatMap((app) => {
+      const instances = app.instances.length > 0 ? app.instances : [undefined];
+      return instances.map((instance) => [
+        app.app,
+        instance?.instance ?? '-',
+        instance?.current?.version ?? '-',
+        instance?.current?.deployed_at.slice(0, 16).replace('T', ' ') ?? '-',
+        app.state,
+        `${app.repo}#${app.branch}`,
+      ]);
+    });
+    const heading = ['APP', 'INSTANCE', 'VERSION', 'SINCE (UTC)', 'STATE', 'SOURCE'];
+    return table(heading, rows.map((row) => row.map(harmlessLine)), style);
+  },
+});

@@ -1,0 +1,38 @@
+/** What an app says about its own announcements, when the caller has not said it. */
+import { join } from 'node:path';
+import { findApp } from '@runner/common/apps';
+import { DEPLOY_FILE, type NotifyChoice, readDeployFile } from '@runner/common/deploy-file';
+import { Failure } from '@runner/common/failure';
+import { isThere, readIfThere } from '@runner/common/files';
+import { isAppName } from '@runner/common/names';
+import type { Paths } from '@runner/common/paths';
+
+/** Larger than any hand-written file, in bytes. */
+const DEPLOY_FILE_MAX = 65_536;
+
+/**
+ * The `notify` of the active release's `.deploy.yml`. An app that is not registered, has no active
+ * release or whose files cannot be read (`warn` is told) leaves it to the global configuration.
+ */
+export function appChoice(
+  paths: Paths,
+  project: string,
+  instance: string,
+  warn: (text: string) => void,
+): NotifyChoice {
+  if (!isAppName(project)) return 'all';
+  try {
+    const app = findApp(paths, project);
+    if (!app) return 'all';
+    const { instance: pathsOf } = paths.app(project);
+    // An instance's name comes from outside: only names that are names become a path.
+    const names = [instance, ...Object.keys(app.instances)].filter(isAppName);
+    const current = names.map((name) => pathsOf(name).current).find(isThere);
+    if (current === undefined) return 'all';
+    return readDeployFile(readIfThere(join(current, DEPLOY_FILE), DEPLOY_FILE_MAX)).notify;
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    warn(`${project}: ${error.message}; every active channel is told`);
+    return 'all';
+  }
+}

@@ -1,0 +1,52 @@
+/** What an answer of Discord's webhook means. */
+import type { HttpAnswer } from '@runner/common/http';
+import { delayOf, jsonObject, type Outcome } from '../channel.ts';
+import { foreignAnswer, type Line, problemOf } from '../exchange.ts';
+
+/** JSON error codes: discord.com/developers/docs/topics/opcodes-and-status-codes#json. */
+const INVALID_FORM = 50035;
+
+/** What to check; REQUIREMENTS 7, "Delivery problems". */
+const BY_STATUS: Readonly<Record<number, string>> = {
+  401: 'check the webhook address with `runner notify status`: its token is not valid',
+  403: "check that the webhook may post, and the server's network: its address may be banned for a while",
+  404: 'check that the webhook was not deleted, and its address with `runner notify status`',
+};
+
+const TOO_LONG = /MAX_LENGTH|MAX_EMBED_SIZE|or fewer in length|exceeds maximum size|too large/i;
+
+/** Sorts an answer to an executed webhook into the classes of channel.ts. */
+export function judgeDiscord(line: Line, answer: HttpAnswer): Outcome {
+  const { status } = answer;
+  const body = jsonObject(answer);
+  // 204 is what services that stand in for Discord answer, wait=true or not.
+  const taken = status === 204 || (status >= 200 && status < 300 && body !== undefined);
+  if (taken) return { class: 'delivered', rest: restOf(answer) };
+  if (!body) return foreignAnswer(line, answer, delayOf(answer));
+  const code = typeof body.code === 'number' ? body.code : status;
+  const details = typeof body.errors === 'object' ? innermost(body.errors, []) : [];
+  const said = typeof body.message === 'string' ? body.message : '';
+  const description = [said, ...details.slice(0, 3)].filter(Boolean).join('; ');
+  const problem = (retryable: boolean) =>
+    problemOf(line, status, code, description, retryable, BY_STATUS[status]);
+  if (status === 429) return { class: 'wait', delay: delayOf(answer, body.retry_after), problem: problem(true) };
+  if (status >= 500 || status === 408) return { class: 'retry', problem: problem(true) };
+  if (status === 401 || status === 404) return { class: 'gone', problem: problem(false) };
+  const long = status === 413 || (code === INVALID_FORM && TOO_LONG.test(JSON.stringify(body.errors ?? '')));
+  return { class: 'rejected', problem: problem(false), ...(long && { complaint: 'length' as const }) };
+}
+
+/** Discord tells beforehand when a webhook's allowance is used up. */
+function restOf(answer: HttpAnswer): number {
+  const { headers } = answer;
+  return headers['x-ratelimit-remaining'] === '0' ? delayOf(answer, headers['x-ratelimit-reset-after']) : 0;
+}
+
+/** `embeds.0.description: Must be 4096 or fewer in length.` for each `_errors` of a nested error. */
+function innermost(errors: unknown, path: readonly string[]): string[] {
+  if (errors === null || typeof errors !== 'object' || path.length > 8) return [];
+  return Object.entries(errors).flatMap(([key, value]) => {
+    if (key !== '_errors' || !Array.isArray(value)) return innermost(value, [...path, key]);
+    return value.map((each: unknown) => `${path.join('.')}: ${String((each as { message?: unknown } | null)?.message ?? '')}`);
+  });
+}

@@ -1,0 +1,40 @@
+/** The webhook chat service. */
+import type { NotifySettings } from '@runner/common/config';
+import type { Channel } from '../channel.ts';
+import { type Line, post } from '../exchange.ts';
+import { judgeDiscord } from './answer.ts';
+import { discordMessages } from './message.ts';
+
+/**
+ * REQUIREMENTS 8 says 5 per second; Discord's staff says, and its headers show, 5 per 2 seconds
+ * (discord/discord-api-docs#367). What other webhooks of the channel use is told by 429.
+ */
+const RATES = [{ count: 5, per: 2_000 }];
+
+/** Announces through one webhook. */
+export function discord(
+  settings: NonNullable<NotifySettings['discord']>,
+  template: NotifySettings['template'],
+  line: Omit<Line, 'method'>,
+): Channel {
+  const method = { ...line, method: 'POST webhook' };
+  return {
+    name: 'discord',
+    rates: RATES,
+    render: (notice, warn) => discordMessages(notice, template(notice.kind, 'discord'), warn),
+    deliver: (message) =>
+      post(method, executionAddress(settings.webhook.reveal()), message.payload, (answer) => judgeDiscord(method, answer)),
+  };
+}
+
+/**
+ * The address that takes Discord's own format and answers with the message: `/slack` and `/github`
+ * take other formats, and without `wait` a message that was not saved is no error.
+ */
+export function executionAddress(webhook: string): string {
+  const url = new URL(webhook);
+  url.pathname = url.pathname.replace(/\/(?:slack|github)?\/*$/, '');
+  url.searchParams.set('wait', 'true');
+  url.hash = '';
+  return url.href;
+}

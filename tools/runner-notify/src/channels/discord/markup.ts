@@ -1,0 +1,48 @@
+/** How Discord text is written: its Markdown knows no escapes inside code. */
+import type { Phrase } from '../../announcement.ts';
+import type { Place } from '../../template.ts';
+
+/** Parts two back-ticks without being seen. */
+const GAP = '\u200b';
+
+/** A value as code. Two back-ticks on each side, so that the value may hold single ones. */
+export function code(value: string): string {
+  if (!value.includes('`')) return `\`${value}\``;
+  const inner = value.replace(/`(?=`)/g, `\`${GAP}`);
+  const before = inner.startsWith('`') ? GAP : '';
+  const after = inner.endsWith('`') ? GAP : '';
+  return `\`\`${before}${inner}${after}\`\``;
+}
+
+/** A block of text as code; a fence inside it is parted. */
+export function fence(text: string): string {
+  return `\`\`\`\n${inFence(text)}\n\`\`\``;
+}
+
+function inFence(text: string): string {
+  return text.replace(/`(?=``)/g, `\`${GAP}`);
+}
+
+/** Words stay words, values become code. */
+export function phraseText(phrase: Phrase): string {
+  return phrase.map((part) => (typeof part === 'string' ? part : code(part.value))).join('');
+}
+
+/** A value escaped for the place of a template in which it stands. */
+export function escapeValue(value: string, place: Place): string {
+  switch (place) {
+    case 'text':
+      return value.replace(/[\\*_~`|>#+\-.[\]()<@:]/g, '\\$&');
+    case 'code':
+      // Code with one back-tick on each side can hold none: a look-alike stands for it.
+      return value.replaceAll('`', '\u02cb');
+    case 'pre':
+      return inFence(value).replace(/`$/, `\`${GAP}`);
+    case 'link':
+      return value.replace(/[\s()<>\\]/g, (character) => encodeURIComponent(character).replace(/[()]/g, hex));
+  }
+}
+
+function hex(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+}

@@ -1,0 +1,103 @@
+/** The messages that Discord gets: a short line, and one embed. */
+import type { TemplateKind } from '@runner/common/config';
+import { codePoints, cutCodePoints, headAndTail } from '@runner/common/text';
+import { type Announcement, announcementsOf, type Row } from '../../announcement.ts';
+import type { Notice } from '../../notice.ts';
+import { fillTemplate, parseTemplate, valuesOf } from '../../template.ts';
+import type { Message } from '../channel.ts';
+import { escapeValue, fence, phraseText } from './markup.ts';
+
+/** Code points of an embed's description: discord.com/developers/docs/resources/message#embed-object-embed-limits. */
+export const DESCRIPTION_MAX = 4096;
+/** Code points of a field's value, same source. */
+export const FIELD_MAX = 1024;
+/** REQUIREMENTS 8, and the same source: code points of all embeds of a message together. */
+export const EMBEDS_MAX = 6000;
+/** Code points of `content`: discord.com/developers/docs/resources/webhook#execute-webhook. */
+export const CONTENT_MAX = 2000;
+/** One report says that Discord counts some characters double: what is over its limits is shortened below this. */
+const MARGIN = 48;
+
+const COLOURS: Readonly<Record<TemplateKind, number>> = {
+  started: 0x3498db,
+  success: 0x2ecc71,
+  failure: 0xe74c3c,
+  rollback: 0xf39c12,
+};
+
+/** Names that stand beside each other; the rest takes a line of its own. */
+const INLINE = new Set(['Project', 'Instance', 'Version', 'Deploy', 'Duration', 'From', 'To']);
+
+/** The messages of a notice; `template` is the user's wording of the first one's description. */
+export function discordMessages(
+  notice: Notice,
+  template: string | undefined,
+  warn: (text: string) => void,
+): Message[] {
+  const [first, ...others] = announcementsOf(notice);
+  const own = template === undefined ? undefined : ownDescription(template, notice, warn);
+  const messages = [first, ...others].map((announcement, index) =>
+    announcement && message(notice, announcement, index === 0 ? own : undefined, 1),
+  );
+  return messages.filter((each) => each !== undefined);
+}
+
+/** How often a message that is refused for its length is made shorter. */
+const SHORTER_MAX = 3;
+
+function message(notice: Notice, announcement: Announcement, own: string | undefined, part: number): Message {
+  const { icon, title, headline, rows } = announcement;
+  const block = announcement.block ?? '';
+  const description = own === undefined ? described(block, part) : cutCodePoints(own, Math.floor(DESCRIPTION_MAX / part));
+  return {
+    payload: {
+      content: `${icon} ${title}: ${phraseText(headline)}`,
+      embeds: [
+        {
+          title: `${icon} ${title}`,
+          color: COLOURS[notice.kind],
+          ...(description !== '' && { description }),
+          ...(own === undefined && { fields: rows.map(fieldOf) }),
+          footer: { text: `deploy ${notice.deployId}` },
+          ...(notice.timestamp !== undefined && { timestamp: notice.timestamp }),
+        },
+      ],
+      allowed_mentions: { parse: [] },
+    },
+    instead(complaint) {
+      if (complaint !== 'length' || part >= 2 ** SHORTER_MAX) return undefined;
+      return message(notice, announcement, own, part * 2);
+    },
+  };
+}
+
+/** A fenced block that keeps within the description also when its fences had to be parted. */
+function described(block: string, part: number): string {
+  if (block === '') return '';
+  const total = codePoints(block);
+  let size = Math.floor(total / part);
+  let text = fence(part === 1 ? block : headAndTail(block, size));
+  while (codePoints(text) > DESCRIPTION_MAX - MARGIN) {
+    size = Math.floor(size * 0.9);
+    text = fence(headAndTail(block, size));
+  }
+  return text;
+}
+
+function fieldOf({ label, phrase }: Row) {
+  return { name: label, value: cutCodePoints(phraseText(phrase), FIELD_MAX), inline: INLINE.has(label) };
+}
+
+/** The user's wording; undefined when it is wrong or too long. */
+function ownDescription(template: string, notice: Notice, warn: (text: string) => void): string | undefined {
+  const where = `notify.templates.${notice.kind}.discord`;
+  try {
+    const text = fillTemplate(parseTemplate(template, false), valuesOf(notice), escapeValue).trim();
+    if (text !== '' && codePoints(text) <= DESCRIPTION_MAX - MARGIN) return text;
+    const wrong = text === '' ? 'the text is empty' : `the text is longer than ${DESCRIPTION_MAX - MARGIN} characters`;
+    warn(`${where}: ${wrong}; the built-in text is sent`);
+  } catch (error) {
+    warn(`${where}: ${(error as Error).message}; the built-in text is sent`);
+  }
+  return undefined;
+}

@@ -1,0 +1,79 @@
+/** One exchange with a chat service, told in the classes of channel.ts. */
+import { Failure } from '@runner/common/failure';
+import { type HttpAnswer, send } from '@runner/common/http';
+import { cleanText, cutCodePoints } from '@runner/common/text';
+import { ANSWER_MAX, EXCHANGE_TIMEOUT, type Outcome, type Problem } from './channel.ts';
+
+/** Longest description of a problem, in code points: a sentence, not a page. */
+const DESCRIPTION_MAX = 300;
+
+const NETWORK_HINT = "check the server's network, and the proxy if there is one";
+
+/** What an exchange needs beside the message. */
+export interface Line {
+  /** Name of what is called, for problems: the address would hold a secret. */
+  readonly method: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  redact(text: string): string;
+}
+
+/** Posts JSON; what the network or a proxy does wrong becomes an outcome, the rest `judge` decides. */
+export async function post(
+  line: Line,
+  url: string,
+  body: Readonly<Record<string, unknown>>,
+  judge: (answer: HttpAnswer) => Outcome,
+): Promise<Outcome> {
+  try {
+    const answer = await send({
+      method: 'POST',
+      url,
+      headers: { 'content-type': 'application/json', accept: 'application/json' },
+      body: JSON.stringify(body),
+      timeout: EXCHANGE_TIMEOUT,
+      limit: ANSWER_MAX,
+      env: line.env,
+    });
+    return judge(answer);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const code = String(error.details.reason ?? error.code);
+    return { class: 'retry', problem: problemOf(line, null, code, error.message, true, NETWORK_HINT) };
+  }
+}
+
+/** Words a problem; the description is the service's, made plain and freed of secrets. */
+export function problemOf(
+  line: Line,
+  status: number | null,
+  code: number | string,
+  description: string,
+  retryable: boolean,
+  hint?: string,
+): Problem {
+  const plain = line.redact(cleanText(description)).replace(/\s+/g, ' ').trim();
+  return {
+    method: line.method,
+    http_status: status,
+    code,
+    description: cutCodePoints(plain, DESCRIPTION_MAX) || `HTTP ${status}`,
+    retryable,
+    hint,
+  };
+}
+
+/** An answer that the service itself did not write: a proxy's page, a captive portal, a wrong address. */
+export function foreignAnswer(line: Line, answer: HttpAnswer, delay: number): Outcome {
+  const { status } = answer;
+  const words = `the answer has HTTP status ${status} and is not JSON`;
+  const problem = (retryable: boolean, hint: string) =>
+    problemOf(line, status, status, words, retryable, hint);
+  if (status === 429) return { class: 'wait', delay, problem: problem(true, 'the address is asked to wait') };
+  if (status === 413) return { class: 'rejected', complaint: 'length', problem: problem(false, NETWORK_HINT) };
+  if (status >= 500 || status === 408 || status < 300) {
+    return { class: 'retry', problem: problem(true, NETWORK_HINT) };
+  }
+  const hint = status < 400 ? 'redirects are not followed: check the address' : `${NETWORK_HINT}, and the address`;
+  const gone = status === 401 || status === 404;
+  return { class: gone ? 'gone' : 'rejected', problem: problem(false, hint) };
+}

@@ -1,0 +1,55 @@
+/** What an answer of the Bot API means. */
+import type { HttpAnswer } from '@runner/common/http';
+import { type Complaint, delayOf, jsonObject, type Outcome } from '../channel.ts';
+import { foreignAnswer, type Line, problemOf } from '../exchange.ts';
+
+/** What to check, by what the description says; REQUIREMENTS 7, "Delivery problems". */
+const HINTS: readonly (readonly [RegExp, string])[] = [
+  [/chat not found|PEER_ID_INVALID|chat_id is empty/i, 'check that the chat_id is right, and negative for groups and channels'],
+  [/thread not found|TOPIC_/i, 'check telegram_thread_id: the topic was deleted or closed'],
+  [/not enough rights|CHAT_WRITE_FORBIDDEN|have no rights|need administrator rights/i, 'check that the bot may send messages; in a channel it must be an administrator with the post-messages permission'],
+  [/kicked|not a member|CHANNEL_PRIVATE/i, 'check that the bot is in the group with privacy off, or is a channel administrator'],
+  [/blocked by the user|user is deactivated|can't initiate/i, 'the person must start a chat with the bot again'],
+];
+const BY_CODE: Readonly<Record<number, string>> = {
+  401: 'check the bot token with `runner notify status`: it was revoked or is mistyped',
+  403: 'check that the bot is in the group with privacy off, or is a channel administrator',
+  404: 'check the bot token with `runner notify status`, and telegram_api_url if it is set',
+};
+
+const COMPLAINTS: readonly (readonly [RegExp, Complaint])[] = [
+  [/can't parse entities/i, 'markup'],
+  [/(?:message|text) is too long/i, 'length'],
+];
+
+/** Sorts an answer to sendMessage into the classes of channel.ts. */
+export function judgeTelegram(line: Line, answer: HttpAnswer): Outcome {
+  const body = jsonObject(answer);
+  if (typeof body?.ok !== 'boolean') return foreignAnswer(line, answer, delayOf(answer));
+  if (body.ok) return { class: 'delivered', rest: 0 };
+  const { code, description, parameters } = errorOf(body, answer);
+  const hint = HINTS.find(([text]) => text.test(description))?.[1] ?? BY_CODE[code];
+  const problem = (retryable: boolean) => problemOf(line, answer.status, code, description, retryable, hint);
+  if (code === 429) return { class: 'wait', delay: delayOf(answer, parameters.retry_after), problem: problem(true) };
+  if (code >= 500 || code === 408) return { class: 'retry', problem: problem(true) };
+  if (code === 401 || code === 404) return { class: 'gone', problem: problem(false) };
+  const complaint = code === 400 ? COMPLAINTS.find(([text]) => text.test(description))?.[1] : undefined;
+  return { class: 'rejected', problem: problem(false), ...(complaint && { complaint }) };
+}
+
+/** The id of the supergroup that the chat has become; undefined when it has not. */
+export function migratedTo(answer: HttpAnswer): string | undefined {
+  const { parameters } = errorOf(jsonObject(answer) ?? {}, answer);
+  // As written: an id may have more digits than a number keeps.
+  const source = /"migrate_to_chat_id"\s*:\s*"?(-?\d{1,20})\b/.exec(answer.body)?.[1];
+  return parameters.migrate_to_chat_id === undefined ? undefined : source;
+}
+
+function errorOf(body: Readonly<Record<string, unknown>>, answer: HttpAnswer) {
+  const { error_code, description, parameters } = body;
+  return {
+    code: typeof error_code === 'number' ? error_code : answer.status,
+    description: typeof description === 'string' ? description : '',
+    parameters: (parameters ?? {}) as Readonly<Record<string, unknown>>,
+  };
+}

@@ -1,0 +1,123 @@
+/**
+ * What is to be said about one event: its values made plain, free of secrets and short enough, in
+ * this order: escapes, progress lines, controls, secrets, extraction, cutting. Escaping and
+ * wrapping come after it and belong to each channel.
+ */
+import type { TemplateKind } from '@runner/common/config';
+import { type EventType, newDeployId, textOf } from '@runner/common/events';
+import { cleanText, codePoints, cutCodePoints, headAndTail } from '@runner/common/text';
+import type { Announceable } from './records.ts';
+
+/** REQUIREMENTS 8: error text of the first failure message, in code points. */
+export const SUMMARY_MAX = 800;
+/** REQUIREMENTS 8: full error log of the second failure message, in code points. */
+export const LOG_MAX = 3800;
+/** REQUIREMENTS 8: characters of a deploy_id. */
+const DEPLOY_ID_LENGTH = 8;
+/** Longest name, version or domain that is shown; a record holds at most 200 characters. */
+const VALUE_MAX = 200;
+const REASON_MAX = 300;
+
+/** An event in words; every text is one line but `error` and `log`, and empty when not known. */
+export interface Notice {
+  readonly eventType: EventType;
+  readonly kind: TemplateKind;
+  readonly project: string;
+  readonly instance: string;
+  readonly version: string;
+  /** The same in all messages of one deploy. */
+  readonly deployId: string;
+  /** ISO 8601 UTC; undefined when the record has no valid one. */
+  readonly timestamp: string | undefined;
+  readonly previousVersion: string;
+  readonly fromVersion: string;
+  readonly reason: string;
+  readonly domain: string;
+  /** In words, e.g. `1 m 05 s`. */
+  readonly duration: string;
+  /** The record says that the rollback failed as well. */
+  readonly rollbackFailed: boolean;
+  /** Of a failure: at most 800 code points. */
+  readonly error: string;
+  /** Of a failure whose error is longer than that, when it is wanted: at most 3800 code points. */
+  readonly log: string | undefined;
+}
+
+const KINDS: Readonly<Record<EventType, TemplateKind>> = {
+  DeployStarted: 'started',
+  DeploySuccess: 'success',
+  DeployFailure: 'failure',
+  RollbackSuccess: 'rollback',
+};
+
+/** What shapes a notice beside the record. */
+export interface NoticeOptions {
+  redact(text: string): string;
+  readonly verboseErrors: boolean;
+  random(bytes: number): Uint8Array;
+}
+
+/** Turns a record into what is to be said. */
+export async function noticeOf(record: Announceable, options: NoticeOptions): Promise<Notice> {
+  const { fields, kind } = record;
+  const line = (text: string, max = VALUE_MAX) => cutCodePoints(oneLine(text, options.redact), max);
+  const field = (name: string, max?: number) => line(textOf(fields, name), max);
+  const error = kind === 'DeployFailure' ? await errorOf(textOf(fields, 'error'), options) : undefined;
+  return {
+    eventType: kind,
+    kind: KINDS[kind],
+    project: line(record.project) || 'unknown',
+    instance: field('instance') || 'default',
+    version: field('version') || 'unknown',
+    deployId: [...field('deploy_id')].slice(0, DEPLOY_ID_LENGTH).join('') || newDeployId(options.random),
+    timestamp: timeOf(fields.timestamp),
+    previousVersion: field('previous_version'),
+    fromVersion: field('from_version'),
+    reason: field('reason', REASON_MAX),
+    domain: field('domain'),
+    duration: durationOf(fields.duration_ms),
+    rollbackFailed: fields.rolled_back === false,
+    error: error?.summary ?? '',
+    log: error?.log,
+  };
+}
+
+/** Separators that Telegram drops silently: they become the line ends that they stand for. */
+function plain(text: string, redact: NoticeOptions['redact']): string {
+  return redact(cleanText(text).replace(/[\u2028\u2029]/g, '\n'));
+}
+
+function oneLine(text: string, redact: NoticeOptions['redact']): string {
+  return plain(text, redact).replace(/\s+/g, ' ').trim();
+}
+
+async function errorOf(
+  text: string,
+  { redact, verboseErrors }: NoticeOptions,
+): Promise<{ summary: string; log: string | undefined }> {
+  const error = plain(text, redact).replace(/^(?:[^\S\n]*\n)+|\s+$/g, '');
+  if (error.trim() === '') return { summary: 'no error text was recorded', log: undefined };
+  if (codePoints(error) <= SUMMARY_MAX) return { summary: error, log: undefined };
+  const { extractError } = await import('@runner/common/error-extract');
+  const picked = plain(extractError(error, { max: SUMMARY_MAX, redact }).text, redact).trim();
+  return {
+    summary: headAndTail(picked || error, SUMMARY_MAX).trimEnd(),
+    log: verboseErrors ? headAndTail(error, LOG_MAX) : undefined,
+  };
+}
+
+function timeOf(value: unknown): string | undefined {
+  const time = typeof value === 'string' ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(time) ? undefined : new Date(time).toISOString();
+}
+
+/** `0.8 s`, `12 s`, `1 m 05 s`, `2 h 00 m`. */
+function durationOf(value: unknown): string {
+  if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) return '';
+  if (value < 9_950) return `${(value / 1000).toFixed(1)} s`;
+  const seconds = Math.round(value / 1000);
+  const two = (number: number) => String(number).padStart(2, '0');
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} m ${two(seconds % 60)} s`;
+  return `${Math.floor(seconds / 3600)} h ${two(Math.floor(seconds / 60) % 60)} m`;
+}

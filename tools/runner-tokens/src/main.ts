@@ -1,0 +1,4 @@
+import { main } from '@runner/common/main';
+import { list } from './commands/list.ts';
+
+main({ name: 'runner-tokens', about: 'Show which apps share which code-host token', commands: [list] });

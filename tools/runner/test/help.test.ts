@@ -1,0 +1,127 @@
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { everywhere, VERSION } from './stage.ts';
+
+const HELP = `Deploy apps from git on one server
+
+Usage: runner <COMMAND> [ARGS]...
+
+Commands:
+  add        Register an app to deploy from git
+  list       Show the registered apps and what runs
+  status     Show one app in detail
+  deploy     Deploy an app from git
+  tokens     Show which apps share which code-host token
+  notify     Announce deploys in Telegram and Discord
+  audit      Write and read the audit log of deploy events
+  debug      Tell why the last deploy failed
+
+Options:
+  -h, --help     Print help; 'runner help <COMMAND>' prints that of a command
+      --list     Print the name of every command, one a line
+      --version  Print the version
+
+Exit status, when it is not the command's:
+  0    Done
+  2    Wrong usage
+  126  The command cannot be run, or not as root
+  127  No such command
+`;
+
+const done = (stdout: string) => ({ status: 0, signal: null, stdout, stderr: '' });
+const wrong = (stderr: string) => ({ status: 2, signal: null, stdout: '', stderr });
+
+everywhere('without arguments it tells its usage on stderr', (stage) => {
+  const usage = "Usage: runner <COMMAND> [ARGS]...; 'runner help' lists the commands\n";
+  assert.equal(stage.run([]), wrong(usage));
+});
+
+everywhere('help, -h and --help print the commands on stdout', (stage) => {
+  stage.command(stage.own, 'tokens');
+  for (const args of [['help'], ['-h'], ['--help'], ['help', 'help'], ['help', '--help']]) {
+    assert.equal(stage.run(args), done(HELP), args.join(' '));
+  }
+});
+
+everywhere('help lists foreign commands apart', (stage) => {
+  stage.command(stage.own, 'tokens');
+  for (const name of ['tokens', 'zeta', 'host', 'app-2']) stage.command(stage.outside, name);
+  const others = '\nOther commands on PATH:\n  app-2\n  host\n  zeta\n';
+  assert.equal(stage.run(['help']), done(HELP + others));
+});
+
+everywhere('help about a command asks that command', (stage) => {
+  stage.command(stage.own, 'tokens');
+  stage.command(stage.outside, 'foreign');
+  assert.equal(stage.run(['help', 'tokens']), done('tokens of own[--help]'));
+  assert.equal(stage.run(['help', 'tokens', 'list', '']), done('tokens of own[list][][--help]'));
+  assert.equal(stage.run(['help', 'foreign']), done('foreign of outside[--help]'));
+  assert.equal(stage.run(['help', 'tokns']), {
+    status: 127,
+    signal: null,
+    stdout: '',
+    stderr: "runner: unknown command 'tokns'; did you mean 'tokens'?\n",
+  });
+});
+
+everywhere('a command asked for its own help gets the question', (stage) => {
+  stage.command(stage.own, 'tokens');
+  assert.equal(stage.run(['tokens', '--help']), done('tokens of own[--help]'));
+  assert.equal(stage.run(['tokens', 'help']), done('tokens of own[help]'));
+});
+
+everywhere('--list prints every command once, sorted, one a line', (stage) => {
+  for (const name of ['tokens', 'add', 'b-1', 'b1', 'b']) stage.command(stage.own, name);
+  for (const name of ['tokens', 'zeta', 'aa']) stage.command(stage.outside, name);
+  assert.equal(stage.run(['--list']), done('aa\nadd\nb\nb-1\nb1\ntokens\nzeta\n'));
+});
+
+everywhere('--list leaves out what could not be run', (stage) => {
+  const rest = [
+    '',
+    '-x',
+    'Upper',
+    'under_score',
+    'dot.js',
+    'new\nline',
+    'esc\u001b[1m',
+    'help',
+    'é',
+  ];
+  for (const name of rest) stage.command(stage.outside, name);
+  stage.file(join(stage.outside, 'runner-data'), '', 0o644);
+  stage.folder('outside/runner-folder');
+  symlinkSync('nowhere', join(stage.outside, 'runner-broken'));
+  assert.equal(stage.run(['--list']), done(''));
+  symlinkSync('/bin/sh', join(stage.outside, 'runner-link'));
+  assert.equal(stage.run(['--list']), done('link\n'));
+});
+
+everywhere('--version prints the version', (stage) => {
+  assert.equal(stage.run(['--version']), done(`runner ${VERSION}\n`));
+});
+
+everywhere('an unknown option is wrong usage', (stage) => {
+  stage.command(stage.own, 'tokens');
+  for (const option of ['--foo', '-x', '-', '--', '--root', '--list=1']) {
+    assert.equal(
+      stage.run([option, 'tokens']),
+      wrong(`error: unexpected argument '${option}' found\n`),
+    );
+  }
+  assert.equal(stage.run(['--list', 'x']), wrong("error: unexpected argument 'x' found\n"));
+  assert.equal(stage.run(['help', '--foo']), wrong("error: unexpected argument '--foo' found\n"));
+  assert.equal(stage.run(['--\u001b[1m\n']), wrong("error: unexpected argument '--?[1m?' found\n"));
+});
+
+everywhere('help that cannot be written is not a success', (stage) => {
+  for (const args of ['help', '--list', '--version']) {
+    stage.command(stage.own, 'x');
+    const script = `'${stage.own}/runner' ${args} > /dev/full`;
+    assert.is.not(stage.run(['-c', script], { program: '/bin/sh' }).status, 0, args);
+  }
+});
+
+test.run();
