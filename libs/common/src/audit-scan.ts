@@ -119,7 +119,9 @@ async function newestInGzip(path: string, needle: Buffer, accept: (record: LogRe
 
 /** Lines of a compressed file, first to last; one that is too long is passed over. */
 export async function* gzipLines(path: string): AsyncGenerator<Buffer> {
-  const source = createReadStream(path);
+  const fd = openLog(path);
+  if (fd === undefined) return;
+  const source = createReadStream(path, { fd });
   const stream = source.pipe(createGunzip());
   source.on('error', (error) => stream.destroy(error));
   let parts: Buffer[] = [];
@@ -128,7 +130,7 @@ export async function* gzipLines(path: string): AsyncGenerator<Buffer> {
     let from = 0;
     for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
       const line = Buffer.concat([...parts, chunk.subarray(from, at)]);
-      if (size + line.length <= LINE_MAX) yield line;
+      if (size + at - from <= LINE_MAX) yield line;
       parts = [];
       size = 0;
       from = at + 1;

@@ -60,6 +60,18 @@ export function keepForLater(paths: Paths, event: DeployEvent): void {
   writeWhole(join(paths.auditSpool, name), lineOf(event));
 }
 
+/** The longest line that audit-scan.ts reads. */
+const KEPT_MAX = 16_777_216;
+
+/** A kept event; undefined when something else stands there, which is left and holds up nobody. */
+function keptLine(path: string): string | undefined {
+  try {
+    return readIfThere(path, KEPT_MAX)?.toString('utf8');
+  } catch {
+    return undefined;
+  }
+}
+
 /** Appends the events that had to wait, oldest first. Throws `audit_unwritable`. */
 export function appendKept(paths: Paths): void {
   const waiting = () => namesIn(paths.auditSpool).filter((name) => name.endsWith('.jsonl'));
@@ -70,8 +82,9 @@ export function appendKept(paths: Paths): void {
   try {
     for (const name of waiting()) {
       const path = join(paths.auditSpool, name);
-      const line = readIfThere(path, 1_048_576)?.toString('utf8');
-      if (line) appendLines(paths, [line]);
+      const line = keptLine(path);
+      if (line === undefined) continue;
+      if (line !== '') appendLines(paths, [line]);
       removeIfThere(path);
     }
   } finally {

@@ -19,7 +19,7 @@ export async function waitHealthy(health: Health, target: Target, started: Start
   const address = health.kind === 'cmd' ? health.target : expand(health.target, instance);
   const until = performance.now() + health.within;
   for (let attempt = 1; ; attempt += 1) {
-    const left = Math.max(1, until - performance.now());
+    const left = Math.max(1, Math.ceil(until - performance.now()));
     const finding = await ask(health, address, target, Math.min(health.timeout, left));
     const death = started.death();
     if (death) throw new StepFailure('health', `health: ${death.words}`, death.output);

@@ -46,7 +46,7 @@ async function build(job: Job, file: DeployFile, folder: string): Promise<void> 
   await runHook(job, parts, 'pre_build', folder);
   const until = job.io.elapsed() + file.build.timeout;
   for (const command of file.build.run) {
-    const timeout = Math.max(1, until - job.io.elapsed());
+    const timeout = Math.max(1, Math.ceil(until - job.io.elapsed()));
     await reported(job.reporter, `build: ${command}`, () =>
       runShell(job.log, job.signal, { stage: 'build', command, cwd: folder, env, timeout, marker }),
     );

@@ -24,7 +24,7 @@ import { silent, startNotifier } from './notifier.ts';
 import { concludeFailure, concludeSuccess, type FailedDeploy, type Outcome } from './outcome.ts';
 import { recover } from './recovery.ts';
 import { checkSpace, pruneReleases } from './release.ts';
-import { type Reporter, reported } from './reporter.ts';
+import { type Reporter, redacting, reported } from './reporter.ts';
 import { StepFailure } from './step.ts';
 
 export interface DeployRequest {
@@ -42,7 +42,7 @@ export interface DeployRequest {
  * a Failure when nothing was begun (unknown app, lock, network, token, disk, audit log).
  */
 export async function deploy(request: DeployRequest): Promise<Outcome> {
-  const { io, paths, signal, reporter } = request;
+  const { io, paths, signal } = request;
   const known = requireApp(paths, request.app);
   const deployId = newDeployId(io.random);
   const holder = { pid: io.pid, command: 'deploy', deploy_id: deployId, since: io.now().toISOString() };
@@ -50,6 +50,7 @@ export async function deploy(request: DeployRequest): Promise<Outcome> {
   let job: Job | undefined;
   try {
     const { source, redact } = sourceOf(request, requireApp(paths, request.app));
+    const reporter = redacting(request.reporter, redact);
     appendKeptIfPossible(paths, reporter);
     const app = await recover({ io, paths, reporter, redact }, requireApp(paths, request.app));
     const began = io.elapsed();
@@ -63,7 +64,7 @@ export async function deploy(request: DeployRequest): Promise<Outcome> {
     lock.release();
     job?.log.close();
     // After the lock is free: a slow chat holds up nobody.
-    for (const line of (await job?.notifier.finish()) ?? []) reporter.note(line);
+    for (const line of (await job?.notifier.finish()) ?? []) request.reporter.note(line);
   }
 }
 

@@ -25,3 +25,12 @@ export async function reported<T>(reporter: Reporter, step: string, body: () => 
     throw error;
   }
 }
+
+/** A reporter that cleans what it is told of secrets: a command may hold one. */
+export function redacting(reporter: Reporter, redact: (text: string) => string): Reporter {
+  return {
+    ...reporter,
+    begin: (step) => reporter.begin(redact(step)),
+    note: (text) => reporter.note(redact(text)),
+  };
+}

@@ -36,7 +36,13 @@ const FACES = {
 /** The messages of a notice: one, or two for a failure with a long error. */
 export function announcementsOf(notice: Notice): Announcement[] {
   const [icon, title] = FACES[notice.kind];
-  const first = { icon, title, headline: headlineOf(notice), rows: rowsOf(notice), block: notice.error || undefined };
+  const first = {
+    icon,
+    title,
+    headline: headlineOf(notice),
+    rows: rowsOf(notice),
+    block: notice.error || undefined,
+  };
   return notice.log === undefined ? [first] : [first, logOf(notice, notice.log)];
 }
 
@@ -45,7 +51,13 @@ function rowsOf(notice: Notice): Row[] {
   const deploy = row('Deploy', notice.deployId);
   if (notice.kind === 'rollback') {
     const from = row('From', notice.fromVersion || notice.previousVersion || 'unknown');
-    return [project, from, row('To', notice.version), row('Reason', notice.reason || 'not given'), deploy];
+    return [
+      project,
+      from,
+      row('To', notice.version),
+      row('Reason', notice.reason || 'not given'),
+      deploy,
+    ];
   }
   const rows = [project, row('Instance', notice.instance), row('Version', notice.version)];
   if (notice.kind === 'success' && notice.duration) rows.push(row('Duration', notice.duration));
@@ -77,7 +89,16 @@ function logOf(notice: Notice, log: string): Announcement {
 
 function headlineOf({ project, instance, version, deployId }: Notice): Phrase {
   const short = (text: string) => ({ value: cutCodePoints(text, SHORT_MAX) });
-  return [short(project), ' / ', short(instance), ' ', short(version), ' [', { value: deployId }, ']'];
+  return [
+    short(project),
+    ' / ',
+    short(instance),
+    ' ',
+    short(version),
+    ' [',
+    { value: deployId },
+    ']',
+  ];
 }
 
 function row(label: string, value: string): Row {

@@ -77,7 +77,10 @@ export function courierFor(channel: Channel, clock: Clock): Courier {
       if (gone) return { outcome: { class: 'gone', problem: gone } as const, degraded };
       const hold = blocked.until - clock.elapsed();
       if (blocked.problem && hold > 0 && blocked.until > deadline) {
-        return { outcome: { class: 'wait', delay: hold, problem: blocked.problem } as const, degraded };
+        return {
+          outcome: { class: 'wait', delay: hold, problem: blocked.problem } as const,
+          degraded,
+        };
       }
       if (hold > 0) await sleep(Math.ceil(hold));
       const outcome = await exchange(message);

@@ -1,5 +1,10 @@
 /** Announces records: which channels, what is said, and what came of it. */
-import { type ChannelName, notifySettingsOf, type NotifySettings, readConfig } from '@runner/common/config';
+import {
+  type ChannelName,
+  type NotifySettings,
+  notifySettingsOf,
+  readConfig,
+} from '@runner/common/config';
 import type { EventType } from '@runner/common/events';
 import type { Io } from '@runner/common/io';
 import type { Paths } from '@runner/common/paths';
@@ -11,7 +16,7 @@ import { telegram } from './channels/telegram/telegram.ts';
 import { courierFor, type Delivery as Ending } from './courier.ts';
 import { type Notice, noticeOf } from './notice.ts';
 import type { Announceable } from './records.ts';
-import { activeChannels, select, type SkipReason } from './selection.ts';
+import { activeChannels, type SkipReason, select } from './selection.ts';
 
 export type ChannelOption = ChannelName | 'both' | 'none' | undefined;
 
@@ -83,27 +88,40 @@ export function openDelivery(options: DeliveryOptions): Delivery {
   }
 
   function tell(name: ChannelName, notice: Notice, { failure, degraded, movedTo }: Ending): void {
-    if (movedTo) noteOnce(`${name}: the group has become a supergroup: set telegram_chat_id to ${movedTo}`);
-    if (degraded === 'markup' && !failure) note(`${name}: the markup was refused, the message was sent as plain text`);
+    if (movedTo)
+      noteOnce(`${name}: the group has become a supergroup: set telegram_chat_id to ${movedTo}`);
+    if (degraded === 'markup' && !failure)
+      note(`${name}: the markup was refused, the message was sent as plain text`);
     if (!failure) return;
     const { description, code, hint } = failure.problem;
-    const why = failure.class === 'wait' ? `, asks to wait ${Math.ceil(failure.delay / 1000)} s` : '';
+    const why =
+      failure.class === 'wait' ? `, asks to wait ${Math.ceil(failure.delay / 1000)} s` : '';
     const advice = hint ? `; ${hint}` : '';
-    note(`${name}: ${notice.eventType} of ${notice.project} was not delivered: ${description} (${code}${why})${advice}`);
+    note(
+      `${name}: ${notice.eventType} of ${notice.project} was not delivered: ${description} (${code}${why})${advice}`,
+    );
   }
 
   return {
     async announce(record) {
       const { verboseErrors } = settings;
-      const notice = await noticeOf(record, { redact, verboseErrors, random: (count) => io.random(count) });
+      const notice = await noticeOf(record, {
+        redact,
+        verboseErrors,
+        random: (count) => io.random(count),
+      });
       const selection = select(active, options.channel, () =>
         appChoice(paths, record.project, notice.instance, noteOnce),
       );
       if ('reason' in selection) {
         if (selection.reason === 'not_configured') {
-          noteOnce(`no channel is configured: set telegram_bot_token and telegram_chat_id, or discord_webhook, in ${paths.config}`);
+          noteOnce(
+            `no channel is configured: set telegram_bot_token and telegram_chat_id, or discord_webhook, in ${paths.config}`,
+          );
         }
-        return [{ ...headOf(notice, null), result: 'skipped', messages: 0, reason: selection.reason }];
+        return [
+          { ...headOf(notice, null), result: 'skipped', messages: 0, reason: selection.reason },
+        ];
       }
       return Promise.all(selection.channels.map((name) => announceOn(name, notice)));
     },
@@ -123,7 +141,12 @@ function openChannels(
 /** The token, the webhook, and what of the webhook's address is secret by itself. */
 function secretsOf({ telegram: bot, discord: hook }: NotifySettings): Secret[] {
   const address = hook?.webhook.reveal();
-  const token = address && new URL(address).pathname.replace(/\/(?:slack|github)?\/*$/, '').split('/').at(-1);
+  const token =
+    address &&
+    new URL(address).pathname
+      .replace(/\/(?:slack|github)?\/*$/, '')
+      .split('/')
+      .at(-1);
   return [
     ...(bot ? [bot.botToken] : []),
     ...(hook ? [hook.webhook] : []),

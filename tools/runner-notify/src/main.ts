@@ -1,4 +1,8 @@
 import { main } from '@runner/common/main';
 import { send } from './commands/send.ts';
 
-main({ name: 'runner-notify', about: 'Announce deploys in Telegram and Discord', commands: [send] });
+main({
+  name: 'runner-notify',
+  about: 'Announce deploys in Telegram and Discord',
+  commands: [send],
+});

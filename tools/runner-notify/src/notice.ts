@@ -62,14 +62,16 @@ export async function noticeOf(record: Announceable, options: NoticeOptions): Pr
   const { fields, kind } = record;
   const line = (text: string, max = VALUE_MAX) => cutCodePoints(oneLine(text, options.redact), max);
   const field = (name: string, max?: number) => line(textOf(fields, name), max);
-  const error = kind === 'DeployFailure' ? await errorOf(textOf(fields, 'error'), options) : undefined;
+  const error =
+    kind === 'DeployFailure' ? await errorOf(textOf(fields, 'error'), options) : undefined;
   return {
     eventType: kind,
     kind: KINDS[kind],
     project: line(record.project) || 'unknown',
     instance: field('instance') || 'default',
     version: field('version') || 'unknown',
-    deployId: [...field('deploy_id')].slice(0, DEPLOY_ID_LENGTH).join('') || newDeployId(options.random),
+    deployId:
+      [...field('deploy_id')].slice(0, DEPLOY_ID_LENGTH).join('') || newDeployId(options.random),
     timestamp: timeOf(fields.timestamp),
     previousVersion: field('previous_version'),
     fromVersion: field('from_version'),

@@ -1,5 +1,12 @@
 /** The records on standard input, line by line as they arrive. */
-import { EVENT_TYPES, type EventType, kindOf, type LogRecord, projectOf, readRecord } from '@runner/common/events';
+import {
+  EVENT_TYPES,
+  type EventType,
+  kindOf,
+  type LogRecord,
+  projectOf,
+  readRecord,
+} from '@runner/common/events';
 import type { Source } from '@runner/common/io';
 
 /** Longest line, in bytes: far above what `runner-audit emit` writes (64 KiB of error, escaped). */

@@ -6,7 +6,11 @@ import type { NotifyChoice } from '@runner/common/deploy-file';
 export const CHANNEL_NAMES: readonly ChannelName[] = ['telegram', 'discord'];
 
 /** Why no channel hears of an event. */
-export type SkipReason = 'not_configured' | 'channel_not_active' | 'app_without_notify' | 'no_notify';
+export type SkipReason =
+  | 'not_configured'
+  | 'channel_not_active'
+  | 'app_without_notify'
+  | 'no_notify';
 
 export type Selection =
   | { readonly channels: readonly ChannelName[] }

@@ -93,11 +93,11 @@ function nameAt(source: string, at: number): Variable {
 export function fillTemplate(
   pieces: readonly Piece[],
   values: Values,
-  escape: (value: string, place: Place) => string,
+  escaped: (value: string, place: Place) => string,
 ): string {
   const texts = pieces.map((piece) => {
     if ('literal' in piece) return piece.literal;
-    const value = escape(values[piece.name] || UNKNOWN, piece.place);
+    const value = escaped(values[piece.name] || UNKNOWN, piece.place);
     return piece.opens ? `\n${value}` : value;
   });
   return texts.join('');

@@ -82,7 +82,8 @@ export function delayOf(answer: HttpAnswer, ...seconds: readonly unknown[]): num
   const after = answer.headers['retry-after'];
   for (const value of [...seconds, after, answer.headers['x-ratelimit-reset-after']]) {
     const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-    if (typeof number === 'number' && number >= 0) return Math.min(Math.ceil(number * 1000), DELAY_MAX);
+    if (typeof number === 'number' && number >= 0)
+      return Math.min(Math.ceil(number * 1000), DELAY_MAX);
   }
   return DELAY_UNKNOWN;
 }

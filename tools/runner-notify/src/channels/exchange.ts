@@ -38,7 +38,10 @@ export async function post(
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const code = String(error.details.reason ?? error.code);
-    return { class: 'retry', problem: problemOf(line, null, code, error.message, true, NETWORK_HINT) };
+    return {
+      class: 'retry',
+      problem: problemOf(line, null, code, error.message, true, NETWORK_HINT),
+    };
   }
 }
 
@@ -68,12 +71,17 @@ export function foreignAnswer(line: Line, answer: HttpAnswer, delay: number): Ou
   const words = `the answer has HTTP status ${status} and is not JSON`;
   const problem = (retryable: boolean, hint: string) =>
     problemOf(line, status, status, words, retryable, hint);
-  if (status === 429) return { class: 'wait', delay, problem: problem(true, 'the address is asked to wait') };
-  if (status === 413) return { class: 'rejected', complaint: 'length', problem: problem(false, NETWORK_HINT) };
+  if (status === 429)
+    return { class: 'wait', delay, problem: problem(true, 'the address is asked to wait') };
+  if (status === 413)
+    return { class: 'rejected', complaint: 'length', problem: problem(false, NETWORK_HINT) };
   if (status >= 500 || status === 408 || status < 300) {
     return { class: 'retry', problem: problem(true, NETWORK_HINT) };
   }
-  const hint = status < 400 ? 'redirects are not followed: check the address' : `${NETWORK_HINT}, and the address`;
+  const hint =
+    status < 400
+      ? 'redirects are not followed: check the address'
+      : `${NETWORK_HINT}, and the address`;
   const gone = status === 401 || status === 404;
   return { class: gone ? 'gone' : 'rejected', problem: problem(false, hint) };
 }

@@ -51,7 +51,13 @@ export const send = command({
       // A file that is wrong stops nobody who has nothing to announce.
       if (!delivery) {
         const { openDelivery } = await import('../delivery.ts');
-        delivery = openDelivery({ io, paths, wait, channel: options.channel as ChannelOption, note });
+        delivery = openDelivery({
+          io,
+          paths,
+          wait,
+          channel: options.channel as ChannelOption,
+          note,
+        });
       }
       for (const result of await delivery.announce(line.record)) {
         await context.print(result);
@@ -63,7 +69,12 @@ export const send = command({
   },
   human(result: Result, style) {
     const { event_type, project, version, deploy_id, messages } = result;
-    const colour = { delivered: style.green, skipped: style.dim, failed: style.red, rejected: style.red };
+    const colour = {
+      delivered: style.green,
+      skipped: style.dim,
+      failed: style.red,
+      rejected: style.red,
+    };
     const count = `${messages} ${messages === 1 ? 'message' : 'messages'}`;
     const outcome = colour[result.result](result.result.padEnd(9));
     const what = `${event_type} ${project} ${version} [${deploy_id}]`;
@@ -75,5 +86,7 @@ export const send = command({
 function millisecondsOf(text: string): number {
   const seconds = /^\d{1,6}(?:\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
   if (seconds <= WAIT_MAX) return seconds * 1000;
-  throw usage(`invalid value '${text}' for '--wait <SECONDS>': it is not a number of seconds from 0 to ${WAIT_MAX}`);
+  throw usage(
+    `invalid value '${text}' for '--wait <SECONDS>': it is not a number of seconds from 0 to ${WAIT_MAX}`,
+  );
 }

@@ -29,17 +29,25 @@ export function judgeDiscord(line: Line, answer: HttpAnswer): Outcome {
   const description = [said, ...details.slice(0, 3)].filter(Boolean).join('; ');
   const problem = (retryable: boolean) =>
     problemOf(line, status, code, description, retryable, BY_STATUS[status]);
-  if (status === 429) return { class: 'wait', delay: delayOf(answer, body.retry_after), problem: problem(true) };
+  if (status === 429)
+    return { class: 'wait', delay: delayOf(answer, body.retry_after), problem: problem(true) };
   if (status >= 500 || status === 408) return { class: 'retry', problem: problem(true) };
   if (status === 401 || status === 404) return { class: 'gone', problem: problem(false) };
-  const long = status === 413 || (code === INVALID_FORM && TOO_LONG.test(JSON.stringify(body.errors ?? '')));
-  return { class: 'rejected', problem: problem(false), ...(long && { complaint: 'length' as const }) };
+  const long =
+    status === 413 || (code === INVALID_FORM && TOO_LONG.test(JSON.stringify(body.errors ?? '')));
+  return {
+    class: 'rejected',
+    problem: problem(false),
+    ...(long && { complaint: 'length' as const }),
+  };
 }
 
 /** Discord tells beforehand when a webhook's allowance is used up. */
 function restOf(answer: HttpAnswer): number {
   const { headers } = answer;
-  return headers['x-ratelimit-remaining'] === '0' ? delayOf(answer, headers['x-ratelimit-reset-after']) : 0;
+  return headers['x-ratelimit-remaining'] === '0'
+    ? delayOf(answer, headers['x-ratelimit-reset-after'])
+    : 0;
 }
 
 /** `embeds.0.description: Must be 4096 or fewer in length.` for each `_errors` of a nested error. */
@@ -47,6 +55,9 @@ function innermost(errors: unknown, path: readonly string[]): string[] {
   if (errors === null || typeof errors !== 'object' || path.length > 8) return [];
   return Object.entries(errors).flatMap(([key, value]) => {
     if (key !== '_errors' || !Array.isArray(value)) return innermost(value, [...path, key]);
-    return value.map((each: unknown) => `${path.join('.')}: ${String((each as { message?: unknown } | null)?.message ?? '')}`);
+    return value.map(
+      (each: unknown) =>
+        `${path.join('.')}: ${String((each as { message?: unknown } | null)?.message ?? '')}`,
+    );
   });
 }

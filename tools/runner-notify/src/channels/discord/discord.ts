@@ -23,7 +23,9 @@ export function discord(
     rates: RATES,
     render: (notice, warn) => discordMessages(notice, template(notice.kind, 'discord'), warn),
     deliver: (message) =>
-      post(method, executionAddress(settings.webhook.reveal()), message.payload, (answer) => judgeDiscord(method, answer)),
+      post(method, executionAddress(settings.webhook.reveal()), message.payload, (answer) =>
+        judgeDiscord(method, answer),
+      ),
   };
 }
 

@@ -39,7 +39,9 @@ export function escapeValue(value: string, place: Place): string {
     case 'pre':
       return inFence(value).replace(/`$/, `\`${GAP}`);
     case 'link':
-      return value.replace(/[\s()<>\\]/g, (character) => encodeURIComponent(character).replace(/[()]/g, hex));
+      return value.replace(/[\s()<>\\]/g, (character) =>
+        encodeURIComponent(character).replace(/[()]/g, hex),
+      );
   }
 }
 

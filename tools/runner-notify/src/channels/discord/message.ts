@@ -36,8 +36,9 @@ export function discordMessages(
 ): Message[] {
   const [first, ...others] = announcementsOf(notice);
   const own = template === undefined ? undefined : ownDescription(template, notice, warn);
-  const messages = [first, ...others].map((announcement, index) =>
-    announcement && message(notice, announcement, index === 0 ? own : undefined, 1),
+  const messages = [first, ...others].map(
+    (announcement, index) =>
+      announcement && message(notice, announcement, index === 0 ? own : undefined, 1),
   );
   return messages.filter((each) => each !== undefined);
 }
@@ -45,10 +46,18 @@ export function discordMessages(
 /** How often a message that is refused for its length is made shorter. */
 const SHORTER_MAX = 3;
 
-function message(notice: Notice, announcement: Announcement, own: string | undefined, part: number): Message {
+function message(
+  notice: Notice,
+  announcement: Announcement,
+  own: string | undefined,
+  part: number,
+): Message {
   const { icon, title, headline, rows } = announcement;
   const block = announcement.block ?? '';
-  const description = own === undefined ? described(block, part) : cutCodePoints(own, Math.floor(DESCRIPTION_MAX / part));
+  const description =
+    own === undefined
+      ? described(block, part)
+      : cutCodePoints(own, Math.floor(DESCRIPTION_MAX / part));
   return {
     payload: {
       content: `${icon} ${title}: ${phraseText(headline)}`,
@@ -85,16 +94,27 @@ function described(block: string, part: number): string {
 }
 
 function fieldOf({ label, phrase }: Row) {
-  return { name: label, value: cutCodePoints(phraseText(phrase), FIELD_MAX), inline: INLINE.has(label) };
+  return {
+    name: label,
+    value: cutCodePoints(phraseText(phrase), FIELD_MAX),
+    inline: INLINE.has(label),
+  };
 }
 
 /** The user's wording; undefined when it is wrong or too long. */
-function ownDescription(template: string, notice: Notice, warn: (text: string) => void): string | undefined {
+function ownDescription(
+  template: string,
+  notice: Notice,
+  warn: (text: string) => void,
+): string | undefined {
   const where = `notify.templates.${notice.kind}.discord`;
   try {
     const text = fillTemplate(parseTemplate(template, false), valuesOf(notice), escapeValue).trim();
     if (text !== '' && codePoints(text) <= DESCRIPTION_MAX - MARGIN) return text;
-    const wrong = text === '' ? 'the text is empty' : `the text is longer than ${DESCRIPTION_MAX - MARGIN} characters`;
+    const wrong =
+      text === ''
+        ? 'the text is empty'
+        : `the text is longer than ${DESCRIPTION_MAX - MARGIN} characters`;
     warn(`${where}: ${wrong}; the built-in text is sent`);
   } catch (error) {
     warn(`${where}: ${(error as Error).message}; the built-in text is sent`);

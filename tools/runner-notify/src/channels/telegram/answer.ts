@@ -5,11 +5,23 @@ import { foreignAnswer, type Line, problemOf } from '../exchange.ts';
 
 /** What to check, by what the description says; REQUIREMENTS 7, "Delivery problems". */
 const HINTS: readonly (readonly [RegExp, string])[] = [
-  [/chat not found|PEER_ID_INVALID|chat_id is empty/i, 'check that the chat_id is right, and negative for groups and channels'],
+  [
+    /chat not found|PEER_ID_INVALID|chat_id is empty/i,
+    'check that the chat_id is right, and negative for groups and channels',
+  ],
   [/thread not found|TOPIC_/i, 'check telegram_thread_id: the topic was deleted or closed'],
-  [/not enough rights|CHAT_WRITE_FORBIDDEN|have no rights|need administrator rights/i, 'check that the bot may send messages; in a channel it must be an administrator with the post-messages permission'],
-  [/kicked|not a member|CHANNEL_PRIVATE/i, 'check that the bot is in the group with privacy off, or is a channel administrator'],
-  [/blocked by the user|user is deactivated|can't initiate/i, 'the person must start a chat with the bot again'],
+  [
+    /not enough rights|CHAT_WRITE_FORBIDDEN|have no rights|need administrator rights/i,
+    'check that the bot may send messages; in a channel it must be an administrator with the post-messages permission',
+  ],
+  [
+    /kicked|not a member|CHANNEL_PRIVATE/i,
+    'check that the bot is in the group with privacy off, or is a channel administrator',
+  ],
+  [
+    /blocked by the user|user is deactivated|can't initiate/i,
+    'the person must start a chat with the bot again',
+  ],
 ];
 const BY_CODE: Readonly<Record<number, string>> = {
   401: 'check the bot token with `runner notify status`: it was revoked or is mistyped',
@@ -29,11 +41,18 @@ export function judgeTelegram(line: Line, answer: HttpAnswer): Outcome {
   if (body.ok) return { class: 'delivered', rest: 0 };
   const { code, description, parameters } = errorOf(body, answer);
   const hint = HINTS.find(([text]) => text.test(description))?.[1] ?? BY_CODE[code];
-  const problem = (retryable: boolean) => problemOf(line, answer.status, code, description, retryable, hint);
-  if (code === 429) return { class: 'wait', delay: delayOf(answer, parameters.retry_after), problem: problem(true) };
+  const problem = (retryable: boolean) =>
+    problemOf(line, answer.status, code, description, retryable, hint);
+  if (code === 429)
+    return {
+      class: 'wait',
+      delay: delayOf(answer, parameters.retry_after),
+      problem: problem(true),
+    };
   if (code >= 500 || code === 408) return { class: 'retry', problem: problem(true) };
   if (code === 401 || code === 404) return { class: 'gone', problem: problem(false) };
-  const complaint = code === 400 ? COMPLAINTS.find(([text]) => text.test(description))?.[1] : undefined;
+  const complaint =
+    code === 400 ? COMPLAINTS.find(([text]) => text.test(description))?.[1] : undefined;
   return { class: 'rejected', problem: problem(false), ...(complaint && { complaint }) };
 }
 

@@ -36,7 +36,9 @@ export const plainText: Markup = { words: same, bold: same, code: same, pre: sam
 
 /** Words stay words, values become code. */
 export function phraseText(phrase: Phrase, markup: Markup): string {
-  return phrase.map((part) => (typeof part === 'string' ? markup.words(part) : markup.code(part.value))).join('');
+  return phrase
+    .map((part) => (typeof part === 'string' ? markup.words(part) : markup.code(part.value)))
+    .join('');
 }
 
 /** A template's literal text without the backslashes that MarkdownV2 needs. */

@@ -4,7 +4,14 @@ import { type Announcement, announcementsOf, type Row } from '../../announcement
 import type { Notice } from '../../notice.ts';
 import { fillTemplate, type Piece, parseTemplate, type Values, valuesOf } from '../../template.ts';
 import type { Message } from '../channel.ts';
-import { escapeValue, type Markup, markdownV2, phraseText, plainText, withoutEscapes } from './markup.ts';
+import {
+  escapeValue,
+  type Markup,
+  markdownV2,
+  phraseText,
+  plainText,
+  withoutEscapes,
+} from './markup.ts';
 
 /** Code points of a text after parsing: tdlib's message_text_length_max. */
 export const TEXT_MAX = 4096;
@@ -23,7 +30,10 @@ export function telegramMessages(
   warn: (text: string) => void,
 ): Message[] {
   const [first, ...others] = announcementsOf(notice).map(announcementDraft);
-  const drafts = [(template !== undefined && templateDraft(template, notice, warn)) || first, ...others];
+  const drafts = [
+    (template !== undefined && templateDraft(template, notice, warn)) || first,
+    ...others,
+  ];
   return drafts.flatMap((draft) => (draft ? [fitting(draft)] : []));
 }
 
@@ -31,7 +41,9 @@ export function telegramMessages(
 const SHARES = [1, 0.5, 0.25, 0];
 
 function fitting(draft: Draft): Message {
-  const level = SHARES.findIndex((share) => fits(draft.text(plainText, share), draft.text(markdownV2, share)));
+  const level = SHARES.findIndex((share) =>
+    fits(draft.text(plainText, share), draft.text(markdownV2, share)),
+  );
   return message(draft, markdownV2, level === -1 ? SHARES.length - 1 : level);
 }
 
@@ -48,7 +60,8 @@ function message(draft: Draft, markup: Markup, level: number): Message {
       link_preview_options: { is_disabled: true },
     },
     instead(complaint) {
-      if (complaint === 'markup') return markup === plainText ? undefined : message(draft, plainText, level);
+      if (complaint === 'markup')
+        return markup === plainText ? undefined : message(draft, plainText, level);
       return level + 1 < SHARES.length ? message(draft, markup, level + 1) : undefined;
     },
   };
@@ -75,12 +88,18 @@ function shareOf(text: string, share: number): string {
 }
 
 /** Undefined when the template is wrong or, with its values, longer than a message may be. */
-function templateDraft(template: string, notice: Notice, warn: (text: string) => void): Draft | undefined {
+function templateDraft(
+  template: string,
+  notice: Notice,
+  warn: (text: string) => void,
+): Draft | undefined {
   let pieces: Piece[];
   try {
     pieces = parseTemplate(template, true);
   } catch (error) {
-    warn(`notify.templates.${notice.kind}.telegram: ${(error as Error).message}; the built-in text is sent`);
+    warn(
+      `notify.templates.${notice.kind}.telegram: ${(error as Error).message}; the built-in text is sent`,
+    );
     return undefined;
   }
   const draft: Draft = {
@@ -96,7 +115,9 @@ function templateDraft(template: string, notice: Notice, warn: (text: string) =>
   };
   const shortest = draft.text(markdownV2, 0);
   if (codePoints(shortest) <= TEXT_MAX && Buffer.byteLength(shortest) <= RAW_MAX) return draft;
-  warn(`notify.templates.${notice.kind}.telegram: the text is longer than ${TEXT_MAX} characters; the built-in text is sent`);
+  warn(
+    `notify.templates.${notice.kind}.telegram: the text is longer than ${TEXT_MAX} characters; the built-in text is sent`,
+  );
   return undefined;
 }
 

@@ -24,7 +24,11 @@ export function telegram(
     post(
       { ...line, method: 'sendMessage' },
       `${apiUrl}/bot${botToken.reveal()}/sendMessage`,
-      { chat_id: chatId, ...(threadId !== undefined && { message_thread_id: threadId }), ...message.payload },
+      {
+        chat_id: chatId,
+        ...(threadId !== undefined && { message_thread_id: threadId }),
+        ...message.payload,
+      },
       judge,
     );
   const judge = (answer: HttpAnswer) => judgeTelegram({ ...line, method: 'sendMessage' }, answer);

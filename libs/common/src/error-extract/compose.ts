@@ -1,0 +1,96 @@
+/** Puts the chosen lines together: cause first, within the limit. */
+import { codePoints, cutCodePoints } from '../text.ts';
+import { blockOf, type Pick } from './block.ts';
+import type { Ranked } from './choose.ts';
+import { marks } from './marks.ts';
+import type { Row } from './row.ts';
+
+/** Share of the limit up to which lines of each need are added. */
+const ROOM = [1, 0.62, 0.4] as const;
+/** Share up to which other candidates add their line, and how many may. */
+const OTHERS_ROOM = 0.6;
+const OTHERS = 4;
+/** An other candidate is told when its score is at most this far below the leader's. */
+const NEAR_SCORE = 26;
+/** Longest line shown, the first and any other, in code points. */
+const HEAD_LINE = 320;
+const LINE = 200;
+
+export interface Composed {
+  readonly text: string;
+  readonly lines: number[];
+}
+
+interface Shown {
+  readonly line: number;
+  readonly text: string;
+}
+
+/** The leader's block and the heads of the others in at most `max` code points. */
+export function compose(ranked: readonly Ranked[], max: number): Composed {
+  const leader = ranked[0];
+  if (leader === undefined) return { text: '', lines: [] };
+  const shown: Shown[] = [];
+  let used = 0;
+  const add = (row: Row, limit: number, room: number, times: number): boolean => {
+    if (shown.some((other) => other.line === row.line)) return true;
+    const text = line(row, limit, times);
+    if (shown.some((other) => other.text === text)) return true;
+    const size = codePoints(text) + (shown.length > 0 ? 1 : 0);
+    if (used + size > room) return false;
+    shown.push({ line: row.line, text });
+    used += size;
+    return true;
+  };
+  const picks = blockOf(leader.candidate);
+  for (const need of [0, 1, 2] as const) {
+    if (need === 1) addOthers(ranked, leader, (row, times) => add(row, LINE, max * OTHERS_ROOM, times));
+    for (const pick of picks) {
+      if (pick.need !== need) continue;
+      const head = pick.row === leader.candidate.row;
+      add(pick.row, head ? Math.min(HEAD_LINE, max) : LINE, head ? max : max * ROOM[need], head ? leader.times : 1);
+    }
+  }
+  return arrange(shown, picks);
+}
+
+function addOthers(ranked: readonly Ranked[], leader: Ranked, add: (row: Row, times: number) => boolean): void {
+  const shapes = new Set([leader.candidate.shape]);
+  let count = 0;
+  for (const other of inOrder(ranked, leader)) {
+    if (count >= OTHERS) return;
+    const { shape, row, rule } = other.candidate;
+    if (other.score < leader.score - NEAR_SCORE || rule.use === 'wrapper' || rule.use === 'announce') continue;
+    if (shapes.has(shape)) continue;
+    shapes.add(shape);
+    if (!add(row, other.times)) continue;
+    count += 1;
+    // What leads has its place; of the others one that names none is of little use.
+    const place = blockOf(other.candidate).find((pick) => pick.need === 0 && marks.isPlace(pick.row.trimmed));
+    if (place !== undefined && !/:\d+/.test(row.trimmed)) add(place.row, 1);
+  }
+}
+
+/** The others of the leader's own rule in the log's order, then the rest by rank. */
+function inOrder(ranked: readonly Ranked[], leader: Ranked): Ranked[] {
+  const others = ranked.slice(1);
+  const same = others.filter(({ candidate }) => candidate.rule === leader.candidate.rule);
+  const rest = others.filter(({ candidate }) => candidate.rule !== leader.candidate.rule);
+  return [...same.toSorted((a, b) => a.candidate.row.line - b.candidate.row.line), ...rest];
+}
+
+/** The head first, everything else as it stood in the log. */
+function arrange(shown: readonly Shown[], picks: readonly Pick[]): Composed {
+  const head = picks[0]?.row.line;
+  const rest = shown.filter(({ line: at }) => at !== head).toSorted((a, b) => a.line - b.line);
+  const first = shown.filter(({ line: at }) => at === head);
+  return {
+    text: [...first, ...rest].map(({ text }) => text).join('\n'),
+    lines: [...new Set(shown.map(({ line: at }) => at))].toSorted((a, b) => a - b),
+  };
+}
+
+function line(row: Row, limit: number, times: number): string {
+  const count = times >= 3 ? ` (×${times})` : '';
+  return cutCodePoints(row.text.replaceAll('\t', '  '), limit - count.length) + count;
+}

@@ -1,0 +1,66 @@
+/**
+ * Takes off what runners of several programs put before a line: who said it, and when. Lines of one
+ * speaker are a lane; context of an error comes from its own lane.
+ */
+
+/** A line without its prefixes. `lane` is '' for a line that nobody signed. */
+export interface Spoken {
+  readonly lane: string;
+  readonly body: string;
+}
+
+const STAMP =
+  /^(?:\[?\d{4}[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?\]?:?(?: \[\d+\])?|\[?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\]?:?|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64}(?= [\w.@/-]{1,64}(?:\[\d+\])?:))\s+/;
+
+/** Words in the speaker's place that name no speaker. */
+const NO_SPEAKER =
+  /^(?:error|err|fatal|severe|critical|crit|emerg|alert|warn|warning|info|notice|debug|trace|verbose|note|hint|fail|failed|ok|pass|passed|done|skip|stdout|stderr|\d+\/\d+|0\d+|\d{3,}|[\d.]+%?)$/i;
+
+const SPEAKERS: readonly { pattern: RegExp; sure: boolean }[] = [
+  // docker compose, foreman, honcho: `web-1  | text`
+  { pattern: /^([\w@./:-]{1,60})\s{0,30}\| ?/, sure: true },
+  // docker build: `#12 1.234 text`
+  { pattern: /^(#\d{1,4}) (?:\d+\.\d+ )?/, sure: true },
+  // turbo: `@m/api:build: text`
+  { pattern: /^(@?[\w./-]{1,60}:[a-z][\w-]{0,30}(?::[a-z][\w-]{0,30})*): ?/, sure: true },
+  // pnpm -r: `packages/api build: text`
+  { pattern: /^([\w@.-]{1,60}\/[\w@./-]{1,60} [a-z][\w:-]{0,30})(?:: ?|\$ )/, sure: true },
+  // syslog: `shop[311]: text`
+  { pattern: /^([\w.@/-]{1,60}\[\d+\]): /, sure: true },
+  // concurrently, yarn workspaces: `[api] text`; only when it has spoken before
+  { pattern: /^\[(@?[\w./:-]{1,40})\]:? /, sure: false },
+];
+
+/** A bracketed label is a speaker from its third line on, and at most this many are followed. */
+const HEARD_BEFORE = 2;
+const LABELS = 200;
+
+/** Splits lines of one log; it remembers which bracketed labels have spoken. */
+export function createLaneSplitter(): (text: string) => Spoken {
+  const heard = new Map<string, number>();
+  return (text) => {
+    let body = text.replace(STAMP, '');
+    for (const { pattern, sure } of SPEAKERS) {
+      const found = pattern.exec(body);
+      const name = found?.[1];
+      if (found === null || name === undefined || !isSpeaker(name)) continue;
+      if (!sure) {
+        const times = heard.get(name) ?? 0;
+        if (times > 0 || heard.size < LABELS) heard.set(name, times + 1);
+        if (times < HEARD_BEFORE) break;
+      }
+      body = body.slice(found[0].length).replace(STAMP, '');
+      return { lane: name, body };
+    }
+    return { lane: '', body };
+  };
+}
+
+function isSpeaker(name: string): boolean {
+  if (NO_SPEAKER.test(name)) return false;
+  const colon = name.indexOf(':');
+  if (colon > 0 && NO_SPEAKER.test(name.slice(0, colon))) return false;
+  const space = name.indexOf(' ');
+  if (space > 0 && NO_SPEAKER.test(name.slice(space + 1))) return false;
+  return /[A-Za-z#]|^\d{1,2}$/.test(name) && !/\.\w{1,4}:\w/.test(name);
+}

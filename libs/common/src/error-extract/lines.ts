@@ -1,0 +1,80 @@
+/** Cuts a log that comes in pieces into lines, whatever the pieces. */
+import { dropControls, stripAnsi } from '../text.ts';
+
+/**
+ * Code units of one line that are kept. Far more than is ever shown, so that a secret that begins
+ * in the shown part is still whole when it is redacted; everything after it is skipped.
+ */
+const LINE_KEPT = 8192;
+
+/** Receives a cleaned line, its number from 1, and whether a carriage return drew over it later. */
+export type LineSink = (text: string, line: number, overwritten: boolean) => void;
+
+export interface LineReader {
+  push(chunk: Uint8Array | string): void;
+  end(): void;
+}
+
+/** Reads UTF-8 bytes or text; a broken byte becomes U+FFFD and never stops the reading. */
+export function createLineReader(sink: LineSink): LineReader {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  let kept = '';
+  let line = 1;
+  // A carriage return that has not yet shown whether it ends the line or returns to its start.
+  let returned = false;
+  let started = false;
+
+  function keep(text: string, from: number, to: number): void {
+    if (from >= to) return;
+    if (returned) {
+      emit(true);
+      returned = false;
+    }
+    started = true;
+    if (kept.length < LINE_KEPT) kept += text.slice(from, Math.min(to, from + LINE_KEPT - kept.length));
+  }
+
+  function emit(overwritten: boolean): void {
+    const pieces = stripAnsi(kept).split('\r');
+    kept = '';
+    const last = pieces.findLastIndex((piece) => piece.trim() !== '');
+    for (const [index, piece] of pieces.entries()) {
+      const text = dropControls(piece).trimEnd();
+      if (index >= last) sink(text, line, overwritten);
+      else if (text !== '') sink(text, line, true);
+      if (index >= last) break;
+    }
+  }
+
+  function read(text: string): void {
+    let from = 0;
+    let carriage = text.indexOf('\r');
+    for (;;) {
+      const newline = text.indexOf('\n', from);
+      const end = newline < 0 ? text.length : newline;
+      while (carriage >= 0 && carriage < end) {
+        keep(text, from, carriage);
+        returned ||= started;
+        from = carriage + 1;
+        carriage = text.indexOf('\r', from);
+      }
+      keep(text, from, end);
+      if (newline < 0) return;
+      emit(false);
+      returned = false;
+      started = false;
+      line += 1;
+      from = newline + 1;
+    }
+  }
+
+  return {
+    push(chunk) {
+      read(typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true }));
+    },
+    end() {
+      read(decoder.decode());
+      if (started) emit(false);
+    },
+  };
+}

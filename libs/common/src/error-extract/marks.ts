@@ -1,0 +1,71 @@
+/** What lines are besides errors: progress, passing tests, code, stack frames, places, steps. */
+
+const PASSING =
+  /^(?:[✓✔√☑✅]|ok \d+|Passed \S.{0,200} \[|PASS(?:ED)?\b|--- (?:PASS|SKIP)|\[ {1,6}(?:OK|PASSED|RUN) {1,6}\]|\[-{4,}\]|\(pass\))|\b(?:PASSED|passed)(?: {2,}\[ *\d+%\]| \(\d|$)|(?:\.{2,}|…) ?(?:ok|OK|done|yes|passed|PASS|skipped|success|created)(?: \(.{0,30}\))?$|^\S.{0,200} (?:PASSED|\[PASS\]|PASSED \(.{0,20}\))$|^test .{1,200} \.\.\. (?:ok|ignored)/;
+
+/** Verbs with which tools tell what they do. Their objects have names such as `error-page.js`. */
+const PROGRESS =
+  /^(?:\W{0,6}\d{0,6}\W{0,6})(?:removed?|removing|copied|copying|created?|creating|compiled?|compiling|generat(?:ed|ing)|delet(?:ed|ing)|moved|added|adding|install(?:ed|ing)|building|built|unpack(?:ed|ing)|fetch(?:ed|ing)|download(?:ed|ing)|mapped|bundl(?:ed|ing)|emitt(?:ed|ing)|render(?:ed|ing)|process(?:ed|ing)|writ(?:ing|ten)|wrote|touch|cp|mv|rm|mkdir|ln|ls|cat|gcc|g\+\+|cc|c\+\+|clang(?:\+\+)?|rustc|javac|ar|ranlib|install|uploading|uploaded|linking|linked|scanning|checking|checked|resolving|resolved|extracting|extracted|inflating|updat(?:ed|ing)|restor(?:ed|ing)|restore|registered|loaded|loading|migrat(?:ed|ing)|started|starting|listening|running|transform(?:ed|ing)|selecting|preparing|setting up|get|hit|ign|asset|dist|import|export|return|const|let|var|function|def|class|if|for|raise|throw)\b(?! ?:)/i;
+
+const NO_ERRORS =
+  /\b(?:0|no|zero) (?:\w+ )?(?:errors?|failures?|failed|failing|problems?|issues?|vulnerabilities|mismatches|conflicts)\b|\b(?:errors?|failures?|failed|Failed)["']?\s?[:=]\s?["']?(?:0|null|none|false|\[\])\b|without (?:any )?(?:errors?|failures?|problems)|(?:No|no) (?:syntax )?errors? (?:detected|found)|\ballow[_-]?fail|error[_-]?handler|--fail-fast|on[_-]error|exit code 0|status 0\b/;
+
+const HARMLESS =
+  /(?:^|\s)\((?:expected|ignored|non-fatal|optional)\b[^)]{0,40}\)|\bignor(?:ed|ing)\b|\bnon-fatal\b|\bwill (?:be )?(?:retr|ignor|skip)|\bretrying\b|\bskipp(?:ed|ing)\b|\bcontinuing\b|\bfall(?:ing|s)? back\b|\bsimulated\b|\bexpected failure\b|\bnot (?:fatal|critical)\b/i;
+
+const XTRACE = /^\++ \S/;
+const CODE = /^(?:>? ?\d{1,6} ?[|│┃]|[|│╷╵╭╰┌└├][ \t]|[|│╷╵]$|\d{1,6} [│|]|[~^]+$|[~^_ -]*[~^]{1,}[~^_ -]*$|LL \||> \d{1,6} ?\||::: )/;
+const FRAME =
+  /^(?:at (?:async |new |Object\.|[\w$.<>[\] /]{1,200} ?\(|\S{1,300}:\d+|file:|\S{1,200}\.)|from \S{1,300}:\d+|File "[^"]{1,300}", line \d+|#\d{1,3} +\S|\d{1,3}: +(?:0x|\S{1,200}::)|\.\.\. \d{1,4} (?:more|lines)|\.{3} \d+ lines matching|in \S{1,200} at \S|[\w/.~-]{1,240}:\d+ \(\w{1,80}\)|goroutine \d+|\S{1,200}\.go:\d+ \+0x|\(\S{1,200}\) \S{1,200}:\d+: |\[\d{1,3}\] \S{1,200} \/|- \/\S{1,240}$|@ \S{1,200}:\d+)/;
+const FOREIGN =
+  /node:|node_modules|\binternal\/|site-packages|dist-packages|\/usr\/(?:lib|share|local\/lib|include)\/|<frozen |<anonymous>\)?$|\b(?:java|javax|jdk|sun|kotlin|scala|clojure|groovy)\.|\borg\.(?:springframework|junit|apache|gradle|hibernate|codehaus|testng|mockito|eclipse)\.|\/gems\/|\/rubies\/|\/vendor\/|\.cargo\/registry|\/rustc\/|\bruntime\/|\b(?:System|Microsoft|Xunit|NUnit)\.|native code|Native Method|\.pnpm|libc\.so|\/go\/src\/|lib\/elixir|\(elixir|\(stdlib|\(ex_unit|\(mix|file:\/\/\/.{0,200}node_modules|ext:/;
+const CAUSE = /^(?:\[cause\]:|\[errors\]:|[Cc]aused by: ?\S|---> |Suppressed: |Next \S{1,100}:|nested exception is|Root cause|Inner exception|Inner Exception|Details?: \S|DETAIL: |cause: )/;
+
+/** A line that is only a place in the source. */
+const PLACE =
+  /^(?:-{1,2}> |└─ |File |❯ |@ |in |at |on |at: |in file |from |→ |╭─\[ ?|┌─ |\.{3} |│ {1,4}on |# |✖ |×)?"?(?:file:\/\/)?(?:\.{0,2}\/)?[\w@.~+$()[\]-][^\s:"']{0,240}(?:\.\w{1,10}|file|Makefile|BUILD)"?(?::\d+(?::\d+|\.\d+)?(?:-\d+)?|,? (?:on )?lines? \d+(?:-\d+)?(?:[,:]? (?:in |col(?:umn)? ?|characters? )?\S{0,80})?|[( ]\d+[:,]\d+\)?)(?::in \S{1,100}| \d+\.\d+| in .{1,80}|: .{0,30}|, in .{1,100})?[\])]?:?(?: root stylesheet|\s.{0,20})?$/;
+/** A file's name alone: linters put it above its rows. */
+const FILE_HEADER = /^(?:FILE: |In |Line |✗ |✖ |-{3} |={3,} )?(?:\.{0,2}\/)?(?:[\w@.~+-]{1,100}\/){0,30}[\w@.~+-]{1,100}\.[A-Za-z]\w{0,9}(?: line \d+)?:?$/;
+const DETAIL =
+  /^(?:(?:symbol|location|required|found|expected|received|actual|got|left|right|want|have|rejecting|exp|act|code|error|message|msg|reason|cause|detail|details|hint|help|wanted|but was|expression|diff|difference|to equal|but got|because|required by|provided|module|error message|failure reason|line|position|statement|sql ?state|action|operator|Tip|note)\b ?(?:\(\w+\) ?)?[:=]|[-+] ?(?:expected|actual|\S)|E {2,}|> {1,3}\S|→ |Expected|Received|Actual|[•·*] |- \S|because |and |so, |╰─▶|❯ |= (?:note|help)|Did you mean|did you mean|where |Perhaps|But |Assert|Value of|Which is|To be equal|Could not|Cannot)/i;
+
+const STEP =
+  /^(?:==+>|--+>|-+> |::group::|##\[group\]|\$ \S|> \S+@\S+ \S+$|> [a-z@][\w@/.:-]{0,100}(?: [\w:.-]+)*$|\[\d+\/\d+\] [A-Z]|Step \d+\/\d+|STEP \d+|#\d+ \[|TASK \[|PLAY \[|RUNNING HANDLER|\[INFO\] -+< |> Task :|stage |\*{4,}|▸ |»|make(?:\[\d+\])?: Entering directory|Entering directory|ERR_PNPM_RECURSIVE|-- applying|Running |Applying |Executing )/;
+/** A step whose line says in which package or folder: worth showing beside a relative path. */
+const WHERE =
+  /^(?:> @?\S{1,100}@\S{1,40} \S{1,80}$|make(?:\[\d+\])?: Entering directory|TASK \[|Applying \S|\[INFO\] -+< .{1,100} >|> Task :|#\d+ \[|-- applying|Migrating: |== \d+ \S|psql |lerna info run|\S+ \w+\$ )/;
+const AFTERMATH =
+  /\b(?:roll(?:ing|ed)?[ -]?back|cleaning up|clean-?up|step failed|restoring|tearing down|post-mortem|aufräumen|reverting)\b|^-+ ?diagnostics|^Post job cleanup|\btearing down\b|^(?:Un)?[Dd]oing |^revert\b/i;
+const CAPTURED = /^(?:console\.(?:error|warn|log|info|debug)|stderr \| |stdout \| |-+ ?Captured (?:stdout|stderr|log)|Captured (?:stdout|stderr|log))/;
+
+export const marks = {
+  /** A test or a step that went well. */
+  isPassing: (text: string) => PASSING.test(text),
+  /** A line that tells what is being done. */
+  isProgress: (text: string) => PROGRESS.test(text),
+  /** A line that says there were no errors, or that only names them. */
+  saysNone: (text: string) => NO_ERRORS.test(text),
+  /** A failure that its own line plays down. */
+  isHarmless: (text: string) => HARMLESS.test(text),
+  /** A command that a shell echoes. */
+  isEcho: (text: string) => XTRACE.test(text),
+  /** A row of a code frame: a numbered source line or the mark under it. */
+  isCode: (text: string) => CODE.test(text),
+  /** A row of a stack trace. */
+  isFrame: (text: string) => FRAME.test(text),
+  /** A stack frame or place in somebody else's code. */
+  isForeign: (text: string) => FOREIGN.test(text),
+  /** A row that introduces a deeper cause. */
+  isCause: (text: string) => CAUSE.test(text),
+  isPlace: (text: string) => text.length < 300 && PLACE.test(text),
+  isFileHeader: (text: string) => text.length < 240 && FILE_HEADER.test(text),
+  /** A row that completes the message above it: expected, got, symbol, help. */
+  isDetail: (text: string) => DETAIL.test(text),
+  /** The start of another step. */
+  isStep: (text: string) => STEP.test(text) && !marks.isPlace(text),
+  isWhere: (text: string) => WHERE.test(text) && !PASSING.test(text),
+  /** The start of what a deploy does after it failed. */
+  isAftermath: (text: string) => AFTERMATH.test(text),
+  /** The head of output that a test runner captured from a test. */
+  isCaptured: (text: string) => CAPTURED.test(text),
+};

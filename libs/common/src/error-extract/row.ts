@@ -1,0 +1,47 @@
+/** One line of a log, and a line that may tell the cause, with what stands around it. */
+import type { Match } from './classify.ts';
+
+export interface Row {
+  /** Number in the log, from 1. */
+  readonly line: number;
+  /** The cleaned line, prefixes and all. */
+  readonly text: string;
+  /** The line without speaker and time, trimmed. */
+  readonly whole: string;
+  /** The same without `npm error` or the bar of a box, which tools put before every line. */
+  readonly trimmed: string;
+  /** Width of the indent of `trimmed`. */
+  readonly indent: number;
+  /** Whether a blank line of the same speaker stands before it. */
+  readonly gap: boolean;
+}
+
+export interface Candidate extends Match {
+  readonly row: Row;
+  /** The line with numbers masked. */
+  readonly shape: string;
+  readonly lane: string;
+  /** How many steps the log had begun before this line. */
+  readonly epoch: number;
+  /** Whether the deploy was already cleaning up. */
+  readonly aftermath: boolean;
+  /** Up to six lines of the lane before it, nearest last. */
+  readonly before: readonly Row[];
+  /** Lines of the lane after it, as many as may belong to it. */
+  readonly after: Row[];
+  /** Lines further down its stack trace that tell deeper causes. */
+  readonly causes: Row[];
+  /** The lines that say where it happened: announcement, test, file, step. */
+  readonly around: Around;
+}
+
+export interface Around {
+  readonly announcer?: Row | undefined;
+  readonly test?: Row | undefined;
+  readonly file?: Row | undefined;
+  readonly step?: Row | undefined;
+  /** Of a traceback: the last frame in the app's own code. */
+  readonly frame?: Row | undefined;
+  /** Of a chained exception: the exceptions before it, first first. */
+  readonly chain?: readonly Row[] | undefined;
+}

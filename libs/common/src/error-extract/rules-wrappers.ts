@@ -1,0 +1,39 @@
+/** Lines that only pass on a failure, announce one, or count them. */
+import { rule } from './rule.ts';
+
+const BODY = { on: 'body' } as const;
+const WRAPPER = { use: 'wrapper', on: 'line', pick: 'last' } as const;
+const ANNOUNCE = { use: 'announce', on: 'line' } as const;
+
+/** Consequences: shown only when nothing in the log says why. Tried before every other rule. */
+export const WRAPPERS = [
+  rule('make-no-rule', 'command', 92, /\*\*\* (?:\[[^\]]{0,200}\] )?(?:No rule to make target|missing separator|commands commence|multiple target|\S{1,200}: (?:No such file|Command not found))|^\S{0,200}Makefile:\d+: \*\*\* /i, BODY),
+  rule('make-error', 'exit', 30, /^(?:\S{0,20}make(?:\[\d+\])?|mingw32-make|ninja|samu|gmake(?:\[\d+\])?): (?:\*\*\*|build stopped|Target .{0,200} not remade)/, WRAPPER),
+  rule('npm-frame', 'exit', 22, /^(?:npm (?:error|ERR!)) (?:code \w+$|errno|path|command|location|workspace|Lifecycle script|A complete log|Exit status|Failed at the|This is probably not|in workspace|spawn$|syscall|dest |file |signal$|For a full report|Usage:|Options:|Aliases:|Run "npm|Clean install|Fix the upstream|to accept an incorrect|this command with --force|\[|npm (?:ci|install|run)\b|aliases:|.{0,80}debug-0\.log|.{0,80}eresolve-report|node -v|cwd|\S+@\S+ \w+: `)/, WRAPPER),
+  rule('npm-link', 'exit', 15, /^npm (?:error|ERR!) \/\S+|^npm (?:error|ERR!)$|^npm (?:error|ERR!) To see a list/, WRAPPER),
+  rule('lifecycle', 'exit', 30, /ELIFECYCLE|^error Command failed with exit code|Command failed with exit code|ERR_PNPM_RECURSIVE|ERR_PNPM_RUN|lerna ERR! .{0,120}exited \d/, WRAPPER),
+  rule('task-failed', 'exit', 30, /Execution failed for task|^FAILURE: Build failed|^BUILD FAILED|^BUILD FAILURE|^\[INFO\] BUILD FAILURE|Build FAILED|build failed|^error: (?:test failed|could not compile|aborting due to|process didn't exit successfully|build failed|command .{0,80}failed)|^error: \d+ target|\bELSPROBLEMS\b/i, WRAPPER),
+  rule('tool-passes-on', 'exit', 30, /collect2: error|clang(?:\+\+)?: error: linker command failed|cc1(?:plus)?: (?:all|some) warnings being treated|compilation (?:terminated|aborted|failed)|(?:tar|rsync): (?:Exiting with|Error is not recoverable)|rsync error: .{0,80}\(code|xargs: .{0,80}exited with status|BEGIN failed--|Execution halted|Errors? parsing |cannot find symbol class$/i, WRAPPER),
+  rule('turbo-run', 'exit', 28, /^(?:ERROR +)?run failed: command|ERROR {1,3}command .{0,200} exited|^Failed: {1,6}\S+#\S+|NX {1,3}Running target|command finished with error/i, WRAPPER),
+  rule('docker-step', 'exit', 30, /returned a non-zero code: (?!137)|did not complete successfully: exit code: (?!137)|^Service '.{1,80}' failed to build/, WRAPPER),
+  rule('counts', 'exit', 24, /^\W{0,4}(?:Found )?\d+ (?:errors?|problems?|warnings?|failures?|failed|failing|fail|vulnerabilit)\b[^'"`]{0,60}$|^\W{0,4}\d+ problems? \(|^(?:Tests?|Test Suites|Test Files|Suites|Tasks|Snapshots):? .{0,80}(?:failed|fail)|^(?:Tests run|Total tests|Ran \d+|FAILED \(|Failed!|Failures?:? \d|FAILURES!$|Tests: \d|ERRORS!$)|^\d+ (?:examples|tests|runs|specs|passing|passed|scenarios|steps),? |^test result: FAILED|^={3,} .{0,60}\b(?:failed|error)s?\b.{0,60} ={3,}$|^Results?: .{0,60}fail|^# fail \d|^not ok \d+ - \S+\.(?:js|ts|mjs|cjs)$|^FAIL(?:ED)?$|^(?:\d+%|\d+ of) .{0,30}tests? (?:passed|failed)|^The following tests FAILED|generated \d+ warnings?|compiled with \d+ error/i, WRAPPER),
+  rule('go-package', 'exit', 24, /^FAIL\s+[\w./-]{1,200}(?:\s+[\d.]+s|\s+\[build failed\]|\s+\(cached\))?$/, WRAPPER),
+  rule('exit-killed', 'killed', 74, /\b(?:exit(?:ed)?(?: with)? (?:code|status)|code|status|returned)[:= ]{1,3}(?:137|-9)\b|signal: ?(?:killed|9)\b|signal (?:9|SIGKILL)|\bSIGKILL\b|OOMKilled|exited with code 137/i, { on: 'body', pick: 'last' }),
+  rule('exit-timeout', 'timeout', 66, /\b(?:exit(?:ed)?(?: with)? (?:code|status)|status)[:= ]{1,3}(?:124)\b/i, { on: 'body', pick: 'last' }),
+  rule('exit-status', 'exit', 30, /\b(?:exit(?:ed|s|ing)?|returned|terminated|failed|finished|ended)\b.{0,40}(?:with|code|status|non-?zero)[^\n]{0,20}\b(?:[1-9]\d{0,2}|-\d+|0x[0-9a-f]+|non-?zero|failure)\b|^exit status [1-9]|^Process completed with exit code|\bexit code:? [1-9]|exit-code'|\(exit (?:code |status )?[1-9]\d*\)|control process exited|Main process exited|status=\d+\/(?!SUCCESS)|script returned exit code|non-zero (?:exit )?(?:status|code)|^\S{0,60}\s?exited \(\d+\)/i, WRAPPER),
+  rule('stopped', 'exit', 25, /^(?:-+>? ?|=+>? ?)?(?:aborting|aborted|stopping|terminated|giving up|bailing out|rolling back|step failed|deploy(?:ment)? failed|release failed|exiting)\W{0,3}$|^(?:error: )?(?:command|task|step|job|stage|script|build|deploy(?:ment)?|install(?:ation)?|pipeline|tests?|checks?|compilation|run) (?:has )?failed[.!]?$|^See (?:also|the) |^For more (?:information|details)|Automatic merge failed|Configuring incomplete|could not be built|^Stack failed to execute|\(errors have been logged\)|some errors? (?:occurred|were)|errors? occurred!?$|Some files? could not|^(?:Error: )?Command failed:/i, WRAPPER),
+];
+
+/** Heads whose message stands on the next line. */
+export const ANNOUNCERS = [
+  rule('cmake', 'config', 88, /^CMake Error/, ANNOUNCE),
+  rule('webpack', 'module', 90, /^(?:ERROR|Error) in \.{0,2}\/?[\w./@+-]{1,200}(?: \d+:\d+(?:-\d+)?)?$/, ANNOUNCE),
+  rule('gradle', 'compile', 82, /^\* What went wrong:|^> A failure occurred|^> A problem occurred/, ANNOUNCE),
+  rule('during', 'compile', 84, /^(?:Failed to compile|Error occurred prerendering|error during build|error during \w+|Unhandled exception|Uncaught exception|Unhandled rejection|Build error occurred|rake aborted!|bin\/rails aborted!|\S{1,40} aborted!|Fatal error|An unhandled exception occurred|Module build failed|The conflict is caused by|There (?:was|were) \d+ (?:failures?|errors?)|Compilation error|.{0,4}Build failed|.{0,4}Parse error|.{0,30}the following (?:errors?|problems?|packages|issues).{0,40}|An error has occurred.{0,80})\W{0,3}$|^(?:\* error|Errors?|Error message|Message|Exception|Problem \d+|\d+\) (?:Failure|Error)|Failed validating.{0,60}|Error details|Reason|Failure reason|Caused by|Description):$/i, ANNOUNCE),
+  rule('panicked', 'crash', 90, /^thread '.{1,200}' (?:\(\d+\) )?panicked at .{1,200}:$/, ANNOUNCE),
+  rule('apache', 'config', 88, /^AH\d{5}: .{0,300}:$/, ANNOUNCE),
+  rule('titled', 'compile', 86, /^-{2} [A-Z][A-Z ]{2,60} -{2,}/, ANNOUNCE),
+  rule('located-label', 'compile', 92, /^[^\s:]{1,200}:\d+:\d+: (?:error|Error|fatal error):? ?(?:\[[\w-]{1,20}\])?$/, ANNOUNCE),
+  rule('no-solution', 'package', 88, /No solution found when|could not be resolved to an installable set|^(?:> )?Could not resolve all (?:files|dependencies|artifacts) for|^Could not resolve dependencies:$/, ANNOUNCE),
+  rule('empty-label', 'error', 74, /^(?:\[?(?:ERROR|error|Error|FATAL|fatal|Fatal|FAILED)\]?(?: \w+){0,4}):? ?(?:\[[\w-]{1,20}\])?:?$/, ANNOUNCE),
+];

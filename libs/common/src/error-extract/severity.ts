@@ -1,0 +1,88 @@
+/** What a line says about its own weight, and the message under that label. */
+
+export type Severity = 'error' | 'warning' | 'info' | '';
+
+/** A line without the labels that tools put before a message. */
+export interface Labelled {
+  readonly severity: Severity;
+  /** Without indent, bracketed labels, marks and box drawing, but with words such as `error:`. */
+  readonly body: string;
+  /** Without any label. */
+  readonly message: string;
+}
+
+// "Error" as compilers and shells say it elsewhere; the languages that gettext catalogues cover best.
+const ERROR_WORDS =
+  'errors?|err|fatal error|fatal|critical|crit|severe|emerg|panic|alert|failure|failed|fail|fehler|schwerer fehler|schwerwiegender fehler|erreur(?: fatale)?|errore(?: fatale)?|error fatal|erro|ошибка|помилка|エラー|致命的エラー|错误|致命错误|錯誤|오류|fout|fatale fout|fel|feil|fejl|virhe|błąd|chyba|hiba|hata|eroare|σφάλμα|lỗi';
+const WARNING_WORDS = 'warning|warn|deprecated|deprecation|warnung|avertissement|attention|aviso|advertencia|предупреждение|警告|avviso|waarschuwing|varning|ostrzeżenie';
+const INFO_WORDS = 'info|information|notice|debug|trace|verbose|note|hint|help|success|anmerkung|log';
+
+const LABEL = new RegExp(
+  [
+    '(?<npm>(?:npm|lerna|gyp|pnpm|node-pre-gyp|sqlite3) (?:error|ERR!|warn(?:ing)?|WARN|verb|info|http|notice)(?: (?=\\S)|$))',
+    `\\[ *(?<bracket>${ERROR_WORDS}|${WARNING_WORDS}|${INFO_WORDS}) *\\]:?(?= |$)`,
+    `(?<word>${ERROR_WORDS}|${WARNING_WORDS}|${INFO_WORDS})(?: ?:(?= |$)| {2,}| (?=- ))`,
+    '(?<shout>ERROR|FATAL|CRITICAL|SEVERE|WARN(?:ING)?|INFO|DEBUG|TRACE)(?:(?= )|:)',
+    '(?<yarn>error|warning|info)(?= [A-Z"`\'])',
+    '(?<letter>[EFe]): ',
+    '(?<mark>[✖✘✗×❌⨯🚨]|\\[!\\]|\\[x\\])(?= |$)',
+    '(?<box>[│║┃>|](?= )|remote:(?= )|[│║┃](?=$))',
+  ].join('|'),
+  'iuy',
+);
+
+const IS_WARNING = new RegExp(`^(?:${WARNING_WORDS})$`, 'iu');
+const IS_INFO = new RegExp(`^(?:${INFO_WORDS})$`, 'iu');
+const LEVEL = /\b(?:level|lvl|severity)=["']?([a-z]+)/i;
+const IS_ERROR = new RegExp(`^(?:${ERROR_WORDS})$`, 'iu');
+
+/** Splits labels off a line; the gravest of them counts. At most four labels are looked at. */
+export function readLabels(body: string): Labelled {
+  let at = indentOf(body, 0);
+  let severity: Severity = '';
+  let plain = at;
+  let worded = false;
+  for (let count = 0; count < 4; count += 1) {
+    LABEL.lastIndex = at;
+    const found = LABEL.exec(body);
+    if (found === null || found[0] === '') break;
+    const groups = found.groups ?? {};
+    // One capital letter and one small word are labels only where case says so.
+    if (groups['letter'] === 'f' || !caseFits(groups, body[at + found[0].length + 1] ?? '')) break;
+    const said = severityOf(groups);
+    if (said === 'error' || severity === '') severity = said === '' ? severity : said;
+    at = indentOf(body, at + found[0].length);
+    worded ||= (groups['word'] ?? groups['shout'] ?? groups['yarn'] ?? groups['letter']) !== undefined;
+    if (!worded) plain = at;
+    if (groups['npm'] !== undefined) break;
+  }
+  if (severity === '') {
+    const level = LEVEL.exec(body)?.[1];
+    if (level !== undefined && (IS_ERROR.test(level) || IS_WARNING.test(level) || IS_INFO.test(level))) {
+      severity = severityOf({ word: level });
+    }
+  }
+  return { severity, body: body.slice(plain), message: body.slice(at) };
+}
+
+function caseFits(groups: Record<string, string | undefined>, next: string): boolean {
+  const { shout, yarn } = groups;
+  if (shout !== undefined && shout !== shout.toUpperCase()) return false;
+  return yarn === undefined || (yarn === yarn.toLowerCase() && /[A-Z"`']/.test(next));
+}
+
+function severityOf(groups: Record<string, string | undefined>): Severity {
+  const { npm, bracket, word, shout, yarn, letter, mark, box } = groups;
+  if (box !== undefined) return '';
+  if (letter !== undefined || mark !== undefined) return 'error';
+  const label = npm === undefined ? (bracket ?? word ?? shout ?? yarn ?? '') : (npm.split(' ')[1] ?? '');
+  if (IS_WARNING.test(label) || /^warn/i.test(label)) return 'warning';
+  if (IS_INFO.test(label) || /^(?:verb|http)/i.test(label)) return 'info';
+  return 'error';
+}
+
+function indentOf(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && (text[at] === ' ' || text[at] === '\t')) at += 1;
+  return at;
+}

@@ -1,0 +1,110 @@
+/** A server to deploy on: a git host that demands the token, an app, a root, and a way to look. */
+import { existsSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { get } from 'node:http';
+import { join } from 'node:path';
+import { appFiles, freePort } from '@runner/testing/app';
+import { atExit } from '@runner/testing/cleanup';
+import { type GitServer, startGitServer } from '@runner/testing/git-server';
+import { type Ended, run } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
+
+export const TOKEN = 'ghp_w0rldw0rldw0rldw0rldw0rldw0rldw0rld';
+export const REPO = 'acme/shop';
+
+export interface World {
+  readonly root: string;
+  readonly port: number;
+  readonly git: GitServer;
+  /** Commits a version of the small HTTP app with this `.deploy.yml` (default: a healthy one). */
+  push(version: string, options?: { health?: number; deploy?: string; files?: Record<string, string> }): Promise<string>;
+  deploy(args?: readonly string[], env?: Record<string, string>): Promise<Ended>;
+  /** What the app answers on `/`; null when nobody answers. */
+  page(): Promise<string | null>;
+  /** Target of `current` of the instance `default`; null when there is none. */
+  current(): string | null;
+  state(): Record<string, unknown>;
+  /** The audit log's records, oldest first. */
+  events(): Record<string, unknown>[];
+  /** Kinds of the records, oldest first. */
+  kinds(): unknown[];
+  close(): Promise<void>;
+}
+
+/** A `.deploy.yml` that starts the small HTTP app and asks for its health. */
+export function deployFile(port: number, more = ''): string {
+  return `instances: { default: { env: { PORT: "${port}" } } }
+start: { type: process, run: exec node server.js }
+health: { url: "http://127.0.0.1:\${PORT}/health", interval: 50ms, within: 3s }
+${more}`;
+}
+
+/** Makes a world with a registered app `shop`. */
+export async function makeWorld(): Promise<World> {
+  const root = join(temporaryFolder('root'), 'root');
+  mkdirSync(root);
+  const git = await startGitServer({ token: TOKEN });
+  await git.createRepo(REPO);
+  const port = await freePort();
+  writeFileSync(join(root, 'config.yml'), `code_host_git_url: ${git.url}\n`, { mode: 0o600 });
+  const added = await run('runner-add', ['--repo', REPO, '--branch', 'main', '--token', '-'], { root, stdin: TOKEN });
+  if (added.status !== 0) throw new Error(added.stderr);
+  const forget = atExit(() => stopApp(root));
+  const instance = join(root, 'apps/shop/instances/default');
+  const read = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8') : '');
+  const events = () =>
+    read(join(root, 'logs/deploy-events.jsonl'))
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  return {
+    root,
+    port,
+    git,
+    push: (version, { health, deploy, files } = {}) =>
+      git.commit(
+        REPO,
+        { ...appFiles(version, health === undefined ? {} : { health }), '.deploy.yml': deploy ?? deployFile(port), ...files },
+        version,
+        { tag: version },
+      ),
+    deploy: (args = [], env = {}) => run('runner-deploy', ['shop', ...args], { root, env, timeout: 60_000 }),
+    page: () => page(port),
+    current() {
+      try {
+        return readlinkSync(join(instance, 'current'));
+      } catch {
+        return null;
+      }
+    },
+    state: () => JSON.parse(read(join(root, 'state/shop.json'))) as Record<string, unknown>,
+    events,
+    kinds: () => events().map((event) => event.event_type),
+    async close() {
+      stopApp(root);
+      forget();
+      await git.close();
+    },
+  };
+}
+
+function page(port: number): Promise<string | null> {
+  return new Promise((resolve) => {
+    get({ port, host: '127.0.0.1', agent: false }, (response) => {
+      let body = '';
+      response.on('data', (chunk: Buffer) => {
+        body += chunk.toString('utf8');
+      });
+      response.on('end', () => resolve(body.trim()));
+    }).on('error', () => resolve(null));
+  });
+}
+
+function stopApp(root: string): void {
+  try {
+    const file = join(root, 'apps/shop/instances/default/run/pid.json');
+    const { pid } = JSON.parse(readFileSync(file, 'utf8')) as { pid: number };
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // Nothing runs.
+  }
+}

@@ -1,0 +1,62 @@
+/** A real, tiny web application to be deployed by tests and by the demo. */
+import { createServer } from 'node:net';
+
+/**
+ * Reads PORT from the environment, VERSION and HEALTH from its own folder at the start. Answers
+ * VERSION on `/` and the status in HEALTH on `/health`; ends at SIGTERM.
+ */
+const SERVER = `const { createServer } = require('node:http');
+const { readFileSync } = require('node:fs');
+const { join } = require('node:path');
+
+const read = (name) => readFileSync(join(__dirname, name), 'utf8').trim();
+const version = read('VERSION');
+const health = Number(read('HEALTH'));
+
+const server = createServer((request, response) => {
+  if (request.url === '/health') {
+    response.statusCode = health;
+    response.end(health === 200 ? 'ok\\n' : 'not ready: the database does not answer\\n');
+    return;
+  }
+  response.end(version + '\\n');
+});
+
+server.listen(Number(process.env.PORT), '127.0.0.1', () => {
+  console.log('version ' + version + ' listens on port ' + process.env.PORT);
+});
+
+process.on('SIGTERM', () => {
+  server.close();
+  server.closeAllConnections();
+});
+`;
+
+/**
+ * The files of one version of the app, started by `PORT=n node server.js`. `health` is the status
+ * that it answers on /health, 200 by default.
+ */
+export function appFiles(
+  version: string,
+  options: { health?: number } = {},
+): Record<string, string> {
+  return {
+    'server.js': SERVER,
+    'package.json': '{ "private": true, "type": "commonjs" }\n',
+    VERSION: `${version}\n`,
+    HEALTH: `${options.health ?? 200}\n`,
+  };
+}
+
+/** A port of 127.0.0.1 on which nobody listened a moment ago. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      server.close(() => resolve(port));
+    });
+  });
+}

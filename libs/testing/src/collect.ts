@@ -1,0 +1,60 @@
+import type { ChildProcess } from 'node:child_process';
+import { StringDecoder } from 'node:string_decoder';
+
+type Stream = 'stdout' | 'stderr';
+
+/** What a child has written so far. */
+export interface Collected {
+  bytes(stream: Stream): Buffer;
+  text(stream: Stream): string;
+  /** Lines of stdout without their newline, from the first, waiting for more until its end. */
+  readonly lines: AsyncIterable<string>;
+}
+
+/** Gathers what a child writes, from now on. */
+export function collect(child: ChildProcess): Collected {
+  const chunks: Record<Stream, Buffer[]> = { stdout: [], stderr: [] };
+  const lines: string[] = [];
+  const decoder = new StringDecoder('utf8');
+  let rest = '';
+  let over = child.stdout === null;
+  let wake: (() => void)[] = [];
+  const changed = () => {
+    const waiting = wake;
+    wake = [];
+    for (const resume of waiting) resume();
+  };
+
+  child.stderr?.on('data', (chunk: Buffer) => chunks.stderr.push(chunk));
+  child.stdout?.on('data', (chunk: Buffer) => {
+    chunks.stdout.push(chunk);
+    const parts = (rest + decoder.write(chunk)).split('\n');
+    rest = parts.pop() ?? '';
+    lines.push(...parts);
+    changed();
+  });
+  child.stdout?.on('close', () => {
+    over = true;
+    const last = rest + decoder.end();
+    if (last !== '') lines.push(last);
+    changed();
+  });
+
+  async function* iterate(): AsyncGenerator<string, void, void> {
+    for (let index = 0; ; index += 1) {
+      while (index >= lines.length && !over) {
+        await new Promise<void>((resolve) => wake.push(resolve));
+      }
+      const line = lines[index];
+      if (line === undefined) return;
+      yield line;
+    }
+  }
+
+  const bytes = (stream: Stream) => Buffer.concat(chunks[stream]);
+  return {
+    bytes,
+    text: (stream) => bytes(stream).toString('utf8'),
+    lines: { [Symbol.asyncIterator]: iterate },
+  };
+}

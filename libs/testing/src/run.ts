@@ -1,0 +1,191 @@
+/**
+ * Runs the built executables as a user would: a clean environment, the executables first on PATH,
+ * a home of their own. What a test does not hand in does not reach them.
+ */
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import type { Writable } from 'node:stream';
+import { atExit } from './cleanup.ts';
+import { type Collected, collect } from './collect.ts';
+import { temporaryFolder } from './temp.ts';
+
+/** Milliseconds after which a program that has not ended is killed. */
+const DEFAULT_TIMEOUT = 60_000;
+
+export interface RunOptions {
+  /** Becomes RUNNER_ROOT. Without it the variable is not set. */
+  readonly root?: string;
+  /** Added to the clean environment; `undefined` takes a variable away. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Without it, run() and shell() give an empty stdin. */
+  readonly stdin?: string | Uint8Array;
+  /** Default: an empty folder. */
+  readonly cwd?: string;
+  /** Milliseconds; the process group is killed then and the promise rejects. Default 60,000. */
+  readonly timeout?: number;
+  /** Further descriptors: the child's number -> ours. */
+  readonly fds?: Readonly<Record<number, number>>;
+}
+
+export interface Ended {
+  /** Exit status, null after a signal. */
+  readonly status: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** The same as `stdout`, for output that is not text. */
+  readonly stdoutBytes: Buffer;
+  /** Wall-clock milliseconds from start to end. */
+  readonly ms: number;
+}
+
+export interface Running {
+  readonly pid: number;
+  readonly stdin: Writable;
+  /** The lines of stdout as they come, without their newline; may be iterated more than once. */
+  readonly stdout: AsyncIterable<string>;
+  /** What has come on stderr so far. */
+  readonly stderr: () => string;
+  /** Signals the program and everything in its process group. Default SIGTERM. */
+  readonly kill: (signal?: NodeJS.Signals) => void;
+  readonly done: Promise<Ended>;
+}
+
+/** The folder that holds `bin/`: RUNNER_DIST, else the nearest `dist` going up from this file. */
+export function distFolder(): string {
+  const given = process.env.RUNNER_DIST;
+  if (given !== undefined && given !== '') return given;
+  for (let folder = __dirname; folder !== dirname(folder); folder = dirname(folder)) {
+    if (existsSync(join(folder, 'dist', 'bin'))) return join(folder, 'dist');
+  }
+  throw new Error('no dist/bin above this file: build first, or set RUNNER_DIST');
+}
+
+/** Absolute path of a built executable, such as `runner-add`. */
+export function executable(tool: string): string {
+  const path = join(distFolder(), 'bin', tool);
+  if (!existsSync(path)) throw new Error(`${path} has not been built`);
+  return path;
+}
+
+let emptyFolder: string | undefined;
+let homeFolder: string | undefined;
+
+/** The environment that run(), start() and shell() give: this and nothing else. */
+export function cleanEnvironment(options: RunOptions = {}): Record<string, string> {
+  homeFolder ??= temporaryFolder('home');
+  const path = [join(distFolder(), 'bin'), dirname(process.execPath), process.env.PATH ?? ''];
+  const environment: Record<string, string> = {
+    PATH: path.join(delimiter),
+    HOME: homeFolder,
+    LANG: 'C.UTF-8',
+    TMPDIR: tmpdir(),
+  };
+  if (options.root !== undefined) environment.RUNNER_ROOT = options.root;
+  for (const [name, value] of Object.entries(options.env ?? {})) {
+    if (value === undefined) delete environment[name];
+    else environment[name] = value;
+  }
+  return environment;
+}
+
+function stdio(fds: Readonly<Record<number, number>> = {}): StdioOptions {
+  const highest = Math.max(2, ...Object.keys(fds).map(Number));
+  return Array.from({ length: highest + 1 }, (_, fd) => fds[fd] ?? (fd <= 2 ? 'pipe' : 'ignore'));
+}
+
+function killGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // It has ended already.
+  }
+}
+
+/** Resolves when the program has ended and nobody holds its output any more. */
+function ended(child: ChildProcess, name: string, limit: number, seen: Collected): Promise<Ended> {
+  const started = performance.now();
+  const pid = child.pid ?? 0;
+  return new Promise((resolve, reject) => {
+    const said = () => `\n--- stdout\n${seen.text('stdout')}\n--- stderr\n${seen.text('stderr')}`;
+    const forget = atExit(() => killGroup(pid, 'SIGKILL'));
+    const timer = setTimeout(() => {
+      const why = child.exitCode === null ? 'has not ended' : 'has ended, but its output is held';
+      killGroup(pid, 'SIGKILL');
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+      reject(new Error(`${name} ${why} after ${limit} ms${said()}`));
+    }, limit);
+    child.on('error', (error) => {
+      clearTimeout(timer);
+      forget();
+      reject(error);
+    });
+    child.on('close', (status, signal) => {
+      clearTimeout(timer);
+      forget();
+      const ms = performance.now() - started;
+      const stdoutBytes = seen.bytes('stdout');
+      const [stdout, stderr] = [stdoutBytes.toString('utf8'), seen.text('stderr')];
+      resolve({ status, signal, stdout, stderr, stdoutBytes, ms });
+    });
+  });
+}
+
+function launch(file: string, args: readonly string[], name: string, options: RunOptions): Running {
+  emptyFolder ??= temporaryFolder('cwd');
+  const child = spawn(file, args, {
+    cwd: options.cwd ?? emptyFolder,
+    env: cleanEnvironment(options),
+    stdio: stdio(options.fds),
+    // A group of its own, so that a time limit reaches whatever it started.
+    detached: true,
+  });
+  const seen = collect(child);
+  const done = ended(child, name, options.timeout ?? DEFAULT_TIMEOUT, seen);
+  // Whoever never asks for the end must not bring the process down with it.
+  done.catch(() => {});
+  const stdin = child.stdin as Writable;
+  // A program may end without having read its input.
+  stdin.on('error', () => {});
+  if (options.stdin !== undefined) stdin.end(options.stdin);
+  return {
+    pid: child.pid ?? 0,
+    stdin,
+    stdout: seen.lines,
+    stderr: () => seen.text('stderr'),
+    kill: (signal = 'SIGTERM') => killGroup(child.pid ?? 0, signal),
+    done,
+  };
+}
+
+/**
+ * Starts `dist/bin/<tool>` and leaves it running; its stdin stays open unless `stdin` is given. It
+ * is killed when this process ends.
+ */
+export function start(
+  tool: string,
+  args: readonly string[] = [],
+  options: RunOptions = {},
+): Running {
+  return launch(executable(tool), args, [tool, ...args].join(' '), options);
+}
+
+/**
+ * Runs `dist/bin/<tool>` to its end. Any exit status resolves; it rejects when the program cannot
+ * be started or the time is up, with what it had written in the message.
+ */
+export function run(
+  tool: string,
+  args: readonly string[] = [],
+  options: RunOptions = {},
+): Promise<Ended> {
+  return start(tool, args, { stdin: '', ...options }).done;
+}
+
+/** Runs `sh -c script` as run() runs a tool, for pipelines: tools stand on its PATH. */
+export function shell(script: string, options: RunOptions = {}): Promise<Ended> {
+  return launch('/bin/sh', ['-c', script], script, { stdin: '', ...options }).done;
+}

@@ -1,0 +1,93 @@
+/** The previews in docs/notify-messages.md are what is sent. `--update` writes them anew. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { redactor } from '@runner/common/secret';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { discordMessages } from '../src/channels/discord/message.ts';
+import { telegramMessages } from '../src/channels/telegram/message.ts';
+import { noticeOf } from '../src/notice.ts';
+import type { Announceable } from '../src/records.ts';
+
+const DOCUMENT = join(__dirname, '../../docs/notify-messages.md');
+const [BEGIN, END] = ['<!-- previews -->\n', '<!-- end of previews -->\n'];
+
+const LONG_ERROR = [
+  'build: `npm run build` exited with status 2',
+  ...Array.from(
+    { length: 12 },
+    (_, index) => `  compiled src/pages/page-${index + 1}.tsx in ${index + 20} ms, 14 kB`,
+  ),
+  "src/cart.ts:17:9 - error TS2322: Type 'string' is not assignable to type 'number'.",
+  '',
+  '17   const total: number = sum(items);',
+  '           ~~~~~',
+  '',
+  ...Array.from(
+    { length: 4 },
+    (_, index) => `  skipped src/pages/page-${index + 13}.tsx, it imports what has failed`,
+  ),
+  'Found 1 error in src/cart.ts:17',
+].join('\n');
+
+const common = {
+  project: 'shop',
+  instance: 'prod-1',
+  version: 'v1.3.0',
+  deploy_id: 'a1b2c3d4',
+  timestamp: '2026-05-04T09:30:00.000Z',
+};
+const SAMPLES: readonly (readonly [title: string, kind: Announceable['kind'], fields: object])[] = [
+  ['Deploy started', 'DeployStarted', {}],
+  ['Deploy completed', 'DeploySuccess', { duration_ms: 65_000 }],
+  [
+    'Deploy failed, with a short error',
+    'DeployFailure',
+    {
+      previous_version: 'v1.2.9',
+      error: 'health: http://127.0.0.1:3000/health answered 500, wanted 200-299',
+    },
+  ],
+  [
+    'Deploy failed, with a long error',
+    'DeployFailure',
+    { previous_version: 'v1.2.9', error: LONG_ERROR },
+  ],
+  [
+    'Rollback',
+    'RollbackSuccess',
+    { version: 'v1.2.9', from_version: 'v1.3.0', reason: 'health: answered 500, wanted 200-299' },
+  ],
+];
+
+async function previews(): Promise<string> {
+  const options = { redact: redactor(), verboseErrors: true, random: () => new Uint8Array(4) };
+  const warn = (text: string) => {
+    throw new Error(text);
+  };
+  const parts: string[] = [];
+  for (const [title, kind, fields] of SAMPLES) {
+    const record = { kind, project: 'shop', fields: { ...common, ...fields } };
+    const notice = await noticeOf(record, options);
+    const telegram = telegramMessages(notice, undefined, warn).map(({ payload }) => payload.text);
+    const discord = discordMessages(notice, undefined, warn).map(({ payload }) =>
+      JSON.stringify(payload, null, 2),
+    );
+    parts.push(`### ${title}\n`);
+    for (const text of telegram) parts.push(`Telegram:\n\n\`\`\`\`\n${text}\n\`\`\`\`\n`);
+    for (const text of discord) parts.push(`Discord:\n\n\`\`\`\`json\n${text}\n\`\`\`\`\n`);
+  }
+  return parts.join('\n');
+}
+
+test('the previews in the documentation are what is sent', async () => {
+  const document = readFileSync(DOCUMENT, 'utf8');
+  const [before, rest = ''] = document.split(BEGIN) as [string, string?];
+  const [shown, after] = rest.split(END) as [string, string?];
+  const wanted = `\n${await previews()}\n`;
+  if (process.argv.includes('--update'))
+    writeFileSync(DOCUMENT, [before, BEGIN, wanted, END, after].join(''));
+  else assert.is(shown, wanted);
+});
+
+test.run();

@@ -1,0 +1,91 @@
+import * as fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { linesOf } from '../src/records.ts';
+
+/** A source that gives its bytes in pieces of the given size. */
+function sourceOf(bytes: Uint8Array, size = bytes.length || 1) {
+  let at = 0;
+  return {
+    fd: 0,
+    isTTY: false,
+    read() {
+      if (at >= bytes.length) return null;
+      const piece = bytes.subarray(at, at + size);
+      at += size;
+      return piece;
+    },
+  };
+}
+
+const read = (text: string, size?: number) => [...linesOf(sourceOf(Buffer.from(text), size))];
+
+test('a record is taken in either naming', () => {
+  const lines = read(
+    '{"event":"DeployStarted","app":"a"}\n{"event_type":"DeploySuccess","project":"b"}\n',
+  );
+  assert.equal(
+    lines.map((line) =>
+      'record' in line ? [line.number, line.record.kind, line.record.project] : line,
+    ),
+    [
+      [1, 'DeployStarted', 'a'],
+      [2, 'DeploySuccess', 'b'],
+    ],
+  );
+});
+
+test('records of other kinds and empty lines are passed over, and lines keep their numbers', () => {
+  const lines = read(
+    '\n{"event_type":"GuardBypassed"}\r\n   \n{"event":"DeployStarted","app":"a"}',
+  );
+  assert.equal(
+    lines.map((line) => line.number),
+    [4],
+  );
+});
+
+const PROBLEMS: readonly (readonly [line: string, problem: string])[] = [
+  ['nonsense', 'it is not a JSON object'],
+  ['{"event_type":"DeployStarted","project":"a"', 'it is not a JSON object'],
+  ['[]', 'it is not a JSON object'],
+  ['null', 'it is not a JSON object'],
+  ['"DeployStarted"', 'it is not a JSON object'],
+  ['{}', 'the record names no event_type'],
+  ['{"event_type":7,"project":"a"}', 'the record names no event_type'],
+  ['{"event_type":"DeployStarted"}', 'the record names no project'],
+  ['{"event_type":"DeployStarted","project":""}', 'the record names no project'],
+  ['{"event_type":"DeployStarted","project":{}}', 'the record names no project'],
+];
+
+for (const [line, problem] of PROBLEMS) {
+  test(`the line ${line} is told: ${problem}`, () => {
+    assert.equal(read(`${line}\n`), [{ number: 1, problem }]);
+  });
+}
+
+test('a line of five megabytes is told, and the next one is read', () => {
+  const lines = read(`"${'x'.repeat(5_000_000)}"\n{"event":"DeployStarted","app":"a"}\n`, 65_536);
+  assert.equal(lines[0], { number: 1, problem: 'it is longer than 4194304 bytes' });
+  assert.ok(lines[1] && 'record' in lines[1]);
+});
+
+test('how the bytes come in pieces makes no difference', () => {
+  const text = fc.string({ unit: 'grapheme', maxLength: 30 });
+  const line = fc.oneof(
+    text,
+    text.map((project) => JSON.stringify({ event: 'DeployFailure', app: project, error: project })),
+  );
+  fc.assert(
+    fc.property(
+      fc.array(line, { maxLength: 6 }),
+      fc.integer({ min: 1, max: 40 }),
+      (lines, size) => {
+        const whole = lines.join('\n');
+        assert.equal(read(whole, size), read(whole));
+      },
+    ),
+  );
+});
+
+test.run();

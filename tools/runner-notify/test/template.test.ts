@@ -1,0 +1,84 @@
+import * as fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  fillTemplate,
+  type Place,
+  parseTemplate,
+  VARIABLES,
+  type Values,
+} from '../src/template.ts';
+
+const VALUES: Values = {
+  PROJECT: 'shop',
+  VERSION: 'v1.2.3',
+  INSTANCE: 'prod-1',
+  PREVIOUS_VERSION: 'v1.2.2',
+  DURATION: '12 s',
+  ERROR: '${DOMAIN} $& $1 `x`',
+  DOMAIN: '',
+};
+const shown = (value: string, place: Place) => `<${place}:${value}>`;
+const fill = (template: string, codeEscapes = true) =>
+  fillTemplate(parseTemplate(template, codeEscapes), VALUES, shown);
+
+const FILLED: readonly (readonly [template: string, text: string])[] = [
+  ['', ''],
+  ['plain $ text { } $', 'plain $ text { } $'],
+  ['${PROJECT}${VERSION}', '<text:shop><text:v1.2.3>'],
+  ['a `${INSTANCE}` b ${INSTANCE}', 'a `<code:prod-1>` b <text:prod-1>'],
+  ['```\n${ERROR}\n``` ${VERSION}', '```\n<pre:${DOMAIN} $& $1 `x`>\n``` <text:v1.2.3>'],
+  ['```${VERSION}```', '```\n<pre:v1.2.3>```'],
+  ['```sh\n`${VERSION}`\n```', '```sh\n`<pre:v1.2.3>`\n```'],
+  ['[x](https://${PROJECT}/) ${VERSION}', '[x](https://<link:shop>/) <text:v1.2.3>'],
+  ['\\`${VERSION}', '\\`<text:v1.2.3>'],
+  ['`\\`${VERSION}`', '`\\`<code:v1.2.3>`'],
+  ['\\', '\\'],
+  ['on ${DOMAIN}.', 'on <text:–>.'],
+  ['$${PROJECT}', '$\\{PROJECT}'],
+  ['`$${PROJECT}`', '`${PROJECT}`'],
+  ['$$${PROJECT}', '$$\\{PROJECT}'],
+];
+
+for (const [template, text] of FILLED) {
+  test(`${JSON.stringify(template)} becomes ${JSON.stringify(text)}`, () => {
+    assert.is(fill(template), text);
+  });
+}
+
+test('where code knows no escapes, a backslash before a back-tick does not keep the code open', () => {
+  assert.is(fill('`\\`${VERSION}', false), '`\\`<text:v1.2.3>');
+});
+
+const WRONG: readonly (readonly [template: string, what: string])[] = [
+  ['${NAME}', 'the unknown variable ${NAME}'],
+  ['${project}', 'the unknown variable ${project}'],
+  ['${}', 'the unknown variable ${}'],
+  ['${PROJECT', 'a ${ without a name'],
+  ['${PRO JECT}', 'a ${ without a name'],
+  ['${__proto__}', 'the unknown variable ${__proto__}'],
+  [`\${${'X'.repeat(500)}}`, 'a ${ without a name'],
+];
+
+for (const [template, what] of WRONG) {
+  test(`${template.slice(0, 40)} is refused: ${what}`, () => {
+    assert.throws(
+      () => parseTemplate(template, true),
+      (error: { code: string; message: string }) =>
+        error.code === 'config_invalid' &&
+        error.message === `the template has ${what} (known: ${VARIABLES.join(', ')})`,
+    );
+  });
+}
+
+test('whatever stands in a value arrives as it is and is never looked at again', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), fc.constantFrom(...VARIABLES), (value, name) => {
+      const pieces = parseTemplate(`a \${${name}} b`, true);
+      const filled = fillTemplate(pieces, { ...VALUES, [name]: value }, (text) => text);
+      assert.is(filled, `a ${value || '–'} b`);
+    }),
+  );
+});
+
+test.run();
