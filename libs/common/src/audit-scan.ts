@@ -4,7 +4,6 @@
  */
 import { closeSync, constants, createReadStream, fstatSync, openSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { createGunzip } from 'node:zlib';
 import { kindOf, type LogRecord, projectOf, readRecord } from './events.ts';
 import { Failure, systemCode, systemFailure } from './failure.ts';
 import { namesIn, readRange } from './files.ts';
@@ -122,7 +121,7 @@ export async function* gzipLines(path: string): AsyncGenerator<Buffer> {
   const fd = openLog(path);
   if (fd === undefined) return;
   const source = createReadStream(path, { fd });
-  const stream = source.pipe(createGunzip());
+  const stream = source.pipe(process.getBuiltinModule('node:zlib').createGunzip());
   source.on('error', (error) => stream.destroy(error));
   let parts: Buffer[] = [];
   let size = 0;

@@ -60,10 +60,12 @@ export function readYaml(bytes: Uint8Array, file: FileName): Tree {
     version: '1.2',
     intAsBigInt: false,
     strict: true,
-    uniqueKeys: true,
+    // Its own check takes seconds for the keys that fit into MAX_BYTES; see `treeOf`.
+    uniqueKeys: false,
     merge: false,
     stringKeys: true,
-    logLevel: 'silent',
+    // 'silent' would also drop a second document without a word.
+    logLevel: 'error',
   });
   const lineAt = (offset: number) => counter.linePos(offset).line;
   const [error] = document.errors;
@@ -76,8 +78,7 @@ export function readYaml(bytes: Uint8Array, file: FileName): Tree {
 
 /** The parser's own messages quote the file, which may hold a secret. */
 const WORDS_OF: Readonly<Record<string, string>> = {
-  BAD_INDENT: 'wrong indentation',
-  DUPLICATE_KEY: 'the same key stands twice',
+  BAD_INDENT: 'wrong indentation, or a bracket that is not closed',
   MISSING_CHAR: 'a closing quote, bracket or separator is missing',
   MULTIPLE_DOCS: 'holds more than one document',
   NON_STRING_KEY: 'a key is not a plain text',
@@ -91,9 +92,12 @@ function treeOf(node: unknown, lineAt: (offset: number) => number, file: FileNam
   const line = lineOf(node, lineAt) ?? near;
   if (isAlias(node)) throw problem(file, line, '', 'uses an alias (*name): write the value out');
   if (isMap(node)) {
+    const seen = new Set<string>();
     const entries = node.items.map((pair) => {
       const key = isScalar(pair.key) ? String(pair.key.value) : '';
       const keyLine = lineOf(pair.key, lineAt) ?? line;
+      if (seen.has(key)) throw problem(file, keyLine, '', 'the same key stands twice');
+      seen.add(key);
       return { key, line: keyLine, value: treeOf(pair.value, lineAt, file, keyLine) };
     });
     return { kind: 'map', line, entries };

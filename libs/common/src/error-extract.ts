@@ -7,11 +7,12 @@
  * memory is bounded, and the result does not depend on how the log was cut into chunks.
  */
 import { rank } from './error-extract/choose.ts';
-import { createCollector } from './error-extract/collect.ts';
+import { type Collected, createCollector } from './error-extract/collect.ts';
 import { compose } from './error-extract/compose.ts';
+import { type Ending, ending } from './error-extract/ending.ts';
+import { lastWords } from './error-extract/last-words.ts';
 import { createLineReader } from './error-extract/lines.ts';
 import type { ErrorClass } from './error-extract/rule.ts';
-import { lastWords, silence, type Ending } from './error-extract/silence.ts';
 import { redactor } from './secret.ts';
 import { cutCodePoints } from './text.ts';
 
@@ -54,24 +55,46 @@ export function createExtractor(options: ExtractOptions = {}): Extractor {
     push: reader.push,
     end() {
       reader.end();
-      const collected = collector.finish();
-      const max = options.max ?? MAX;
-      const ranked = rank(collected, options.baseline ?? new Set());
-      const told = silence(options);
-      const leader = ranked[0];
-      if (leader === undefined || leader.score < 20) {
-        return lastWords(collected, told, options.baseline ?? new Set(), max);
-      }
-      const composed = compose(ranked, max);
-      return {
-        ...composed,
-        text: cutCodePoints(redact(composed.text), max),
-        class: leader.candidate.rule.class,
-        rule: leader.candidate.rule.name,
-      };
+      return extraction(collector.finish(), options, redact);
     },
   };
 }
+
+/** A leader below this score is not trusted. */
+const TRUSTED = 20;
+
+function extraction(
+  collected: Collected,
+  options: ExtractOptions,
+  redact: (text: string) => string,
+): Extraction {
+  const max = Math.max(0, options.max ?? MAX);
+  const baseline = options.baseline ?? new Set<string>();
+  const ranked = rank(collected, baseline);
+  const leader = ranked.find(({ score }) => score >= TRUSTED);
+  const silent = leader === undefined || leader.candidate.rule.use === 'wrapper';
+  const composed = silent ? lastWords(collected, leader, baseline, max) : compose(ranked, max);
+  const said = leader?.candidate.rule;
+  const told = ending(options);
+  let text = redact(composed.text);
+  let kind = said?.class ?? 'silent';
+  if (told?.grave === true && !TELLS_END.has(kind)) {
+    text = text === '' ? told.words : `${told.words}\n${text}`;
+    kind = told.class;
+  } else if (told !== null && silent) {
+    text = text === '' ? told.words : `${text}\n${told.words}`;
+    kind = said === undefined || said.class === 'exit' ? told.class : kind;
+  }
+  return {
+    text: cutCodePoints(text, max),
+    lines: composed.lines,
+    class: kind,
+    rule: said?.name ?? null,
+  };
+}
+
+/** Kinds of trouble that already say how the step was ended from outside. */
+const TELLS_END: ReadonlySet<ErrorClass> = new Set(['memory', 'killed', 'crash', 'timeout']);
 
 /** The extraction of a log that is in memory. */
 export function extractError(log: string | Uint8Array, options: ExtractOptions = {}): Extraction {

@@ -2,8 +2,7 @@
  * What a command may touch: streams, environment, clock, randomness. It is handed in by `main.ts`;
  * nothing below takes any of these from the air, so a test can hand in its own.
  */
-import { readSync, realpathSync, writeSync } from 'node:fs';
-import { isatty } from 'node:tty';
+import { closeSync, fstatSync, openSync, readSync, realpathSync, writeSync } from 'node:fs';
 import { Failure, systemCode, systemWords } from './failure.ts';
 
 /** A stream to write to. Writes are synchronous: what was written has left the process. */
@@ -49,14 +48,24 @@ function sleep(milliseconds: number): void {
   Atomics.wait(pause, 0, 0, milliseconds);
 }
 
+/** Whether a descriptor is a terminal. Loading node:tty is slow: only a device is asked with it. */
+function isTerminal(fd: number): boolean {
+  try {
+    return fstatSync(fd).isCharacterDevice() && process.getBuiltinModule('node:tty').isatty(fd);
+  } catch {
+    return false;
+  }
+}
+
 function openSink(fd: number, name: string): Sink {
   let closed = false;
-  const tty = isatty(fd);
   return {
-    isTTY: tty,
+    get isTTY() {
+      return isTerminal(fd);
+    },
     get columns() {
       const stream = fd === 1 ? process.stdout : process.stderr;
-      return (tty && stream.columns) || 80;
+      return (isTerminal(fd) && stream.columns) || 80;
     },
     get closed() {
       return closed;
@@ -83,7 +92,9 @@ function openSource(fd: number): Source {
   const buffer = Buffer.allocUnsafeSlow(65_536);
   return {
     fd,
-    isTTY: isatty(fd),
+    get isTTY() {
+      return isTerminal(fd);
+    },
     read() {
       for (;;) {
         try {
@@ -99,6 +110,18 @@ function openSource(fd: number): Source {
       }
     },
   };
+}
+
+/** Random bytes from the kernel: loading node:crypto for them costs a tenth of a start. */
+function randomBytes(length: number): Uint8Array {
+  const fd = openSync('/dev/urandom', 'r');
+  try {
+    const bytes = Buffer.alloc(length);
+    readSync(fd, bytes);
+    return bytes;
+  } finally {
+    closeSync(fd);
+  }
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -128,7 +151,7 @@ export function processIo(): Io {
     },
     now: () => new Date(),
     elapsed: () => performance.now(),
-    random: (bytes) => process.getBuiltinModule('node:crypto').randomBytes(bytes),
+    random: randomBytes,
     onSignal(handler) {
       for (const signal of SIGNALS) process.on(signal, handler);
       return () => {

@@ -3,7 +3,6 @@
  * file description, so it stays with this process after the helper has ended and the kernel drops
  * it however the process dies. The file is never unlinked: two holders would be possible.
  */
-import { spawnSync } from 'node:child_process';
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Failure, systemCode, systemFailure } from './failure.ts';
@@ -41,6 +40,8 @@ export function takeLock(path: string, waitSeconds: number, holder: Holder = {})
   try {
     if (!fstatSync(fd).isFile()) throw new Failure('lock_unavailable', `${path} is not a file`);
     const wait = waitSeconds > 0 ? ['-w', String(waitSeconds)] : ['-n'];
+    // Loaded here: most commands that know of locks take none.
+    const { spawnSync } = process.getBuiltinModule('node:child_process');
     const done = spawnSync('flock', ['-x', ...wait, '-E', String(HELD), '3'], {
       stdio: ['ignore', 'ignore', 'ignore', fd],
     });

@@ -49,7 +49,7 @@ async function run(tool: Tool, argv: readonly string[], io: Io): Promise<number>
     io.stdout.write(commandHelp(tool, definition));
     return EXIT.ok;
   }
-  const context = contextOf(tool, definition, parsed, io);
+  const context = await contextOf(tool, definition, parsed, io);
   const answer = await definition.run(context);
   await render(definition, answer, context);
   return answer.status ?? EXIT.ok;
@@ -79,7 +79,12 @@ function choose(
   );
 }
 
-function contextOf(tool: Tool, definition: Command, parsed: ReturnType<typeof parse>, io: Io): Context {
+async function contextOf(
+  tool: Tool,
+  definition: Command,
+  parsed: ReturnType<typeof parse>,
+  io: Io,
+): Promise<Context> {
   const { options, args } = parsed;
   const when = (options.color ?? 'auto') as ColourWhen;
   const format: Format = options.json === true ? 'json' : ((options.output ?? 'human') as Format);
@@ -97,12 +102,8 @@ function contextOf(tool: Tool, definition: Command, parsed: ReturnType<typeof pa
       else if (format === 'yaml') io.stdout.write(`---\n${await yamlText(record)}`);
       else io.stdout.write(definition.human?.(record as never, context.style, context) ?? '');
     },
-    get style() {
-      return styleFor(when, io.env, io.stdout);
-    },
-    get errStyle() {
-      return styleFor(when, io.env, io.stderr);
-    },
+    style: await styleFor(when, io.env, io.stdout),
+    errStyle: await styleFor(when, io.env, io.stderr),
   };
   return context;
 }

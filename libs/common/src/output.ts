@@ -1,5 +1,4 @@
 /** Human, JSON and YAML renderings of an answer; foreign text made harmless; colour. */
-import picocolors from 'picocolors';
 import { jsonEscapes, UNSAFE } from './harmless.ts';
 
 export type Format = 'human' | 'json' | 'yaml';
@@ -16,27 +15,37 @@ export async function yamlText(value: unknown): Promise<string> {
 }
 
 export type ColourWhen = 'auto' | 'always' | 'never';
-export type Style = ReturnType<typeof picocolors.createColors>;
+
+/** What a text can be made to look like. */
+const LOOKS = ['bold', 'cyan', 'dim', 'green', 'red', 'yellow'] as const;
+export type Style = Readonly<Record<(typeof LOOKS)[number], (text: string) => string>>;
+
+const PLAIN = Object.fromEntries(LOOKS.map((look) => [look, (text: string) => text])) as Style;
 
 /**
  * Colours for one stream: `--color`, then NO_COLOR, then FORCE_COLOR, then whether the stream is a
- * terminal that can. Decided here because picocolors decides once, for stdout alone.
+ * terminal that can. Decided here because picocolors decides once, for stdout alone; it is loaded
+ * only for a stream that gets colours.
  */
-export function styleFor(
+export async function styleFor(
   when: ColourWhen,
   env: Readonly<Record<string, string | undefined>>,
-  stream: { isTTY: boolean },
-): Style {
-  const forced = env.FORCE_COLOR;
-  const coloured =
-    when === 'always' ||
-    (when === 'auto' &&
-      (env.NO_COLOR
-        ? false
-        : forced !== undefined && forced !== ''
-          ? forced !== '0' && forced !== 'false'
-          : stream.isTTY && env.TERM !== 'dumb'));
-  return picocolors.createColors(coloured);
+  stream: { readonly isTTY: boolean },
+): Promise<Style> {
+  if (!wantsColour(when, env, stream)) return PLAIN;
+  const { default: picocolors } = await import('picocolors');
+  return picocolors.createColors(true);
+}
+
+function wantsColour(
+  when: ColourWhen,
+  env: Readonly<Record<string, string | undefined>>,
+  stream: { readonly isTTY: boolean },
+): boolean {
+  if (when !== 'auto') return when === 'always';
+  if (env.NO_COLOR) return false;
+  if (env.FORCE_COLOR) return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false';
+  return stream.isTTY && env.TERM !== 'dumb';
 }
 
 /** Width of a text in character cells, near enough for aligning: wide and emoji characters are 2. */

@@ -44,7 +44,6 @@ function lastSegment(line: string): string {
 }
 
 /** C0 but newline and tab, DEL, C1, byte order marks, and what turns the direction of text. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the subject
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ufeff]/g;
 
 /**

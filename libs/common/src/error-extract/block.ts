@@ -16,7 +16,8 @@ const MOST = { detail: 6, code: 3, text: 4, place: 2 } as const;
 export function blockOf(candidate: Candidate): Pick[] {
   const picks: Pick[] = [{ row: candidate.row, need: 0 }];
   const add = (row: Row | undefined, need: Pick['need']): void => {
-    if (row !== undefined && !picks.some((pick) => pick.row.line === row.line)) picks.push({ row, need });
+    if (row !== undefined && !picks.some((pick) => pick.row.line === row.line))
+      picks.push({ row, need });
   };
   const { around, rule } = candidate;
   const places = placesBefore(candidate);
@@ -46,7 +47,11 @@ export function blockOf(candidate: Candidate): Pick[] {
 function restOfName({ around, before, row }: Candidate): Row[] {
   const { test } = around;
   if (test === undefined) return [];
-  return before.filter((other) => other.line > test.line && other.indent > test.indent && row.line - test.line <= 4).slice(0, 2);
+  return before
+    .filter(
+      (other) => other.line > test.line && other.indent > test.indent && row.line - test.line <= 4,
+    )
+    .slice(0, 2);
 }
 
 function hasPlace(row: Row | undefined): boolean {
@@ -63,7 +68,10 @@ function placesBefore(candidate: Candidate): Row[] {
   const found: Row[] = [];
   for (const row of candidate.before.toReversed()) {
     const { trimmed } = row;
-    if ((marks.isPlace(trimmed) && !/^(?:-+>|└─)/.test(trimmed)) || /: [Ii]n (?:function|member|constructor|instantiation|Funktion|lambda)/.test(trimmed)) {
+    if (
+      (marks.isPlace(trimmed) && !/^(?:-+>|└─)/.test(trimmed)) ||
+      /: [Ii]n (?:function|member|constructor|instantiation|Funktion|lambda)/.test(trimmed)
+    ) {
       found.push(row);
       break;
     }
@@ -74,8 +82,8 @@ function placesBefore(candidate: Candidate): Row[] {
 }
 
 function following(candidate: Candidate): Pick[] {
-  const { row: head, after, rule } = candidate;
-  const test = rule.class === 'test' || candidate.around.test !== undefined;
+  const { row: head, after, rule, around } = candidate;
+  const test = rule.class === 'test' || around.test !== undefined;
   // What dies prints its stack after whatever else it says; a compiler's next message is another.
   const dies = test || rule.class === 'exception' || rule.class === 'crash';
   const picks: Pick[] = [];
@@ -86,12 +94,17 @@ function following(candidate: Candidate): Pick[] {
   };
   let open = isOpen(head.trimmed);
   let listing = open;
+  const announced = around.announcer?.trimmed.endsWith(':') === true;
+  const quoted = head.whole !== head.trimmed;
   let frames = false;
   let code = false;
   for (const [index, row] of after.entries()) {
     const { trimmed } = row;
+    const deeper = row.indent > head.indent;
     if (marks.isPassing(trimmed) || marks.isStep(trimmed)) break;
     if (marks.isEcho(trimmed) && !test) break;
+    if (marks.isSummary(trimmed)) continue;
+    if (marks.isAdvice(trimmed) && !deeper && !marks.isDetail(trimmed)) break;
     if (marks.isAftermath(trimmed) && row.indent <= head.indent) break;
     if (marks.isFrame(trimmed) && !marks.isCause(trimmed)) {
       frames = true;
@@ -108,11 +121,11 @@ function following(candidate: Candidate): Pick[] {
       take('place', row, taken.place === 0 ? 0 : 1);
       continue;
     }
-    const match = classify(row.whole);
-    const deeper = row.indent > head.indent;
+    const match = classify(trimmed);
     if (match?.rule.use === 'wrapper' && !deeper) break;
     if (match?.rule.use === 'test' && (match.rule === rule || !deeper) && !open) break;
-    if (match !== null && !deeper && !open && !test) {
+    const sibling = (listing || announced) && !row.gap && (match === null || match.score < 80);
+    if (match !== null && !deeper && !open && !test && !sibling) {
       if (dies) continue;
       break;
     }
@@ -121,16 +134,21 @@ function following(candidate: Candidate): Pick[] {
       open = isOpen(trimmed);
       continue;
     }
-    if (marks.isDetail(trimmed) && (deeper || test || !row.gap)) {
+    if (marks.isDetail(trimmed) && (deeper || test || quoted || !row.gap)) {
       take('detail', row, frames ? 1 : 0);
       continue;
     }
-    if (row.gap && !deeper && !open && !dies) break;
+    if (row.gap && !deeper && !open && !dies && !quoted) break;
     if (marks.isProgress(trimmed) && !deeper && !open) break;
     if (frames && !test) continue;
     if (row.gap && !deeper && !open && !test) continue;
     const wraps = index === 0 && !row.gap && /^[a-zäöü(]/.test(trimmed);
-    const useful = deeper || test || code || (match !== null && match.rule.use === 'cause');
+    const useful =
+      deeper ||
+      test ||
+      code ||
+      (announced && sibling) ||
+      (match !== null && match.rule.use === 'cause');
     take('text', row, open || wraps || (listing && !row.gap) ? 0 : useful ? 1 : 2);
     listing &&= index === 0 || !row.gap;
     open = isOpen(trimmed) && taken.text < 2;

@@ -19,7 +19,7 @@ const SEEN = 2000;
  * instead of a hundred. A new rule may need a new word here: a test compares both ways.
  */
 const GATE =
-  /err|fail|fatal|exce|panic|abort|crash|kill|cannot|can(?:'| no)t|could ?n|unable|un(?:re|de|ex|k|su|bo|au|av|he|me|ca|ha|te)|invalid|miss|mismatch|not |n't |no |deni|refus|reject|forb|confl|dupl|exist|expire|corrupt|require|must|illegal|malform|violat|time|dead|signal|exit|status|return|segm|sig[sk]|dump|memory|oom|disk|space|cert|ssl|x509|assert|expect|:\d|\(\d|\[\d| too |giving|gave|caus|stop|lock|depend|version|resol|overwr|stack|double|trap|\*\*|in sync|wrong|occur|aborted|conn|network|route|host|dial|permi|author|access|root|file|directory|pipe|busy|address|port|bind|near|command|is not|bad |fehl|erreur|fout|feil|fejl|virhe|chyba|hiba|hata|erro|помил|ошиб|[^\x20-\x7e]|^[!•*#E(\[-]|^\d+\)|<<<|^e: |^- |ok \d|got|init|ORA-|SQL|P\d|AH\d|would|unhealthy|stale|locate|declared|imported|used/i;
+  /err|fail|fatal|exce|panic|abort|crash|kill|cannot|can(?:'| no)t|could ?n|unable|un(?:re|de|ex|k|su|bo|au|av|he|me|ca|ha|te)|invalid|miss|mismatch|not |n't |no |deni|refus|reject|forb|confl|dupl|exist|expire|corrupt|require|must|illegal|malform|violat|time|dead|signal|exit|status|return|segm|sig[sk]|dump|memory|oom|disk|space|cert|ssl|x509|assert|expect|:\d|\(\d|\[\d| too |giving|gave|caus|stop|lock|depend|version|resol|overwr|stack|double|trap|\*\*|in sync|wrong|occur|aborted|conn|network|route|host|dial|permi|author|access|root|file|directory|pipe|busy|address|port|bind|near|command|is not|bad |fehl|erreur|fout|feil|fejl|virhe|chyba|hiba|hata|erro|помил|ошиб|[^\x20-\x7e]|^[!•*#E([-]|^\d+\)|<<<|^e: |^- |ok \d|got|init|ORA-|SQL|P\d|AH\d|would|unhealthy|stale|locate|declared|imported|used/i;
 
 /** Classifies a trimmed line; null when no rule knows it. */
 export function classify(trimmed: string, gated = true): Match | null {
@@ -31,7 +31,10 @@ export function classify(trimmed: string, gated = true): Match | null {
   const seen = { line: text, body, message };
   const quiet = severity === 'info' || marks.saysNone(text);
   for (const rule of RULES) {
-    if (rule.weak && (quiet || severity === 'warning' || (severity === '' && marks.isProgress(text)))) {
+    if (
+      rule.weak &&
+      (quiet || severity === 'warning' || (severity === '' && marks.isProgress(text)))
+    ) {
       continue;
     }
     if (!rule.pattern.test(seen[rule.on])) continue;
@@ -51,5 +54,6 @@ function weigh(rule: Rule, severity: string, quiet: boolean, text: string): numb
   if (severity === 'warning') score -= 25;
   if (quiet) score -= score >= 90 ? 20 : 35;
   if (marks.isHarmless(text)) score -= 25;
+  if (marks.isField(text)) score -= 25;
   return Math.min(score, 99);
 }

@@ -1,6 +1,13 @@
 /** Reads a log once and keeps, in bounded memory, the lines that may tell the cause. */
 import { classify, type Match } from './classify.ts';
-import { createLane, feed, followTraceback, type Lane, openCandidate, remember } from './lane-state.ts';
+import {
+  createLane,
+  feed,
+  followTraceback,
+  type Lane,
+  openCandidate,
+  remember,
+} from './lane-state.ts';
 import { createLaneSplitter } from './lanes.ts';
 import { marks } from './marks.ts';
 import type { Candidate, Row } from './row.ts';
@@ -54,7 +61,12 @@ export function createCollector(redact: (text: string) => string): Collector {
   function keep(row: Row): Row {
     let kept = cache.get(row);
     if (kept === undefined) {
-      kept = { ...row, text: own(redact(row.text)), whole: own(redact(row.whole)), trimmed: own(redact(row.trimmed)) };
+      kept = {
+        ...row,
+        text: own(redact(row.text)),
+        whole: own(redact(row.whole)),
+        trimmed: own(redact(row.trimmed)),
+      };
       cache.set(row, kept);
     }
     return kept;
@@ -72,7 +84,13 @@ export function createCollector(redact: (text: string) => string): Collector {
     return lane;
   }
 
-  function offer(match: Match, row: Row, lane: Lane, name: string, extra: Candidate['around']): void {
+  function offer(
+    match: Match,
+    row: Row,
+    lane: Lane,
+    name: string,
+    extra: Candidate['around'],
+  ): void {
     // The same line again, as retries print it, is only counted.
     const shape = lineShape(row.whole);
     const times = repeats.add(shape);
@@ -117,7 +135,9 @@ export function createCollector(redact: (text: string) => string): Collector {
       lane.raised = [...extra.chain, keep(row)].slice(0, 4);
       lane.chained = false;
       lane.traceback = null;
-    } else if (/^(?:The above exception was the direct|During handling of the above)/.test(row.trimmed)) {
+    } else if (
+      /^(?:The above exception was the direct|During handling of the above)/.test(row.trimmed)
+    ) {
       lane.chained = true;
     }
     return { match, extra };
@@ -156,6 +176,7 @@ export function createCollector(redact: (text: string) => string): Collector {
       }
       lane.gap = false;
       lastRow = row;
+      if (marks.isAftermath(trimmed)) aftermath = true;
       if (counts.add(trimmed) <= RARE_SHAPE) {
         rare.push({ row, aftermath });
         if (rare.length > 2 * RARE_KEPT) rare = rare.slice(-RARE_KEPT);
@@ -165,12 +186,12 @@ export function createCollector(redact: (text: string) => string): Collector {
         lane.captured = null;
       }
       if (marks.isStep(trimmed)) epoch += 1;
-      if (marks.isAftermath(trimmed)) aftermath = true;
       const { match: plain, extra } = matchOf(row, lane);
       const announcer = lane.announcer?.row;
       const match = announced(row, lane, plain);
       if (match !== null) {
-        const said = announcer !== undefined && lane.announcer === null ? { announcer: keep(announcer) } : {};
+        const said =
+          announcer !== undefined && lane.announcer === null ? { announcer: keep(announcer) } : {};
         const score = lane.captured === null ? match.score : match.score - 40;
         offer({ rule: match.rule, score }, row, lane, spoken.lane, { ...extra, ...said });
         if (match.rule.use === 'announce') {
@@ -192,7 +213,9 @@ export function createCollector(redact: (text: string) => string): Collector {
     },
     finish() {
       cache = new WeakMap();
-      rare = rare.slice(-RARE_KEPT).map(({ row, aftermath: late }) => ({ row: keep(row), aftermath: late }));
+      rare = rare
+        .slice(-RARE_KEPT)
+        .map(({ row, aftermath: late }) => ({ row: keep(row), aftermath: late }));
       return {
         candidates: [...byRule.values()].flat(),
         rare,

@@ -44,29 +44,46 @@ export function compose(ranked: readonly Ranked[], max: number): Composed {
   };
   const picks = blockOf(leader.candidate);
   for (const need of [0, 1, 2] as const) {
-    if (need === 1) addOthers(ranked, leader, (row, times) => add(row, LINE, max * OTHERS_ROOM, times));
+    if (need === 1)
+      addOthers(ranked, leader, (row, times) => add(row, LINE, max * OTHERS_ROOM, times));
     for (const pick of picks) {
       if (pick.need !== need) continue;
       const head = pick.row === leader.candidate.row;
-      add(pick.row, head ? Math.min(HEAD_LINE, max) : LINE, head ? max : max * ROOM[need], head ? leader.times : 1);
+      add(
+        pick.row,
+        head ? Math.min(HEAD_LINE, max) : LINE,
+        head ? max : max * ROOM[need],
+        head ? leader.times : 1,
+      );
     }
   }
   return arrange(shown, picks);
 }
 
-function addOthers(ranked: readonly Ranked[], leader: Ranked, add: (row: Row, times: number) => boolean): void {
+function addOthers(
+  ranked: readonly Ranked[],
+  leader: Ranked,
+  add: (row: Row, times: number) => boolean,
+): void {
   const shapes = new Set([leader.candidate.shape]);
   let count = 0;
   for (const other of inOrder(ranked, leader)) {
     if (count >= OTHERS) return;
     const { shape, row, rule } = other.candidate;
-    if (other.score < leader.score - NEAR_SCORE || rule.use === 'wrapper' || rule.use === 'announce') continue;
+    if (
+      other.score < leader.score - NEAR_SCORE ||
+      rule.use === 'wrapper' ||
+      rule.use === 'announce'
+    )
+      continue;
     if (shapes.has(shape)) continue;
     shapes.add(shape);
     if (!add(row, other.times)) continue;
     count += 1;
     // What leads has its place; of the others one that names none is of little use.
-    const place = blockOf(other.candidate).find((pick) => pick.need === 0 && marks.isPlace(pick.row.trimmed));
+    const place = blockOf(other.candidate).find(
+      (pick) => pick.need === 0 && marks.isPlace(pick.row.trimmed),
+    );
     if (place !== undefined && !/:\d+/.test(row.trimmed)) add(place.row, 1);
   }
 }
@@ -92,5 +109,10 @@ function arrange(shown: readonly Shown[], picks: readonly Pick[]): Composed {
 
 function line(row: Row, limit: number, times: number): string {
   const count = times >= 3 ? ` (×${times})` : '';
-  return cutCodePoints(row.text.replaceAll('\t', '  '), limit - count.length) + count;
+  return cutCodePoints(tidy(row.text), limit - count.length) + count;
+}
+
+/** A line as it is shown: narrow tabs, no rule drawn after its words. */
+export function tidy(text: string): string {
+  return text.replaceAll('\t', '  ').replace(/(?<=\S) *(?:[─━═]{4,200}|[-=_*]{8,200})$/, '');
 }

@@ -14,11 +14,13 @@ const STAMP =
 
 /** Words in the speaker's place that name no speaker. */
 const NO_SPEAKER =
-  /^(?:error|err|fatal|severe|critical|crit|emerg|alert|warn|warning|info|notice|debug|trace|verbose|note|hint|fail|failed|ok|pass|passed|done|skip|stdout|stderr|\d+\/\d+|0\d+|\d{3,}|[\d.]+%?)$/i;
+  /^(?:error|err|fatal|severe|critical|crit|emerg|alert|warn|warning|info|notice|debug|trace|verbose|note|hint|fail|failed|ok|pass|passed|done|skip|g?make\[\d+\]|stdout|stderr|\d+\/\d+|0\d+|\d{3,}|[\d.]+%?)$/i;
 
 const SPEAKERS: readonly { pattern: RegExp; sure: boolean }[] = [
   // docker compose, foreman, honcho: `web-1  | text`
   { pattern: /^([\w@./:-]{1,60})\s{0,30}\| ?/, sure: true },
+  // pm2: `0|shop  | text`
+  { pattern: /^(\d{1,3}\|[\w.-]{1,40})\s{0,30}\| ?/, sure: true },
   // docker build: `#12 1.234 text`
   { pattern: /^(#\d{1,4}) (?:\d+\.\d+ )?/, sure: true },
   // turbo: `@m/api:build: text`

@@ -31,7 +31,8 @@ export function createLineReader(sink: LineSink): LineReader {
       returned = false;
     }
     started = true;
-    if (kept.length < LINE_KEPT) kept += text.slice(from, Math.min(to, from + LINE_KEPT - kept.length));
+    if (kept.length < LINE_KEPT)
+      kept += text.slice(from, Math.min(to, from + LINE_KEPT - kept.length));
   }
 
   function emit(overwritten: boolean): void {

@@ -2,25 +2,93 @@
 import { rule } from './rule.ts';
 
 const BODY = { on: 'body' } as const;
-const SOURCE =
+/** Endings of files that messages name with a line number. */
+export const SOURCE =
   '(?:go|rs|c|cc|cpp|cxx|h|hpp|m|mm|swift|java|kts?|scala|groovy|cs|fs|vb|py|pyx|rb|pl|pm|lua|php|js|jsx|mjs|cjs|ts|tsx|mts|cts|vue|svelte|astro|css|scss|sass|less|styl|html|hs|ml|mli|ex|exs|erl|elm|nim|zig|d|dart|jl|r|R|sh|bash|tf|hcl|ya?ml|json|toml|ini|conf|cfg|xml|proto|sql|graphql|tex|md|v|sv|vhd|adb|f90|clj|cljs|rkt|gradle|bazel|bzl|cmake|build|Dockerfile)';
 
 export const CODE = [
-  rule('located-error', 'compile', 93, /^(?:[\w+.-]{1,20}:)?[^\s:([][^:\n]{0,240}:\d+(?:[:.,]\d+){0,2}(?:-[\d:.]+)?:? ?(?:\(\S{1,60}\) )?(?:-\s)?(?:fatal error|error|Error|ERROR|fatal|Fehler|schwerwiegender Fehler|erreur(?: fatale)?|errore|error fatal|erro|ошибка|エラー|错误|致命错误|錯誤|오류|fout|błąd|hata|fel|feil|fejl|chyba|virhe)(?=[ :[(]|$)/, BODY),
-  rule('located-paren', 'compile', 93, /^(?:\d+>)?[^\s(][^(\n]{0,240}\(\d+(?:[,-] ?\d+){0,3}\) ?:? ?(?:fatal )?(?:error|Error|Fehler)\b/, BODY),
+  rule('offense', 'lint', 74, /^[^\s:]{1,240}:\d+:\d+: [CWREF]: \S/, BODY),
+  rule(
+    'located-error',
+    'compile',
+    93,
+    /^(?:[\w+.-]{1,20}:)?[^\s:([][^:\n]{0,240}:\d+(?:[:.,]\d+){0,2}(?:-[\d:.]+)?:? ?(?:\(\S{1,60}\) )?(?:-\s)?(?:fatal error|error|Error|ERROR|fatal|Fehler|schwerwiegender Fehler|erreur(?: fatale)?|errore|error fatal|erro|ошибка|エラー|错误|致命错误|錯誤|오류|fout|błąd|hata|fel|feil|fejl|chyba|virhe)(?=[ :[(]|$)/,
+    BODY,
+  ),
+  rule(
+    'located-paren',
+    'compile',
+    93,
+    /^(?:\d+>)?[^\s(][^(\n]{0,240}\(\d+(?:[,-] ?\d+){0,3}\) ?:? ?(?:fatal )?(?:error|Error|Fehler)\b/,
+    BODY,
+  ),
   rule('located-java', 'compile', 92, /^\S{1,240}\.(?:java|kt|scala|groovy):\[\d+,\d+\] /),
   rule('coded-error', 'compile', 91, /^(?:error|ERROR)\[[A-Z]\w{0,12}\]: /, BODY),
-  rule('error-code', 'compile', 88, /^(?:error|ERROR|fatal error) (?:TS|CS|FS|BC|MSB|NU|NETSDK|AD|C|LNK|CA|SA|IDE|AVLN|XA|APT|ILC)\d{1,6}: /, BODY),
+  rule(
+    'error-code',
+    'compile',
+    88,
+    /^(?:error|ERROR|fatal error) (?:TS|CS|FS|BC|MSB|NU|NETSDK|AD|C|LNK|CA|SA|IDE|AVLN|XA|APT|ILC)\d{1,6}: /,
+    BODY,
+  ),
   rule('kotlin', 'compile', 91, /^e: (?:file:\/\/)?\S{1,240}\.(?:kts?|java|gradle)\b/, BODY),
-  rule('linker', 'link', 91, /undefined reference to|[Uu]ndefined symbols?\b|unresolved external symbol|duplicate symbol|multiple definition of|cannot find -l|symbol\(s\) not found|linking with .{0,60}failed|cannot open shared object file|version `.{1,60}' not found/),
+  rule(
+    'linker',
+    'link',
+    91,
+    /undefined reference to|[Uu]ndefined symbols?\b|unresolved external symbol|duplicate symbol|multiple definition of|cannot find -l|symbol\(s\) not found|linking with .{0,60}failed|cannot open shared object file|version `.{1,60}' not found/,
+  ),
   rule('lint-row', 'lint', 88, /^\s{0,12}\d+:\d+\s{1,6}(?:error|Error|✖|×|✘|E|F)\s{1,4}\S/, BODY),
-  rule('located-code', 'lint', 80, new RegExp(`^(?:\\./)?[^\\s:]{1,240}\\.${SOURCE}:\\d+(?::\\d+)?:? (?:\\w+: )?\\[?[A-Z]{1,4}\\d{2,5}\\b`), BODY),
-  rule('located-message', 'compile', 82, new RegExp(`^(?:vet: |\\w+: )?(?:\\.{0,2}/)?[^\\s:]{1,240}\\.${SOURCE}:\\d+:\\d+:? (?!\\s{0,4}(?:warning|note|info|information|hint|remark|Warnung|Anmerkung|avertissement|style|W|C|R|convention)\\b)\\S`), BODY),
-  rule('located-line', 'compile', 74, new RegExp(`^(?:\\.{0,2}/)?[^\\s:]{1,240}\\.${SOURCE}:\\d+: (?!\\s{0,4}(?:warning|note|info|hint|W|C|R)\\b)\\S`), { on: 'body', pick: 'last' }),
-  rule('rustc-crash', 'compile', 92, /^error: internal compiler error|internal compiler error:/, BODY),
-  rule('ghc-old', 'compile', 90, /^(?:Type error|Syntax error|Parse error|TypeError|SyntaxError|ParseError|Semantic error|Name error|Reference error|Compile error|CompileError|CssSyntaxError|Type mismatch|Linker error): \S/i, BODY),
-  rule('php', 'syntax', 93, /^(?:PHP )?(?:Parse|Fatal|Recoverable fatal|Compile|Catchable fatal) error: /i, BODY),
+  rule(
+    'located-code',
+    'lint',
+    80,
+    new RegExp(
+      `^(?:\\./)?[^\\s:]{1,240}\\.${SOURCE}:\\d+(?::\\d+)?:? (?:\\w+: )?\\[?[A-Z]{1,4}\\d{2,5}\\b`,
+    ),
+    BODY,
+  ),
+  rule(
+    'located-message',
+    'compile',
+    82,
+    new RegExp(
+      `^(?:vet: |\\w+: )?(?:\\.{0,2}/)?[^\\s:]{1,240}\\.${SOURCE}:\\d+:\\d+:? (?!\\s{0,4}(?:warning|note|info|information|hint|remark|Warnung|Anmerkung|avertissement|style|W|C|R|convention)\\b)\\S`,
+    ),
+    BODY,
+  ),
+  rule(
+    'rustc-crash',
+    'compile',
+    92,
+    /^error: internal compiler error|internal compiler error:/,
+    BODY,
+  ),
+  rule(
+    'ghc-old',
+    'compile',
+    90,
+    /^(?:Type error|Syntax error|Parse error|TypeError|SyntaxError|ParseError|Semantic error|Name error|Reference error|Compile error|CompileError|CssSyntaxError|Type mismatch|Linker error): \S/i,
+    BODY,
+  ),
+  rule(
+    'php',
+    'syntax',
+    93,
+    /^(?:PHP )?(?:Parse|Fatal|Recoverable fatal|Compile|Catchable fatal) error: /i,
+    BODY,
+  ),
   rule('tex', 'compile', 90, /^! \S/, BODY),
-  rule('unresolved-import', 'module', 89, /(?:Cannot|Can't|Could not|can not|failed to|Unable to|unable to) (?:find|resolve|locate|load|import)(?: \w+){0,2} (?:module|package|import|dependency|library|entry module|crate|gem|extension)\b|No module named|ModuleNotFoundError|cannot load such file|Can't resolve '|Could not resolve "|[Ff]ailed to resolve (?:import|entry|module|')|no required module provides|cannot find package|package .{1,80} is not in (?:std|GOROOT)|Module not found|Can't locate \S+ in @INC|module '.{1,80}' not found|unresolved import|there is no package called/),
-  rule('syntax-word', 'syntax', 86, /\b(?:[Ss]yntax error|SyntaxError|parse error|[Uu]nexpected (?:token|end of|EOF|identifier|character|symbol)|unterminated (?:string|quoted))\b/),
+  rule(
+    'unresolved-import',
+    'module',
+    89,
+    /(?:Cannot|Can't|Could not|can not|failed to|Unable to|unable to) (?:find|resolve|locate|load|import)(?: \w+){0,2} (?:module|package|import|library|entry module|crate|gem|extension)\b|No module named|ModuleNotFoundError|cannot load such file|Can't resolve '|Could not resolve "|[Ff]ailed to resolve (?:import|entry|module|')|no required module provides|cannot find package|package .{1,80} is not in (?:std|GOROOT)|Module not found|Can't locate \S+ in @INC|module '.{1,80}' not found|unresolved import|there is no package called/,
+  ),
+  rule(
+    'syntax-word',
+    'syntax',
+    86,
+    /\b(?:[Ss]yntax error|SyntaxError|parse error|[Uu]nexpected (?:token|end of|EOF|identifier|character|symbol)|unterminated (?:string|quoted))\b/,
+  ),
 ];

@@ -14,8 +14,10 @@ export interface Labelled {
 // "Error" as compilers and shells say it elsewhere; the languages that gettext catalogues cover best.
 const ERROR_WORDS =
   'errors?|err|fatal error|fatal|critical|crit|severe|emerg|panic|alert|failure|failed|fail|fehler|schwerer fehler|schwerwiegender fehler|erreur(?: fatale)?|errore(?: fatale)?|error fatal|erro|ошибка|помилка|エラー|致命的エラー|错误|致命错误|錯誤|오류|fout|fatale fout|fel|feil|fejl|virhe|błąd|chyba|hiba|hata|eroare|σφάλμα|lỗi';
-const WARNING_WORDS = 'warning|warn|deprecated|deprecation|warnung|avertissement|attention|aviso|advertencia|предупреждение|警告|avviso|waarschuwing|varning|ostrzeżenie';
-const INFO_WORDS = 'info|information|notice|debug|trace|verbose|note|hint|help|success|anmerkung|log';
+const WARNING_WORDS =
+  'warning|warn|deprecated|deprecation|warnung|avertissement|attention|aviso|advertencia|предупреждение|警告|avviso|waarschuwing|varning|ostrzeżenie';
+const INFO_WORDS =
+  'info|information|notice|debug|trace|verbose|note|hint|help|success|anmerkung|log';
 
 const LABEL = new RegExp(
   [
@@ -48,17 +50,20 @@ export function readLabels(body: string): Labelled {
     if (found === null || found[0] === '') break;
     const groups = found.groups ?? {};
     // One capital letter and one small word are labels only where case says so.
-    if (groups['letter'] === 'f' || !caseFits(groups, body[at + found[0].length + 1] ?? '')) break;
+    if (groups.letter === 'f' || !caseFits(groups, body[at + found[0].length + 1] ?? '')) break;
     const said = severityOf(groups);
     if (said === 'error' || severity === '') severity = said === '' ? severity : said;
     at = indentOf(body, at + found[0].length);
-    worded ||= (groups['word'] ?? groups['shout'] ?? groups['yarn'] ?? groups['letter']) !== undefined;
+    worded ||= (groups.word ?? groups.shout ?? groups.yarn ?? groups.letter) !== undefined;
     if (!worded) plain = at;
-    if (groups['npm'] !== undefined) break;
+    if (groups.npm !== undefined) break;
   }
   if (severity === '') {
     const level = LEVEL.exec(body)?.[1];
-    if (level !== undefined && (IS_ERROR.test(level) || IS_WARNING.test(level) || IS_INFO.test(level))) {
+    if (
+      level !== undefined &&
+      (IS_ERROR.test(level) || IS_WARNING.test(level) || IS_INFO.test(level))
+    ) {
       severity = severityOf({ word: level });
     }
   }
@@ -75,7 +80,8 @@ function severityOf(groups: Record<string, string | undefined>): Severity {
   const { npm, bracket, word, shout, yarn, letter, mark, box } = groups;
   if (box !== undefined) return '';
   if (letter !== undefined || mark !== undefined) return 'error';
-  const label = npm === undefined ? (bracket ?? word ?? shout ?? yarn ?? '') : (npm.split(' ')[1] ?? '');
+  const label =
+    npm === undefined ? (bracket ?? word ?? shout ?? yarn ?? '') : (npm.split(' ')[1] ?? '');
   if (IS_WARNING.test(label) || /^warn/i.test(label)) return 'warning';
   if (IS_INFO.test(label) || /^(?:verb|http)/i.test(label)) return 'info';
   return 'error';

@@ -1,12 +1,7 @@
-import type { AppSummary } from '@runner/common/app-summary';
 import { command } from '@runner/common/command';
 import { harmlessLine } from '@runner/common/harmless';
 import { table } from '@runner/common/output';
-
-interface Listing {
-  count: number;
-  apps: AppSummary[];
-}
+import type { Listing } from '../listing.ts';
 
 export const list = command({
   name: '',
@@ -16,16 +11,10 @@ export const list = command({
     '(rolled back by hand), deploying. An app that cannot be read is named on stderr; the status is\n' +
     'then 1.',
   async run(context) {
-    const { listApps } = await import('@runner/common/apps');
-    const { retriesFor } = await import('@runner/common/retries');
-    const { summaryOf } = await import('@runner/common/app-summary');
-    const { apps, unreadable } = listApps(context.paths);
-    const retries = await retriesFor(context.paths, apps);
+    const { listing } = await import('../listing.ts');
+    const { value, unreadable } = await listing(context.paths);
     for (const { failure } of unreadable) context.note(`${failure.message} (${failure.code})`);
-    return {
-      value: { count: apps.length, apps: apps.map((app) => summaryOf(app, retries)) },
-      status: unreadable.length > 0 ? 1 : 0,
-    };
+    return { value, status: unreadable.length > 0 ? 1 : 0 };
   },
   human({ apps }: Listing, style) {
     if (apps.length === 0) return 'No apps yet. Register one with: runner add --repo <owner/name> --branch <branch>\n';

@@ -8,11 +8,8 @@ export const status = command({
   about: 'Show one app in detail',
   positionals: { app: { required: true, about: 'Name of the app' } },
   async run(context) {
-    const { requireApp } = await import('@runner/common/apps');
-    const { retriesFor } = await import('@runner/common/retries');
-    const { summaryOf } = await import('@runner/common/app-summary');
-    const app = requireApp(context.paths, context.args.app);
-    return { value: summaryOf(app, await retriesFor(context.paths, [app])) };
+    const { statusOf } = await import('../state.ts');
+    return { value: await statusOf(context.paths, context.args.app) };
   },
   human(app: AppSummary, style) {
     const rows: [string, string][] = [

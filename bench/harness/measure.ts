@@ -1,0 +1,94 @@
+/**
+ * Times whole processes against each other: interleaved, in random order, after a warm-up, so that
+ * a machine whose speed drifts still gives a true ratio. Absolute times mean little; ratios count.
+ */
+import { spawnSync } from 'node:child_process';
+
+export interface Contestant {
+  readonly name: string;
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly input?: string;
+  /** Largest ratio to the floor that is still good; undefined: told, not judged. */
+  readonly budget?: number;
+}
+
+export interface Figure {
+  readonly name: string;
+  /** Median of wall-clock milliseconds. */
+  readonly median: number;
+  /** Median divided by the floor's median. */
+  readonly ratio: number;
+  readonly budget: number | undefined;
+}
+
+/** Variables that make Node itself slower or different. */
+const UNSET = ['NODE_EXTRA_CA_CERTS', 'NODE_OPTIONS', 'NODE_COMPILE_CACHE', 'NODE_V8_COVERAGE', 'RUNNER_ROOT'];
+
+function environment(own: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
+  const env: NodeJS.ProcessEnv = { ...process.env, ...own };
+  for (const name of UNSET) if (!(name in own)) delete env[name];
+  return env;
+}
+
+/** `node -e 0`: what every start of Node costs. */
+export const FLOOR: Contestant = { name: 'node -e 0', file: process.execPath, args: ['-e', '0'] };
+
+function once(contestant: Contestant): number {
+  const begin = performance.now();
+  const { status, error } = spawnSync(contestant.file, [...contestant.args], {
+    env: environment(contestant.env),
+    input: contestant.input ?? '',
+    stdio: ['pipe', 'pipe', 'pipe'],
+    maxBuffer: 1 << 28,
+  });
+  const took = performance.now() - begin;
+  if (error || (status !== 0 && status !== 1)) throw new Error(`${contestant.name} ended with ${status ?? error}`);
+  return took;
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1
+    ? (sorted[middle] as number)
+    : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2;
+}
+
+function shuffled<T>(items: readonly T[]): T[] {
+  const order = [...items];
+  for (let at = order.length - 1; at > 0; at -= 1) {
+    const other = Math.floor(Math.random() * (at + 1));
+    [order[at], order[other]] = [order[other] as T, order[at] as T];
+  }
+  return order;
+}
+
+/** Runs everybody `rounds` times; the first of the list is the floor. */
+export function compare(contestants: readonly [Contestant, ...Contestant[]], rounds: number): Figure[] {
+  const times = new Map(contestants.map((each) => [each.name, [] as number[]]));
+  for (const each of contestants) once(each);
+  for (let round = 0; round < rounds; round += 1) {
+    for (const each of shuffled(contestants)) times.get(each.name)?.push(once(each));
+  }
+  const floor = median(times.get(contestants[0].name) as number[]);
+  return contestants.map(({ name, budget }) => {
+    const middle = median(times.get(name) as number[]);
+    return { name, median: middle, ratio: middle / floor, budget };
+  });
+}
+
+/** Prints figures as a Markdown table; returns whether every budget was kept. */
+export function printTable(title: string, figures: readonly Figure[]): boolean {
+  const rows = figures.map(({ name, median: middle, ratio, budget }) => [
+    name,
+    `${middle.toFixed(1)} ms`,
+    ratio.toFixed(2),
+    budget === undefined ? '' : budget.toFixed(2),
+    budget === undefined ? '' : ratio <= budget ? 'kept' : 'MISSED',
+  ]);
+  process.stdout.write(`\n### ${title}\n\n| what | median | ratio | budget | |\n|---|---|---|---|---|\n`);
+  for (const row of rows) process.stdout.write(`| ${row.join(' | ')} |\n`);
+  return rows.every((row) => row[4] !== 'MISSED');
+}

@@ -1,0 +1,119 @@
+/**
+ * `npm run bench -- startup`: what the commands cost beside `node -e 0`, in one run. `--rounds N`
+ * (default 25). The status is 1 when a budget is missed.
+ */
+import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+import { distFolder, run } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
+import { compare, type Contestant, FLOOR, printTable } from './harness/measure.ts';
+
+const bin = (tool: string) => join(distFolder(), 'bin', tool);
+const TOOLS = ['add', 'list', 'status', 'deploy', 'tokens', 'notify', 'audit', 'debug'];
+
+function roundsWanted(): number {
+  const at = process.argv.indexOf('--rounds');
+  return at === -1 ? 25 : Number(process.argv[at + 1]);
+}
+
+/** A root with ten apps that share two tokens. */
+async function rootWithApps(): Promise<string> {
+  const root = join(temporaryFolder('bench'), 'root');
+  for (let number = 0; number < 10; number += 1) {
+    const token = `ghp_bench${number % 2}aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa`;
+    const args = ['--repo', `acme/app${number}`, '--branch', 'main', '--token', '-'];
+    const done = await run('runner-add', args, { root, stdin: token });
+    if (done.status !== 0) throw new Error(done.stderr);
+  }
+  return root;
+}
+
+/** Writes an audit log of about `megabytes` whose last failure of `app0` is near its end. */
+function writeLog(root: string, megabytes: number): void {
+  const logs = join(root, 'logs');
+  mkdirSync(logs, { recursive: true });
+  const fd = openSync(join(logs, 'deploy-events.jsonl'), 'w', 0o640);
+  const record = (number: number) => {
+    const failed = number % 10 === 0;
+    const event = {
+      timestamp: new Date(1_700_000_000_000 + number * 1000).toISOString(),
+      event_type: failed ? 'DeployFailure' : 'DeploySuccess',
+      project: `app${number % 53}`,
+      instance: 'default',
+      version: `v1.0.${number}`,
+      deploy_id: (number % 0xffffffff).toString(16).padStart(8, '0'),
+      ...(failed && { error: `build: \`make\` ended with status 2\n${'cc: error: no such file\n'.repeat(20)}` }),
+    };
+    return `${JSON.stringify(event)}\n`;
+  };
+  let block = '';
+  for (let number = 0, size = 0; size < megabytes * 1_048_576; number += 1) {
+    const line = record(number);
+    size += line.length;
+    block += line;
+    if (block.length > 1_048_576) {
+      writeSync(fd, block);
+      block = '';
+    }
+  }
+  writeSync(fd, block + record(530));
+  closeSync(fd);
+}
+
+async function main(): Promise<void> {
+  const rounds = roundsWanted();
+  const root = await rootWithApps();
+  const emitRoot = join(temporaryFolder('bench'), 'emit');
+  mkdirSync(emitRoot);
+  const node = (tool: string, args: readonly string[], where: string, budget: number, label?: string): Contestant => ({
+    name: label ?? `${tool} ${args.join(' ')}`.trim(),
+    file: process.execPath,
+    args: [bin(tool), ...args],
+    env: { RUNNER_ROOT: where },
+    budget,
+  });
+  process.stdout.write(`Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${rounds} rounds, medians\n`);
+  const help = TOOLS.map((name) => node(`runner-${name}`, ['--help'], root, 1.1));
+  const version = TOOLS.map((name) => node(`runner-${name}`, ['--version'], root, 1.1));
+  const kept = [printTable('Help and version', compare([FLOOR, ...help, ...version], rounds))];
+  const direct = node('runner-list', ['--version'], root, 1.1, 'node runner-list --version');
+  const shim: Contestant = { name: 'runner list --version', file: bin('runner'), args: ['list', '--version'] };
+  const [floor, without, within] = compare([FLOOR, direct, shim], rounds * 2);
+  if (floor && without && within) {
+    const added = { ...within, name: 'what the shim adds', median: within.median - without.median, ratio: within.ratio - without.ratio, budget: 0.05 };
+    kept.push(printTable('The shim', [floor, without, within, added]));
+  }
+  kept.push(
+    printTable(
+      'Ten apps',
+      compare(
+        [
+          FLOOR,
+          node('runner-list', [], root, 1.3),
+          node('runner-status', ['app0'], root, 1.3),
+          node('runner-tokens', ['list'], root, 1.3),
+        ],
+        rounds,
+      ),
+    ),
+  );
+  const emitting = ['emit', 'DeployStarted', '--project', 'shop', '--version', 'v1'];
+  writeLog(root, 100);
+  kept.push(
+    printTable(
+      'Audit log',
+      compare(
+        [
+          FLOOR,
+          node('runner-audit', emitting, emitRoot, 1.2, 'audit emit, one event with fdatasync'),
+          node('runner-debug', ['last-error', 'app0'], root, 1.2, 'debug last-error, a recent hit in 100 MB'),
+        ],
+        rounds,
+      ),
+    ),
+  );
+  if (kept.includes(false)) process.exitCode = 1;
+}
+
+void main();
