@@ -18,7 +18,8 @@ everywhere('a command that is not executable is named with its mending', (stage)
   for (const folder of [stage.own, stage.outside]) {
     const path = stage.file(join(folder, 'runner-x'), '#!/bin/sh\n', 0o644);
     const sentence = `cannot run '${path}', it is not executable; to mend it: chmod +x '${path}'`;
-    assert.equal(stage.run(['x']), refused(sentence));
+    const env = { PATH: `${stage.outside}/:/usr/bin:/bin` };
+    assert.equal(stage.run(['x'], { env }), refused(sentence));
     rmSync(path);
   }
 });
@@ -80,6 +81,9 @@ everywhere('whatever has an interpreter, or is a program itself, is run', (stage
 });
 
 everywhere('what the system refuses to run ends with 126', (stage) => {
+  const broken = stage.file(join(stage.root, 'broken'), '#!/none/such\n');
+  stage.file(join(stage.own, 'runner-x'), `#!${broken}\n`);
+  assert.is(stage.run(['x']).status, 126);
   stage.file(join(stage.own, 'runner-x'), `#!${stage.own}\n`);
   assert.is(stage.run(['x']).status, 126);
 });
