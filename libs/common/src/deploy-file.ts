@@ -134,10 +134,13 @@ const SCHEMA: Schema = {
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
+/** The longest time that a timer of Node takes, 24.8 days; a longer one would end at once. */
+const TIMER_MAX = 2_147_483_647;
+
 /** `30m` in milliseconds; a bare number is seconds. */
 function milliseconds(text: unknown, fallback: number): number {
   const match = typeof text === 'string' ? /^(\d+)(ms|s|m|h)?$/.exec(text) : null;
-  return match ? Number(match[1]) * (UNITS[match[2] ?? 's'] as number) : fallback;
+  return match ? Math.min(TIMER_MAX, Number(match[1]) * (UNITS[match[2] ?? 's'] as number)) : fallback;
 }
 
 function list(value: unknown): readonly string[] {

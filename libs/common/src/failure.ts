@@ -9,8 +9,6 @@ export const EXIT = {
   failed: 1,
   usage: 2,
   rollbackFailed: 3,
-  /** `runner notify`: no channel is set up. */
-  notConfigured: 3,
   /** EX_TEMPFAIL of sysexits.h: another process holds the lock, try again later. */
   busy: 75,
 } as const;
@@ -47,7 +45,7 @@ const STATUS_OF = {
   mkey_unknown: EXIT.failed,
   name_invalid: EXIT.failed,
   network_error: EXIT.failed,
-  not_configured: EXIT.notConfigured,
+  no_token_configured: EXIT.failed,
   not_writable: EXIT.failed,
   output_failed: EXIT.failed,
   rate_limited: EXIT.failed,

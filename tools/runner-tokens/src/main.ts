@@ -1,4 +1,5 @@
 import { main } from '@runner/common/main';
 import { list } from './commands/list.ts';
+import { test } from './commands/test.ts';
 
-main({ name: 'runner-tokens', about: 'Show which apps share which code-host token', commands: [list] });
+main({ name: 'runner-tokens', about: 'Show which apps share which code-host token', commands: [list, test] });

@@ -3,6 +3,7 @@ import { blockOf } from './block.ts';
 import type { Collected } from './collect.ts';
 import type { Candidate } from './row.ts';
 import { LABELLED } from './rules-words.ts';
+import { lineShape } from './shape.ts';
 
 /** What moves a score: chosen so that a rule's tier (10 points) is seldom crossed by one of them. */
 const LATE = 30;
@@ -34,10 +35,10 @@ export function rank(collected: Collected, baseline: ReadonlySet<string>): Ranke
   );
   const clusters = clustersOf(candidates);
   const ranked = candidates.map((candidate): Ranked => {
-    const times = repeats.of(candidate.shape);
+    const times = repeats.of(candidate.row.key);
     let score = candidate.score;
     if (candidate.aftermath) score -= LATE;
-    if (baseline.size > 0 && baseline.has(candidate.shape)) score -= KNOWN;
+    if (baseline.size > 0 && baseline.has(lineShape(candidate.row.text))) score -= KNOWN;
     if (times >= 5) score -= candidate.rule.weak ? 3 * OFTEN : OFTEN;
     if (candidate.rule.use === 'announce') score -= ANNOUNCED;
     if (candidate.rule.use === 'test' && !explains(candidate)) score -= NAME_ONLY;

@@ -4,6 +4,7 @@ import type { Rule } from './rule.ts';
 import { RULES } from './rules.ts';
 import { LABELLED } from './rules-words.ts';
 import { readLabels } from './severity.ts';
+import { KEYED } from './shape.ts';
 
 export interface Match {
   readonly rule: Rule;
@@ -56,4 +57,22 @@ function weigh(rule: Rule, severity: string, quiet: boolean, text: string): numb
   if (marks.isHarmless(text)) score -= 25;
   if (marks.isField(text)) score -= 25;
   return Math.min(score, 99);
+}
+
+/** Results remembered by shape, so that the many lines of one shape cost one look. */
+const REMEMBERED = 20_000;
+/** Lines whose numbers matter, which a shape masks. */
+const NUMBERED = /exit|code|status|signal|return|HTTP|\b[45]\d\d\b|\b0\b/i;
+
+/** A classifier for the lines of one log. */
+export function createClassifier(): (row: { whole: string; key: number }) => Match | null {
+  const known = new Map<number, Match | null>();
+  return ({ whole, key }) => {
+    if (whole.length > KEYED) return classify(whole);
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const match = classify(whole);
+    if (known.size < REMEMBERED && !NUMBERED.test(whole)) known.set(key, match);
+    return match;
+  };
 }

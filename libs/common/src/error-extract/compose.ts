@@ -65,19 +65,19 @@ function addOthers(
   leader: Ranked,
   add: (row: Row, times: number) => boolean,
 ): void {
-  const shapes = new Set([leader.candidate.shape]);
+  const shapes = new Set([leader.candidate.row.key]);
   let count = 0;
   for (const other of inOrder(ranked, leader)) {
     if (count >= OTHERS) return;
-    const { shape, row, rule } = other.candidate;
+    const { row, rule } = other.candidate;
     if (
       other.score < leader.score - NEAR_SCORE ||
       rule.use === 'wrapper' ||
       rule.use === 'announce'
     )
       continue;
-    if (shapes.has(shape)) continue;
-    shapes.add(shape);
+    if (shapes.has(row.key)) continue;
+    shapes.add(row.key);
     if (!add(row, other.times)) continue;
     count += 1;
     // What leads has its place; of the others one that names none is of little use.

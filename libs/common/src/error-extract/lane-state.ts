@@ -1,6 +1,8 @@
 /** What is remembered of one speaker's lines while reading on: bounded, and reset by steps. */
+import type { Match } from './classify.ts';
 import { marks } from './marks.ts';
 import type { Candidate, Row } from './row.ts';
+import { rule } from './rule.ts';
 
 /** Lines remembered before a candidate, and lines that a test's or file's name reaches. */
 const RING = 6;
@@ -11,7 +13,8 @@ export interface Lane {
   /** Candidates that still take following lines, with what they may still take. */
   open: { candidate: Candidate; rows: number; trace: boolean }[];
   gap: boolean;
-  announcer: { row: Row; match: { score: number }; name: string } | null;
+  /** The line that announced an error, until its message comes. */
+  announcer: { row: Row; score: number } | null;
   test: Row | undefined;
   file: Row | undefined;
   step: Row | undefined;
@@ -100,4 +103,19 @@ export function followTraceback(lane: Lane, row: Row): boolean {
     return false;
   }
   return row.indent <= trace.base;
+}
+
+const ANNOUNCED = rule('announced', 'error', 70, /\S/);
+
+/** The match of a line; that of the message which an announcement waits for is raised to its score. */
+export function takeAnnounced(lane: Lane, row: Row, match: Match | null): Match | null {
+  const { announcer } = lane;
+  if (announcer === null || match?.rule.use === 'announce' || match?.rule.use === 'wrapper')
+    return match;
+  const { trimmed } = row;
+  if (marks.isCode(trimmed) || marks.isPlace(trimmed) || marks.isPassing(trimmed)) return match;
+  lane.announcer = null;
+  const { score } = announcer;
+  if (match !== null && match.score >= score) return match;
+  return { rule: match?.rule.use === 'cause' ? match.rule : ANNOUNCED, score };
 }

@@ -3,6 +3,8 @@
  * speaker are a lane; context of an error comes from its own lane.
  */
 
+import { createLane, type Lane } from './lane-state.ts';
+
 /** A line without its prefixes. `lane` is '' for a line that nobody signed. */
 export interface Spoken {
   readonly lane: string;
@@ -65,4 +67,21 @@ function isSpeaker(name: string): boolean {
   const space = name.indexOf(' ');
   if (space > 0 && NO_SPEAKER.test(name.slice(space + 1))) return false;
   return /[A-Za-z#]|^\d{1,2}$/.test(name) && !/\.\w{1,4}:\w/.test(name);
+}
+
+/** Lanes followed at a time; the one that began first is forgotten for another. */
+const LANES = 64;
+
+/** Finds or begins the lane of a speaker. */
+export function createLanes(): (name: string) => Lane {
+  const lanes = new Map<string, Lane>();
+  return (name) => {
+    let lane = lanes.get(name);
+    if (lane !== undefined) return lane;
+    lane = createLane();
+    const oldest = lanes.keys().next().value;
+    if (lanes.size >= LANES && oldest !== undefined) lanes.delete(oldest);
+    lanes.set(name, lane);
+    return lane;
+  };
 }

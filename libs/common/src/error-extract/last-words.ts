@@ -56,12 +56,12 @@ function lastRows(
   const early = before.filter(({ aftermath }) => !aftermath);
   const pool = (early.length > 0 ? early : before).map(({ row }) => row);
   const worth = pool.filter(
-    ({ whole, trimmed }) =>
-      counts.of(trimmed) <= RARE &&
+    ({ text, whole, trimmed, key }) =>
+      counts.of(key) <= RARE &&
       !marks.isPassing(trimmed) &&
       !marks.isEcho(trimmed) &&
       !marks.isSummary(trimmed) &&
-      !baseline.has(lineShape(whole)) &&
+      !baseline.has(lineShape(text)) &&
       classify(whole)?.rule.use !== 'wrapper' &&
       /\p{L}{2}/u.test(trimmed),
   );

@@ -12,15 +12,14 @@ export interface Row {
   readonly trimmed: string;
   /** Width of the indent of `trimmed`. */
   readonly indent: number;
+  /** `shapeKey` of `whole`. */
+  readonly key: number;
   /** Whether a blank line of the same speaker stands before it. */
   readonly gap: boolean;
 }
 
 export interface Candidate extends Match {
   readonly row: Row;
-  /** The line with numbers masked. */
-  readonly shape: string;
-  readonly lane: string;
   /** How many steps the log had begun before this line. */
   readonly epoch: number;
   /** Whether the deploy was already cleaning up. */

@@ -1,0 +1,51 @@
+/** Telling the story: what is said between the commands, and the commands as a person types them. */
+import { spawn } from 'node:child_process';
+import { cleanEnvironment } from '@runner/testing/run';
+
+const coloured = process.stdout.isTTY === true && !process.env.NO_COLOR;
+const paint = (code: number, text: string) => (coloured ? `\x1b[${code}m${text}\x1b[0m` : text);
+
+export function say(text: string): void {
+  process.stdout.write(`\n${paint(1, text)}\n`);
+}
+
+export function show(text: string): void {
+  process.stdout.write(`${text.replace(/\n?$/, '\n')}`);
+}
+
+/** Ends the story unless something is as it was told. */
+export function expect(condition: boolean, told: string): void {
+  if (!condition) throw new Error(`expected that ${told}`);
+}
+
+export interface Typed {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Types a command into a shell, shows what it prints as it comes, and checks its exit status. */
+export function type(command: string, root: string, wanted: number, stdin = ''): Promise<Typed> {
+  process.stdout.write(`\n${paint(36, '$')} ${command}\n`);
+  const env = cleanEnvironment({ root, env: coloured ? { FORCE_COLOR: '1' } : {} });
+  const child = spawn('/bin/sh', ['-c', command], { cwd: root, env, stdio: ['pipe', 'pipe', 'pipe'] });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    stdout += chunk.toString('utf8');
+    process.stdout.write(chunk);
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString('utf8');
+    process.stdout.write(chunk);
+  });
+  child.stdin.on('error', () => {});
+  child.stdin.end(stdin);
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (status) => {
+      if (status === wanted) resolve({ status, stdout, stderr });
+      else reject(new Error(`\`${command}\` ends with status ${wanted}; it was ${status}`));
+    });
+  });
+}

@@ -1,0 +1,119 @@
+/** Asking the code host whether an app's token is valid, and whose it is. */
+import { requireApp } from '@runner/common/apps';
+import { codeHostOf, readConfig } from '@runner/common/config';
+import { Failure } from '@runner/common/failure';
+import { type HttpAnswer, send } from '@runner/common/http';
+import type { Paths } from '@runner/common/paths';
+import { digestOf, fingerprintOf, type Secret } from '@runner/common/secret';
+import { open, requireKeyring } from '@runner/common/vault';
+
+/** A valid token, as the code host describes it. */
+export interface TokenTest {
+  valid: true;
+  app: string;
+  fingerprint: string;
+  username: string;
+  /** Empty for the kinds of token that announce none. */
+  scopes: string[];
+  /** ISO 8601 UTC; null when the host announces no end. */
+  expires_at: string | null;
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** For the whole exchange, in milliseconds, and for its body, in bytes. */
+const TIMEOUT = 10_000;
+const BODY_MAX = 1_048_576;
+/** Redirects that are followed, within the origin alone. */
+const REDIRECTS = 3;
+/** What a host says of itself is shown: a bound for each text. */
+const TEXT_MAX = 200;
+
+/** Throws `no_token_configured`, `token_invalid`, `rate_limited`, `code_host_error`, `network_error`. */
+export async function testToken(paths: Paths, env: Env, name: string): Promise<TokenTest> {
+  const { app, state } = requireApp(paths, name);
+  if (!state.repohost_token) throw new Failure('no_token_configured', `the app '${app}' has no token`);
+  const token = open(state.repohost_token, app, requireKeyring(paths, env));
+  const fingerprint = fingerprintOf(digestOf(token));
+  const { apiUrl } = codeHostOf(readConfig(paths), env);
+  const answer = await ask(`${apiUrl}/user`, token, env);
+  return { valid: true, app, fingerprint, ...accountOf(answer, app, fingerprint) };
+}
+
+async function ask(address: string, token: Secret, env: Env): Promise<HttpAnswer> {
+  let url = address;
+  for (let hop = 0; ; hop += 1) {
+    const answer = await send({
+      method: 'GET',
+      url,
+      headers: { authorization: `Bearer ${token.reveal()}`, accept: 'application/vnd.github+json' },
+      timeout: TIMEOUT,
+      limit: BODY_MAX,
+      env,
+    });
+    const { location } = answer.headers;
+    if (![301, 302, 307, 308].includes(answer.status) || location === undefined) return answer;
+    const next = URL.canParse(location, url) ? new URL(location, url) : undefined;
+    // The token never leaves its origin.
+    if (next?.origin !== new URL(address).origin) {
+      throw new Failure('code_host_error', 'the code host redirects to another origin: the token was not sent there');
+    }
+    if (hop === REDIRECTS) throw new Failure('code_host_error', 'the code host redirects without end');
+    url = next.href;
+  }
+}
+
+/** What a 2xx answer says; anything else is a refusal of its own kind. */
+function accountOf(answer: HttpAnswer, app: string, fingerprint: string): Pick<TokenTest, 'username' | 'scopes' | 'expires_at'> {
+  const { status, headers } = answer;
+  const body = bodyOf(answer);
+  const said = textIn(body, 'message');
+  if (isRateLimit(answer, said)) {
+    const wait = headers['retry-after'];
+    const until = wait && /^\d{1,6}$/.test(wait) ? `, try again in ${wait} s` : '';
+    throw new Failure('rate_limited', `the code host asks to wait (${status})${until}`);
+  }
+  if (status === 401 || status === 403) {
+    const details = { valid: false, app, fingerprint, http_status: status };
+    throw new Failure('token_invalid', `the code host refused the token ${fingerprint} of '${app}' (${status}${said ? `: ${said}` : ''})`, details);
+  }
+  if (status < 200 || status > 299) {
+    throw new Failure('code_host_error', `the code host answered ${status}${said ? `: ${said}` : ''}`, { http_status: status });
+  }
+  const username = textIn(body, 'login');
+  if (!username) throw new Failure('code_host_error', 'the code host answered something that is no account: is the address right?');
+  return { username, scopes: scopesOf(headers['x-oauth-scopes']), expires_at: expiryOf(headers) };
+}
+
+function isRateLimit({ status, headers }: HttpAnswer, said: string): boolean {
+  if (status === 429) return true;
+  return status === 403 && (headers['x-ratelimit-remaining'] === '0' || 'retry-after' in headers || /rate limit/i.test(said));
+}
+
+function bodyOf({ body }: HttpAnswer): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
+function textIn(body: unknown, field: string): string {
+  const value = body !== null && typeof body === 'object' ? (body as Record<string, unknown>)[field] : undefined;
+  return typeof value === 'string' ? value.slice(0, TEXT_MAX) : '';
+}
+
+/** `repo, read:org` as a list; what is no scope is left out. */
+function scopesOf(header: string | undefined): string[] {
+  return (header ?? '').split(',').map((scope) => scope.trim()).filter((scope) => /^[\w:.-]{1,64}$/.test(scope));
+}
+
+/** `2031-10-07 19:07:53 UTC`, also with a numeric zone. */
+function expiryOf(headers: HttpAnswer['headers']): string | null {
+  const text = headers['github-authentication-token-expiration'] ?? '';
+  const match = /^(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2}) (UTC|[+-]\d{4})$/.exec(text);
+  if (!match) return null;
+  const zone = match[3] === 'UTC' ? 'Z' : `${match[3]?.slice(0, 3)}:${match[3]?.slice(3)}`;
+  const time = Date.parse(`${match[1]}T${match[2]}${zone}`);
+  return Number.isNaN(time) ? null : new Date(time).toISOString();
+}
