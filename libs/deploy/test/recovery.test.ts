@@ -118,7 +118,7 @@ test('Ctrl-C during a build ends its whole tree, records the failure and is 130'
   const sleepers = readdirSync('/proc').filter((name) => {
     if (!/^\d+$/.test(name)) return false;
     try {
-      return readFileSync(`/proc/${name}/cmdline`, 'utf8') === 'sleep\0301\0';
+      return readFileSync(`/proc/${name}/cmdline`, 'utf8') === ['sleep', '301', ''].join('\x00');
     } catch {
       return false;
     }

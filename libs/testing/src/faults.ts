@@ -23,12 +23,14 @@ export type Fault =
   | { readonly huge: number }
   /** A redirect to the same path on another origin, such as `http://127.0.0.1:8080`. Default 302. */
   | { readonly redirect: string; readonly status?: number }
-  /** This answer. A body that is no string is sent as JSON. */
-  | {
-      readonly status: number;
-      readonly body?: unknown;
-      readonly headers?: Readonly<Record<string, string>>;
-    };
+  | Answer;
+
+/** This answer. A body that is no string is sent as JSON. */
+export interface Answer {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
 
 export interface Faults {
   /**
@@ -75,9 +77,10 @@ const BAD_GATEWAY = `<html>
 </html>
 `;
 
-function sendAnswer(
+/** Gives an answer on command. */
+export function sendAnswer(
   response: ServerResponse,
-  { status, body = '', headers = {} }: Extract<Fault, { body?: unknown }>,
+  { status, body = '', headers = {} }: Answer,
 ): void {
   const isText = typeof body === 'string';
   const text = isText ? body : JSON.stringify(body);

@@ -14,7 +14,7 @@ const WAIT_MIN = 100;
 const REST_MAX = 5_000;
 
 /** How a notice ended on one channel. */
-export interface Delivery {
+export interface Ending {
   /** How many of its messages were delivered. */
   readonly messages: number;
   /** How the first message that was not delivered ended. */
@@ -32,7 +32,7 @@ export interface Clock {
 
 export interface Courier {
   /** Delivers in order; a message that fails keeps back those after it. `wait` is each one's budget in milliseconds. */
-  bring(messages: readonly Message[], wait: number): Promise<Delivery>;
+  bring(messages: readonly Message[], wait: number): Promise<Ending>;
 }
 
 /** A courier remembers its channel's rates and refusals from one call to the next. */
@@ -71,7 +71,7 @@ export function courierFor(channel: Channel, clock: Clock): Courier {
   const bringOne = async (first: Message, wait: number) => {
     const deadline = clock.elapsed() + wait;
     let message = first;
-    let degraded: Delivery['degraded'];
+    let degraded: Ending['degraded'];
     let pause = PAUSE;
     for (;;) {
       if (gone) return { outcome: { class: 'gone', problem: gone } as const, degraded };
@@ -105,7 +105,7 @@ export function courierFor(channel: Channel, clock: Clock): Courier {
   return {
     async bring(messages, wait) {
       let count = 0;
-      let degraded: Delivery['degraded'];
+      let degraded: Ending['degraded'];
       let movedTo: string | undefined;
       for (const message of messages) {
         const result = await bringOne(message, wait);

@@ -13,7 +13,7 @@ import { appChoice } from './app-choice.ts';
 import type { Channel } from './channels/channel.ts';
 import { discord } from './channels/discord/discord.ts';
 import { telegram } from './channels/telegram/telegram.ts';
-import { courierFor, type Delivery as Ending } from './courier.ts';
+import { courierFor, type Ending } from './courier.ts';
 import { type Notice, noticeOf } from './notice.ts';
 import type { Announceable } from './records.ts';
 import { activeChannels, type SkipReason, select } from './selection.ts';

@@ -16,7 +16,8 @@ export const LOG_MAX = 3800;
 const DEPLOY_ID_LENGTH = 8;
 /** Longest name, version or domain that is shown; a record holds at most 200 characters. */
 const VALUE_MAX = 200;
-const REASON_MAX = 300;
+/** With the version that stayed active it fits a field of Discord, whatever must be escaped in it. */
+const REASON_MAX = 250;
 
 /** An event in words; every text is one line but `error` and `log`, and empty when not known. */
 export interface Notice {
@@ -110,7 +111,9 @@ async function errorOf(
 
 function timeOf(value: unknown): string | undefined {
   const time = typeof value === 'string' ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(time) ? undefined : new Date(time).toISOString();
+  const text = Number.isNaN(time) ? '' : new Date(time).toISOString();
+  // Years of more than four digits are ISO 8601 as well, but no chat takes them.
+  return /^\d{4}-/.test(text) ? text : undefined;
 }
 
 /** `0.8 s`, `12 s`, `1 m 05 s`, `2 h 00 m`. */

@@ -97,9 +97,9 @@ test('a secret that stands across every cut is gone from summary and log', async
 });
 
 test('a failure without a text says so', async () => {
-  for (const error of [undefined, '', ' \n\u001b[0m\r\n', 7]) {
+  for (const error of [undefined, null, {}, '', ' \n\u001b[0m\r\n']) {
     const notice = await noticeOf(failure({ error }), options);
-    assert.ok(['no error text was recorded', '7'].includes(notice.error));
+    assert.is(notice.error, 'no error text was recorded');
   }
 });
 
@@ -148,7 +148,7 @@ test('a timestamp is taken when it is one', async () => {
     (await noticeOf(failure({ timestamp }), options)).timestamp;
   assert.is(await at('2026-01-02T03:04:05+01:00'), '2026-01-02T02:04:05.000Z');
   assert.is(await at('yesterday'), undefined);
-  assert.is(await at('+275760-09-13T00:00:00.000Z'), '+275760-09-13T00:00:00.000Z');
+  assert.is(await at('+275760-09-13T00:00:00.000Z'), undefined);
 });
 
 test.run();

@@ -1,5 +1,6 @@
 import { command } from '@runner/common/command';
 import { EXIT, usage } from '@runner/common/failure';
+import { harmlessLine } from '@runner/common/harmless';
 import type { ChannelOption, Delivery, Result } from '../delivery.ts';
 
 /** Longest time that one message may be retried: a day. */
@@ -77,8 +78,11 @@ export const send = command({
     };
     const count = `${messages} ${messages === 1 ? 'message' : 'messages'}`;
     const outcome = colour[result.result](result.result.padEnd(9));
-    const what = `${event_type} ${project} ${version} [${deploy_id}]`;
-    const end = result.result === 'delivered' ? count : (result.reason ?? result.description ?? '');
+    const what = harmlessLine(`${event_type} ${project} ${version} [${deploy_id}]`);
+    const end =
+      result.result === 'delivered'
+        ? count
+        : (result.reason ?? harmlessLine(result.description ?? ''));
     return `${outcome}  ${(result.channel ?? '-').padEnd(8)}  ${what}, ${end}\n`;
   },
 });

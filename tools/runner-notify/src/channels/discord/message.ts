@@ -1,6 +1,10 @@
-/** The messages that Discord gets: a short line, and one embed. */
+/**
+ * The messages that Discord gets: a short line, and one embed. The other limits of the service
+ * (2000 code points of content, 1024 of a field, 6000 of all embeds) are out of reach, because
+ * values and logs are cut before they come here; a test shows it with the longest of them.
+ */
 import type { TemplateKind } from '@runner/common/config';
-import { codePoints, cutCodePoints, headAndTail } from '@runner/common/text';
+import { codePoints, headAndTail } from '@runner/common/text';
 import { type Announcement, announcementsOf, type Row } from '../../announcement.ts';
 import type { Notice } from '../../notice.ts';
 import { fillTemplate, parseTemplate, valuesOf } from '../../template.ts';
@@ -8,13 +12,7 @@ import type { Message } from '../channel.ts';
 import { escapeValue, fence, phraseText } from './markup.ts';
 
 /** Code points of an embed's description: discord.com/developers/docs/resources/message#embed-object-embed-limits. */
-export const DESCRIPTION_MAX = 4096;
-/** Code points of a field's value, same source. */
-export const FIELD_MAX = 1024;
-/** REQUIREMENTS 8, and the same source: code points of all embeds of a message together. */
-export const EMBEDS_MAX = 6000;
-/** Code points of `content`: discord.com/developers/docs/resources/webhook#execute-webhook. */
-export const CONTENT_MAX = 2000;
+const DESCRIPTION_MAX = 4096;
 /** One report says that Discord counts some characters double: what is over its limits is shortened below this. */
 const MARGIN = 48;
 
@@ -53,11 +51,7 @@ function message(
   part: number,
 ): Message {
   const { icon, title, headline, rows } = announcement;
-  const block = announcement.block ?? '';
-  const description =
-    own === undefined
-      ? described(block, part)
-      : cutCodePoints(own, Math.floor(DESCRIPTION_MAX / part));
+  const description = own ?? described(announcement.block ?? '', part);
   return {
     payload: {
       content: `${icon} ${title}: ${phraseText(headline)}`,
@@ -75,7 +69,8 @@ function message(
     },
     instead(complaint) {
       if (complaint !== 'length' || part >= 2 ** SHORTER_MAX) return undefined;
-      return message(notice, announcement, own, part * 2);
+      // A user's wording is not cut: that would leave half of its markup.
+      return message(notice, announcement, undefined, part * 2);
     },
   };
 }
@@ -96,7 +91,7 @@ function described(block: string, part: number): string {
 function fieldOf({ label, phrase }: Row) {
   return {
     name: label,
-    value: cutCodePoints(phraseText(phrase), FIELD_MAX),
+    value: phraseText(phrase),
     inline: INLINE.has(label),
   };
 }

@@ -14,9 +14,9 @@ import {
 } from './markup.ts';
 
 /** Code points of a text after parsing: tdlib's message_text_length_max. */
-export const TEXT_MAX = 4096;
+const TEXT_MAX = 4096;
 /** Bytes of a text before parsing: telegram-bot-api refuses more as "text is too long". */
-export const RAW_MAX = 32_768;
+const RAW_MAX = 32_768;
 
 /** A text that can be written in either markup, with its error in at most `share` of its length. */
 interface Draft {

@@ -1,0 +1,290 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { codeHostOf, maxDeployRetries, notifySettingsOf, readConfig } from '../src/config.ts';
+import { Failure } from '../src/failure.ts';
+import { refusal, told } from './refusal.ts';
+import { freshRoot, plant } from './scratch.ts';
+
+const BOT = '123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw';
+const HOOK = 'https://discord.com/api/webhooks/123456789012345678/abcDEF-ghi_jkl';
+const paths = freshRoot();
+
+function config(text: string | Uint8Array) {
+  plant(paths.config, text);
+  return readConfig(paths);
+}
+
+type Env = Record<string, string>;
+
+/** Section `notify` with its secrets revealed. */
+function notify(text: string, env: Env = {}) {
+  const { telegram, discord, channel, verboseErrors } = notifySettingsOf(config(text), env);
+  return {
+    channel,
+    verboseErrors,
+    telegram: telegram && { ...telegram, botToken: telegram.botToken.reveal() },
+    discord: discord?.webhook.reveal(),
+  };
+}
+
+/** What every command that uses the whole file says of it, or nothing. */
+function complaint(text: string | Uint8Array, env: Env = {}): string {
+  const check = () => {
+    const read = config(text);
+    codeHostOf(read, env);
+    maxDeployRetries(read);
+    notifySettingsOf(read, env);
+  };
+  return told(check).replace(paths.config, 'config.yml');
+}
+
+const TELEGRAM = { botToken: BOT, chatId: '-100123', threadId: undefined, apiUrl: 'https://api.telegram.org' };
+const NOTHING = { channel: undefined, verboseErrors: true, telegram: undefined, discord: undefined };
+
+test('without a file, with an empty one or with comments alone, everything has its default', () => {
+  for (const read of [readConfig(freshRoot()), config(''), config('# nothing\n'), config('---\n'), config('notify:\n')]) {
+    assert.equal(codeHostOf(read, {}), { apiUrl: 'https://api.github.com', gitUrl: 'https://github.com' });
+    assert.is(maxDeployRetries(read), 3);
+    const { channel, telegram, discord, verboseErrors, template } = notifySettingsOf(read, {});
+    assert.equal({ channel, telegram, discord, verboseErrors }, NOTHING);
+    assert.is(template('failure', 'telegram'), undefined);
+  }
+});
+
+test('the credentials under notify make their channels active', () => {
+  const text = `notify:\n  channel: both\n  telegram_bot_token: ${BOT}\n  telegram_chat_id: "-100123"\n  discord_webhook: ${HOOK}\n  verbose_errors: false\n`;
+  assert.equal(notify(text), { channel: 'both', verboseErrors: false, telegram: TELEGRAM, discord: HOOK });
+});
+
+test('the earlier layout has the credentials at the top level', () => {
+  const text = `telegram_bot_token: ${BOT}\ntelegram_chat_id: -100123\ndiscord_webhook: ${HOOK}\n`;
+  assert.equal(notify(text), { ...NOTHING, telegram: TELEGRAM, discord: HOOK });
+});
+
+test('a credential under notify wins over the top level, an empty one switches the channel off', () => {
+  const top = `telegram_bot_token: ${BOT}\ntelegram_chat_id: "1"\ndiscord_webhook: ${HOOK}\n`;
+  assert.equal(notify(`${top}notify: {telegram_chat_id: "-100123"}\n`).telegram, TELEGRAM);
+  assert.equal(notify(`${top}notify: {telegram_bot_token: "", discord_webhook: ''}\n`), NOTHING);
+  assert.is(notify(`${top}notify: {telegram_bot_token: }\n`).telegram?.chatId, '1');
+});
+
+test('a channel without all of its credentials is not active', () => {
+  for (const text of [
+    `notify: {telegram_bot_token: "${BOT}"}`,
+    'notify: {telegram_chat_id: 5}',
+    `notify: {telegram_bot_token: "${BOT}", telegram_chat_id: ""}`,
+    `notify: {telegram_bot_token: "${BOT}", telegram_chat_id: " "}`,
+    'notify: {discord_webhook: ""}',
+    'notify: {discord_webhook: }',
+    'telegram_bot_token: ""\ntelegram_chat_id: ""\ndiscord_webhook: ""\n',
+  ]) {
+    assert.equal(notify(text), NOTHING, text);
+  }
+});
+
+test('a chat id keeps every digit, in quotes or not', () => {
+  for (const [written, read] of [
+    ['-1001234567890123456', '-1001234567890123456'],
+    ['"-1001234567890123456"', '-1001234567890123456'],
+    ["'9223372036854775807'", '9223372036854775807'],
+    ['9223372036854775807', '9223372036854775807'],
+    ['007', '007'],
+    ['"@my_channel"', '@my_channel'],
+    ['-5', '-5'],
+    ['" -5 "', '-5'],
+  ]) {
+    const text = `notify: {telegram_bot_token: "${BOT}", telegram_chat_id: ${written}}`;
+    assert.is(notify(text).telegram?.chatId, read);
+    const earlier = `telegram_bot_token: "${BOT}"\ntelegram_chat_id: ${written}\n`;
+    assert.is(notify(earlier).telegram?.chatId, read);
+  }
+});
+
+test('the environment wins over the file, and an empty variable is none', () => {
+  const text = 'code_host_api_url: https://one.example/\ncode_host_git_url: https://two.example/git//\n';
+  assert.equal(codeHostOf(config(text), {}), {
+    apiUrl: 'https://one.example',
+    gitUrl: 'https://two.example/git',
+  });
+  const env = { RUNNER_CODE_HOST_API_URL: 'http://127.0.0.1:8080/', RUNNER_CODE_HOST_GIT_URL: '' };
+  assert.equal(codeHostOf(config(text), env), {
+    apiUrl: 'http://127.0.0.1:8080',
+    gitUrl: 'https://two.example/git',
+  });
+  const telegram = `notify: {telegram_bot_token: "${BOT}", telegram_chat_id: 1, telegram_api_url: "https://t.example", telegram_thread_id: 7}`;
+  assert.is(notify(telegram).telegram?.apiUrl, 'https://t.example');
+  assert.is(notify(telegram).telegram?.threadId, 7);
+  const chosen = notify(telegram, { RUNNER_TELEGRAM_API_URL: 'http://localhost:1' });
+  assert.is(chosen.telegram?.apiUrl, 'http://localhost:1');
+});
+
+test('max_deploy_retries is read at the top level and under notify, which wins', () => {
+  assert.is(maxDeployRetries(config('max_deploy_retries: 5\n')), 5);
+  assert.is(maxDeployRetries(config('notify: {max_deploy_retries: 7}\n')), 7);
+  assert.is(maxDeployRetries(config('max_deploy_retries: 5\nnotify: {max_deploy_retries: 7}\n')), 7);
+  assert.is(maxDeployRetries(config('max_deploy_retries: 5\nnotify: {channel: both}\n')), 5);
+});
+
+test('templates are found by kind and channel', () => {
+  const { template } = notifySettingsOf(
+    config('notify:\n  templates:\n    failure:\n      telegram: |\n        ${PROJECT}\n        failed\n'),
+    {},
+  );
+  assert.is(template('failure', 'telegram'), '${PROJECT}\nfailed\n');
+  assert.is(template('failure', 'discord'), undefined);
+  assert.is(template('started', 'telegram'), undefined);
+});
+
+test('keys that we do not know are let through, whatever they are called', () => {
+  assert.equal(notify('other: [1, {x: 2}]\n__proto__: {channel: 1}\nnotify: {colour: red, __proto__: 1}\n'), NOTHING);
+});
+
+test('a command checks only the keys that it uses', () => {
+  const text = 'max_deploy_retries: many\nnotify: {channel: fax}\n';
+  assert.is(codeHostOf(config(text), {}).apiUrl, 'https://api.github.com');
+  assert.is(maxDeployRetries(config('notify: {channel: fax}\n')), 3);
+});
+
+const TOKEN_RULE = 'must be a bot token: digits, a colon, letters and digits';
+const BAD: readonly (readonly [text: string, sentence: string])[] = [
+  ['- a\n', ':1: must be a section, not a list'],
+  ['just text\n', ':1: must be a section, not a single value'],
+  ['notify: on\n', ':1: notify: must be a section, not a single value'],
+  ['# one\nnotify:\n  - channel\n', ':3: notify: must be a section, not a list'],
+  ['notify:\n  channel: fax\n', ':2: notify.channel: must be one of telegram, discord, both'],
+  ['notify:\n  channel: Telegram\n', ':2: notify.channel: must be one of telegram, discord, both'],
+  ['notify:\n  channel: 1\n', ':2: notify.channel: must be one of telegram, discord, both'],
+  ['notify:\n  channel: [telegram]\n', ':2: notify.channel: must be a single value, not a list'],
+  ['notify:\n  telegram_bot_token: abc\n', `:2: notify.telegram_bot_token: ${TOKEN_RULE}`],
+  ['notify:\n  telegram_bot_token: 123456\n', `:2: notify.telegram_bot_token: ${TOKEN_RULE}`],
+  ['\n\ntelegram_bot_token: "12:a b"\n', `:3: telegram_bot_token: ${TOKEN_RULE}`],
+  ['notify: {telegram_chat_id: my chat}\n', ':1: notify.telegram_chat_id: must be a chat id: a whole number or @name'],
+  ['notify: {telegram_chat_id: 1.5}\n', ':1: notify.telegram_chat_id: must be a chat id: a whole number or @name'],
+  ['notify: {telegram_chat_id: 0x10}\n', ':1: notify.telegram_chat_id: must be a chat id: a whole number or @name'],
+  ['notify: {telegram_chat_id: true}\n', ':1: notify.telegram_chat_id: must be a chat id: a whole number or @name'],
+  ['notify: {telegram_thread_id: 0}\n', ':1: notify.telegram_thread_id: must be a whole number from 1 to 9007199254740991'],
+  ['notify: {telegram_thread_id: "7"}\n', ':1: notify.telegram_thread_id: must be a whole number from 1 to 9007199254740991'],
+  ['notify: {verbose_errors: yes}\n', ':1: notify.verbose_errors: must be true or false'],
+  ['notify: {verbose_errors: "true"}\n', ':1: notify.verbose_errors: must be true or false'],
+  ['notify: {verbose_errors: 1}\n', ':1: notify.verbose_errors: must be true or false'],
+  ['notify: {discord_webhook: 7}\n', ':1: notify.discord_webhook: must be a text (put it in quotes)'],
+  ['notify: {discord_webhook: {a: 1}}\n', ':1: notify.discord_webhook: must be a single value, not a section'],
+  ['max_deploy_retries: 0\n', ':1: max_deploy_retries: must be a whole number from 1 to 1000'],
+  ['max_deploy_retries: 1001\n', ':1: max_deploy_retries: must be a whole number from 1 to 1000'],
+  ['max_deploy_retries: 2.5\n', ':1: max_deploy_retries: must be a whole number from 1 to 1000'],
+  ['max_deploy_retries: three\n', ':1: max_deploy_retries: must be a whole number from 1 to 1000'],
+  ['notify:\n  max_deploy_retries: -1\n', ':2: notify.max_deploy_retries: must be a whole number from 1 to 1000'],
+  ['notify:\n  templates:\n    fail: {telegram: x}\n', ':3: notify.templates.fail: unknown key (known here: started, success, failure, rollback)'],
+  ['notify:\n  templates:\n    failure: {matrix: x}\n', ':3: notify.templates.failure.matrix: unknown key (known here: telegram, discord)'],
+  ['notify:\n  templates:\n    failure: {discord: 5}\n', ':3: notify.templates.failure.discord: must be a text (put it in quotes)'],
+  ['code_host_api_url: 5\n', ':1: code_host_api_url: must be a text (put it in quotes)'],
+  ['a: 1\nnotify:\n  channel: both\n  channel: both\n', ':4: the same key stands twice'],
+  ['notify: &n {channel: both}\nother: *n\n', ':2: uses an alias (*name): write the value out'],
+];
+
+for (const [text, sentence] of BAD) {
+  test(`\`${text.trim().replaceAll('\n', '⏎')}\` is refused with its line and key`, () => {
+    assert.is(complaint(text), `config_invalid: config.yml${sentence}`);
+  });
+}
+
+test('an address that is not safe for a secret is refused, named by where it stands', () => {
+  const bot = `telegram_bot_token: "${BOT}", telegram_chat_id: 1`;
+  const rule = 'must be https: a secret is sent there (http is for this machine alone)';
+  for (const [text, sentence] of [
+    ['code_host_api_url: http://api.example\n', `config.yml: code_host_api_url ${rule}`],
+    ['code_host_git_url: github.com\n', 'config.yml: code_host_git_url is not an https address'],
+    ['code_host_git_url: ssh://git@github.com\n', 'config.yml: code_host_git_url is not an https address'],
+    [`notify: {${bot}, telegram_api_url: "http://t.example"}\n`, `config.yml: notify.telegram_api_url ${rule}`],
+    ['notify: {discord_webhook: "http://discord.com/api/webhooks/1/secretsecret"}\n', `config.yml: notify.discord_webhook ${rule}`],
+    ['notify: {discord_webhook: "secretsecret"}\n', 'config.yml: notify.discord_webhook is not an https address'],
+    ['discord_webhook: "https://u:secretsecret@discord.com/"\n', 'config.yml: notify.discord_webhook holds a user name or password: leave it out'],
+  ] as const) {
+    assert.is(complaint(text), `insecure_address: ${sentence}`);
+  }
+  const env = { RUNNER_CODE_HOST_API_URL: 'http://api.example' };
+  assert.is(complaint('', env), `insecure_address: RUNNER_CODE_HOST_API_URL ${rule}`);
+});
+
+test('what is not a small file is refused', () => {
+  const said = (where: typeof paths) => told(() => readConfig(where)).replace(where.root, 'ROOT');
+  const link = freshRoot();
+  plant(join(link.root, 'target'), 'notify: {}\n');
+  symlinkSync('target', link.config);
+  assert.is(said(link), 'file_unreadable: cannot read ROOT/config.yml: it is a symbolic link');
+  const folder = freshRoot();
+  mkdirSync(folder.config, { recursive: true });
+  assert.is(said(folder), 'file_unreadable: cannot read ROOT/config.yml: it is not a file');
+  const fifo = freshRoot();
+  mkdirSync(fifo.root);
+  spawnSync('mkfifo', [fifo.config]);
+  assert.is(said(fifo), 'file_unreadable: cannot read ROOT/config.yml: it is not a file');
+  const big = freshRoot();
+  plant(big.config, 'x'.repeat(65_537));
+  assert.is(said(big), 'file_unreadable: cannot read ROOT/config.yml: it is larger than 65536 bytes');
+});
+
+test('no refusal repeats a value of the file, and no setting prints its secret', () => {
+  const secret = 'Zq7secretZq7secretZq7';
+  const wrong = [
+    `notify: ${secret}\n`,
+    `notify: [${secret}]\n`,
+    `notify:\n  channel: ${secret}\n`,
+    `notify:\n  telegram_bot_token: ${secret}\n`,
+    `notify:\n  telegram_chat_id: ${secret}\n`,
+    `notify:\n  verbose_errors: ${secret}\n`,
+    `notify:\n  discord_webhook: ${secret}\n`,
+    `notify:\n  discord_webhook: http://${secret}/\n`,
+    `notify:\n  discord_webhook: https://${secret}@x/\n`,
+    `max_deploy_retries: ${secret}\n`,
+    `notify:\n  templates: ${secret}\n`,
+    `code_host_api_url: ${secret}\n`,
+    `notify:\n  telegram_bot_token: "${secret}\n  channel: both\n`,
+    `notify:\n  telegram_bot_token: ${secret}: x\n`,
+    `notify:\n\ttelegram_bot_token: ${secret}\n`,
+    `notify:\n  telegram_bot_token: [${secret}\n`,
+    `${secret}\n`,
+  ];
+  for (const text of wrong) {
+    const failure = refusal(() => notifySettingsOf(config(text), {}) && maxDeployRetries(config(text)) && codeHostOf(config(text), {}));
+    assert.not.ok(inspect(failure, { depth: 9 }).includes(secret), text);
+  }
+  const good = `notify: {telegram_bot_token: "123456:${secret}", telegram_chat_id: 1, discord_webhook: "https://x/${secret}"}`;
+  const settings = notifySettingsOf(config(good), {});
+  assert.not.ok((inspect(settings, { depth: 9 }) + JSON.stringify(settings)).includes(secret));
+});
+
+const value = fc.oneof(
+  fc.constantFrom('1', 'x', 'true', '~', '""', '[]', '{}', BOT, HOOK, '-100123', '|', '{telegram: x}', '1e400', '.nan', '.inf', '-0', '0o7', '!!str 1'),
+  fc.string({ maxLength: 8 }),
+);
+const key = fc.constantFrom('notify', 'channel', 'telegram_bot_token', 'telegram_chat_id', 'discord_webhook', 'verbose_errors', 'max_deploy_retries', 'templates', 'failure', 'telegram_thread_id', 'code_host_api_url', '__proto__', 'x');
+
+test('any file is taken or refused as a wrong configuration, never anything else', () => {
+  const line = fc.tuple(fc.constantFrom('', '  ', '    '), key, value).map(([indent, name, text]) => `${indent}${name}: ${text}`);
+  fc.assert(
+    fc.property(fc.array(line, { maxLength: 6 }), (lines) => {
+      plant(paths.config, lines.join('\n'));
+      for (const use of [
+        () => codeHostOf(readConfig(paths), {}),
+        () => maxDeployRetries(readConfig(paths)),
+        () => notifySettingsOf(readConfig(paths), {}),
+      ]) {
+        try {
+          use();
+        } catch (error) {
+          if (!(error instanceof Failure)) throw error;
+          assert.ok(['config_invalid', 'insecure_address'].includes(error.code), error.code);
+        }
+      }
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test.run();

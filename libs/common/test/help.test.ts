@@ -1,0 +1,120 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { command } from '../src/command.ts';
+import { commandHelp, toolHelp } from '../src/help.ts';
+
+const list = command({
+  name: 'list',
+  about: 'List what is waiting',
+  run: async () => ({}),
+});
+
+const send = command({
+  name: 'send',
+  about: 'Send a letter',
+  details: 'Reads the letter from standard input.\n\nWaits for the postman.\n',
+  positionals: {
+    to: { about: 'Whom to write to', required: true },
+    copies: { about: 'Who else gets it', many: true },
+  },
+  options: {
+    stamp: { kind: 'value', short: 's', placeholder: 'KIND', choices: ['a', 'b'], about: 'Which stamp' },
+    express: { kind: 'flag', about: 'In a hurry' },
+    'a-very-long-option-name': { kind: 'value', placeholder: 'LETTER', about: 'On a line of its own' },
+  },
+  exits: [[75, 'The postman is busy']],
+  examples: ['runner post send you', 'runner post send you --express'],
+  run: async () => ({}),
+});
+
+const post = { name: 'runner-post', about: 'Send letters', commands: [send, list] };
+
+const COMMON = (indent: string) => `      --json${indent}             Shortcut for --output json
+  -o, --output <FORMAT>${indent}  How to print the answer [default: human] [human|json|yaml]
+      --root <DIR>${indent}       The runner's folder [default: $RUNNER_ROOT, else /opt/runner]
+      --color <WHEN>${indent}     When to use colours [default: auto] [auto|always|never]
+  -h, --help${indent}             Print help
+`;
+
+test('the help of a command says what it does, its words, its options and its exit statuses', () => {
+  assert.fixture(
+    commandHelp(post, send),
+    `Send a letter
+
+Reads the letter from standard input.
+
+Waits for the postman.
+
+Usage: runner post send [OPTIONS] <TO> [COPIES]...
+
+Arguments:
+  <TO>         Whom to write to
+  [COPIES]...  Who else gets it
+
+Options:
+  -s, --stamp <KIND>              Which stamp [a|b]
+      --express                   In a hurry
+      --a-very-long-option-name <LETTER>
+                                  On a line of its own
+${COMMON('         ')}
+Exit status:
+  0   Done
+  1   Refused or failed; the reason is on stderr
+  2   Wrong usage
+  75  The postman is busy
+
+Examples:
+  runner post send you
+  runner post send you --express
+`,
+  );
+});
+
+test('the help of a small command has no empty parts', () => {
+  assert.fixture(
+    commandHelp(post, list),
+    `List what is waiting
+
+Usage: runner post list [OPTIONS]
+
+Options:
+${COMMON('')}
+Exit status:
+  0  Done
+  1  Refused or failed; the reason is on stderr
+  2  Wrong usage
+`,
+  );
+});
+
+test('the only command of a tool is called by the name of the tool', () => {
+  const only = command({ name: '', about: 'Do it', run: async () => ({}) });
+  const help = commandHelp({ name: 'runner-do', about: 'Do it', commands: [only] }, only);
+  assert.match(help, /^Usage: runner do \[OPTIONS\]$/m);
+});
+
+test('the help of a tool lists its commands', () => {
+  assert.fixture(
+    toolHelp(post),
+    `Send letters
+
+Usage: runner post <COMMAND> [OPTIONS]
+
+Commands:
+  send  Send a letter
+  list  List what is waiting
+
+Options:
+  -h, --help     Print help; after a command, the help of that command
+      --version  Print the version
+`,
+  );
+});
+
+test('no line of a help ends in a space', () => {
+  for (const help of [commandHelp(post, send), commandHelp(post, list), toolHelp(post)]) {
+    assert.not.match(help, /[ \t]$/m);
+  }
+});
+
+test.run();

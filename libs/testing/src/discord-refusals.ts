@@ -1,0 +1,43 @@
+import type { Answer } from './faults.ts';
+
+const CLOUDFLARE = `<!DOCTYPE html>
+<html lang="en-US">
+<head><title>Access denied | discord.com used Cloudflare to restrict access</title></head>
+<body><h1>Error 1015</h1><h2>You are being rate limited</h2></body>
+</html>
+`;
+
+/** An error in the shape that all errors of the platform have. */
+export const problem = (status: number, code: number, message: string): Answer => ({
+  status,
+  body: { message, code },
+});
+
+/** Refusals as the platform words them, to be given to fail(). */
+export const refusals = {
+  invalidToken: problem(401, 50027, 'Invalid Webhook Token'),
+  unknownWebhook: problem(404, 10015, 'Unknown Webhook'),
+  unknownChannel: problem(404, 10003, 'Unknown Channel'),
+  internal: problem(500, 0, '500: Internal Server Error'),
+  /** 429 of the platform itself; `seconds` has a fraction. */
+  rateLimited: (seconds: number, { global = false } = {}): Answer => ({
+    status: 429,
+    body: { message: 'You are being rate limited.', retry_after: seconds, global },
+    headers: {
+      'Retry-After': String(Math.ceil(seconds)),
+      'X-RateLimit-Scope': global ? 'global' : 'user',
+      ...(global && { 'X-RateLimit-Global': 'true' }),
+    },
+  }),
+  /** 429 of the proxy in front of the platform: a page and no JSON. */
+  cloudflareRateLimited: {
+    status: 429,
+    body: CLOUDFLARE,
+    headers: { 'Content-Type': 'text/html; charset=UTF-8', 'Retry-After': '120' },
+  },
+  cloudflareForbidden: {
+    status: 403,
+    body: CLOUDFLARE,
+    headers: { 'Content-Type': 'text/html; charset=UTF-8' },
+  },
+} as const;

@@ -1,0 +1,118 @@
+/**
+ * Looks at the command lines and environments of all processes of this machine, again and again
+ * while something runs. A process that lives for less than about a millisecond may be missed, so a
+ * test that relies on this lets it happen several times.
+ */
+import { Worker } from 'node:worker_threads';
+import { secretForms } from './secret-search.ts';
+
+export interface Sighting {
+  readonly pid: number;
+  readonly where: 'argv' | 'environment';
+  /** The shape of the secret, as in secretForms(). */
+  readonly form: string;
+  /** First word of the command line. */
+  readonly command: string;
+}
+
+export interface Watch {
+  /** From now on, and for what was seen before, this process is left out. */
+  except(pid: number): void;
+}
+
+interface Order {
+  readonly needles: readonly { form: string; bytes: string }[];
+}
+
+/**
+ * Runs in a thread of its own, from its source text: a bundled test is one file, from which no
+ * second one can be started. It must not refer to anything outside itself.
+ */
+function sample(): void {
+  const { readdirSync, readFileSync } = require('node:fs') as typeof import('node:fs');
+  const { parentPort, workerData } =
+    require('node:worker_threads') as typeof import('node:worker_threads');
+  const { needles } = workerData as Order;
+  const seen = new Map<string, unknown>();
+  const known = new Set<string>();
+  let rounds = 0;
+  let stopped = false;
+
+  const read = (path: string): string => {
+    try {
+      return readFileSync(path, 'latin1');
+    } catch {
+      // It has ended meanwhile, or it is not ours to read.
+      return '';
+    }
+  };
+
+  const look = (pid: string) => {
+    const argv = read(`/proc/${pid}/cmdline`);
+    const command = argv.split('\0', 1)[0] ?? '';
+    for (const [where, text] of [
+      ['argv', argv],
+      ['environment', read(`/proc/${pid}/environ`)],
+    ] as const) {
+      for (const { form, bytes } of needles) {
+        if (text.includes(bytes))
+          seen.set(`${pid} ${where} ${form}`, { pid: Number(pid), where, form, command });
+      }
+    }
+  };
+
+  const round = () => {
+    const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+    for (const pid of pids) {
+      // What ran before may start something else too, but is looked at less often.
+      if (!known.has(pid) || rounds % 16 === 0) look(pid);
+      if (rounds === 0) known.add(pid);
+    }
+    rounds += 1;
+  };
+
+  parentPort?.on('message', () => {
+    stopped = true;
+  });
+  const loop = () => {
+    round();
+    if (stopped) parentPort?.postMessage({ rounds, seen: [...seen.values()] });
+    else if (rounds === 1) {
+      parentPort?.postMessage('watching');
+      setImmediate(loop);
+    } else setImmediate(loop);
+  };
+  loop();
+}
+
+/**
+ * Calls `action` and watches until its promise settles. Sightings of any of the `secrets`, in any
+ * form, in a process other than this one and those excepted; `rounds` tells how often it looked.
+ */
+export async function watchProcesses<T>(
+  secrets: readonly string[],
+  action: (watch: Watch) => Promise<T>,
+): Promise<{ value: T; sightings: Sighting[]; rounds: number }> {
+  const needles = secrets.flatMap((secret) =>
+    secretForms(secret).map(({ form, bytes }) => ({ form, bytes: bytes.toString('latin1') })),
+  );
+  const order: Order = { needles };
+  const worker = new Worker(`(${sample.toString()})()`, { eval: true, workerData: order });
+  const excepted = new Set([process.pid]);
+  try {
+    await new Promise((resolve, reject) => {
+      worker.once('message', resolve);
+      worker.once('error', reject);
+    });
+    const value = await action({ except: (pid) => void excepted.add(pid) });
+    const result = new Promise<{ rounds: number; seen: Sighting[] }>((resolve, reject) => {
+      worker.once('message', resolve);
+      worker.once('error', reject);
+    });
+    worker.postMessage('stop');
+    const { rounds, seen } = await result;
+    return { value, rounds, sightings: seen.filter(({ pid }) => !excepted.has(pid)) };
+  } finally {
+    await worker.terminate();
+  }
+}

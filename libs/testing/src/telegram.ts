@@ -1,0 +1,203 @@
+/** A Bot API server for one bot, with the platform's rules and words. */
+import type { IncomingMessage } from 'node:http';
+import type { Fault } from './faults.ts';
+import { type Loopback, readBody, sendJson, startLoopback } from './loopback.ts';
+import { type RateWindow, rateWindow } from './rate-window.ts';
+import {
+  type Chat,
+  chatObject,
+  checkPresence,
+  findChat,
+  memberObject,
+  Refusal,
+} from './telegram-chats.ts';
+import type { Entity } from './telegram-entities.ts';
+import { checkMessage, messageObject } from './telegram-send.ts';
+import { type Conflicts, updates } from './telegram-updates.ts';
+
+export interface AcceptedMessage {
+  readonly message_id: number;
+  readonly chat_id: number;
+  /** The topic in a forum. */
+  readonly thread_id: number | null;
+  /** As a reader sees it: parsed and trimmed. */
+  readonly text: string;
+  readonly entities: readonly Entity[];
+  /** The body as it was sent. */
+  readonly payload: Readonly<Record<string, unknown>>;
+  /** Milliseconds of `performance.now()`. */
+  readonly at: number;
+}
+
+export interface TelegramOptions {
+  readonly token: string;
+  readonly chats?: readonly Chat[];
+  /** User name of the bot. Default `runner_bot`. */
+  readonly username?: string;
+  /** Privacy mode is off: the bot reads all messages of its groups. Default false. */
+  readonly readsAll?: boolean;
+  /**
+   * Enforces the rates, with a time that runs so many times as fast: 1 as on the platform, 10 to
+   * wait a tenth. Default: no rates.
+   */
+  readonly rates?: number;
+}
+
+/** Routes for faults are the names of the methods, such as `sendMessage`. */
+export interface Telegram extends Loopback {
+  /** What was accepted, in order of arrival. */
+  readonly messages: AcceptedMessage[];
+  /** May be changed at any time; the chats themselves are replaced. */
+  readonly chats: Chat[];
+  /** What makes getUpdates answer 409; may be changed at any time. */
+  readonly conflicts: Conflicts;
+  /** Puts an update in the queue of getUpdates, such as `{ message: {…} }`. */
+  push(update: Readonly<Record<string, unknown>>): void;
+  /** From now on the token is refused with 401. */
+  revoke(): void;
+}
+
+/** Refusals as the platform words them, to be given to fail(). */
+export const refusals = {
+  unauthorized: { status: 401, body: { ok: false, error_code: 401, description: 'Unauthorized' } },
+  /** 429; `seconds` is a whole number on the platform. */
+  tooManyRequests: (seconds: number): Fault => ({
+    status: 429,
+    body: {
+      ok: false,
+      error_code: 429,
+      description: `Too Many Requests: retry after ${seconds}`,
+      parameters: { retry_after: seconds },
+    },
+  }),
+  internal: {
+    status: 500,
+    body: { ok: false, error_code: 500, description: 'Internal Server Error' },
+  },
+} as const;
+
+function refuseMany(wait: number): Refusal {
+  const seconds = Math.max(1, Math.ceil(wait / 1000));
+  return new Refusal(429, `Too Many Requests: retry after ${seconds}`, { retry_after: seconds });
+}
+
+/** 30 messages a second, one a second in a chat, 20 a minute in a group or channel. */
+function limits(speed: number) {
+  const all = rateWindow(30, 1000 / speed);
+  const perChat = new Map<number, RateWindow[]>();
+  return (chat: Chat): void => {
+    const own = perChat.get(chat.id) ?? [
+      rateWindow(1, 1000 / speed),
+      ...(chat.type === 'private' ? [] : [rateWindow(20, 60_000 / speed)]),
+    ];
+    perChat.set(chat.id, own);
+    const now = performance.now();
+    const wait = Math.max(...[all, ...own].map((window) => window.wait(now)));
+    if (wait > 0) throw refuseMany(wait);
+    for (const window of [all, ...own]) window.add(now);
+  };
+}
+
+/** Parameters come as a JSON body or, for methods that need none, not at all. */
+async function parametersOf(request: IncomingMessage): Promise<Record<string, unknown>> {
+  const body = await readBody(request);
+  if (body === null) throw new Refusal(413, 'Request Entity Too Large');
+  const isJson = /^application\/json\b/.test(request.headers['content-type'] ?? '');
+  if (!isJson || body.length === 0) return {};
+  try {
+    const parsed: unknown = JSON.parse(body.toString('utf8'));
+    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) {
+      return parsed as Record<string, unknown>;
+    }
+  } catch {
+    // Said below, as for JSON that is no object.
+  }
+  throw new Refusal(400, "Bad Request: can't parse JSON object");
+}
+
+/** Starts a Bot API server; `url` is what `telegram_api_url` is set to. */
+export async function startTelegram(options: TelegramOptions): Promise<Telegram> {
+  const chats: Chat[] = [...(options.chats ?? [])];
+  const conflicts: Conflicts = { webhook: '', otherPoller: false };
+  const queue = updates(conflicts, options.rates);
+  const messages: AcceptedMessage[] = [];
+  const checkRates = options.rates === undefined ? () => {} : limits(options.rates);
+  const username = options.username ?? 'runner_bot';
+  const user = {
+    id: Number(options.token.split(':')[0]),
+    is_bot: true,
+    first_name: 'Runner',
+    username,
+  };
+  let valid = true;
+
+  const methods: Record<string, (p: Record<string, unknown>, gone: Promise<void>) => unknown> = {
+    getme: () => ({
+      ...user,
+      can_join_groups: true,
+      can_read_all_group_messages: options.readsAll ?? false,
+      supports_inline_queries: false,
+    }),
+    getwebhookinfo: () => ({
+      url: conflicts.webhook,
+      has_custom_certificate: false,
+      pending_update_count: queue.pending(),
+    }),
+    getupdates: (parameters, gone) => queue.get(parameters, gone),
+    getchat({ chat_id }) {
+      const chat = findChat(chats, chat_id);
+      checkPresence(chat);
+      return { ...chatObject(chat), accent_color_id: 0, max_reaction_count: 11 };
+    },
+    getchatmember({ chat_id, user_id }) {
+      const chat = findChat(chats, chat_id);
+      if (user_id !== user.id) throw new Refusal(400, 'Bad Request: user not found');
+      if (chat.bot !== 'left' && chat.bot !== 'kicked') checkPresence(chat);
+      return memberObject(chat, user);
+    },
+    sendmessage(payload) {
+      const ready = checkMessage(chats, payload);
+      checkRates(ready.chat);
+      const message_id = messages.length + 1;
+      const { text, entities, threadId: thread_id } = ready;
+      const at = performance.now();
+      messages.push({ message_id, chat_id: ready.chat.id, thread_id, text, entities, payload, at });
+      return messageObject(ready, message_id, user);
+    },
+  };
+
+  const pathOf = (request: IncomingMessage) =>
+    /^\/bot([^/]+)\/(\w+)(?:\?.*)?$/.exec(request.url ?? '') ?? [];
+
+  const server = await startLoopback({
+    route: (request) => pathOf(request)[2] ?? 'other',
+    async answer(request, response) {
+      const gone = new Promise<void>((resolve) => response.on('close', resolve));
+      try {
+        const [, token, name = ''] = pathOf(request);
+        if (token === undefined) throw new Refusal(404, 'Not Found');
+        if (!valid || token !== options.token) throw new Refusal(401, 'Unauthorized');
+        const method = methods[name.toLowerCase()];
+        if (method === undefined) throw new Refusal(404, 'Not Found: method not found');
+        const result = await method(await parametersOf(request), gone);
+        sendJson(response, 200, { ok: true, result });
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        const { code: error_code, message: description, parameters } = error;
+        const body = { ok: false, error_code, description, ...(parameters && { parameters }) };
+        sendJson(response, error_code, body);
+      }
+    },
+  });
+
+  return {
+    ...server,
+    messages,
+    chats,
+    conflicts,
+    push: queue.push,
+    revoke: () => {
+      valid = false;
+    },
+  };
+}

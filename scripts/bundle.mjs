@@ -1,0 +1,68 @@
+// Bundles the executables into dist/bin, what they load lazily into dist/lib and dist/vendor, and
+// the tests, benchmarks and the demo into dist/dev. Writes to a staged copy of dist inside
+// node_modules; place.mjs brings it to dist.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { bundleDevPrograms } from './bundle/dev.mjs';
+import { removeOthers, stage, writeIfChanged } from './bundle/place.mjs';
+import { bundleTool } from './bundle/tool.mjs';
+import { bundleVendored } from './bundle/vendor.mjs';
+import { checkout, say } from './checkout.mjs';
+
+const { version } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
+const define = { __VERSION__: JSON.stringify(version) };
+
+function toolNames() {
+  const folder = join(checkout, 'tools');
+  return existsSync(folder) ? readdirSync(folder).sort() : [];
+}
+
+/** Programs that are not TypeScript and go out as they are, the version filled in. */
+function scriptFiles() {
+  const scripts = toolNames().map((tool) => [`tools/${tool}/src/${tool}`, `bin/${tool}`]);
+  scripts.push(['libs/deploy/src/askpass.sh', 'lib/askpass']);
+  return scripts
+    .filter(([source]) => existsSync(join(checkout, source)))
+    .map(([source, file]) => {
+      const text = readFileSync(join(checkout, source), 'utf8').replaceAll('@VERSION@', version);
+      return [file, Buffer.from(text), 0o755];
+    });
+}
+
+/** Says once what is wrong, as `file:line:column: sentence`, and lets the others be bundled. */
+function refuse(program, error) {
+  process.exitCode = 1;
+  if (error.errors === undefined) throw error;
+  for (const { location, text } of error.errors) {
+    const place =
+      location === null ? program : `${location.file}:${location.line}:${location.column}`;
+    if (!told.has(place)) say(`${place}: ${text}`);
+    told.add(place);
+  }
+  say(`build: ${program} could not be bundled`);
+}
+
+const told = new Set();
+const found = new Map();
+const tools = toolNames().filter((tool) =>
+  existsSync(join(checkout, 'tools', tool, 'src/main.ts')),
+);
+const [bundled, dev] = await Promise.all([
+  Promise.all(tools.map((tool) => bundleTool(tool, define, found).catch((e) => refuse(tool, e)))),
+  bundleDevPrograms(define, refuse),
+]);
+const sound = bundled.filter((tool) => tool !== undefined);
+const chunks = Object.fromEntries(sound.map(({ tool, chunks }) => [tool, chunks]));
+
+const files = [
+  ...sound.flatMap((tool) => tool.files),
+  ...(await bundleVendored(found)),
+  ...scriptFiles(),
+  ...dev,
+  ['chunks.json', Buffer.from(`${JSON.stringify(chunks, null, 2)}\n`)],
+  ['package.json', Buffer.from('{"type":"commonjs"}\n')],
+];
+for (const [file, content, mode = 0o644] of files) {
+  writeIfChanged(join(stage, file), Buffer.from(content), mode);
+}
+removeOthers(stage, new Set(files.map(([file]) => file)));

@@ -1,0 +1,68 @@
+import { build } from 'esbuild';
+import { checkout } from '../checkout.mjs';
+
+/**
+ * Packages that are big and seldom needed: each is bundled once into dist/vendor/<name>.cjs and
+ * required from there by every tool, lazily when the module that imports it is loaded lazily.
+ */
+const vendored = new Set(['yaml', 'undici', '@clack/prompts']);
+
+/** The name that stands for a vendored package in a bundle until its place is known. */
+const marker = 'vendored:';
+
+/** The output file of a vendored package, relative to dist. */
+function vendorFile(name) {
+  return `vendor/${name.replace('@', '').replace('/', '-')}.cjs`;
+}
+
+/**
+ * The esbuild plugin that leaves vendored packages out and notes in `found` (name -> file of the
+ * package) which of them are used.
+ */
+export function leaveOutVendored(found) {
+  return {
+    name: 'leave-out-vendored',
+    setup(builder) {
+      builder.onResolve({ filter: /^(yaml|undici|@clack\/)/ }, async (question) => {
+        if (question.pluginData === 'vendored' || !vendored.has(question.path)) return undefined;
+        const answer = await builder.resolve(question.path, {
+          kind: 'require-call',
+          resolveDir: question.resolveDir,
+          pluginData: 'vendored',
+        });
+        if (answer.errors.length > 0) return answer;
+        const before = found.get(question.path);
+        if (before !== undefined && before !== answer.path) {
+          return { errors: [{ text: `${question.path} comes in two versions: one must do` }] };
+        }
+        found.set(question.path, answer.path);
+        return { path: marker + question.path, external: true, sideEffects: false };
+      });
+    },
+  };
+}
+
+/** The output file that an import path of `leaveOutVendored` stands for, else undefined. */
+export function vendorFileOf(path) {
+  return path.startsWith(marker) ? vendorFile(path.slice(marker.length)) : undefined;
+}
+
+/** Bundles the packages that were found to be used; resolves [file relative to dist, content] pairs. */
+export async function bundleVendored(found) {
+  return Promise.all(
+    [...found].sort().map(async ([name, entry]) => {
+      const result = await build({
+        absWorkingDir: checkout,
+        entryPoints: [entry],
+        bundle: true,
+        write: false,
+        format: 'cjs',
+        platform: 'node',
+        target: 'node20',
+        legalComments: 'inline',
+        logLevel: 'warning',
+      });
+      return [vendorFile(name), result.outputFiles[0].contents];
+    }),
+  );
+}

@@ -1,0 +1,95 @@
+// Runs the tests with every version of Node that is supported, each from a package of npm's
+// registry, kept in node_modules/.cache. `--smoke` runs a few tests and starts every executable.
+//
+//   npm run matrix [-- --smoke] [part of a path …]
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { cacheFolder, checkout, childEnvironment, say } from './checkout.mjs';
+
+const majors = ['20', '22', '24'];
+const smokeTests = ['smoke', 'main', 'command'];
+const dist = join(checkout, 'dist');
+const { version } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { smoke: { type: 'boolean', default: false } },
+});
+
+function worksAs(program, major) {
+  const { stdout } = spawnSync(program, ['--version'], { encoding: 'utf8' });
+  return stdout?.startsWith(`v${major}.`) === true;
+}
+
+/** The node program of a major version: the one that runs this, else a package of the registry. */
+function findNode(major) {
+  if (process.versions.node.startsWith(`${major}.`)) return process.execPath;
+  const name = `node-${process.platform}-${process.arch}`;
+  const folder = join(cacheFolder, `node-${major}`);
+  const program = join(folder, 'node_modules', name, 'bin', 'node');
+  if (existsSync(program) && worksAs(program, major)) return program;
+  say(`matrix: fetching Node ${major}`);
+  mkdirSync(folder, { recursive: true });
+  spawnSync(
+    'npm',
+    ['install', '--prefix', folder, '--no-save', '--no-audit', '--no-fund', `${name}@${major}`],
+    { cwd: folder, env: childEnvironment({ network: true }), stdio: ['ignore', 2, 2] },
+  );
+  return existsSync(program) && worksAs(program, major) ? program : undefined;
+}
+
+/** Runs scripts/test.mjs, passes its output on and resolves the counts of its last line. */
+function runTests(node, env) {
+  const parts = positionals.length > 0 || !values.smoke ? positionals : smokeTests;
+  const script = join(checkout, 'scripts', 'test.mjs');
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [script, '--node', node, ...parts], {
+      cwd: checkout,
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let output = '';
+    child.stdout.on('data', (chunk) => {
+      process.stdout.write(chunk);
+      output += chunk;
+    });
+    child.on('close', (status) => {
+      const counts = /(\d+) passed, (\d+) failed, \d+ skipped\n$/.exec(output);
+      const [passed, failed] = counts === null ? [0, 1] : [Number(counts[1]), Number(counts[2])];
+      resolve({ passed, failed: status === 0 ? failed : Math.max(failed, 1) });
+    });
+  });
+}
+
+/** Starts every executable with `--version`; gives the counts. */
+function startExecutables(env) {
+  const counts = { passed: 0, failed: 0 };
+  for (const name of readdirSync(join(dist, 'bin'))) {
+    const end = spawnSync(join(dist, 'bin', name), ['--version'], { env, encoding: 'utf8' });
+    const good = end.status === 0 && end.stdout === `${name} ${version}\n`;
+    counts[good ? 'passed' : 'failed'] += 1;
+    if (!good) say(`FAIL  ${name} --version: status ${end.status}, ${end.stdout}${end.stderr}`);
+  }
+  return counts;
+}
+
+const sum = { passed: 0, failed: 0 };
+for (const major of majors) {
+  const node = findNode(major);
+  if (node === undefined) {
+    say(`FAIL  Node ${major} could not be fetched`);
+    sum.failed += 1;
+    continue;
+  }
+  say(`matrix: Node ${major}, ${node}`);
+  const env = childEnvironment();
+  env.PATH = `${dirname(node)}${delimiter}${env.PATH}`;
+  for (const counts of [startExecutables(env), await runTests(node, env)]) {
+    sum.passed += counts.passed;
+    sum.failed += counts.failed;
+  }
+}
+if (sum.failed > 0) process.exitCode = 1;
+process.stdout.write(`${sum.passed} passed, ${sum.failed} failed\n`);

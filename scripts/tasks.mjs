@@ -1,0 +1,132 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { placeBundles } from './bundle/place.mjs';
+import { checkout, run, say } from './checkout.mjs';
+import { setUp } from './setup.mjs';
+import { withLock } from './task-lock.mjs';
+
+const dist = join(checkout, 'dist');
+
+/** Runs root tasks of turbo.json; quiet unless one fails, or `loud`. Resolves the exit status. */
+async function turbo(tasks, { loud = false } = {}) {
+  const args = [
+    join(checkout, 'node_modules', 'turbo', 'bin', 'turbo'),
+    'run',
+    ...tasks,
+    '--continue',
+    '--output-logs=errors-only',
+    '--no-update-notifier',
+    '--log-prefix=none',
+  ];
+  const { status, output } = await run(process.execPath, args, { capture: !loud, toStderr: loud });
+  if (status !== 0 && !loud) process.stderr.write(withoutFrame(output));
+  return status;
+}
+
+/** What the tasks said, without what turbo and pnpm say about having run them. */
+function withoutFrame(output) {
+  const frame = [
+    /^\s*(•|>|Tasks:|Cached:|Time:|Failed:|WARNING {2}|ERROR {2})/,
+    /^cache (miss|hit|bypass)|^\/\/#\w+:|^turbo \d|ELIFECYCLE/,
+  ];
+  const lines = output.split('\n').filter((line) => !frame.some((part) => part.test(line)));
+  return lines
+    .filter((line) => line.trim() !== '')
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+async function build() {
+  say('build: bundling the executables');
+  return withLock('build', async () => {
+    const status = await turbo(['bundle']);
+    placeBundles(dist);
+    return status;
+  });
+}
+
+function script(name, args) {
+  return run(process.execPath, [join(checkout, 'scripts', name), ...args]).then(
+    (end) => end.status,
+  );
+}
+
+async function test(args) {
+  const built = await build();
+  return Math.max(built, await script('test.mjs', args));
+}
+
+/** Part of the tests while others work on the rest: what they broke does not count. */
+async function someTests(args) {
+  await build();
+  return script('test.mjs', args);
+}
+
+async function demo(args) {
+  if (!existsSync(join(checkout, 'scripts', 'demo.ts'))) {
+    say('demo: scripts/demo.ts is missing');
+    return 1;
+  }
+  const status = await build();
+  if (status !== 0) return status;
+  return (await run(process.execPath, [join(dist, 'dev', 'scripts.demo.cjs'), ...args])).status;
+}
+
+/** `npm run bench -- extract` runs bench/extract.ts; without a name, all of them in turn. */
+async function bench(args) {
+  const status = await build();
+  if (status !== 0) return status;
+  const [wanted, ...rest] = args;
+  const names = readdirSync(join(dist, 'dev'))
+    .filter((file) => file.startsWith('bench.') && file.endsWith('.cjs'))
+    .map((file) => file.slice('bench.'.length, -'.cjs'.length))
+    .filter((name) => wanted === undefined || wanted.startsWith('-') || name === wanted);
+  if (names.length === 0) {
+    say(`bench: nothing is called '${wanted}' in bench/`);
+    return 1;
+  }
+  const options = wanted?.startsWith('-') ? args : rest;
+  let worst = 0;
+  for (const name of names) {
+    const program = join(dist, 'dev', `bench.${name}.cjs`);
+    worst = Math.max(worst, (await run(process.execPath, [program, ...options])).status);
+  }
+  return worst;
+}
+
+/** All checks and then the tests; `--no-tests` leaves the tests out. */
+async function check(args) {
+  say('check: types, lint, imports, unused code');
+  const built = await build();
+  const checks = await turbo(['types', 'lint', 'imports', 'unused'], { loud: true });
+  const shell = await script('lint-shell.mjs', []);
+  if (args.includes('--no-tests')) return Math.max(built, checks, shell);
+  return Math.max(built, checks, shell, await script('test.mjs', args));
+}
+
+/** Formats and mends what biome can mend without changing what the code does. */
+async function format(args) {
+  const paths = args.length > 0 ? args : ['.'];
+  return (await run('biome', ['check', '--write', ...paths])).status;
+}
+
+const tasks = new Map([
+  ['build', build],
+  ['test', test],
+  ['t', someTests],
+  ['demo', demo],
+  ['bench', bench],
+  ['check', check],
+  ['format', format],
+  ['matrix', async (args) => (await build()) || script('matrix.mjs', args)],
+]);
+
+/** Runs one task of package.json from a bare checkout; resolves its exit status. */
+export async function runTask(name, args) {
+  const task = tasks.get(name);
+  if (task === undefined) {
+    say(`runner: no task '${name}'; there are ${[...tasks.keys()].join(', ')}`);
+    return 2;
+  }
+  return (await setUp()) ? task(args) : 1;
+}

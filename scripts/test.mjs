@@ -1,0 +1,73 @@
+// Runs the bundled tests, two files at a time, each in a process of its own, and prints
+// `N passed, N failed, N skipped` last.
+//
+//   node scripts/test.mjs [--limit SECONDS] [--jobs N] [--node PROGRAM] [part of a path …]
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { checkout } from './checkout.mjs';
+import { runTestFile } from './test-file.mjs';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    dist: { type: 'string', default: join(checkout, 'dist') },
+    jobs: { type: 'string', default: '2' },
+    limit: { type: 'string', default: '120' },
+    node: { type: 'string', default: process.execPath },
+  },
+});
+
+/** [bundle, source] of the test files whose path holds one of the given parts. */
+function chosenTests() {
+  const programs = JSON.parse(readFileSync(join(values.dist, 'dev/programs.json'), 'utf8'));
+  return Object.entries(programs)
+    .filter(([, source]) => source.endsWith('.test.ts'))
+    .filter(
+      ([, source]) => positionals.length === 0 || positionals.some((p) => source.includes(p)),
+    );
+}
+
+async function runBundle(file) {
+  if (!existsSync(file)) {
+    const reason = 'could not be bundled';
+    return { passed: 0, failed: 1, skipped: 0, reason, output: '', seconds: 0 };
+  }
+  const { limit, node } = values;
+  return runTestFile(file, { cwd: checkout, limit: Number(limit), node });
+}
+
+function report(source, { passed, skipped, reason, output, seconds }) {
+  const time = `${seconds.toFixed(1)} s`;
+  if (reason === null) {
+    const skips = skipped > 0 ? `, ${skipped} skipped` : '';
+    process.stdout.write(`ok    ${source}  ${passed} passed${skips}, ${time}\n`);
+    return;
+  }
+  process.stdout.write(`\nFAIL  ${source}: ${reason}, ${time}\n${output.trimEnd()}\n\n`);
+}
+
+const waiting = chosenTests();
+const sum = { passed: 0, failed: 0, skipped: 0 };
+const failedFiles = [];
+if (waiting.length === 0) {
+  process.stdout.write('no test file matches\n');
+  failedFiles.push('no test file');
+}
+
+async function work() {
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    const [bundle, source] = next;
+    const result = await runBundle(join(values.dist, 'dev', bundle));
+    for (const kind of Object.keys(sum)) sum[kind] += result[kind];
+    if (result.reason !== null) failedFiles.push(`${source}: ${result.reason}`);
+    report(source, result);
+  }
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1));
+await Promise.all(Array.from({ length: Number(values.jobs) }, work));
+
+if (failedFiles.length > 0) process.exitCode = 1;
+for (const file of failedFiles) process.stdout.write(`failed: ${file}\n`);
+process.stdout.write(`${sum.passed} passed, ${sum.failed} failed, ${sum.skipped} skipped\n`);

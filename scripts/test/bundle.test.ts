@@ -1,0 +1,250 @@
+import { spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const home = process.cwd();
+const folder = mkdtempSync(join(tmpdir(), 'bundle-'));
+test.after(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A small house with what is hard to bundle: classes that several lazy parts must share. */
+const example: Record<string, string> = {
+  'package.json': '{"name":"example","version":"9.8.7","type":"module"}',
+  'libs/common/package.json':
+    '{"name":"@runner/common","type":"module","exports":{"./*":"./src/*.ts"}}',
+  'libs/common/src/failure.ts': `
+    export class Failure extends Error {}
+    export const name = 'failure';
+    export function loads(what: string) { console.log('load', what); }`,
+  'libs/common/src/command.ts': "export { default as mri } from 'mri';",
+  'libs/common/src/help.ts': `
+    import { loads, name } from './failure.ts';
+    loads('help');
+    export const help = 'help with ' + name;`,
+  'libs/common/src/config.ts': `
+    import { parse } from 'yaml';
+    import { Failure, loads } from './failure.ts';
+    loads('config');
+    export function read(text: string): unknown {
+      if (text === 'bad') throw new Failure('bad config');
+      return parse(text);
+    }`,
+  'libs/common/src/http.ts': `
+    import { request } from 'undici';
+    import { loads } from './failure.ts';
+    loads('http');
+    export const kind = typeof request;`,
+  'tools/runner-a/src/main.ts': `
+    import { mri } from '@runner/common/command';
+    import { Failure } from '@runner/common/failure';
+    import { help } from '@runner/common/help';
+    import { name } from './name.ts';
+    declare const __VERSION__: string;
+    const commands: Record<string, () => Promise<{ run(text: string): unknown }>> = {
+      list: () => import('./commands/list.ts'),
+      test: () => import('./commands/test.ts'),
+    };
+    const [verb, text] = mri(process.argv.slice(2))._;
+    if (verb === undefined) console.log(name, __VERSION__, help);
+    else if (verb === 'help') {
+      import('@runner/common/help').then((again) => console.log(again.help === help, Object.keys(again)));
+    } else {
+      commands[verb]!()
+        .then(async ({ run }) => console.log(await run(text ?? 'a: 1')))
+        .catch((error) => console.log(error instanceof Failure, error.message));
+    }`,
+  'tools/runner-a/src/name.ts': "export const name = 'runner-a';",
+  'tools/runner-a/src/commands/list.ts': `
+    import { read } from '@runner/common/config';
+    import { name } from '../name.ts';
+    export const run = (text: string) => [name, read(text)];`,
+  'tools/runner-a/src/commands/test.ts': `
+    import { read } from '@runner/common/config';
+    import { name } from '@runner/common/failure';
+    export const run = async (text: string) => {
+      const { kind } = await import('@runner/common/http');
+      return [name, kind, read(text)];
+    };`,
+  'tools/runner/src/runner': '#!/bin/sh\necho "runner @VERSION@"\n',
+  'libs/deploy/src/askpass.sh': '#!/bin/sh\necho asked\n',
+  'libs/common/test/config.test.ts': `
+    import { read } from '../src/config.ts';
+    console.log(read('b: 2'));`,
+};
+
+for (const [file, text] of Object.entries(example)) {
+  mkdirSync(dirname(join(folder, file)), { recursive: true });
+  writeFileSync(join(folder, file), text);
+}
+cpSync(join(home, 'scripts'), join(folder, 'scripts'), { recursive: true });
+rmSync(join(folder, 'scripts/test'), { recursive: true });
+mkdirSync(join(folder, 'node_modules/@runner'), { recursive: true });
+symlinkSync(join(folder, 'libs/common'), join(folder, 'node_modules/@runner/common'));
+symlinkSync(join(home, 'node_modules/esbuild'), join(folder, 'node_modules/esbuild'));
+symlinkSync(join(home, 'libs/common/node_modules'), join(folder, 'libs/common/node_modules'));
+
+const dist = join(folder, 'node_modules/.cache/runner/dist');
+
+function bundle() {
+  return spawnSync(process.execPath, [join(folder, 'scripts/bundle.mjs')], { encoding: 'utf8' });
+}
+
+function run(program: string, ...args: string[]) {
+  return spawnSync(program, args, { cwd: '/', encoding: 'utf8' }).stdout;
+}
+
+function files(below: string): string[] {
+  return readdirSync(below, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(below.length + 1))
+    .sort();
+}
+
+const tool = join(dist, 'bin/runner-a');
+
+test('every tool becomes one executable, its lazy parts files of readable names', () => {
+  const { status, stderr } = bundle();
+  assert.is(stderr, '');
+  assert.is(status, 0);
+  assert.equal(files(dist), [
+    'bin/runner',
+    'bin/runner-a',
+    'chunks.json',
+    'dev/libs.common.test.config.test.cjs',
+    'dev/programs.json',
+    'lib/askpass',
+    'lib/runner-a/help.cjs',
+    'lib/runner-a/http.cjs',
+    'lib/runner-a/list.cjs',
+    'lib/runner-a/shared-1.cjs',
+    'lib/runner-a/test.cjs',
+    'package.json',
+    'vendor/undici.cjs',
+    'vendor/yaml.cjs',
+  ]);
+  for (const file of ['bin/runner', 'bin/runner-a', 'lib/askpass']) {
+    assert.is(statSync(join(dist, file)).mode & 0o777, 0o755, file);
+  }
+  assert.is(statSync(join(dist, 'lib/runner-a/list.cjs')).mode & 0o777, 0o644);
+});
+
+test('the version is filled in, in scripts as well', () => {
+  assert.is(run(tool), 'load help\nrunner-a 9.8.7 help with failure\n');
+  assert.is(run(join(dist, 'bin/runner')), 'runner 9.8.7\n');
+});
+
+test('lazy parts and what they share are loaded once, when asked for', () => {
+  assert.is(run(tool, 'list'), "load help\nload config\n[ 'runner-a', { a: 1 } ]\n");
+  assert.is(
+    run(tool, 'test'),
+    "load help\nload config\nload http\n[ 'failure', 'function', { a: 1 } ]\n",
+  );
+});
+
+test('a class is the same one in the executable and in a lazy part', () => {
+  assert.is(run(tool, 'list', 'bad'), 'load help\nload config\ntrue bad config\n');
+});
+
+test('a module that is loaded at start may be imported lazily as well, and is the same', () => {
+  assert.is(run(tool, 'help'), "load help\ntrue [ 'help' ]\n");
+});
+
+test('an executable works through a symbolic link', () => {
+  symlinkSync(tool, join(folder, 'link'));
+  assert.is(run(join(folder, 'link'), 'list', 'bad'), 'load help\nload config\ntrue bad config\n');
+});
+
+test('chunks.json tells for every file what it holds and loads', () => {
+  const chunks = JSON.parse(readFileSync(join(dist, 'chunks.json'), 'utf8'))['runner-a'];
+  assert.equal(
+    chunks['bin/runner-a'].inputs.filter((input: string) => !input.includes('mri')),
+    [
+      'libs/common/src/command.ts',
+      'libs/common/src/failure.ts',
+      'libs/common/src/help.ts',
+      'tools/runner-a/src/main.ts',
+      'tools/runner-a/src/name.ts',
+    ],
+  );
+  assert.equal(chunks['bin/runner-a'].requires, []);
+  assert.equal(chunks['bin/runner-a'].lazy, [
+    'lib/runner-a/help.cjs',
+    'lib/runner-a/list.cjs',
+    'lib/runner-a/test.cjs',
+  ]);
+  assert.equal(chunks['lib/runner-a/shared-1.cjs'], {
+    inputs: ['libs/common/src/config.ts'],
+    requires: ['bin/runner-a', 'vendor/yaml.cjs'],
+    lazy: [],
+  });
+  assert.equal(chunks['lib/runner-a/test.cjs'].lazy, ['lib/runner-a/http.cjs']);
+});
+
+test('a test is bundled with what it imports', () => {
+  const program = join(dist, 'dev/libs.common.test.config.test.cjs');
+  // Its packages are named relative to dist/dev of the checkout.
+  mkdirSync(join(folder, 'dist/dev'), { recursive: true });
+  cpSync(program, join(folder, 'dist/dev/config.cjs'));
+  assert.is(run(process.execPath, join(folder, 'dist/dev/config.cjs')), 'load config\n{ b: 2 }\n');
+});
+
+test('the same sources give the same bytes, and nothing unchanged is written again', () => {
+  const state = () =>
+    files(dist).map((file) => {
+      const { ino, mtimeMs } = statSync(join(dist, file));
+      return [file, ino, mtimeMs, readFileSync(join(dist, file), 'latin1').length];
+    });
+  const before = state();
+  assert.is(bundle().status, 0);
+  assert.equal(state(), before);
+  const bytes = files(dist).map((file) => readFileSync(join(dist, file), 'latin1'));
+  rmSync(dist, { recursive: true });
+  assert.is(bundle().status, 0);
+  assert.equal(
+    files(dist).map((file) => readFileSync(join(dist, file), 'latin1')),
+    bytes,
+  );
+});
+
+test('a broken program is named with its place and leaves the others alone', () => {
+  const broken = join(folder, 'libs/common/test/broken.test.ts');
+  writeFileSync(broken, "\nimport './gone.ts';\n");
+  const { status, stderr } = bundle();
+  rmSync(broken);
+  assert.is(status, 1);
+  assert.is(
+    stderr,
+    [
+      'libs/common/test/broken.test.ts:2:7: Could not resolve "./gone.ts"',
+      'build: libs/common/test/broken.test.ts could not be bundled',
+      '',
+    ].join('\n'),
+  );
+  assert.ok(files(dist).includes('dev/libs.common.test.config.test.cjs'));
+  assert.ok(files(dist).includes('bin/runner-a'));
+});
+
+test('what is no longer built disappears', () => {
+  rmSync(join(folder, 'tools/runner-a/src/commands/test.ts'));
+  const main = join(folder, 'tools/runner-a/src/main.ts');
+  writeFileSync(main, readFileSync(main, 'utf8').replace(/^.*commands\/test.ts.*$/m, ''));
+  assert.is(bundle().status, 0);
+  assert.equal(
+    files(dist).filter((file) => /^(lib|vendor)\//.test(file)),
+    ['lib/askpass', 'lib/runner-a/help.cjs', 'lib/runner-a/list.cjs', 'vendor/yaml.cjs'],
+  );
+});
+
+test.run();
