@@ -66,7 +66,10 @@ export function openDeployLog(
         for (;;) {
           const bytes = readRange(raw, position, BLOCK);
           // Whole lines, so that a secret is not cut in two; a line beyond a block goes as it is.
-          const end = all || bytes.length === BLOCK ? bytes.lastIndexOf(NEWLINE) + 1 || bytes.length : bytes.lastIndexOf(NEWLINE) + 1;
+          const end =
+            all || bytes.length === BLOCK
+              ? bytes.lastIndexOf(NEWLINE) + 1 || bytes.length
+              : bytes.lastIndexOf(NEWLINE) + 1;
           const length = all && bytes.length < BLOCK ? bytes.length : end;
           if (length === 0) return;
           position += length;
@@ -79,7 +82,8 @@ export function openDeployLog(
       const timer = setInterval(() => take(false), POLL);
       try {
         const result = await body(raw);
-        return { result, output: (take(true), kept) };
+        take(true);
+        return { result, output: kept };
       } finally {
         clearInterval(timer);
         closeSync(raw);
@@ -104,7 +108,12 @@ export function openNameless(folder: string, id: string): number {
 }
 
 /** Removes all but the newest logs of an app; `keep` is never removed. */
-export function pruneLogs(paths: Paths, app: string, mtime: (path: string) => number, keep: string): void {
+export function pruneLogs(
+  paths: Paths,
+  app: string,
+  mtime: (path: string) => number,
+  keep: string,
+): void {
   const folder = paths.deployLogs(app);
   const logs = namesIn(folder)
     .filter((name) => name.endsWith('.log'))

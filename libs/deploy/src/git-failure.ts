@@ -1,7 +1,7 @@
 /** What git's messages mean. git ends with status 128 for nearly everything, so its words decide. */
 import { Failure, type FailureCode } from '@runner/common/failure';
 import { redactor } from '@runner/common/secret';
-import type { GitResult, Source } from './git.ts';
+import type { GitResult, Source } from './source.ts';
 
 /** First match wins. Messages are English: git runs with LC_ALL=C. */
 const MEANINGS: readonly (readonly [RegExp, FailureCode, (source: Source) => string])[] = [
@@ -24,10 +24,26 @@ const MEANINGS: readonly (readonly [RegExp, FailureCode, (source: Source) => str
     (source) => `the repository ${source.repo} has no branch '${source.branch}'`,
   ],
   [/No space left on device|Disk quota exceeded/i, 'disk_full', () => 'no space left on the disk'],
-  [/Could not resolve (?:host|proxy)/i, 'network_error', () => "the code host's name cannot be resolved"],
-  [/Failed to connect|Connection refused|Couldn't connect/i, 'network_error', () => 'the code host refused the connection'],
-  [/timed out|too slow|Operation too slow/i, 'network_error', () => 'the code host did not answer in time'],
-  [/SSL certificate|certificate verif|SSL peer/i, 'network_error', () => "the code host's certificate cannot be verified"],
+  [
+    /Could not resolve (?:host|proxy)/i,
+    'network_error',
+    () => "the code host's name cannot be resolved",
+  ],
+  [
+    /Failed to connect|Connection refused|Couldn't connect/i,
+    'network_error',
+    () => 'the code host refused the connection',
+  ],
+  [
+    /timed out|too slow|Operation too slow/i,
+    'network_error',
+    () => 'the code host did not answer in time',
+  ],
+  [
+    /SSL certificate|certificate verif|SSL peer/i,
+    'network_error',
+    () => "the code host's certificate cannot be verified",
+  ],
   [/returned error: 429\b/i, 'rate_limited', () => 'the code host asks to wait: too many requests'],
   [/returned error: 5\d\d\b/i, 'code_host_error', () => 'the code host has a problem of its own'],
   [
@@ -44,12 +60,14 @@ export function gitFailure(source: Source, result: GitResult): Failure {
   const said = redactor(source.token ? [source.token] : [])(mainLine(result.stderr));
   if (!found) return new Failure('git_failed', `git failed: ${said || `status ${result.status}`}`);
   const [, code, words] = found;
-  const explained = code === 'token_invalid' || code === 'branch_not_found' || code === 'repo_not_found';
+  const explained =
+    code === 'token_invalid' || code === 'branch_not_found' || code === 'repo_not_found';
   return new Failure(code, explained ? words(source) : `${words(source)} (${said})`);
 }
 
 function mainLine(stderr: string): string {
   const lines = stderr.split('\n').map((line) => line.trim());
-  const line = lines.find((each) => /^(fatal|error):/.test(each)) ?? lines.find((each) => each !== '') ?? '';
+  const line =
+    lines.find((each) => /^(fatal|error):/.test(each)) ?? lines.find((each) => each !== '') ?? '';
   return line.replace(/^(fatal|error):\s*/, '').slice(0, 300);
 }

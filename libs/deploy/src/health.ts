@@ -34,36 +34,61 @@ export async function waitHealthy(health: Health, target: Target, started: Start
   }
 }
 
-async function ask(health: Health, address: string, target: Target, timeout: number): Promise<Finding> {
+async function ask(
+  health: Health,
+  address: string,
+  target: Target,
+  timeout: number,
+): Promise<Finding> {
   if (health.kind === 'url') return askUrl(address, health.expect, timeout);
   if (health.kind === 'tcp') return askTcp(address, timeout);
   const { release, env, log, signal } = target;
-  const { ending, output } = await tryShell(log, signal, { stage: 'health', command: address, cwd: release, env, timeout });
-  return succeeded(ending) ? undefined : { words: `\`${address}\` ${endingWords(ending, timeout)}`, output };
+  const { ending, output } = await tryShell(log, signal, {
+    stage: 'health',
+    command: address,
+    cwd: release,
+    env,
+    timeout,
+  });
+  return succeeded(ending)
+    ? undefined
+    : { words: `\`${address}\` ${endingWords(ending, timeout)}`, output };
 }
 
-function askUrl(address: string, [low, high]: readonly [number, number], timeout: number): Promise<Finding> {
+function askUrl(
+  address: string,
+  [low, high]: readonly [number, number],
+  timeout: number,
+): Promise<Finding> {
   const wanted = low === high ? String(low) : `${low}-${high}`;
   return new Promise((resolve) => {
     const fail = (words: string, output = '') => resolve({ words: `${address} ${words}`, output });
     if (!URL.canParse(address)) return fail('is not an address');
     const fetch = address.startsWith('https:') ? getSecure : get;
-    const request = fetch(address, { signal: AbortSignal.timeout(timeout), agent: false }, (response) => {
-      const status = response.statusCode ?? 0;
-      let body = '';
-      response.on('data', (chunk: Buffer) => {
-        if (body.length < 2_048) body += chunk.toString('utf8');
-        else response.destroy();
-      });
-      response.on('error', () => {});
-      response.on('close', () => {
-        if (status >= low && status <= high) resolve(undefined);
-        else fail(`answered ${status} instead of ${wanted}`, body.slice(0, 2_048));
-      });
-    });
+    const request = fetch(
+      address,
+      { signal: AbortSignal.timeout(timeout), agent: false },
+      (response) => {
+        const status = response.statusCode ?? 0;
+        let body = '';
+        response.on('data', (chunk: Buffer) => {
+          if (body.length < 2_048) body += chunk.toString('utf8');
+          else response.destroy();
+        });
+        response.on('error', () => {});
+        response.on('close', () => {
+          if (status >= low && status <= high) resolve(undefined);
+          else fail(`answered ${status} instead of ${wanted}`, body.slice(0, 2_048));
+        });
+      },
+    );
     request.on('error', (error: NodeJS.ErrnoException) => {
       const late = error.name === 'AbortError' || error.name === 'TimeoutError';
-      fail(late ? `did not answer within ${Math.round(timeout) / 1000} s` : `cannot be reached (${error.code})`);
+      fail(
+        late
+          ? `did not answer within ${Math.round(timeout) / 1000} s`
+          : `cannot be reached (${error.code})`,
+      );
     });
   });
 }
@@ -82,7 +107,9 @@ function askTcp(address: string, timeout: number): Promise<Finding> {
       resolve(finding);
     };
     socket.once('connect', () => end(undefined));
-    socket.once('timeout', () => end({ words: `${address} did not accept a connection`, output: '' }));
+    socket.once('timeout', () =>
+      end({ words: `${address} did not accept a connection`, output: '' }),
+    );
     socket.once('error', (error: NodeJS.ErrnoException) =>
       end({ words: `${address} cannot be reached (${error.code})`, output: '' }),
     );

@@ -1,8 +1,14 @@
 /** An instance of an app at a release, with the environment that its commands find. */
-import { join } from 'node:path';
+
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Deployed } from '@runner/common/apps';
-import { DEPLOY_FILE, type DeployFile, type Instance, readDeployFile } from '@runner/common/deploy-file';
+import {
+  DEPLOY_FILE,
+  type DeployFile,
+  type Instance,
+  readDeployFile,
+} from '@runner/common/deploy-file';
 import { Failure, systemCode } from '@runner/common/failure';
 import type { Paths } from '@runner/common/paths';
 import type { DeployLog } from './deploy-log.ts';
@@ -54,7 +60,11 @@ export function targetOf(parts: TargetParts): Target {
 /**
  * `.deploy.yml` of a release, as it was deployed; undefined when it cannot be read any more.
  */
-export function fileOfRelease(paths: Paths, app: string, release: Pick<Deployed, 'release'>): DeployFile | undefined {
+export function fileOfRelease(
+  paths: Paths,
+  app: string,
+  release: Pick<Deployed, 'release'>,
+): DeployFile | undefined {
   try {
     return readDeployFile(readFileSync(join(paths.app(app).release(release.release), DEPLOY_FILE)));
   } catch (error) {

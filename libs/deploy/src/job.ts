@@ -59,9 +59,13 @@ export function recordAnyway(job: Pick<Job, 'paths' | 'reporter'>, event: Deploy
     if (!(error instanceof Failure)) throw error;
     try {
       keepForLater(job.paths, event);
-      job.reporter.note(`${error.message}; the event is kept and will be appended later (${error.code})`);
+      job.reporter.note(
+        `${error.message}; the event is kept and will be appended later (${error.code})`,
+      );
     } catch {
-      job.reporter.note(`${error.message}; the event ${event.event_type} of deploy ${event.deploy_id} is lost (${error.code})`);
+      job.reporter.note(
+        `${error.message}; the event ${event.event_type} of deploy ${event.deploy_id} is lost (${error.code})`,
+      );
     }
   }
 }

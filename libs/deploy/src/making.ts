@@ -1,13 +1,21 @@
 /** Making the release: export, shared paths, build. Nothing of the running version is touched. */
 import type { DeployFile, Instance } from '@runner/common/deploy-file';
 import { Failure } from '@runner/common/failure';
-import type { Source } from './git.ts';
-import { partsOf, runHook } from './instances.ts';
+import { runHook } from './hooks.ts';
 import { targetOf } from './instance-target.ts';
 import { type Job, markStage } from './job.ts';
-import { exportCommit, finishRelease, freeReleaseName, linkShared, removeTree, temporaryRelease } from './release.ts';
+import { partsOf } from './job-target.ts';
+import {
+  exportCommit,
+  finishRelease,
+  freeReleaseName,
+  linkShared,
+  removeTree,
+  temporaryRelease,
+} from './release.ts';
 import { reported } from './reporter.ts';
-import { runShell, StepFailure, type Stage } from './step.ts';
+import type { Source } from './source.ts';
+import { runShell, type Stage, StepFailure } from './step.ts';
 
 /**
  * Exports and builds the commit in `.tmp-<deploy_id>` and renames it to a release; returns the
@@ -57,6 +65,11 @@ async function build(job: Job, file: DeployFile, folder: string): Promise<void> 
 /** A refusal inside a stage, as the failure of that stage; whose fault it is decides the blocking. */
 function stepFailure(error: unknown, stage: Stage): unknown {
   if (!(error instanceof Failure)) return error;
-  const blame = error.code === 'interrupted' ? 'operator' : error.code === 'deploy_file_invalid' ? 'commit' : 'server';
+  const blame =
+    error.code === 'interrupted'
+      ? 'operator'
+      : error.code === 'deploy_file_invalid'
+        ? 'commit'
+        : 'server';
   return new StepFailure(stage, `${stage}: ${error.message}`, '', blame);
 }

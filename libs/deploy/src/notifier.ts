@@ -33,11 +33,16 @@ const CHANNEL: Readonly<Record<NotifyChoice, string>> = {
 export function startNotifier(io: Io, root: string, choice: NotifyChoice | undefined): Notifier {
   if (choice === 'none') return silent;
   const program = join(dirname(io.program), 'runner-notify');
-  if (!existsSync(program)) return { ...silent, finish: async () => [`${program} is missing: nobody was told`] };
+  if (!existsSync(program))
+    return { ...silent, finish: async () => [`${program} is missing: nobody was told`] };
   const args = [program, 'send', '--root', root, '--channel', CHANNEL[choice ?? 'all']];
   // A group of its own: Ctrl-C ends the deploy, and the chats still hear of it.
   const { RUNNER_TOKEN: _, ...env } = io.env;
-  const child = spawn(process.execPath, args, { env, detached: true, stdio: ['pipe', 'ignore', 'pipe'] });
+  const child = spawn(process.execPath, args, {
+    env,
+    detached: true,
+    stdio: ['pipe', 'ignore', 'pipe'],
+  });
   let words = '';
   child.stderr?.on('data', (chunk: Buffer) => {
     words = (words + chunk.toString('utf8')).slice(-16_384);
@@ -53,7 +58,11 @@ export function startNotifier(io: Io, root: string, choice: NotifyChoice | undef
   };
 }
 
-async function finish(child: ChildProcess, ended: Promise<void>, words: () => string): Promise<string[]> {
+async function finish(
+  child: ChildProcess,
+  ended: Promise<void>,
+  words: () => string,
+): Promise<string[]> {
   child.stdin?.end();
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<'late'>((resolve) => {
@@ -61,9 +70,14 @@ async function finish(child: ChildProcess, ended: Promise<void>, words: () => st
   });
   const outcome = await Promise.race([ended, late]);
   clearTimeout(timer);
-  const lines = words().split('\n').filter((line) => line !== '');
+  const lines = words()
+    .split('\n')
+    .filter((line) => line !== '');
   if (outcome !== 'late') return lines;
   child.stderr?.destroy();
   child.unref();
-  return [...lines, `the chats did not take the messages within ${PATIENCE / 1000} s; it goes on in the background`];
+  return [
+    ...lines,
+    `the chats did not take the messages within ${PATIENCE / 1000} s; it goes on in the background`,
+  ];
 }

@@ -77,7 +77,12 @@ export function concludeSuccess(job: Job, file: DeployFile, release: string): Ou
   };
 }
 
-function withCurrent(app: AppState, names: readonly string[], deployed: Deployed, keep: number): AppState['instances'] {
+function withCurrent(
+  app: AppState,
+  names: readonly string[],
+  deployed: Deployed,
+  keep: number,
+): AppState['instances'] {
   const instances = { ...app.instances };
   for (const name of names) {
     const before = app.instances[name];
@@ -100,8 +105,12 @@ export function concludeFailure(job: Job, { error, instance, ways, file }: Faile
   const first = instance.split(',')[0] as string;
   const previous = job.app.instances[first]?.current?.version;
   const broken = ways.filter((way) => way.error !== undefined);
-  const troubles = broken.map((way) => `rollback to ${way.to?.version ?? 'nothing'} failed: ${way.error}`);
-  const text = [job.redact(error.message), ...troubles, error.output.trimEnd()].filter((part) => part !== '').join('\n');
+  const troubles = broken.map(
+    (way) => `rollback to ${way.to?.version ?? 'nothing'} failed: ${way.error}`,
+  );
+  const text = [job.redact(error.message), ...troubles, error.output.trimEnd()]
+    .filter((part) => part !== '')
+    .join('\n');
   const took = duration(job);
   const domain = file?.instances.find((each) => each.name === first)?.domain;
   const event = eventOf(job, 'DeployFailure', {
@@ -130,7 +139,10 @@ export function concludeFailure(job: Job, { error, instance, ways, file }: Faile
   changeApp(job.paths, job.io, 'deploy', job.app.app, (app) => ({
     ...app,
     instances: withoutFirst(app, ways),
-    failures: error.blame === 'commit' ? countFailure(app, job.commit, error.stage, job.io.now()) : app.failures,
+    failures:
+      error.blame === 'commit'
+        ? countFailure(app, job.commit, error.stage, job.io.now())
+        : app.failures,
     deploying: null,
   }));
   return {

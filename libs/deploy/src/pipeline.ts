@@ -1,9 +1,8 @@
 /** A deploy from top to bottom. Everything that touches the running version is below `activate`. */
-import { join } from 'node:path';
+
 import { statSync } from 'node:fs';
-import { type AppState, type Deployed, requireApp } from '@runner/common/apps';
+import { type Deployed, requireApp } from '@runner/common/apps';
 import { appendEvent, appendKept } from '@runner/common/audit';
-import { codeHostOf, readConfig } from '@runner/common/config';
 import { DEPLOY_FILE, type DeployFile, readDeployFile } from '@runner/common/deploy-file';
 import { newDeployId } from '@runner/common/events';
 import { Failure } from '@runner/common/failure';
@@ -11,20 +10,22 @@ import type { Io } from '@runner/common/io';
 import { requireLock } from '@runner/common/lock';
 import type { Paths } from '@runner/common/paths';
 import { changeApp } from '@runner/common/registry';
-import { redactor } from '@runner/common/secret';
-import { open, requireKeyring } from '@runner/common/vault';
 import { openDeployLog, pruneLogs } from './deploy-log.ts';
 import { bootId } from './drivers/process.ts';
-import { fetchBranch, fileAt, remoteHead, type Source, versionOf } from './git.ts';
-import { activate, partsOf, previousOf, rollBack, runFailureHook, runHook } from './instances.ts';
+import { runFailureHook, runHook } from './hooks.ts';
 import { fileOfRelease } from './instance-target.ts';
+import { activate, rollBack } from './instances.ts';
 import { eventOf, type Job } from './job.ts';
+import { partsOf, previousOf } from './job-target.ts';
 import { makeRelease } from './making.ts';
 import { silent, startNotifier } from './notifier.ts';
+import { fetchHead, sourceOf } from './origin.ts';
 import { concludeFailure, concludeSuccess, type FailedDeploy, type Outcome } from './outcome.ts';
 import { recover } from './recovery.ts';
 import { checkSpace, pruneReleases } from './release.ts';
+import { fileAt } from './remote.ts';
 import { type Reporter, redacting, reported } from './reporter.ts';
+import type { Source } from './source.ts';
 import { StepFailure } from './step.ts';
 
 export interface DeployRequest {
@@ -45,7 +46,12 @@ export async function deploy(request: DeployRequest): Promise<Outcome> {
   const { io, paths, signal } = request;
   const known = requireApp(paths, request.app);
   const deployId = newDeployId(io.random);
-  const holder = { pid: io.pid, command: 'deploy', deploy_id: deployId, since: io.now().toISOString() };
+  const holder = {
+    pid: io.pid,
+    command: 'deploy',
+    deploy_id: deployId,
+    since: io.now().toISOString(),
+  };
   const lock = requireLock(paths.lock(known.app), `'${known.app}'`, 0, holder);
   let job: Job | undefined;
   try {
@@ -54,11 +60,29 @@ export async function deploy(request: DeployRequest): Promise<Outcome> {
     appendKeptIfPossible(paths, reporter);
     const app = await recover({ io, paths, reporter, redact }, requireApp(paths, request.app));
     const began = io.elapsed();
-    const { commit, version } = await reported(reporter, `fetch ${source.branch} of ${source.repo}`, () => fetchHead(source));
+    const { commit, version } = await reported(
+      reporter,
+      `fetch ${source.branch} of ${source.repo}`,
+      () => fetchHead(source),
+    );
     checkSpace(paths.app(app.app));
     const log = openDeployLog(paths, app.app, deployId, redact, reporter.output);
     const { trigger } = request;
-    job = { io, paths, app, deployId, commit, version, trigger, signal, log, redact, reporter, began, notifier: silent };
+    job = {
+      io,
+      paths,
+      app,
+      deployId,
+      commit,
+      version,
+      trigger,
+      signal,
+      log,
+      redact,
+      reporter,
+      began,
+      notifier: silent,
+    };
     return await run(job, source, request.notify);
   } finally {
     lock.release();
@@ -75,22 +99,6 @@ function appendKeptIfPossible(paths: Paths, reporter: Reporter): void {
     if (!(error instanceof Failure)) throw error;
     reporter.note(`${error.message} (${error.code})`);
   }
-}
-
-/** Where the app comes from, and how its secrets are cleaned from text. */
-function sourceOf({ io, paths, signal }: DeployRequest, app: AppState): { source: Source; redact: (text: string) => string } {
-  const { gitUrl } = codeHostOf(readConfig(paths), io.env);
-  const sealed = app.state.repohost_token;
-  const token = sealed ? open(sealed, app.app, requireKeyring(paths, io.env)) : undefined;
-  const { repo, branch } = app;
-  const source: Source = { io, app: app.app, repo, branch, gitUrl, token, mirror: paths.app(app.app).repo, signal };
-  return { source, redact: redactor(token ? [token] : []) };
-}
-
-async function fetchHead(source: Source): Promise<{ commit: string; version: string }> {
-  const head = await remoteHead(source);
-  const commit = await fetchBranch(source, head.url);
-  return { commit, version: versionOf(commit, commit === head.commit ? head.tag : undefined) };
 }
 
 /** What the commit says about its deploy, or why that cannot be read. */
@@ -120,7 +128,8 @@ async function run(job: Job, source: Source, notify: boolean): Promise<Outcome> 
     throw error;
   }
   job.notifier.tell(startedEvent);
-  if (file instanceof StepFailure) return ended(job, { error: file, instance, ways: [], file: undefined }, undefined);
+  if (file instanceof StepFailure)
+    return ended(job, { error: file, instance, ways: [], file: undefined }, undefined);
   let release: string;
   try {
     release = await makeRelease(job, source, file);
@@ -131,7 +140,11 @@ async function run(job: Job, source: Source, notify: boolean): Promise<Outcome> 
   const { switched, failure } = await activate(job, file, release);
   if (failure) {
     const ways = await rollBack(job, file, release, switched);
-    return ended(job, { error: failure.error, instance: failure.instance.name, ways, file }, release);
+    return ended(
+      job,
+      { error: failure.error, instance: failure.instance.name, ways, file },
+      release,
+    );
   }
   const outcome = concludeSuccess(job, file, release);
   await afterwards(job, file, release);
@@ -139,7 +152,11 @@ async function run(job: Job, source: Source, notify: boolean): Promise<Outcome> 
 }
 
 /** Concludes a failure, then runs the hook for it: what the hook does cannot hold up the record. */
-async function ended(job: Job, failed: FailedDeploy, release: string | undefined): Promise<Outcome> {
+async function ended(
+  job: Job,
+  failed: FailedDeploy,
+  release: string | undefined,
+): Promise<Outcome> {
   const outcome = concludeFailure(job, failed);
   if (failed.file) await runFailureHook(job, failed.file, release, outcome.error ?? '');
   tidy(job, job.paths, job.app.app);
@@ -148,7 +165,10 @@ async function ended(job: Job, failed: FailedDeploy, release: string | undefined
 
 /** The instances' names: of the file, else of what was deployed before. */
 function instanceNames(job: Job, file: DeployFile | StepFailure): string {
-  const names = file instanceof StepFailure ? Object.keys(job.app.instances) : file.instances.map((each) => each.name);
+  const names =
+    file instanceof StepFailure
+      ? Object.keys(job.app.instances)
+      : file.instances.map((each) => each.name);
   return names.join(',') || 'default';
 }
 
@@ -172,7 +192,9 @@ function begin(job: Job, instance: string): void {
 /** The commit's own choice; when it cannot be read the active release's, else the global one. */
 function channelChoice(job: Job, file: DeployFile | StepFailure): DeployFile['notify'] | undefined {
   if (!(file instanceof StepFailure)) return file.notify;
-  const active = Object.values(job.app.instances).map((each) => each.current).find((each): each is Deployed => each !== null);
+  const active = Object.values(job.app.instances)
+    .map((each) => each.current)
+    .find((each): each is Deployed => each !== null);
   return active && fileOfRelease(job.paths, job.app.app, active)?.notify;
 }
 

@@ -20,7 +20,10 @@ const COUNTED = new Set(['config', 'export', 'build', 'release', 'switch', 'star
  * Called under the app's lock: whoever is named in `deploying` is dead. Records its DeployFailure,
  * removes its unfinished release and brings back what it had switched. Returns the app as it is now.
  */
-export async function recover(job: Pick<Job, 'io' | 'paths' | 'reporter' | 'redact'>, app: AppState): Promise<AppState> {
+export async function recover(
+  job: Pick<Job, 'io' | 'paths' | 'reporter' | 'redact'>,
+  app: AppState,
+): Promise<AppState> {
   const { io, paths, reporter, redact } = job;
   const dead = app.deploying;
   if (!dead) return app;
@@ -31,7 +34,16 @@ export async function recover(job: Pick<Job, 'io' | 'paths' | 'reporter' | 'reda
   }
   const log = openDeployLog(paths, app.app, dead.deploy_id, redact, () => {});
   const signal = new AbortController().signal;
-  const told = { io, paths, app, reporter, deployId: dead.deploy_id, commit: dead.commit, version: dead.version, trigger: 'recovery' };
+  const told = {
+    io,
+    paths,
+    app,
+    reporter,
+    deployId: dead.deploy_id,
+    commit: dead.commit,
+    version: dead.version,
+    trigger: 'recovery',
+  };
   const headline = `deploy interrupted during ${dead.stage}`;
   log.line(headline);
   reporter.note(`deploy ${dead.deploy_id} was ${headline.slice('deploy '.length)}: cleaning up`);
@@ -76,14 +88,21 @@ export async function recover(job: Pick<Job, 'io' | 'paths' | 'reporter' | 'reda
   const recovered = changeApp(paths, io, 'deploy', app.app, (now) => ({
     ...now,
     deploying: null,
-    failures: COUNTED.has(dead.stage) ? countFailure(now, dead.commit, dead.stage, io.now()) : now.failures,
+    failures: COUNTED.has(dead.stage)
+      ? countFailure(now, dead.commit, dead.stage, io.now())
+      : now.failures,
   }));
   for (const line of await notifier.finish()) reporter.note(line);
   return recovered;
 }
 
 /** One more failure of a commit; another commit begins at one. */
-export function countFailure(app: AppState, commit: string, stage: string, now: Date): AppState['failures'] {
+export function countFailure(
+  app: AppState,
+  commit: string,
+  stage: string,
+  now: Date,
+): AppState['failures'] {
   const before = app.failures?.commit === commit ? app.failures.count : 0;
   return { commit, count: before + 1, last_at: now.toISOString(), stage };
 }

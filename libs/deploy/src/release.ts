@@ -15,7 +15,7 @@ import { Failure, systemCode, systemFailure } from '@runner/common/failure';
 import { isThere, makeFolder, namesIn, syncFolder } from '@runner/common/files';
 import type { AppPaths } from '@runner/common/paths';
 import { gitEnvironment } from './environment.ts';
-import type { Source } from './git.ts';
+import type { Source } from './source.ts';
 
 /** `20261121T093000Z-0123456789ab`: sorts by time, names the commit. */
 export function releaseName(now: Date, commit: string): string {
@@ -49,9 +49,13 @@ export function checkSpace(paths: AppPaths): void {
   const needed = RESERVE + 4 * packed;
   if (bavail * bsize < needed) {
     const mib = (bytes: number) => Math.ceil(bytes / 1_048_576);
-    throw new Failure('disk_full', `too little space for a release: ${mib(bavail * bsize)} MiB free, ${mib(needed)} MiB wanted`);
+    throw new Failure(
+      'disk_full',
+      `too little space for a release: ${mib(bavail * bsize)} MiB free, ${mib(needed)} MiB wanted`,
+    );
   }
-  if (files > 0 && ffree < INODES) throw new Failure('disk_full', 'too few inodes are free for a release');
+  if (files > 0 && ffree < INODES)
+    throw new Failure('disk_full', 'too few inodes are free for a release');
 }
 
 /** Exports a commit into a new folder. Throws `git_failed`, `disk_full`, `interrupted`. */
@@ -69,7 +73,10 @@ export async function exportCommit(source: Source, commit: string, into: string)
     cwd: source.mirror,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const tar = spawn('tar', ['-x', '--no-same-owner', '-f', '-', '-C', into], { ...options, stdio: ['pipe', 'ignore', 'pipe'] });
+  const tar = spawn('tar', ['-x', '--no-same-owner', '-f', '-', '-C', into], {
+    ...options,
+    stdio: ['pipe', 'ignore', 'pipe'],
+  });
   let words = '';
   const listen = (chunk: Buffer) => {
     words = (words + chunk.toString('utf8')).slice(0, 4096);
@@ -88,7 +95,10 @@ export async function exportCommit(source: Source, commit: string, into: string)
   if (source.signal.aborted) throw new Failure('interrupted', 'interrupted');
   if (statuses.every((status) => status === 0)) return;
   if (/No space left/.test(words)) throw new Failure('disk_full', 'no space left on the disk');
-  throw new Failure('git_failed', `the commit cannot be exported: ${words.trim().split('\n')[0] ?? ''}`);
+  throw new Failure(
+    'git_failed',
+    `the commit cannot be exported: ${words.trim().split('\n')[0] ?? ''}`,
+  );
 }
 
 /** Makes the finished folder a release: from now on it is never changed. */
@@ -115,7 +125,10 @@ export function linkShared(
     if (!isThere(outside) && isThere(inside)) renameSync(inside, outside);
     else if (!isThere(outside) && folder) makeFolder(outside);
     if (!isThere(outside)) {
-      throw new Failure('file_unreadable', `the shared file ${outside} does not exist yet: create it, then deploy again`);
+      throw new Failure(
+        'file_unreadable',
+        `the shared file ${outside} does not exist yet: create it, then deploy again`,
+      );
     }
     rmSync(inside, { recursive: true, force: true });
     symlinkSync(relative(dirname(inside), outside), inside);
@@ -133,7 +146,10 @@ function refuseLinks(release: string, folder: string): void {
       if (systemCode(error) === 'ENOENT') return;
       throw error;
     }
-    throw new Failure('deploy_file_invalid', `shared: ${folder} is not a plain folder in this commit`);
+    throw new Failure(
+      'deploy_file_invalid',
+      `shared: ${folder} is not a plain folder in this commit`,
+    );
   }
 }
 

@@ -14,7 +14,11 @@ export interface Reporter {
 }
 
 /** Runs a step between `begin` and `done` or `failed`. */
-export async function reported<T>(reporter: Reporter, step: string, body: () => T | Promise<T>): Promise<T> {
+export async function reported<T>(
+  reporter: Reporter,
+  step: string,
+  body: () => T | Promise<T>,
+): Promise<T> {
   reporter.begin(step);
   try {
     const result = await body();

@@ -38,7 +38,14 @@ export async function goBack(
 function targetBefore(parts: BackParts, name: string, previous: Deployed) {
   const file = fileOfRelease(parts.paths, parts.app, previous);
   if (!file) return null;
-  const instance = file.instances.find((each) => each.name === name) ?? { name, domain: undefined, env: {} };
+  const instance = file.instances.find((each) => each.name === name) ?? {
+    name,
+    domain: undefined,
+    env: {},
+  };
   const { release, version, commit } = previous;
-  return { ...targetOf({ ...parts, file, instance, release, version, commit }), health: file.health };
+  return {
+    ...targetOf({ ...parts, file, instance, release, version, commit }),
+    health: file.health,
+  };
 }

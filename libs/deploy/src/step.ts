@@ -74,5 +74,8 @@ export async function tryShell(
 
 /** Replaces `${NAME}` by the instance's variables; an unknown one becomes empty, as in a shell. */
 export function expand(text: string, instance: Instance): string {
-  return text.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => instance.env[name] ?? '');
+  return text.replace(
+    /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g,
+    (_, name: string) => instance.env[name] ?? '',
+  );
 }

@@ -14,7 +14,8 @@ test.after.each(async ({ world }) => {
   await world.close();
 });
 
-const pause = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
+const pause = (milliseconds: number) =>
+  new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
 
 /** Starts a deploy and waits until `ready` holds. */
 async function deployUntil(world: World, ready: () => boolean) {
@@ -30,7 +31,9 @@ function stageOf(world: World): string | undefined {
   return (world.state().deploying as { stage: string } | null)?.stage;
 }
 
-test('a deploy killed while it builds is told by the next one, which cleans up and goes on', async ({ world }) => {
+test('a deploy killed while it builds is told by the next one, which cleans up and goes on', async ({
+  world,
+}) => {
   await world.push('v1');
   await world.deploy();
   const before = world.current();
@@ -42,18 +45,30 @@ test('a deploy killed while it builds is told by the next one, which cleans up a
   await world.push('v3');
   const next = await world.deploy();
   assert.is(next.status, 0, next.stderr);
-  assert.match(next.stderr, /runner deploy: deploy [0-9a-f]{8} was interrupted during build: cleaning up/);
+  assert.match(
+    next.stderr,
+    /runner deploy: deploy [0-9a-f]{8} was interrupted during build: cleaning up/,
+  );
   assert.is(await world.page(), 'v3');
   assert.not.equal(world.current(), before);
   const kinds = world.events().map((event) => `${event.event_type} ${event.version}`);
-  assert.equal(kinds.slice(2), ['DeployStarted v2', 'DeployFailure v2', 'DeployStarted v3', 'DeploySuccess v3']);
+  assert.equal(kinds.slice(2), [
+    'DeployStarted v2',
+    'DeployFailure v2',
+    'DeployStarted v3',
+    'DeploySuccess v3',
+  ]);
   assert.is(world.events()[3]?.error, 'deploy interrupted during build');
-  const left = readdirSync(join(world.root, 'apps/shop/releases')).filter((name) => name.startsWith('.'));
+  const left = readdirSync(join(world.root, 'apps/shop/releases')).filter((name) =>
+    name.startsWith('.'),
+  );
   assert.equal(left, []);
 });
 
 test('what a killed deploy built with is ended by the next command', async ({ world }) => {
-  await world.push('v1', { deploy: deployFile(world.port, 'build: "setsid sleep 300 & echo $! > pid; sleep 300"') });
+  await world.push('v1', {
+    deploy: deployFile(world.port, 'build: "setsid sleep 300 & echo $! > pid; sleep 300"'),
+  });
   const killed = await deployUntil(world, () => {
     if (stageOf(world) !== 'build') return false;
     const [folder] = readdirSync(join(world.root, 'apps/shop/releases'));
@@ -68,15 +83,21 @@ test('what a killed deploy built with is ended by the next command', async ({ wo
   await world.push('v2');
   assert.is((await world.deploy()).status, 0);
   await pause(50);
-  const gone = !existsSync(`/proc/${pid}`) || readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z');
+  const gone =
+    !existsSync(`/proc/${pid}`) || readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z');
   assert.ok(gone);
 });
 
-test('a deploy killed after the switch is switched back: the version before answers', async ({ world }) => {
+test('a deploy killed after the switch is switched back: the version before answers', async ({
+  world,
+}) => {
   await world.push('v1');
   await world.deploy();
   const before = world.current();
-  await world.push('v2', { health: 503, deploy: deployFile(world.port).replace('within: 3s', 'within: 60s') });
+  await world.push('v2', {
+    health: 503,
+    deploy: deployFile(world.port).replace('within: 3s', 'within: 60s'),
+  });
   const killed = await deployUntil(world, () => stageOf(world) === 'health');
   process.kill(killed.pid, 'SIGKILL');
   await killed.done.catch(() => {});
@@ -89,8 +110,13 @@ test('a deploy killed after the switch is switched back: the version before answ
   assert.equal(world.kinds().slice(2), ['DeployStarted', 'DeployFailure', 'RollbackSuccess']);
 });
 
-test('a first deploy killed after the switch leaves nothing active once it is cleaned up', async ({ world }) => {
-  await world.push('v1', { health: 503, deploy: deployFile(world.port).replace('within: 3s', 'within: 60s') });
+test('a first deploy killed after the switch leaves nothing active once it is cleaned up', async ({
+  world,
+}) => {
+  await world.push('v1', {
+    health: 503,
+    deploy: deployFile(world.port).replace('within: 3s', 'within: 60s'),
+  });
   const killed = await deployUntil(world, () => stageOf(world) === 'health');
   process.kill(killed.pid, 'SIGKILL');
   await killed.done.catch(() => {});
@@ -101,10 +127,14 @@ test('a first deploy killed after the switch leaves nothing active once it is cl
   assert.equal(world.kinds(), ['DeployStarted', 'DeployFailure']);
 });
 
-test('Ctrl-C during a build ends its whole tree, records the failure and is 130', async ({ world }) => {
+test('Ctrl-C during a build ends its whole tree, records the failure and is 130', async ({
+  world,
+}) => {
   await world.push('v1');
   await world.deploy();
-  await world.push('v2', { deploy: deployFile(world.port, 'build: "trap \'\' TERM; setsid sleep 301 & sleep 301"') });
+  await world.push('v2', {
+    deploy: deployFile(world.port, 'build: "trap \'\' TERM; setsid sleep 301 & sleep 301"'),
+  });
   const running = await deployUntil(world, () => stageOf(world) === 'build');
   await pause(200);
   process.kill(running.pid, 'SIGINT');
@@ -129,7 +159,10 @@ test('Ctrl-C during a build ends its whole tree, records the failure and is 130'
 test('Ctrl-C while waiting for health rolls back to the version before', async ({ world }) => {
   await world.push('v1');
   await world.deploy();
-  await world.push('v2', { health: 503, deploy: deployFile(world.port).replace('within: 3s', 'within: 60s') });
+  await world.push('v2', {
+    health: 503,
+    deploy: deployFile(world.port).replace('within: 3s', 'within: 60s'),
+  });
   const running = await deployUntil(world, () => stageOf(world) === 'health');
   process.kill(running.pid, 'SIGINT');
   const done = await running.done;
@@ -139,15 +172,25 @@ test('Ctrl-C while waiting for health rolls back to the version before', async (
 });
 
 test('a build that outlasts its time limit is ended with all it started', async ({ world }) => {
-  await world.push('v1', { deploy: deployFile(world.port, 'build: { run: "echo begun; setsid sleep 302 & sleep 302", timeout: 500ms }') });
+  await world.push('v1', {
+    deploy: deployFile(
+      world.port,
+      'build: { run: "echo begun; setsid sleep 302 & sleep 302", timeout: 500ms }',
+    ),
+  });
   const done = await world.deploy();
   assert.is(done.status, 1);
   assert.match(String(world.events().at(-1)?.error), /ran out of time \(0\.5 s\)\nbegun$/);
 });
 
-test('an event that could not be appended is kept, and appended by the next command that can', async ({ world }) => {
+test('an event that could not be appended is kept, and appended by the next command that can', async ({
+  world,
+}) => {
   await world.push('v1', {
-    deploy: deployFile(world.port, `build: "mv ${world.root}/logs/deploy-events.jsonl ${world.root}/logs/old && mkdir ${world.root}/logs/deploy-events.jsonl"`),
+    deploy: deployFile(
+      world.port,
+      `build: "mv ${world.root}/logs/deploy-events.jsonl ${world.root}/logs/old && mkdir ${world.root}/logs/deploy-events.jsonl"`,
+    ),
   });
   const done = await world.deploy();
   assert.is(done.status, 0);
@@ -157,15 +200,15 @@ test('an event that could not be appended is kept, and appended by the next comm
   renameSync(join(world.root, 'logs/old'), join(world.root, 'logs/deploy-events.jsonl'));
   await world.push('v2');
   await world.deploy();
-  assert.equal(world.events().map((event) => `${event.event_type} ${event.version}`), [
-    'DeployStarted v1',
-    'DeploySuccess v1',
-    'DeployStarted v2',
-    'DeploySuccess v2',
-  ]);
+  assert.equal(
+    world.events().map((event) => `${event.event_type} ${event.version}`),
+    ['DeployStarted v1', 'DeploySuccess v1', 'DeployStarted v2', 'DeploySuccess v2'],
+  );
 });
 
-test('shared files stay when the release changes, and what the commit has there begins them', async ({ world }) => {
+test('shared files stay when the release changes, and what the commit has there begins them', async ({
+  world,
+}) => {
   const deploy = deployFile(world.port, 'shared: [uploads/, .env]');
   mkdirSync(join(world.root, 'apps/shop/instances/default/shared'), { recursive: true });
   writeFileSync(join(world.root, 'apps/shop/instances/default/shared/.env'), 'A=1\n');
@@ -179,15 +222,22 @@ test('shared files stay when the release changes, and what the commit has there 
   assert.is(readFileSync(join(current, '.env'), 'utf8'), 'A=1\n');
 });
 
-test('a shared file that exists nowhere is refused before anything is switched', async ({ world }) => {
+test('a shared file that exists nowhere is refused before anything is switched', async ({
+  world,
+}) => {
   await world.push('v1', { deploy: deployFile(world.port, 'shared: [.env]') });
   const done = await world.deploy();
   assert.is(done.status, 1);
-  assert.match(String(world.events().at(-1)?.error), /shared file .*\/\.env does not exist yet: create it/);
+  assert.match(
+    String(world.events().at(-1)?.error),
+    /shared file .*\/\.env does not exist yet: create it/,
+  );
   assert.is(world.state().failures, null);
 });
 
-test('only as many good releases are kept as keep says, and never less than the active one', async ({ world }) => {
+test('only as many good releases are kept as keep says, and never less than the active one', async ({
+  world,
+}) => {
   for (const version of ['v1', 'v2', 'v3', 'v4']) {
     await world.push(version, { deploy: deployFile(world.port, 'keep: 2') });
     assert.is((await world.deploy()).status, 0);

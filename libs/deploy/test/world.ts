@@ -16,7 +16,10 @@ export interface World {
   readonly port: number;
   readonly git: GitServer;
   /** Commits a version of the small HTTP app with this `.deploy.yml` (default: a healthy one). */
-  push(version: string, options?: { health?: number; deploy?: string; files?: Record<string, string> }): Promise<string>;
+  push(
+    version: string,
+    options?: { health?: number; deploy?: string; files?: Record<string, string> },
+  ): Promise<string>;
   deploy(args?: readonly string[], env?: Record<string, string>): Promise<Ended>;
   /** What the app answers on `/`; null when nobody answers. */
   page(): Promise<string | null>;
@@ -46,7 +49,10 @@ export async function makeWorld(): Promise<World> {
   await git.createRepo(REPO);
   const port = await freePort();
   writeFileSync(join(root, 'config.yml'), `code_host_git_url: ${git.url}\n`, { mode: 0o600 });
-  const added = await run('runner-add', ['--repo', REPO, '--branch', 'main', '--token', '-'], { root, stdin: TOKEN });
+  const added = await run('runner-add', ['--repo', REPO, '--branch', 'main', '--token', '-'], {
+    root,
+    stdin: TOKEN,
+  });
   if (added.status !== 0) throw new Error(added.stderr);
   const forget = atExit(() => stopApp(root));
   const instance = join(root, 'apps/shop/instances/default');
@@ -63,11 +69,16 @@ export async function makeWorld(): Promise<World> {
     push: (version, { health, deploy, files } = {}) =>
       git.commit(
         REPO,
-        { ...appFiles(version, health === undefined ? {} : { health }), '.deploy.yml': deploy ?? deployFile(port), ...files },
+        {
+          ...appFiles(version, health === undefined ? {} : { health }),
+          '.deploy.yml': deploy ?? deployFile(port),
+          ...files,
+        },
         version,
         { tag: version },
       ),
-    deploy: (args = [], env = {}) => run('runner-deploy', ['shop', ...args], { root, env, timeout: 60_000 }),
+    deploy: (args = [], env = {}) =>
+      run('runner-deploy', ['shop', ...args], { root, env, timeout: 60_000 }),
     page: () => page(port),
     current() {
       try {

@@ -8,12 +8,24 @@ const STOP_TIMEOUT = 60_000;
 export const commandDriver: Driver = {
   async start({ start, release, env, log, signal }) {
     if (start.type === 'none') return { death: () => undefined };
-    await runShell(log, signal, { stage: 'start', command: start.run, cwd: release, env, timeout: start.timeout });
+    await runShell(log, signal, {
+      stage: 'start',
+      command: start.run,
+      cwd: release,
+      env,
+      timeout: start.timeout,
+    });
     return { death: () => undefined };
   },
   async stop({ stop, release, env, log, signal }) {
     if (stop === undefined) return;
-    await runShell(log, signal, { stage: 'start', command: stop, cwd: release, env, timeout: STOP_TIMEOUT });
+    await runShell(log, signal, {
+      stage: 'start',
+      command: stop,
+      cwd: release,
+      env,
+      timeout: STOP_TIMEOUT,
+    });
   },
   status: () => 'unknown',
 };

@@ -6,7 +6,13 @@ import { spawn } from 'node:child_process';
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemFailure } from '@runner/common/failure';
-import { makeFolder, readIfThere, readRange, removeIfThere, writeWhole } from '@runner/common/files';
+import {
+  makeFolder,
+  readIfThere,
+  readRange,
+  removeIfThere,
+  writeWhole,
+} from '@runner/common/files';
 import type { InstancePaths } from '@runner/common/paths';
 import { endGroup } from '../child.ts';
 import { StepFailure } from '../step.ts';
@@ -56,20 +62,25 @@ function pidFile(paths: InstancePaths): string {
 function runningPid(paths: InstancePaths): number | undefined {
   try {
     const file = JSON.parse(readIfThere(pidFile(paths), 4096)?.toString('utf8') ?? '') as PidFile;
-    const same = file.boot_id === bootId() && Number.isInteger(file.pid) && startTimeOf(file.pid) === file.start_time;
+    const same =
+      file.boot_id === bootId() &&
+      Number.isInteger(file.pid) &&
+      startTimeOf(file.pid) === file.start_time;
     return same ? file.pid : undefined;
   } catch {
     return undefined;
   }
 }
 
-const sleep = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
+const sleep = (milliseconds: number) =>
+  new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
 
 /** Waits until a process has ended, at most `patience` milliseconds. */
 async function ended(pid: number, patience: number): Promise<void> {
   const startTime = startTimeOf(pid);
   const until = performance.now() + patience;
-  while (startTime !== undefined && startTimeOf(pid) === startTime && performance.now() < until) await sleep(POLL);
+  while (startTime !== undefined && startTimeOf(pid) === startTime && performance.now() < until)
+    await sleep(POLL);
 }
 
 async function stop({ paths }: Pick<Target, 'paths'>): Promise<void> {
@@ -113,7 +124,11 @@ export const processDriver = {
       return redact(readRange(output, begin, end - begin).toString('utf8'));
     };
     if (child.pid !== undefined) {
-      const record: PidFile = { pid: child.pid, start_time: startTimeOf(child.pid) ?? '', boot_id: bootId() };
+      const record: PidFile = {
+        pid: child.pid,
+        start_time: startTimeOf(child.pid) ?? '',
+        boot_id: bootId(),
+      };
       writeWhole(pidFile(paths), `${JSON.stringify(record)}\n`);
     }
     const until = performance.now() + SETTLE;
@@ -130,7 +145,8 @@ export const processDriver = {
     return { death };
   },
   stop,
-  status: ({ paths }: Pick<Target, 'paths'>) => (runningPid(paths) === undefined ? 'stopped' : 'running'),
+  status: ({ paths }: Pick<Target, 'paths'>) =>
+    runningPid(paths) === undefined ? 'stopped' : 'running',
 } satisfies Driver;
 
 function openOutput(path: string): number {

@@ -1,0 +1,78 @@
+/** Hooks of `.deploy.yml`, and what they find in their environment. */
+import type { DeployFile, Hook, Instance } from '@runner/common/deploy-file';
+import { type TargetParts, targetOf } from './instance-target.ts';
+import type { Job } from './job.ts';
+import { partsOf, previousOf } from './job-target.ts';
+import { reported } from './reporter.ts';
+import { runShell, StepFailure } from './step.ts';
+
+/** Time limit of one hook, in milliseconds. */
+const HOOK_TIMEOUT = 60_000;
+
+/** What hooks find beside the instance's environment: the variables of message templates. */
+function hookEnvironment(job: Job, instance: Instance, error: string): Record<string, string> {
+  const values = {
+    PROJECT: job.app.app,
+    VERSION: job.version,
+    INSTANCE: instance.name,
+    PREVIOUS_VERSION: previousOf(job, instance.name)?.version ?? '',
+    DURATION: `${Math.round((job.io.elapsed() - job.began) / 1000)}s`,
+    ERROR: error,
+    DOMAIN: instance.domain ?? '',
+  };
+  const prefixed = Object.entries(values).map(([name, value]) => [`RUNNER_${name}`, value]);
+  return { ...values, ...Object.fromEntries(prefixed), RUNNER_DEPLOY_ID: job.deployId };
+}
+
+/** Runs the commands of a hook in the release's folder. Throws a StepFailure of stage `hook`. */
+export async function runHook(
+  job: Job,
+  parts: TargetParts,
+  hook: Hook,
+  folder: string | undefined,
+  error = '',
+): Promise<void> {
+  const commands = parts.file.hooks[hook];
+  if (commands.length === 0) return;
+  const target = targetOf(parts);
+  const env = { ...target.env, ...hookEnvironment(job, parts.instance, error) };
+  for (const command of commands) {
+    await reported(job.reporter, `${hook}: ${command}`, () =>
+      runShell(job.log, parts.signal, {
+        stage: 'hook',
+        command,
+        cwd: folder ?? target.release,
+        env,
+        timeout: HOOK_TIMEOUT,
+        marker: `RUNNER_DEPLOY_ID=${job.deployId}`,
+      }),
+    );
+  }
+}
+
+/** Runs `on_failure`; a hook that fails is a note. It is not interrupted by what ended the deploy. */
+export async function runFailureHook(
+  job: Job,
+  file: DeployFile,
+  release: string | undefined,
+  error: string,
+): Promise<void> {
+  const appPaths = job.paths.app(job.app.app);
+  const [first] = file.instances as [Instance];
+  const parts = {
+    ...partsOf(job, file, first, release ?? 'none'),
+    signal: new AbortController().signal,
+  };
+  try {
+    await runHook(
+      job,
+      parts,
+      'on_failure',
+      release === undefined ? appPaths.dir : appPaths.release(release),
+      error,
+    );
+  } catch (failure) {
+    if (!(failure instanceof StepFailure)) throw failure;
+    job.reporter.note(failure.message);
+  }
+}

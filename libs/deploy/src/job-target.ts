@@ -1,0 +1,33 @@
+/** What of a deploy concerns one instance. */
+import type { Deployed } from '@runner/common/apps';
+import type { DeployFile, Instance } from '@runner/common/deploy-file';
+import type { TargetParts } from './instance-target.ts';
+import type { Job } from './job.ts';
+
+/** The version that an instance had before this deploy. */
+export function previousOf(job: Job, instance: string): Deployed | null {
+  return job.app.instances[instance]?.current ?? null;
+}
+
+/** Parts of a target of this deploy. */
+export function partsOf(
+  job: Job,
+  file: DeployFile,
+  instance: Instance,
+  release: string,
+): TargetParts {
+  const { paths, log, redact, signal, version, commit } = job;
+  return {
+    paths,
+    env: job.io.env,
+    app: job.app.app,
+    file,
+    instance,
+    release,
+    version,
+    commit,
+    log,
+    redact,
+    signal,
+  };
+}

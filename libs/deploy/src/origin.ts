@@ -1,0 +1,45 @@
+/** Opening an app's source: its address and token, and the newest commit there. */
+import type { AppState } from '@runner/common/apps';
+import { codeHostOf, readConfig } from '@runner/common/config';
+import type { Io } from '@runner/common/io';
+import type { Paths } from '@runner/common/paths';
+import { redactor } from '@runner/common/secret';
+import { open, requireKeyring } from '@runner/common/vault';
+import { fetchBranch, remoteHead, versionOf } from './remote.ts';
+import type { Source } from './source.ts';
+
+/** What opening a source needs. */
+export interface SourceRequest {
+  readonly io: Io;
+  readonly paths: Paths;
+  readonly signal: AbortSignal;
+}
+
+/** Where the app comes from, and how its secrets are cleaned from text. */
+export function sourceOf(
+  { io, paths, signal }: SourceRequest,
+  app: AppState,
+): { source: Source; redact: (text: string) => string } {
+  const { gitUrl } = codeHostOf(readConfig(paths), io.env);
+  const sealed = app.state.repohost_token;
+  const token = sealed ? open(sealed, app.app, requireKeyring(paths, io.env)) : undefined;
+  const { repo, branch } = app;
+  const source: Source = {
+    io,
+    app: app.app,
+    repo,
+    branch,
+    gitUrl,
+    token,
+    mirror: paths.app(app.app).repo,
+    signal,
+  };
+  return { source, redact: redactor(token ? [token] : []) };
+}
+
+/** Fetches the branch; the commit is the one that then stands at its head. */
+export async function fetchHead(source: Source): Promise<{ commit: string; version: string }> {
+  const head = await remoteHead(source);
+  const commit = await fetchBranch(source, head.url);
+  return { commit, version: versionOf(commit, commit === head.commit ? head.tag : undefined) };
+}
