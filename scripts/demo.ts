@@ -6,7 +6,9 @@ play(process.argv.includes('--keep')).then(
     process.exitCode = 0;
   },
   (error: unknown) => {
-    process.stderr.write(`\nThe story did not go as told: ${error instanceof Error ? error.message : error}\n`);
+    process.stderr.write(
+      `\nThe story did not go as told: ${error instanceof Error ? error.message : error}\n`,
+    );
     process.exitCode = 1;
   },
 );

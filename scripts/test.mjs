@@ -7,11 +7,13 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { checkout } from './checkout.mjs';
 import { runTestFile } from './test-file.mjs';
+import { rememberSeconds, slowFirst } from './test-order.mjs';
 
+const ownDist = join(checkout, 'dist');
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    dist: { type: 'string', default: join(checkout, 'dist') },
+    dist: { type: 'string', default: ownDist },
     jobs: { type: 'string', default: '2' },
     limit: { type: 'string', default: '120' },
     node: { type: 'string', default: process.execPath },
@@ -47,7 +49,8 @@ function report(source, { passed, skipped, reason, output, seconds }) {
   process.stdout.write(`\nFAIL  ${source}: ${reason}, ${time}\n${output.trimEnd()}\n\n`);
 }
 
-const waiting = chosenTests();
+const waiting = slowFirst(chosenTests());
+const seconds = {};
 const sum = { passed: 0, failed: 0, skipped: 0 };
 const failedFiles = [];
 if (waiting.length === 0) {
@@ -60,6 +63,7 @@ async function work() {
     const [bundle, source] = next;
     const result = await runBundle(join(values.dist, 'dev', bundle));
     for (const kind of Object.keys(sum)) sum[kind] += result[kind];
+    seconds[source] = Number(result.seconds.toFixed(2));
     if (result.reason !== null) failedFiles.push(`${source}: ${result.reason}`);
     report(source, result);
   }
@@ -68,6 +72,7 @@ async function work() {
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1));
 await Promise.all(Array.from({ length: Number(values.jobs) }, work));
 
+if (values.dist === ownDist) rememberSeconds(seconds);
 if (failedFiles.length > 0) process.exitCode = 1;
 for (const file of failedFiles) process.stdout.write(`failed: ${file}\n`);
 process.stdout.write(`${sum.passed} passed, ${sum.failed} failed, ${sum.skipped} skipped\n`);

@@ -1,42 +1,105 @@
-import { posix } from 'node:path';
+/**
+ * Decides in which file each chunk of a tool goes. A chunk is { text, inputs, imports, exports,
+ * entry }, `entry` the source of a module that is imported lazily, or of the tool itself.
+ */
 
-/** The chunks that the entry imports statically, itself included: all are loaded at every start. */
-function startChunks(chunks, entry) {
-  const start = new Set();
+/** Characters of code that are cheaper to read with the entry than from a file of their own. */
+const SMALL = 6_000;
+
+const isLazy = ({ kind }) => kind === 'dynamic-import';
+
+/** Everything that is loaded together with a chunk: itself and what it imports statically. */
+function loadedWith(chunks, first) {
+  const loaded = new Set();
   const visit = (path) => {
-    if (start.has(path)) return;
-    start.add(path);
+    if (loaded.has(path) || !chunks.has(path)) return;
+    loaded.add(path);
     for (const imported of chunks.get(path).imports) {
-      if (imported.kind !== 'dynamic-import' && chunks.has(imported.path)) visit(imported.path);
+      if (!isLazy(imported)) visit(imported.path);
+    }
+  };
+  visit(first);
+  return loaded;
+}
+
+/** The lazy entries that can still be reached from the tool's own entry when `without` cannot. */
+function reachable(chunks, entry, without) {
+  const reached = new Set();
+  const visit = (root) => {
+    if (reached.has(root) || root === without) return;
+    reached.add(root);
+    for (const path of loadedWith(chunks, root)) {
+      for (const imported of chunks.get(path).imports) {
+        if (isLazy(imported) && chunks.has(imported.path)) visit(imported.path);
+      }
     }
   };
   visit(entry);
-  return start;
+  return reached;
 }
 
 /**
- * Names for the files of lazy chunks: the stem of the module that is imported lazily, with as many
- * of its folders in front as tell it from another; `shared-N` for what several of them import.
+ * A file that is opened costs about as much as 20 KB of code: chunks that are never loaded apart
+ * share one. Gives chunk -> the chunk whose file it joins, for the following:
+ * - what the tool's entry imports joins the entry;
+ * - what several lazy entries import joins the one that is always loaded before the others, or the
+ *   entry when it is small: to read it costs less than to open it;
+ * - a lazy entry without code of its own joins the chunk that holds its module, or the other way
+ *   round, since the file has to export what the entry exports.
  */
-function lazyNames(chunks, lazy) {
+function joins(chunks, entry) {
+  const joined = new Map();
+  const start = loadedWith(chunks, entry);
+  for (const path of start) if (path !== entry) joined.set(path, entry);
+
+  const rest = [...chunks.keys()].filter((path) => !start.has(path));
+  const lazyEntries = rest.filter((path) => chunks.get(path).entry !== undefined);
+  const shared = rest.filter((path) => chunks.get(path).entry === undefined);
+  const closures = new Map(lazyEntries.map((root) => [root, loadedWith(chunks, root)]));
+  const reachedWithout = new Map(lazyEntries.map((root) => [root, reachable(chunks, entry, root)]));
+  for (const path of shared) {
+    const users = lazyEntries.filter((root) => closures.get(root).has(path));
+    const first = users.find((root) =>
+      users.every((other) => other === root || !reachedWithout.get(root).has(other)),
+    );
+    const facade = users.find((root) => {
+      const { inputs, entry: source } = chunks.get(root);
+      return inputs.length === 0 && chunks.get(path).inputs.includes(source);
+    });
+    const small = chunks.get(path).text.length < SMALL ? entry : undefined;
+    const file = first ?? facade ?? small;
+    if (file !== undefined) joined.set(path, file);
+  }
+  return joined;
+}
+
+/**
+ * Names for lazy entries: the stem of the module, with as many of its folders in front as tell it
+ * from another; `shared-N` for what several of them import.
+ */
+function fileNames(chunks, paths) {
   const names = new Map();
-  const taken = new Set();
-  const entries = lazy.filter((path) => chunks.get(path).entry !== undefined);
-  const stems = entries.map((path) => chunks.get(path).entry.replace(/\.[cm]?[jt]s$/, '').split('/'));
-  entries.forEach((path, index) => {
-    for (let words = 1; ; words += 1) {
-      const name = stems[index].slice(-words).join('-');
-      const same = stems.filter((stem) => stem.slice(-words).join('-') === name);
-      if (same.length > 1 && words < stems[index].length) continue;
-      names.set(path, name);
-      taken.add(name);
-      return;
+  const entries = paths.filter((path) => chunks.get(path).entry !== undefined);
+  const stems = entries.map((path) =>
+    chunks
+      .get(path)
+      .entry.replace(/\.[cm]?[jt]s$/, '')
+      .split('/'),
+  );
+  for (const [index, path] of entries.entries()) {
+    const stem = stems[index];
+    const nameOf = (other, words) => other.slice(-words).join('-');
+    let words = 1;
+    while (stems.filter((other) => nameOf(other, words) === nameOf(stem, words)).length > 1) {
+      words += 1;
     }
-  });
+    names.set(path, nameOf(stem, words));
+  }
   // The order of their sources, not of esbuild's hashes: a name stays when a line changes.
-  const shared = lazy
-    .filter((path) => chunks.get(path).entry === undefined)
-    .sort((a, b) => (chunks.get(a).inputs.join() < chunks.get(b).inputs.join() ? -1 : 1));
+  const inputs = (path) => chunks.get(path).inputs.join();
+  const shared = paths.filter((path) => chunks.get(path).entry === undefined);
+  shared.sort((a, b) => (inputs(a) < inputs(b) ? -1 : 1));
+  const taken = new Set(names.values());
   let number = 0;
   for (const path of shared) {
     do number += 1;
@@ -47,62 +110,65 @@ function lazyNames(chunks, lazy) {
 }
 
 /**
- * What other files need of the start chunks: start chunk -> name -> the name under which the
- * executable exports it, which differs when two start chunks export the same name.
+ * The names under which a file exports what other files import from its parts: part -> name ->
+ * exported name. The leading part's names stay; another part's give way when they are taken.
  */
-function importedFromStart(chunks, start, alsoLazy) {
-  const wanted = new Set(alsoLazy);
-  for (const [path, chunk] of chunks) {
-    if (start.has(path)) continue;
-    for (const imported of chunk.imports) {
-      if (start.has(imported.path) && imported.kind !== 'dynamic-import') wanted.add(imported.path);
-    }
-  }
+function exportedNames(chunks, file, needed) {
+  const parts = file.parts.filter((path) => path === file.lead || needed.has(path));
   const taken = new Set();
-  const handedAs = (name) => {
-    let free = name;
-    for (let number = 2; taken.has(free); number += 1) free = `${name}_${number}`;
-    taken.add(free);
-    return free;
+  const free = (name) => {
+    let candidate = name;
+    for (let number = 2; taken.has(candidate); number += 1) candidate = `${name}_${number}`;
+    taken.add(candidate);
+    return candidate;
   };
-  const inputs = (path) => chunks.get(path).inputs.join();
   return new Map(
-    [...wanted]
-      .sort((a, b) => (inputs(a) < inputs(b) ? -1 : 1))
-      .map((path) => {
-        const names = [...chunks.get(path).exports].sort();
-        return [path, new Map(names.map((name) => [name, handedAs(name)]))];
-      }),
+    parts.map((path) => [
+      path,
+      new Map([...chunks.get(path).exports].sort().map((name) => [name, free(name)])),
+    ]),
   );
 }
 
-/** Start chunks that some module imports lazily all the same. */
-function startChunksImportedLazily(chunks, start) {
-  const lazily = new Set();
-  for (const chunk of chunks.values()) {
+/**
+ * The files of a tool: path relative to dist -> { lead, parts, exports }. `home` maps each chunk
+ * to its file. A module that is loaded at start and imported lazily as well has a `door`, a file
+ * that hands on what the executable holds: { door: chunk }. `lazyFile` maps the chunks that are
+ * imported lazily to the file to require.
+ */
+export function planFiles(tool, chunks, entry) {
+  const joined = joins(chunks, entry);
+  const leads = [...chunks.keys()].filter((path) => !joined.has(path) && path !== entry).sort();
+  const imports = [...chunks.values()].flatMap((chunk) => chunk.imports);
+  const lazily = new Set(imports.filter(isLazy).map(({ path }) => path));
+  const doors = [...lazily].filter((path) => joined.get(path) === entry).sort();
+  const names = fileNames(chunks, [...leads, ...doors]);
+  const fileName = (path) => `lib/${tool}/${names.get(path)}.cjs`;
+
+  const home = new Map([[entry, `bin/${tool}`]]);
+  for (const path of leads) home.set(path, fileName(path));
+  for (const [path, lead] of joined) home.set(path, home.get(lead));
+
+  const files = new Map();
+  for (const lead of [entry, ...leads]) {
+    const inputs = (path) => chunks.get(path).inputs.join();
+    const others = [...joined.keys()].filter((path) => joined.get(path) === lead);
+    others.sort((a, b) => (inputs(a) < inputs(b) ? -1 : 1));
+    files.set(home.get(lead), { lead, parts: [lead, ...others] });
+  }
+  const needed = new Set(doors);
+  for (const [path, chunk] of chunks) {
     for (const imported of chunk.imports) {
-      if (imported.kind === 'dynamic-import' && start.has(imported.path)) lazily.add(imported.path);
+      if (!isLazy(imported) && home.get(imported.path) !== home.get(path))
+        needed.add(imported.path);
     }
   }
-  return [...lazily].sort();
-}
+  for (const file of files.values()) file.exports = exportedNames(chunks, file, needed);
 
-/**
- * Decides which file each chunk of a tool goes to. `place` maps chunk -> file relative to dist;
- * the start chunks share one file, the executable. `door` maps a start chunk that is also imported
- * lazily to a small file that hands on what the executable holds. `lazyInterface` maps a start
- * chunk to the names that other files need of it.
- */
-export function nameChunks(tool, chunks) {
-  const entry = [...chunks.keys()].find((path) => posix.basename(path) === 'main.js');
-  const start = startChunks(chunks, entry);
-  const alsoLazy = startChunksImportedLazily(chunks, start);
-  const lazy = [...chunks.keys()].filter((path) => !start.has(path)).sort();
-  const place = new Map([...start].map((path) => [path, `bin/${tool}`]));
-  const door = new Map();
-  for (const [path, name] of lazyNames(chunks, [...lazy, ...alsoLazy])) {
-    (start.has(path) ? door : place).set(path, `lib/${tool}/${name}.cjs`);
+  const lazyFile = new Map(leads.map((path) => [path, home.get(path)]));
+  for (const path of doors) {
+    files.set(fileName(path), { door: path });
+    lazyFile.set(path, fileName(path));
   }
-  const lazyInterface = importedFromStart(chunks, start, alsoLazy);
-  return { entry, chunks, start, place, door, lazyInterface };
+  return { chunks, entry, home, files, lazyFile };
 }

@@ -1,7 +1,7 @@
 import { dirname, posix, relative } from 'node:path';
 import { build } from 'esbuild';
 import { checkout } from '../checkout.mjs';
-import { nameChunks } from './chunks.mjs';
+import { planFiles } from './chunks.mjs';
 import { leaveOutVendored, vendorFileOf } from './vendor.mjs';
 
 const common = {
@@ -15,7 +15,7 @@ const common = {
 
 /**
  * First pass: ES modules with splitting, so that every module exists once however many lazy parts
- * import it. Gives the chunks: path -> { text, inputs, imports, exports, entry }.
+ * import it. Gives the chunks as chunks.mjs describes them, by path.
  */
 async function split(tool, define, vendoredFound) {
   const result = await build({
@@ -48,115 +48,102 @@ async function split(tool, define, vendoredFound) {
   return chunks;
 }
 
+/** What one file of the plan consists of, as an ES module over its chunks, which are `/<chunk>`. */
+function fileText({ entry, home, files }, file) {
+  const { lead, exports, door } = files.get(file);
+  if (door !== undefined) return `export * from ${JSON.stringify(`/${door}`)};`;
+  const parts = [...exports].map(([part, names]) => {
+    const list = [...names].map(([name, exported]) => `${name} as ${exported}`);
+    return `export { ${list.join(', ')} } from ${JSON.stringify(`/${part}`)};`;
+  });
+  const runs = file === home.get(entry) ? [`import ${JSON.stringify(`/${lead}`)};`] : [];
+  return [...runs, ...parts].join('\n');
+}
+
 /**
- * Second pass, once per output file: to CommonJS. The chunks that the entry loads anyway become
- * one file, the executable; the others import from it what they need.
+ * The esbuild plugin of the second pass: chunks of the file itself are bundled, those of other
+ * files are required from there under the names that these export.
  */
-async function toCommonJs(plan, output) {
-  const { chunks, place, door, start, lazyInterface } = plan;
-  const isExecutable = output === place.get(plan.entry);
-  const path = isExecutable
-    ? plan.entry
-    : [...place, ...door].find(([, file]) => file === output)[0];
-  const pathTo = (file) => {
-    const way = posix.relative(posix.dirname(output), file);
-    return way.startsWith('.') ? way : `./${way}`;
+function resolveChunks(plan, file) {
+  const { chunks, home, files, lazyFile } = plan;
+  const pathTo = (other) => {
+    const way = posix.relative(posix.dirname(file), other);
+    return { path: way.startsWith('.') ? way : `./${way}`, external: true };
   };
-
-  const entryText = () => {
-    if (!isExecutable) return `export * from ${JSON.stringify(`/${path}`)};`;
-    const handed = [...lazyInterface].map(([chunk, names]) => {
-      const list = [...names].map(([name, handedAs]) => `${name} as ${handedAs}`);
-      return `export { ${list.join(', ')} } from ${JSON.stringify(`/${chunk}`)};`;
-    });
-    return [`import ${JSON.stringify(`/${plan.entry}`)};`, ...handed].join('\n');
+  const resolve = ({ path, kind, namespace, importer }) => {
+    if (kind === 'entry-point') return { path: 'entry', namespace: 'entry' };
+    const vendor = vendorFileOf(path);
+    if (vendor !== undefined) return pathTo(vendor);
+    if (namespace === 'elsewhere') return pathTo(path);
+    const target = path.startsWith('/') ? path.slice(1) : posix.join(dirname(importer), path);
+    if (!chunks.has(target)) return { path, external: true };
+    if (kind === 'dynamic-import') return pathTo(lazyFile.get(target));
+    return { path: target, namespace: home.get(target) === file ? 'here' : 'elsewhere' };
   };
-
-  const files = {
-    name: 'chunks',
+  return {
+    name: 'resolve-chunks',
     setup(builder) {
-      builder.onResolve({ filter: /.*/ }, (question) => {
-        if (question.kind === 'entry-point') return { path: 'entry', namespace: 'entry' };
-        const vendor = vendorFileOf(question.path);
-        if (vendor !== undefined) return { path: pathTo(vendor), external: true };
-        if (question.path === 'executable') {
-          return { path: pathTo(place.get(plan.entry)), external: true };
-        }
-        const from = question.namespace === 'chunk' ? dirname(question.importer) : '';
-        const target = question.path.startsWith('/')
-          ? question.path.slice(1)
-          : posix.join(from, question.path);
-        if (!chunks.has(target)) return { path: question.path, external: true };
-        if (question.kind === 'dynamic-import') {
-          return { path: pathTo(door.get(target) ?? place.get(target)), external: true };
-        }
-        if (isExecutable ? start.has(target) : target === path && !start.has(target)) {
-          return { path: target, namespace: 'chunk' };
-        }
-        if (start.has(target)) return { path: target, namespace: 'handed' };
-        return { path: pathTo(place.get(target)), external: true };
-      });
-      builder.onLoad({ filter: /.*/, namespace: 'entry' }, () => ({ contents: entryText() }));
-      builder.onLoad({ filter: /.*/, namespace: 'chunk' }, ({ path: chunk }) => ({
-        contents: chunks.get(chunk).text,
-      }));
-      builder.onLoad({ filter: /.*/, namespace: 'handed' }, ({ path: chunk }) => {
-        const names = [...(lazyInterface.get(chunk) ?? [])];
-        const list = names.map(([name, handedAs]) => `${handedAs} as ${name}`);
-        return { contents: `export { ${list.join(', ')} } from 'executable';` };
+      const load = (namespace, textOf) =>
+        builder.onLoad({ filter: /.*/, namespace }, ({ path }) => ({ contents: textOf(path) }));
+      builder.onResolve({ filter: /.*/ }, resolve);
+      load('entry', () => fileText(plan, file));
+      load('here', (chunk) => chunks.get(chunk).text);
+      load('elsewhere', (chunk) => {
+        const names = files.get(home.get(chunk)).exports.get(chunk);
+        const list = [...names].map(([name, exported]) => `${exported} as ${name}`);
+        return `export { ${list.join(', ')} } from ${JSON.stringify(home.get(chunk))};`;
       });
     },
   };
+}
+
+/** Second pass, once per file: to CommonJS. */
+async function toCommonJs(plan, file) {
   const result = await build({
     ...common,
     entryPoints: ['entry'],
     format: 'cjs',
     // Without it a lazy chunk would be loaded by Node's ES module loader, which costs milliseconds.
     supported: { 'dynamic-import': false },
-    banner: isExecutable ? { js: '#!/usr/bin/env node' } : {},
-    plugins: [files],
+    banner: file === plan.home.get(plan.entry) ? { js: '#!/usr/bin/env node' } : {},
+    plugins: [resolveChunks(plan, file)],
   });
   return result.outputFiles[0].contents;
 }
 
 /** For chunks.json: what a file holds, what it loads with itself and what it loads when asked. */
-function describe(plan, output) {
-  const { chunks, place, door } = plan;
-  const executable = place.get(plan.entry);
-  if ([...door.values()].includes(output)) return { inputs: [], requires: [executable], lazy: [] };
-  const parts = [...place].filter(([, file]) => file === output).map(([chunk]) => chunk);
-  const fileOf = ({ path, kind }) =>
-    vendorFileOf(path) ??
-    (kind === 'dynamic-import' ? door.get(path) : undefined) ??
-    place.get(path);
-  const loads = (kinds) => {
-    const files = parts
-      .flatMap((part) => chunks.get(part).imports.filter(({ kind }) => kinds(kind)))
-      .map(fileOf)
-      .filter((file) => file !== undefined && file !== output);
-    return [...new Set(files)].sort();
+function describe({ chunks, home, files, lazyFile }, file) {
+  const { parts, door } = files.get(file);
+  if (door !== undefined) return { inputs: [], requires: [home.get(door)], lazy: [] };
+  const imports = parts.flatMap((part) => chunks.get(part).imports);
+  const filesOf = (chosen, places) => {
+    const found = chosen.map(({ path }) => vendorFileOf(path) ?? places.get(path));
+    return [...new Set(found.filter((other) => other !== undefined && other !== file))].sort();
   };
   return {
     inputs: parts.flatMap((part) => chunks.get(part).inputs).sort(),
-    requires: loads((kind) => kind !== 'dynamic-import'),
-    lazy: loads((kind) => kind === 'dynamic-import'),
+    requires: filesOf(
+      imports.filter(({ kind }) => kind !== 'dynamic-import'),
+      home,
+    ),
+    lazy: filesOf(
+      imports.filter(({ kind }) => kind === 'dynamic-import'),
+      lazyFile,
+    ),
   };
 }
 
 /**
- * Bundles one tool. Resolves its name `tool`, `files`, [file relative to dist, content, mode] triples, and
- * `chunks`, the tool's part of chunks.json: file -> { inputs, requires, lazy }.
+ * Bundles one tool. Resolves its name `tool`, `files`, [file relative to dist, content, mode]
+ * triples, and `chunks`, the tool's part of chunks.json: file -> { inputs, requires, lazy }.
  */
 export async function bundleTool(tool, define, vendoredFound) {
   const chunks = await split(tool, define, vendoredFound);
-  const plan = nameChunks(tool, chunks);
-  const outputs = [...new Set([...plan.place.values(), ...plan.door.values()])].sort();
+  const plan = planFiles(tool, chunks, 'split/main.js');
+  const outputs = [...plan.files.keys()].sort();
+  const modeOf = (file) => (file.startsWith('bin/') ? 0o755 : 0o644);
   const files = await Promise.all(
-    outputs.map(async (output) => [
-      output,
-      await toCommonJs(plan, output),
-      output === `bin/${tool}` ? 0o755 : 0o644,
-    ]),
+    outputs.map(async (file) => [file, await toCommonJs(plan, file), modeOf(file)]),
   );
   const described = outputs.map((file) => [file, describe(plan, file)]);
   return { tool, files, chunks: Object.fromEntries(described) };

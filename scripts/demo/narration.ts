@@ -28,7 +28,11 @@ export interface Typed {
 export function type(command: string, root: string, wanted: number, stdin = ''): Promise<Typed> {
   process.stdout.write(`\n${paint(36, '$')} ${command}\n`);
   const env = cleanEnvironment({ root, env: coloured ? { FORCE_COLOR: '1' } : {} });
-  const child = spawn('/bin/sh', ['-c', command], { cwd: root, env, stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = spawn('/bin/sh', ['-c', command], {
+    cwd: root,
+    env,
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
   let stdout = '';
   let stderr = '';
   child.stdout.on('data', (chunk: Buffer) => {

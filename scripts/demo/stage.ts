@@ -32,7 +32,10 @@ export async function setStage(): Promise<Stage> {
   await git.createRepo(REPO);
   const codeHost = await startCodeHost();
   codeHost.allow(TOKEN, { login: 'ada', scopes: ['repo', 'read:org'] });
-  const telegram = await startTelegram({ token: BOT_TOKEN, chats: [{ id: CHAT, type: 'supergroup', title: 'Deploys' }] });
+  const telegram = await startTelegram({
+    token: BOT_TOKEN,
+    chats: [{ id: CHAT, type: 'supergroup', title: 'Deploys' }],
+  });
   const discord = await startDiscord();
   const config = `code_host_api_url: ${codeHost.apiUrl}
 code_host_git_url: ${git.url}
@@ -75,7 +78,9 @@ function page(port: number): Promise<string | null> {
 
 function stopApp(root: string): void {
   try {
-    const { pid } = JSON.parse(readFileSync(join(root, 'apps/shop/instances/default/run/pid.json'), 'utf8')) as { pid: number };
+    const { pid } = JSON.parse(
+      readFileSync(join(root, 'apps/shop/instances/default/run/pid.json'), 'utf8'),
+    ) as { pid: number };
     process.kill(-pid, 'SIGTERM');
   } catch {
     // It does not run.

@@ -1,6 +1,7 @@
 /** The story: an app added, deployed, broken twice, and what the operator sees of it. */
-import { discordMessages, telegramMessages } from './chats.ts';
+
 import { versionFiles } from './app.ts';
+import { discordMessages, telegramMessages } from './chats.ts';
 import { expect, say, show, type } from './narration.ts';
 import { REPO, type Stage, setStage, TOKEN } from './stage.ts';
 
@@ -9,7 +10,8 @@ export async function play(keep: boolean): Promise<void> {
   const stage = await setStage();
   try {
     await tell(stage);
-    if (keep) say(`The root is left in ${stage.root}; look around with: export RUNNER_ROOT=${stage.root}`);
+    if (keep)
+      say(`The root is left in ${stage.root}; look around with: export RUNNER_ROOT=${stage.root}`);
   } finally {
     await stage.close(keep);
   }
@@ -26,7 +28,9 @@ async function tell(stage: Stage): Promise<void> {
     expect(page === wanted, `the page says ${wanted}`);
   };
 
-  say('A git host, a code host and two chats stand on loopback. The app is registered; its token is read from stdin.');
+  say(
+    'A git host, a code host and two chats stand on loopback. The app is registered; its token is read from stdin.',
+  );
   await push('v1.0.0', 'none');
   await run(`runner add --repo ${REPO} --branch main --token -`, 0, TOKEN);
   await run('runner tokens test shop');
@@ -65,5 +69,8 @@ async function tell(stage: Stage): Promise<void> {
   // Started, success; started, failure with its log; started, failure, rollback; the one of the pipe.
   expect(telegram.length === 9, `Telegram received nine messages, not ${telegram.length}`);
   expect(discord.length === 9, `Discord received nine messages, not ${discord.length}`);
-  expect(!JSON.stringify([stage.telegram.messages, stage.discord.messages]).includes(TOKEN), 'no message holds the token');
+  expect(
+    !JSON.stringify([stage.telegram.messages, stage.discord.messages]).includes(TOKEN),
+    'no message holds the token',
+  );
 }

@@ -14,82 +14,20 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { example } from './bundle-example.ts';
 
 const home = process.cwd();
 const folder = mkdtempSync(join(tmpdir(), 'bundle-'));
 test.after(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A small house with what is hard to bundle: classes that several lazy parts must share. */
-const example: Record<string, string> = {
-  'package.json': '{"name":"example","version":"9.8.7","type":"module"}',
-  'libs/common/package.json':
-    '{"name":"@runner/common","type":"module","exports":{"./*":"./src/*.ts"}}',
-  'libs/common/src/failure.ts': `
-    export class Failure extends Error {}
-    export const name = 'failure';
-    export function loads(what: string) { console.log('load', what); }`,
-  'libs/common/src/command.ts': "export { default as mri } from 'mri';",
-  'libs/common/src/help.ts': `
-    import { loads, name } from './failure.ts';
-    loads('help');
-    export const help = 'help with ' + name;`,
-  'libs/common/src/config.ts': `
-    import { parse } from 'yaml';
-    import { Failure, loads } from './failure.ts';
-    loads('config');
-    export function read(text: string): unknown {
-      if (text === 'bad') throw new Failure('bad config');
-      return parse(text);
-    }`,
-  'libs/common/src/http.ts': `
-    import { request } from 'undici';
-    import { loads } from './failure.ts';
-    loads('http');
-    export const kind = typeof request;`,
-  'tools/runner-a/src/main.ts': `
-    import { mri } from '@runner/common/command';
-    import { Failure } from '@runner/common/failure';
-    import { help } from '@runner/common/help';
-    import { name } from './name.ts';
-    declare const __VERSION__: string;
-    const commands: Record<string, () => Promise<{ run(text: string): unknown }>> = {
-      list: () => import('./commands/list.ts'),
-      test: () => import('./commands/test.ts'),
-    };
-    const [verb, text] = mri(process.argv.slice(2))._;
-    if (verb === undefined) console.log(name, __VERSION__, help);
-    else if (verb === 'help') {
-      import('@runner/common/help').then((again) => console.log(again.help === help, Object.keys(again)));
-    } else {
-      commands[verb]!()
-        .then(async ({ run }) => console.log(await run(text ?? 'a: 1')))
-        .catch((error) => console.log(error instanceof Failure, error.message));
-    }`,
-  'tools/runner-a/src/name.ts': "export const name = 'runner-a';",
-  'tools/runner-a/src/commands/list.ts': `
-    import { read } from '@runner/common/config';
-    import { name } from '../name.ts';
-    export const run = (text: string) => [name, read(text)];`,
-  'tools/runner-a/src/commands/test.ts': `
-    import { read } from '@runner/common/config';
-    import { name } from '@runner/common/failure';
-    export const run = async (text: string) => {
-      const { kind } = await import('@runner/common/http');
-      return [name, kind, read(text)];
-    };`,
-  'tools/runner/src/runner': '#!/bin/sh\necho "runner @VERSION@"\n',
-  'libs/deploy/src/askpass.sh': '#!/bin/sh\necho asked\n',
-  'libs/common/test/config.test.ts': `
-    import { read } from '../src/config.ts';
-    console.log(read('b: 2'));`,
-};
-
 for (const [file, text] of Object.entries(example)) {
   mkdirSync(dirname(join(folder, file)), { recursive: true });
   writeFileSync(join(folder, file), text);
 }
-cpSync(join(home, 'scripts'), join(folder, 'scripts'), { recursive: true });
-rmSync(join(folder, 'scripts/test'), { recursive: true });
+cpSync(join(home, 'scripts'), join(folder, 'scripts'), {
+  recursive: true,
+  filter: (path) => !path.endsWith('.ts'),
+});
 mkdirSync(join(folder, 'node_modules/@runner'), { recursive: true });
 symlinkSync(join(folder, 'libs/common'), join(folder, 'node_modules/@runner/common'));
 symlinkSync(join(home, 'node_modules/esbuild'), join(folder, 'node_modules/esbuild'));
@@ -125,10 +63,10 @@ test('every tool becomes one executable, its lazy parts files of readable names'
     'dev/libs.common.test.config.test.cjs',
     'dev/programs.json',
     'lib/askpass',
+    'lib/runner-a/config.cjs',
     'lib/runner-a/help.cjs',
     'lib/runner-a/http.cjs',
     'lib/runner-a/list.cjs',
-    'lib/runner-a/shared-1.cjs',
     'lib/runner-a/test.cjs',
     'package.json',
     'vendor/undici.cjs',
@@ -149,7 +87,7 @@ test('lazy parts and what they share are loaded once, when asked for', () => {
   assert.is(run(tool, 'list'), "load help\nload config\n[ 'runner-a', { a: 1 } ]\n");
   assert.is(
     run(tool, 'test'),
-    "load help\nload config\nload http\n[ 'failure', 'function', { a: 1 } ]\n",
+    "load help\nload config\nload wire\nload http wired\n[ 'failure', 'function', 'wired', { a: 1 } ]\n",
   );
 });
 
@@ -180,16 +118,34 @@ test('chunks.json tells for every file what it holds and loads', () => {
   );
   assert.equal(chunks['bin/runner-a'].requires, []);
   assert.equal(chunks['bin/runner-a'].lazy, [
+    'lib/runner-a/config.cjs',
     'lib/runner-a/help.cjs',
     'lib/runner-a/list.cjs',
     'lib/runner-a/test.cjs',
   ]);
-  assert.equal(chunks['lib/runner-a/shared-1.cjs'], {
+  assert.equal(chunks['lib/runner-a/config.cjs'], {
     inputs: ['libs/common/src/config.ts'],
     requires: ['bin/runner-a', 'vendor/yaml.cjs'],
     lazy: [],
   });
   assert.equal(chunks['lib/runner-a/test.cjs'].lazy, ['lib/runner-a/http.cjs']);
+});
+
+test('what two lazy parts share lies in the one that is always loaded first', () => {
+  const chunks = JSON.parse(readFileSync(join(dist, 'chunks.json'), 'utf8'))['runner-a'];
+  assert.equal(chunks['lib/runner-a/test.cjs'].inputs, [
+    'libs/common/src/wire.ts',
+    'tools/runner-a/src/commands/test.ts',
+  ]);
+  assert.equal(chunks['lib/runner-a/http.cjs'].requires, [
+    'bin/runner-a',
+    'lib/runner-a/test.cjs',
+    'vendor/undici.cjs',
+  ]);
+});
+
+test('a lazy part that others import as well is one file', () => {
+  assert.is(run(tool, 'config', 'c: 3'), 'load help\nload config\n{ c: 3 }\n');
 });
 
 test('a test is bundled with what it imports', () => {
@@ -243,7 +199,13 @@ test('what is no longer built disappears', () => {
   assert.is(bundle().status, 0);
   assert.equal(
     files(dist).filter((file) => /^(lib|vendor)\//.test(file)),
-    ['lib/askpass', 'lib/runner-a/help.cjs', 'lib/runner-a/list.cjs', 'vendor/yaml.cjs'],
+    [
+      'lib/askpass',
+      'lib/runner-a/config.cjs',
+      'lib/runner-a/help.cjs',
+      'lib/runner-a/list.cjs',
+      'vendor/yaml.cjs',
+    ],
   );
 });
 

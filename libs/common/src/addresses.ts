@@ -2,7 +2,12 @@
 import { Failure } from './failure.ts';
 
 function isLoopback(host: string): boolean {
-  return host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host);
+  return (
+    host === 'localhost' ||
+    host.endsWith('.localhost') ||
+    host === '[::1]' ||
+    /^127(?:\.\d{1,3}){3}$/.test(host)
+  );
 }
 
 /**
@@ -18,7 +23,10 @@ export function httpAddress(text: string, where: string): string {
     throw new Failure('insecure_address', `${where} holds a user name or password: leave it out`);
   }
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-    throw new Failure('insecure_address', `${where} must be https: a secret is sent there (http is for this machine alone)`);
+    throw new Failure(
+      'insecure_address',
+      `${where} must be https: a secret is sent there (http is for this machine alone)`,
+    );
   }
   return url.href.replace(/\/+$/, '');
 }

@@ -69,7 +69,10 @@ function parseState(name: string, text: string): AppState {
   }
   if (!isRecord(value)) throw bad('is not an object');
   if (value.version !== undefined && value.version !== 1) {
-    throw new Failure('state_unsupported', `the state file of '${name}' was written by a newer runner`);
+    throw new Failure(
+      'state_unsupported',
+      `the state file of '${name}' was written by a newer runner`,
+    );
   }
   const text_ = (field: string) => {
     if (typeof value[field] !== 'string') throw bad(`has no text in ${field}`);
@@ -108,14 +111,19 @@ function checkInstance(instance: unknown, bad: (why: string) => Failure): void {
   for (const version of [instance.current, ...previous]) {
     const good =
       version === null ||
-      (isRecord(version) && ['version', 'commit', 'release'].every((field) => typeof version[field] === 'string'));
+      (isRecord(version) &&
+        ['version', 'commit', 'release'].every((field) => typeof version[field] === 'string'));
     // A release is a folder's name: a path in its place could lead anywhere.
     const safe = !isRecord(version) || /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(String(version.release));
     if (!good || !safe) throw bad('has a malformed instance');
   }
 }
 
-function optional(value: unknown, texts: readonly string[], bad: (why: string) => Failure): unknown {
+function optional(
+  value: unknown,
+  texts: readonly string[],
+  bad: (why: string) => Failure,
+): unknown {
   if (value === undefined || value === null) return null;
   const good = isRecord(value) && texts.every((field) => typeof value[field] === 'string');
   if (!good) throw bad('has a malformed section');
@@ -145,7 +153,10 @@ export function appNames(paths: Paths): string[] {
 }
 
 /** All apps; one that cannot be read is told beside the others and never hides them. */
-export function listApps(paths: Paths): { apps: AppState[]; unreadable: { app: string; failure: Failure }[] } {
+export function listApps(paths: Paths): {
+  apps: AppState[];
+  unreadable: { app: string; failure: Failure }[];
+} {
   const apps: AppState[] = [];
   const unreadable: { app: string; failure: Failure }[] = [];
   for (const name of appNames(paths)) {
@@ -177,4 +188,3 @@ export function createApp(paths: Paths, app: AppState): void {
 export function writeApp(paths: Paths, app: AppState): void {
   writeWhole(paths.state(app.app), stateText(app));
 }
-

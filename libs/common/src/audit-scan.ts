@@ -43,7 +43,10 @@ function* linesWith(bytes: Buffer, from: number, needle: Uint8Array): Generator<
     if (hit < from) return;
     // The newline that ends the last line belongs to it.
     const searchFrom = hit === end - 1 && bytes[hit] === NEWLINE ? hit - 1 : hit;
-    const start = Math.max(from, searchFrom < from ? from : bytes.lastIndexOf(NEWLINE, searchFrom) + 1);
+    const start = Math.max(
+      from,
+      searchFrom < from ? from : bytes.lastIndexOf(NEWLINE, searchFrom) + 1,
+    );
     const stop = bytes.indexOf(NEWLINE, Math.max(start, searchFrom));
     yield bytes.subarray(start, stop === -1 ? bytes.length : stop);
     end = start;
@@ -67,9 +70,13 @@ export function logFiles(paths: Paths): string[] {
   const live = basename(paths.auditLog);
   const number = (name: string) => Number(name.slice(live.length + 1).replace('.gz', ''));
   const rotated = namesIn(folder)
-    .filter((name) => name.startsWith(`${live}.`) && /^\.\d{1,6}(\.gz)?$/.test(name.slice(live.length)))
+    .filter(
+      (name) => name.startsWith(`${live}.`) && /^\.\d{1,6}(\.gz)?$/.test(name.slice(live.length)),
+    )
     .sort((a, b) => number(a) - number(b));
-  return [...namesIn(folder).filter((name) => name === live), ...rotated].map((name) => join(folder, name));
+  return [...namesIn(folder).filter((name) => name === live), ...rotated].map((name) =>
+    join(folder, name),
+  );
 }
 
 /** Opens a file of the log for reading. Throws `file_unreadable`; undefined when it is gone. */
@@ -86,7 +93,11 @@ export function openLog(path: string): number | undefined {
 }
 
 /** The newest record that `accept` takes among the lines that contain `needle`. */
-async function newestIn(path: string, needle: Buffer, accept: (record: LogRecord) => boolean): Promise<LogRecord | undefined> {
+async function newestIn(
+  path: string,
+  needle: Buffer,
+  accept: (record: LogRecord) => boolean,
+): Promise<LogRecord | undefined> {
   if (path.endsWith('.gz')) return newestInGzip(path, needle, accept);
   const fd = openLog(path);
   if (fd === undefined) return undefined;
@@ -101,7 +112,11 @@ async function newestIn(path: string, needle: Buffer, accept: (record: LogRecord
   }
 }
 
-async function newestInGzip(path: string, needle: Buffer, accept: (record: LogRecord) => boolean): Promise<LogRecord | undefined> {
+async function newestInGzip(
+  path: string,
+  needle: Buffer,
+  accept: (record: LogRecord) => boolean,
+): Promise<LogRecord | undefined> {
   let newest: LogRecord | undefined;
   try {
     for await (const line of gzipLines(path)) {
@@ -111,7 +126,8 @@ async function newestInGzip(path: string, needle: Buffer, accept: (record: LogRe
     }
   } catch (error) {
     // A damaged rotated file ends here: what was read before counts.
-    if (!systemCode(error)?.startsWith('Z_')) throw systemFailure(error, `read ${path}`, 'file_unreadable');
+    if (!systemCode(error)?.startsWith('Z_'))
+      throw systemFailure(error, `read ${path}`, 'file_unreadable');
   }
   return newest;
 }
@@ -146,7 +162,11 @@ export async function* gzipLines(path: string): AsyncGenerator<Buffer> {
  * The newest record of one kind of one app: the live log first, then the rotated files. Throws
  * `log_not_found` when there is no file at all.
  */
-export async function newestRecord(paths: Paths, kind: string, app: string): Promise<LogRecord | undefined> {
+export async function newestRecord(
+  paths: Paths,
+  kind: string,
+  app: string,
+): Promise<LogRecord | undefined> {
   const files = logFiles(paths);
   if (files.length === 0) {
     throw new Failure('log_not_found', `there is no audit log yet: ${paths.auditLog}`);

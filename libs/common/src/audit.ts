@@ -3,7 +3,15 @@ import { closeSync, constants, fdatasyncSync, fstatSync, openSync } from 'node:f
 import { dirname, join } from 'node:path';
 import type { DeployEvent } from './events.ts';
 import { Failure, systemWords } from './failure.ts';
-import { makeFolder, namesIn, readIfThere, readRange, removeIfThere, writeFully, writeWhole } from './files.ts';
+import {
+  makeFolder,
+  namesIn,
+  readIfThere,
+  readRange,
+  removeIfThere,
+  writeFully,
+  writeWhole,
+} from './files.ts';
 import { jsonLine } from './harmless.ts';
 import { takeLock } from './lock.ts';
 import type { Paths } from './paths.ts';

@@ -133,7 +133,11 @@ export const COMMON_OPTIONS = {
     choices: ['human', 'json', 'yaml'],
     about: 'How to print the answer [default: human]',
   },
-  root: { kind: 'value', placeholder: 'DIR', about: 'The runner\'s folder [default: $RUNNER_ROOT, else /opt/runner]' },
+  root: {
+    kind: 'value',
+    placeholder: 'DIR',
+    about: "The runner's folder [default: $RUNNER_ROOT, else /opt/runner]",
+  },
   color: {
     kind: 'value',
     placeholder: 'WHEN',
@@ -188,12 +192,17 @@ export function parse(definition: Command, argv: readonly string[]): Parsed {
 }
 
 /** Every option as `--name` or `--name=value`, checked; and what stands beside them. */
-function normalise(options: Options, argv: readonly string[]): { normal: string[]; rest: string[] } {
+function normalise(
+  options: Options,
+  argv: readonly string[],
+): { normal: string[]; rest: string[] } {
   const normal: string[] = [];
   const rest: string[] = [];
   const seen = new Set<string>();
   const shorts = new Map(
-    Object.entries(options).flatMap(([name, option]) => (option.short ? [[option.short, name]] : [])),
+    Object.entries(options).flatMap(([name, option]) =>
+      option.short ? [[option.short, name]] : [],
+    ),
   );
   const take = (name: string, inline: string | undefined, next: string | undefined): number => {
     const option = options[name] as Option;
@@ -215,7 +224,9 @@ function normalise(options: Options, argv: readonly string[]): { normal: string[
     }
     if (option.choices && !option.choices.includes(value)) {
       const shown = option.secret ? '' : `'${value}' `;
-      throw usage(`invalid value ${shown}for '${title}' [possible values: ${option.choices.join(', ')}]`);
+      throw usage(
+        `invalid value ${shown}for '${title}' [possible values: ${option.choices.join(', ')}]`,
+      );
     }
     normal.push(`--${name}=${value}`);
     return inline === undefined ? 1 : 0;
@@ -251,7 +262,9 @@ function takeShorts(
   for (let at = 1; at < arg.length; at += 1) {
     const name = shorts.get(arg[at] as string);
     if (name === undefined) {
-      throw usage(`unexpected argument '-${String.fromCodePoint(arg.codePointAt(at) as number)}' found`);
+      throw usage(
+        `unexpected argument '-${String.fromCodePoint(arg.codePointAt(at) as number)}' found`,
+      );
     }
     if (options[name]?.kind === 'value') {
       const inline = arg.slice(at + 1).replace(/^=/, '');
@@ -269,7 +282,9 @@ function isValue(arg: string): boolean {
 
 function unknownOption(arg: string, names: readonly string[]): Error {
   const near = nearest(arg.slice(2), names);
-  return usage(`unexpected argument '${arg}' found${near ? `; a similar argument exists: '--${near}'` : ''}`);
+  return usage(
+    `unexpected argument '${arg}' found${near ? `; a similar argument exists: '--${near}'` : ''}`,
+  );
 }
 
 function checkConflicts(options: Options, normal: readonly string[]): void {
@@ -339,7 +354,8 @@ function editDistance(one: string, other: string): number {
         (above[column - 1] as number) + (same ? 0 : 1),
       );
       const swapped = one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
-      if (row > 1 && column > 1 && swapped) cost = Math.min(cost, (before[column - 2] as number) + 1);
+      if (row > 1 && column > 1 && swapped)
+        cost = Math.min(cost, (before[column - 2] as number) + 1);
       line.push(cost);
     }
     [before, above] = [above, line];

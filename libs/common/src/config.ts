@@ -31,12 +31,12 @@ function prescan(text: string, file: FileName): void {
     for (const character of line) {
       if (character === '[' || character === '{') depth += 1;
       else if (character === ']' || character === '}') depth = Math.max(0, depth - 1);
-      if (depth > MAX_BRACKETS) throw problem(file, index + 1, '', 'has brackets nested too deeply');
+      if (depth > MAX_BRACKETS)
+        throw problem(file, index + 1, '', 'has brackets nested too deeply');
     }
     if (indicators.replace(/\s/g, '').length > MAX_INDICATORS || indicators.length > MAX_INDENT) {
       throw problem(file, index + 1, '', 'is nested too deeply');
     }
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
     if (/[\x00-\x08\x0b\x0c\x0e-\x1f]/.test(line)) {
       throw problem(file, index + 1, '', 'has a control character');
     }
@@ -88,7 +88,12 @@ const WORDS_OF: Readonly<Record<string, string>> = {
   UNEXPECTED_TOKEN: 'something stands where nothing is expected',
 };
 
-function treeOf(node: unknown, lineAt: (offset: number) => number, file: FileName, near: number): Tree {
+function treeOf(
+  node: unknown,
+  lineAt: (offset: number) => number,
+  file: FileName,
+  near: number,
+): Tree {
   const line = lineOf(node, lineAt) ?? near;
   if (isAlias(node)) throw problem(file, line, '', 'uses an alias (*name): write the value out');
   if (isMap(node)) {
@@ -103,11 +108,16 @@ function treeOf(node: unknown, lineAt: (offset: number) => number, file: FileNam
     return { kind: 'map', line, entries };
   }
   if (isSeq(node)) {
-    return { kind: 'list', line, items: node.items.map((item) => treeOf(item, lineAt, file, line)) };
+    return {
+      kind: 'list',
+      line,
+      items: node.items.map((item) => treeOf(item, lineAt, file, line)),
+    };
   }
   const value: unknown = isScalar(node) ? node.value : null;
   const source = isScalar(node) && typeof node.source === 'string' ? node.source : String(value);
-  const simple = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+  const simple =
+    typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
   return { kind: 'scalar', line, value: simple ? value : null, source };
 }
 
@@ -175,7 +185,11 @@ export function readConfig(paths: Paths): Config {
 }
 
 /** Checks only the named keys of the file and of its section `notify`. */
-function pick(config: Config, top: readonly string[], notify: readonly string[]): Map<string, unknown> {
+function pick(
+  config: Config,
+  top: readonly string[],
+  notify: readonly string[],
+): Map<string, unknown> {
   if (!config.tree) return new Map();
   const some = (all: Readonly<Record<string, Schema>>, names: readonly string[]) =>
     Object.fromEntries(names.map((name) => [name, all[name] as Schema]));
@@ -185,7 +199,11 @@ function pick(config: Config, top: readonly string[], notify: readonly string[])
     properties: {
       ...some(KEYS, top),
       ...(notify.length > 0 && {
-        notify: { type: 'object', additionalProperties: true, properties: some(NOTIFY_KEYS, notify) },
+        notify: {
+          type: 'object',
+          additionalProperties: true,
+          properties: some(NOTIFY_KEYS, notify),
+        },
       }),
     },
   };
@@ -227,7 +245,9 @@ export type TemplateKind = 'started' | 'success' | 'failure' | 'rollback';
 /** Section `notify`. A channel without its credentials is undefined: it is not active. */
 export interface NotifySettings {
   readonly channel: ChannelName | 'both' | undefined;
-  readonly telegram: { botToken: Secret; chatId: string; threadId: number | undefined; apiUrl: string } | undefined;
+  readonly telegram:
+    | { botToken: Secret; chatId: string; threadId: number | undefined; apiUrl: string }
+    | undefined;
   readonly discord: { webhook: Secret } | undefined;
   readonly verboseErrors: boolean;
   template(kind: TemplateKind, channel: ChannelName): string | undefined;
@@ -244,7 +264,8 @@ export function notifySettingsOf(config: Config, env: Env): NotifySettings {
   const chatId = credential('telegram_chat_id');
   const webhook = credential('discord_webhook');
   const at = (key: string) => `${config.file.name}: notify.${key}`;
-  const apiUrl = env.RUNNER_TELEGRAM_API_URL || (notify.get('telegram_api_url') as string | undefined);
+  const apiUrl =
+    env.RUNNER_TELEGRAM_API_URL || (notify.get('telegram_api_url') as string | undefined);
   const templates = section(notify, 'templates');
   return {
     channel: notify.get('channel') as NotifySettings['channel'],
@@ -260,8 +281,11 @@ export function notifySettingsOf(config: Config, env: Env): NotifySettings {
             ),
           }
         : undefined,
-    discord: webhook ? { webhook: new Secret(httpAddress(webhook, at('discord_webhook'))) } : undefined,
+    discord: webhook
+      ? { webhook: new Secret(httpAddress(webhook, at('discord_webhook'))) }
+      : undefined,
     verboseErrors: (notify.get('verbose_errors') ?? true) as boolean,
-    template: (kind, channel) => section(templates ?? new Map(), kind)?.get(channel) as string | undefined,
+    template: (kind, channel) =>
+      section(templates ?? new Map(), kind)?.get(channel) as string | undefined,
   };
 }

@@ -27,7 +27,13 @@ export interface Health {
   readonly within: number;
 }
 
-export const HOOKS = ['pre_build', 'post_build', 'pre_switch', 'post_deploy', 'on_failure'] as const;
+export const HOOKS = [
+  'pre_build',
+  'post_build',
+  'pre_switch',
+  'post_deploy',
+  'on_failure',
+] as const;
 export type Hook = (typeof HOOKS)[number];
 
 /** Which channels hear of this app: `all` is `notify: {}` or `both`, `none` is no section at all. */
@@ -140,7 +146,9 @@ const TIMER_MAX = 2_147_483_647;
 /** `30m` in milliseconds; a bare number is seconds. */
 function milliseconds(text: unknown, fallback: number): number {
   const match = typeof text === 'string' ? /^(\d+)(ms|s|m|h)?$/.exec(text) : null;
-  return match ? Math.min(TIMER_MAX, Number(match[1]) * (UNITS[match[2] ?? 's'] as number)) : fallback;
+  return match
+    ? Math.min(TIMER_MAX, Number(match[1]) * (UNITS[match[2] ?? 's'] as number))
+    : fallback;
 }
 
 function list(value: unknown): readonly string[] {
@@ -155,25 +163,34 @@ function list(value: unknown): readonly string[] {
 export function readDeployFile(bytes: Uint8Array | undefined): DeployFile {
   const file: FileName = { name: DEPLOY_FILE, code: 'deploy_file_invalid' };
   const tree = bytes && readYaml(bytes, file);
-  const values = tree ? (check(tree, SCHEMA, file) as Map<string, unknown>) : new Map<string, unknown>();
+  const values = tree
+    ? (check(tree, SCHEMA, file) as Map<string, unknown>)
+    : new Map<string, unknown>();
   const keyLine = (key: string) =>
     (tree?.kind === 'map' && tree.entries.find((entry) => entry.key === key)?.line) || 1;
-  const fail = (key: string, what: string) => problem(file, keyLine(key.split('.')[0] as string), key, what);
+  const fail = (key: string, what: string) =>
+    problem(file, keyLine(key.split('.')[0] as string), key, what);
   const build = values.get('build');
   const buildMap = build instanceof Map ? build : new Map<string, unknown>([['run', build]]);
   const start = startOf(section(values, 'start'), fail);
   const hooks = section(values, 'hooks');
   const notify = section(values, 'notify');
-  if (values.has('stop') && start.type !== 'command') throw fail('stop', 'goes with start.type command alone');
+  if (values.has('stop') && start.type !== 'command')
+    throw fail('stop', 'goes with start.type command alone');
   return {
     instances: instancesOf(section(values, 'instances')),
-    build: { run: list(buildMap.get('run')), timeout: milliseconds(buildMap.get('timeout'), 1_800_000) },
+    build: {
+      run: list(buildMap.get('run')),
+      timeout: milliseconds(buildMap.get('timeout'), 1_800_000),
+    },
     start,
     stop: values.get('stop') as string | undefined,
     health: healthOf(section(values, 'health'), fail),
     keep: (values.get('keep') ?? 5) as number,
     shared: list(values.get('shared')).map((path) => sharedPath(path, fail)),
-    hooks: Object.fromEntries(HOOKS.map((hook) => [hook, list(hooks?.get(hook))])) as DeployFile['hooks'],
+    hooks: Object.fromEntries(
+      HOOKS.map((hook) => [hook, list(hooks?.get(hook))]),
+    ) as DeployFile['hooks'],
     notify: notify ? notifyOf(notify.get('channel') as string | undefined) : 'none',
   };
 }
@@ -213,7 +230,8 @@ function healthOf(health: Map<string, unknown> | undefined, fail: Fail): Health 
   const [kind] = kinds;
   if (kind === undefined || kinds.length > 1) throw fail('health', 'needs one of url, cmd, tcp');
   const [low = '200', high] = String(health.get('expect') ?? '200-299').split('-');
-  if (high !== undefined && Number(high) < Number(low)) throw fail('health.expect', 'ends before it begins');
+  if (high !== undefined && Number(high) < Number(low))
+    throw fail('health.expect', 'ends before it begins');
   return {
     kind,
     target: health.get(kind) as string,
@@ -228,7 +246,10 @@ function sharedPath(text: string, fail: Fail): { path: string; folder: boolean }
   const folder = text.endsWith('/');
   const path = text.replace(/\/+$/, '');
   const parts = path.split('/');
-  if (path.startsWith('/') || parts.some((part) => part === '' || part === '.' || part === '..' || part === '.git')) {
+  if (
+    path.startsWith('/') ||
+    parts.some((part) => part === '' || part === '.' || part === '..' || part === '.git')
+  ) {
     throw fail('shared', 'holds a path that leads out of the release');
   }
   return { path, folder };

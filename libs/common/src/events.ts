@@ -3,7 +3,12 @@ import { Failure } from './failure.ts';
 import { isAppName } from './names.ts';
 
 /** The four kinds of REQUIREMENTS that are announced, in the order in which a deploy has them. */
-export const EVENT_TYPES = ['DeployStarted', 'DeploySuccess', 'DeployFailure', 'RollbackSuccess'] as const;
+export const EVENT_TYPES = [
+  'DeployStarted',
+  'DeploySuccess',
+  'DeployFailure',
+  'RollbackSuccess',
+] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /** One line of the audit log. Fields that we do not know are kept. */
@@ -152,8 +157,14 @@ export type LogRecord = Readonly<Record<string, unknown>>;
 /** Reads one line of the log; undefined when it is not a JSON object. */
 export function readRecord(line: string | Uint8Array): LogRecord | undefined {
   try {
-    const value: unknown = JSON.parse(typeof line === 'string' ? line : Buffer.from(line.buffer, line.byteOffset, line.length).toString('utf8'));
-    return value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as LogRecord) : undefined;
+    const value: unknown = JSON.parse(
+      typeof line === 'string'
+        ? line
+        : Buffer.from(line.buffer, line.byteOffset, line.length).toString('utf8'),
+    );
+    return value !== null && typeof value === 'object' && !Array.isArray(value)
+      ? (value as LogRecord)
+      : undefined;
   } catch {
     return undefined;
   }

@@ -34,7 +34,8 @@ export function readIfThere(path: string, limit: number): Buffer | undefined {
   }
   try {
     const stat = fstatSync(fd);
-    if (!stat.isFile()) throw new Failure('file_unreadable', `cannot read ${path}: it is not a file`);
+    if (!stat.isFile())
+      throw new Failure('file_unreadable', `cannot read ${path}: it is not a file`);
     if (stat.size > limit) {
       throw new Failure('file_unreadable', `cannot read ${path}: it is larger than ${limit} bytes`);
     }

@@ -23,7 +23,8 @@ function rows(entries: readonly (readonly [string, string])[]): string {
 function optionRows(options: Options): [string, string][] {
   return Object.entries(options).map(([name, option]) => {
     const short = option.short ? `-${option.short}, ` : '    ';
-    const choices = option.kind === 'value' && option.choices ? ` [${option.choices.join('|')}]` : '';
+    const choices =
+      option.kind === 'value' && option.choices ? ` [${option.choices.join('|')}]` : '';
     return [`${short}${optionTitle(name, option)}`, `${option.about}${choices}`];
   });
 }
@@ -49,7 +50,9 @@ export function commandHelp(tool: Tool, definition: Command): string {
       : '',
     `Options:\n${rows([...own, ...optionRows(COMMON_OPTIONS)])}`,
     `Exit status:\n${rows(exits.map(([status, meaning]) => [String(status), meaning]))}`,
-    definition.examples ? `Examples:\n${definition.examples.map((line) => `  ${line}\n`).join('')}` : '',
+    definition.examples
+      ? `Examples:\n${definition.examples.map((line) => `  ${line}\n`).join('')}`
+      : '',
   ];
   return parts.filter(Boolean).join('\n');
 }

@@ -102,7 +102,8 @@ async function bodyOf(body: AsyncIterable<Uint8Array>, limit: number): Promise<s
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;
-    if (size > limit) throw new Failure('network_error', `the answer is larger than ${limit} bytes`);
+    if (size > limit)
+      throw new Failure('network_error', `the answer is larger than ${limit} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
@@ -110,13 +111,16 @@ async function bodyOf(body: AsyncIterable<Uint8Array>, limit: number): Promise<s
 
 function networkError(error: unknown, late: boolean, timeout: number): Failure {
   if (late) {
-    return new Failure('network_error', `no complete answer within ${timeout / 1000} s`, { reason: 'timeout' });
+    return new Failure('network_error', `no complete answer within ${timeout / 1000} s`, {
+      reason: 'timeout',
+    });
   }
   const cause = (error as { cause?: unknown }).cause;
   const inner = firstOf(systemCode(error) ? error : (cause ?? error));
   const code = systemCode(inner) ?? 'unknown error';
   // Node words these itself, from the address alone: `connect ECONNREFUSED 127.0.0.1:9`.
-  const plain = typeof (inner as { syscall?: unknown }).syscall === 'string' ? (inner as Error).message : code;
+  const plain =
+    typeof (inner as { syscall?: unknown }).syscall === 'string' ? (inner as Error).message : code;
   const words = WORDS[code] ?? (code.startsWith('HPE_') ? 'it does not speak HTTP' : undefined);
   return new Failure('network_error', words ? `${words} (${plain})` : plain, { reason: code });
 }

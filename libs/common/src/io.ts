@@ -48,10 +48,18 @@ function sleep(milliseconds: number): void {
   Atomics.wait(pause, 0, 0, milliseconds);
 }
 
+/** Device number of /dev/null, 1:3. */
+const NULL_DEVICE = 0x103;
+
 /** Whether a descriptor is a terminal. Loading node:tty is slow: only a device is asked with it. */
 function isTerminal(fd: number): boolean {
   try {
-    return fstatSync(fd).isCharacterDevice() && process.getBuiltinModule('node:tty').isatty(fd);
+    const stat = fstatSync(fd);
+    return (
+      stat.isCharacterDevice() &&
+      stat.rdev !== NULL_DEVICE &&
+      process.getBuiltinModule('node:tty').isatty(fd)
+    );
   } catch {
     return false;
   }
@@ -104,7 +112,8 @@ function openSource(fd: number): Source {
           const code = systemCode(error);
           if (code === 'EAGAIN') sleep(5);
           else if (code === 'EOF' || code === 'EBADF') return null;
-          else if (code === 'EISDIR') throw new Failure('file_unreadable', 'standard input is a directory');
+          else if (code === 'EISDIR')
+            throw new Failure('file_unreadable', 'standard input is a directory');
           else throw error;
         }
       }
@@ -172,4 +181,3 @@ export function readAll(source: Source, limit: number, what: string): string {
   }
   return Buffer.concat(chunks).toString('utf8');
 }
-

@@ -33,7 +33,11 @@ export function takeLock(path: string, waitSeconds: number, holder: Holder = {})
   makeFolder(dirname(path));
   let fd: number;
   try {
-    fd = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o600);
+    fd = openSync(
+      path,
+      constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK,
+      0o600,
+    );
   } catch (error) {
     throw systemFailure(error, `open the lock ${path}`);
   }

@@ -10,10 +10,12 @@ import {
   titleOf,
 } from './command.ts';
 import { EXIT, Failure, usage } from './failure.ts';
-import { type Io, processIo } from './io.ts';
 import { harmless, harmlessLine, jsonLine } from './harmless.ts';
+import { commandHelp, toolHelp } from './help.ts';
+import { type Io, processIo } from './io.ts';
 import { type ColourWhen, type Format, styleFor, yamlText } from './output.ts';
 import { chooseRoot, pathsOf } from './paths.ts';
+import { redactor } from './secret.ts';
 
 declare const __VERSION__: string;
 
@@ -39,13 +41,11 @@ async function run(tool: Tool, argv: readonly string[], io: Io): Promise<number>
     return EXIT.ok;
   }
   if (definition === 'help') {
-    const { toolHelp } = await import('./help.ts');
     io.stdout.write(toolHelp(tool));
     return EXIT.ok;
   }
   const parsed = parse(definition, rest);
   if (parsed.options.help === true) {
-    const { commandHelp } = await import('./help.ts');
     io.stdout.write(commandHelp(tool, definition));
     return EXIT.ok;
   }
@@ -68,11 +68,16 @@ function choose(
   if (first === '--help' || first === '-h') return { definition: 'help', rest: [] };
   const names = tool.commands.map((each) => each.name);
   if (first === undefined) {
-    throw usage(`'${tool.name}' requires a subcommand but one was not provided [subcommands: ${names.join(', ')}]`);
+    throw usage(
+      `'${tool.name}' requires a subcommand but one was not provided [subcommands: ${names.join(', ')}]`,
+    );
   }
   const definition = tool.commands.find((each) => each.name === first);
   if (definition) return { definition, rest: argv.slice(1) };
-  if (first.startsWith('-')) throw usage(`unexpected argument '${first}' found before a subcommand [subcommands: ${names.join(', ')}]`);
+  if (first.startsWith('-'))
+    throw usage(
+      `unexpected argument '${first}' found before a subcommand [subcommands: ${names.join(', ')}]`,
+    );
   const near = nearest(first, names);
   throw usage(
     `unrecognized subcommand '${first}'${near ? `; a similar subcommand exists: '${near}'` : ` [subcommands: ${names.join(', ')}]`}`,
@@ -91,7 +96,7 @@ async function contextOf(
   const title = titleOf(tool, definition);
   const context: Context = {
     io,
-    paths: pathsOf(chooseRoot(options.root as string | undefined, io.env, io.cwd)),
+    paths: pathsOf(chooseRoot(options.root as string | undefined, io.env, () => io.cwd)),
     options: options as Context['options'],
     args: args as Context['args'],
     format,
@@ -117,12 +122,18 @@ async function render(definition: Command, answer: Answer, context: Context): Pr
 }
 
 /** Tells an error: one sentence on stderr and, with `--json`, one object on stdout. */
-async function report(io: Io, tool: Tool, argv: readonly string[], error: unknown): Promise<number> {
-  const { redactor } = await import('./secret.ts');
+async function report(
+  io: Io,
+  tool: Tool,
+  argv: readonly string[],
+  error: unknown,
+): Promise<number> {
   const redact = redactor();
   if (!(error instanceof Failure)) {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    io.stderr.write(`${titleOf(tool)}: this is a bug in ${tool.name} ${__VERSION__}\n${harmless(redact(text))}\n`);
+    io.stderr.write(
+      `${titleOf(tool)}: this is a bug in ${tool.name} ${__VERSION__}\n${harmless(redact(text))}\n`,
+    );
     return EXIT.failed;
   }
   const message = harmlessLine(redact(error.message));
@@ -133,7 +144,8 @@ async function report(io: Io, tool: Tool, argv: readonly string[], error: unknow
       : `${titleOf(tool, definition)}: ${message} (${error.code})`;
   try {
     io.stderr.write(`${line}\n`);
-    if (wantsJson(argv)) io.stdout.write(`${jsonLine({ ...error.details, error: error.code, message })}\n`);
+    if (wantsJson(argv))
+      io.stdout.write(`${jsonLine({ ...error.details, error: error.code, message })}\n`);
   } catch {
     // Neither stream takes anything: the status is all that can be told.
   }

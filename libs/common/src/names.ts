@@ -15,7 +15,10 @@ function quoted(text: string): string {
 export function appName(text: string): string {
   if (isAppName(text)) return text;
   if (text === RESERVED) {
-    throw new Failure('name_invalid', `'${RESERVED}' is reserved: give the app another name with --name`);
+    throw new Failure(
+      'name_invalid',
+      `'${RESERVED}' is reserved: give the app another name with --name`,
+    );
   }
   throw new Failure(
     'name_invalid',
@@ -28,12 +31,6 @@ export function isAppName(text: string): boolean {
   return NAME.test(text) && !text.includes('..') && text !== RESERVED;
 }
 
-/** Checks an instance's name; throws `name_invalid`. */
-export function instanceName(text: string): string {
-  if (NAME.test(text) && !text.includes('..')) return text;
-  throw new Failure('name_invalid', `${quoted(text)} is not an instance name`);
-}
-
 /** Checks `owner/name` of a repository (a `.git` ending is dropped); throws `name_invalid`. */
 export function repoName(text: string): string {
   const repo = text.endsWith('.git') ? text.slice(0, -4) : text;
@@ -43,7 +40,10 @@ export function repoName(text: string): string {
     parts.length === 2 &&
     parts.every((part) => /^[A-Za-z0-9_.][A-Za-z0-9_.-]*$/.test(part) && !/^\.+$/.test(part));
   if (good) return repo;
-  throw new Failure('name_invalid', `${quoted(text)} is not a repository: give it as <owner>/<name>`);
+  throw new Failure(
+    'name_invalid',
+    `${quoted(text)} is not a repository: give it as <owner>/<name>`,
+  );
 }
 
 /**

@@ -2,15 +2,17 @@
 import { jsonEscapes, UNSAFE } from './harmless.ts';
 
 export type Format = 'human' | 'json' | 'yaml';
-export const FORMATS: readonly Format[] = ['human', 'json', 'yaml'];
 
 /** YAML of a value; unsafe characters are written as escapes in double quotes. */
 export async function yamlText(value: unknown): Promise<string> {
   const { stringify } = await import('yaml');
-  const plain: unknown = JSON.parse(JSON.stringify(value));
-  const text = stringify(plain, { lineWidth: 0 });
+  const json = JSON.stringify(value);
+  const plain: unknown = JSON.parse(json);
+  // In a block, a text that begins with a space would come back without it.
+  const blockQuote = !/(?:^|[:[,])"(?:\\n)* /.test(json);
+  const text = stringify(plain, { lineWidth: 0, blockQuote });
   if (text.search(UNSAFE) === -1) return text;
-  const quoted = { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN' } as const;
+  const quoted = { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'QUOTE_DOUBLE' } as const;
   return jsonEscapes(stringify(plain, { lineWidth: 0, blockQuote: false, ...quoted }));
 }
 
@@ -55,7 +57,13 @@ export function cells(text: string): number {
     const code = character.codePointAt(0) ?? 0;
     if (code < 0x300) width += 1;
     else if (/\p{M}|\u200d|\ufe0f/u.test(character)) width += 0;
-    else width += /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]|\p{Emoji_Presentation}/u.test(character) ? 2 : 1;
+    else
+      width +=
+        /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]|\p{Emoji_Presentation}/u.test(
+          character,
+        )
+          ? 2
+          : 1;
   }
   return width;
 }
@@ -66,16 +74,26 @@ export function pad(text: string, width: number): string {
 }
 
 /** Lines `label  value` with the values aligned; continuation lines are indented under the value. */
-export function fields(rows: readonly (readonly [label: string, value: string])[], indent = '  '): string {
+export function fields(
+  rows: readonly (readonly [label: string, value: string])[],
+  indent = '  ',
+): string {
   const width = Math.max(0, ...rows.map(([label]) => cells(label)));
   const margin = indent + ' '.repeat(width + 2);
   return rows
-    .map(([label, value]) => `${indent}${pad(label, width)}  ${value.replaceAll('\n', `\n${margin}`)}\n`)
+    .map(
+      ([label, value]) =>
+        `${indent}${pad(label, width)}  ${value.replaceAll('\n', `\n${margin}`)}\n`,
+    )
     .join('');
 }
 
 /** A table with a heading line; the last column is not padded. */
-export function table(heading: readonly string[], rows: readonly (readonly string[])[], style: Style): string {
+export function table(
+  heading: readonly string[],
+  rows: readonly (readonly string[])[],
+  style: Style,
+): string {
   const widths = heading.map((title, column) =>
     Math.max(cells(title), ...rows.map((row) => cells(row[column] ?? ''))),
   );

@@ -1,5 +1,5 @@
 /** Where everything lives under the runner's root. No file outside the root is ever written. */
-import { join, resolve } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 
 /** Where the runner lives unless `--root` or RUNNER_ROOT says otherwise. */
 export const DEFAULT_ROOT = '/opt/runner';
@@ -44,9 +44,11 @@ export interface InstancePaths {
 export function chooseRoot(
   option: string | undefined,
   env: Readonly<Record<string, string | undefined>>,
-  cwd: string,
+  cwd: () => string,
 ): string {
-  return resolve(cwd, option || env.RUNNER_ROOT || DEFAULT_ROOT);
+  const chosen = option || env.RUNNER_ROOT || DEFAULT_ROOT;
+  // Asked only when it is needed: a folder that was deleted cannot be named.
+  return isAbsolute(chosen) ? resolve(chosen) : resolve(cwd(), chosen);
 }
 
 /** The layout under a root; see `docs/files.md`. */

@@ -25,7 +25,8 @@ export function askSecret(io: Io, question: string): string {
       if (!bytes) throw new Failure('interrupted', 'the input ended before an answer');
       for (const key of Buffer.from(bytes).toString('utf8')) {
         if (key === '\r' || key === '\n') return answer;
-        if (key === CTRL_C || key === CTRL_D) throw new Failure('interrupted', 'cancelled, nothing was changed');
+        if (key === CTRL_C || key === CTRL_D)
+          throw new Failure('interrupted', 'cancelled, nothing was changed');
         if (key === CTRL_U) answer = '';
         else if (BACKSPACE.test(key)) answer = [...answer].slice(0, -1).join('');
         else if (key >= ' ') answer += key;

@@ -63,7 +63,10 @@ export interface FileName {
 /** One sentence `file:line: key: what is wrong`. */
 export function problem(file: FileName, line: number, key: string, what: string): Failure {
   const place = key ? `${key}: ` : '';
-  return new Failure(file.code, `${file.name}:${line}: ${harmlessLine(place)}${what}`, { line, key });
+  return new Failure(file.code, `${file.name}:${line}: ${harmlessLine(place)}${what}`, {
+    line,
+    key,
+  });
 }
 
 const WORDS = { map: 'a section', list: 'a list', scalar: 'a single value' } as const;
@@ -73,7 +76,8 @@ export function check(tree: Tree, schema: Schema, file: FileName, key = ''): unk
   if ('anyOf' in schema) return checkAny(tree, schema.anyOf, file, key);
   if (schema.type === 'object') return checkMap(tree, schema, file, key);
   if (schema.type === 'array') {
-    if (tree.kind !== 'list') throw problem(file, tree.line, key, `must be a list, not ${WORDS[tree.kind]}`);
+    if (tree.kind !== 'list')
+      throw problem(file, tree.line, key, `must be a list, not ${WORDS[tree.kind]}`);
     return tree.items.map((item, index) => check(item, schema.items, file, `${key}[${index}]`));
   }
   if (tree.kind !== 'scalar') {
@@ -86,7 +90,12 @@ export function check(tree: Tree, schema: Schema, file: FileName, key = ''): unk
   if (schema.type === 'integer') {
     const { minimum, maximum } = schema;
     const value = tree.value;
-    if (typeof value === 'number' && Number.isSafeInteger(value) && value >= minimum && value <= maximum) {
+    if (
+      typeof value === 'number' &&
+      Number.isSafeInteger(value) &&
+      value >= minimum &&
+      value <= maximum
+    ) {
       return value;
     }
     throw problem(file, tree.line, key, `must be a whole number from ${minimum} to ${maximum}`);
@@ -102,11 +111,14 @@ function checkText(
 ): string {
   const fail = (what: string) => problem(file, tree.line, key, what);
   const numberAllowed = schema.type !== 'string';
-  const isText = typeof tree.value === 'string' || (numberAllowed && typeof tree.value === 'number');
+  const isText =
+    typeof tree.value === 'string' || (numberAllowed && typeof tree.value === 'number');
   if (!isText && schema.enum) throw fail(`must be one of ${schema.enum.join(', ')}`);
-  if (!isText) throw fail(schema.wanted ? `must be ${schema.wanted}` : 'must be a text (put it in quotes)');
+  if (!isText)
+    throw fail(schema.wanted ? `must be ${schema.wanted}` : 'must be a text (put it in quotes)');
   const text = typeof tree.value === 'string' ? tree.value : tree.source;
-  if (schema.enum && !schema.enum.includes(text)) throw fail(`must be one of ${schema.enum.join(', ')}`);
+  if (schema.enum && !schema.enum.includes(text))
+    throw fail(`must be one of ${schema.enum.join(', ')}`);
   if (text.length < (schema.minLength ?? 0)) throw fail('must not be empty');
   if (schema.pattern !== undefined && !new RegExp(schema.pattern, 'u').test(text)) {
     throw fail(`must be ${schema.wanted ?? `a text like ${schema.pattern}`}`);
@@ -114,10 +126,17 @@ function checkText(
   return text;
 }
 
-function checkMap(tree: Tree, schema: ObjectSchema, file: FileName, key: string): Map<string, unknown> {
+function checkMap(
+  tree: Tree,
+  schema: ObjectSchema,
+  file: FileName,
+  key: string,
+): Map<string, unknown> {
   const values = new Map<string, unknown>();
-  if (tree.kind === 'scalar' && tree.value === null) return requireKeys(values, schema, file, key, tree.line);
-  if (tree.kind !== 'map') throw problem(file, tree.line, key, `must be a section, not ${WORDS[tree.kind]}`);
+  if (tree.kind === 'scalar' && tree.value === null)
+    return requireKeys(values, schema, file, key, tree.line);
+  if (tree.kind !== 'map')
+    throw problem(file, tree.line, key, `must be a section, not ${WORDS[tree.kind]}`);
   for (const entry of tree.entries) {
     const path = key ? `${key}.${entry.key}` : entry.key;
     const known = Object.hasOwn(schema.properties ?? {}, entry.key);
@@ -127,13 +146,18 @@ function checkMap(tree: Tree, schema: ObjectSchema, file: FileName, key: string)
       const names = Object.keys(schema.properties ?? {}).join(', ');
       throw problem(file, entry.line, path, `unknown key (known here: ${names})`);
     }
-    if (!known && schema.propertyPattern && !new RegExp(schema.propertyPattern, 'u').test(entry.key)) {
+    if (
+      !known &&
+      schema.propertyPattern &&
+      !new RegExp(schema.propertyPattern, 'u').test(entry.key)
+    ) {
       throw problem(file, entry.line, path, 'is not a valid name');
     }
     // A key without a value says nothing, as if it were not there.
     const empty = entry.value.kind === 'scalar' && entry.value.value === null;
     if (!empty) values.set(entry.key, check(entry.value, wanted, file, path));
-    else if ('type' in wanted && wanted.type === 'object') values.set(entry.key, check(entry.value, wanted, file, path));
+    else if ('type' in wanted && wanted.type === 'object')
+      values.set(entry.key, check(entry.value, wanted, file, path));
   }
   return requireKeys(values, schema, file, key, tree.line);
 }
@@ -164,7 +188,10 @@ function checkAny(tree: Tree, forms: readonly Schema[], file: FileName, key: str
 }
 
 /** The value of a checked section, typed by the caller who knows the schema. */
-export function section(values: Map<string, unknown>, key: string): Map<string, unknown> | undefined {
+export function section(
+  values: Map<string, unknown>,
+  key: string,
+): Map<string, unknown> | undefined {
   const value = values.get(key);
   return value instanceof Map ? (value as Map<string, unknown>) : undefined;
 }

@@ -75,7 +75,8 @@ const SHAPES: readonly RegExp[] = [
   /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g,
   /\bAIza[A-Za-z0-9_-]{35}/g,
   /\beyJ[A-Za-z0-9_-]{8,4096}\.[A-Za-z0-9_-]{8,8192}(?:\.[A-Za-z0-9_-]{8,4096}){1,3}/g,
-  /\b[1-9]\d{4,16}:[A-Za-z0-9_-]{30,64}/g,
+  // No \b before it: in an address it stands behind `bot`.
+  /(?<!\d)[1-9]\d{4,16}:[A-Za-z0-9_-]{30,64}/g,
   /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]{0,16384}(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?/g,
 ];
 
@@ -96,7 +97,9 @@ function formsOf(value: string): string[] {
   const bytes = Buffer.from(value, 'utf8');
   const base64 = [0, 1, 2].map((shift) => {
     // Dropping the characters that depend on what stands before and after leaves the stable middle.
-    const text = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64').replace(/=+$/, '');
+    const text = Buffer.concat([Buffer.alloc(shift), bytes])
+      .toString('base64')
+      .replace(/=+$/, '');
     const from = shift === 0 ? 0 : shift + 1;
     return text.slice(from, (bytes.length + shift) % 3 === 0 ? undefined : -1);
   });

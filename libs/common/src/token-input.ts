@@ -23,7 +23,9 @@ export interface TokenChoice {
 export function readToken(io: Io, choice: TokenChoice, question: string): Secret | undefined {
   if (choice.token === '-') return tokenSecret(readAll(io.stdin, FILE_MAX, 'the token'));
   if (choice.token !== undefined) {
-    choice.note('warning: --token shows the token in the process list, better: --token - or --token-file');
+    choice.note(
+      'warning: --token shows the token in the process list, better: --token - or --token-file',
+    );
     return tokenSecret(choice.token);
   }
   const file = choice['token-file'];

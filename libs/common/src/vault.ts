@@ -62,7 +62,11 @@ export function readKeyring(paths: Paths, env: Env): Keyring | undefined {
     .filter((line) => line !== '')
     .map((line) => decode(line, KEY_BYTES))
     .map((bytes) => {
-      if (!bytes) throw new Failure('mkey_malformed', `${path} does not hold 32-byte keys in base64url, one per line`);
+      if (!bytes)
+        throw new Failure(
+          'mkey_malformed',
+          `${path} does not hold 32-byte keys in base64url, one per line`,
+        );
       return masterKey(bytes);
     });
   const [first, ...older] = keys;
@@ -74,7 +78,10 @@ export function readKeyring(paths: Paths, env: Env): Keyring | undefined {
 export function requireKeyring(paths: Paths, env: Env): Keyring {
   const keyring = readKeyring(paths, env);
   if (keyring) return keyring;
-  throw new Failure('mkey_missing', `there is no master key in ${mkeyFile(paths, env)}: restore it from your backup`);
+  throw new Failure(
+    'mkey_missing',
+    `there is no master key in ${mkeyFile(paths, env)}: restore it from your backup`,
+  );
 }
 
 /**
@@ -102,7 +109,13 @@ interface Header {
 /** Seals a token for an app; `twoLayers` is `--ckey`: a content key of the app's own inside mkey. */
 export function seal(token: Secret, app: string, keyring: Keyring, twoLayers: boolean): string {
   const [current] = keyring;
-  const header: Header = { alg: twoLayers ? 'A256GCMKW' : 'dir', enc: 'A256GCM', kid: current.kid, app, fld: FIELD };
+  const header: Header = {
+    alg: twoLayers ? 'A256GCMKW' : 'dir',
+    enc: 'A256GCM',
+    kid: current.kid,
+    app,
+    fld: FIELD,
+  };
   let contentKey = current.bytes;
   let wrapped = '';
   if (twoLayers) {
@@ -133,7 +146,8 @@ export function hasTwoLayers(value: string): boolean {
  * `mkey_unknown` (sealed with a key that is not in the file), `token_wrong_app` (copied).
  */
 export function open(value: string, app: string, keyring: Keyring): Secret {
-  const corrupt = (why: string) => new Failure('token_corrupt', `the stored token of '${app}' ${why}`);
+  const corrupt = (why: string) =>
+    new Failure('token_corrupt', `the stored token of '${app}' ${why}`);
   const parts = value.split('.');
   const [head = '', wrapped = '', ivText = '', sealed = '', tagText = ''] = parts;
   const header = headerOf(head);
@@ -148,14 +162,20 @@ export function open(value: string, app: string, keyring: Keyring): Secret {
   if (!iv || !tag || !bytes || (!twoLayers && wrapped !== '')) throw corrupt('is damaged');
   const key = keyring.find((each) => each.kid === header.kid);
   if (!key) {
-    throw new Failure('mkey_unknown', `the stored token of '${app}' is sealed with another master key than those in use`);
+    throw new Failure(
+      'mkey_unknown',
+      `the stored token of '${app}' is sealed with another master key than those in use`,
+    );
   }
   const contentKey = twoLayers ? unwrap(header, wrapped, key.bytes) : key.bytes;
   const plain = contentKey && decrypt(contentKey, iv, tag, bytes, head);
   if (!plain) throw corrupt('is damaged');
   // Checked after decryption: only now is the header known to be the one that was sealed.
   if (header.app !== app || header.fld !== FIELD) {
-    throw new Failure('token_wrong_app', `the stored token of '${app}' was sealed for another app or field`);
+    throw new Failure(
+      'token_wrong_app',
+      `the stored token of '${app}' was sealed for another app or field`,
+    );
   }
   return new Secret(plain.toString('utf8'));
 }
@@ -167,7 +187,13 @@ function unwrap(header: Header, wrapped: string, key: Buffer): Buffer | undefine
   return iv && tag && bytes && decrypt(key, iv, tag, bytes);
 }
 
-function decrypt(key: Buffer, iv: Buffer, tag: Buffer, bytes: Buffer, aad?: string): Buffer | undefined {
+function decrypt(
+  key: Buffer,
+  iv: Buffer,
+  tag: Buffer,
+  bytes: Buffer,
+  aad?: string,
+): Buffer | undefined {
   try {
     const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES });
     decipher.setAuthTag(tag);
@@ -182,7 +208,8 @@ function decrypt(key: Buffer, iv: Buffer, tag: Buffer, bytes: Buffer, aad?: stri
 function decode(text: unknown, length?: number): Buffer | undefined {
   if (typeof text !== 'string') return undefined;
   const bytes = Buffer.from(text, 'base64url');
-  const good = bytes.toString('base64url') === text && (length === undefined || bytes.length === length);
+  const good =
+    bytes.toString('base64url') === text && (length === undefined || bytes.length === length);
   return good ? bytes : undefined;
 }
 

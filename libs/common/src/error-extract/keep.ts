@@ -6,21 +6,18 @@ const KEPT = 2000;
 
 /** A function that gives the form of a row that may be kept; each row is redacted once. */
 export function createKeeper(redact: (text: string) => string): (row: Row) => Row {
-  const known = new WeakMap<Row, Row>();
   return (row) => {
-    const before = known.get(row);
-    if (before !== undefined) return before;
+    if (row.kept !== undefined) return row.kept;
     const text = redact(row.text);
     const same = text === row.text;
-    const kept = {
+    const kept: Row = {
       ...row,
       text: own(text),
       whole: own(same ? row.whole : redact(row.whole)),
       trimmed: own(same ? row.trimmed : redact(row.trimmed)),
     };
-    known.set(row, kept);
-    // A kept row is its own kept form.
-    known.set(kept, kept);
+    kept.kept = kept;
+    row.kept = kept;
     return kept;
   };
 }

@@ -7,6 +7,12 @@ import { dropControls, stripAnsi } from '../text.ts';
  */
 const LINE_KEPT = 8192;
 
+/**
+ * Bytes or code units that are read at once. Lines point into the text they were cut from, so a
+ * larger one would be held by whatever line of it is remembered.
+ */
+const PIECE = 16_384;
+
 /** Receives a cleaned line, its number from 1, and whether a carriage return drew over it later. */
 export type LineSink = (text: string, line: number, overwritten: boolean) => void;
 
@@ -71,7 +77,10 @@ export function createLineReader(sink: LineSink): LineReader {
 
   return {
     push(chunk) {
-      read(typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true }));
+      for (let at = 0; at < chunk.length; at += PIECE) {
+        if (typeof chunk === 'string') read(chunk.slice(at, at + PIECE));
+        else read(decoder.decode(chunk.subarray(at, at + PIECE), { stream: true }));
+      }
     },
     end() {
       read(decoder.decode());
