@@ -12,15 +12,18 @@ const CHANNEL_WINDOW = 60_000;
  * The two windows of a webhook, in a time that runs `speed` times as fast. Without `speed` nothing
  * is enforced, and the headers say that there is room.
  */
-export function webhookRates(speed: number | undefined) {
+export function webhookRates(speed: number | undefined, clock: () => number) {
   const own = rateWindow(LIMIT, WINDOW / (speed ?? 1));
   const channel = rateWindow(CHANNEL_LIMIT, CHANNEL_WINDOW / (speed ?? 1));
   const bucket = randomBytes(8).toString('hex');
   return {
-    channel,
+    /** Other webhooks of the channel have sent so many messages now. */
+    occupy(count: number): void {
+      for (let n = 0; n < count; n += 1) channel.add(clock());
+    },
     /** Seconds to wait; 0 when the message was counted. */
     take(): { seconds: number; scope: 'user' | 'shared' } {
-      const now = performance.now();
+      const now = clock();
       const [first, second] = [own.wait(now), channel.wait(now)];
       if (speed !== undefined && Math.max(first, second) > 0) {
         const seconds = Math.ceil(Math.max(first, second)) / 1000;
@@ -32,7 +35,7 @@ export function webhookRates(speed: number | undefined) {
     },
     /** The channel's window is not announced. */
     headers(): Record<string, string> {
-      const now = performance.now();
+      const now = clock();
       const remaining = speed === undefined ? LIMIT - 1 : own.remaining(now);
       const seconds = (own.wait(now) || WINDOW / (speed ?? 1)) / 1000;
       return {

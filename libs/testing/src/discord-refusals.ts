@@ -15,19 +15,20 @@ export const problem = (status: number, code: number, message: string): Answer =
 
 /** Refusals as the platform words them, to be given to fail(). */
 export const refusals = {
+  empty: problem(400, 50006, 'Cannot send an empty message'),
   invalidToken: problem(401, 50027, 'Invalid Webhook Token'),
   unknownWebhook: problem(404, 10015, 'Unknown Webhook'),
   unknownChannel: problem(404, 10003, 'Unknown Channel'),
   internal: problem(500, 0, '500: Internal Server Error'),
   /** 429 of the platform itself; `seconds` has a fraction. */
-  rateLimited: (seconds: number, { global = false } = {}): Answer => ({
+  rateLimited: (seconds: number, scope: 'user' | 'shared' | 'global' = 'user'): Answer => ({
     status: 429,
-    body: { message: 'You are being rate limited.', retry_after: seconds, global },
-    headers: {
-      'Retry-After': String(Math.ceil(seconds)),
-      'X-RateLimit-Scope': global ? 'global' : 'user',
-      ...(global && { 'X-RateLimit-Global': 'true' }),
+    body: {
+      message: 'You are being rate limited.',
+      retry_after: seconds,
+      global: scope === 'global',
     },
+    headers: { 'Retry-After': String(Math.ceil(seconds)), 'X-RateLimit-Scope': scope },
   }),
   /** 429 of the proxy in front of the platform: a page and no JSON. */
   cloudflareRateLimited: {

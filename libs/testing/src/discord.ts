@@ -29,6 +29,8 @@ export interface DiscordOptions {
    * wait a tenth. Default: no rates.
    */
   readonly rates?: number;
+  /** Milliseconds of the clock that rates are measured with. Default `performance.now()`. */
+  readonly now?: () => number;
 }
 
 /** Routes for faults are `POST` and `GET`. */
@@ -69,7 +71,7 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
   const token = randomBytes(51).toString('base64url');
   const name = options.name ?? 'Deploys';
   const messages: AcceptedMessage[] = [];
-  const rates = webhookRates(options.rates);
+  const rates = webhookRates(options.rates, options.now ?? (() => performance.now()));
   let exists = true;
 
   const webhookObject = (url: string) => ({
@@ -90,18 +92,11 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
     query: URLSearchParams,
   ) => {
     const { seconds, scope } = rates.take();
-    for (const [header, value] of Object.entries(rates.headers()))
+    for (const [header, value] of Object.entries(rates.headers())) {
       response.setHeader(header, value);
-    const body = await readBody(request);
-    if (seconds > 0) {
-      const limited = {
-        message: 'You are being rate limited.',
-        retry_after: seconds,
-        global: false,
-      };
-      const headers = { 'Retry-After': String(Math.ceil(seconds)), 'X-RateLimit-Scope': scope };
-      return sendJson(response, 429, limited, headers);
     }
+    const body = await readBody(request);
+    if (seconds > 0) return sendAnswer(response, refusals.rateLimited(seconds, scope));
     const parsed = parseBody(request, body);
     if (!('json' in parsed)) return sendAnswer(response, parsed);
     const errors = checkMessage(parsed.json);
@@ -109,8 +104,7 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
       return sendJson(response, 400, { message: 'Invalid Form Body', code: 50035, errors });
     }
     const payload = parsed.json as Readonly<Record<string, unknown>>;
-    if (isEmptyMessage(payload))
-      return sendAnswer(response, problem(400, 50006, 'Cannot send an empty message'));
+    if (isEmptyMessage(payload)) return sendAnswer(response, refusals.empty);
 
     const waited = query.get('wait') === 'true';
     const message: AcceptedMessage = {
@@ -173,8 +167,6 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
     remove: () => {
       exists = false;
     },
-    occupyChannel(count) {
-      for (let n = 0; n < count; n += 1) rates.channel.add(performance.now());
-    },
+    occupyChannel: rates.occupy,
   };
 }

@@ -3,18 +3,9 @@
  * date and no configuration of the user's: the same commits get the same ids everywhere.
  */
 import { execFile } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
-
-const execute = promisify(execFile);
-
-const AUTHOR = {
-  GIT_AUTHOR_NAME: 'Ada Example',
-  GIT_AUTHOR_EMAIL: 'ada@example.org',
-  GIT_COMMITTER_NAME: 'Ada Example',
-  GIT_COMMITTER_EMAIL: 'ada@example.org',
-};
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Files, importStream } from './git-import.ts';
 
 /** 2024-01-01T00:00:00Z; every commit is a minute later than the one before. */
 const FIRST_COMMIT_TIME = 1_704_067_200;
@@ -32,20 +23,15 @@ export function gitEnvironment(): Record<string, string> {
 }
 
 export interface CommitOptions {
-  /** Default `main`. Made from the default branch when it does not exist. */
+  /** Default `main`. Begins at the head of `main` when it does not exist. */
   readonly branch?: string;
   /** An annotated tag put on the commit; moved when it exists. */
   readonly tag?: string;
   /** Paths of `files` that get mode 0755. */
   readonly executable?: readonly string[];
-  /** The commit replaces the history of the branch: a force push. */
+  /** The commit keeps the other files, but replaces the history of the branch: a force push. */
   readonly force?: boolean;
 }
-
-/** Content by path; `null` deletes, `{ link }` makes a symlink. Other files stay. */
-export type Files = Readonly<
-  Record<string, string | Uint8Array | null | { readonly link: string }>
->;
 
 export interface GitRepos {
   /** Absolute path of a bare repository, whether it exists or not. */
@@ -55,93 +41,65 @@ export interface GitRepos {
   /** Adds a commit and resolves its full id. */
   commit(name: string, files: Files, message: string, options?: CommitOptions): Promise<string>;
   deleteBranch(name: string, branch: string): Promise<void>;
-  /** The full id that a branch or tag points to; null when there is none. */
+  /** The full id that a branch (default `main`) or tag points to; null when there is none. */
   head(name: string, ref?: string): Promise<string | null>;
 }
 
-function writeFiles(folder: string, files: Files, executable: readonly string[]): void {
-  for (const [path, content] of Object.entries(files)) {
-    const absolute = join(folder, path);
-    rmSync(absolute, { recursive: true, force: true });
-    if (content === null) continue;
-    mkdirSync(dirname(absolute), { recursive: true });
-    if (typeof content === 'object' && 'link' in content) symlinkSync(content.link, absolute);
-    else {
-      writeFileSync(absolute, content);
-      chmodSync(absolute, executable.includes(path) ? 0o755 : 0o644);
-    }
-  }
+function git(cwd: string, args: readonly string[], stdin?: Buffer): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const options = { cwd, env: gitEnvironment(), maxBuffer: 1 << 26 };
+    const child = execFile('git', args, options, (error, stdout) => {
+      if (error === null) resolve(stdout.trim());
+      else reject(error);
+    });
+    // When git ends early, its message is what counts.
+    child.stdin?.on('error', () => {});
+    child.stdin?.end(stdin);
+  });
 }
 
-/** Keeps its bare repositories in `folder/bare` and one private work tree of each in `folder/work`. */
+/** Keeps its bare repositories below `folder`, as `owner/name.git`. */
 export function gitRepos(folder: string): GitRepos {
-  const path = (name: string) => join(folder, 'bare', `${name}.git`);
+  const path = (name: string) => join(folder, `${name}.git`);
   let commits = 0;
 
-  const git = async (cwd: string, args: readonly string[]): Promise<string> => {
-    const date = `${FIRST_COMMIT_TIME + commits * 60} +0000`;
-    const dates = { GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date };
-    const env = { ...gitEnvironment(), ...AUTHOR, ...dates };
-    const quiet = [
-      '-c',
-      'gc.auto=0',
-      '-c',
-      'maintenance.auto=false',
-      '-c',
-      'advice.detachedHead=false',
-    ];
-    const { stdout } = await execute('git', [...quiet, ...args], { cwd, env, maxBuffer: 1 << 26 });
-    return stdout.trim();
-  };
-
-  const head = async (name: string, ref = 'main'): Promise<string | null> => {
-    const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`];
-    return git(path(name), args).catch(() => null);
-  };
-
-  const workTree = async (name: string): Promise<string> => {
-    const work = join(folder, 'work', name);
-    if (!existsSync(work)) {
-      mkdirSync(work, { recursive: true });
-      await git(work, ['init', '--quiet', '--initial-branch=main']);
-      await git(work, ['remote', 'add', 'origin', path(name)]);
-    }
-    await git(work, ['fetch', '--quiet', '--prune', 'origin']);
-    return work;
-  };
+  const id = (name: string, object: string) =>
+    git(path(name), ['rev-parse', '--verify', '--quiet', '--end-of-options', object]).catch(
+      () => null,
+    );
 
   return {
     path,
-    head,
+    head: (name, ref = 'main') => id(name, `${ref}^{commit}`),
     async createRepo(name) {
       mkdirSync(path(name), { recursive: true });
-      await git(path(name), ['init', '--quiet', '--bare', '--initial-branch=main']);
-      // What a code host allows: the exact commit may be asked for, a push may be forced.
-      await git(path(name), ['config', 'uploadpack.allowAnySHA1InWant', 'true']);
-      await git(path(name), ['config', 'uploadpack.allowFilter', 'true']);
+      const settings = {
+        'uploadpack.allowAnySHA1InWant': 'true',
+        'uploadpack.allowFilter': 'true',
+      };
+      await git(path(name), ['init', '--quiet', '--bare', '--initial-branch=main', '--template=']);
+      // What a code host allows: an exact commit may be asked for.
+      for (const [key, value] of Object.entries(settings)) {
+        await git(path(name), ['config', key, value]);
+      }
     },
     async commit(name, files, message, { branch = 'main', tag, executable = [], force } = {}) {
-      const work = await workTree(name);
-      const parent = (await head(name, `refs/heads/${branch}`)) ?? (await head(name));
-      await git(work, ['checkout', '--quiet', '--orphan', 'next']);
-      await git(work, ['reset', '--quiet', '--hard', ...(parent === null ? [] : [parent])]);
-      if (parent !== null && force === true) {
-        // The files stay, the history does not.
-        await git(work, ['update-ref', '-d', 'HEAD']);
-      }
-      writeFiles(work, files, executable);
-      await git(work, ['add', '--all', '--force']);
-      await git(work, ['commit', '--quiet', '--allow-empty', '--message', message]);
-      const id = await git(work, ['rev-parse', 'HEAD']);
-      await git(work, ['push', '--quiet', '--force', 'origin', `HEAD:refs/heads/${branch}`]);
-      if (tag !== undefined) {
-        await git(work, ['tag', '--annotate', '--force', '--message', tag, tag, id]);
-        await git(work, ['push', '--quiet', '--force', 'origin', `refs/tags/${tag}`]);
-      }
-      await git(work, ['checkout', '--quiet', '--detach']);
-      await git(work, ['branch', '--quiet', '--delete', '--force', 'next']);
+      const parent =
+        (await id(name, `refs/heads/${branch}^{commit}`)) ?? (await id(name, 'main^{commit}'));
+      const orphan = force === true && parent !== null;
+      const stream = importStream({
+        branch,
+        message,
+        files,
+        executable,
+        parent: orphan ? null : parent,
+        tree: orphan ? await id(name, `${parent}^{tree}`) : null,
+        tag,
+        time: FIRST_COMMIT_TIME + commits * 60,
+      });
       commits += 1;
-      return id;
+      const args = ['fast-import', '--quiet', '--force', '--done', '--date-format=raw'];
+      return git(path(name), args, stream);
     },
     async deleteBranch(name, branch) {
       await git(path(name), ['update-ref', '-d', `refs/heads/${branch}`]);

@@ -6,7 +6,8 @@ import { execFileSync, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { type CommitOptions, type Files, gitEnvironment, gitRepos } from './git-repos.ts';
+import type { Files } from './git-import.ts';
+import { type CommitOptions, gitEnvironment, gitRepos } from './git-repos.ts';
 import { type Loopback, startLoopback } from './loopback.ts';
 import { temporaryFolder } from './temp.ts';
 
@@ -107,6 +108,8 @@ function serve(
       HTTP_CONTENT_ENCODING: given('content-encoding'),
       GIT_PROTOCOL: given('git-protocol'),
       REMOTE_ADDR: '127.0.0.1',
+      // With a user, pushing is allowed.
+      ...(tokenOf(request) !== null && { REMOTE_USER: TOKEN_USER }),
     },
     stdio: ['pipe', 'pipe', 'ignore'],
   });
@@ -140,9 +143,8 @@ function execPath(): string {
 
 /** Starts a server without repositories at which `token`, if given, is valid. */
 export async function startGitServer(options: { token?: string } = {}): Promise<GitServer> {
-  const folder = temporaryFolder('git-server');
-  const repos = gitRepos(folder);
-  const root = join(folder, 'bare');
+  const root = temporaryFolder('git-server');
+  const repos = gitRepos(root);
   const tokens = new Set<string>(options.token === undefined ? [] : [options.token]);
   const publicRepos = new Set<string>();
 

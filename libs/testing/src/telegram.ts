@@ -41,6 +41,8 @@ export interface TelegramOptions {
    * wait a tenth. Default: no rates.
    */
   readonly rates?: number;
+  /** Milliseconds of the clock that rates are measured with. Default `performance.now()`. */
+  readonly now?: () => number;
 }
 
 /** Routes for faults are the names of the methods, such as `sendMessage`. */
@@ -82,7 +84,7 @@ function refuseMany(wait: number): Refusal {
 }
 
 /** 30 messages a second, one a second in a chat, 20 a minute in a group or channel. */
-function limits(speed: number) {
+function limits(speed: number, clock: () => number) {
   const all = rateWindow(30, 1000 / speed);
   const perChat = new Map<number, RateWindow[]>();
   return (chat: Chat): void => {
@@ -91,7 +93,7 @@ function limits(speed: number) {
       ...(chat.type === 'private' ? [] : [rateWindow(20, 60_000 / speed)]),
     ];
     perChat.set(chat.id, own);
-    const now = performance.now();
+    const now = clock();
     const wait = Math.max(...[all, ...own].map((window) => window.wait(now)));
     if (wait > 0) throw refuseMany(wait);
     for (const window of [all, ...own]) window.add(now);
@@ -117,11 +119,12 @@ async function parametersOf(request: IncomingMessage): Promise<Record<string, un
 
 /** Starts a Bot API server; `url` is what `telegram_api_url` is set to. */
 export async function startTelegram(options: TelegramOptions): Promise<Telegram> {
+  const now = options.now ?? (() => performance.now());
   const chats: Chat[] = [...(options.chats ?? [])];
   const conflicts: Conflicts = { webhook: '', otherPoller: false };
-  const queue = updates(conflicts, options.rates);
+  const queue = updates(conflicts, now, options.rates);
   const messages: AcceptedMessage[] = [];
-  const checkRates = options.rates === undefined ? () => {} : limits(options.rates);
+  const checkRates = options.rates === undefined ? () => {} : limits(options.rates, now);
   const username = options.username ?? 'runner_bot';
   const user = {
     id: Number(options.token.split(':')[0]),

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gitEnvironment } from '@runner/testing/git-repos';
@@ -119,6 +119,8 @@ test('branches, tags, forced pushes and deleted files are real', async () => {
   assert.match(refs, `${second}\trefs/tags/v1.0.0^{}`);
   assert.match(refs, `${other}\trefs/heads/next`);
   assert.is(await server.head('acme/shop', 'v1.0.0'), second);
+  const moved = await server.commit('acme/shop', {}, 'moved', { branch: 'next', tag: 'v1.0.0' });
+  assert.is(await server.head('acme/shop', 'v1.0.0'), moved);
 
   const folder = join(temporaryFolder(), 'clone');
   await git(['clone', '--quiet', url, folder], TOKEN);
@@ -167,6 +169,32 @@ test('a long conversation is sent compressed and understood', async () => {
   );
   assert.is(done.status, 0, done.stderr);
   assert.ok(server.requests.some((request) => request.headers['content-encoding'] === 'gzip'));
+  await server.close();
+});
+
+test('a push needs the token', async () => {
+  const { server, first } = await serverWithShop();
+  const url = `${server.url}/acme/shop`;
+  const folder = join(temporaryFolder(), 'clone');
+  await git(['clone', '--quiet', url, folder], TOKEN);
+  const push = ['-C', folder, 'push', '--quiet', url, 'HEAD:refs/heads/pushed'];
+  assert.is.not((await git(push)).status, 0);
+  assert.is(await server.head('acme/shop', 'pushed'), null);
+  assert.is((await git(push, TOKEN)).status, 0);
+  assert.is(await server.head('acme/shop', 'pushed'), first);
+  await server.close();
+});
+
+test('links, odd names and bytes arrive as they are', async () => {
+  const { server } = await serverWithShop();
+  const odd = 'a "b"\n\\ü';
+  const bytes = Buffer.from([0, 255, 10, 13]);
+  await server.commit('acme/shop', { [odd]: bytes, link: { link: 'index.html' } }, 'odd\n\nnames');
+  const folder = join(temporaryFolder(), 'clone');
+  await git(['clone', '--quiet', `${server.url}/acme/shop`, folder], TOKEN);
+  assert.equal(readFileSync(join(folder, odd)), bytes);
+  assert.is(readlinkSync(join(folder, 'link')), 'index.html');
+  assert.is((await git(['-C', folder, 'fsck', '--strict'])).status, 0);
   await server.close();
 });
 

@@ -1,4 +1,4 @@
-import { closeSync, openSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cleanEnvironment, executable, run, shell, start } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
@@ -93,16 +93,63 @@ test('a daemon that keeps holding the output is not waited for for ever', async 
   assert.match((error as Error).message, 'has ended, but its output is held');
 });
 
-test('a running program is read line by line and stopped', async () => {
-  // `sh` is not ours: a tool of ours that waits is not needed to show this.
-  const child = start('runner', ['--list']);
-  const lines: string[] = [];
-  for await (const line of child.stdout) lines.push(line);
-  assert.ok(lines.includes('add'));
-  assert.is((await child.done).status, 0);
-  const again: string[] = [];
-  for await (const line of child.stdout) again.push(line);
-  assert.equal(again, lines);
+/** A dist folder with one program of its own, in place of the built one. */
+async function withProgram<T>(script: string, use: () => Promise<T>): Promise<T> {
+  const dist = temporaryFolder('dist');
+  mkdirSync(join(dist, 'bin'));
+  writeFileSync(join(dist, 'bin/program'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  process.env.RUNNER_DIST = dist;
+  try {
+    return await use();
+  } finally {
+    delete process.env.RUNNER_DIST;
+  }
+}
+
+test('a running program is spoken to and read line by line', async () => {
+  const conversation = await withProgram(
+    'while read -r line; do echo "got $line"; done',
+    async () => {
+      const program = start('program');
+      const lines: string[] = [];
+      program.stdin.write('one\n');
+      for await (const line of program.stdout) {
+        lines.push(line);
+        if (line === 'got one') program.stdin.write('two\n');
+        if (line === 'got two') program.stdin.end('three');
+      }
+      assert.is((await program.done).status, 0);
+      return lines;
+    },
+  );
+  assert.equal(conversation, ['got one', 'got two']);
+});
+
+test('lines may be read again after the end, the last one without its newline too', async () => {
+  await withProgram('printf "a\\nb"; echo told >&2', async () => {
+    const program = start('program');
+    await program.done;
+    for (const _ of [1, 2]) {
+      const lines: string[] = [];
+      for await (const line of program.stdout) lines.push(line);
+      assert.equal(lines, ['a', 'b']);
+    }
+    assert.is(program.stderr(), 'told\n');
+  });
+});
+
+test('a running program is stopped by a signal', async () => {
+  await withProgram('echo ready; exec sleep 30', async () => {
+    const program = start('program');
+    for await (const _ of program.stdout) break;
+    program.kill();
+    assert.is((await program.done).signal, 'SIGTERM');
+  });
+});
+
+test('a program that cannot be started is told', async () => {
+  const error = await shell('exit 0', { cwd: '/nowhere/at/all' }).catch((reason: Error) => reason);
+  assert.match((error as Error).message, /ENOENT/);
 });
 
 test.run();

@@ -1,0 +1,166 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startCodeHost } from '@runner/testing/code-host';
+import { watchProcesses } from '@runner/testing/proc-watch';
+import { run, shell } from '@runner/testing/run';
+import { findBytes } from '@runner/testing/secret-search';
+import { temporaryFolder } from '@runner/testing/temp';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { deployFile, makeWorld, TOKEN, type World } from './world.ts';
+
+const test = suite<{ world: World }>('secrets');
+
+test.before.each(async (context) => {
+  context.world = await makeWorld();
+});
+test.after.each(async ({ world }) => {
+  await world.close();
+});
+
+test('during a deploy the token is in no argument and no environment of any process', async ({
+  world,
+}) => {
+  await world.push('v1', {
+    deploy: deployFile(world.port, 'build: "sleep 0.2; env; ls -l /proc/self/fd"'),
+  });
+  const { value, sightings, rounds } = await watchProcesses([TOKEN], () => world.deploy());
+  assert.is(value.status, 0, value.stderr);
+  assert.ok(rounds > 10);
+  assert.equal(sightings, []);
+  assert.equal(findBytes(world.root, TOKEN), []);
+});
+
+test('a build inherits no descriptor of the runner, so no lock and no token', async ({ world }) => {
+  await world.push('v1', { deploy: deployFile(world.port, 'build: "ls /proc/self/fd > fds"') });
+  const done = await world.deploy();
+  assert.is(done.status, 0, done.stderr);
+  const { stdout } = spawnSync(
+    'cat',
+    [join(world.root, 'apps/shop/instances/default/current/fds')],
+    { encoding: 'utf8' },
+  );
+  // Whatever this test was started with is there in both.
+  const plain = await shell('ls /proc/self/fd');
+  assert.equal(stdout, plain.stdout);
+});
+
+test("a user's credential helper never gets the token, and git reads none of the user's configuration", async ({
+  world,
+}) => {
+  await world.push('v1');
+  const home = temporaryFolder('home');
+  const stored = join(home, 'stored');
+  writeFileSync(
+    join(home, '.gitconfig'),
+    `[credential]\n\thelper = store --file=${stored}\n[core]\n\thooksPath = ${home}\n`,
+  );
+  const done = await world.deploy([], { HOME: home });
+  assert.is(done.status, 0, done.stderr);
+  assert.equal(findBytes(home, TOKEN), []);
+});
+
+test('a host that redirects to another one does not make git hand the token over', async ({
+  world,
+}) => {
+  await world.push('v1');
+  const other = await startCodeHost();
+  world.git.fail(
+    { redirect: `${other.url}/acme/shop.git/info/refs?service=git-upload-pack` },
+    4,
+    'info/refs',
+  );
+  const done = await world.deploy();
+  assert.is(done.status, 1);
+  assert.not.ok(
+    JSON.stringify(other.requests).includes(
+      Buffer.from(`x-access-token:${TOKEN}`).toString('base64'),
+    ),
+  );
+  assert.not.ok(JSON.stringify(other.requests).includes(TOKEN));
+  await other.close();
+});
+
+test('git tracing that a user switched on does not print the token into any log', async ({
+  world,
+}) => {
+  await world.push('v1');
+  const trace = join(temporaryFolder('trace'), 'trace');
+  const env = {
+    GIT_TRACE: trace,
+    GIT_TRACE_CURL: trace,
+    GIT_CURL_VERBOSE: '1',
+    GIT_TRACE_REDACT: '0',
+  };
+  const done = await world.deploy([], env);
+  assert.is(done.status, 0, done.stderr);
+  assert.is(spawnSync('test', ['-e', trace]).status, 1);
+});
+
+test('a .deploy.yml that is a link, or leads shared paths out of the release, is refused', async ({
+  world,
+}) => {
+  const victim = join(temporaryFolder('victim'), 'kept');
+  mkdirSync(victim);
+  writeFileSync(join(victim, 'file'), 'precious\n');
+  await world.git.commit(
+    'acme/shop',
+    { '.deploy.yml': 'shared: [out/kept/]\n', out: { link: join(victim, '..') } },
+    'escape',
+  );
+  const done = await world.deploy();
+  assert.is(done.status, 1);
+  assert.match(
+    String(world.events().at(-1)?.error),
+    /shared: out is not a plain folder in this commit/,
+  );
+  assert.is(spawnSync('cat', [join(victim, 'file')], { encoding: 'utf8' }).stdout, 'precious\n');
+  await world.git.commit('acme/shop', { '.deploy.yml': { link: '/etc/passwd' } }, 'link');
+  await world.deploy();
+  assert.match(
+    String(world.events().at(-1)?.error),
+    /\.deploy\.yml is not a regular file in this commit/,
+  );
+});
+
+test('a branch or repository that looks like an option is refused by its name', async ({
+  world,
+}) => {
+  for (const args of [
+    ['--repo', 'acme/x', '--branch=--upload-pack=touch pwned'],
+    ['--repo=-o/x', '--branch', 'main'],
+    ['--repo', 'acme/..', '--branch', 'main'],
+  ]) {
+    const done = await run('runner-add', [...args, '--public'], { root: world.root });
+    assert.is(done.status, 1, args.join(' '));
+    assert.match(done.stderr, /\(name_invalid\)\n$/);
+  }
+});
+
+test('on a full disk the deploy fails with a sentence, and the version before still answers', async ({
+  world,
+}) => {
+  if (process.geteuid?.() !== 0) return;
+  await world.push('v1');
+  assert.is((await world.deploy()).status, 0);
+  const releases = join(world.root, 'apps/shop/releases');
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=200k', 'tmpfs', releases]);
+  if (mounted.status !== 0) {
+    process.stdout.write('skipped: tmpfs cannot be mounted here\n');
+    return;
+  }
+  try {
+    await world.push('v2', { files: { 'large.bin': 'x'.repeat(400_000) } });
+    const done = await world.deploy();
+    assert.is(done.status, 1);
+    assert.match(String(world.events().at(-1)?.error), /^export: no space left on the disk/);
+    assert.is(await world.page(), 'v1');
+    assert.is(world.state().failures, null);
+  } finally {
+    spawnSync('umount', [releases]);
+    rmSync(join(releases, 'none'), { force: true });
+  }
+});
+
+test.run();
