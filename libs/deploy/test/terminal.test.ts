@@ -1,0 +1,65 @@
+import { spawn } from '@lydell/node-pty';
+import { cleanEnvironment, executable } from '@runner/testing/run';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { deployFile, makeWorld, type World } from './world.ts';
+
+const test = suite<{ world: World }>('deploy on a terminal');
+
+test.before.each(async (context) => {
+  context.world = await makeWorld();
+});
+test.after.each(async ({ world }) => {
+  await world.close();
+});
+
+/** What an 80×24 terminal receives. */
+function onTerminal(
+  world: World,
+  env: Record<string, string>,
+): Promise<{ status: number; text: string }> {
+  const terminal = spawn(process.execPath, [executable('runner-deploy'), 'shop'], {
+    cols: 80,
+    rows: 24,
+    env: { ...cleanEnvironment({ root: world.root }), TERM: 'xterm', ...env },
+  });
+  let text = '';
+  terminal.onData((data) => {
+    text += data;
+  });
+  return new Promise((resolve) => {
+    terminal.onExit(({ exitCode }) => resolve({ status: exitCode, text }));
+  });
+}
+
+/** The screen's lines, as a terminal that knows CR and erase-line leaves them. */
+function screen(text: string): string[] {
+  return text.split('\r\n').map((line) => line.split('\r').at(-1)?.replace('\x1b[K', '') ?? '');
+}
+
+test('steps are drawn with a mark and their time, and a step too long for the line is cut', async ({
+  world,
+}) => {
+  const long = `echo ${'long '.repeat(30)}`.trim();
+  await world.push('v1', { deploy: deployFile(world.port, `build: ["sleep 0.3", "${long}"]`) });
+  const { status, text } = await onTerminal(world, { NO_COLOR: '1' });
+  assert.is(status, 0);
+  const lines = screen(text);
+  assert.match(lines[0] ?? '', /^✔ fetch main of acme\/shop \d+\.\d s$/);
+  assert.match(lines[2] ?? '', /^✔ build: sleep 0\.3 0\.[3-9] s$/);
+  assert.match(lines[3] ?? '', /^✔ build: echo long .*… \d+\.\d s$/);
+  assert.ok(lines.every((line) => [...line].length < 80));
+  // The spinner moved while the build slept.
+  assert.ok(new Set(text.match(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] build: sleep/g)).size > 1);
+  assert.not.ok(text.includes('\x1b[3'), 'no colours with NO_COLOR');
+});
+
+test('colours are used on a terminal, and a failed step is marked', async ({ world }) => {
+  await world.push('v1', { deploy: deployFile(world.port, 'build: exit 3') });
+  const { status, text } = await onTerminal(world, {});
+  assert.is(status, 1);
+  assert.ok(text.includes('\x1b[31m✘\x1b[39m build: exit 3'));
+  assert.match(text, /Deploy FAILED for shop v1\./);
+});
+
+test.run();
