@@ -7,7 +7,7 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { distFolder, run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
-import { compare, type Contestant, FLOOR, printTable } from './harness/measure.ts';
+import { type Contestant, compare, FLOOR, printTable } from './harness/measure.ts';
 
 const bin = (tool: string) => join(distFolder(), 'bin', tool);
 const TOOLS = ['add', 'list', 'status', 'deploy', 'tokens', 'notify', 'audit', 'debug'];
@@ -43,7 +43,9 @@ function writeLog(root: string, megabytes: number): void {
       instance: 'default',
       version: `v1.0.${number}`,
       deploy_id: (number % 0xffffffff).toString(16).padStart(8, '0'),
-      ...(failed && { error: `build: \`make\` ended with status 2\n${'cc: error: no such file\n'.repeat(20)}` }),
+      ...(failed && {
+        error: `build: \`make\` ended with status 2\n${'cc: error: no such file\n'.repeat(20)}`,
+      }),
     };
     return `${JSON.stringify(event)}\n`;
   };
@@ -66,22 +68,40 @@ async function main(): Promise<void> {
   const root = await rootWithApps();
   const emitRoot = join(temporaryFolder('bench'), 'emit');
   mkdirSync(emitRoot);
-  const node = (tool: string, args: readonly string[], where: string, budget: number, label?: string): Contestant => ({
+  const node = (
+    tool: string,
+    args: readonly string[],
+    where: string,
+    budget: number,
+    label?: string,
+  ): Contestant => ({
     name: label ?? `${tool} ${args.join(' ')}`.trim(),
     file: process.execPath,
     args: [bin(tool), ...args],
     env: { RUNNER_ROOT: where },
     budget,
   });
-  process.stdout.write(`Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${rounds} rounds, medians\n`);
+  process.stdout.write(
+    `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${rounds} rounds, medians\n`,
+  );
   const help = TOOLS.map((name) => node(`runner-${name}`, ['--help'], root, 1.1));
   const version = TOOLS.map((name) => node(`runner-${name}`, ['--version'], root, 1.1));
   const kept = [printTable('Help and version', compare([FLOOR, ...help, ...version], rounds))];
   const direct = node('runner-list', ['--version'], root, 1.1, 'node runner-list --version');
-  const shim: Contestant = { name: 'runner list --version', file: bin('runner'), args: ['list', '--version'] };
+  const shim: Contestant = {
+    name: 'runner list --version',
+    file: bin('runner'),
+    args: ['list', '--version'],
+  };
   const [floor, without, within] = compare([FLOOR, direct, shim], rounds * 2);
   if (floor && without && within) {
-    const added = { ...within, name: 'what the shim adds', median: within.median - without.median, ratio: within.ratio - without.ratio, budget: 0.05 };
+    const added = {
+      ...within,
+      name: 'what the shim adds',
+      median: within.median - without.median,
+      ratio: within.ratio - without.ratio,
+      budget: 0.05,
+    };
     kept.push(printTable('The shim', [floor, without, within, added]));
   }
   kept.push(
@@ -107,7 +127,13 @@ async function main(): Promise<void> {
         [
           FLOOR,
           node('runner-audit', emitting, emitRoot, 1.2, 'audit emit, one event with fdatasync'),
-          node('runner-debug', ['last-error', 'app0'], root, 1.2, 'debug last-error, a recent hit in 100 MB'),
+          node(
+            'runner-debug',
+            ['last-error', 'app0'],
+            root,
+            1.2,
+            'debug last-error, a recent hit in 100 MB',
+          ),
         ],
         rounds,
       ),

@@ -21,6 +21,8 @@ export const layersOfCommon = [
   'token-input',
   'vault',
   'apps',
+  'app-token',
+  'token-source',
   'app-summary',
   'registry',
   'retries',

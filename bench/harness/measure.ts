@@ -24,7 +24,13 @@ export interface Figure {
 }
 
 /** Variables that make Node itself slower or different. */
-const UNSET = ['NODE_EXTRA_CA_CERTS', 'NODE_OPTIONS', 'NODE_COMPILE_CACHE', 'NODE_V8_COVERAGE', 'RUNNER_ROOT'];
+const UNSET = [
+  'NODE_EXTRA_CA_CERTS',
+  'NODE_OPTIONS',
+  'NODE_COMPILE_CACHE',
+  'NODE_V8_COVERAGE',
+  'RUNNER_ROOT',
+];
 
 function environment(own: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = { ...process.env, ...own };
@@ -44,7 +50,8 @@ function once(contestant: Contestant): number {
     maxBuffer: 1 << 28,
   });
   const took = performance.now() - begin;
-  if (error || (status !== 0 && status !== 1)) throw new Error(`${contestant.name} ended with ${status ?? error}`);
+  if (error || (status !== 0 && status !== 1))
+    throw new Error(`${contestant.name} ended with ${status ?? error}`);
   return took;
 }
 
@@ -66,7 +73,10 @@ function shuffled<T>(items: readonly T[]): T[] {
 }
 
 /** Runs everybody `rounds` times; the first of the list is the floor. */
-export function compare(contestants: readonly [Contestant, ...Contestant[]], rounds: number): Figure[] {
+export function compare(
+  contestants: readonly [Contestant, ...Contestant[]],
+  rounds: number,
+): Figure[] {
   const times = new Map(contestants.map((each) => [each.name, [] as number[]]));
   for (const each of contestants) once(each);
   for (let round = 0; round < rounds; round += 1) {
@@ -88,7 +98,9 @@ export function printTable(title: string, figures: readonly Figure[]): boolean {
     budget === undefined ? '' : budget.toFixed(2),
     budget === undefined ? '' : ratio <= budget ? 'kept' : 'MISSED',
   ]);
-  process.stdout.write(`\n### ${title}\n\n| what | median | ratio | budget | |\n|---|---|---|---|---|\n`);
+  process.stdout.write(
+    `\n### ${title}\n\n| what | median | ratio | budget | |\n|---|---|---|---|---|\n`,
+  );
   for (const row of rows) process.stdout.write(`| ${row.join(' | ')} |\n`);
   return rows.every((row) => row[4] !== 'MISSED');
 }

@@ -49,7 +49,7 @@ export interface Extractor {
 /** An extractor for one log, which comes in chunks of any size. */
 export function createExtractor(options: ExtractOptions = {}): Extractor {
   const redact = options.redact ?? redactor();
-  const collector = createCollector(redact);
+  const collector = createCollector();
   const reader = createLineReader(collector.add);
   return {
     push: reader.push,
@@ -73,7 +73,9 @@ function extraction(
   const ranked = rank(collected, baseline);
   const leader = ranked.find(({ score }) => score >= TRUSTED);
   const silent = leader === undefined || leader.candidate.rule.use === 'wrapper';
-  const composed = silent ? lastWords(collected, leader, baseline, max) : compose(ranked, max);
+  const composed = silent
+    ? lastWords(collected, leader, baseline, max, redact)
+    : compose(ranked, max, redact);
   const said = leader?.candidate.rule;
   const told = ending(options);
   let text = redact(composed.text);

@@ -82,7 +82,7 @@ export function completeEvent(input: unknown, completion: Completion): DeployEve
   }
   const project = shortText(oneName(fields.project, app, 'project', 'app'), 'project');
   if (!isAppName(project)) throw invalid('needs a project that is an app name');
-  const done: DeployEvent = {
+  const checked = {
     timestamp: timestampOf(fields.timestamp, completion.now()),
     event_type: kind as EventType,
     project,
@@ -90,9 +90,11 @@ export function completeEvent(input: unknown, completion: Completion): DeployEve
     version: shortText(fields.version, 'version'),
     deploy_id: deployIdOf(fields.deploy_id, completion),
   };
-  for (const [field, value] of Object.entries(fields)) {
-    if (!Object.hasOwn(done, field) && value !== undefined) done[field] = value;
-  }
+  const others = Object.entries(fields).filter(
+    ([field, value]) => !Object.hasOwn(checked, field) && value !== undefined,
+  );
+  // Spread, not assigned: a field may be called __proto__.
+  const done: DeployEvent = { ...checked, ...Object.fromEntries(others) };
   for (const field of TEXT_FIELDS) {
     const value = done[field];
     if (value !== undefined && typeof value !== 'string') throw invalid(`needs a text in ${field}`);
@@ -136,18 +138,22 @@ function deployIdOf(value: unknown, completion: Completion): string {
   throw invalid('needs a deploy_id of 8 letters or digits');
 }
 
+/** Room for the line that tells how much is missing. */
+const NOTE_MAX = 48;
+
 /** Keeps head and tail of an error that is too long: the cause is seldom in the middle. */
 function limitError(event: DeployEvent): DeployEvent {
   if (event.error === undefined) return event;
   const error = event.error.toWellFormed();
   const bytes = Buffer.from(error, 'utf8');
   if (bytes.length <= ERROR_MAX) return { ...event, error };
-  const note = `\n… ${bytes.length - ERROR_MAX} bytes left out …\n`;
-  const room = ERROR_MAX - Buffer.byteLength(note);
-  const head = bytes.subarray(0, Math.floor(room / 3));
-  const tail = bytes.subarray(bytes.length - Math.floor((room * 2) / 3));
-  // A character that was cut through decodes to U+FFFD, which is dropped at the two seams.
-  const text = `${head.toString('utf8').replace(/\ufffd$/, '')}${note}${tail.toString('utf8').replace(/^\ufffd+/, '')}`;
+  let end = Math.floor((ERROR_MAX - NOTE_MAX) / 3);
+  let start = bytes.length - (ERROR_MAX - NOTE_MAX - end);
+  // Bytes 10xxxxxx continue a character of UTF-8: it goes whole.
+  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  while (((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
+  const note = `\n… ${start - end} bytes left out …\n`;
+  const text = `${bytes.toString('utf8', 0, end)}${note}${bytes.toString('utf8', start)}`;
   return { ...event, error: text, truncated: true };
 }
 

@@ -40,6 +40,7 @@ const WORDS: Readonly<Record<string, string>> = {
   ECONNRESET: 'the connection was dropped',
   EHOSTUNREACH: 'there is no route to it',
   ENETUNREACH: 'the network is unreachable',
+  ERR_INVALID_URL: 'the address of the proxy is not valid',
   ENOTFOUND: 'its name cannot be resolved',
   EPROTO: 'it does not speak TLS',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
@@ -47,6 +48,7 @@ const WORDS: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate cannot be verified',
   UND_ERR_CONNECT_TIMEOUT: 'it did not accept the connection in time',
   UND_ERR_HEADERS_OVERFLOW: 'it sent too many headers',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer is shorter than announced',
   UND_ERR_SOCKET: 'the connection was dropped',
 };
 
@@ -54,8 +56,9 @@ const WORDS: Readonly<Record<string, string>> = {
 export async function send(request: HttpRequest): Promise<HttpAnswer> {
   const deadline = AbortSignal.timeout(request.timeout);
   const signal = request.signal ? AbortSignal.any([deadline, request.signal]) : deadline;
-  const dispatcher = await dispatcherFor(request);
+  let dispatcher: Dispatcher | undefined;
   try {
+    dispatcher = await dispatcherFor(request);
     const { request: exchange } = await import('undici');
     const answer = await exchange(request.url, {
       method: request.method,
@@ -75,7 +78,7 @@ export async function send(request: HttpRequest): Promise<HttpAnswer> {
     if (error instanceof Failure) throw error;
     throw networkError(error, deadline.aborted, request.timeout);
   } finally {
-    await dispatcher.destroy().catch(() => {});
+    await dispatcher?.destroy().catch(() => {});
   }
 }
 

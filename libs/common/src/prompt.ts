@@ -1,4 +1,4 @@
-/** Asking for a secret on a terminal without showing it. Drawn on stderr: stdout is for answers. */
+/** Asking a person on a terminal, a secret without showing it. Drawn on stderr: stdout is for answers. */
 import { ReadStream } from 'node:tty';
 import { Failure } from './failure.ts';
 import type { Io } from './io.ts';
@@ -37,4 +37,15 @@ export function askSecret(io: Io, question: string): string {
     terminal.destroy();
     io.stderr.write('\n');
   }
+}
+
+/** Reads one visible line, as the terminal edits it. The end of the input is an empty answer. */
+export function ask(io: Io, question: string): string {
+  io.stderr.write(`${question} `);
+  let answer = '';
+  for (let bytes = io.stdin.read(); bytes; bytes = io.stdin.read()) {
+    answer += Buffer.from(bytes).toString('utf8');
+    if (answer.includes('\n')) break;
+  }
+  return answer.split('\n')[0] ?? '';
 }

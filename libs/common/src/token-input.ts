@@ -21,7 +21,10 @@ export interface TokenChoice {
  * on a terminal. Undefined when there is none and nobody to ask. Throws `token_invalid`.
  */
 export function readToken(io: Io, choice: TokenChoice, question: string): Secret | undefined {
-  if (choice.token === '-') return tokenSecret(readAll(io.stdin, FILE_MAX, 'the token'));
+  if (choice.token === '-') {
+    const text = canAsk(io) ? askSecret(io, question) : readAll(io.stdin, FILE_MAX, 'the token');
+    return tokenSecret(text);
+  }
   if (choice.token !== undefined) {
     choice.note(
       'warning: --token shows the token in the process list, better: --token - or --token-file',

@@ -91,8 +91,30 @@ export function requireKeyring(paths: Paths, env: Env): Keyring {
 export function createKeyring(paths: Paths, env: Env): Keyring {
   const path = mkeyFile(paths, env);
   makeFolder(dirname(path));
-  writeWhole(path, `${randomBytes(KEY_BYTES).toString('base64url')}\n`);
+  writeWhole(path, `${newKeyLine()}\n`);
   return requireKeyring(paths, env);
+}
+
+/** Puts a new master key before the others: it seals from now on, the others still open. */
+export function addMasterKey(paths: Paths, env: Env): Keyring {
+  const lines = [newKeyLine(), ...requireKeyring(paths, env).map(lineOfKey)];
+  writeWhole(mkeyFile(paths, env), `${lines.join('\n')}\n`);
+  return requireKeyring(paths, env);
+}
+
+/** Keeps the current master key alone; returns how many were dropped. */
+export function dropOldKeys(paths: Paths, env: Env): number {
+  const [current, ...older] = requireKeyring(paths, env);
+  if (older.length > 0) writeWhole(mkeyFile(paths, env), `${lineOfKey(current)}\n`);
+  return older.length;
+}
+
+function newKeyLine(): string {
+  return randomBytes(KEY_BYTES).toString('base64url');
+}
+
+function lineOfKey({ bytes }: MasterKey): string {
+  return bytes.toString('base64url');
 }
 
 interface Header {
@@ -134,6 +156,11 @@ export function seal(token: Secret, app: string, keyring: Keyring, twoLayers: bo
   const parts = [iv, text, cipher.getAuthTag()].map((part) => part.toString('base64url'));
   if (twoLayers) contentKey.fill(0);
   return [head, wrapped, ...parts].join('.');
+}
+
+/** The id of the key that a value says it is sealed with; undefined for what is no sealed value. */
+export function keyIdOf(value: string): string | undefined {
+  return headerOf(value.split('.')[0] ?? '')?.kid;
 }
 
 /** Whether a sealed value has the second layer, so that it is kept when sealing anew. */

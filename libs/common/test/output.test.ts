@@ -2,9 +2,10 @@ import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parse } from 'yaml';
-import { cells, fields, pad, styleFor, table, yamlText } from '../src/output.ts';
+import { cells, fields, pad, type Style, styleFor, table, yamlText } from '../src/output.ts';
 
-const plain = styleFor('never', {}, { isTTY: false });
+const asIs = (text: string) => text;
+const plain: Style = { bold: asIs, cyan: asIs, dim: asIs, green: asIs, red: asIs, yellow: asIs };
 const UNSAFE = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]|\p{Cs}/u;
 
 test('YAML is what the documentation shows', async () => {
@@ -51,17 +52,17 @@ test('YAML of any value is safe for a terminal and gives the value back', async 
       assert.equal(parse(text, { uniqueKeys: false }), wanted);
       assert.ok(text.endsWith('\n'));
     }),
-    { numRuns: 2000 },
+    { numRuns: 400 },
   );
 });
 
 test('a lone surrogate in YAML is an escape, which loses nothing', async () => {
-  assert.is((await yamlText({ a: 'x\ud800y' })).trim(), '"a": "x\\ud800y"');
+  assert.is((await yamlText({ a: 'x\ud800y' })).trim(), 'a: "x\\ud800y"');
 });
 
 const on = '\u001b[1mx\u001b[22m';
 
-test('--color decides, then NO_COLOR, then FORCE_COLOR, then the terminal, and CI never', () => {
+test('--color decides, then NO_COLOR, then FORCE_COLOR, then the terminal, and CI never', async () => {
   const rows: readonly (readonly ['auto' | 'always' | 'never', Record<string, string>, boolean, boolean])[] = [
     ['auto', {}, true, true],
     ['auto', {}, false, false],
@@ -82,7 +83,8 @@ test('--color decides, then NO_COLOR, then FORCE_COLOR, then the terminal, and C
     ['never', { FORCE_COLOR: '1' }, true, false],
   ];
   for (const [when, env, isTTY, coloured] of rows) {
-    const shown = styleFor(when, env, { isTTY }).bold('x');
+    const { bold } = await styleFor(when, env, { isTTY });
+    const shown = bold('x');
     assert.is(shown, coloured ? on : 'x', `${when} ${JSON.stringify(env)} ${isTTY}`);
   }
 });

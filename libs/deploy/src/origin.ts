@@ -1,10 +1,10 @@
 /** Opening an app's source: its address and token, and the newest commit there. */
+import { openToken } from '@runner/common/app-token';
 import type { AppState } from '@runner/common/apps';
 import { codeHostOf, readConfig } from '@runner/common/config';
 import type { Io } from '@runner/common/io';
 import type { Paths } from '@runner/common/paths';
 import { redactor } from '@runner/common/secret';
-import { open, requireKeyring } from '@runner/common/vault';
 import { fetchBranch, remoteHead, versionOf } from './remote.ts';
 import type { Source } from './source.ts';
 
@@ -21,8 +21,7 @@ export function sourceOf(
   app: AppState,
 ): { source: Source; redact: (text: string) => string } {
   const { gitUrl } = codeHostOf(readConfig(paths), io.env);
-  const sealed = app.state.repohost_token;
-  const token = sealed ? open(sealed, app.app, requireKeyring(paths, io.env)) : undefined;
+  const token = openToken(paths, io.env, app.app);
   const { repo, branch } = app;
   const source: Source = {
     io,

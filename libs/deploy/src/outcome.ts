@@ -119,6 +119,8 @@ export function concludeFailure(job: Job, { error, instance, ways, file }: Faile
     error: text,
     duration_ms: took,
     log: job.log.path,
+    // Said only when something had been switched: else the version before never went away.
+    ...(broken.length > 0 && { rolled_back: false, reason: troubles.join('; ') }),
     ...(previous !== undefined && { previous_version: previous }),
     ...(domain !== undefined && { domain }),
   });

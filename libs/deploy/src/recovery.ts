@@ -70,6 +70,7 @@ export async function recover(
     instance,
     stage: dead.stage,
     error: [headline, ...problems].join('\n'),
+    ...(problems.length > 0 && { rolled_back: false, reason: problems.join('; ') }),
     ...(previous !== undefined && { previous_version: previous }),
   });
   recordAnyway(told, failure);

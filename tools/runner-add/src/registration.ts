@@ -1,14 +1,23 @@
 /** Registering an app: all or nothing, under the registry's lock. */
-import { type AppState, createApp, findApp, listApps } from '@runner/common/apps';
+import { type AppState, createApp } from '@runner/common/apps';
 import type { Context } from '@runner/common/command';
 import { Failure, usage } from '@runner/common/failure';
 import { isThere } from '@runner/common/files';
-import { appName, isAppName, refName, repoName } from '@runner/common/names';
+import { appName, refName, repoName } from '@runner/common/names';
 import { changeRegistry } from '@runner/common/registry';
 import { digestOf, fingerprintOf, type Secret } from '@runner/common/secret';
 import { readToken } from '@runner/common/token-input';
-import { createKeyring, type Keyring, open, readKeyring, requireKeyring, seal } from '@runner/common/vault';
-import type { Added } from './commands/add.ts';
+import { sealingKeys, tokenFrom } from '@runner/common/token-source';
+import { seal } from '@runner/common/vault';
+
+/** What `add` prints; `fingerprint` is null for an app without a token. */
+export interface Added {
+  app: string;
+  repo: string;
+  branch: string;
+  fingerprint: string | null;
+  created_at: string;
+}
 
 /** The options that registering reads. */
 export interface Registration {
@@ -30,13 +39,15 @@ export function register(context: AddContext): Added {
   const repo = repoName(options.repo);
   const branch = refName(options.branch);
   const app = appName(options.name ?? (repo.split('/')[1] as string));
-  if (options.public && options.ckey) throw usage("the argument '--ckey' cannot be used with '--public'");
+  if (options.public && options.ckey)
+    throw usage("the argument '--ckey' cannot be used with '--public'");
   // Asked before the lock is taken: a person may take a while, and an existing name is told first.
-  if (isThere(paths.state(app))) throw new Failure('app_exists', `an app called '${app}' is registered already`);
+  if (isThere(paths.state(app)))
+    throw new Failure('app_exists', `an app called '${app}' is registered already`);
   const given = options.public || options['token-from'] ? undefined : tokenOf(context, repo);
   return changeRegistry(paths, io, 'add', () => {
     const source = options['token-from'];
-    const token = source === undefined ? given : tokenFrom(context, source);
+    const token = source === undefined ? given : tokenFrom(io, paths, source);
     const now = io.now().toISOString();
     const state: AppState = {
       version: 1,
@@ -45,7 +56,9 @@ export function register(context: AddContext): Added {
       branch,
       created_at: now,
       updated_at: now,
-      state: token ? { repohost_token: seal(token, app, keyringFor(context), options.ckey) } : {},
+      state: token
+        ? { repohost_token: seal(token, app, sealingKeys(io, paths), options.ckey) }
+        : {},
       instances: {},
       failures: null,
       held: null,
@@ -64,24 +77,4 @@ function tokenOf({ io, options, note }: AddContext, repo: string): Secret {
   throw usage(
     'the following required arguments were not provided: <--token <TOKEN>|--token-file <FILE>|--token-from <APP>|--public>',
   );
-}
-
-/** The keys to seal with; the first app of a root makes the first key. */
-function keyringFor({ io, paths }: AddContext): Keyring {
-  const keyring = readKeyring(paths, io.env);
-  if (keyring) return keyring;
-  const { apps, unreadable } = listApps(paths);
-  const sealed = unreadable.length > 0 || apps.some((app) => app.state.repohost_token);
-  // A new key would hide that the one which opens the stored tokens is lost.
-  return sealed ? requireKeyring(paths, io.env) : createKeyring(paths, io.env);
-}
-
-function tokenFrom({ io, paths }: AddContext, source: string): Secret {
-  const app = isAppName(source) ? findApp(paths, source) : undefined;
-  if (!app) throw new Failure('token_source_not_found', `there is no app called '${source.slice(0, 80)}' to take the token from`);
-  const sealed = app.state.repohost_token;
-  if (!sealed) throw new Failure('token_source_no_token', `the app '${source}' has no token`);
-  const token = open(sealed, source, requireKeyring(paths, io.env));
-  io.stderr.write(`Reusing token ${fingerprintOf(digestOf(token))} from ${source}\n`);
-  return token;
 }

@@ -28,7 +28,8 @@ export async function emitOne(context: EmitContext, kind: string): Promise<numbe
   const { io, options } = context;
   const fields: Record<string, unknown> = { event_type: kind };
   for (const [option, value] of Object.entries(options)) {
-    if (typeof value === 'string' && FIELDS.has(option)) fields[option.replaceAll('-', '_')] = value;
+    if (typeof value === 'string' && FIELDS.has(option))
+      fields[option.replaceAll('-', '_')] = value;
   }
   if (fields.error === '-') fields.error = readAll(io.stdin, ERROR_INPUT_MAX, 'the error text');
   if (fields.duration_ms !== undefined) {
@@ -64,7 +65,9 @@ const FIELDS = new Set([
 /** `emit` with NDJSON on standard input: what one read brings is one append and one fdatasync. */
 export async function emitStream(context: EmitContext): Promise<number> {
   const { io, options } = context;
-  const given = Object.keys(options).find((option) => FIELDS.has(option) && options[option] !== undefined);
+  const given = Object.keys(options).find(
+    (option) => FIELDS.has(option) && options[option] !== undefined,
+  );
   if (given) throw usage(`the argument '--${given}' needs <EVENT>`);
   appendKept(context.paths);
   let status = 0;
@@ -114,7 +117,11 @@ function linesOf(bytes: Buffer): Buffer[] {
 }
 
 /** The event of a line; undefined for a blank line, null for a bad one, which is told. */
-function eventOf(line: Buffer, { io, note }: EmitContext, number: number): DeployEvent | undefined | null {
+function eventOf(
+  line: Buffer,
+  { io, note }: EmitContext,
+  number: number,
+): DeployEvent | undefined | null {
   const text = line.toString('utf8').trim();
   if (text === '') return undefined;
   try {

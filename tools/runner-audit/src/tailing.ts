@@ -13,7 +13,11 @@ const POLL = 200;
 const BLOCK = 262_144;
 
 /** Prints the newest `count` records and, with `follow`, all later ones until a signal comes. */
-export async function printTail(context: TailContext, count: number, follow: boolean): Promise<number> {
+export async function printTail(
+  context: TailContext,
+  count: number,
+  follow: boolean,
+): Promise<number> {
   const { paths, note } = context;
   const live = openLog(paths.auditLog);
   if (live === undefined && !follow && logFiles(paths).length === 0) {
@@ -31,7 +35,10 @@ export async function printTail(context: TailContext, count: number, follow: boo
 }
 
 /** Rotated plain files count too; compressed ones are for `list`. */
-function newest({ paths }: TailContext, count: number): { records: LogRecord[]; unreadable: number } {
+function newest(
+  { paths }: TailContext,
+  count: number,
+): { records: LogRecord[]; unreadable: number } {
   const records: LogRecord[] = [];
   let unreadable = 0;
   for (const path of logFiles(paths).filter((name) => !name.endsWith('.gz'))) {
@@ -48,7 +55,11 @@ function newest({ paths }: TailContext, count: number): { records: LogRecord[]; 
   return { records: records.reverse(), unreadable };
 }
 
-async function followFrom(context: TailContext, opened: number | undefined, from: number): Promise<number> {
+async function followFrom(
+  context: TailContext,
+  opened: number | undefined,
+  from: number,
+): Promise<number> {
   const { io, paths } = context;
   let fd = opened;
   let position = from;

@@ -58,7 +58,8 @@ function statusOf(outcome: Outcome, signalled: NodeJS.Signals | undefined): numb
 function explain({ io, errStyle }: DeployContext, { app, version, error, log }: Outcome): void {
   const [headline = '', ...output] = (error ?? '').split('\n');
   const tail = output.slice(-TAIL_LINES).map((line) => `  ${harmless(line)}\n`);
-  const left = output.length > TAIL_LINES ? `  … ${output.length - TAIL_LINES} more lines in ${log}\n` : '';
+  const left =
+    output.length > TAIL_LINES ? `  … ${output.length - TAIL_LINES} more lines in ${log}\n` : '';
   io.stderr.write(`${errStyle.red(harmlessLine(headline))}\n${left}${tail.join('')}`);
   io.stderr.write(
     `Deploy FAILED for ${app} ${harmlessLine(version)}.\nNext steps:\n  runner debug last-error ${app}\n`,

@@ -20,7 +20,9 @@ type ProgressContext = Pick<Context, 'io' | 'format' | 'note' | 'errStyle'>;
 
 export function progressFor(context: ProgressContext, verbose: boolean): Progress {
   if (context.format === 'json') return jsonProgress(context);
-  return context.io.stderr.isTTY && !verbose ? terminalProgress(context) : plainProgress(context, verbose);
+  return context.io.stderr.isTTY && !verbose
+    ? terminalProgress(context)
+    : plainProgress(context, verbose);
 }
 
 function seconds(milliseconds: number): string {
@@ -32,7 +34,8 @@ function jsonProgress({ io, note }: ProgressContext): Progress {
   let began = 0;
   const print = (status: string, fields: Record<string, unknown> = {}) =>
     io.stdout.write(`${jsonLine({ step, status, ...fields })}\n`);
-  const ended = (status: string) => print(status, { duration_ms: Math.round(io.elapsed() - began) });
+  const ended = (status: string) =>
+    print(status, { duration_ms: Math.round(io.elapsed() - began) });
   return {
     reporter: {
       begin(name) {
@@ -51,7 +54,8 @@ function jsonProgress({ io, note }: ProgressContext): Progress {
 function plainProgress({ io, note, errStyle }: ProgressContext, verbose: boolean): Progress {
   let step = '';
   let began = 0;
-  const ended = (word: string) => io.stderr.write(`${word} ${harmlessLine(step)} (${seconds(io.elapsed() - began)})\n`);
+  const ended = (word: string) =>
+    io.stderr.write(`${word} ${harmlessLine(step)} (${seconds(io.elapsed() - began)})\n`);
   return {
     reporter: {
       begin(name) {
@@ -60,7 +64,8 @@ function plainProgress({ io, note, errStyle }: ProgressContext, verbose: boolean
       },
       done: () => ended(errStyle.green('ok    ')),
       failed: () => ended(errStyle.red('failed')),
-      output: (text) => verbose && io.stderr.write(harmless(text.replaceAll('\r\n', '\n').replaceAll('\r', '\n'))),
+      output: (text) =>
+        verbose && io.stderr.write(harmless(text.replaceAll('\r\n', '\n').replaceAll('\r', '\n'))),
       note,
     },
     end: () => {},
@@ -78,7 +83,12 @@ function terminalProgress({ io, note, errStyle }: ProgressContext): Progress {
     const name = shown.length > room ? `${shown.slice(0, Math.max(0, room - 1))}…` : shown;
     io.stderr.write(`\r\x1b[K${mark} ${name} ${errStyle.dim(time)}`);
   };
-  const spin = () => draw(errStyle.cyan(FRAMES[Math.floor((io.elapsed() - began) / FRAME_TIME) % FRAMES.length] as string));
+  const spin = () =>
+    draw(
+      errStyle.cyan(
+        FRAMES[Math.floor((io.elapsed() - began) / FRAME_TIME) % FRAMES.length] as string,
+      ),
+    );
   const stop = (mark?: string) => {
     if (!timer) return;
     clearInterval(timer);

@@ -49,17 +49,15 @@ export function announcementsOf(notice: Notice): Announcement[] {
 function rowsOf(notice: Notice): Row[] {
   const project = row('Project', notice.project);
   const deploy = row('Deploy', notice.deployId);
+  const instance = row('Instance', notice.instance);
   if (notice.kind === 'rollback') {
-    const from = row('From', notice.fromVersion || notice.previousVersion || 'unknown');
-    return [
-      project,
-      from,
-      row('To', notice.version),
-      row('Reason', notice.reason || 'not given'),
-      deploy,
-    ];
+    const from = notice.fromVersion || notice.previousVersion || 'unknown';
+    const rows = [row('From', from), row('To', notice.version)];
+    rows.push(row('Reason', notice.reason || 'not given'), deploy);
+    // Instances go back one by one: without its name their messages would be the same.
+    return notice.instance === 'default' ? [project, ...rows] : [project, instance, ...rows];
   }
-  const rows = [project, row('Instance', notice.instance), row('Version', notice.version)];
+  const rows = [project, instance, row('Version', notice.version)];
   if (notice.kind === 'success' && notice.duration) rows.push(row('Duration', notice.duration));
   rows.push(deploy);
   if (notice.kind === 'failure') rows.push({ label: 'Rollback', phrase: rollbackOf(notice) });

@@ -11,7 +11,7 @@ import type { Paths } from '@runner/common/paths';
 import { redactor, Secret } from '@runner/common/secret';
 import { appChoice } from './app-choice.ts';
 import type { Channel } from './channels/channel.ts';
-import { discord } from './channels/discord/discord.ts';
+import { discord, executionAddress } from './channels/discord/discord.ts';
 import { telegram } from './channels/telegram/telegram.ts';
 import { courierFor, type Ending } from './courier.ts';
 import { type Notice, noticeOf } from './notice.ts';
@@ -94,12 +94,12 @@ export function openDelivery(options: DeliveryOptions): Delivery {
       note(`${name}: the markup was refused, the message was sent as plain text`);
     if (!failure) return;
     const { description, code, hint } = failure.problem;
-    const why =
-      failure.class === 'wait' ? `, asks to wait ${Math.ceil(failure.delay / 1000)} s` : '';
-    const advice = hint ? `; ${hint}` : '';
-    note(
-      `${name}: ${notice.eventType} of ${notice.project} was not delivered: ${description} (${code}${why})${advice}`,
-    );
+    const told = [
+      ...(description.includes(String(code)) ? [] : [code]),
+      ...(failure.class === 'wait' ? [`asks to wait ${Math.ceil(failure.delay / 1000)} s`] : []),
+    ].join(', ');
+    const why = `${description}${told && ` (${told})`}${hint ? `; ${hint}` : ''}`;
+    note(`${name}: ${notice.eventType} of ${notice.project} was not delivered: ${why}`);
   }
 
   return {
@@ -138,20 +138,13 @@ function openChannels(
   ];
 }
 
-/** The token, the webhook, and what of the webhook's address is secret by itself. */
+/** The token and the webhook, and those parts of them that are secret by themselves. */
 function secretsOf({ telegram: bot, discord: hook }: NotifySettings): Secret[] {
-  const address = hook?.webhook.reveal();
-  const token =
-    address &&
-    new URL(address).pathname
-      .replace(/\/(?:slack|github)?\/*$/, '')
-      .split('/')
-      .at(-1);
-  return [
-    ...(bot ? [bot.botToken] : []),
-    ...(hook ? [hook.webhook] : []),
-    ...(token ? [new Secret(token)] : []),
-  ];
+  const token = bot?.botToken.reveal() ?? '';
+  const webhook = hook?.webhook.reveal() ?? '';
+  const path = webhook === '' ? '' : new URL(executionAddress(webhook)).pathname;
+  const parts = [token, token.replace(/^.*:/, ''), webhook, path.replace(/^.*\//, '')];
+  return parts.filter((part) => part !== '').map((part) => new Secret(part));
 }
 
 function headOf(notice: Notice, channel: ChannelName | null) {

@@ -63,3 +63,27 @@ export const hostileText: fc.Arbitrary<string> = fc.oneof(
 export const longHostileText: fc.Arbitrary<string> = fc
   .tuple(hostileText, fc.integer({ min: 1, max: 400 }), hostileText)
   .map(([body, times, end]) => body.repeat(times) + end);
+
+/** A record of any kind, whose every field is hostile or missing. */
+export const hostileRecord = fc.record({
+  kind: fc.constantFrom(
+    'DeployStarted',
+    'DeploySuccess',
+    'DeployFailure',
+    'RollbackSuccess' as const,
+  ),
+  project: hostileText,
+  fields: fc.record(
+    {
+      instance: hostileText,
+      version: hostileText,
+      deploy_id: hostileText,
+      previous_version: hostileText,
+      from_version: hostileText,
+      reason: hostileText,
+      rolled_back: fc.boolean(),
+      error: longHostileText,
+    },
+    { requiredKeys: [] },
+  ),
+});

@@ -23,7 +23,10 @@ export interface Grouping {
  * Groups by the whole sha256, never by the fingerprint, which can collide. Largest group first,
  * then by fingerprint; apps by name.
  */
-export function groupTokens(paths: Paths, env: Readonly<Record<string, string | undefined>>): Grouping {
+export function groupTokens(
+  paths: Paths,
+  env: Readonly<Record<string, string | undefined>>,
+): Grouping {
   const { apps, unreadable } = listApps(paths);
   const byDigest = new Map<string, string[]>();
   const without: string[] = [];

@@ -1,11 +1,11 @@
 /** Asking the code host whether an app's token is valid, and whose it is. */
+import { openToken } from '@runner/common/app-token';
 import { requireApp } from '@runner/common/apps';
 import { codeHostOf, readConfig } from '@runner/common/config';
 import { Failure } from '@runner/common/failure';
 import { type HttpAnswer, send } from '@runner/common/http';
 import type { Paths } from '@runner/common/paths';
 import { digestOf, fingerprintOf, type Secret } from '@runner/common/secret';
-import { open, requireKeyring } from '@runner/common/vault';
 
 /** A valid token, as the code host describes it. */
 export interface TokenTest {
@@ -31,9 +31,9 @@ const TEXT_MAX = 200;
 
 /** Throws `no_token_configured`, `token_invalid`, `rate_limited`, `code_host_error`, `network_error`. */
 export async function testToken(paths: Paths, env: Env, name: string): Promise<TokenTest> {
-  const { app, state } = requireApp(paths, name);
-  if (!state.repohost_token) throw new Failure('no_token_configured', `the app '${app}' has no token`);
-  const token = open(state.repohost_token, app, requireKeyring(paths, env));
+  const { app } = requireApp(paths, name);
+  const token = openToken(paths, env, app);
+  if (!token) throw new Failure('no_token_configured', `the app '${app}' has no token`);
   const fingerprint = fingerprintOf(digestOf(token));
   const { apiUrl } = codeHostOf(readConfig(paths), env);
   const answer = await ask(`${apiUrl}/user`, token, env);
@@ -56,15 +56,23 @@ async function ask(address: string, token: Secret, env: Env): Promise<HttpAnswer
     const next = URL.canParse(location, url) ? new URL(location, url) : undefined;
     // The token never leaves its origin.
     if (next?.origin !== new URL(address).origin) {
-      throw new Failure('code_host_error', 'the code host redirects to another origin: the token was not sent there');
+      throw new Failure(
+        'code_host_error',
+        'the code host redirects to another origin: the token was not sent there',
+      );
     }
-    if (hop === REDIRECTS) throw new Failure('code_host_error', 'the code host redirects without end');
+    if (hop === REDIRECTS)
+      throw new Failure('code_host_error', 'the code host redirects without end');
     url = next.href;
   }
 }
 
 /** What a 2xx answer says; anything else is a refusal of its own kind. */
-function accountOf(answer: HttpAnswer, app: string, fingerprint: string): Pick<TokenTest, 'username' | 'scopes' | 'expires_at'> {
+function accountOf(
+  answer: HttpAnswer,
+  app: string,
+  fingerprint: string,
+): Pick<TokenTest, 'username' | 'scopes' | 'expires_at'> {
   const { status, headers } = answer;
   const body = bodyOf(answer);
   const said = textIn(body, 'message');
@@ -75,19 +83,36 @@ function accountOf(answer: HttpAnswer, app: string, fingerprint: string): Pick<T
   }
   if (status === 401 || status === 403) {
     const details = { valid: false, app, fingerprint, http_status: status };
-    throw new Failure('token_invalid', `the code host refused the token ${fingerprint} of '${app}' (${status}${said ? `: ${said}` : ''})`, details);
+    throw new Failure(
+      'token_invalid',
+      `the code host refused the token ${fingerprint} of '${app}' (${status}${said ? `: ${said}` : ''})`,
+      details,
+    );
   }
   if (status < 200 || status > 299) {
-    throw new Failure('code_host_error', `the code host answered ${status}${said ? `: ${said}` : ''}`, { http_status: status });
+    throw new Failure(
+      'code_host_error',
+      `the code host answered ${status}${said ? `: ${said}` : ''}`,
+      { http_status: status },
+    );
   }
   const username = textIn(body, 'login');
-  if (!username) throw new Failure('code_host_error', 'the code host answered something that is no account: is the address right?');
+  if (!username)
+    throw new Failure(
+      'code_host_error',
+      'the code host answered something that is no account: is the address right?',
+    );
   return { username, scopes: scopesOf(headers['x-oauth-scopes']), expires_at: expiryOf(headers) };
 }
 
 function isRateLimit({ status, headers }: HttpAnswer, said: string): boolean {
   if (status === 429) return true;
-  return status === 403 && (headers['x-ratelimit-remaining'] === '0' || 'retry-after' in headers || /rate limit/i.test(said));
+  return (
+    status === 403 &&
+    (headers['x-ratelimit-remaining'] === '0' ||
+      'retry-after' in headers ||
+      /rate limit/i.test(said))
+  );
 }
 
 function bodyOf({ body }: HttpAnswer): unknown {
@@ -99,13 +124,19 @@ function bodyOf({ body }: HttpAnswer): unknown {
 }
 
 function textIn(body: unknown, field: string): string {
-  const value = body !== null && typeof body === 'object' ? (body as Record<string, unknown>)[field] : undefined;
+  const value =
+    body !== null && typeof body === 'object'
+      ? (body as Record<string, unknown>)[field]
+      : undefined;
   return typeof value === 'string' ? value.slice(0, TEXT_MAX) : '';
 }
 
 /** `repo, read:org` as a list; what is no scope is left out. */
 function scopesOf(header: string | undefined): string[] {
-  return (header ?? '').split(',').map((scope) => scope.trim()).filter((scope) => /^[\w:.-]{1,64}$/.test(scope));
+  return (header ?? '')
+    .split(',')
+    .map((scope) => scope.trim())
+    .filter((scope) => /^[\w:.-]{1,64}$/.test(scope));
 }
 
 /** `2031-10-07 19:07:53 UTC`, also with a numeric zone. */

@@ -2,6 +2,7 @@
 import { classify } from './classify.ts';
 import { marks } from './marks.ts';
 import type { Candidate, Row } from './row.ts';
+import { readLabels } from './severity.ts';
 
 /** A line to show. 0: must stand there, 1: helps when there is room, 2: only if there is plenty. */
 export interface Pick {
@@ -10,7 +11,7 @@ export interface Pick {
 }
 
 /** Rows of each sort that one block takes. */
-const MOST = { detail: 6, code: 3, text: 4, place: 2 } as const;
+const MOST = { detail: 6, code: 3, text: 4, place: 2, field: 4 } as const;
 
 /** The block of a candidate, its own line first. */
 export function blockOf(candidate: Candidate): Pick[] {
@@ -69,7 +70,9 @@ function placesBefore(candidate: Candidate): Row[] {
   for (const row of candidate.before.toReversed()) {
     const { trimmed } = row;
     if (
-      (marks.isPlace(trimmed) && !/^(?:-+>|└─)/.test(trimmed)) ||
+      (marks.isPlace(trimmed) &&
+        !/^(?:-+>|└─)/.test(trimmed) &&
+        (row.indent <= candidate.row.indent || trimmed.startsWith('File "'))) ||
       /: [Ii]n (?:function|member|constructor|instantiation|Funktion|lambda)/.test(trimmed)
     ) {
       found.push(row);
@@ -87,7 +90,7 @@ function following(candidate: Candidate): Pick[] {
   // What dies prints its stack after whatever else it says; a compiler's next message is another.
   const dies = test || rule.class === 'exception' || rule.class === 'crash';
   const picks: Pick[] = [];
-  const taken = { detail: 0, code: 0, text: 0, place: 0 };
+  const taken = { detail: 0, code: 0, text: 0, place: 0, field: 0 };
   const take = (sort: keyof typeof taken, row: Row, need: Pick['need']): void => {
     taken[sort] += 1;
     if (taken[sort] <= MOST[sort]) picks.push({ row, need });
@@ -105,6 +108,12 @@ function following(candidate: Candidate): Pick[] {
     if (marks.isEcho(trimmed) && !test) break;
     if (marks.isSummary(trimmed)) continue;
     if (marks.isAdvice(trimmed) && !deeper && !marks.isDetail(trimmed)) break;
+    if (!deeper && !marks.isDetail(trimmed) && readLabels(trimmed).severity === 'info') break;
+    if (quoted && classify(row.whole)?.rule.use === 'wrapper') continue;
+    if (marks.isField(trimmed)) {
+      take('field', row, /^(?:expected|actual|location|file|path)/i.test(trimmed) ? 0 : 2);
+      continue;
+    }
     if (marks.isAftermath(trimmed) && row.indent <= head.indent) break;
     if (marks.isFrame(trimmed) && !marks.isCause(trimmed)) {
       frames = true;

@@ -41,6 +41,7 @@ export function rank(collected: Collected, baseline: ReadonlySet<string>): Ranke
     if (baseline.size > 0 && baseline.has(lineShape(candidate.row.text))) score -= KNOWN;
     if (times >= 5) score -= candidate.rule.weak ? 3 * OFTEN : OFTEN;
     if (candidate.rule.use === 'announce') score -= ANNOUNCED;
+    if (candidate.rule.pick === 'last' && isSource(candidate)) score -= LATE;
     if (candidate.rule.use === 'test' && !explains(candidate)) score -= NAME_ONLY;
     score -= Math.min(12, OLD_STEP * Math.max(0, lastEpoch - candidate.epoch));
     return { candidate, score, times, cluster: clusters.get(candidate) ?? 0 };
@@ -58,6 +59,11 @@ function clustersOf(candidates: readonly Candidate[]): Map<Candidate, number> {
     clusters.set(candidate, number);
   }
   return clusters;
+}
+
+/** Whether the line is source code that names an error, with the mark of the place under it. */
+function isSource({ after }: Candidate): boolean {
+  return /^[~^]+$/.test(after[0]?.trimmed ?? '');
 }
 
 /** Whether anything but the test's name would be shown. */

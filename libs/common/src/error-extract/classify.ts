@@ -4,7 +4,6 @@ import type { Rule } from './rule.ts';
 import { RULES } from './rules.ts';
 import { LABELLED } from './rules-words.ts';
 import { readLabels } from './severity.ts';
-import { KEYED } from './shape.ts';
 
 export interface Match {
   readonly rule: Rule;
@@ -20,7 +19,7 @@ const SEEN = 2000;
  * instead of a hundred. A new rule may need a new word here: a test compares both ways.
  */
 const GATE =
-  /err|fail|fatal|exce|panic|abort|crash|kill|cannot|can(?:'| no)t|could ?n|unable|un(?:re|de|ex|k|su|bo|au|av|he|me|ca|ha|te)|invalid|miss|mismatch|not |n't |no |deni|refus|reject|forb|confl|dupl|exist|expire|corrupt|require|must|illegal|malform|violat|time|dead|signal|exit|status|return|segm|sig[sk]|dump|memory|oom|disk|space|cert|ssl|x509|assert|expect|:\d|\(\d|\[\d| too |giving|gave|caus|stop|lock|depend|version|resol|overwr|stack|double|trap|\*\*|in sync|wrong|occur|aborted|conn|network|route|host|dial|permi|author|access|root|file|directory|pipe|busy|address|port|bind|near|command|is not|bad |fehl|erreur|fout|feil|fejl|virhe|chyba|hiba|hata|erro|помил|ошиб|[^\x20-\x7e]|^[!•*#E([-]|^\d+\)|<<<|^e: |^- |ok \d|got|init|ORA-|SQL|P\d|AH\d|would|unhealthy|stale|locate|declared|imported|used/i;
+  /err(?:or|no|ata)|\bERR|Error|fail|fatal|excep|panic|abort|crash|kill|terminat|can(?:'| ?no)t|could ?n|unable|un(?:re|de[fc]|exp|kn|su|bo|au|av|he|me|ca|ha|ter|sa)|invalid|missing|mismatch|\bnot\b|n't |\bno |denied|refus|reject|forbid|confl|duplicate|exist|expire|corrupt|require|\bmust\b|illegal|malform|violat|time(?:d |-)?out|timed|timeout|deadline|\bsignal|\bexit|status [1-9]|status(?: code)?[:=]|non-zero|segm|\bSIG|dump|memory|\boom|\bspace\b|certificate|\bSSL|x509|assert|expected|:\d+:|\.\w+:\d+|\(\d+[,)]|:\[\d|\d+:\d+ |: line \d| at .* line| too |giving|gave|caus|locked|depends on|resol|overwr|stack|double|trap|\*\*|sync|wrong|occur|[45]\d\d\b|\bE[A-Z]{4,}|\bP\d{4}|curl|wget|ssh|socket|hang up|Max retries|network|route to|\bdial|permi|author|access|\broot\b|too many|directory|broken pipe|Broken|busy|address|bind|pull|command|is not|\bbad |fehl|erreur|fout|feil|fejl|virhe|chyba|hiba|hata|erro|помил|ошиб|[^\x20-\x7e]|^[!•*E(-]|^\d+\)|<<<|^e: |ok \d|\bgot\b|init|ORA-|SQL|AH\d|would be|stale|locate|declared|imported|Hangup|Alarm|HOST|password|cancel|migration|healthy|BackOff|ErrImage|^\{"|yaml: |mapping|found|limit|took|respond|^FAIL|find|load|halted|building|problem|warning|vulnerab|^# |^Ran |tests|See |For more|complete|^cc1|^collect2|\bt?rsync|gzip|stop|^Test|^Tasks|Suites|Snapshots|Target|^Service|^Service|^\* |scenarios|specs|examples|passed|configuring|information|Lifecycle|aliases|Usage|ELIF|ERR_|finished|ended|returned|exited/i;
 
 /** Classifies a trimmed line; null when no rule knows it. */
 export function classify(trimmed: string, gated = true): Match | null {
@@ -29,6 +28,7 @@ export function classify(trimmed: string, gated = true): Match | null {
   if (marks.isPassing(text) || marks.isEcho(text) || marks.isCode(text)) return null;
   if (marks.isFrame(text) && !marks.isCause(text)) return null;
   const { severity, body, message } = readLabels(text);
+  if (severity === '' && marks.isProgress(text) && !/[:!]|fail|exit/i.test(text)) return null;
   const seen = { line: text, body, message };
   const quiet = severity === 'info' || marks.saysNone(text);
   for (const rule of RULES) {
@@ -57,22 +57,4 @@ function weigh(rule: Rule, severity: string, quiet: boolean, text: string): numb
   if (marks.isHarmless(text)) score -= 25;
   if (marks.isField(text)) score -= 25;
   return Math.min(score, 99);
-}
-
-/** Results remembered by shape, so that the many lines of one shape cost one look. */
-const REMEMBERED = 20_000;
-/** Lines whose numbers matter, which a shape masks. */
-const NUMBERED = /exit|code|status|signal|return|HTTP|\b[45]\d\d\b|\b0\b/i;
-
-/** A classifier for the lines of one log. */
-export function createClassifier(): (row: { whole: string; key: number }) => Match | null {
-  const known = new Map<number, Match | null>();
-  return ({ whole, key }) => {
-    if (whole.length > KEYED) return classify(whole);
-    const before = known.get(key);
-    if (before !== undefined) return before;
-    const match = classify(whole);
-    if (known.size < REMEMBERED && !NUMBERED.test(whole)) known.set(key, match);
-    return match;
-  };
 }

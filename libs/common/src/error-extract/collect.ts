@@ -1,6 +1,7 @@
 /** Reads a log once and keeps, in bounded memory, the lines that may tell the cause. */
-import { createClassifier, type Match } from './classify.ts';
-import { createKeeper, ownRow } from './keep.ts';
+import type { Match } from './classify.ts';
+import { keep } from './keep.ts';
+import { createKinds } from './kinds.ts';
 import {
   feed,
   followTraceback,
@@ -10,7 +11,6 @@ import {
   takeAnnounced,
 } from './lane-state.ts';
 import { createLaneSplitter, createLanes } from './lanes.ts';
-import { marks } from './marks.ts';
 import type { Around, Candidate, Row } from './row.ts';
 import { rule } from './rule.ts';
 import { createShapeCounts, type ShapeCounts, shapeKey } from './shape.ts';
@@ -25,7 +25,6 @@ const SURE = 80;
 
 /** What npm and boxes put before every line of a message. */
 const QUOTED = /^(?:npm (?:error|ERR!)|[│┃])(?= |$)/;
-const TEST_BEGINS = /^(?:=== RUN|# Subtest:|\[ RUN)/;
 const CHAINED = /^(?:The above exception was the direct|During handling of the above)/;
 
 const PYTHON = rule('python', 'exception', 92, /\S/, { pick: 'last' });
@@ -47,12 +46,10 @@ export interface Collector {
   finish(): Collected;
 }
 
-/** `redact` runs on every line before it is kept as part of a candidate. */
-export function createCollector(redact: (text: string) => string): Collector {
+export function createCollector(): Collector {
   const split = createLaneSplitter();
   const laneOf = createLanes();
-  const classify = createClassifier();
-  const keep = createKeeper(redact);
+  const kindOf = createKinds();
   const keepOr = (row: Row | undefined) => row && keep(row);
   const counts = createShapeCounts();
   const shortlist = createShortlist();
@@ -102,8 +99,8 @@ export function createCollector(redact: (text: string) => string): Collector {
     };
   }
 
-  function weigh(row: Row, lane: Lane): void {
-    const { match: said, extra } = exception(row, lane, classify(row));
+  function weigh(row: Row, lane: Lane, own: Match | null): void {
+    const { match: said, extra } = exception(row, lane, own);
     const announcer = lane.announcer?.row;
     const match = takeAnnounced(lane, row, said);
     if (match === null) return;
@@ -129,27 +126,27 @@ export function createCollector(redact: (text: string) => string): Collector {
       const whole = spoken.body.trim();
       const row: Row = { line, text, whole, trimmed, indent, key: shapeKey(whole), gap: lane.gap };
       if (overwritten) {
-        const match = classify(row);
+        const { match } = kindOf(row);
         if (match !== null && match.score >= SURE) offer(match, row, lane, {});
         return;
       }
       lane.gap = false;
       lastRow = row;
-      if (marks.isAftermath(trimmed)) aftermath = true;
-      if (marks.isStep(trimmed)) epoch += 1;
+      const kind = kindOf(row);
+      if (kind.aftermath) aftermath = true;
+      if (kind.step) epoch += 1;
       if (counts.add(row.key) <= RARE_SHAPE) {
-        rare.push({ row: ownRow(row), aftermath });
+        rare.push({ row, aftermath });
         if (rare.length > 2 * RARE_KEPT) rare = rare.slice(-RARE_KEPT);
       }
-      feed(lane, row, keep);
+      feed(lane, row);
       endCaptured(lane, indent);
-      weigh(row, lane);
-      if (TEST_BEGINS.test(trimmed)) beginTest(lane, row);
-      if (marks.isCaptured(trimmed)) {
+      weigh(row, lane, kind.match);
+      if (kind.begins) beginTest(lane, row);
+      if (kind.captured) {
         lane.captured = { indent, toBlank: /^std(?:err|out) \|/.test(trimmed) };
       }
-      // A lane that falls silent must not hold on to a piece of the log.
-      remember(lane, spoken.lane === '' ? row : ownRow(row));
+      remember(lane, row, kind);
     },
     finish: () => ({
       candidates: shortlist.all(),

@@ -2,6 +2,7 @@
 import { codePoints, cutCodePoints } from '../text.ts';
 import { blockOf, type Pick } from './block.ts';
 import type { Ranked } from './choose.ts';
+import { sayJson } from './json-line.ts';
 import { marks } from './marks.ts';
 import type { Row } from './row.ts';
 
@@ -11,7 +12,9 @@ const ROOM = [1, 0.62, 0.4] as const;
 const OTHERS_ROOM = 0.6;
 const OTHERS = 4;
 /** An other candidate is told when its score is at most this far below the leader's. */
-const NEAR_SCORE = 26;
+const NEAR_SCORE = 22;
+/** One of another step, which the deploy went on from, must be this certain. */
+const OTHER_STEP = 84;
 /** Longest line shown, the first and any other, in code points. */
 const HEAD_LINE = 320;
 const LINE = 200;
@@ -27,14 +30,18 @@ interface Shown {
 }
 
 /** The leader's block and the heads of the others in at most `max` code points. */
-export function compose(ranked: readonly Ranked[], max: number): Composed {
+export function compose(
+  ranked: readonly Ranked[],
+  max: number,
+  redact: (text: string) => string,
+): Composed {
   const leader = ranked[0];
   if (leader === undefined) return { text: '', lines: [] };
   const shown: Shown[] = [];
   let used = 0;
   const add = (row: Row, limit: number, room: number, times: number): boolean => {
     if (shown.some((other) => other.line === row.line)) return true;
-    const text = line(row, limit, times);
+    const text = line(say(row, redact), limit, times);
     if (shown.some((other) => other.text === text)) return true;
     const size = codePoints(text) + (shown.length > 0 ? 1 : 0);
     if (used + size > room) return false;
@@ -76,6 +83,7 @@ function addOthers(
       rule.use === 'announce'
     )
       continue;
+    if (other.candidate.epoch !== leader.candidate.epoch && other.score < OTHER_STEP) continue;
     if (shapes.has(row.key)) continue;
     shapes.add(row.key);
     if (!add(row, other.times)) continue;
@@ -107,9 +115,18 @@ function arrange(shown: readonly Shown[], picks: readonly Pick[]): Composed {
   };
 }
 
-function line(row: Row, limit: number, times: number): string {
+/** The row's text, redacted; of a line of JSON what it says. */
+function say(row: Row, redact: (text: string) => string): string {
+  const text = redact(row.text);
+  const start = text.indexOf('{"');
+  if (start < 0 || !row.whole.startsWith('{"')) return text;
+  const said = sayJson(text.slice(start));
+  return said === null ? text : text.slice(0, start) + said;
+}
+
+function line(text: string, limit: number, times: number): string {
   const count = times >= 3 ? ` (×${times})` : '';
-  return cutCodePoints(tidy(row.text), limit - count.length) + count;
+  return cutCodePoints(tidy(text), limit - count.length) + count;
 }
 
 /** A line as it is shown: narrow tabs, no rule drawn after its words. */

@@ -1,5 +1,7 @@
 /** What is remembered of one speaker's lines while reading on: bounded, and reset by steps. */
 import type { Match } from './classify.ts';
+import { keep } from './keep.ts';
+import type { Kind } from './kinds.ts';
 import { marks } from './marks.ts';
 import type { Candidate, Row } from './row.ts';
 import { rule } from './rule.ts';
@@ -44,11 +46,11 @@ export function createLane(): Lane {
 }
 
 /** Remembers a line for those that follow. */
-export function remember(lane: Lane, row: Row): void {
+export function remember(lane: Lane, row: Row, kind: Kind): void {
   lane.ring.push(row);
   if (lane.ring.length > RING) lane.ring.shift();
-  if (row.indent === 0 && marks.isFileHeader(row.trimmed)) lane.file = row;
-  if (marks.isWhere(row.trimmed)) lane.step = row;
+  if (kind.file && row.indent === 0) lane.file = row;
+  if (kind.where) lane.step = row;
   lane.since += 1;
   if (lane.since > NAME_REACH) lane.test = undefined;
 }
@@ -63,7 +65,7 @@ export function openCandidate(lane: Lane, candidate: Candidate): void {
 }
 
 /** Gives the line to every candidate that still takes lines. */
-export function feed(lane: Lane, row: Row, keep: (row: Row) => Row): void {
+export function feed(lane: Lane, row: Row): void {
   if (lane.open.length === 0) return;
   const isCause = marks.isCause(row.trimmed);
   const isTrace = isCause || marks.isFrame(row.trimmed) || row.indent > 0;

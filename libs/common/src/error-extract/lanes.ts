@@ -18,21 +18,30 @@ const STAMP =
 const NO_SPEAKER =
   /^(?:error|err|fatal|severe|critical|crit|emerg|alert|warn|warning|info|notice|debug|trace|verbose|note|hint|fail|failed|ok|pass|passed|done|skip|g?make\[\d+\]|stdout|stderr|\d+\/\d+|0\d+|\d{3,}|[\d.]+%?)$/i;
 
-const SPEAKERS: readonly { pattern: RegExp; sure: boolean }[] = [
+/** `sign` is a character that the pattern needs: most lines have none of them. */
+const SPEAKERS: readonly { pattern: RegExp; sign: string; sure: boolean }[] = [
   // docker compose, foreman, honcho: `web-1  | text`
-  { pattern: /^([\w@./:-]{1,60})\s{0,30}\| ?/, sure: true },
+  { pattern: /^([\w@./:-]{1,60})\s{0,30}\| ?/, sign: '|', sure: true },
   // pm2: `0|shop  | text`
-  { pattern: /^(\d{1,3}\|[\w.-]{1,40})\s{0,30}\| ?/, sure: true },
+  { pattern: /^(\d{1,3}\|[\w.-]{1,40})\s{0,30}\| ?/, sign: '|', sure: true },
   // docker build: `#12 1.234 text`
-  { pattern: /^(#\d{1,4}) (?:\d+\.\d+ )?/, sure: true },
+  { pattern: /^(#\d{1,4}) (?:\d+\.\d+ )?/, sign: '#', sure: true },
   // turbo: `@m/api:build: text`
-  { pattern: /^(@?[\w./-]{1,60}:[a-z][\w-]{0,30}(?::[a-z][\w-]{0,30})*): ?/, sure: true },
+  {
+    pattern: /^(@?[\w./-]{1,60}:[a-z][\w-]{0,30}(?::[a-z][\w-]{0,30})*): ?/,
+    sign: ':',
+    sure: true,
+  },
   // pnpm -r: `packages/api build: text`
-  { pattern: /^([\w@.-]{1,60}\/[\w@./-]{1,60} [a-z][\w:-]{0,30})(?:: ?|\$ )/, sure: true },
+  {
+    pattern: /^([\w@.-]{1,60}\/[\w@./-]{1,60} [a-z][\w:-]{0,30})(?:: ?|\$ )/,
+    sign: '/',
+    sure: true,
+  },
   // syslog: `shop[311]: text`
-  { pattern: /^([\w.@/-]{1,60}\[\d+\]): /, sure: true },
+  { pattern: /^([\w.@/-]{1,60}\[\d+\]): /, sign: ']', sure: true },
   // concurrently, yarn workspaces: `[api] text`; only when it has spoken before
-  { pattern: /^\[(@?[\w./:-]{1,40})\]:? /, sure: false },
+  { pattern: /^\[(@?[\w./:-]{1,40})\]:? /, sign: ']', sure: false },
 ];
 
 /** A bracketed label is a speaker from its third line on, and at most this many are followed. */
@@ -44,7 +53,9 @@ export function createLaneSplitter(): (text: string) => Spoken {
   const heard = new Map<string, number>();
   return (text) => {
     let body = text.replace(STAMP, '');
-    for (const { pattern, sure } of SPEAKERS) {
+    const start = body.slice(0, 120);
+    for (const { pattern, sign, sure } of SPEAKERS) {
+      if (!start.includes(sign)) continue;
       const found = pattern.exec(body);
       const name = found?.[1];
       if (found === null || name === undefined || !isSpeaker(name)) continue;

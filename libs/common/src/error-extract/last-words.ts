@@ -25,6 +25,7 @@ export function lastWords(
   wrapper: Ranked | undefined,
   baseline: ReadonlySet<string>,
   max: number,
+  redact: (text: string) => string,
 ): Composed {
   const [first, ...others] = lastRows(collected, wrapper?.candidate.row, baseline);
   const passing = wrapper === undefined ? [] : [wrapper.candidate.row];
@@ -32,7 +33,7 @@ export function lastWords(
   const kept: { row: Row; text: string }[] = [];
   let used = 0;
   for (const row of rows) {
-    const text = cutCodePoints(tidy(row.text), Math.min(LINE, max));
+    const text = cutCodePoints(tidy(redact(row.text)), Math.min(LINE, max));
     used += codePoints(text) + 1;
     if (kept.length > 0 && (kept.length === SHOWN || used > max * ROOM)) break;
     kept.push({ row, text });

@@ -42,14 +42,21 @@ export function createLineReader(sink: LineSink): LineReader {
   }
 
   function emit(overwritten: boolean): void {
-    const pieces = stripAnsi(kept).split('\r');
+    const raw = kept;
     kept = '';
-    const last = pieces.findLastIndex((piece) => piece.trim() !== '');
-    for (const [index, piece] of pieces.entries()) {
-      const text = dropControls(piece).trimEnd();
-      if (index >= last) sink(text, line, overwritten);
-      else if (text !== '') sink(text, line, true);
-      if (index >= last) break;
+    const drawn = stripAnsi(raw);
+    if (!drawn.includes('\r')) {
+      sink(dropControls(drawn).trimEnd(), line, overwritten);
+      return;
+    }
+    // A jump to the first column was among the escapes.
+    const pieces = drawn.split('\r').map((piece) => dropControls(piece).trimEnd());
+    const last = Math.max(
+      0,
+      pieces.findLastIndex((piece) => piece !== ''),
+    );
+    for (const [index, piece] of pieces.slice(0, last + 1).entries()) {
+      if (piece !== '' || index === last) sink(piece, line, overwritten || index < last);
     }
   }
 

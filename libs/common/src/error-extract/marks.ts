@@ -30,7 +30,7 @@ const PLACE =
 const FILE_HEADER =
   /^(?:FILE: |In |Line |✗ |✖ |-{3} |={3,} )?(?:\.{0,2}\/)?(?:[\w@.~+-]{1,100}\/){0,30}[\w@.~+-]{1,100}\.[A-Za-z]\w{0,9}(?: line \d+)?:?$/;
 const DETAIL =
-  /^(?:(?:symbol|location|required|found|expected|received|actual|got|left|right|want|have|rejecting|exp|act|code|error|message|msg|reason|cause|detail|details|hint|help|wanted|but was|expression|diff|difference|to equal|but got|because|required by|provided|module|error message|failure reason|line|position|statement|sql ?state|action|operator|Tip|note)\b ?(?:\(\w+\) ?)?[:=]|[-+] ?(?:expected|actual|\S)|E {2,}|> {1,3}\S|→ |Expected|Received|Actual|[•·*] |- \S|because |and |so, |╰─▶|❯ |= (?:note|help)|Did you mean|did you mean|where |Perhaps|But |Assert|Value of|Which is|To be equal|Could not|Cannot)/i;
+  /^(?:(?:symbol|location|required|found|expected|received|actual|got|left|right|want|have|rejecting|exp|act|code|error|message|msg|reason|cause|detail|details|hint|help|wanted|but was|expression|diff|difference|to equal|but got|because|required by|provided|module|error message|failure reason|line|position|statement|sql ?state|action|operator|Tip)\b ?(?:\(\w+\) ?)?[:=]|[-+] ?(?:expected|actual|\S)|E {2,}|> {1,3}\S|→ |Expected|Received|Actual|[•·*] |- \S|because |and |so, |╰─▶|❯ |= (?:note|help)|Did you mean|did you mean|where |Perhaps|But |Assert|Value of|Which is|To be equal|Could not|Cannot)/i;
 
 const STEP =
   /^(?:==+>|--+>|-+> |::group::|##\[group\]|\$ \S|> \S+@\S+ \S+$|> [a-z@][\w@/.:-]{0,100}(?: [\w:.-]+)*$|\[\d+\/\d+\] [A-Z]|Step \d+\/\d+|STEP \d+|#\d+ \[|TASK \[|PLAY \[|RUNNING HANDLER|\[INFO\] -+< |> Task :|stage |\*{4,}|▸ |»|make(?:\[\d+\])?: Entering directory|Entering directory|ERR_PNPM_RECURSIVE|-- applying|Running |Applying |Executing )/;
@@ -47,7 +47,7 @@ const ADVICE =
   /^(?:[^\s:]{1,240}:\d+(?::\d+)?:? ?(?:- )?(?:warning|note|info|remark|hint|Warnung|Anmerkung|avertissement|advertencia|nota)\b|(?:warning|warn|note)(?:\[\S{1,20}\])?: |npm warn )/i;
 /** How long a test run took, and what stands around its results. */
 const SUMMARY =
-  /^(?:Finished in|Randomized with|Done in|Took |Time: |Ran all|Ran \d|Seed|Duration|Executed |Test Suite|\[=+\]|\[ {2}PASSED|[^\p{L}\d]+$)/u;
+  /^(?:Finished in|Randomized with|Done in|Took |Time: |Ran all|Ran \d|Seed|Duration|Executed |Test Suite|Errors {2}Files|[⎯─━═=_*]{4}|\[=+\]|\[ {2}PASSED|[^\p{L}\d]+$)/u;
 const CAPTURED =
   /^(?:console\.(?:error|warn|log|info|debug)|stderr \| |stdout \| |-+ ?Captured (?:stdout|stderr|log)|Captured (?:stdout|stderr|log))/;
 

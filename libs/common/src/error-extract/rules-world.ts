@@ -121,7 +121,7 @@ export const WORLD = [
     'timeout',
     'timeout',
     80,
-    /\btimed? ?out\b|^timeout: |deadline exceeded|\bETIMEDOUT\b|time limit|TimeoutError|took too long|did not (?:become|respond|start|finish).{0,40}(?:within|in time)|sending signal (?:TERM|KILL)/i,
+    /\btimed[ -]?out\b|\btime[- ]?out (?:of |after|exceeded|waiting|expired|reached|error)|^timeout: |: timeout\b|\btimeout$|deadline exceeded|\bETIMEDOUT\b|time limit|TimeoutError|took too long|did not (?:become|respond|start|finish).{0,40}(?:within|in time)|sending signal (?:TERM|KILL)/i,
     LAST,
   ),
 ];

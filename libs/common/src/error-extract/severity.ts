@@ -38,6 +38,8 @@ const IS_INFO = new RegExp(`^(?:${INFO_WORDS})$`, 'iu');
 const LEVEL = /\b(?:level|lvl|severity)=["']?([a-z]+)/i;
 const IS_ERROR = new RegExp(`^(?:${ERROR_WORDS})$`, 'iu');
 
+const RELAYED = /^(?:gyp|node-pre-) /;
+
 /** Splits labels off a line; the gravest of them counts. At most four labels are looked at. */
 export function readLabels(body: string): Labelled {
   let at = indentOf(body, 0);
@@ -52,11 +54,15 @@ export function readLabels(body: string): Labelled {
     // One capital letter and one small word are labels only where case says so.
     if (groups.letter === 'f' || !caseFits(groups, body[at + found[0].length + 1] ?? '')) break;
     const said = severityOf(groups);
-    if (said === 'error' || severity === '') severity = said === '' ? severity : said;
+    const relayed = groups.npm !== undefined && said !== '';
+    if (relayed || said === 'error' || severity === '') severity = said === '' ? severity : said;
     at = indentOf(body, at + found[0].length);
     worded ||= (groups.word ?? groups.shout ?? groups.yarn ?? groups.letter) !== undefined;
     if (!worded) plain = at;
-    if (groups.npm !== undefined) break;
+    // A level said first is the line's own; what follows is the name of a logger or of a thing.
+    // Only npm relays other tools' labelled lines.
+    if (said === 'info' || said === 'warning') break;
+    if (groups.npm !== undefined && !RELAYED.test(body.slice(at, at + 10))) break;
   }
   if (severity === '') {
     const level = LEVEL.exec(body)?.[1];

@@ -1,14 +1,6 @@
 import { command } from '@runner/common/command';
 import { harmlessLine } from '@runner/common/harmless';
-
-/** What `add` prints; `fingerprint` is null for an app without a token. */
-export interface Added {
-  app: string;
-  repo: string;
-  branch: string;
-  fingerprint: string | null;
-  created_at: string;
-}
+import type { Added } from '../registration.ts';
 
 export const add = command({
   name: '',
@@ -17,7 +9,12 @@ export const add = command({
     'One of --token, --token-file, --token-from or --public is needed. Without them RUNNER_TOKEN is\n' +
     'taken, and on a terminal the token is asked for. It is stored encrypted with the master key.',
   options: {
-    repo: { kind: 'value', placeholder: 'OWNER/NAME', required: true, about: 'Repository on the code host' },
+    repo: {
+      kind: 'value',
+      placeholder: 'OWNER/NAME',
+      required: true,
+      about: 'Repository on the code host',
+    },
     branch: { kind: 'value', placeholder: 'BRANCH', required: true, about: 'Branch to deploy' },
     token: {
       kind: 'value',
@@ -39,8 +36,15 @@ export const add = command({
       about: 'Reuse the token of a registered app',
     },
     public: { kind: 'flag', about: 'The repository needs no token' },
-    name: { kind: 'value', placeholder: 'NAME', about: 'Name of the app [default: the repository\'s name]' },
-    ckey: { kind: 'flag', about: 'Encrypt the token with a key of the app\'s own (ckey) inside the master key' },
+    name: {
+      kind: 'value',
+      placeholder: 'NAME',
+      about: "Name of the app [default: the repository's name]",
+    },
+    ckey: {
+      kind: 'flag',
+      about: "Encrypt the token with a key of the app's own (ckey) inside the master key",
+    },
   },
   examples: [
     'runner add --repo acme/shop --branch main --token-file ~/token',

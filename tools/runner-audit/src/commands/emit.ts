@@ -15,25 +15,46 @@ export const emit = command({
     project: { kind: 'value', placeholder: 'APP', about: 'App' },
     instance: { kind: 'value', placeholder: 'NAME', about: 'Instance [default: default]' },
     version: { kind: 'value', placeholder: 'VERSION', about: 'Version' },
-    'deploy-id': { kind: 'value', placeholder: 'ID', about: 'Id of the deploy, 8 characters [default: a new one]' },
+    'deploy-id': {
+      kind: 'value',
+      placeholder: 'ID',
+      about: 'Id of the deploy, 8 characters [default: a new one]',
+    },
     timestamp: { kind: 'value', placeholder: 'TIME', about: 'ISO 8601 with a zone [default: now]' },
-    'previous-version': { kind: 'value', placeholder: 'VERSION', about: 'Version that was active before' },
-    'from-version': { kind: 'value', placeholder: 'VERSION', about: 'Version that was abandoned (rollback)' },
+    'previous-version': {
+      kind: 'value',
+      placeholder: 'VERSION',
+      about: 'Version that was active before',
+    },
+    'from-version': {
+      kind: 'value',
+      placeholder: 'VERSION',
+      about: 'Version that was abandoned (rollback)',
+    },
     commit: { kind: 'value', placeholder: 'SHA', about: 'Commit' },
     trigger: { kind: 'value', placeholder: 'WORD', about: 'What began the deploy, e.g. manual' },
     'duration-ms': { kind: 'value', placeholder: 'N', about: 'Duration in milliseconds' },
     domain: { kind: 'value', placeholder: 'NAME', about: 'Domain of the instance' },
     stage: { kind: 'value', placeholder: 'STAGE', about: 'Stage at which it failed' },
     reason: { kind: 'value', placeholder: 'TEXT', about: 'Reason of a rollback' },
-    error: { kind: 'value', placeholder: 'TEXT', emptyAllowed: true, about: 'Error text; - reads it from standard input' },
+    error: {
+      kind: 'value',
+      placeholder: 'TEXT',
+      emptyAllowed: true,
+      about: 'Error text; - reads it from standard input',
+    },
   },
   examples: [
     'runner-audit emit DeployStarted --project shop --version v1.2.3 | runner-notify send',
-    "make 2>&1 | runner-audit emit DeployFailure --project shop --version v1.2.3 --error -",
+    'make 2>&1 | runner-audit emit DeployFailure --project shop --version v1.2.3 --error -',
   ],
   async run(context) {
     const { emitOne, emitStream } = await import('../emitting.ts');
-    return { status: await (context.args.event === undefined ? emitStream(context) : emitOne(context, context.args.event)) };
+    return {
+      status: await (context.args.event === undefined
+        ? emitStream(context)
+        : emitOne(context, context.args.event)),
+    };
   },
   // The echo is for the next program of a pipe: it is JSON unless YAML is asked for.
   human: (event: unknown) => `${jsonLine(event)}\n`,

@@ -6,20 +6,33 @@ import { harmlessLine } from '@runner/common/harmless';
 export const tail = command({
   name: 'tail',
   about: 'Print the newest records of the audit log, oldest first',
-  details: 'With --json each record is a line as it stands in the log. -f follows, also through rotation.',
+  details:
+    'With --json each record is a line as it stands in the log. -f follows, also through rotation.',
   options: {
-    lines: { kind: 'value', short: 'n', placeholder: 'N', default: '10', about: 'How many records [default: 10]' },
-    follow: { kind: 'flag', short: 'f', about: 'Wait for further records and print them as they come' },
+    lines: {
+      kind: 'value',
+      short: 'n',
+      placeholder: 'N',
+      default: '10',
+      about: 'How many records [default: 10]',
+    },
+    follow: {
+      kind: 'flag',
+      short: 'f',
+      about: 'Wait for further records and print them as they come',
+    },
   },
   async run(context) {
     const { lines, follow } = context.options;
-    if (!/^\d{1,7}$/.test(lines)) throw usage(`invalid value '${lines}' for '--lines <N>': it must be a whole number`);
+    if (!/^\d{1,7}$/.test(lines))
+      throw usage(`invalid value '${lines}' for '--lines <N>': it must be a whole number`);
     const { printTail } = await import('../tailing.ts');
     return { status: await printTail(context, Number(lines), follow) };
   },
   human(record: LogRecord, style) {
     const kind = String(kindOf(record) ?? '?');
-    const colour = kind === 'DeployFailure' ? style.red : kind === 'DeploySuccess' ? style.green : style.cyan;
+    const colour =
+      kind === 'DeployFailure' ? style.red : kind === 'DeploySuccess' ? style.green : style.cyan;
     const words = [
       textOf(record, 'timestamp'),
       colour(harmlessLine(kind.padEnd(15))),
@@ -28,6 +41,9 @@ export const tail = command({
       `[${textOf(record, 'deploy_id')}]`,
       textOf(record, 'error').split('\n')[0] || textOf(record, 'reason'),
     ];
-    return `${words.map((word, index) => (index === 1 ? word : harmlessLine(word ?? ''))).join(' ').trimEnd()}\n`;
+    return `${words
+      .map((word, index) => (index === 1 ? word : harmlessLine(word ?? '')))
+      .join(' ')
+      .trimEnd()}\n`;
   },
 });

@@ -15,14 +15,21 @@ export const extract = command({
   name: 'extract',
   about: 'Read a log on standard input and print the lines that say why it failed',
   options: {
-    max: { kind: 'value', placeholder: 'N', default: '800', about: 'Most characters to print [default: 800]' },
+    max: {
+      kind: 'value',
+      placeholder: 'N',
+      default: '800',
+      about: 'Most characters to print [default: 800]',
+    },
   },
   examples: ['npm run build 2>&1 | runner-debug extract'],
   async run(context) {
     const { io, options } = context;
     const max = Number(options.max);
     if (!/^\d{1,6}$/.test(options.max) || max < 1) {
-      throw usage(`invalid value '${options.max}' for '--max <N>': it must be a whole number above 0`);
+      throw usage(
+        `invalid value '${options.max}' for '--max <N>': it must be a whole number above 0`,
+      );
     }
     const { createExtractor } = await import('@runner/common/error-extract');
     const { redactor } = await import('@runner/common/secret');

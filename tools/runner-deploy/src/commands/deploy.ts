@@ -12,7 +12,10 @@ export const deploy = command({
     'line is the result: deployed, failed or rolled_back.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
-    'no-notify': { kind: 'flag', about: 'Tell nobody about this deploy; the audit log is written all the same' },
+    'no-notify': {
+      kind: 'flag',
+      about: 'Tell nobody about this deploy; the audit log is written all the same',
+    },
     verbose: { kind: 'flag', short: 'v', about: "Show the steps' output as it comes" },
   },
   exits: [

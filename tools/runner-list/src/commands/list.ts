@@ -17,7 +17,8 @@ export const list = command({
     return { value, status: unreadable.length > 0 ? 1 : 0 };
   },
   human({ apps }: Listing, style) {
-    if (apps.length === 0) return 'No apps yet. Register one with: runner add --repo <owner/name> --branch <branch>\n';
+    if (apps.length === 0)
+      return 'No apps yet. Register one with: runner add --repo <owner/name> --branch <branch>\n';
     const rows = apps.flatMap((app) => {
       const instances = app.instances.length > 0 ? app.instances : [undefined];
       return instances.map((instance) => [
@@ -30,6 +31,10 @@ export const list = command({
       ]);
     });
     const heading = ['APP', 'INSTANCE', 'VERSION', 'SINCE (UTC)', 'STATE', 'SOURCE'];
-    return table(heading, rows.map((row) => row.map(harmlessLine)), style);
+    return table(
+      heading,
+      rows.map((row) => row.map(harmlessLine)),
+      style,
+    );
   },
 });

@@ -3,7 +3,7 @@ import type { ChannelName } from '@runner/common/config';
 import type { HttpAnswer } from '@runner/common/http';
 import type { Notice } from '../notice.ts';
 
-/** One deadline for a whole exchange, in milliseconds: DESIGN.md, a deploy waits no longer. */
+/** One deadline for a whole exchange, in milliseconds: a deploy waits no longer for its chats. */
 export const EXCHANGE_TIMEOUT = 15_000;
 /** Largest answer that is read, in bytes: both services answer with some kilobytes. */
 export const ANSWER_MAX = 65_536;

@@ -19,9 +19,12 @@ export const status = command({
       ['token:', app.token ? 'stored, encrypted' : 'none'],
     ];
     for (const { instance, current, previous } of app.instances) {
-      const since = current ? ` since ${current.deployed_at} (commit ${current.commit.slice(0, 12)}, deploy ${current.deploy_id})` : '';
+      const since = current
+        ? ` since ${current.deployed_at} (commit ${current.commit.slice(0, 12)}, deploy ${current.deploy_id})`
+        : '';
       rows.push([`${instance}:`, current ? `${current.version}${since}` : 'nothing runs']);
-      if (previous.length > 0) rows.push(['', `before: ${previous.map((each) => each.version).join(', ')}`]);
+      if (previous.length > 0)
+        rows.push(['', `before: ${previous.map((each) => each.version).join(', ')}`]);
     }
     if (app.deploying) {
       const { deploy_id, stage, started, pid } = app.deploying;
@@ -29,10 +32,20 @@ export const status = command({
     }
     if (app.failures) {
       const { commit, count, last_at, stage } = app.failures;
-      const limit = app.state === 'blocked' ? ', automatic deploys of it are blocked' : ` of ${app.max_deploy_retries}`;
-      rows.push(['failures:', `${count}${limit}: commit ${commit.slice(0, 12)}, last at ${stage}, ${last_at}`]);
+      const limit =
+        app.state === 'blocked'
+          ? ', automatic deploys of it are blocked'
+          : ` of ${app.max_deploy_retries}`;
+      rows.push([
+        'failures:',
+        `${count}${limit}: commit ${commit.slice(0, 12)}, last at ${stage}, ${last_at}`,
+      ]);
     }
-    if (app.held) rows.push(['held:', `commit ${app.held.commit.slice(0, 12)} since ${app.held.since}: ${app.held.reason}`]);
+    if (app.held)
+      rows.push([
+        'held:',
+        `commit ${app.held.commit.slice(0, 12)} since ${app.held.since}: ${app.held.reason}`,
+      ]);
     if (app.last_checked) rows.push(['checked:', app.last_checked]);
     const shown = rows.map(([label, value]) => [harmlessLine(label), harmlessLine(value)] as const);
     return `${style.bold(harmlessLine(app.app))}\n${fields(shown)}`;

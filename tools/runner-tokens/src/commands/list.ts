@@ -13,14 +13,17 @@ export const list = command({
     const { groupTokens } = await import('../groups.ts');
     const { groups, without, failed } = groupTokens(context.paths, context.io.env);
     if (without.length > 0) context.note(`without a token: ${without.join(', ')}`);
-    for (const { app, failure } of failed) context.note(`${app}: ${failure.message} (${failure.code})`);
+    for (const { app, failure } of failed)
+      context.note(`${app}: ${failure.message} (${failure.code})`);
     return { value: { count: groups.length, tokens: groups }, status: failed.length > 0 ? 1 : 0 };
   },
   human: ({ count, tokens }: { count: number; tokens: TokenGroup[] }) =>
     [
       `Tokens (${count}):`,
       SEPARATOR,
-      ...tokens.map((group) => `${group.fingerprint} | ${group.apps_count} app(s) | ${group.apps.join(', ')}`),
+      ...tokens.map(
+        (group) => `${group.fingerprint} | ${group.apps_count} app(s) | ${group.apps.join(', ')}`,
+      ),
       '',
     ].join('\n'),
 });

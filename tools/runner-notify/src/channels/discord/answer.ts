@@ -23,7 +23,8 @@ export function judgeDiscord(line: Line, answer: HttpAnswer): Outcome {
   const taken = status === 204 || (status >= 200 && status < 300 && body !== undefined);
   if (taken) return { class: 'delivered', rest: restOf(answer) };
   if (!body) return foreignAnswer(line, answer, delayOf(answer));
-  const code = typeof body.code === 'number' ? body.code : status;
+  // Code 0 is what the service answers when it has none.
+  const code = typeof body.code === 'number' && body.code > 0 ? body.code : status;
   const details = typeof body.errors === 'object' ? innermost(body.errors, []) : [];
   const said = typeof body.message === 'string' ? body.message : '';
   const description = [said, ...details.slice(0, 3)].filter(Boolean).join('; ');

@@ -1,0 +1,28 @@
+/** The token of a registered app, opened. */
+import { requireApp } from './apps.ts';
+import { Failure } from './failure.ts';
+import type { Paths } from './paths.ts';
+import type { Secret } from './secret.ts';
+import { open, requireKeyring } from './vault.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Opens an app's token; undefined when it has none. Between reading the state and the keys, a
+ * `tokens rekey` may have replaced both: then they are read again. Throws what `open` throws.
+ */
+export function openToken(paths: Paths, env: Env, name: string): Secret | undefined {
+  for (let sealedBefore: string | undefined; ; ) {
+    const { app, state } = requireApp(paths, name);
+    const sealed = state.repohost_token;
+    if (!sealed) return undefined;
+    try {
+      return open(sealed, app, requireKeyring(paths, env));
+    } catch (error) {
+      const replaced =
+        error instanceof Failure && error.code === 'mkey_unknown' && sealed !== sealedBefore;
+      if (!replaced) throw error;
+      sealedBefore = sealed;
+    }
+  }
+}

@@ -1,0 +1,49 @@
+/** What a line is, remembered by shape, so that the many lines of one shape cost one look. */
+import { classify, type Match } from './classify.ts';
+import { marks } from './marks.ts';
+import type { Row } from './row.ts';
+import { KEYED } from './shape.ts';
+
+export interface Kind {
+  readonly match: Match | null;
+  readonly aftermath: boolean;
+  readonly step: boolean;
+  readonly where: boolean;
+  readonly file: boolean;
+  readonly captured: boolean;
+  /** Whether a runner says that it begins this test. */
+  readonly begins: boolean;
+}
+
+const TEST_BEGINS = /^(?:=== RUN|# Subtest:|\[ RUN)/;
+/** Shapes remembered. */
+const REMEMBERED = 20_000;
+/** Lines whose numbers matter, which a shape masks. */
+const NUMBERED = /exit|code|status|signal|return|HTTP|\b[45]\d\d\b|\b0\b/i;
+
+/** Looks at the lines of one log. */
+export function createKinds(): (row: Row) => Kind {
+  const known = new Map<number, Kind>();
+  return (row) => {
+    const { whole, key } = row;
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const kind = look(row);
+    if (known.size < REMEMBERED && whole.length <= KEYED && !NUMBERED.test(whole)) {
+      known.set(key, kind);
+    }
+    return kind;
+  };
+}
+
+function look({ whole, trimmed }: Row): Kind {
+  return {
+    match: classify(whole),
+    aftermath: marks.isAftermath(trimmed),
+    step: marks.isStep(trimmed),
+    where: marks.isWhere(trimmed),
+    file: marks.isFileHeader(trimmed),
+    captured: marks.isCaptured(trimmed),
+    begins: TEST_BEGINS.test(trimmed),
+  };
+}

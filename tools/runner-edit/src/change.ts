@@ -1,0 +1,86 @@
+/** Changing an app: everything is checked first, then written whole, or nothing is. */
+import type { AppState } from '@runner/common/apps';
+import { requireApp } from '@runner/common/apps';
+import type { Context } from '@runner/common/command';
+import { usage } from '@runner/common/failure';
+import { refName, repoName } from '@runner/common/names';
+import { changeApp } from '@runner/common/registry';
+import { digestOf, fingerprintOf, type Secret } from '@runner/common/secret';
+import { readToken } from '@runner/common/token-input';
+import { sealingKeys, tokenFrom } from '@runner/common/token-source';
+import { hasTwoLayers, seal } from '@runner/common/vault';
+
+/** What `edit` prints; `fingerprint` is that of the new token, null when the token was not changed. */
+export interface Edited {
+  app: string;
+  repo: string;
+  branch: string;
+  fingerprint: string | null;
+}
+
+/** The options that a change reads. */
+export interface Changes {
+  token: string | undefined;
+  'token-file': string | undefined;
+  'token-from': string | undefined;
+  public: boolean;
+  ckey: boolean;
+  repo: string | undefined;
+  branch: string | undefined;
+}
+
+type EditContext = Pick<Context, 'io' | 'paths' | 'note'> & {
+  readonly options: Changes;
+  readonly args: { readonly app: string };
+};
+
+/** Throws `app_not_found`, `name_invalid`, `token_invalid`, `token_source_…`, `usage`. */
+export function change(context: EditContext): Edited {
+  const { io, paths, options, args } = context;
+  const given = options.token ?? options['token-file'] ?? options['token-from'];
+  if (
+    given === undefined &&
+    !options.public &&
+    options.repo === undefined &&
+    options.branch === undefined
+  ) {
+    throw usage(
+      'the following required arguments were not provided: <--token <TOKEN>|--token-file <FILE>|--token-from <APP>|--public|--repo <OWNER/NAME>|--branch <BRANCH>>',
+    );
+  }
+  if (options.ckey && given === undefined) throw usage("the argument '--ckey' needs a new token");
+  const { app } = requireApp(paths, args.app);
+  const repo = options.repo === undefined ? undefined : repoName(options.repo);
+  const branch = options.branch === undefined ? undefined : refName(options.branch);
+  const token = given === undefined ? undefined : newToken(context);
+  const changed = changeApp(paths, io, 'edit', app, (now) => ({
+    ...now,
+    ...(repo !== undefined && { repo }),
+    ...(branch !== undefined && { branch }),
+    state: stateWith(context, now, token),
+  }));
+  const fingerprint = token ? fingerprintOf(digestOf(token)) : null;
+  return { app, repo: changed.repo, branch: changed.branch, fingerprint };
+}
+
+function newToken({ io, paths, options, note }: EditContext): Secret | undefined {
+  const source = options['token-from'];
+  return source === undefined
+    ? readToken(io, { ...options, note }, 'New token (hidden)')
+    : tokenFrom(io, paths, source);
+}
+
+/** The second layer stays when the app had it. */
+function stateWith(
+  { io, paths, options }: EditContext,
+  app: AppState,
+  token: Secret | undefined,
+): AppState['state'] {
+  if (options.public) {
+    const { repohost_token: _, ...rest } = app.state;
+    return rest;
+  }
+  if (!token) return app.state;
+  const twoLayers = options.ckey || hasTwoLayers(app.state.repohost_token ?? '');
+  return { ...app.state, repohost_token: seal(token, app.app, sealingKeys(io, paths), twoLayers) };
+}

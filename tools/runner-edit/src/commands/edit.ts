@@ -1,0 +1,45 @@
+import { command } from '@runner/common/command';
+import { harmlessLine } from '@runner/common/harmless';
+import type { Edited } from '../change.ts';
+
+export const edit = command({
+  name: '',
+  about: "Change an app's token, branch or repository",
+  details: 'A deploy that runs goes on with what it began with; the next one takes the change.',
+  positionals: { app: { required: true, about: 'Name of the app' } },
+  options: {
+    token: {
+      kind: 'value',
+      placeholder: 'TOKEN',
+      secret: true,
+      conflicts: ['token-from', 'token-file', 'public'],
+      about: 'New token; - reads it from standard input, hidden on a terminal',
+    },
+    'token-file': {
+      kind: 'value',
+      placeholder: 'FILE',
+      conflicts: ['token-from', 'public'],
+      about: 'Read the new token from a file',
+    },
+    'token-from': {
+      kind: 'value',
+      placeholder: 'APP',
+      conflicts: ['public'],
+      about: 'Reuse the token of a registered app',
+    },
+    public: { kind: 'flag', about: 'Forget the token: the repository needs none' },
+    ckey: {
+      kind: 'flag',
+      about: "Encrypt the new token with a key of the app's own (ckey) inside the master key",
+    },
+    repo: { kind: 'value', placeholder: 'OWNER/NAME', about: 'New repository on the code host' },
+    branch: { kind: 'value', placeholder: 'BRANCH', about: 'New branch to deploy' },
+  },
+  examples: ['runner edit shop --token-file ~/new-token', 'runner edit shop --branch release'],
+  async run(context) {
+    const { change } = await import('../change.ts');
+    return { value: change(context) };
+  },
+  human: (edited: Edited, style) =>
+    `Changed ${style.bold(harmlessLine(edited.app))} (${harmlessLine(edited.repo)}, branch ${harmlessLine(edited.branch)}${edited.fingerprint ? `, token ${edited.fingerprint}` : ''})\n`,
+});

@@ -1,0 +1,168 @@
+/** The contract that every channel keeps. One that is missing in CHANNELS fails the first test. */
+import { redactor, Secret } from '@runner/common/secret';
+import { findSecret } from '@runner/testing/secret-search';
+import * as fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Channel, Message } from '../src/channels/channel.ts';
+import { noticeOf } from '../src/notice.ts';
+import { CHANNEL_NAMES } from '../src/selection.ts';
+import { type Chats, event, startChats } from './chats.ts';
+import { hostileText, longHostileText } from './hostile.ts';
+import { CHANNELS, FAULTS, fresh } from './subjects.ts';
+
+let chats: Chats;
+test.before(async () => {
+  chats = await startChats();
+});
+test.after(() => chats.close());
+
+test('every channel is held to the contract', () => {
+  assert.equal(Object.keys(CHANNELS).sort(), [...CHANNEL_NAMES].sort());
+});
+
+const messagesOf = async (
+  channel: Channel,
+  fields: Record<string, unknown>,
+  redact = redactor(),
+) => {
+  const record = {
+    kind: 'DeployFailure',
+    project: 'shop',
+    fields: event('DeployFailure', fields),
+  } as const;
+  const notice = await noticeOf(record, {
+    redact,
+    verboseErrors: true,
+    random: () => new Uint8Array(4),
+  });
+  return channel.render(notice, () => {});
+};
+
+for (const [name, subject] of Object.entries(CHANNELS)) {
+  const open = () =>
+    subject.open(chats, redactor(subject.secrets(chats).map((text) => new Secret(text))));
+
+  test(`${name}: every kind of event is one message that names project and deploy`, async () => {
+    const server = fresh(subject, chats);
+    const channel = open();
+    for (const kind of [
+      'DeployStarted',
+      'DeploySuccess',
+      'DeployFailure',
+      'RollbackSuccess',
+    ] as const) {
+      const record = { kind, project: 'shop', fields: event(kind) };
+      const notice = await noticeOf(record, {
+        redact: redactor(),
+        verboseErrors: true,
+        random: () => new Uint8Array(4),
+      });
+      const [message, ...others] = channel.render(notice, () => {});
+      assert.is(others.length, 0);
+      assert.equal(await channel.deliver(message as Message), { class: 'delivered', rest: 0 });
+    }
+    assert.is(server.messages.length, 4);
+    for (const { payload } of server.messages) {
+      assert.match(JSON.stringify(payload), /shop/);
+      assert.match(JSON.stringify(payload), /a1b2c3d4/);
+    }
+  });
+
+  test(`${name}: the service takes whatever a record holds`, async () => {
+    const channel = open();
+    await fc.assert(
+      fc.asyncProperty(hostileText, longHostileText, async (value, error) => {
+        const server = fresh(subject, chats);
+        const fields = {
+          version: value,
+          instance: value,
+          previous_version: value,
+          reason: value,
+          error,
+        };
+        const messages = await messagesOf(channel, fields);
+        for (const message of messages) {
+          const outcome = await channel.deliver(message);
+          assert.is(outcome.class, 'delivered', JSON.stringify(outcome));
+        }
+        assert.is(server.messages.length, messages.length);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test(`${name}: the service takes 100 KB of log, and the longest of values`, async () => {
+    const server = fresh(subject, chats);
+    const channel = open();
+    for (const character of ['x', '`', '\\', '😀', '.']) {
+      const value = character.repeat(50_000);
+      for (const message of await messagesOf(channel, {
+        version: value,
+        instance: value,
+        previous_version: value,
+        error: value,
+      })) {
+        assert.is((await channel.deliver(message)).class, 'delivered');
+      }
+    }
+    assert.is(server.messages.length, 10);
+  });
+
+  test(`${name}: every form of a message is taken, and there is an end of shorter ones`, async () => {
+    const channel = open();
+    for (const first of await messagesOf(channel, { error: 'a.b `c` \\d\n'.repeat(900) })) {
+      const forms: Message[] = [];
+      for (let form: Message | undefined = first; form; form = form.instead('length'))
+        forms.push(form);
+      assert.ok(forms.length > 1 && forms.length < 10);
+      const plain = first.instead('markup');
+      for (const form of plain ? [...forms, plain] : forms) {
+        assert.is((await channel.deliver(form)).class, 'delivered');
+      }
+    }
+  });
+
+  test(`${name}: a secret in any field arrives nowhere`, async () => {
+    const server = fresh(subject, chats);
+    const channel = open();
+    for (const secret of subject.secrets(chats)) {
+      const redact = redactor([new Secret(secret)]);
+      const text = `${'word '.repeat(300)}${secret} ${'word '.repeat(300)}`;
+      const fields = {
+        version: secret,
+        instance: secret,
+        previous_version: secret,
+        reason: secret,
+        error: text,
+      };
+      for (const message of await messagesOf(channel, fields, redact))
+        await channel.deliver(message);
+      assert.equal(
+        findSecret(JSON.stringify(server.messages.map(({ payload }) => payload)), secret),
+        [],
+      );
+    }
+  });
+
+  for (const [what, [fault, outcome]] of Object.entries({ ...FAULTS, ...subject.faults })) {
+    test(`${name}: ${what} is '${outcome}', told without a secret`, async () => {
+      const server = fresh(subject, chats);
+      const channel = open();
+      const [message] = await messagesOf(channel, { error: 'boom' });
+      server.fail(fault);
+      const found = await channel.deliver(message as Message);
+      assert.is(found.class, outcome);
+      if (found.class === 'delivered') return;
+      const { description, retryable, method } = found.problem;
+      assert.ok(description.length > 0 && method.length > 0);
+      assert.is(retryable, outcome === 'retry' || outcome === 'wait');
+      for (const secret of subject.secrets(chats)) {
+        assert.equal(findSecret(JSON.stringify(found), secret), []);
+      }
+      assert.is(server.requests.length, 1);
+    });
+  }
+}
+
+test.run();

@@ -1,0 +1,87 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Chats, configOf, event, registerApp, startChats } from './chats.ts';
+
+let chats: Chats;
+test.before.each(async () => {
+  chats = await startChats();
+});
+test.after.each(() => chats.close());
+
+/** Which channels are set up, the global `channel`, `.deploy.yml`, `--channel`, and who is told. */
+const CASES: readonly (readonly [string, string, string | null | undefined, string, string])[] = [
+  ['td', '', undefined, '', 'td'],
+  ['td', '', 'notify: { channel: telegram }\n', '', 't'],
+  ['td', '', 'notify: { channel: discord }\n', '', 'd'],
+  ['td', '', 'notify: { channel: both }\n', '', 'td'],
+  ['td', '', 'notify: {}\n', '', 'td'],
+  ['td', '', 'keep: 3\n', '', ''],
+  ['td', '', null, '', ''],
+  ['td', '', 'keep: 3\n', 'both', 'td'],
+  ['td', '', 'notify: { channel: telegram }\n', 'discord', 'd'],
+  ['td', '', 'notify: {}\n', 'none', ''],
+  ['td', 'discord', 'notify: {}\n', '', 'd'],
+  ['td', 'discord', 'notify: { channel: telegram }\n', '', ''],
+  ['td', 'telegram', undefined, 'both', 't'],
+  ['t', '', 'notify: { channel: discord }\n', '', ''],
+  ['d', 'both', 'notify: {}\n', '', 'd'],
+];
+
+for (const [setUp, global, deployFile, asked, told] of CASES) {
+  const file = deployFile === undefined ? 'no release' : (deployFile?.trim() ?? 'no .deploy.yml');
+  test(`set up '${setUp}', channel '${global}', ${file}, --channel '${asked}': '${told}' is told`, async () => {
+    chats.configure(configOf(chats.bot, chats.hook, setUp, global ? [`channel: ${global}`] : []));
+    registerApp(chats.root, 'shop', deployFile, 'prod-1');
+    const ended = await chats.send([event('DeployStarted')], asked ? ['--channel', asked] : []);
+    assert.equal([ended.status, ended.stderr], [0, '']);
+    const heard = `${'t'.repeat(chats.bot.messages.length)}${'d'.repeat(chats.hook.messages.length)}`;
+    assert.is(heard, told);
+  });
+}
+
+test('an app that is not registered is announced everywhere', async () => {
+  registerApp(chats.root, 'shop', 'keep: 3\n', 'prod-1');
+  await chats.send([event('DeployStarted', { project: 'other' })]);
+  assert.equal([chats.bot.messages.length, chats.hook.messages.length], [1, 1]);
+});
+
+test('another instance of the app says it, when the record names one without a release', async () => {
+  registerApp(chats.root, 'shop', 'notify: { channel: discord }\n', 'prod-1');
+  await chats.send([event('DeployStarted', { instance: 'default' })]);
+  assert.equal([chats.bot.messages.length, chats.hook.messages.length], [0, 1]);
+});
+
+const TOLD = 'every active channel is told';
+
+test('a .deploy.yml that cannot be read is told, and so is every active channel', async () => {
+  registerApp(chats.root, 'shop', 'notify: 7\n', 'prod-1');
+  const ended = await chats.send([event('DeployStarted'), event('DeploySuccess')]);
+  assert.is(ended.status, 0);
+  const problem = '.deploy.yml:1: notify: must be a section, not a single value';
+  assert.is(ended.stderr, `runner notify send: shop: ${problem}; ${TOLD}\n`);
+  assert.equal([chats.bot.messages.length, chats.hook.messages.length], [2, 2]);
+});
+
+test('a state file that cannot be read is told, and so is every active channel', async () => {
+  registerApp(chats.root, 'shop');
+  writeFileSync(join(chats.root, 'state', 'shop.json'), '{');
+  const ended = await chats.send([event('DeployStarted')]);
+  assert.is(ended.status, 0);
+  assert.is(
+    ended.stderr,
+    `runner notify send: shop: the state file of 'shop' is not JSON; ${TOLD}\n`,
+  );
+  assert.equal([chats.bot.messages.length, chats.hook.messages.length], [1, 1]);
+});
+
+for (const name of ['../../shop', '..', '/etc', '__proto__', 'a/b', 'x\u0000y', '-x']) {
+  test(`a record of '${JSON.stringify(name)}' reads no file by that name`, async () => {
+    const ended = await chats.send([event('DeployStarted', { project: name, instance: name })]);
+    assert.equal([ended.status, ended.stderr], [0, '']);
+    assert.equal([chats.bot.messages.length, chats.hook.messages.length], [1, 1]);
+  });
+}
+
+test.run();

@@ -1,0 +1,194 @@
+/** What goes wrong on the way to a chat, by the built executable. */
+import type { Fault } from '@runner/testing/faults';
+import { findSecret } from '@runner/testing/secret-search';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Chats, event, startChats } from './chats.ts';
+import { CHANNELS, FAULTS, fresh } from './subjects.ts';
+
+let chats: Chats;
+test.before(async () => {
+  chats = await startChats();
+});
+test.after(() => chats.close());
+
+for (const [name, subject] of Object.entries(CHANNELS)) {
+  for (const [what, [fault]] of Object.entries({ ...FAULTS, ...subject.faults })) {
+    test(`${name}: ${what} prints no secret and no address, and does not fail the command`, async () => {
+      const server = fresh(subject, chats);
+      chats.configure(subject.config(chats, server.url));
+      server.fail(fault, 9);
+      const ended = await chats.send([event('DeployStarted')], ['--wait', '0', '--json']);
+      assert.is(ended.status, 0);
+      assert.match(
+        ended.stderr,
+        `runner notify send: ${name}: DeployStarted of shop was not delivered: `,
+      );
+      assert.not.match(ended.stdout + ended.stderr, server.url);
+      for (const secret of subject.secrets(chats)) {
+        assert.equal(findSecret(ended.stdout + ended.stderr, secret), []);
+      }
+    });
+  }
+
+  test(`${name}: a service that echoes the secret cannot make it be printed`, async () => {
+    const server = fresh(subject, chats);
+    chats.configure(subject.config(chats, server.url));
+    for (const secret of subject.secrets(chats)) {
+      const body = {
+        ok: false,
+        error_code: 400,
+        code: 7,
+        description: `no ${secret}`,
+        message: `no ${secret}`,
+      };
+      server.fail({ status: 400, body });
+      const ended = await chats.send([event('DeployStarted')], ['--json']);
+      assert.equal(findSecret(ended.stdout + ended.stderr, secret), []);
+      assert.match(ended.stdout, /no \[REDACTED\]/);
+    }
+  });
+
+  test(`${name}: a redirect is not followed, so that the secret stays here`, async () => {
+    const server = fresh(subject, chats);
+    const elsewhere = await startChats();
+    const other = subject.server(elsewhere);
+    chats.configure(subject.config(chats, server.url));
+    server.fail({ redirect: other.url, status: 307 });
+    const ended = await chats.send([event('DeployStarted')], ['--json']);
+    assert.is(JSON.parse(ended.stdout).result, 'rejected');
+    assert.equal([server.requests.length, other.requests.length], [1, 0]);
+    await elsewhere.close();
+  });
+
+  test(`${name}: a port where nothing listens is tried again and then given up`, async () => {
+    chats.configure(subject.config(chats, 'http://127.0.0.1:1'));
+    const ended = await chats.send([event('DeployStarted')], ['--json', '--wait', '0.6']);
+    const { result, http_status, code, retryable, hint } = JSON.parse(ended.stdout);
+    assert.equal(
+      { result, http_status, code, retryable, hint },
+      {
+        result: 'failed',
+        http_status: null,
+        code: 'ECONNREFUSED',
+        retryable: true,
+        hint: "check the server's network, and the proxy if there is one",
+      },
+    );
+    assert.is(ended.status, 0);
+  });
+
+  test(`${name}: trouble that passes is waited for, and the order is kept`, async () => {
+    const server = fresh(subject, chats);
+    chats.configure(subject.config(chats, server.url));
+    server.fail('drop');
+    server.fail('html');
+    const ended = await chats.send([
+      event('DeployFailure', { error: 'x\n'.repeat(900) }),
+      event('RollbackSuccess'),
+    ]);
+    assert.match(ended.stdout, /^delivered .*, 2 messages\ndelivered .*, 1 message\n$/);
+    assert.is(server.requests.length, 5);
+    const order = server.messages.map(
+      ({ payload }) =>
+        /failed|error log|Rollback"|Rollback\*\\n/.exec(JSON.stringify(payload))?.[0],
+    );
+    assert.equal(
+      order.map((word) => word?.slice(0, 8)),
+      ['failed', 'error lo', 'Rollback'],
+    );
+  });
+
+  test(`${name}: a wait that fits is kept, one that does not is given up and kept from the next record`, async () => {
+    const server = fresh(subject, chats);
+    chats.configure(subject.config(chats, server.url));
+    const [short] = subject.faults['429 for a second'] as readonly [Fault, string];
+    server.fail(short);
+    const patient = await chats.send([event('DeployStarted')], ['--json']);
+    assert.is(JSON.parse(patient.stdout).result, 'delivered');
+    assert.is(server.requests.length, 2);
+    server.fail(short);
+    const hasty = await chats.send(
+      [event('DeployStarted'), event('DeploySuccess')],
+      ['--json', '--wait', '0.2'],
+    );
+    const results = hasty.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.equal(
+      results.map(({ result, code, retryable }) => [result, code, retryable]),
+      [
+        ['failed', 429, true],
+        ['failed', 429, true],
+      ],
+    );
+    assert.is(server.requests.length, 3);
+    assert.match(hasty.stderr, /was not delivered: .* \(429, asks to wait 1 s\)/);
+  });
+}
+
+test('a destination that is gone is called once, whatever comes after', async () => {
+  const gone = await startChats();
+  gone.bot.revoke();
+  gone.hook.remove();
+  const ended = await gone.send(
+    [event('DeployStarted'), event('DeploySuccess'), event('RollbackSuccess')],
+    ['--json', '--strict'],
+  );
+  assert.is(ended.status, 1);
+  assert.equal([gone.bot.requests.length, gone.hook.requests.length], [1, 1]);
+  const results = ended.stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  assert.equal(
+    results.map(({ channel, result, code }) => [channel, result, code]),
+    [
+      ['telegram', 'rejected', 401],
+      ['discord', 'rejected', 10015],
+      ['telegram', 'rejected', 401],
+      ['discord', 'rejected', 10015],
+      ['telegram', 'rejected', 401],
+      ['discord', 'rejected', 10015],
+    ],
+  );
+  await gone.close();
+});
+
+test("Discord's own rates are kept by themselves: a dozen messages arrive without one refusal", async () => {
+  const timed = await startChats({ rates: 1 });
+  const records = Array.from({ length: 12 }, (_, index) =>
+    event('DeployStarted', { version: `v${index}` }),
+  );
+  const ended = await timed.send(records, ['--channel', 'discord']);
+  assert.is(ended.status, 0);
+  assert.equal(
+    timed.hook.messages.map(({ content }) => /v\d+/.exec(content)?.[0]),
+    records.map(({ version }) => version),
+  );
+  assert.ok(timed.hook.requests.every(({ status }) => status === 200));
+  await timed.close();
+});
+
+test('a chat that fails does not keep the other from being told', async () => {
+  chats.configure();
+  chats.bot.heal();
+  chats.hook.heal();
+  chats.bot.fail('drop', 99);
+  const ended = await chats.send([event('DeployStarted')], ['--json', '--wait', '0']);
+  chats.bot.heal();
+  const results = ended.stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  assert.equal(
+    results.map(({ channel, result }) => [channel, result]),
+    [
+      ['telegram', 'failed'],
+      ['discord', 'delivered'],
+    ],
+  );
+});
+
+test.run();
