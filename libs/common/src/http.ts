@@ -32,7 +32,6 @@ export interface HttpAnswer {
 
 /** What a code means, for people; anything else is shown as its code alone. */
 const WORDS: Readonly<Record<string, string>> = {
-  ABORT_ERR: 'it was interrupted',
   CERT_HAS_EXPIRED: 'its certificate has expired',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
   EAI_AGAIN: 'its name cannot be resolved right now',
@@ -40,15 +39,19 @@ const WORDS: Readonly<Record<string, string>> = {
   ECONNRESET: 'the connection was dropped',
   EHOSTUNREACH: 'there is no route to it',
   ENETUNREACH: 'the network is unreachable',
-  ERR_INVALID_URL: 'the address of the proxy is not valid',
   ENOTFOUND: 'its name cannot be resolved',
   EPROTO: 'it does not speak TLS',
+  ERR_INVALID_URL: 'the address is malformed',
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'it does not speak TLS',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
   SELF_SIGNED_CERT_IN_CHAIN: 'its certificate chain is self-signed',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate cannot be verified',
+  UND_ERR_ABORTED: 'the proxy refused to connect',
   UND_ERR_CONNECT_TIMEOUT: 'it did not accept the connection in time',
   UND_ERR_HEADERS_OVERFLOW: 'it sent too many headers',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer is shorter than announced',
+  UND_ERR_INVALID_ARG: 'the address or a header is malformed',
   UND_ERR_SOCKET: 'the connection was dropped',
 };
 
@@ -58,46 +61,69 @@ export async function send(request: HttpRequest): Promise<HttpAnswer> {
   const signal = request.signal ? AbortSignal.any([deadline, request.signal]) : deadline;
   let dispatcher: Dispatcher | undefined;
   try {
-    dispatcher = await dispatcherFor(request);
-    const { request: exchange } = await import('undici');
-    const answer = await exchange(request.url, {
-      method: request.method,
-      headers: { 'user-agent': 'runner', ...request.headers },
-      body: request.body ?? null,
-      signal,
-      dispatcher,
-    });
-    return {
-      status: answer.statusCode,
-      headers: Object.fromEntries(
-        Object.entries(answer.headers).map(([name, value]) => [name, [value].flat().join(', ')]),
-      ),
-      body: await bodyOf(answer.body, request.limit),
-    };
+    const lost = new AbortController();
+    dispatcher = await dispatcherFor(request, lost);
+    const answer = exchange(request, dispatcher, signal);
+    return await Promise.race([answer, ended(signal), ended(lost.signal)]);
   } catch (error) {
     if (error instanceof Failure) throw error;
-    throw networkError(error, deadline.aborted, request.timeout);
+    if (deadline.aborted) throw networkError('timeout', lateWords(request.timeout));
+    if (request.signal?.aborted) throw networkError('ABORT_ERR', 'it was interrupted');
+    throw worded(error);
   } finally {
     await dispatcher?.destroy().catch(() => {});
   }
 }
 
-/** A connection pool for one exchange; through a proxy when the environment names one. */
-async function dispatcherFor(request: HttpRequest): Promise<Dispatcher> {
+async function exchange(
+  request: HttpRequest,
+  dispatcher: Dispatcher,
+  signal: AbortSignal,
+): Promise<HttpAnswer> {
+  const undici = await import('undici');
+  const answer = await undici.request(request.url, {
+    method: request.method,
+    headers: { 'user-agent': 'runner', ...request.headers },
+    body: request.body ?? null,
+    signal,
+    dispatcher,
+  });
+  return {
+    status: answer.statusCode,
+    headers: Object.fromEntries(
+      Object.entries(answer.headers).map(([name, value]) => [name, [value].flat().join(', ')]),
+    ),
+    body: await bodyOf(answer.body, request.limit),
+  };
+}
+
+/** Rejects at the signal. undici heeds one only once a connection stands. */
+function ended(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    else signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}
+
+/**
+ * A connection for one exchange; through a proxy when the environment names one. A connection that
+ * fails aborts `lost`: undici would try again, without a pause, when a proxy drops it.
+ */
+async function dispatcherFor(
+  { env, timeout }: HttpRequest,
+  lost: AbortController,
+): Promise<Dispatcher> {
   // Compiling undici's WASM parser with the baseline compiler halves the time of one request.
   setFlagsFromString('--liftoff-only');
-  const { Agent, EnvHttpProxyAgent } = await import('undici');
-  const { env } = request;
-  const common = { connect: { timeout: request.timeout }, pipelining: 0 };
-  const httpProxy = env.http_proxy || env.HTTP_PROXY;
-  const httpsProxy = env.https_proxy || env.HTTPS_PROXY;
+  const { Agent, Client, EnvHttpProxyAgent } = await import('undici');
+  const factory = (origin: string | URL, options: object) =>
+    new Client(origin, options).on('connectionError', (_origin, _targets, error) => lost.abort(error));
+  const common = { connect: { timeout }, pipelining: 0, factory };
+  const httpProxy = env.http_proxy || env.HTTP_PROXY || '';
+  const httpsProxy = env.https_proxy || env.HTTPS_PROXY || '';
   if (!httpProxy && !httpsProxy) return new Agent(common);
-  return new EnvHttpProxyAgent({
-    ...common,
-    ...(httpProxy && { httpProxy }),
-    ...(httpsProxy && { httpsProxy }),
-    noProxy: env.no_proxy || env.NO_PROXY || '',
-  });
+  const noProxy = env.no_proxy || env.NO_PROXY || '';
+  return new EnvHttpProxyAgent({ ...common, httpProxy, httpsProxy, noProxy });
 }
 
 async function bodyOf(body: AsyncIterable<Uint8Array>, limit: number): Promise<string> {
@@ -112,20 +138,24 @@ async function bodyOf(body: AsyncIterable<Uint8Array>, limit: number): Promise<s
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function networkError(error: unknown, late: boolean, timeout: number): Failure {
-  if (late) {
-    return new Failure('network_error', `no complete answer within ${timeout / 1000} s`, {
-      reason: 'timeout',
-    });
-  }
+function networkError(reason: string, message: string): Failure {
+  return new Failure('network_error', message, { reason });
+}
+
+function lateWords(timeout: number): string {
+  return `no complete answer within ${timeout / 1000} s`;
+}
+
+function worded(error: unknown): Failure {
   const cause = (error as { cause?: unknown }).cause;
-  const inner = firstOf(systemCode(error) ? error : (cause ?? error));
-  const code = systemCode(inner) ?? 'unknown error';
+  const inner = firstOf(systemCode(error) ? error : (cause ?? error)) as Error & {
+    syscall?: unknown;
+  };
+  const code = systemCode(inner) ?? (inner.name === 'HTTPParserError' ? 'HPE' : 'unknown error');
   // Node words these itself, from the address alone: `connect ECONNREFUSED 127.0.0.1:9`.
-  const plain =
-    typeof (inner as { syscall?: unknown }).syscall === 'string' ? (inner as Error).message : code;
-  const words = WORDS[code] ?? (code.startsWith('HPE_') ? 'it does not speak HTTP' : undefined);
-  return new Failure('network_error', words ? `${words} (${plain})` : plain, { reason: code });
+  const plain = typeof inner.syscall === 'string' ? inner.message : code;
+  const words = WORDS[code] ?? (code.startsWith('HPE') ? 'it does not speak HTTP' : undefined);
+  return networkError(code, words ? `${words} (${plain})` : plain);
 }
 
 /** Several addresses were tried: the first error stands for all. */
