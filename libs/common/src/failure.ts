@@ -35,6 +35,7 @@ const STATUS_OF = {
   file_unreadable: EXIT.failed,
   git_failed: EXIT.failed,
   insecure_address: EXIT.failed,
+  instance_not_found: EXIT.failed,
   interrupted: EXIT.failed,
   locked: EXIT.busy,
   lock_unavailable: EXIT.failed,
@@ -57,6 +58,7 @@ const STATUS_OF = {
   token_source_no_token: EXIT.failed,
   token_source_not_found: EXIT.failed,
   token_wrong_app: EXIT.failed,
+  version_not_found: EXIT.failed,
 } as const;
 
 export type FailureCode = keyof typeof STATUS_OF;

@@ -1,18 +1,15 @@
 /** Runs a deploy for the command line: signals, progress, the tail of what failed, the status. */
 import type { Answer, Context } from '@runner/common/command';
 import { EXIT, signalStatus } from '@runner/common/failure';
-import { harmless, harmlessLine } from '@runner/common/harmless';
+import { explainFailure } from '@runner/deploy/explanation';
 import type { Outcome } from '@runner/deploy/outcome';
 import { deploy } from '@runner/deploy/pipeline';
-import { progressFor } from './progress.ts';
+import { progressFor } from '@runner/deploy/progress';
 
 type DeployContext = Pick<Context, 'io' | 'paths' | 'format' | 'print' | 'note' | 'errStyle'> & {
   readonly args: { readonly app: string };
   readonly options: { readonly 'no-notify': boolean; readonly verbose: boolean };
 };
-
-/** Lines of a failed step that are shown; the rest is in the log. */
-const TAIL_LINES = 20;
 
 export async function runDeploy(context: DeployContext): Promise<Answer> {
   const { io, paths, args, options } = context;
@@ -34,7 +31,7 @@ export async function runDeploy(context: DeployContext): Promise<Answer> {
       signal: controller.signal,
     });
     progress.end();
-    if (outcome.result !== 'deployed') explain(context, outcome);
+    if (outcome.result !== 'deployed') explainFailure(context, outcome);
     return { value: outcome, status: statusOf(outcome, signalled) };
   } catch (error) {
     progress.end();
@@ -52,16 +49,4 @@ function statusOf(outcome: Outcome, signalled: NodeJS.Signals | undefined): numb
   if (outcome.rollback_error) return EXIT.rollbackFailed;
   if (outcome.interrupted && signalled) return signalStatus(signalled);
   return outcome.result === 'deployed' ? EXIT.ok : EXIT.failed;
-}
-
-/** On stderr: the end of the output, where the rest is, and what to type next. */
-function explain({ io, errStyle }: DeployContext, { app, version, error, log }: Outcome): void {
-  const [headline = '', ...output] = (error ?? '').split('\n');
-  const tail = output.slice(-TAIL_LINES).map((line) => `  ${harmless(line)}\n`);
-  const left =
-    output.length > TAIL_LINES ? `  … ${output.length - TAIL_LINES} more lines in ${log}\n` : '';
-  io.stderr.write(`${errStyle.red(harmlessLine(headline))}\n${left}${tail.join('')}`);
-  io.stderr.write(
-    `Deploy FAILED for ${app} ${harmlessLine(version)}.\nNext steps:\n  runner debug last-error ${app}\n`,
-  );
 }

@@ -4,7 +4,7 @@
  */
 import type { Context } from '@runner/common/command';
 import { harmless, harmlessLine, jsonLine } from '@runner/common/harmless';
-import type { Reporter } from '@runner/deploy/reporter';
+import type { Reporter } from './reporter.ts';
 
 export interface Progress {
   readonly reporter: Reporter;

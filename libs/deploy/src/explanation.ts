@@ -1,0 +1,23 @@
+/** What a person is told on stderr when a deploy has failed. */
+import { harmless, harmlessLine } from '@runner/common/harmless';
+import type { Io } from '@runner/common/io';
+import type { Style } from '@runner/common/output';
+import type { Outcome } from './outcome.ts';
+
+/** Lines of a failed step that are shown; the rest is in the log. */
+const TAIL_LINES = 20;
+
+/** The end of the output, where the rest is, and what to type next. */
+export function explainFailure(
+  { io, errStyle }: { io: Io; errStyle: Style },
+  { app, version, error, log }: Outcome,
+): void {
+  const [headline = '', ...output] = (error ?? '').split('\n');
+  const tail = output.slice(-TAIL_LINES).map((line) => `  ${harmless(line)}\n`);
+  const left =
+    output.length > TAIL_LINES ? `  … ${output.length - TAIL_LINES} more lines in ${log}\n` : '';
+  io.stderr.write(`${errStyle.red(harmlessLine(headline))}\n${left}${tail.join('')}`);
+  io.stderr.write(
+    `Deploy FAILED for ${app} ${harmlessLine(version)}.\nNext steps:\n  runner debug last-error ${app}\n  runner rollback ${app}\n`,
+  );
+}

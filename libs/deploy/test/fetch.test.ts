@@ -1,0 +1,160 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Ended, run, start } from '@runner/testing/run';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { deployFile, makeWorld, TOKEN, type World } from './world.ts';
+
+const test = suite<{ world: World }>('fetch');
+
+test.before.each(async (context) => {
+  context.world = await makeWorld();
+});
+test.after.each(async ({ world }) => {
+  await world.close();
+});
+
+const fetch = (world: World, args: readonly string[] = []): Promise<Ended> =>
+  run('runner-fetch', args, { root: world.root });
+
+test('what is new is said, deployed when told to, and then up to date', async ({ world }) => {
+  await world.push('v1');
+  const seen = await fetch(world);
+  assert.equal([seen.status, seen.stdout, seen.stderr], [0, 'shop: new commit v1\n', '']);
+  assert.is(await world.page(), null);
+  const deployed = await fetch(world, ['--deploy', 'shop']);
+  assert.is(deployed.status, 0, deployed.stderr);
+  assert.is(deployed.stdout, 'shop: deployed v1\n');
+  assert.is(world.events()[0]?.trigger, 'fetch');
+  const quiet = await fetch(world, ['--deploy']);
+  assert.equal([quiet.status, quiet.stdout, quiet.stderr], [0, 'shop: up to date\n', '']);
+  assert.equal([(await fetch(world, ['--deploy', '-q'])).stdout], ['']);
+  const log = readFileSync(join(world.root, 'logs/fetch.log'), 'utf8').replace(/^\S+ /gm, '');
+  assert.is(log, 'shop: new commit v1\nshop: deployed v1\nshop: up to date\nshop: up to date\n');
+  assert.is.not(world.state().last_checked, null);
+});
+
+test('a commit that keeps failing is blocked without an event, and the next push lifts the block', async ({
+  world,
+}) => {
+  await world.push('v1', { deploy: deployFile(world.port, 'build: exit 1') });
+  for (let time = 1; time <= 3; time += 1) {
+    const failed = await fetch(world, ['--deploy']);
+    assert.is(failed.status, 1);
+    assert.is(failed.stdout, 'shop: deploy of v1 failed at build, nothing is active\n');
+    assert.match(
+      failed.stderr,
+      /Deploy FAILED for shop v1\.\nNext steps:\n {2}runner debug last-error shop\n {2}runner rollback shop\n/,
+    );
+  }
+  const before = world.events().length;
+  const blocked = await fetch(world, ['--deploy']);
+  assert.equal(
+    [blocked.status, blocked.stdout],
+    [0, 'shop: deploy blocked, same commit failed 3 times\n'],
+  );
+  assert.is(world.events().length, before);
+  assert.match((await run('runner-list', [], { root: world.root })).stdout, / blocked /);
+  await world.push('v2');
+  assert.is((await fetch(world, ['--deploy'])).stdout, 'shop: deployed v2\n');
+  assert.is(world.state().failures, null);
+});
+
+test('max_deploy_retries of config.yml decides how often, and a deploy by hand ignores the block', async ({
+  world,
+}) => {
+  writeFileSync(
+    join(world.root, 'config.yml'),
+    `code_host_git_url: ${world.git.url}\nnotify: { max_deploy_retries: 1 }\n`,
+    { mode: 0o600 },
+  );
+  await world.push('v1', { deploy: deployFile(world.port, 'build: test -e /nonexistent') });
+  await fetch(world, ['--deploy']);
+  assert.is(
+    (await fetch(world, ['--deploy'])).stdout,
+    'shop: deploy blocked, same commit failed 1 times\n',
+  );
+  assert.is((await world.deploy()).status, 1);
+  assert.is((world.state().failures as { count: number }).count, 2);
+});
+
+test('a version that was rolled back by hand is held until the next push', async ({ world }) => {
+  for (const version of ['v1', 'v2']) {
+    await world.push(version);
+    await world.deploy();
+  }
+  await run('runner-rollback', ['shop'], { root: world.root });
+  const held = await fetch(world, ['--deploy']);
+  assert.equal([held.status, held.stdout], [0, 'shop: held: v2 was rolled back\n']);
+  assert.is(await world.page(), 'v1');
+  await world.push('v3');
+  await fetch(world, ['--deploy']);
+  assert.is(await world.page(), 'v3');
+  assert.is(world.state().held, null);
+});
+
+test('a deploy that runs is left alone, and that is no failure', async ({ world }) => {
+  await world.push('v1', { deploy: deployFile(world.port, 'build: sleep 3') });
+  const running = start('runner-deploy', ['shop'], { root: world.root });
+  await new Promise((resolve) => setTimeout(resolve, 900));
+  const done = await fetch(world, ['--deploy']);
+  assert.is(done.status, 0, done.stderr);
+  assert.match(done.stdout, /^shop: skipped: deploy [0-9a-f]{8} running\n$/);
+  await running.done;
+});
+
+test('one app that cannot be asked about hides no other, and the status is the worst', async ({
+  world,
+}) => {
+  await world.push('v1');
+  await run('runner-add', ['--repo', 'acme/none', '--branch', 'main', '--token-from', 'shop'], {
+    root: world.root,
+  });
+  const done = await fetch(world, ['--json']);
+  assert.is(done.status, 1);
+  const lines = done.stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { app: string; result: string; error: string | null });
+  lines.sort((a, b) => (a.app < b.app ? -1 : 1));
+  assert.equal(
+    lines.map(({ app, result, error }) => [app, result, error]),
+    [
+      ['none', 'error', 'repo_not_found'],
+      ['shop', 'new_commit', null],
+    ],
+  );
+});
+
+test('a token revoked between two fetches, and a host that is gone, write no event', async ({
+  world,
+}) => {
+  await world.push('v1');
+  await fetch(world, ['--deploy']);
+  world.git.revoke(TOKEN);
+  const revoked = await fetch(world, ['--deploy']);
+  assert.is(revoked.status, 1);
+  assert.is(revoked.stdout, "shop: the code host refused the token of 'shop' for acme/shop\n");
+  await world.git.close();
+  const gone = await fetch(world, ['--deploy']);
+  assert.is(gone.status, 1);
+  assert.match(gone.stdout, /^shop: network error: the code host refused the connection/);
+  assert.is(world.events().length, 2);
+  assert.is(await world.page(), 'v1');
+});
+
+test('a force push and a branch that is gone are both told plainly', async ({ world }) => {
+  await world.push('v1');
+  await fetch(world, ['--deploy']);
+  await world.git.commit('acme/shop', { VERSION: 'forced\n' }, 'forced', { force: true });
+  assert.match((await fetch(world, ['--deploy'])).stdout, /^shop: deployed [0-9a-f]{12}\n$/);
+  assert.is(await world.page(), 'forced');
+  await world.git.deleteBranch('acme/shop', 'main');
+  const gone = await fetch(world, ['--deploy']);
+  assert.equal(
+    [gone.status, gone.stdout],
+    [1, "shop: the repository acme/shop has no branch 'main'\n"],
+  );
+});
+
+test.run();

@@ -1,0 +1,112 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Ended, run, start } from '@runner/testing/run';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { deployFile, makeWorld, type World } from './world.ts';
+
+const test = suite<{ world: World }>('rollback');
+
+test.before.each(async (context) => {
+  context.world = await makeWorld();
+});
+test.after.each(async ({ world }) => {
+  await world.close();
+});
+
+const rollback = (world: World, args: readonly string[] = []): Promise<Ended> =>
+  run('runner-rollback', ['shop', ...args], { root: world.root });
+
+async function deployAll(world: World, ...versions: string[]): Promise<void> {
+  for (const version of versions) {
+    await world.push(version);
+    const done = await world.deploy();
+    assert.is(done.status, 0, done.stderr);
+  }
+}
+
+test('the version before answers again, with the network gone, and its abandoned commit is held', async ({
+  world,
+}) => {
+  await deployAll(world, 'v1', 'v2');
+  await world.git.close();
+  const done = await rollback(world);
+  assert.is(done.status, 0, done.stderr);
+  assert.match(done.stdout, /^Rolled back shop from v2 to v1 \[[0-9a-f]{8}\]\n$/);
+  assert.is(await world.page(), 'v1');
+  const event = world.events().at(-1);
+  assert.is(event?.event_type, 'RollbackSuccess');
+  assert.is(event?.version, 'v1');
+  assert.is(event?.from_version, 'v2');
+  assert.is(event?.reason, 'manual');
+  assert.match((world.state().held as { reason: string }).reason, /^v2 was rolled back by hand$/);
+});
+
+test('going back again reaches the one before that, and --to can go forward', async ({ world }) => {
+  await deployAll(world, 'v1', 'v2', 'v3');
+  await rollback(world);
+  await rollback(world);
+  assert.is(await world.page(), 'v1');
+  const forward = await rollback(world, ['--to', 'v3', '--json']);
+  assert.is(forward.status, 0, forward.stderr);
+  assert.is(await world.page(), 'v3');
+  assert.is(world.state().held, null);
+});
+
+test('with no earlier version, or an unknown one, nothing is touched', async ({ world }) => {
+  await deployAll(world, 'v1');
+  const none = await rollback(world);
+  assert.is(none.status, 1);
+  assert.is(
+    none.stderr,
+    "runner rollback: 'shop' has no earlier version to go back to (version_not_found)\n",
+  );
+  await deployAll(world, 'v2');
+  const unknown = await rollback(world, ['--to', 'v9']);
+  assert.is(
+    unknown.stderr,
+    "runner rollback: 'shop' has no kept version 'v9'; kept: v1 (version_not_found)\n",
+  );
+  const instance = await rollback(world, ['--instance', 'nope']);
+  assert.is(
+    instance.stderr,
+    "runner rollback: 'shop' has no instance 'nope' that was deployed (instance_not_found)\n",
+  );
+  assert.is(await world.page(), 'v2');
+  assert.is(world.kinds().length, 4);
+});
+
+test('a version that does not become healthy any more is left again: the active one answers', async ({
+  world,
+}) => {
+  await world.push('v1', { deploy: deployFile(world.port).replace('within: 3s', 'within: 200ms') });
+  await world.deploy();
+  const old = world.current() ?? '';
+  await deployAll(world, 'v2');
+  rmSync(join(world.root, 'apps/shop/instances/default', old, 'server.js'));
+  const done = await rollback(world);
+  assert.is(done.status, 1);
+  assert.match(
+    done.stdout,
+    /^Failed to roll back shop \[[0-9a-f]{8}\]\. v2 is active as before\.\n$/,
+  );
+  assert.is(await world.page(), 'v2');
+  assert.is(world.events().at(-1)?.event_type, 'DeployFailure');
+  assert.is(world.state().held, null);
+});
+
+test('while a deploy runs a rollback is refused with 75', async ({ world }) => {
+  await deployAll(world, 'v1', 'v2');
+  await world.push('v3', { deploy: deployFile(world.port, 'build: sleep 3') });
+  const running = start('runner-deploy', ['shop'], { root: world.root });
+  await new Promise((resolve) => setTimeout(resolve, 900));
+  const done = await rollback(world);
+  assert.is(done.status, 75);
+  assert.match(
+    done.stderr,
+    /'shop' is busy: held by process \d+ \(deploy since .*\) \(locked\)\n$/,
+  );
+  await running.done;
+});
+
+test.run();

@@ -1,0 +1,58 @@
+/** Runs a fetch for the command line: which apps, signals, what is printed. */
+import { appNames, requireApp } from '@runner/common/apps';
+import type { Context } from '@runner/common/command';
+import { signalStatus } from '@runner/common/failure';
+import { explainFailure } from '@runner/deploy/explanation';
+import { fetchApps } from '@runner/deploy/polling';
+import { progressFor } from '@runner/deploy/progress';
+
+type FetchContext = Pick<Context, 'io' | 'paths' | 'format' | 'print' | 'note' | 'errStyle'> & {
+  readonly args: { readonly apps: readonly string[] };
+  readonly options: {
+    readonly deploy: boolean;
+    readonly quiet: boolean;
+    readonly 'no-notify': boolean;
+  };
+};
+
+/** Returns the exit status. */
+export async function runFetch(context: FetchContext): Promise<number> {
+  const { io, paths, args, options } = context;
+  for (const name of args.apps) requireApp(paths, name);
+  const apps = args.apps.length > 0 ? [...new Set(args.apps)] : appNames(paths);
+  const controller = new AbortController();
+  let signalled: NodeJS.Signals | undefined;
+  const remove = io.onSignal((signal) => {
+    signalled ??= signal;
+    controller.abort();
+  });
+  // Steps are for people: in JSON each line is a decision.
+  const progress = progressFor({ ...context, format: 'human' }, false);
+  const quiet = context.format === 'json' || options.quiet;
+  try {
+    const status = await fetchApps({
+      io,
+      paths,
+      apps,
+      deploy: options.deploy,
+      notify: !options['no-notify'],
+      reporter: quiet
+        ? { ...progress.reporter, begin: () => {}, done: () => {}, failed: () => {} }
+        : progress.reporter,
+      signal: controller.signal,
+      decided: async (decision) => {
+        if (options.quiet && decision.result === 'up_to_date') return;
+        const { status: _, ...told } = decision;
+        await context.print(told);
+      },
+      failed: (outcome) => {
+        progress.end();
+        explainFailure(context, outcome);
+      },
+    });
+    return signalled ? signalStatus(signalled) : status;
+  } finally {
+    progress.end();
+    remove();
+  }
+}
