@@ -17,6 +17,7 @@ export const layersOfCommon = [
   'addresses',
   'schema',
   'config',
+  'deploy-schema',
   'deploy-file',
   'token-input',
   'vault',

@@ -58,6 +58,37 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
+/** The type of each field that is read without asking again whether it is there. */
+type Shape = Readonly<Record<string, 'string' | 'number'>>;
+
+const DEPLOYED_SHAPE: Shape = {
+  version: 'string',
+  commit: 'string',
+  release: 'string',
+  deployed_at: 'string',
+  deploy_id: 'string',
+};
+const FAILURE_SHAPE: Shape = {
+  commit: 'string',
+  count: 'number',
+  last_at: 'string',
+  stage: 'string',
+};
+const HELD_SHAPE: Shape = { commit: 'string', since: 'string', reason: 'string' };
+const DEPLOYING_SHAPE: Shape = {
+  deploy_id: 'string',
+  pid: 'number',
+  started: 'string',
+  boot_id: 'string',
+  commit: 'string',
+  instance: 'string',
+  stage: 'string',
+};
+
+function hasShape(value: Record<string, unknown>, shape: Shape): boolean {
+  return Object.entries(shape).every(([field, type]) => typeof value[field] === type);
+}
+
 /** Reads a state file's text. Throws `state_malformed` or `state_unsupported`. */
 function parseState(name: string, text: string): AppState {
   const bad = (why: string) => new Failure('state_malformed', `the state file of '${name}' ${why}`);
@@ -96,9 +127,9 @@ function parseState(name: string, text: string): AppState {
     updated_at: String(value.updated_at ?? ''),
     state: inner,
     instances: instances as AppState['instances'],
-    failures: optional(value.failures, ['commit'], bad) as AppState['failures'],
-    held: optional(value.held, ['commit'], bad) as AppState['held'],
-    deploying: optional(value.deploying, ['deploy_id', 'commit'], bad) as AppState['deploying'],
+    failures: optional(value.failures, FAILURE_SHAPE, bad) as AppState['failures'],
+    held: optional(value.held, HELD_SHAPE, bad) as AppState['held'],
+    deploying: optional(value.deploying, DEPLOYING_SHAPE, bad) as AppState['deploying'],
     last_checked: typeof value.last_checked === 'string' ? value.last_checked : null,
   };
 }
@@ -109,24 +140,16 @@ function checkInstance(instance: unknown, bad: (why: string) => Failure): void {
   instance.previous = previous;
   instance.current ??= null;
   for (const version of [instance.current, ...previous]) {
-    const good =
-      version === null ||
-      (isRecord(version) &&
-        ['version', 'commit', 'release'].every((field) => typeof version[field] === 'string'));
+    const good = version === null || (isRecord(version) && hasShape(version, DEPLOYED_SHAPE));
     // A release is a folder's name: a path in its place could lead anywhere.
     const safe = !isRecord(version) || /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(String(version.release));
     if (!good || !safe) throw bad('has a malformed instance');
   }
 }
 
-function optional(
-  value: unknown,
-  texts: readonly string[],
-  bad: (why: string) => Failure,
-): unknown {
+function optional(value: unknown, shape: Shape, bad: (why: string) => Failure): unknown {
   if (value === undefined || value === null) return null;
-  const good = isRecord(value) && texts.every((field) => typeof value[field] === 'string');
-  if (!good) throw bad('has a malformed section');
+  if (!isRecord(value) || !hasShape(value, shape)) throw bad('has a malformed section');
   return value;
 }
 

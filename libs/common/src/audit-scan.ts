@@ -14,11 +14,18 @@ const NEWLINE = 0x0a;
 const FIRST_BLOCK = 16_384;
 const BLOCK = 262_144;
 /** A longer line is passed over: our own records end far below. */
-const LINE_MAX = 16_777_216;
+export const LINE_MAX = 16_777_216;
 
-/** Lines of an open file that contain `needle` (all when empty), the last one first. */
-export function* linesBackward(fd: number, needle: Uint8Array): Generator<Buffer> {
-  let end = fstatSync(fd).size;
+/**
+ * Lines of an open file that contain `needle` (all when empty), the last one first; of its first
+ * `size` bytes where that is given, a position after a newline.
+ */
+export function* linesBackward(
+  fd: number,
+  needle: Uint8Array,
+  size = fstatSync(fd).size,
+): Generator<Buffer> {
+  let end = size;
   let block = FIRST_BLOCK;
   while (end > 0) {
     const start = Math.max(0, end - block);
@@ -54,7 +61,7 @@ function* linesWith(bytes: Buffer, from: number, needle: Uint8Array): Generator<
 }
 
 /** Position after the newline before `position`, found without keeping what lies between. */
-function lineStart(fd: number, position: number): number {
+export function lineStart(fd: number, position: number): number {
   for (let end = position; end > 0; ) {
     const start = Math.max(0, end - BLOCK);
     const at = readRange(fd, start, end - start).lastIndexOf(NEWLINE);

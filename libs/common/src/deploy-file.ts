@@ -1,6 +1,7 @@
 /** `.deploy.yml` of a commit: what an app says about how it is deployed. Strict keys. */
 import { readYaml } from './config.ts';
-import { check, type FileName, problem, type Schema, section } from './schema.ts';
+import { DEPLOY_SCHEMA, HOOKS } from './deploy-schema.ts';
+import { check, type FileName, problem, section } from './schema.ts';
 
 /** The file's name in the repository. */
 export const DEPLOY_FILE = '.deploy.yml';
@@ -11,8 +12,22 @@ export interface Instance {
   readonly env: Readonly<Record<string, string>>;
 }
 
+/** How an instance is started; `timeout` in milliseconds. */
 export type Start =
   | { readonly type: 'process' | 'command'; readonly run: string; readonly timeout: number }
+  | {
+      readonly type: 'systemd';
+      /** `%i`, or the place before the dot of a template `app@.service`, is the instance's name. */
+      readonly unit: string;
+      /** The user's own manager instead of the system's. */
+      readonly user: boolean;
+      /** `reload-or-restart` instead of `restart`. */
+      readonly reload: boolean;
+      readonly timeout: number;
+    }
+  | { readonly type: 'compose'; readonly file: string; readonly timeout: number }
+  | { readonly type: 'pm2'; readonly config: string; readonly timeout: number }
+  | { readonly type: 'pm2'; readonly run: string; readonly timeout: number }
   | { readonly type: 'none' };
 
 /** When an instance counts as healthy. All times in milliseconds. */
@@ -27,13 +42,6 @@ export interface Health {
   readonly within: number;
 }
 
-export const HOOKS = [
-  'pre_build',
-  'post_build',
-  'pre_switch',
-  'post_deploy',
-  'on_failure',
-] as const;
 export type Hook = (typeof HOOKS)[number];
 
 /** Which channels hear of this app: `all` is `notify: {}` or `both`, `none` is no section at all. */
@@ -53,90 +61,6 @@ export interface DeployFile {
   readonly hooks: Readonly<Record<Hook, readonly string[]>>;
   readonly notify: NotifyChoice;
 }
-
-const DURATION = '^[0-9]{1,9}(?:ms|s|m|h)?$';
-const duration: Schema = {
-  type: ['string', 'integer'],
-  pattern: DURATION,
-  wanted: 'a time like 500ms, 30s, 5m or 1h',
-};
-const line: Schema = { type: 'string', minLength: 1, wanted: 'a command' };
-const commands: Schema = { anyOf: [line, { type: 'array', items: line }] };
-const NAME = '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$';
-
-const SCHEMA: Schema = {
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    instances: {
-      type: 'object',
-      propertyPattern: NAME,
-      additionalProperties: {
-        type: 'object',
-        additionalProperties: false,
-        properties: {
-          domain: { type: 'string', pattern: '^[A-Za-z0-9.:-]{1,253}$', wanted: 'a domain name' },
-          env: {
-            type: 'object',
-            propertyPattern: '^[A-Za-z_][A-Za-z0-9_]*$',
-            additionalProperties: { type: ['string', 'integer'] },
-          },
-        },
-      },
-    },
-    build: {
-      anyOf: [
-        line,
-        { type: 'array', items: line },
-        {
-          type: 'object',
-          additionalProperties: false,
-          properties: { run: commands, timeout: duration },
-        },
-      ],
-    },
-    start: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['type'],
-      properties: {
-        type: { type: 'string', enum: ['process', 'command', 'none'] },
-        run: line,
-        timeout: duration,
-      },
-    },
-    stop: line,
-    health: {
-      type: 'object',
-      additionalProperties: false,
-      properties: {
-        url: { type: 'string', pattern: '^https?://', wanted: 'an http or https address' },
-        cmd: line,
-        tcp: { type: 'string', pattern: '^[^\\s]+:[^\\s:]+$', wanted: 'host:port' },
-        expect: {
-          type: ['string', 'integer'],
-          pattern: '^[1-5][0-9][0-9](?:-[1-5][0-9][0-9])?$',
-          wanted: 'an HTTP status like 200, or a range like 200-299',
-        },
-        interval: duration,
-        timeout: duration,
-        within: duration,
-      },
-    },
-    keep: { type: 'integer', minimum: 1, maximum: 1000 },
-    shared: { type: 'array', items: { type: 'string', minLength: 1 } },
-    hooks: {
-      type: 'object',
-      additionalProperties: false,
-      properties: Object.fromEntries(HOOKS.map((hook) => [hook, commands])),
-    },
-    notify: {
-      type: 'object',
-      additionalProperties: false,
-      properties: { channel: { type: 'string', enum: ['telegram', 'discord', 'both'] } },
-    },
-  },
-};
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
@@ -164,7 +88,7 @@ export function readDeployFile(bytes: Uint8Array | undefined): DeployFile {
   const file: FileName = { name: DEPLOY_FILE, code: 'deploy_file_invalid' };
   const tree = bytes && readYaml(bytes, file);
   const values = tree
-    ? (check(tree, SCHEMA, file) as Map<string, unknown>)
+    ? (check(tree, DEPLOY_SCHEMA, file) as Map<string, unknown>)
     : new Map<string, unknown>();
   const keyLine = (key: string) =>
     (tree?.kind === 'map' && tree.entries.find((entry) => entry.key === key)?.line) || 1;
@@ -213,15 +137,43 @@ function instancesOf(instances: Map<string, unknown> | undefined): Instance[] {
   return found.length > 0 ? found : [{ name: 'default', domain: undefined, env: {} }];
 }
 
+/** Which keys go with a type; the first line of each is needed, one of them. */
+const START_KEYS: Readonly<
+  Record<Start['type'], { needs: readonly string[]; may: readonly string[] }>
+> = {
+  process: { needs: ['run'], may: [] },
+  command: { needs: ['run'], may: [] },
+  systemd: { needs: ['unit'], may: ['user', 'reload'] },
+  compose: { needs: [], may: ['file'] },
+  pm2: { needs: ['config', 'run'], may: [] },
+  none: { needs: [], may: [] },
+};
+
 function startOf(start: Map<string, unknown> | undefined, fail: Fail): Start {
   const type = (start?.get('type') ?? 'none') as Start['type'];
-  const run = start?.get('run') as string | undefined;
-  if (type === 'none') {
-    if (run !== undefined) throw fail('start.run', 'does not go with type none');
-    return { type };
+  const { needs, may } = START_KEYS[type];
+  const given = [...(start?.keys() ?? [])].filter((key) => key !== 'type' && key !== 'timeout');
+  const foreign = given.find((key) => !needs.includes(key) && !may.includes(key));
+  if (foreign) throw fail(`start.${foreign}`, `does not go with type ${type}`);
+  const needed = given.filter((key) => needs.includes(key));
+  if (needs.length > 0 && needed.length === 0)
+    throw fail('start', `type ${type} needs the key ${needs.join(' or ')}`);
+  if (needed.length > 1) throw fail('start', `type ${type} takes one of ${needs.join(', ')}`);
+  const text = (key: string) => start?.get(key) as string;
+  const timeout = milliseconds(start?.get('timeout'), 60_000);
+  if (type === 'none') return { type };
+  if (type === 'systemd') {
+    const [user, reload] = ['user', 'reload'].map((key) => start?.get(key) === true) as [
+      boolean,
+      boolean,
+    ];
+    return { type, unit: text('unit'), user, reload, timeout };
   }
-  if (run === undefined) throw fail('start', `type ${type} needs the key run`);
-  return { type, run, timeout: milliseconds(start?.get('timeout'), 60_000) };
+  if (type === 'compose')
+    return { type, file: (start?.get('file') as string | undefined) ?? 'compose.yaml', timeout };
+  if (type !== 'pm2') return { type, run: text('run'), timeout };
+  if (needed[0] === 'config') return { type, config: text('config'), timeout };
+  return { type, run: text('run'), timeout };
 }
 
 function healthOf(health: Map<string, unknown> | undefined, fail: Fail): Health | undefined {

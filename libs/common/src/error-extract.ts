@@ -61,7 +61,7 @@ export function createExtractor(options: ExtractOptions = {}): Extractor {
 }
 
 /** A leader below this score is not trusted. */
-const TRUSTED = 20;
+const TRUSTED = { cause: 40, test: 40, announce: 40, wrapper: 20 } as const;
 
 function extraction(
   collected: Collected,
@@ -71,7 +71,7 @@ function extraction(
   const max = Math.max(0, options.max ?? MAX);
   const baseline = options.baseline ?? new Set<string>();
   const ranked = rank(collected, baseline);
-  const leader = ranked.find(({ score }) => score >= TRUSTED);
+  const leader = ranked.find(({ score, candidate }) => score >= TRUSTED[candidate.rule.use]);
   const silent = leader === undefined || leader.candidate.rule.use === 'wrapper';
   const composed = silent
     ? lastWords(collected, leader, baseline, max, redact)

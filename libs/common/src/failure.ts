@@ -9,6 +9,8 @@ export const EXIT = {
   failed: 1,
   usage: 2,
   rollbackFailed: 3,
+  /** `notify`: there is no channel to speak of. */
+  notConfigured: 3,
   /** EX_TEMPFAIL of sysexits.h: another process holds the lock, try again later. */
   busy: 75,
 } as const;
@@ -29,6 +31,7 @@ const STATUS_OF = {
   branch_not_found: EXIT.failed,
   code_host_error: EXIT.failed,
   config_invalid: EXIT.failed,
+  delivery_failed: EXIT.failed,
   deploy_file_invalid: EXIT.failed,
   disk_full: EXIT.failed,
   event_invalid: EXIT.failed,
@@ -47,6 +50,7 @@ const STATUS_OF = {
   name_invalid: EXIT.failed,
   network_error: EXIT.failed,
   no_token_configured: EXIT.failed,
+  not_configured: EXIT.notConfigured,
   not_writable: EXIT.failed,
   output_failed: EXIT.failed,
   rate_limited: EXIT.failed,
@@ -70,13 +74,13 @@ export const FAILURE_CODES = Object.keys(STATUS_OF) as FailureCode[];
 export class Failure extends Error {
   readonly code: FailureCode;
   /** Fields that `--json` adds beside `error` and `message`, e.g. `{valid: false, http_status: 401}`. */
-  readonly details: Readonly<Record<string, unknown>>;
+  readonly facts: Readonly<Record<string, unknown>>;
 
-  constructor(code: FailureCode, message: string, details: Record<string, unknown> = {}) {
+  constructor(code: FailureCode, message: string, facts: Record<string, unknown> = {}) {
     super(message);
     this.name = 'Failure';
     this.code = code;
-    this.details = details;
+    this.facts = facts;
   }
 
   get status(): number {

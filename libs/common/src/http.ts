@@ -41,7 +41,7 @@ const WORDS: Readonly<Record<string, string>> = {
   ENETUNREACH: 'the network is unreachable',
   ENOTFOUND: 'its name cannot be resolved',
   EPROTO: 'it does not speak TLS',
-  ERR_INVALID_URL: 'the address is malformed',
+  ERR_INVALID_URL: 'the address or that of the proxy is not valid',
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'it does not speak TLS',
   ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
@@ -50,8 +50,8 @@ const WORDS: Readonly<Record<string, string>> = {
   UND_ERR_ABORTED: 'the proxy refused to connect',
   UND_ERR_CONNECT_TIMEOUT: 'it did not accept the connection in time',
   UND_ERR_HEADERS_OVERFLOW: 'it sent too many headers',
+  UND_ERR_INVALID_ARG: 'the address, that of the proxy or a header is not valid',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer is shorter than announced',
-  UND_ERR_INVALID_ARG: 'the address or a header is malformed',
   UND_ERR_SOCKET: 'the connection was dropped',
 };
 
@@ -117,7 +117,9 @@ async function dispatcherFor(
   setFlagsFromString('--liftoff-only');
   const { Agent, Client, EnvHttpProxyAgent } = await import('undici');
   const factory = (origin: string | URL, options: object) =>
-    new Client(origin, options).on('connectionError', (_origin, _targets, error) => lost.abort(error));
+    new Client(origin, options).on('connectionError', (_origin, _targets, error) =>
+      lost.abort(error),
+    );
   const common = { connect: { timeout }, pipelining: 0, factory };
   const httpProxy = env.http_proxy || env.HTTP_PROXY || '';
   const httpsProxy = env.https_proxy || env.HTTPS_PROXY || '';

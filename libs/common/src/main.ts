@@ -145,7 +145,7 @@ async function report(
   try {
     io.stderr.write(`${line}\n`);
     if (wantsJson(argv))
-      io.stdout.write(`${jsonLine({ ...error.details, error: error.code, message })}\n`);
+      io.stdout.write(`${jsonLine({ ...error.facts, error: error.code, message })}\n`);
   } catch {
     // Neither stream takes anything: the status is all that can be told.
   }

@@ -88,19 +88,35 @@ export function fields(
     .join('');
 }
 
-/** A table with a heading line; the last column is not padded. */
+/** Cuts a line to `width` cells; `…` stands for what is left out. */
+function fit(text: string, width: number): string {
+  if (cells(text) <= width) return text;
+  let kept = '';
+  for (const character of text) {
+    if (cells(kept + character) >= width) break;
+    kept += character;
+  }
+  return `${kept}…`;
+}
+
+/**
+ * A table with a heading line; the last column is not padded. Lines longer than `width` cells are
+ * cut: give a terminal's width, since a wrapped table cannot be read.
+ */
 export function table(
   heading: readonly string[],
   rows: readonly (readonly string[])[],
   style: Style,
+  width = Number.POSITIVE_INFINITY,
 ): string {
   const widths = heading.map((title, column) =>
     Math.max(cells(title), ...rows.map((row) => cells(row[column] ?? ''))),
   );
-  const line = (row: readonly string[]) =>
-    row
-      .map((text, column) => (column === row.length - 1 ? text : pad(text, widths[column] ?? 0)))
-      .join('  ')
-      .trimEnd();
+  const line = (row: readonly string[]) => {
+    const padded = row.map((text, column) =>
+      column === row.length - 1 ? text : pad(text, widths[column] ?? 0),
+    );
+    return fit(padded.join('  ').trimEnd(), width);
+  };
   return `${style.bold(line(heading))}\n${rows.map((row) => `${line(row)}\n`).join('')}`;
 }

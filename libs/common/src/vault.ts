@@ -5,10 +5,10 @@
  * copied to another app does not open.
  */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
-import { lstatSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { Failure } from './failure.ts';
-import { isThere, makeFolder, readIfThere, writeWhole } from './files.ts';
+import { accessSync, constants, lstatSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { Failure, systemFailure } from './failure.ts';
+import { isThere, makeFolder, namesIn, readIfThere, removeIfThere, writeWhole } from './files.ts';
 import type { Paths } from './paths.ts';
 import { Secret } from './secret.ts';
 
@@ -95,18 +95,55 @@ export function createKeyring(paths: Paths, env: Env): Keyring {
   return requireKeyring(paths, env);
 }
 
+/**
+ * Checks that the file of the master key can be replaced, before anything is changed. Throws
+ * `not_writable`, also for systemd's credential: it is a copy, a new key in it would be lost.
+ */
+export function requireChangeableKeys(paths: Paths, env: Env): void {
+  const path = mkeyFile(paths, env);
+  if (path === credentialFile(env)) {
+    throw new Failure(
+      'not_writable',
+      `the master key in ${path} is a copy that systemd made: unset CREDENTIALS_DIRECTORY and name the key's own file with RUNNER_MKEY_FILE`,
+    );
+  }
+  // Root may write to it all the same: who took the right away wants it left alone.
+  if (isThere(path) && (lstatSync(path).mode & 0o200) === 0) {
+    throw new Failure(
+      'not_writable',
+      `the master key is write-protected: run chmod 600 ${path} if it may be replaced`,
+    );
+  }
+  try {
+    accessSync(dirname(path), constants.W_OK);
+  } catch (error) {
+    throw systemFailure(error, `replace the master key in ${path}`);
+  }
+}
+
 /** Puts a new master key before the others: it seals from now on, the others still open. */
 export function addMasterKey(paths: Paths, env: Env): Keyring {
   const lines = [newKeyLine(), ...requireKeyring(paths, env).map(lineOfKey)];
-  writeWhole(mkeyFile(paths, env), `${lines.join('\n')}\n`);
+  replaceKeys(paths, env, lines);
   return requireKeyring(paths, env);
 }
 
 /** Keeps the current master key alone; returns how many were dropped. */
 export function dropOldKeys(paths: Paths, env: Env): number {
   const [current, ...older] = requireKeyring(paths, env);
-  if (older.length > 0) writeWhole(mkeyFile(paths, env), `${lineOfKey(current)}\n`);
+  if (older.length > 0) replaceKeys(paths, env, [lineOfKey(current)]);
   return older.length;
+}
+
+/** Writes the keys under the registry's lock; copies that a killed command left beside them go. */
+function replaceKeys(paths: Paths, env: Env, lines: readonly string[]): void {
+  requireChangeableKeys(paths, env);
+  const path = mkeyFile(paths, env);
+  for (const name of namesIn(dirname(path))) {
+    const stray = name.startsWith(`.${basename(path)}.`) && /\.[0-9a-f]{12}\.tmp$/.test(name);
+    if (stray) removeIfThere(join(dirname(path), name));
+  }
+  writeWhole(path, `${lines.join('\n')}\n`);
 }
 
 function newKeyLine(): string {

@@ -52,7 +52,11 @@ test('everything else is refused by where it was given, without the address', ()
     ['https://:secret@host.example', user],
     ['http://127.0.0.1@host.example', user],
   ]) {
-    assert.is(told(() => httpAddress(text as string, 'config.yml: key')), `insecure_address: config.yml: key ${why}`, text);
+    assert.is(
+      told(() => httpAddress(text as string, 'config.yml: key')),
+      `insecure_address: config.yml: key ${why}`,
+      text,
+    );
   }
 });
 

@@ -3,7 +3,15 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { appNames, type AppState, createApp, findApp, listApps, requireApp, writeApp } from '../src/apps.ts';
+import {
+  type AppState,
+  appNames,
+  createApp,
+  findApp,
+  listApps,
+  requireApp,
+  writeApp,
+} from '../src/apps.ts';
 import { Failure } from '../src/failure.ts';
 import { told } from './refusal.ts';
 import { freshRoot, plant } from './scratch.ts';
@@ -41,7 +49,16 @@ test('an app that was written is read back the same', () => {
     instances: { default: { current: VERSION, previous: [VERSION] } },
     failures: { commit: 'c', count: 2, last_at: 't', stage: 'build' },
     held: { commit: 'c', since: 't', reason: 'rollback' },
-    deploying: { deploy_id: 'd', pid: 1, started: 't', boot_id: 'b', commit: 'c', version: 'v', instance: 'default', stage: 'build' },
+    deploying: {
+      deploy_id: 'd',
+      pid: 1,
+      started: 't',
+      boot_id: 'b',
+      commit: 'c',
+      version: 'v',
+      instance: 'default',
+      stage: 'build',
+    },
     last_checked: 't',
   });
   createApp(paths, blog);
@@ -68,17 +85,26 @@ test('fields that this version does not know survive a rewrite, at every depth',
 test('the least that a state file must hold is repository and branch', () => {
   const paths = freshRoot();
   plant(paths.state('blog'), '{"repo":"o/r","branch":"main"}');
-  assert.equal(requireApp(paths, 'blog'), app('blog', { created_at: '', updated_at: '', state: {} }));
+  assert.equal(
+    requireApp(paths, 'blog'),
+    app('blog', { created_at: '', updated_at: '', state: {} }),
+  );
 });
 
 test('an app is registered once', () => {
   const paths = freshRoot();
   createApp(paths, app('blog'));
   const again = "app_exists: an app called 'blog' is registered already";
-  assert.is(told(() => createApp(paths, app('blog', { repo: 'x/y' }))), again);
+  assert.is(
+    told(() => createApp(paths, app('blog', { repo: 'x/y' }))),
+    again,
+  );
   assert.is(requireApp(paths, 'blog').repo, 'o/r');
   plant(paths.state('broken'), '{');
-  assert.match(told(() => createApp(paths, app('broken'))), /^app_exists: /);
+  assert.match(
+    told(() => createApp(paths, app('broken'))),
+    /^app_exists: /,
+  );
 });
 
 test('an unknown app is app_not_found, also when its name is no name', () => {
@@ -90,7 +116,10 @@ test('an unknown app is app_not_found, also when its name is no name', () => {
       `app_not_found: no app called '${shown}' is registered on this server`,
     );
   }
-  assert.match(told(() => findApp(paths, '../x')), /^name_invalid: /);
+  assert.match(
+    told(() => findApp(paths, '../x')),
+    /^name_invalid: /,
+  );
 });
 
 const BAD: readonly (readonly [text: string, why: string])[] = [
@@ -124,10 +153,17 @@ const BAD: readonly (readonly [text: string, why: string])[] = [
     '{"current":{"version":"v","commit":"c","release":"-x"}}',
     '{"previous":[5]}',
     '{"previous":[{"version":"v","commit":"c","release":".."}]}',
-  ].map((text) => [`{"repo":"o/r","branch":"main","instances":{"eu":${text}}}`, 'has a malformed instance'] as const),
+  ].map(
+    (text) =>
+      [
+        `{"repo":"o/r","branch":"main","instances":{"eu":${text}}}`,
+        'has a malformed instance',
+      ] as const,
+  ),
   ...['failures', 'held', 'deploying'].flatMap((field) =>
     ['5', '[]', '{}', '{"commit":1}'].map(
-      (text) => [`{"repo":"o/r","branch":"main","${field}":${text}}`, 'has a malformed section'] as const,
+      (text) =>
+        [`{"repo":"o/r","branch":"main","${field}":${text}}`, 'has a malformed section'] as const,
     ),
   ),
 ];
@@ -136,7 +172,10 @@ for (const [text, why] of BAD) {
   test(`a state file with \`${text}\` is malformed`, () => {
     const paths = freshRoot();
     plant(paths.state('blog'), text);
-    assert.is(told(() => findApp(paths, 'blog')), `state_malformed: the state file of 'blog' ${why}`);
+    assert.is(
+      told(() => findApp(paths, 'blog')),
+      `state_malformed: the state file of 'blog' ${why}`,
+    );
   });
 }
 
@@ -158,7 +197,10 @@ test('what is not a small file is not read', () => {
   mkdirSync(paths.state('folder'));
   plant(paths.state('huge'), 'x'.repeat(1_048_577));
   for (const name of ['link', 'folder', 'huge']) {
-    assert.match(told(() => findApp(paths, name)), /^file_unreadable: /);
+    assert.match(
+      told(() => findApp(paths, name)),
+      /^file_unreadable: /,
+    );
   }
 });
 
@@ -173,7 +215,10 @@ test('one that cannot be read is told beside the others and hides none of them',
   plant(join(paths.stateDir, '.blog.json.0123456789ab.tmp'), '{');
   assert.equal(appNames(paths), ['api', 'blog', 'broken', 'folder', 'newer', 'shop']);
   const { apps, unreadable } = listApps(paths);
-  assert.equal(apps.map((each) => each.app), ['api', 'blog', 'shop']);
+  assert.equal(
+    apps.map((each) => each.app),
+    ['api', 'blog', 'shop'],
+  );
   assert.equal(
     unreadable.map((each) => `${each.app} ${each.failure.code}`),
     ['broken state_malformed', 'folder file_unreadable', 'newer state_unsupported'],
@@ -183,13 +228,32 @@ test('one that cannot be read is told beside the others and hides none of them',
 
 test('a refusal does not quote the file, which holds a token', () => {
   const paths = freshRoot();
-  plant(paths.state('blog'), '{"repo":"o/r","branch":"main","state":{"repohost_token":"Zq7secret" ]}');
-  assert.not.match(told(() => findApp(paths, 'blog')), /Zq7secret/);
+  plant(
+    paths.state('blog'),
+    '{"repo":"o/r","branch":"main","state":{"repohost_token":"Zq7secret" ]}',
+  );
+  assert.not.match(
+    told(() => findApp(paths, 'blog')),
+    /Zq7secret/,
+  );
 });
 
 test('any state file is taken or refused as malformed or unsupported, never anything else', () => {
   const paths = freshRoot();
-  const names = ['version', 'app', 'repo', 'branch', 'state', 'instances', 'failures', 'held', 'deploying', 'current', 'previous', '__proto__'];
+  const names = [
+    'version',
+    'app',
+    'repo',
+    'branch',
+    'state',
+    'instances',
+    'failures',
+    'held',
+    'deploying',
+    'current',
+    'previous',
+    '__proto__',
+  ];
   const value = fc.letrec((tie) => ({
     node: fc.oneof(
       { depthSize: 'small' },
@@ -198,7 +262,9 @@ test('any state file is taken or refused as malformed or unsupported, never anyt
       fc.dictionary(fc.constantFrom(...names), tie('node'), { maxKeys: 5 }),
     ),
   })).node;
-  const state = fc.dictionary(fc.constantFrom(...names), value).map((fields) => ({ repo: 'o/r', branch: 'main', ...fields }));
+  const state = fc
+    .dictionary(fc.constantFrom(...names), value)
+    .map((fields) => ({ repo: 'o/r', branch: 'main', ...fields }));
   fc.assert(
     fc.property(fc.oneof(state, value), (each) => {
       plant(paths.state('blog'), JSON.stringify(each));

@@ -51,10 +51,16 @@ test('only lines with the needle come, each once', () => {
 });
 
 /** Lengths of lines that make line ends fall on and around the ends of blocks. */
-const EDGES = [0, 1, 2, 16_381, 16_382, 16_383, 16_384, 16_385, 16_386, 32_768, 65_536, 262_143, 262_144, 262_145];
+const EDGES = [
+  0, 1, 2, 16_381, 16_382, 16_383, 16_384, 16_385, 16_386, 32_768, 65_536, 262_143, 262_144,
+  262_145,
+];
 const someLines = fc.array(
   fc.tuple(
-    fc.oneof({ weight: 2, arbitrary: fc.constantFrom(...EDGES) }, { weight: 3, arbitrary: fc.nat(9000) }),
+    fc.oneof(
+      { weight: 2, arbitrary: fc.constantFrom(...EDGES) },
+      { weight: 3, arbitrary: fc.nat(9000) },
+    ),
     fc.constantFrom('-', 'x', '\u0000', 'é'),
   ),
   { maxLength: 30 },
@@ -62,14 +68,24 @@ const someLines = fc.array(
 
 test('a reader from the end finds the lines that a reader from the beginning finds', () => {
   fc.assert(
-    fc.property(someLines, fc.constantFrom('', '\n'), fc.constantFrom('', 'x'), (lines, end, needle) => {
-      const text =
-        lines.map(([length, filling], index) => (length === 0 ? '' : `${index}${filling.repeat(length)}`.slice(0, length))).join('\n') + end;
-      assert.ok(
-        JSON.stringify(backward(text, Buffer.from(needle))) === JSON.stringify(naively(text, needle)),
-        'the two readers differ',
-      );
-    }),
+    fc.property(
+      someLines,
+      fc.constantFrom('', '\n'),
+      fc.constantFrom('', 'x'),
+      (lines, end, needle) => {
+        const text =
+          lines
+            .map(([length, filling], index) =>
+              length === 0 ? '' : `${index}${filling.repeat(length)}`.slice(0, length),
+            )
+            .join('\n') + end;
+        assert.ok(
+          JSON.stringify(backward(text, Buffer.from(needle))) ===
+            JSON.stringify(naively(text, needle)),
+          'the two readers differ',
+        );
+      },
+    ),
     { numRuns: 150 },
   );
 });
@@ -96,7 +112,13 @@ const record = fc.record(
     event: fc.constantFrom('DeployFailure', 'DeployStarted'),
     project: fc.constantFrom('api', 'api-2', 'ap', '__proto__', 7),
     app: fc.constantFrom('api', 'other', 'api"'),
-    error: fc.constantFrom('"project":"api"', 'x'.repeat(20_000), 'x'.repeat(300_000), 'line\nline', '\u2028'),
+    error: fc.constantFrom(
+      '"project":"api"',
+      'x'.repeat(20_000),
+      'x'.repeat(300_000),
+      'line\nline',
+      '\u2028',
+    ),
     number: fc.nat(),
   },
   { requiredKeys: ['number'] },
@@ -107,7 +129,17 @@ const piece = fc.oneof(
   { weight: 1, arbitrary: record.map((value) => JSON.stringify(value).slice(9)) },
   {
     weight: 2,
-    arbitrary: fc.constantFrom('', ' ', '\u0000\u0000', '"api"', '[{"project":"api"}]', 'null', '{"project":"api"', 'api\r', '{}'),
+    arbitrary: fc.constantFrom(
+      '',
+      ' ',
+      '\u0000\u0000',
+      '"api"',
+      '[{"project":"api"}]',
+      'null',
+      '{"project":"api"',
+      'api\r',
+      '{}',
+    ),
   },
 );
 const someLog = fc.array(piece, { maxLength: 25 });
@@ -137,7 +169,10 @@ test('the newest failure is the one that a naive reader of all files finds', asy
       plant(`${paths.auditLog}.1`, second);
       plant(paths.auditLog, third);
       const found = await find(paths);
-      assert.ok(JSON.stringify(found) === JSON.stringify(newestNaively(texts)), 'the two readers differ');
+      assert.ok(
+        JSON.stringify(found) === JSON.stringify(newestNaively(texts)),
+        'the two readers differ',
+      );
     }),
     { numRuns: 150 },
   );
@@ -165,7 +200,8 @@ test('both namings are found, and no app whose name begins alike', async () => {
 
 test('the rotated files are read newest first, compressed or not, whatever else lies beside them', async () => {
   const paths = freshRoot();
-  const put = (ending: string, text: string | Uint8Array) => plant(`${paths.auditLog}${ending}`, text);
+  const put = (ending: string, text: string | Uint8Array) =>
+    plant(`${paths.auditLog}${ending}`, text);
   for (const decoy of ['.bak', '.1.gz.tmp', '.1.xz', '-20260101', '.', '.01x', '.1234567']) {
     put(decoy, line({ ...FAILURE, version: 'decoy' }));
   }
@@ -201,7 +237,9 @@ test('without any log the failure is log_not_found, with an empty one there is n
 
 test('a damaged compressed file gives what can be read of it', async () => {
   const paths = freshRoot();
-  const texts = Array.from({ length: 200 }, (_, number) => line({ ...FAILURE, number, error: Math.random().toString(36).repeat(50) }));
+  const texts = Array.from({ length: 200 }, (_, number) =>
+    line({ ...FAILURE, number, error: Math.random().toString(36).repeat(50) }),
+  );
   const whole = gzipSync(texts.join(''));
   const cut = whole.subarray(0, Math.floor(whole.length / 2));
   plant(`${paths.auditLog}.2.gz`, cut);
@@ -209,7 +247,12 @@ test('a damaged compressed file gives what can be read of it', async () => {
   const found = await find(paths);
   assert.ok(readable.length > 20);
   assert.equal(found, JSON.parse(readable.at(-1) as string));
-  for (const damage of ['', 'not gzip', Buffer.from([0x1f, 0x8b]), Buffer.concat([Buffer.from([0x1f, 0x8b, 8]), Buffer.alloc(50, 255)])]) {
+  for (const damage of [
+    '',
+    'not gzip',
+    Buffer.from([0x1f, 0x8b]),
+    Buffer.concat([Buffer.from([0x1f, 0x8b, 8]), Buffer.alloc(50, 255)]),
+  ]) {
     plant(`${paths.auditLog}.1.gz`, damage);
     assert.equal(await find(paths), found);
   }

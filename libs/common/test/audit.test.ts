@@ -7,7 +7,6 @@ import {
   readFileSync,
   statSync,
   symlinkSync,
-  writeFileSync,
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -62,7 +61,10 @@ test('events are appended in their order, and what stood there before is not tou
   appendLines(paths, []);
   appendLines(paths, [lineOf(event(3))]);
   const text = readFileSync(paths.auditLog, 'utf8');
-  assert.is(text, `{"foreign":1}\nnot json\n\n${lineOf(event(1))}${lineOf(event(2))}${lineOf(event(3))}`);
+  assert.is(
+    text,
+    `{"foreign":1}\nnot json\n\n${lineOf(event(1))}${lineOf(event(2))}${lineOf(event(3))}`,
+  );
   assert.is(statSync(paths.auditLog).mode & 0o777, 0o600);
 });
 
@@ -138,7 +140,8 @@ test('a full disk is refused, and no acknowledged record is lost by it', () => {
   if (!mountTiny(paths.logsDir, 'size=64k')) return;
   let written = 0;
   const failure = refusal(() => {
-    for (; written < 1000; written += 1) appendEvent(paths, event(written, { error: 'x'.repeat(900) }));
+    for (; written < 1000; written += 1)
+      appendEvent(paths, event(written, { error: 'x'.repeat(900) }));
   });
   assert.is(failure.code, 'audit_unwritable');
   assert.match(failure.message, /: no space left on the disk$/);
@@ -146,7 +149,10 @@ test('a full disk is refused, and no acknowledged record is lost by it', () => {
   remount(paths.logsDir, 'size=256k');
   appendEvent(paths, event(written));
   const found = versions(paths.auditLog).filter((version) => version !== undefined);
-  assert.equal(found, Array.from({ length: written + 1 }, (_, number) => `v${number}`));
+  assert.equal(
+    found,
+    Array.from({ length: written + 1 }, (_, number) => `v${number}`),
+  );
 });
 
 test('a read-only file system is refused', () => {
@@ -199,7 +205,9 @@ test('a large event that had to wait is appended as well', () => {
 
 test('eight processes that append at once lose and tear nothing', async () => {
   const paths = freshRoot();
-  const writers = Array.from({ length: 8 }, (_, number) => startRole('append', [paths.root, `${number}`]));
+  const writers = Array.from({ length: 8 }, (_, number) =>
+    startRole('append', [paths.root, `${number}`]),
+  );
   await Promise.all(writers.map(outputOf));
   const found = versions(paths.auditLog);
   assert.is(found.length, 800);

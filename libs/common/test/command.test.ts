@@ -28,7 +28,13 @@ const add = command({
       choices: ['telegram', 'discord'],
       about: 'Which',
     },
-    pin: { kind: 'value', placeholder: 'PIN', choices: ['1111', '2222'], secret: true, about: 'Pin' },
+    pin: {
+      kind: 'value',
+      placeholder: 'PIN',
+      choices: ['1111', '2222'],
+      secret: true,
+      about: 'Pin',
+    },
     error: { kind: 'value', placeholder: 'TEXT', emptyAllowed: true, about: 'What went wrong' },
     keep: { kind: 'value', placeholder: 'N', default: '5', about: 'Releases' },
     verbose: { kind: 'flag', short: 'v', about: 'Say more' },
@@ -135,7 +141,10 @@ const REFUSED: readonly (readonly [string[], string])[] = [
   [['--chat-id', '--json'], `a value is required for ${ID} but none was supplied`],
   [['--chat-id', '-x'], `a value is required for ${ID} but none was supplied`],
   [['--chat-id', '--', 'x'], `a value is required for ${ID} but none was supplied`],
-  [['--token', '--token-from', 'x'], "a value is required for '--token <TOKEN>' but none was supplied"],
+  [
+    ['--token', '--token-from', 'x'],
+    "a value is required for '--token <TOKEN>' but none was supplied",
+  ],
   [['--error'], "a value is required for '--error <TEXT>' but none was supplied"],
   [['-o'], "a value is required for '--output <FORMAT>' but none was supplied"],
   [['-o='], "a value is required for '--output <FORMAT>' but none was supplied"],
@@ -144,16 +153,28 @@ const REFUSED: readonly (readonly [string[], string])[] = [
   [['--public='], "unexpected value for '--public' found; no more were expected"],
   [['--chat-id', '1', '--chat-id', '2'], `the argument ${ID} cannot be used multiple times`],
   [['--chat-id=1', '--chat-id=1'], `the argument ${ID} cannot be used multiple times`],
-  [['-o', 'json', '--output', 'json'], "the argument '--output <FORMAT>' cannot be used multiple times"],
-  [['--no-public'], "unexpected argument '--no-public' found; a similar argument exists: '--public'"],
+  [
+    ['-o', 'json', '--output', 'json'],
+    "the argument '--output <FORMAT>' cannot be used multiple times",
+  ],
+  [
+    ['--no-public'],
+    "unexpected argument '--no-public' found; a similar argument exists: '--public'",
+  ],
   [['--no-json'], "unexpected argument '--no-json' found"],
-  [['--no-notfiy'], "unexpected argument '--no-notfiy' found; a similar argument exists: '--no-notify'"],
+  [
+    ['--no-notfiy'],
+    "unexpected argument '--no-notfiy' found; a similar argument exists: '--no-notify'",
+  ],
   [['--__proto__'], "unexpected argument '--__proto__' found"],
   [['--__proto__=x'], "unexpected argument '--__proto__' found"],
   [['--constructor', 'x'], "unexpected argument '--constructor' found"],
   [['--tokne', 'x'], "unexpected argument '--tokne' found; a similar argument exists: '--token'"],
   [['--tok=x'], "unexpected argument '--tok' found; a similar argument exists: '--token'"],
-  [['--token_from', 'x'], "unexpected argument '--token_from' found; a similar argument exists: '--token-from'"],
+  [
+    ['--token_from', 'x'],
+    "unexpected argument '--token_from' found; a similar argument exists: '--token-from'",
+  ],
   [['--zzz'], "unexpected argument '--zzz' found"],
   [['--=x'], "unexpected argument '--' found"],
   [['---json'], "unexpected argument '---json' found; a similar argument exists: '--json'"],
@@ -181,10 +202,7 @@ const REFUSED: readonly (readonly [string[], string])[] = [
     ['--channel', 'fax'],
     "invalid value 'fax' for '--channel <CHANNEL>' [possible values: telegram, discord]",
   ],
-  [
-    ['-oJSON'],
-    "invalid value 'JSON' for '--output <FORMAT>' [possible values: human, json, yaml]",
-  ],
+  [['-oJSON'], "invalid value 'JSON' for '--output <FORMAT>' [possible values: human, json, yaml]"],
   [['-oh'], "invalid value 'h' for '--output <FORMAT>' [possible values: human, json, yaml]"],
   [['--pin', '3333'], "invalid value for '--pin <PIN>' [possible values: 1111, 2222]"],
 ];
@@ -226,7 +244,20 @@ test('a flag that was not given is false, an option that was not given is undefi
 
 const WORDS = [
   ...['--token', '--token=', '--token-from', '--public', '--no-notify', '--chat-id', '--error=x'],
-  ...['-v', '-o', '-ojson', '-c', '--', '-', '--json', '--help', '--__proto__', '--pin', '--no-', ''],
+  ...[
+    '-v',
+    '-o',
+    '-ojson',
+    '-c',
+    '--',
+    '-',
+    '--json',
+    '--help',
+    '--__proto__',
+    '--pin',
+    '--no-',
+    '',
+  ],
 ];
 const argument = fc.oneof(
   fc.constantFrom(...WORDS),
@@ -260,7 +291,10 @@ test('what was read is a piece of what was typed', () => {
       }
       for (const [name, value] of Object.entries({ ...parsed.options, ...parsed.args })) {
         if (typeof value !== 'string' || (name === 'keep' && value === '5')) continue;
-        assert.ok(argv.some((arg) => arg.endsWith(value)), `${name}: ${value}`);
+        assert.ok(
+          argv.some((arg) => arg.endsWith(value)),
+          `${name}: ${value}`,
+        );
       }
     }),
     { numRuns: 1000 },
@@ -270,19 +304,31 @@ test('what was read is a piece of what was typed', () => {
 test('no message repeats the value of a secret option', () => {
   const secret = fc.stringMatching(/^[!-~]{8,40}$/).map((text) => `Zq${text}`);
   const around = fc.array(
-    fc.constantFrom(...WORDS.filter((word) => word !== '--' && !/^(--token|--pin|-c|-o|--chat-id)/.test(word))),
+    fc.constantFrom(
+      ...WORDS.filter((word) => word !== '--' && !/^(--token|--pin|-c|-o|--chat-id)/.test(word)),
+    ),
     { maxLength: 4 },
   );
   fc.assert(
-    fc.property(secret, around, around, fc.constantFrom('--token', '--pin'), (value, before, after, name) => {
-      for (const pieces of [[name, value], [`${name}=${value}`], [name, value, `${name}=${value}`]]) {
-        try {
-          parse(add, [...before, ...pieces, ...after]);
-        } catch (error) {
-          assert.not.ok(`${(error as Error).message}`.includes(value));
+    fc.property(
+      secret,
+      around,
+      around,
+      fc.constantFrom('--token', '--pin'),
+      (value, before, after, name) => {
+        for (const pieces of [
+          [name, value],
+          [`${name}=${value}`],
+          [name, value, `${name}=${value}`],
+        ]) {
+          try {
+            parse(add, [...before, ...pieces, ...after]);
+          } catch (error) {
+            assert.not.ok(`${(error as Error).message}`.includes(value));
+          }
         }
-      }
-    }),
+      },
+    ),
     { numRuns: 1000 },
   );
 });

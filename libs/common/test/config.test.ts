@@ -43,12 +43,31 @@ function complaint(text: string | Uint8Array, env: Env = {}): string {
   return told(check).replace(paths.config, 'config.yml');
 }
 
-const TELEGRAM = { botToken: BOT, chatId: '-100123', threadId: undefined, apiUrl: 'https://api.telegram.org' };
-const NOTHING = { channel: undefined, verboseErrors: true, telegram: undefined, discord: undefined };
+const TELEGRAM = {
+  botToken: BOT,
+  chatId: '-100123',
+  threadId: undefined,
+  apiUrl: 'https://api.telegram.org',
+};
+const NOTHING = {
+  channel: undefined,
+  verboseErrors: true,
+  telegram: undefined,
+  discord: undefined,
+};
 
 test('without a file, with an empty one or with comments alone, everything has its default', () => {
-  for (const read of [readConfig(freshRoot()), config(''), config('# nothing\n'), config('---\n'), config('notify:\n')]) {
-    assert.equal(codeHostOf(read, {}), { apiUrl: 'https://api.github.com', gitUrl: 'https://github.com' });
+  for (const read of [
+    readConfig(freshRoot()),
+    config(''),
+    config('# nothing\n'),
+    config('---\n'),
+    config('notify:\n'),
+  ]) {
+    assert.equal(codeHostOf(read, {}), {
+      apiUrl: 'https://api.github.com',
+      gitUrl: 'https://github.com',
+    });
     assert.is(maxDeployRetries(read), 3);
     const { channel, telegram, discord, verboseErrors, template } = notifySettingsOf(read, {});
     assert.equal({ channel, telegram, discord, verboseErrors }, NOTHING);
@@ -58,7 +77,12 @@ test('without a file, with an empty one or with comments alone, everything has i
 
 test('the credentials under notify make their channels active', () => {
   const text = `notify:\n  channel: both\n  telegram_bot_token: ${BOT}\n  telegram_chat_id: "-100123"\n  discord_webhook: ${HOOK}\n  verbose_errors: false\n`;
-  assert.equal(notify(text), { channel: 'both', verboseErrors: false, telegram: TELEGRAM, discord: HOOK });
+  assert.equal(notify(text), {
+    channel: 'both',
+    verboseErrors: false,
+    telegram: TELEGRAM,
+    discord: HOOK,
+  });
 });
 
 test('the earlier layout has the credentials at the top level', () => {
@@ -106,7 +130,8 @@ test('a chat id keeps every digit, in quotes or not', () => {
 });
 
 test('the environment wins over the file, and an empty variable is none', () => {
-  const text = 'code_host_api_url: https://one.example/\ncode_host_git_url: https://two.example/git//\n';
+  const text =
+    'code_host_api_url: https://one.example/\ncode_host_git_url: https://two.example/git//\n';
   assert.equal(codeHostOf(config(text), {}), {
     apiUrl: 'https://one.example',
     gitUrl: 'https://two.example/git',
@@ -126,13 +151,18 @@ test('the environment wins over the file, and an empty variable is none', () => 
 test('max_deploy_retries is read at the top level and under notify, which wins', () => {
   assert.is(maxDeployRetries(config('max_deploy_retries: 5\n')), 5);
   assert.is(maxDeployRetries(config('notify: {max_deploy_retries: 7}\n')), 7);
-  assert.is(maxDeployRetries(config('max_deploy_retries: 5\nnotify: {max_deploy_retries: 7}\n')), 7);
+  assert.is(
+    maxDeployRetries(config('max_deploy_retries: 5\nnotify: {max_deploy_retries: 7}\n')),
+    7,
+  );
   assert.is(maxDeployRetries(config('max_deploy_retries: 5\nnotify: {channel: both}\n')), 5);
 });
 
 test('templates are found by kind and channel', () => {
   const { template } = notifySettingsOf(
-    config('notify:\n  templates:\n    failure:\n      telegram: |\n        ${PROJECT}\n        failed\n'),
+    config(
+      'notify:\n  templates:\n    failure:\n      telegram: |\n        ${PROJECT}\n        failed\n',
+    ),
     {},
   );
   assert.is(template('failure', 'telegram'), '${PROJECT}\nfailed\n');
@@ -141,7 +171,10 @@ test('templates are found by kind and channel', () => {
 });
 
 test('keys that we do not know are let through, whatever they are called', () => {
-  assert.equal(notify('other: [1, {x: 2}]\n__proto__: {channel: 1}\nnotify: {colour: red, __proto__: 1}\n'), NOTHING);
+  assert.equal(
+    notify('other: [1, {x: 2}]\n__proto__: {channel: 1}\nnotify: {colour: red, __proto__: 1}\n'),
+    NOTHING,
+  );
 });
 
 test('a command checks only the keys that it uses', () => {
@@ -163,25 +196,61 @@ const BAD: readonly (readonly [text: string, sentence: string])[] = [
   ['notify:\n  telegram_bot_token: abc\n', `:2: notify.telegram_bot_token: ${TOKEN_RULE}`],
   ['notify:\n  telegram_bot_token: 123456\n', `:2: notify.telegram_bot_token: ${TOKEN_RULE}`],
   ['\n\ntelegram_bot_token: "12:a b"\n', `:3: telegram_bot_token: ${TOKEN_RULE}`],
-  ['notify: {telegram_chat_id: my chat}\n', ':1: notify.telegram_chat_id: must be a chat id: a whole number or @name'],
-  ['notify: {telegram_chat_id: 1.5}\n', ':1: notify.telegram_chat_id: must be a chat id: a whole number or @name'],
-  ['notify: {telegram_chat_id: 0x10}\n', ':1: notify.telegram_chat_id: must be a chat id: a whole number or @name'],
-  ['notify: {telegram_chat_id: true}\n', ':1: notify.telegram_chat_id: must be a chat id: a whole number or @name'],
-  ['notify: {telegram_thread_id: 0}\n', ':1: notify.telegram_thread_id: must be a whole number from 1 to 9007199254740991'],
-  ['notify: {telegram_thread_id: "7"}\n', ':1: notify.telegram_thread_id: must be a whole number from 1 to 9007199254740991'],
+  [
+    'notify: {telegram_chat_id: my chat}\n',
+    ':1: notify.telegram_chat_id: must be a chat id: a whole number or @name',
+  ],
+  [
+    'notify: {telegram_chat_id: 1.5}\n',
+    ':1: notify.telegram_chat_id: must be a chat id: a whole number or @name',
+  ],
+  [
+    'notify: {telegram_chat_id: 0x10}\n',
+    ':1: notify.telegram_chat_id: must be a chat id: a whole number or @name',
+  ],
+  [
+    'notify: {telegram_chat_id: true}\n',
+    ':1: notify.telegram_chat_id: must be a chat id: a whole number or @name',
+  ],
+  [
+    'notify: {telegram_thread_id: 0}\n',
+    ':1: notify.telegram_thread_id: must be a whole number from 1 to 9007199254740991',
+  ],
+  [
+    'notify: {telegram_thread_id: "7"}\n',
+    ':1: notify.telegram_thread_id: must be a whole number from 1 to 9007199254740991',
+  ],
   ['notify: {verbose_errors: yes}\n', ':1: notify.verbose_errors: must be true or false'],
   ['notify: {verbose_errors: "true"}\n', ':1: notify.verbose_errors: must be true or false'],
   ['notify: {verbose_errors: 1}\n', ':1: notify.verbose_errors: must be true or false'],
-  ['notify: {discord_webhook: 7}\n', ':1: notify.discord_webhook: must be a text (put it in quotes)'],
-  ['notify: {discord_webhook: {a: 1}}\n', ':1: notify.discord_webhook: must be a single value, not a section'],
+  [
+    'notify: {discord_webhook: 7}\n',
+    ':1: notify.discord_webhook: must be a text (put it in quotes)',
+  ],
+  [
+    'notify: {discord_webhook: {a: 1}}\n',
+    ':1: notify.discord_webhook: must be a single value, not a section',
+  ],
   ['max_deploy_retries: 0\n', ':1: max_deploy_retries: must be a whole number from 1 to 1000'],
   ['max_deploy_retries: 1001\n', ':1: max_deploy_retries: must be a whole number from 1 to 1000'],
   ['max_deploy_retries: 2.5\n', ':1: max_deploy_retries: must be a whole number from 1 to 1000'],
   ['max_deploy_retries: three\n', ':1: max_deploy_retries: must be a whole number from 1 to 1000'],
-  ['notify:\n  max_deploy_retries: -1\n', ':2: notify.max_deploy_retries: must be a whole number from 1 to 1000'],
-  ['notify:\n  templates:\n    fail: {telegram: x}\n', ':3: notify.templates.fail: unknown key (known here: started, success, failure, rollback)'],
-  ['notify:\n  templates:\n    failure: {matrix: x}\n', ':3: notify.templates.failure.matrix: unknown key (known here: telegram, discord)'],
-  ['notify:\n  templates:\n    failure: {discord: 5}\n', ':3: notify.templates.failure.discord: must be a text (put it in quotes)'],
+  [
+    'notify:\n  max_deploy_retries: -1\n',
+    ':2: notify.max_deploy_retries: must be a whole number from 1 to 1000',
+  ],
+  [
+    'notify:\n  templates:\n    fail: {telegram: x}\n',
+    ':3: notify.templates.fail: unknown key (known here: started, success, failure, rollback)',
+  ],
+  [
+    'notify:\n  templates:\n    failure: {matrix: x}\n',
+    ':3: notify.templates.failure.matrix: unknown key (known here: telegram, discord)',
+  ],
+  [
+    'notify:\n  templates:\n    failure: {discord: 5}\n',
+    ':3: notify.templates.failure.discord: must be a text (put it in quotes)',
+  ],
   ['code_host_api_url: 5\n', ':1: code_host_api_url: must be a text (put it in quotes)'],
   ['a: 1\nnotify:\n  channel: both\n  channel: both\n', ':4: the same key stands twice'],
   ['notify: &n {channel: both}\nother: *n\n', ':2: uses an alias (*name): write the value out'],
@@ -199,11 +268,26 @@ test('an address that is not safe for a secret is refused, named by where it sta
   for (const [text, sentence] of [
     ['code_host_api_url: http://api.example\n', `config.yml: code_host_api_url ${rule}`],
     ['code_host_git_url: github.com\n', 'config.yml: code_host_git_url is not an https address'],
-    ['code_host_git_url: ssh://git@github.com\n', 'config.yml: code_host_git_url is not an https address'],
-    [`notify: {${bot}, telegram_api_url: "http://t.example"}\n`, `config.yml: notify.telegram_api_url ${rule}`],
-    ['notify: {discord_webhook: "http://discord.com/api/webhooks/1/secretsecret"}\n', `config.yml: notify.discord_webhook ${rule}`],
-    ['notify: {discord_webhook: "secretsecret"}\n', 'config.yml: notify.discord_webhook is not an https address'],
-    ['discord_webhook: "https://u:secretsecret@discord.com/"\n', 'config.yml: notify.discord_webhook holds a user name or password: leave it out'],
+    [
+      'code_host_git_url: ssh://git@github.com\n',
+      'config.yml: code_host_git_url is not an https address',
+    ],
+    [
+      `notify: {${bot}, telegram_api_url: "http://t.example"}\n`,
+      `config.yml: notify.telegram_api_url ${rule}`,
+    ],
+    [
+      'notify: {discord_webhook: "http://discord.com/api/webhooks/1/secretsecret"}\n',
+      `config.yml: notify.discord_webhook ${rule}`,
+    ],
+    [
+      'notify: {discord_webhook: "secretsecret"}\n',
+      'config.yml: notify.discord_webhook is not an https address',
+    ],
+    [
+      'discord_webhook: "https://u:secretsecret@discord.com/"\n',
+      'config.yml: notify.discord_webhook holds a user name or password: leave it out',
+    ],
   ] as const) {
     assert.is(complaint(text), `insecure_address: ${sentence}`);
   }
@@ -226,7 +310,10 @@ test('what is not a small file is refused', () => {
   assert.is(said(fifo), 'file_unreadable: cannot read ROOT/config.yml: it is not a file');
   const big = freshRoot();
   plant(big.config, 'x'.repeat(65_537));
-  assert.is(said(big), 'file_unreadable: cannot read ROOT/config.yml: it is larger than 65536 bytes');
+  assert.is(
+    said(big),
+    'file_unreadable: cannot read ROOT/config.yml: it is larger than 65536 bytes',
+  );
 });
 
 test('no refusal repeats a value of the file, and no setting prints its secret', () => {
@@ -251,7 +338,12 @@ test('no refusal repeats a value of the file, and no setting prints its secret',
     `${secret}\n`,
   ];
   for (const text of wrong) {
-    const failure = refusal(() => notifySettingsOf(config(text), {}) && maxDeployRetries(config(text)) && codeHostOf(config(text), {}));
+    const failure = refusal(
+      () =>
+        notifySettingsOf(config(text), {}) &&
+        maxDeployRetries(config(text)) &&
+        codeHostOf(config(text), {}),
+    );
     assert.not.ok(inspect(failure, { depth: 9 }).includes(secret), text);
   }
   const good = `notify: {telegram_bot_token: "123456:${secret}", telegram_chat_id: 1, discord_webhook: "https://x/${secret}"}`;
@@ -260,13 +352,48 @@ test('no refusal repeats a value of the file, and no setting prints its secret',
 });
 
 const value = fc.oneof(
-  fc.constantFrom('1', 'x', 'true', '~', '""', '[]', '{}', BOT, HOOK, '-100123', '|', '{telegram: x}', '1e400', '.nan', '.inf', '-0', '0o7', '!!str 1'),
+  fc.constantFrom(
+    '1',
+    'x',
+    'true',
+    '~',
+    '""',
+    '[]',
+    '{}',
+    BOT,
+    HOOK,
+    '-100123',
+    '|',
+    '{telegram: x}',
+    '1e400',
+    '.nan',
+    '.inf',
+    '-0',
+    '0o7',
+    '!!str 1',
+  ),
   fc.string({ maxLength: 8 }),
 );
-const key = fc.constantFrom('notify', 'channel', 'telegram_bot_token', 'telegram_chat_id', 'discord_webhook', 'verbose_errors', 'max_deploy_retries', 'templates', 'failure', 'telegram_thread_id', 'code_host_api_url', '__proto__', 'x');
+const key = fc.constantFrom(
+  'notify',
+  'channel',
+  'telegram_bot_token',
+  'telegram_chat_id',
+  'discord_webhook',
+  'verbose_errors',
+  'max_deploy_retries',
+  'templates',
+  'failure',
+  'telegram_thread_id',
+  'code_host_api_url',
+  '__proto__',
+  'x',
+);
 
 test('any file is taken or refused as a wrong configuration, never anything else', () => {
-  const line = fc.tuple(fc.constantFrom('', '  ', '    '), key, value).map(([indent, name, text]) => `${indent}${name}: ${text}`);
+  const line = fc
+    .tuple(fc.constantFrom('', '  ', '    '), key, value)
+    .map(([indent, name, text]) => `${indent}${name}: ${text}`);
   fc.assert(
     fc.property(fc.array(line, { maxLength: 6 }), (lines) => {
       plant(paths.config, lines.join('\n'));

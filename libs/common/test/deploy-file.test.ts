@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type DeployFile, HOOKS, readDeployFile } from '../src/deploy-file.ts';
+import { type DeployFile, readDeployFile } from '../src/deploy-file.ts';
+import { HOOKS } from '../src/deploy-schema.ts';
 import { Failure } from '../src/failure.ts';
 import { told } from './refusal.ts';
 
@@ -72,9 +73,15 @@ notify: { channel: discord }
 test('build is a command, a list of them or a section', () => {
   const build = (text: string) => read(text).build;
   assert.equal(build('build: make\n'), { run: ['make'], timeout: 1_800_000 });
-  assert.equal(build('build: [make, make check]\n'), { run: ['make', 'make check'], timeout: 1_800_000 });
+  assert.equal(build('build: [make, make check]\n'), {
+    run: ['make', 'make check'],
+    timeout: 1_800_000,
+  });
   assert.equal(build('build: []\n'), { run: [], timeout: 1_800_000 });
-  assert.equal(build('build:\n  run: make\n  timeout: 1h\n'), { run: ['make'], timeout: 3_600_000 });
+  assert.equal(build('build:\n  run: make\n  timeout: 1h\n'), {
+    run: ['make'],
+    timeout: 3_600_000,
+  });
   assert.equal(build('build: {timeout: 90}\n'), { run: [], timeout: 90_000 });
   assert.is(build('build: {timeout: 700h}\n').timeout, 2_147_483_647);
   assert.equal(build('build:\n'), { run: [], timeout: 1_800_000 });
@@ -103,14 +110,20 @@ test('notify chooses who hears: a channel, all of them, or nobody', () => {
 });
 
 test('an instance may be called like something of the language, its variables too', () => {
-  const [first, second] = read('instances:\n  constructor: {env: {toString: "1", __proto__: "2"}}\n  prod-1.eu:\n').instances;
+  const [first, second] = read(
+    'instances:\n  constructor: {env: {toString: "1", __proto__: "2"}}\n  prod-1.eu:\n',
+  ).instances;
   assert.is(first?.name, 'constructor');
-  assert.equal(Object.entries(first?.env ?? {}), [['toString', '1'], ['__proto__', '2']]);
+  assert.equal(Object.entries(first?.env ?? {}), [
+    ['toString', '1'],
+    ['__proto__', '2'],
+  ]);
   assert.is(second?.name, 'prod-1.eu');
 });
 
 test('health says what answers, and what answer is healthy', () => {
-  const expect = (text: string) => read(`health: {url: "http://x/", expect: ${text}}`).health?.expect;
+  const expect = (text: string) =>
+    read(`health: {url: "http://x/", expect: ${text}}`).health?.expect;
   assert.equal(expect('204'), [204, 204]);
   assert.equal(expect('"301"'), [301, 301]);
   assert.equal(expect('200-399'), [200, 399]);
@@ -130,8 +143,14 @@ const TIME = 'must be a time like 500ms, 30s, 5m or 1h';
 const BAD: readonly (readonly [text: string, sentence: string])[] = [
   ['- a\n', ':1: must be a section, not a list'],
   ['\nhello\n', ':2: must be a section, not a single value'],
-  ['keep: 5\nbiuld: make\n', ':2: biuld: unknown key (known here: instances, build, start, stop, health, keep, shared, hooks, notify)'],
-  ['__proto__: 1\n', ':1: __proto__: unknown key (known here: instances, build, start, stop, health, keep, shared, hooks, notify)'],
+  [
+    'keep: 5\nbiuld: make\n',
+    ':2: biuld: unknown key (known here: instances, build, start, stop, health, keep, shared, hooks, notify)',
+  ],
+  [
+    '__proto__: 1\n',
+    ':1: __proto__: unknown key (known here: instances, build, start, stop, health, keep, shared, hooks, notify)',
+  ],
   ['build: {cmd: make}\n', ':1: build.cmd: unknown key (known here: run, timeout)'],
   ['build: 5\n', ':1: build: must be a command'],
   ['build: ""\n', ':1: build: must not be empty'],
@@ -144,7 +163,10 @@ const BAD: readonly (readonly [text: string, sentence: string])[] = [
   ['build: {timeout: 1d}\n', `:1: build.timeout: ${TIME}`],
   ['start: node x.js\n', ':1: start: must be a section, not a single value'],
   ['start: {run: x}\n', ':1: start: needs the key type'],
-  ['start: {type: docker}\n', ':1: start.type: must be one of process, command, none'],
+  [
+    'start: {type: docker}\n',
+    ':1: start.type: must be one of process, command, systemd, compose, pm2, none',
+  ],
   ['keep: 1\nstart: {type: process}\n', ':2: start: type process needs the key run'],
   ['start: {type: none, run: x}\n', ':1: start.run: does not go with type none'],
   ['keep: 1\nstop: x\n', ':2: stop: goes with start.type command alone'],
@@ -154,19 +176,47 @@ const BAD: readonly (readonly [text: string, sentence: string])[] = [
   ['health: {tcp: "a b:1"}\n', ':1: health.tcp: must be host:port'],
   ['health: {cmd: }\n', ':1: health: needs one of url, cmd, tcp'],
   ['keep: 1\nhealth: {cmd: x, tcp: "x:1"}\n', ':2: health: needs one of url, cmd, tcp'],
-  ['health: {url: "http://x", expect: 99}\n', ':1: health.expect: must be an HTTP status like 200, or a range like 200-299'],
-  ['health: {url: "http://x", expect: 200-}\n', ':1: health.expect: must be an HTTP status like 200, or a range like 200-299'],
+  [
+    'health: {url: "http://x", expect: 99}\n',
+    ':1: health.expect: must be an HTTP status like 200, or a range like 200-299',
+  ],
+  [
+    'health: {url: "http://x", expect: 200-}\n',
+    ':1: health.expect: must be an HTTP status like 200, or a range like 200-299',
+  ],
   ['health: {url: "http://x", expect: 300-200}\n', ':1: health.expect: ends before it begins'],
-  ['health: {url: "http://x", retries: 5}\n', ':1: health.retries: unknown key (known here: url, cmd, tcp, expect, interval, timeout, within)'],
+  [
+    'health: {url: "http://x", retries: 5}\n',
+    ':1: health.retries: unknown key (known here: url, cmd, tcp, expect, interval, timeout, within)',
+  ],
   ['keep: 0\n', ':1: keep: must be a whole number from 1 to 1000'],
   ['keep: many\n', ':1: keep: must be a whole number from 1 to 1000'],
   ['shared: .env\n', ':1: shared: must be a list, not a single value'],
   ['shared: [5]\n', ':1: shared[0]: must be a text (put it in quotes)'],
   ['shared: [""]\n', ':1: shared[0]: must not be empty'],
-  ...['/etc/passwd', '../x', 'a/../../x', '.', './x', 'a//b', '..', '/', '.git', 'a/.git/config', '.git/'].map(
-    (path) => [`keep: 1\nshared: ["${path}"]\n`, ':2: shared: holds a path that leads out of the release'] as const,
+  ...[
+    '/etc/passwd',
+    '../x',
+    'a/../../x',
+    '.',
+    './x',
+    'a//b',
+    '..',
+    '/',
+    '.git',
+    'a/.git/config',
+    '.git/',
+  ].map(
+    (path) =>
+      [
+        `keep: 1\nshared: ["${path}"]\n`,
+        ':2: shared: holds a path that leads out of the release',
+      ] as const,
   ),
-  ['hooks: {pre_deploy: x}\n', `:1: hooks.pre_deploy: unknown key (known here: ${HOOKS.join(', ')})`],
+  [
+    'hooks: {pre_deploy: x}\n',
+    `:1: hooks.pre_deploy: unknown key (known here: ${HOOKS.join(', ')})`,
+  ],
   ['hooks: {pre_build: {run: x}}\n', ':1: hooks.pre_build: must not be a section'],
   ['notify: telegram\n', ':1: notify: must be a section, not a single value'],
   ['notify: {channel: mail}\n', ':1: notify.channel: must be one of telegram, discord, both'],
@@ -178,24 +228,84 @@ const BAD: readonly (readonly [text: string, sentence: string])[] = [
   ['instances:\n  a: {port: 1}\n', ':2: instances.a.port: unknown key (known here: domain, env)'],
   ['instances:\n  a:\n    domain: a b\n', ':3: instances.a.domain: must be a domain name'],
   ['instances:\n  a:\n    env: {A-B: 1}\n', ':3: instances.a.env.A-B: is not a valid name'],
-  ['instances:\n  a:\n    env: {A: true}\n', ':3: instances.a.env.A: must be a text (put it in quotes)'],
-  ['instances:\n  a:\n    env: {A: [1]}\n', ':3: instances.a.env.A: must be a single value, not a list'],
+  [
+    'instances:\n  a:\n    env: {A: true}\n',
+    ':3: instances.a.env.A: must be a text (put it in quotes)',
+  ],
+  [
+    'instances:\n  a:\n    env: {A: [1]}\n',
+    ':3: instances.a.env.A: must be a single value, not a list',
+  ],
   ['instances:\n  "\\x1b[31m": {}\n', ':2: instances.\\x1b[31m: is not a valid name'],
   ['a: 1\na: 2\n', ':2: the same key stands twice'],
 ];
 
 for (const [text, sentence] of BAD) {
   test(`\`${text.trim().replaceAll('\n', '⏎')}\` is refused with its line and key`, () => {
-    assert.is(told(() => read(text)), `deploy_file_invalid: .deploy.yml${sentence}`);
+    assert.is(
+      told(() => read(text)),
+      `deploy_file_invalid: .deploy.yml${sentence}`,
+    );
   });
 }
 
-const KEYS = ['instances', 'build', 'start', 'stop', 'health', 'keep', 'shared', 'hooks', 'notify', 'run', 'type', 'timeout', 'url', 'cmd', 'tcp', 'expect', 'channel', 'env', 'domain', 'a', '__proto__', 'pre_build', ''];
-const VALUES = ['1', 'x', '', '~', '[]', '[a, b]', '{}', '{a: 1}', '30s', 'true', 'process', 'command', 'none', 'both', 'http://x', 'x:1', '200-299', '|', '"', '../x', '1e999', '0x7fffffffffffffff'];
+const KEYS = [
+  'instances',
+  'build',
+  'start',
+  'stop',
+  'health',
+  'keep',
+  'shared',
+  'hooks',
+  'notify',
+  'run',
+  'type',
+  'timeout',
+  'url',
+  'cmd',
+  'tcp',
+  'expect',
+  'channel',
+  'env',
+  'domain',
+  'a',
+  '__proto__',
+  'pre_build',
+  '',
+];
+const VALUES = [
+  '1',
+  'x',
+  '',
+  '~',
+  '[]',
+  '[a, b]',
+  '{}',
+  '{a: 1}',
+  '30s',
+  'true',
+  'process',
+  'command',
+  'none',
+  'both',
+  'http://x',
+  'x:1',
+  '200-299',
+  '|',
+  '"',
+  '../x',
+  '1e999',
+  '0x7fffffffffffffff',
+];
 
 test('any file is taken or refused with its own code, never anything else', () => {
   const line = fc
-    .tuple(fc.constantFrom('', '  ', '    ', '- '), fc.constantFrom(...KEYS), fc.oneof(fc.constantFrom(...VALUES), fc.string({ maxLength: 6 })))
+    .tuple(
+      fc.constantFrom('', '  ', '    ', '- '),
+      fc.constantFrom(...KEYS),
+      fc.oneof(fc.constantFrom(...VALUES), fc.string({ maxLength: 6 })),
+    )
     .map(([indent, key, value]) => `${indent}${key}: ${value}`);
   fc.assert(
     fc.property(fc.array(line, { maxLength: 8 }), (lines) => {

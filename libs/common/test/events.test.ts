@@ -1,12 +1,23 @@
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { completeEvent, ERROR_MAX, kindOf, newDeployId, projectOf, readRecord, textOf } from '../src/events.ts';
+import {
+  completeEvent,
+  ERROR_MAX,
+  kindOf,
+  newDeployId,
+  projectOf,
+  readRecord,
+  textOf,
+} from '../src/events.ts';
 import { Failure } from '../src/failure.ts';
 import { told } from './refusal.ts';
 
 const NOW = '2026-02-03T04:05:06.789Z';
-const completion = { now: () => new Date(NOW), random: (bytes: number) => new Uint8Array(bytes).fill(0xab) };
+const completion = {
+  now: () => new Date(NOW),
+  random: (bytes: number) => new Uint8Array(bytes).fill(0xab),
+};
 const LEAST = { event_type: 'DeployStarted', project: 'blog', version: 'v1' };
 const complete = (input: unknown) => completeEvent(input, completion);
 const said = (input: unknown) => told(() => complete(input));
@@ -44,7 +55,14 @@ test('what is given is kept, and fields that we do not know as well', () => {
     nothing: null,
   };
   assert.equal(complete(whole), whole);
-  assert.equal(Object.keys(complete(whole)).slice(0, 6), ['timestamp', 'event_type', 'project', 'instance', 'version', 'deploy_id']);
+  assert.equal(Object.keys(complete(whole)).slice(0, 6), [
+    'timestamp',
+    'event_type',
+    'project',
+    'instance',
+    'version',
+    'deploy_id',
+  ]);
 });
 
 test('the other naming is taken, alone or where both agree', () => {
@@ -56,7 +74,9 @@ test('the other naming is taken, alone or where both agree', () => {
 });
 
 test('a field called __proto__ is a field', () => {
-  const event = complete(JSON.parse(`{"event_type":"DeployStarted","project":"blog","version":"v","__proto__":{"x":1}}`));
+  const event = complete(
+    JSON.parse(`{"event_type":"DeployStarted","project":"blog","version":"v","__proto__":{"x":1}}`),
+  );
   assert.is(event.x, undefined);
   assert.is(Object.getPrototypeOf(event), Object.prototype);
   assert.ok(JSON.stringify(event).includes('"__proto__":{"x":1}'));
@@ -101,19 +121,44 @@ const BAD: readonly (readonly [input: unknown, why: string])[] = [
   ...['', 'abcdefg', 'abcdefghi', 'abcd efg', 'abcdefg\n', 12_345_678, null].map(
     (deploy_id) => [{ ...LEAST, deploy_id }, 'needs a deploy_id of 8 letters or digits'] as const,
   ),
-  ...['now', '', '2026-01-01', '2026-01-01T00:00:00', '2026-13-01T00:00:00Z', '2026-01-01T25:00:00Z', '01/02/2026', '2026-01-01T00:00:00Z\n', 1_700_000_000, null].map(
+  ...[
+    'now',
+    '',
+    '2026-01-01',
+    '2026-01-01T00:00:00',
+    '2026-13-01T00:00:00Z',
+    '2026-01-01T25:00:00Z',
+    '01/02/2026',
+    '2026-01-01T00:00:00Z\n',
+    1_700_000_000,
+    null,
+  ].map(
     (timestamp) => [{ ...LEAST, timestamp }, 'needs a timestamp in ISO 8601 with a zone'] as const,
   ),
-  ...['commit', 'trigger', 'previous_version', 'domain', 'error', 'stage', 'log', 'reason', 'from_version'].flatMap((field) =>
-    [5, {}, ['x'], true].map((value) => [{ ...LEAST, [field]: value }, `needs a text in ${field}`] as const),
+  ...[
+    'commit',
+    'trigger',
+    'previous_version',
+    'domain',
+    'error',
+    'stage',
+    'log',
+    'reason',
+    'from_version',
+  ].flatMap((field) =>
+    [5, {}, ['x'], true].map(
+      (value) => [{ ...LEAST, [field]: value }, `needs a text in ${field}`] as const,
+    ),
   ),
   ...['5', -1, Number.NaN, Number.POSITIVE_INFINITY, {}, null].map(
-    (duration_ms) => [{ ...LEAST, duration_ms }, 'needs a number of milliseconds in duration_ms'] as const,
+    (duration_ms) =>
+      [{ ...LEAST, duration_ms }, 'needs a number of milliseconds in duration_ms'] as const,
   ),
 ];
 
 test('an event that is not one is refused by what is wrong with it', () => {
-  for (const [input, why] of BAD) assert.is(said(input), `event_invalid: the event ${why}`, JSON.stringify(input));
+  for (const [input, why] of BAD)
+    assert.is(said(input), `event_invalid: the event ${why}`, JSON.stringify(input));
 });
 
 test('an error of 64 KiB is kept whole, a longer one loses its middle and says so', () => {
@@ -130,7 +175,11 @@ test('an error of 64 KiB is kept whole, a longer one loses its middle and says s
 });
 
 test('a cut error has no broken character and is never longer than it may be', () => {
-  const text = fc.tuple(fc.constantFrom('é', '日', '🐱', 'x', '\ufffd'), fc.nat(3), fc.integer({ min: ERROR_MAX - 4, max: 3 * ERROR_MAX }));
+  const text = fc.tuple(
+    fc.constantFrom('é', '日', '🐱', 'x', '\ufffd'),
+    fc.nat(3),
+    fc.integer({ min: ERROR_MAX - 4, max: 3 * ERROR_MAX }),
+  );
   fc.assert(
     fc.property(text, ([character, shift, bytes]) => {
       const error = `${'a'.repeat(shift)}${character.repeat(Math.ceil(bytes / Buffer.byteLength(character)))}`;
@@ -151,37 +200,70 @@ test('a lone surrogate becomes the replacement character', () => {
 });
 
 test('whatever JSON value comes, it is completed or refused as an invalid event', () => {
-  const names = ['event', 'event_type', 'app', 'project', 'version', 'instance', 'deploy_id', 'timestamp', 'error', 'duration_ms', 'commit', '__proto__', 'constructor', 'toString', 'truncated'];
+  const names = [
+    'event',
+    'event_type',
+    'app',
+    'project',
+    'version',
+    'instance',
+    'deploy_id',
+    'timestamp',
+    'error',
+    'duration_ms',
+    'commit',
+    '__proto__',
+    'constructor',
+    'toString',
+    'truncated',
+  ];
   const values = ['DeployStarted', 'DeployFailure', 'blog', 'v1', 'abcd1234', NOW];
-  const object = fc.dictionary(fc.constantFrom(...names), fc.oneof(fc.constantFrom<unknown>(...values), fc.jsonValue()));
+  const object = fc.dictionary(
+    fc.constantFrom(...names),
+    fc.oneof(fc.constantFrom<unknown>(...values), fc.jsonValue()),
+  );
   fc.assert(
-    fc.property(fc.oneof(object.map((fields) => ({ ...LEAST, ...fields })), object, fc.jsonValue()), (input) => {
-      try {
-        const event = complete(input);
-        assert.is(JSON.stringify(complete(event)), JSON.stringify(event));
-        assert.is(JSON.stringify(readRecord(JSON.stringify(event))), JSON.stringify(event));
-      } catch (error) {
-        if (!(error instanceof Failure) || error.code !== 'event_invalid') throw error;
-      }
-    }),
+    fc.property(
+      fc.oneof(
+        object.map((fields) => ({ ...LEAST, ...fields })),
+        object,
+        fc.jsonValue(),
+      ),
+      (input) => {
+        try {
+          const event = complete(input);
+          assert.is(JSON.stringify(complete(event)), JSON.stringify(event));
+          assert.is(JSON.stringify(readRecord(JSON.stringify(event))), JSON.stringify(event));
+        } catch (error) {
+          if (!(error instanceof Failure) || error.code !== 'event_invalid') throw error;
+        }
+      },
+    ),
     { numRuns: 3000 },
   );
 });
 
 test('a deploy_id is eight hexadecimal characters', () => {
-  assert.is(newDeployId(() => Uint8Array.of(0, 1, 0xfe, 0xff)), '0001feff');
+  assert.is(
+    newDeployId(() => Uint8Array.of(0, 1, 0xfe, 0xff)),
+    '0001feff',
+  );
 });
 
 test('a record is read in either naming, whatever else its fields hold', () => {
   assert.equal(readRecord('{"a":1}'), { a: 1 });
   const bytes = Buffer.from('xx{"a":"é"}yy').subarray(2, 12);
   assert.equal(readRecord(bytes), { a: 'é' });
-  for (const line of ['', ' ', '[]', 'null', '5', '"x"', '{', '{"a":1', '\u0000']) assert.is(readRecord(line), undefined);
+  for (const line of ['', ' ', '[]', 'null', '5', '"x"', '{', '{"a":1', '\u0000'])
+    assert.is(readRecord(line), undefined);
   assert.is(kindOf({ event: 'a' }), 'a');
   assert.is(kindOf({ event_type: 'b', event: 'a' }), 'b');
   assert.is(projectOf({ app: 'a' }), 'a');
   assert.is(projectOf({ project: 'b', app: 'a' }), 'b');
-  assert.equal(['t', 'n', 'o', 'x'].map((field) => textOf({ t: 'a', n: 5, o: {} }, field)), ['a', '5', '', '']);
+  assert.equal(
+    ['t', 'n', 'o', 'x'].map((field) => textOf({ t: 'a', n: 5, o: {} }, field)),
+    ['a', '5', '', ''],
+  );
 });
 
 test.run();

@@ -61,11 +61,17 @@ test('a link in the place of a file is replaced, and its target is left alone', 
 test('what cannot be written is refused, and nothing is left of the attempt', () => {
   const folder = scratch();
   const said = (path: string) => told(() => writeWhole(path, 'x')).replaceAll(folder, 'DIR');
-  assert.is(said(join(folder, 'no', 'file')), 'not_writable: cannot write DIR/no/file: it does not exist');
+  assert.is(
+    said(join(folder, 'no', 'file')),
+    'not_writable: cannot write DIR/no/file: it does not exist',
+  );
   mkdirSync(join(folder, 'dir'));
   assert.is(said(join(folder, 'dir')), 'not_writable: cannot write DIR/dir: it is a directory');
   plant(join(folder, 'file'), '');
-  assert.is(said(join(folder, 'file', 'x')), 'not_writable: cannot write DIR/file/x: a part of its path is not a directory');
+  assert.is(
+    said(join(folder, 'file', 'x')),
+    'not_writable: cannot write DIR/file/x: a part of its path is not a directory',
+  );
   assert.match(said(join(folder, 'x'.repeat(256))), /: the name is too long$/);
   assert.equal(readdirSync(folder).sort(), ['dir', 'file']);
 });
@@ -102,7 +108,10 @@ test('a read-only file system is refused', () => {
   const folder = join(scratch(), 'tiny');
   mkdirSync(folder);
   if (!mountTiny(folder, 'size=64k,ro')) return;
-  assert.match(told(() => writeWhole(join(folder, 'x'), 'x')), /^not_writable: .*: the file system is read-only$/);
+  assert.match(
+    told(() => writeWhole(join(folder, 'x'), 'x')),
+    /^not_writable: .*: the file system is read-only$/,
+  );
 });
 
 test('a reader gets the file, or nothing when there is none', () => {
@@ -168,7 +177,10 @@ test('removing what is gone already is fine', () => {
   removeIfThere(join(folder, 'a'));
   removeIfThere(join(folder, 'a', 'b'));
   mkdirSync(join(folder, 'd'));
-  assert.match(told(() => removeIfThere(join(folder, 'd'))), /^not_writable: cannot remove /);
+  assert.match(
+    told(() => removeIfThere(join(folder, 'd'))),
+    /^not_writable: cannot remove /,
+  );
 });
 
 test('a dangling link is there as well', () => {
@@ -182,9 +194,17 @@ test('what killed writers left is swept after an hour, and nothing else', () => 
   const folder = scratch();
   const now = new Date();
   const old = new Date(now.getTime() - 3_700_000);
-  const names = ['.a.json.0123456789ab.tmp', '.young.0123456789ab.tmp', 'a.json', '.hidden', '.a.tmp', 'a.0123456789ab.tmp'];
+  const names = [
+    '.a.json.0123456789ab.tmp',
+    '.young.0123456789ab.tmp',
+    'a.json',
+    '.hidden',
+    '.a.tmp',
+    'a.0123456789ab.tmp',
+  ];
   for (const name of names) plant(join(folder, name), '');
-  for (const name of names.filter((each) => !each.includes('young'))) utimesSync(join(folder, name), old, old);
+  for (const name of names.filter((each) => !each.includes('young')))
+    utimesSync(join(folder, name), old, old);
   sweepStrays(folder, now);
   assert.equal(readdirSync(folder).sort(), names.slice(1).sort());
   sweepStrays(join(folder, 'none'), now);
@@ -194,12 +214,21 @@ test('a writer that is killed at any moment leaves the old file or the new one',
   const path = join(scratch(), 'file');
   let last = -1;
   for (let round = 0; round < 50; round += 1) {
-    const said = await killedAfter(startRole('write-forever', [path, String(last + 1)]), round % 10);
+    const said = await killedAfter(
+      startRole('write-forever', [path, String(last + 1)]),
+      round % 10,
+    );
     const acknowledged = Number(said.trim().split('\n').at(-1));
-    const { number, filling } = JSON.parse(readFileSync(path, 'utf8')) as { number: number; filling: string };
+    const { number, filling } = JSON.parse(readFileSync(path, 'utf8')) as {
+      number: number;
+      filling: string;
+    };
     assert.is(filling.length, 200_000);
     // The next one may have been renamed before its writer could say so.
-    assert.ok(number === acknowledged || number === acknowledged + 1, `${number} after ${acknowledged}`);
+    assert.ok(
+      number === acknowledged || number === acknowledged + 1,
+      `${number} after ${acknowledged}`,
+    );
     last = number;
   }
   const strays = readdirSync(dirname(path)).filter((name) => name !== 'file');

@@ -20,11 +20,13 @@ function isSafe(text: string): boolean {
 const hostile = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.string({
-    unit: fc.oneof(
-      fc.integer({ min: 0, max: 0x9f }),
-      fc.integer({ min: 0x2000, max: 0x2070 }),
-      fc.constantFrom(0x61c, 0xfeff, 0xd83d, 0xdc31, 0xdbff, 0xd800, 0x41, 0xe9),
-    ).map((code) => String.fromCharCode(code)),
+    unit: fc
+      .oneof(
+        fc.integer({ min: 0, max: 0x9f }),
+        fc.integer({ min: 0x2000, max: 0x2070 }),
+        fc.constantFrom(0x61c, 0xfeff, 0xd83d, 0xdc31, 0xdbff, 0xd800, 0x41, 0xe9),
+      )
+      .map((code) => String.fromCharCode(code)),
   }),
 );
 
@@ -34,7 +36,10 @@ test('control and bidirectional characters are shown, everything else is left', 
     ['\u001b[31mred\u001b[0m', '\\x1b[31mred\\x1b[0m'],
     ['a\rb\bc\u0007d\u007fe\u0000', 'a\\x0db\\x08c\\x07d\\x7fe\\x00'],
     ['\u009b31m\u0085', '\\x9b31m\\x85'],
-    ['\u202eevil\u202c \u2066x\u2069 \u200f\u061c', '\\u202eevil\\u202c \\u2066x\\u2069 \\u200f\\u061c'],
+    [
+      '\u202eevil\u202c \u2066x\u2069 \u200f\u061c',
+      '\\u202eevil\\u202c \\u2066x\\u2069 \\u200f\\u061c',
+    ],
     ['\u2028\u2029\ufeff', '\\u2028\\u2029\\ufeff'],
     ['\ud800 \udc00 \ud83d', '\\ud800 \\udc00 \\ud83d'],
     ['', ''],

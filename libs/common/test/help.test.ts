@@ -18,9 +18,19 @@ const send = command({
     copies: { about: 'Who else gets it', many: true },
   },
   options: {
-    stamp: { kind: 'value', short: 's', placeholder: 'KIND', choices: ['a', 'b'], about: 'Which stamp' },
+    stamp: {
+      kind: 'value',
+      short: 's',
+      placeholder: 'KIND',
+      choices: ['a', 'b'],
+      about: 'Which stamp',
+    },
     express: { kind: 'flag', about: 'In a hurry' },
-    'a-very-long-option-name': { kind: 'value', placeholder: 'LETTER', about: 'On a line of its own' },
+    'a-very-long-option-name': {
+      kind: 'value',
+      placeholder: 'LETTER',
+      about: 'On a line of its own',
+    },
   },
   exits: [[75, 'The postman is busy']],
   examples: ['runner post send you', 'runner post send you --express'],

@@ -9,7 +9,14 @@ import type { Failure } from '../src/failure.ts';
 import { type HttpRequest, send } from '../src/http.ts';
 import { refusalOf } from './refusal.ts';
 import { scratch } from './scratch.ts';
-import { closedPort, startHttp, startProxy, startServer, startTcp, stopServers } from './servers.ts';
+import {
+  closedPort,
+  startHttp,
+  startProxy,
+  startServer,
+  startTcp,
+  stopServers,
+} from './servers.ts';
 
 const SECRET = 'Zq7secretZq7';
 
@@ -33,7 +40,15 @@ test('method, headers and body arrive, and status, headers and body come back', 
       response.writeHead(201, { 'X-One': 'é', 'x-two': ['a', 'b'] });
       const { method, url: path, headers } = request;
       const { authorization, 'user-agent': agent } = headers;
-      response.end(JSON.stringify({ method, path, authorization, agent, body: Buffer.concat(chunks).toString() }));
+      response.end(
+        JSON.stringify({
+          method,
+          path,
+          authorization,
+          agent,
+          body: Buffer.concat(chunks).toString(),
+        }),
+      );
     });
   });
   const answer = await get(`${url}/a?b=c`, {
@@ -105,7 +120,7 @@ test('one deadline holds for the whole exchange, however slowly it goes on', asy
     const started = performance.now();
     const failure = await failed(url, { timeout: 400 });
     assert.is(failure.message, 'no complete answer within 0.4 s');
-    assert.equal(failure.details, { reason: 'timeout' });
+    assert.equal(failure.facts, { reason: 'timeout' });
     const took = performance.now() - started;
     assert.ok(took >= 350 && took < 3000, `${took} ms`);
   }
@@ -126,7 +141,10 @@ test('a connection that is refused, dropped or no HTTP says so', async () => {
     `connection refused (connect ECONNREFUSED 127.0.0.1:${port})`,
   );
   const dropped = await startTcp((socket) => socket.once('data', () => socket.destroy()));
-  assert.match((await failed(`http://127.0.0.1:${dropped}`)).message, /^the connection was dropped/);
+  assert.match(
+    (await failed(`http://127.0.0.1:${dropped}`)).message,
+    /^the connection was dropped/,
+  );
   const reset = await startTcp((socket) => socket.once('data', () => socket.resetAndDestroy()));
   assert.match((await failed(`http://127.0.0.1:${reset}`)).message, /^the connection was dropped/);
   const cut = await startTcp((socket) =>
@@ -166,18 +184,40 @@ test('a certificate that nobody vouches for is refused before anything is sent',
   const folder = scratch();
   const key = join(folder, 'key');
   const cert = join(folder, 'cert');
-  const made = spawnSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', key, '-out', cert, '-days', '2', '-subj', '/CN=localhost']);
+  const made = spawnSync('openssl', [
+    'req',
+    '-x509',
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:P-256',
+    '-nodes',
+    '-keyout',
+    key,
+    '-out',
+    cert,
+    '-days',
+    '2',
+    '-subj',
+    '/CN=localhost',
+  ]);
   if (made.status !== 0) {
     process.stdout.write('(left out: it needs the command openssl)\n');
     return;
   }
   let requests = 0;
-  const server = createTlsServer({ key: readFileSync(key), cert: readFileSync(cert) }, (_request, response) => {
-    requests += 1;
-    response.end();
-  });
+  const server = createTlsServer(
+    { key: readFileSync(key), cert: readFileSync(cert) },
+    (_request, response) => {
+      requests += 1;
+      response.end();
+    },
+  );
   const port = await startServer(server);
-  assert.match((await failed(`https://127.0.0.1:${port}/${SECRET}`)).message, /^its certificate is self-signed/);
+  assert.match(
+    (await failed(`https://127.0.0.1:${port}/${SECRET}`)).message,
+    /^its certificate is self-signed/,
+  );
   assert.is(requests, 0);
 });
 
@@ -215,8 +255,42 @@ test('https goes through the proxy as a tunnel, which sees neither path nor head
   const proxy = await startProxy(seen);
   const port = await closedPort();
   const headers = { authorization: `Bearer ${SECRET}` };
-  await failed(`https://127.0.0.1:${port}/${SECRET}`, { env: { https_proxy: proxy }, headers });
+  const failure = await failed(`https://127.0.0.1:${port}/${SECRET}`, {
+    env: { https_proxy: proxy },
+    headers,
+  });
+  assert.is(failure.message, 'the connection was dropped (UND_ERR_SOCKET)');
   assert.equal(seen, [`CONNECT 127.0.0.1:${port}`]);
+});
+
+test('a proxy that says nothing, no, or nonsense ends the exchange', async () => {
+  const answers: readonly (readonly [string, RegExp])[] = [
+    ['', /^no complete answer within 0.4 s$/],
+    ['HTTP/1.1 407 Who are you\r\n\r\n', /^the proxy refused to connect/],
+    ['HTTP/1.1 502 Bad\r\ncontent-length: 0\r\n\r\n', /^the proxy refused to connect/],
+    ['hello\r\n\r\n', /^it does not speak HTTP/],
+  ];
+  for (const [answer, words] of answers) {
+    const port = await startTcp((socket) =>
+      socket.once('data', () => answer && socket.end(answer)),
+    );
+    for (const protocol of ['http', 'https']) {
+      const env = {
+        http_proxy: `http://127.0.0.1:${port}`,
+        https_proxy: `http://127.0.0.1:${port}`,
+      };
+      const failure = await failed(`${protocol}://127.0.0.1:1/${SECRET}`, { env, timeout: 400 });
+      assert.match(failure.message, words);
+    }
+  }
+});
+
+test('an address of a proxy that is none says so, without the password in it', async () => {
+  for (const proxy of ['http://', `http://user:${SECRET}@`, SECRET, `ftp://${SECRET}/`]) {
+    const failure = await failed('http://127.0.0.1:1/', { env: { http_proxy: proxy } });
+    assert.match(failure.message, /^the address,? (or )?that of the proxy/);
+    assert.not.ok(inspect(failure, { depth: 9 }).includes(SECRET));
+  }
 });
 
 test('no error holds the secret of the address, a header or the body', async () => {
@@ -226,18 +300,29 @@ test('no error holds the secret of the address, a header or the body', async () 
   const headers = { authorization: `Bearer ${SECRET}` };
   const failures = [
     await failed(`http://127.0.0.1:${port}/bot${SECRET}/getMe?x=${SECRET}`, { headers }),
-    await failed(`http://127.0.0.1:${dropping}/bot${SECRET}/getMe`, { headers, method: 'POST', body: SECRET }),
+    await failed(`http://127.0.0.1:${dropping}/bot${SECRET}/getMe`, {
+      headers,
+      method: 'POST',
+      body: SECRET,
+    }),
     await failed(`${silent}/bot${SECRET}/getMe`, { headers, timeout: 100 }),
     await failed(`http://${SECRET}:${SECRET}@127.0.0.1:${port}/`),
     await failed(`http://127.0.0.1:99999/bot${SECRET}`),
     await failed(`ftp://127.0.0.1/bot${SECRET}`),
     await failed(`bot${SECRET}`),
-    await failed(`http://127.0.0.1:${port}/`, { headers: { authorization: `Bearer ${SECRET}\nx` } }),
-    await failed(`http://127.0.0.1:${port}/`, { headers: { authorization: `Bearer é${SECRET}🐱` } }),
+    await failed(`http://127.0.0.1:${port}/`, {
+      headers: { authorization: `Bearer ${SECRET}\nx` },
+    }),
+    await failed(`http://127.0.0.1:${port}/`, {
+      headers: { authorization: `Bearer é${SECRET}🐱` },
+    }),
     await failed(`http://127.0.0.1:${port}/`, { headers: { [`${SECRET} x`]: 'y' } }),
   ];
   for (const failure of failures) {
-    assert.not.ok(inspect(failure, { depth: 9, showHidden: true }).includes(SECRET), failure.message);
+    assert.not.ok(
+      inspect(failure, { depth: 9, showHidden: true }).includes(SECRET),
+      failure.message,
+    );
   }
 });
 

@@ -1,6 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -65,7 +74,10 @@ test('what stands in a lock only informs: odd content changes nothing', () => {
     assert.ok(lock);
     assert.is(holderOf(path).command, 'x');
     writeFileSync(path, content);
-    assert.match(told(() => requireLock(path, 'it', 0)), /^locked: it is busy/);
+    assert.match(
+      told(() => requireLock(path, 'it', 0)),
+      /^locked: it is busy/,
+    );
     lock?.release();
   }
   assert.equal(holderOf(join(scratch(), 'none')), {});
@@ -147,7 +159,8 @@ test('what is not a file in the place of a lock is refused', () => {
   symlinkSync('target', join(folder, 'link'));
   mkdirSync(join(folder, 'dir'));
   plant(join(folder, 'file'), 'x');
-  const said = (name: string) => told(() => takeLock(join(folder, name), 0)).replaceAll(folder, 'DIR');
+  const said = (name: string) =>
+    told(() => takeLock(join(folder, name), 0)).replaceAll(folder, 'DIR');
   assert.is(said('link'), 'not_writable: cannot open the lock DIR/link: it is a symbolic link');
   assert.is(said('dir'), 'not_writable: cannot open the lock DIR/dir: it is a directory');
   assert.match(said('file/x.lock'), /^not_writable: /);

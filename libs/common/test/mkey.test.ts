@@ -83,11 +83,17 @@ test('a file that does not hold keys is refused without showing what it holds', 
     `{"k":"${KEY}"}`,
   ]) {
     plant(paths.mkey, text);
-    assert.is(told(() => readKeyring(paths, {})), malformed);
+    assert.is(
+      told(() => readKeyring(paths, {})),
+      malformed,
+    );
   }
   for (const text of ['', '\n', ' \n\r\n']) {
     plant(paths.mkey, text);
-    assert.is(told(() => readKeyring(paths, {})), `mkey_malformed: ${paths.mkey} is empty`);
+    assert.is(
+      told(() => readKeyring(paths, {})),
+      `mkey_malformed: ${paths.mkey} is empty`,
+    );
   }
 });
 
@@ -95,7 +101,10 @@ test('a key that is not canonical base64url is refused', () => {
   const paths = freshRoot();
   const last = KEY.at(-1) as string;
   plant(paths.mkey, KEY.slice(0, -1) + String.fromCharCode(last.charCodeAt(0) + 1));
-  assert.match(told(() => readKeyring(paths, {})), /^mkey_malformed: /);
+  assert.match(
+    told(() => readKeyring(paths, {})),
+    /^mkey_malformed: /,
+  );
 });
 
 test('what is not a small file is not read', () => {

@@ -3,8 +3,42 @@ import * as assert from 'uvu/assert';
 import { appName, isAppName, refName, repoName } from '../src/names.ts';
 import { told } from './refusal.ts';
 
-const NAMES = ['blog', 'a', '7', 'Blog-2', 'my.app_1', 'a'.repeat(63), '007', 'constructor', 'x.', 'a-'];
-const NO_NAMES = ['', '.', '..', '-a', '_a', '.a', '__proto__', 'a..b', 'a/b', '../x', 'a b', 'a\n', 'a\u0000', 'ä', '🐱', 'a'.repeat(64), 'a'.repeat(300), 'a\\b', 'a:b', 'a%', '~', '/'];
+const NAMES = [
+  'blog',
+  'a',
+  '7',
+  'Blog-2',
+  'my.app_1',
+  'a'.repeat(63),
+  '007',
+  'constructor',
+  'x.',
+  'a-',
+];
+const NO_NAMES = [
+  '',
+  '.',
+  '..',
+  '-a',
+  '_a',
+  '.a',
+  '__proto__',
+  'a..b',
+  'a/b',
+  '../x',
+  'a b',
+  'a\n',
+  'a\u0000',
+  'ä',
+  '🐱',
+  'a'.repeat(64),
+  'a'.repeat(300),
+  'a\\b',
+  'a:b',
+  'a%',
+  '~',
+  '/',
+];
 
 test('an app may be called like this', () => {
   for (const name of NAMES) {
@@ -33,7 +67,14 @@ test('the name of the registry’s own lock is reserved', () => {
 });
 
 test('a repository is an owner and a name', () => {
-  for (const name of ['owner/name', 'o/n', 'Org-1/my.repo_2', '_a/b', '.github/.github', 'a/...b']) {
+  for (const name of [
+    'owner/name',
+    'o/n',
+    'Org-1/my.repo_2',
+    '_a/b',
+    '.github/.github',
+    'a/...b',
+  ]) {
     assert.is(repoName(name), name);
     assert.is(repoName(`${name}.git`), name);
   }
@@ -74,7 +115,20 @@ test('anything else is no repository', () => {
 });
 
 test('a branch is named by the rules of git', () => {
-  for (const name of ['main', 'feature/x-1', 'v1.2.3', 'a@b', 'é', '日本', 'a{b}', 'HEAD', 'a.lockx', '$(x)', '"quoted"', '#1']) {
+  for (const name of [
+    'main',
+    'feature/x-1',
+    'v1.2.3',
+    'a@b',
+    'é',
+    '日本',
+    'a{b}',
+    'HEAD',
+    'a.lockx',
+    '$(x)',
+    '"quoted"',
+    '#1',
+  ]) {
     assert.is(refName(name), name);
   }
 });
@@ -109,9 +163,16 @@ test('what git would refuse or take for an option is no branch', () => {
     'a\u007f',
     'a'.repeat(201),
   ]) {
-    assert.match(told(() => refName(name)), /^name_invalid: '.*' is not a valid branch name$/s, name);
+    assert.match(
+      told(() => refName(name)),
+      /^name_invalid: '.*' is not a valid branch name$/s,
+      name,
+    );
   }
-  assert.is(told(() => refName('-x', 'tag')), "name_invalid: '-x' is not a valid tag name");
+  assert.is(
+    told(() => refName('-x', 'tag')),
+    "name_invalid: '-x' is not a valid tag name",
+  );
 });
 
 test.run();

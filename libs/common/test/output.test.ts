@@ -6,10 +6,20 @@ import { cells, fields, pad, type Style, styleFor, table, yamlText } from '../sr
 
 const asIs = (text: string) => text;
 const plain: Style = { bold: asIs, cyan: asIs, dim: asIs, green: asIs, red: asIs, yellow: asIs };
-const UNSAFE = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]|\p{Cs}/u;
+const UNSAFE =
+  /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]|\p{Cs}/u;
 
 test('YAML is what the documentation shows', async () => {
-  const value = { app: 'blog', apps: ['a', 'b'], count: 2, error: 'one\ntwo\n', none: null, yes: true, text: 'yes', id: '007' };
+  const value = {
+    app: 'blog',
+    apps: ['a', 'b'],
+    count: 2,
+    error: 'one\ntwo\n',
+    none: null,
+    yes: true,
+    text: 'yes',
+    id: '007',
+  };
   assert.is(
     await yamlText(value),
     `app: blog
@@ -31,15 +41,77 @@ id: "007"
 test('YAML of any value is safe for a terminal and gives the value back', async () => {
   const hostile = fc.oneof(
     fc.string({ unit: 'binary' }),
-    fc.string({ unit: fc.constantFrom('\u001b', '\r', '\n', '\t', '\u0000', '\u0085', '\u2028', '\u202e', '\ufeff', '\u007f', 'a', ' ', ':', '-', '#', '"', "'", '\\', '|', '>', '&', '*', '!', '%', '@', '?', '{', '[', ',', 'é', '🐱') }),
-    fc.constantFrom('~', 'null', 'true', '1e3', '0x1', '.inf', '<<', '__proto__', '---', '...', '- a', '? a', '1_000', '2026-01-01', '=', '!!str', '', ' ', '\n', '\n\n', ' a\n b', 'x'.repeat(200)),
+    fc.string({
+      unit: fc.constantFrom(
+        '\u001b',
+        '\r',
+        '\n',
+        '\t',
+        '\u0000',
+        '\u0085',
+        '\u2028',
+        '\u202e',
+        '\ufeff',
+        '\u007f',
+        'a',
+        ' ',
+        ':',
+        '-',
+        '#',
+        '"',
+        "'",
+        '\\',
+        '|',
+        '>',
+        '&',
+        '*',
+        '!',
+        '%',
+        '@',
+        '?',
+        '{',
+        '[',
+        ',',
+        'é',
+        '🐱',
+      ),
+    }),
+    fc.constantFrom(
+      '~',
+      'null',
+      'true',
+      '1e3',
+      '0x1',
+      '.inf',
+      '<<',
+      '__proto__',
+      '---',
+      '...',
+      '- a',
+      '? a',
+      '1_000',
+      '2026-01-01',
+      '=',
+      '!!str',
+      '',
+      ' ',
+      '\n',
+      '\n\n',
+      ' a\n b',
+      'x'.repeat(200),
+    ),
   );
   const key = hostile.filter((text) => text !== '__proto__');
   const value = fc.letrec((tie) => ({
     node: fc.oneof(
       { depthSize: 'small' },
       hostile,
-      fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.boolean(), fc.constant(null)),
+      fc.oneof(
+        fc.integer(),
+        fc.double({ noNaN: true, noDefaultInfinity: true }),
+        fc.boolean(),
+        fc.constant(null),
+      ),
       fc.array(tie('node'), { maxLength: 4 }),
       fc.dictionary(key, tie('node'), { maxKeys: 4 }),
     ),
@@ -63,7 +135,12 @@ test('a lone surrogate in YAML is an escape, which loses nothing', async () => {
 const on = '\u001b[1mx\u001b[22m';
 
 test('--color decides, then NO_COLOR, then FORCE_COLOR, then the terminal, and CI never', async () => {
-  const rows: readonly (readonly ['auto' | 'always' | 'never', Record<string, string>, boolean, boolean])[] = [
+  const rows: readonly (readonly [
+    'auto' | 'always' | 'never',
+    Record<string, string>,
+    boolean,
+    boolean,
+  ])[] = [
     ['auto', {}, true, true],
     ['auto', {}, false, false],
     ['auto', { CI: '1' }, false, false],
@@ -119,7 +196,10 @@ test('the columns of a table stand under their headings, whatever is in them', (
     ],
     plain,
   );
-  assert.is(text, `APP          BRANCH  STATE\nblog         main    ok\n日本語       e\u0301t\u00e9     blocked 🐱\na-long-name\n`);
+  assert.is(
+    text,
+    `APP          BRANCH  STATE\nblog         main    ok\n日本語       e\u0301t\u00e9     blocked 🐱\na-long-name\n`,
+  );
   assert.is(table(['A'], [], plain), 'A\n');
 });
 
@@ -142,7 +222,16 @@ test('values of fields are aligned, and their further lines are indented under t
     ]),
     '  version  v1\n  error    one\n           two\n           \n           three\n',
   );
-  assert.is(fields([['日本', 'x'], ['a', 'y']], ''), '日本  x\na     y\n');
+  assert.is(
+    fields(
+      [
+        ['日本', 'x'],
+        ['a', 'y'],
+      ],
+      '',
+    ),
+    '日本  x\na     y\n',
+  );
   assert.is(fields([]), '');
 });
 

@@ -16,7 +16,10 @@ test('--root comes first, then RUNNER_ROOT, then /opt/runner, always absolute', 
     ['/a/../b//c/', {}, '/b/c'],
     ['~', {}, '/here/~'],
   ] as const) {
-    assert.is(chooseRoot(option, environment, () => '/here'), root);
+    assert.is(
+      chooseRoot(option, environment, () => '/here'),
+      root,
+    );
   }
 });
 
@@ -27,12 +30,30 @@ test('everything lies under the root, where the documentation says', () => {
     ['/r', '/r/config.yml', '/r/mkey', '/r/state', '/r/state/blog.json'],
   );
   assert.equal(
-    [paths.logsDir, paths.auditLog, paths.fetchLog, paths.deployLogs('blog'), paths.deployLog('blog', '3f9a21c0')],
-    ['/r/logs', '/r/logs/deploy-events.jsonl', '/r/logs/fetch.log', '/r/logs/deploys/blog', '/r/logs/deploys/blog/3f9a21c0.log'],
+    [
+      paths.logsDir,
+      paths.auditLog,
+      paths.fetchLog,
+      paths.deployLogs('blog'),
+      paths.deployLog('blog', '3f9a21c0'),
+    ],
+    [
+      '/r/logs',
+      '/r/logs/deploy-events.jsonl',
+      '/r/logs/fetch.log',
+      '/r/logs/deploys/blog',
+      '/r/logs/deploys/blog/3f9a21c0.log',
+    ],
   );
   assert.equal(
     [paths.locksDir, paths.registryLock, paths.lock('blog'), paths.auditSpool, paths.notifySpool],
-    ['/r/locks', '/r/locks/registry.lock', '/r/locks/blog.lock', '/r/spool/audit', '/r/spool/notify'],
+    [
+      '/r/locks',
+      '/r/locks/registry.lock',
+      '/r/locks/blog.lock',
+      '/r/spool/audit',
+      '/r/spool/notify',
+    ],
   );
   const app = paths.app('blog');
   assert.equal(
@@ -50,9 +71,19 @@ test('everything lies under the root, where the documentation says', () => {
 /** Every path that a layout names, for an app and an instance called like this. */
 function all(paths: Paths, name: string): string[] {
   const app: AppPaths = paths.app(name);
-  const values = [...Object.values(paths), ...Object.values(app), ...Object.values(app.instance(name))];
+  const values = [
+    ...Object.values(paths),
+    ...Object.values(app),
+    ...Object.values(app.instance(name)),
+  ];
   const fixed = values.filter((value) => typeof value === 'string');
-  return [...fixed, paths.state(name), paths.lock(name), paths.deployLog(name, name), app.release(name)];
+  return [
+    ...fixed,
+    paths.state(name),
+    paths.lock(name),
+    paths.deployLog(name, name),
+    app.release(name),
+  ];
 }
 
 test('no path of a good name leads out of the root', () => {

@@ -12,7 +12,11 @@ export const role = process.argv[2];
 export const roleArgs: readonly string[] = process.argv.slice(3);
 
 /** Starts the running test file again in a role; its stderr is the test's own. */
-export function startRole(name: string, args: readonly string[] = [], env = process.env): ChildProcess {
+export function startRole(
+  name: string,
+  args: readonly string[] = [],
+  env = process.env,
+): ChildProcess {
   return spawn(process.execPath, [__filename, name, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env,
@@ -37,6 +41,7 @@ export async function killedAfter(child: ChildProcess, milliseconds: number): Pr
   child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
   child.stdout?.once('data', () => setTimeout(() => child.kill('SIGKILL'), milliseconds));
   const [status, signal] = (await once(child, 'close')) as [number | null, string | null];
-  if (signal !== 'SIGKILL') throw new Error(`a child ended with ${status ?? signal} before it was killed`);
+  if (signal !== 'SIGKILL')
+    throw new Error(`a child ended with ${status ?? signal} before it was killed`);
   return Buffer.concat(chunks).toString();
 }

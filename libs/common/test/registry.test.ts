@@ -1,5 +1,4 @@
-import { utimesSync } from 'node:fs';
-import { readdirSync } from 'node:fs';
+import { readdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -17,13 +16,26 @@ const io = { ...processIo(), now: () => new Date('2026-02-03T04:05:06.789Z') };
 function registered(name: string) {
   const paths = freshRoot();
   const empty = { failures: null, held: null, deploying: null, last_checked: null };
-  createApp(paths, { version: 1, app: name, repo: 'o/r', branch: 'main', created_at: 'then', updated_at: 'then', state: {}, instances: {}, ...empty });
+  createApp(paths, {
+    version: 1,
+    app: name,
+    repo: 'o/r',
+    branch: 'main',
+    created_at: 'then',
+    updated_at: 'then',
+    state: {},
+    instances: {},
+    ...empty,
+  });
   return paths;
 }
 
 test('a change is made from what is on disk, and notes when', () => {
   const paths = registered('blog');
-  const changed = changeApp(paths, io, 'edit', 'blog', (app) => ({ ...app, branch: `${app.branch}-2` }));
+  const changed = changeApp(paths, io, 'edit', 'blog', (app) => ({
+    ...app,
+    branch: `${app.branch}-2`,
+  }));
   assert.is(changed.branch, 'main-2');
   assert.is(changed.updated_at, '2026-02-03T04:05:06.789Z');
   assert.equal(requireApp(paths, 'blog'), changed);
@@ -33,14 +45,26 @@ test('a change is made from what is on disk, and notes when', () => {
 test('a change that throws leaves the app as it is and the registry free', () => {
   const paths = registered('blog');
   const before = requireApp(paths, 'blog');
-  assert.throws(() => changeApp(paths, io, 'edit', 'blog', () => { throw new Error('no'); }), /^no$/);
+  assert.throws(
+    () =>
+      changeApp(paths, io, 'edit', 'blog', () => {
+        throw new Error('no');
+      }),
+    /^no$/,
+  );
   assert.equal(requireApp(paths, 'blog'), before);
-  assert.is(changeRegistry(paths, io, 'add', () => 7), 7);
+  assert.is(
+    changeRegistry(paths, io, 'add', () => 7),
+    7,
+  );
 });
 
 test('an unknown app cannot be changed', () => {
   const paths = registered('blog');
-  assert.is(refusal(() => changeApp(paths, io, 'edit', 'shop', (app) => app)).code, 'app_not_found');
+  assert.is(
+    refusal(() => changeApp(paths, io, 'edit', 'shop', (app) => app)).code,
+    'app_not_found',
+  );
 });
 
 test('while a change runs the registry is locked, and says by whom', () => {
@@ -72,7 +96,10 @@ test('two processes that change an app fifty times each lose nothing', async () 
 test('the root may be one that cannot be written', () => {
   const paths = freshRoot();
   plant(paths.root, 'a file');
-  assert.match(told(() => changeRegistry(paths, io, 'add', () => {})), /^not_writable: cannot make the folder /);
+  assert.match(
+    told(() => changeRegistry(paths, io, 'add', () => {})),
+    /^not_writable: cannot make the folder /,
+  );
 });
 
 function count(): void {

@@ -21,7 +21,7 @@ test('a secret never prints itself', () => {
   const shown = [
     `${secret}`,
     String(secret),
-    secret + '',
+    ['a', secret, 'b'].join(' '),
     JSON.stringify({ secret, list: [secret] }),
     inspect(secret),
     inspect({ deep: { er: [new Map([['k', secret]])] } }, { depth: 9, showHidden: true }),
@@ -44,7 +44,8 @@ test('a token is taken without the newline that a file or a prompt ends with', (
 });
 
 test('what cannot be a token is refused without being repeated', () => {
-  const odd = 'token_invalid: the token has characters that no code host issues: spaces, line breaks or non-ASCII';
+  const odd =
+    'token_invalid: the token has characters that no code host issues: spaces, line breaks or non-ASCII';
   for (const [text, sentence] of [
     ['', 'token_invalid: the token is empty'],
     ['\n', 'token_invalid: the token is empty'],
@@ -57,19 +58,26 @@ test('what cannot be a token is refused without being repeated', () => {
     [`${TOKEN}\u007f`, odd],
     ['tökén', odd],
   ] as const) {
-    assert.is(told(() => tokenSecret(text)), sentence);
+    assert.is(
+      told(() => tokenSecret(text)),
+      sentence,
+    );
   }
 });
 
 /** Ways in which a tool may print a value of which it knows the bytes. */
-const ENCODINGS: Readonly<Record<string, (value: string, before: string, after: string) => string>> = {
+const ENCODINGS: Readonly<
+  Record<string, (value: string, before: string, after: string) => string>
+> = {
   'as it is': (value, before, after) => before + value + after,
   'in base64': (value, before, after) => Buffer.from(before + value + after).toString('base64'),
-  'in base64url': (value, before, after) => Buffer.from(before + value + after).toString('base64url'),
+  'in base64url': (value, before, after) =>
+    Buffer.from(before + value + after).toString('base64url'),
   'in a URL': (value, before, after) => `https://x/${before}${encodeURIComponent(value)}?${after}`,
   'in JSON': (value, before, after) => JSON.stringify({ [before]: `${after}${value}${before}` }),
   'in hex': (value, before, after) => before + Buffer.from(value).toString('hex') + after,
-  'in upper-case hex': (value, before, after) => before + Buffer.from(value).toString('hex').toUpperCase() + after,
+  'in upper-case hex': (value, before, after) =>
+    before + Buffer.from(value).toString('hex').toUpperCase() + after,
 };
 
 for (const [way, encode] of Object.entries(ENCODINGS)) {
@@ -83,9 +91,14 @@ for (const [way, encode] of Object.entries(ENCODINGS)) {
         for (const form of ['base64', 'base64url', 'hex'] as const) {
           // What is left of it may be the characters that it shares with its neighbours.
           for (let shift = 0; shift < 3; shift += 1) {
-            const text = Buffer.concat([Buffer.alloc(shift), Buffer.from(value)]).toString(form).replace(/=+$/, '');
+            const text = Buffer.concat([Buffer.alloc(shift), Buffer.from(value)])
+              .toString(form)
+              .replace(/=+$/, '');
             const middle = text.slice(form === 'hex' ? 2 * shift : shift + 1, -2);
-            assert.not.ok(middle.length >= 6 && clean.includes(middle), `it stands there in ${form}`);
+            assert.not.ok(
+              middle.length >= 6 && clean.includes(middle),
+              `it stands there in ${form}`,
+            );
           }
         }
       }),
@@ -115,7 +128,7 @@ test('a secret that is too short to tell from ordinary text is left', () => {
 });
 
 test('a secret with characters that mean something in a pattern or a replacement is redacted', () => {
-  for (const value of ['$&$1$$..', '.*+?^${}()|[]\\', '$`$\'$<x>']) {
+  for (const value of ['$&$1$$..', '.*+?^${}()|[]\\', "$`$'$<x>"]) {
     assert.is(redactor([new Secret(value)])(`a ${value} b`), `a ${R} b`);
   }
 });
@@ -134,9 +147,18 @@ const HIDDEN: readonly (readonly [text: string, shown: string])[] = [
   ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0aaa.c2lnbmF0dXJlc2ln', R],
   ['eyJhbGciOiJkaXIifQaa.AAAAAAAAAAAA.BBBBBBBBBBBBBBBB.CCCCCCCCCC.DDDDDDDDDDDD', R],
   ['bot123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw', `bot${R}`],
-  ['https://api.telegram.org/bot123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw/getMe', `https://api.telegram.org/bot${R}/getMe`],
-  ['https://discord.com/api/webhooks/123456789012345678/abcDEF-ghi_jkl', `https://discord.com/api/webhooks/123456789012345678/${R}`],
-  ['https://ptb.discord.com/api/v10/webhooks/123456789012345678/abcDEF-ghi_jkl?wait=true', `https://ptb.discord.com/api/v10/webhooks/123456789012345678/${R}?wait=true`],
+  [
+    'https://api.telegram.org/bot123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw/getMe',
+    `https://api.telegram.org/bot${R}/getMe`,
+  ],
+  [
+    'https://discord.com/api/webhooks/123456789012345678/abcDEF-ghi_jkl',
+    `https://discord.com/api/webhooks/123456789012345678/${R}`,
+  ],
+  [
+    'https://ptb.discord.com/api/v10/webhooks/123456789012345678/abcDEF-ghi_jkl?wait=true',
+    `https://ptb.discord.com/api/v10/webhooks/123456789012345678/${R}?wait=true`,
+  ],
   ['https://user:hunter2@example.org/x', `https://${R}@example.org/x`],
   ['https://ghp_short@github.com/a/b.git', `https://${R}@github.com/a/b.git`],
   ['postgres://app:pa%40ss@db:5432/x', `postgres://${R}@db:5432/x`],
@@ -149,7 +171,10 @@ const HIDDEN: readonly (readonly [text: string, shown: string])[] = [
   ['"client_secret":"s3cr3tvalue"', `"client_secret":"${R}"`],
   ["API_KEY='0123456789'", `API_KEY='${R}'`],
   ['--access-token=0123456789', `--access-token=${R}`],
-  ['-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIB\nAAKCAQEA\n-----END RSA PRIVATE KEY-----\nx', `${R}\nx`],
+  [
+    '-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIB\nAAKCAQEA\n-----END RSA PRIVATE KEY-----\nx',
+    `${R}\nx`,
+  ],
   ['-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXkt', R],
 ];
 
@@ -212,12 +237,42 @@ function fastest(work: () => void): number {
 
 test('twice the text takes at most about twice the time, whatever it is made of', () => {
   const redact = redactor([new Secret(TOKEN), new Secret('aaaaaaaaaaaaaaab')]);
-  const pieces = ['a', 'gh', 'ghp_', 'eyJa.', 'eyJ', 'https://', 'https://a', 'a:', 'a://', '1', '12345:', 'password', 'password=', 'bearer ', 'authorization: ', '-----BEGIN ', '-----BEGIN RSA PRIVATE KEY-----', 'sk-', 'x_-', 'secret-', ' ', '\n', '"', '@', 'https://x/api/webhooks/', 'Z'];
+  const pieces = [
+    'a',
+    'gh',
+    'ghp_',
+    'eyJa.',
+    'eyJ',
+    'https://',
+    'https://a',
+    'a:',
+    'a://',
+    '1',
+    '12345:',
+    'password',
+    'password=',
+    'bearer ',
+    'authorization: ',
+    '-----BEGIN ',
+    '-----BEGIN RSA PRIVATE KEY-----',
+    'sk-',
+    'x_-',
+    'secret-',
+    ' ',
+    '\n',
+    '"',
+    '@',
+    'https://x/api/webhooks/',
+    'Z',
+  ];
   for (const piece of pieces) {
     const text = piece.repeat(Math.ceil(60_000 / piece.length));
     const once = fastest(() => redact(text));
     const twice = fastest(() => redact(text + text));
-    assert.ok(twice < 3 * once + 30, `${JSON.stringify(piece)}: ${once.toFixed(0)} ms, then ${twice.toFixed(0)} ms`);
+    assert.ok(
+      twice < 3 * once + 30,
+      `${JSON.stringify(piece)}: ${once.toFixed(0)} ms, then ${twice.toFixed(0)} ms`,
+    );
     assert.ok(twice < 2000, `${JSON.stringify(piece)}: ${twice.toFixed(0)} ms`);
   }
 });

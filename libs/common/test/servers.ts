@@ -1,6 +1,12 @@
 /** Small servers on loopback for the tests of http.ts. */
 import { createServer, type RequestListener, type Server } from 'node:http';
-import { type AddressInfo, connect, createServer as createTcpServer, type Server as TcpServer, type Socket } from 'node:net';
+import {
+  type AddressInfo,
+  connect,
+  createServer as createTcpServer,
+  type Socket,
+  type Server as TcpServer,
+} from 'node:net';
 
 const open = new Set<Socket>();
 const listening = new Set<TcpServer>();

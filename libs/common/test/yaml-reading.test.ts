@@ -23,15 +23,65 @@ const GOOD: readonly (readonly [what: string, text: string, tree: unknown])[] = 
   ['only white space', ' \n\n', null],
   ['an empty document', '---\n', null],
   ['a byte order mark', '\ufeffa: 1\n', [['a', 1, 1]]],
-  ['CRLF', 'a: 1\r\nb: x\r\n', [['a', 1, 1], ['b', 2, 'x']]],
-  ['a tab after a value', 'a: x\t\nb:\ty\n', [['a', 1, 'x'], ['b', 2, 'y']]],
-  ['the key __proto__', '__proto__: {a: 1}\nconstructor: 2\n', [['__proto__', 1, [['a', 1, 1]]], ['constructor', 2, 2]]],
-  ['YAML 1.1 words as texts', 'a: [yes, on, no, off, y]\n', [['a', 1, ['yes', 'on', 'no', 'off', 'y']]]],
-  ['dates and clocks as texts', 'a: 2026-01-01\nb: 12:30:00\n', [['a', 1, '2026-01-01'], ['b', 2, '12:30:00']]],
+  [
+    'CRLF',
+    'a: 1\r\nb: x\r\n',
+    [
+      ['a', 1, 1],
+      ['b', 2, 'x'],
+    ],
+  ],
+  [
+    'a tab after a value',
+    'a: x\t\nb:\ty\n',
+    [
+      ['a', 1, 'x'],
+      ['b', 2, 'y'],
+    ],
+  ],
+  [
+    'the key __proto__',
+    '__proto__: {a: 1}\nconstructor: 2\n',
+    [
+      ['__proto__', 1, [['a', 1, 1]]],
+      ['constructor', 2, 2],
+    ],
+  ],
+  [
+    'YAML 1.1 words as texts',
+    'a: [yes, on, no, off, y]\n',
+    [['a', 1, ['yes', 'on', 'no', 'off', 'y']]],
+  ],
+  [
+    'dates and clocks as texts',
+    'a: 2026-01-01\nb: 12:30:00\n',
+    [
+      ['a', 1, '2026-01-01'],
+      ['b', 2, '12:30:00'],
+    ],
+  ],
   ['a merge key as an ordinary key', '<<: {a: 1}\n', [['<<', 1, [['a', 1, 1]]]]],
-  ['a block of text', 'a: |\n  one\n  two\nb: >-\n  x\n  y\n', [['a', 1, 'one\ntwo\n'], ['b', 4, 'x y']]],
-  ['a list and nothing', 'a:\n  - 1\n  - ~\nb:\n', [['a', 1, [1, null]], ['b', 4, null]]],
-  ['32 brackets', `a: ${'['.repeat(32)}${']'.repeat(32)}`, [['a', 1, JSON.parse('['.repeat(32) + ']'.repeat(32))]]],
+  [
+    'a block of text',
+    'a: |\n  one\n  two\nb: >-\n  x\n  y\n',
+    [
+      ['a', 1, 'one\ntwo\n'],
+      ['b', 4, 'x y'],
+    ],
+  ],
+  [
+    'a list and nothing',
+    'a:\n  - 1\n  - ~\nb:\n',
+    [
+      ['a', 1, [1, null]],
+      ['b', 4, null],
+    ],
+  ],
+  [
+    '32 brackets',
+    `a: ${'['.repeat(32)}${']'.repeat(32)}`,
+    [['a', 1, JSON.parse('['.repeat(32) + ']'.repeat(32))]],
+  ],
 ];
 
 for (const [what, text, tree] of GOOD) {
@@ -52,7 +102,11 @@ const BAD: readonly (readonly [what: string, text: string | Uint8Array, sentence
   ['an open quote', 'a: 1\nb: "x\n', ':3: a closing quote, bracket or separator is missing'],
   ['an open bracket', 'a: [1, 2\n', ':2: wrong indentation, or a bracket that is not closed'],
   ['a list as key', '[a, b]: 1\n', ':1: a key is not a plain text'],
-  ['a key without a colon', 'a: 1\nbcd\ne: 1\n', ':2: a key spans several lines: is a colon or a quote missing?'],
+  [
+    'a key without a colon',
+    'a: 1\nbcd\ne: 1\n',
+    ':2: a key spans several lines: is a colon or a quote missing?',
+  ],
   ['a value within a value', 'a: b: c\n', ':1: wrong nesting: a value cannot begin here'],
   ['33 brackets', `a: ${'['.repeat(33)}${']'.repeat(33)}`, ':1: has brackets nested too deeply'],
   ['many indicators', `\n${'- '.repeat(17)}a\n`, ':2: is nested too deeply'],
@@ -63,7 +117,10 @@ const BAD: readonly (readonly [what: string, text: string | Uint8Array, sentence
 
 for (const [what, text, sentence] of BAD) {
   test(`${what} is refused with its line`, () => {
-    assert.is(told(() => read(text)), `config_invalid: f.yml${sentence}`);
+    assert.is(
+      told(() => read(text)),
+      `config_invalid: f.yml${sentence}`,
+    );
   });
 }
 
@@ -75,8 +132,34 @@ test('a whole number keeps its digits in its source, however long it is', () => 
 });
 
 const line = fc.oneof(
-  fc.constantFrom('a: 1', 'b:', '  - x', '  c: {d: [e]}', '---', '# x', '? a', ': b', '- |', '!!map', '&x', '*x', '%YAML 1.1', '"', "'", '\t', '...', '<<: *a', '}', ']', '@', '!'),
-  fc.string({ unit: fc.constantFrom(...'?-: []{}"\'|>&*!%#,\\\t\u0085\u2028ab0_~é🐱'), maxLength: 20 }),
+  fc.constantFrom(
+    'a: 1',
+    'b:',
+    '  - x',
+    '  c: {d: [e]}',
+    '---',
+    '# x',
+    '? a',
+    ': b',
+    '- |',
+    '!!map',
+    '&x',
+    '*x',
+    '%YAML 1.1',
+    '"',
+    "'",
+    '\t',
+    '...',
+    '<<: *a',
+    '}',
+    ']',
+    '@',
+    '!',
+  ),
+  fc.string({
+    unit: fc.constantFrom(...'?-: []{}"\'|>&*!%#,\\\t\u0085\u2028ab0_~é🐱'),
+    maxLength: 20,
+  }),
   fc.string({ unit: 'binary', maxLength: 10 }),
 );
 
@@ -99,7 +182,31 @@ test('any text is read or refused with the code of its file, never anything else
 
 test('no message quotes the file beyond the key that is wrong', () => {
   const secret = 'Zq7secretZq7';
-  const breaks = ['%s', 'a: "%s', 'a: [%s', 'a: b: %s', 'a: *%s', '\t%s: 1', 'a: |\n%s', 'a: %s\n- b', '%s\na: 1', '? %s', '[%s', '"%s', "'%s", '@%s', '`%s', '!%s!x a', '!<%s', '%%s a', 'a: 1\n a: %s', '{%s', '- %s\na: 1', 'a: "\\%s"', 'a: %s\n\u0000'];
+  const breaks = [
+    '%s',
+    'a: "%s',
+    'a: [%s',
+    'a: b: %s',
+    'a: *%s',
+    '\t%s: 1',
+    'a: |\n%s',
+    'a: %s\n- b',
+    '%s\na: 1',
+    '? %s',
+    '[%s',
+    '"%s',
+    "'%s",
+    '@%s',
+    '`%s',
+    '!%s!x a',
+    '!<%s',
+    '%%s a',
+    'a: 1\n a: %s',
+    '{%s',
+    '- %s\na: 1',
+    'a: "\\%s"',
+    'a: %s\n\u0000',
+  ];
   for (const text of breaks.map((each) => each.replaceAll('%s', secret))) {
     try {
       read(text);
@@ -131,7 +238,10 @@ test('texts made to hang or to abort the parser are read or refused within secon
   const results = (await outputOf(child)).trim().split('\n');
   clearTimeout(timer);
   const wanted = Object.entries(BOMBS).flatMap(([what, texts]) => texts().map(() => what));
-  assert.equal(results.map((result) => result.split(': ')[0]), wanted);
+  assert.equal(
+    results.map((result) => result.split(': ')[0]),
+    wanted,
+  );
   for (const result of results) assert.match(result, /: (read|config_invalid)$/);
 });
 

@@ -4,6 +4,15 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 const PASSED = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'SHELL'];
 
+/** Where a supervisor's own client finds it. */
+const SUPERVISOR = [
+  'XDG_RUNTIME_DIR',
+  'DBUS_SESSION_BUS_ADDRESS',
+  'DOCKER_HOST',
+  'DOCKER_CONTEXT',
+  'PM2_HOME',
+];
+
 /** Proxies and certificate stores: how this server reaches the outside. */
 const NETWORK = [
   'http_proxy',
@@ -34,7 +43,13 @@ const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/b
 
 /** For builds, hooks and the app itself. */
 export function stepEnvironment(env: Env): Record<string, string> {
-  return { PATH: DEFAULT_PATH, LANG: 'C.UTF-8', ...some(env, PASSED), ...some(env, NETWORK) };
+  return {
+    PATH: DEFAULT_PATH,
+    LANG: 'C.UTF-8',
+    ...some(env, PASSED),
+    ...some(env, SUPERVISOR),
+    ...some(env, NETWORK),
+  };
 }
 
 /** For git: no user or system configuration, no tracing (it prints headers), English messages. */

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import type { Health } from '@runner/common/deploy-file';
 import { endingWords, succeeded } from './child.ts';
 import type { Started, Target } from './drivers/driver.ts';
-import { expand, StepFailure, tryShell } from './step.ts';
+import { expand, StepFailure, shellStep, tryStep } from './step.ts';
 
 /** Undefined when healthy, else why not. */
 type Finding = { words: string; output: string } | undefined;
@@ -43,13 +43,17 @@ async function ask(
   if (health.kind === 'url') return askUrl(address, health.expect, timeout);
   if (health.kind === 'tcp') return askTcp(address, timeout);
   const { release, env, log, signal } = target;
-  const { ending, output } = await tryShell(log, signal, {
-    stage: 'health',
-    command: address,
-    cwd: release,
-    env,
-    timeout,
-  });
+  const { ending, output } = await tryStep(
+    log,
+    signal,
+    shellStep({
+      stage: 'health',
+      command: address,
+      cwd: release,
+      env,
+      timeout,
+    }),
+  );
   return succeeded(ending)
     ? undefined
     : { words: `\`${address}\` ${endingWords(ending, timeout)}`, output };

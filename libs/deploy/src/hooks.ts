@@ -4,7 +4,7 @@ import { type TargetParts, targetOf } from './instance-target.ts';
 import type { Job } from './job.ts';
 import { partsOf, previousOf } from './job-target.ts';
 import { reported } from './reporter.ts';
-import { runShell, StepFailure } from './step.ts';
+import { runStep, StepFailure, shellStep } from './step.ts';
 
 /** Time limit of one hook, in milliseconds. */
 const HOOK_TIMEOUT = 60_000;
@@ -38,14 +38,18 @@ export async function runHook(
   const env = { ...target.env, ...hookEnvironment(job, parts.instance, error) };
   for (const command of commands) {
     await reported(job.reporter, `${hook}: ${command}`, () =>
-      runShell(job.log, parts.signal, {
-        stage: 'hook',
-        command,
-        cwd: folder ?? target.release,
-        env,
-        timeout: HOOK_TIMEOUT,
-        marker: `RUNNER_DEPLOY_ID=${job.deployId}`,
-      }),
+      runStep(
+        job.log,
+        parts.signal,
+        shellStep({
+          stage: 'hook',
+          command,
+          cwd: folder ?? target.release,
+          env,
+          timeout: HOOK_TIMEOUT,
+          marker: `RUNNER_DEPLOY_ID=${job.deployId}`,
+        }),
+      ),
     );
   }
 }

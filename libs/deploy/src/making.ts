@@ -15,7 +15,7 @@ import {
 } from './release.ts';
 import { reported } from './reporter.ts';
 import type { Source } from './source.ts';
-import { runShell, type Stage, StepFailure } from './step.ts';
+import { runStep, type Stage, StepFailure, shellStep } from './step.ts';
 
 /**
  * Exports and builds the commit in `.tmp-<deploy_id>` and renames it to a release; returns the
@@ -56,7 +56,11 @@ async function build(job: Job, file: DeployFile, folder: string): Promise<void> 
   for (const command of file.build.run) {
     const timeout = Math.max(1, Math.ceil(until - job.io.elapsed()));
     await reported(job.reporter, `build: ${command}`, () =>
-      runShell(job.log, job.signal, { stage: 'build', command, cwd: folder, env, timeout, marker }),
+      runStep(
+        job.log,
+        job.signal,
+        shellStep({ stage: 'build', command, cwd: folder, env, timeout, marker }),
+      ),
     );
   }
   await runHook(job, parts, 'post_build', folder);

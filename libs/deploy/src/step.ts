@@ -1,4 +1,4 @@
-/** One step of a deploy: a shell command whose failure ends the deploy. */
+/** One step of a deploy: a program whose failure ends the deploy. */
 import type { Instance } from '@runner/common/deploy-file';
 import { type Ending, endingWords, runChild, succeeded } from './child.ts';
 import type { DeployLog } from './deploy-log.ts';
@@ -32,41 +32,53 @@ export class StepFailure extends Error {
   }
 }
 
-export interface Shell {
+/** A program to run as a step of a deploy. */
+export interface Step {
   readonly stage: Stage;
-  readonly command: string;
+  /** As it is shown in the log and in errors. */
+  readonly title: string;
+  readonly file: string;
+  readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly timeout: number;
   readonly marker?: string;
 }
 
-/** Runs a shell command; its output goes to the deploy's log. Throws a StepFailure. */
-export async function runShell(log: DeployLog, signal: AbortSignal, shell: Shell): Promise<void> {
-  const { ending, output } = await tryShell(log, signal, shell);
+/** A shell command as a step. */
+export function shellStep({
+  command,
+  ...rest
+}: Omit<Step, 'title' | 'file' | 'args'> & { command: string }): Step {
+  return { ...rest, title: command, file: '/bin/sh', args: ['-c', command] };
+}
+
+/** Runs a step; its output goes to the deploy's log. Throws a StepFailure. */
+export async function runStep(log: DeployLog, signal: AbortSignal, step: Step): Promise<void> {
+  const { ending, output } = await tryStep(log, signal, step);
   if (succeeded(ending)) return;
-  const headline = `${shell.stage}: \`${shell.command}\` ${endingWords(ending, shell.timeout)}`;
+  const headline = `${step.stage}: \`${step.title}\` ${endingWords(ending, step.timeout)}`;
   log.line(headline);
-  throw new StepFailure(shell.stage, headline, output, ending.interrupted ? 'operator' : 'commit');
+  throw new StepFailure(step.stage, headline, output, ending.interrupted ? 'operator' : 'commit');
 }
 
 /** The same, but how it ended is returned. */
-export async function tryShell(
+export async function tryStep(
   log: DeployLog,
   signal: AbortSignal,
-  shell: Shell,
+  step: Step,
 ): Promise<{ ending: Ending; output: string }> {
-  log.line(`$ ${shell.command}`);
+  log.line(`$ ${step.title}`);
   const { result, output } = await log.capture((fd) =>
     runChild({
-      file: '/bin/sh',
-      args: ['-c', shell.command],
-      cwd: shell.cwd,
-      env: shell.env,
+      file: step.file,
+      args: step.args,
+      cwd: step.cwd,
+      env: step.env,
       output: fd,
-      timeout: shell.timeout,
+      timeout: step.timeout,
       signal,
-      ...(shell.marker !== undefined && { marker: shell.marker }),
+      ...(step.marker !== undefined && { marker: step.marker }),
     }),
   );
   return { ending: result, output };

@@ -1,8 +1,9 @@
 /** Apps grouped by the token that they share. */
+import { openToken } from '@runner/common/app-token';
 import { listApps } from '@runner/common/apps';
 import { Failure } from '@runner/common/failure';
 import type { Paths } from '@runner/common/paths';
-import { digestOf, fingerprintOf } from '@runner/common/secret';
+import { digestOf, fingerprintOf, type Secret } from '@runner/common/secret';
 import { type Keyring, open, requireKeyring } from '@runner/common/vault';
 
 export interface TokenGroup {
@@ -33,18 +34,22 @@ export function groupTokens(
   const failed = [...unreadable];
   let keyring: Keyring | undefined;
   for (const { app, state } of apps) {
-    if (!state.repohost_token) {
-      without.push(app);
-      continue;
-    }
     try {
-      keyring ??= requireKeyring(paths, env);
-      const digest = digestOf(open(state.repohost_token, app, keyring));
+      const sealed = state.repohost_token;
+      if (sealed) keyring ??= requireKeyring(paths, env);
+      const token = sealed && keyring && openedNow(paths, env, app, sealed, keyring);
+      if (!token) {
+        without.push(app);
+        continue;
+      }
+      const digest = digestOf(token);
       const sharing = byDigest.get(digest);
       if (sharing) sharing.push(app);
       else byDigest.set(digest, [app]);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
+      // Removed since the folder was read.
+      if (error.code === 'app_not_found') continue;
       failed.push({ app, failure: error });
     }
   }
@@ -55,4 +60,22 @@ export function groupTokens(
   }));
   groups.sort((a, b) => b.apps_count - a.apps_count || (a.fingerprint < b.fingerprint ? -1 : 1));
   return { groups, without, failed };
+}
+
+/** Since the state was read a rekey may have dropped its key: then state and keys are read anew. */
+function openedNow(
+  paths: Paths,
+  env: Readonly<Record<string, string | undefined>>,
+  app: string,
+  sealed: string,
+  keyring: Keyring,
+): Secret | undefined {
+  try {
+    return open(sealed, app, keyring);
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'mkey_unknown') {
+      return openToken(paths, env, app);
+    }
+    throw error;
+  }
 }

@@ -1,4 +1,5 @@
 /** Replacing the master key: new key first, every app sealed anew, the old key dropped last. */
+import { openToken } from '@runner/common/app-token';
 import { appNames, findApp, writeApp } from '@runner/common/apps';
 import type { Context } from '@runner/common/command';
 import { Failure } from '@runner/common/failure';
@@ -7,9 +8,9 @@ import {
   addMasterKey,
   dropOldKeys,
   hasTwoLayers,
-  type Keyring,
   keyIdOf,
   open,
+  requireChangeableKeys,
   requireKeyring,
   seal,
 } from '@runner/common/vault';
@@ -31,104 +32,96 @@ export interface Rekeyed {
 type RekeyContext = Pick<Context, 'io' | 'paths' | 'note'>;
 
 /** How often progress is told, in apps. */
-const TELL_EVERY = 500;
+const TELL_EVERY = 100;
+/** Apps sealed under one lock: a lock costs more than an app, and others must get their turn. */
+const AT_ONCE = 20;
 
 /** Throws `mkey_missing`, `not_writable`, `locked`. */
 export function rekeyAll(context: RekeyContext, dryRun: boolean): Rekeyed {
   const { io, paths, note } = context;
-  const before = requireKeyring(paths, io.env);
-  if (dryRun) return tryAll(context, before);
-  // More than one key: an earlier run has not finished.
-  const resumed = before.length > 1;
-  const keyring = resumed
-    ? before
-    : changeRegistry(paths, io, 'rekey', () => addMasterKey(paths, io.env));
-  if (resumed) note('an earlier rekey was ended before it was done: finishing it');
+  const underLock = <T>(body: () => T): T => changeRegistry(paths, io, 'rekey', body);
+  const { length } = requireKeyring(paths, io.env);
+  requireChangeableKeys(paths, io.env);
+  if (dryRun) return tryAll(context, length > 1);
+  // More than one key: an earlier run has not finished, or another is under way.
+  const resumed = underLock(() => {
+    if (requireKeyring(paths, io.env).length > 1) return true;
+    addMasterKey(paths, io.env);
+    return false;
+  });
+  if (resumed) note('an earlier rekey has not finished: going on with it, no further key is made');
   const names = appNames(paths);
   let sealed = 0;
-  names.forEach((name, index) => {
-    if (attempt(context, name, () => sealAnew(context, name, keyring))) sealed += 1;
-    if ((index + 1) % TELL_EVERY === 0) note(`${index + 1} of ${names.length} apps`);
-  });
+  for (let done = 0; done < names.length; done += AT_ONCE) {
+    if (done > 0 && done % TELL_EVERY === 0) note(`${done} of ${names.length} apps`);
+    sealed += underLock(() => sealAnew(context, names.slice(done, done + AT_ONCE)).sealed);
+  }
   // Under one lock: nobody seals with the old key between the last look and the drop.
-  return changeRegistry(paths, io, 'rekey', () => {
-    const failed: string[] = [];
-    for (const name of appNames(paths)) {
-      const done = attempt(context, name, () => sealAnewLocked(context, name, keyring), failed);
-      if (done) sealed += 1;
-    }
-    const dropped = failed.length === 0 ? dropOldKeys(paths, io.env) : 0;
+  return underLock(() => {
+    const last = sealAnew(context, appNames(paths));
+    for (const { app, failure } of last.failed)
+      note(`${app}: ${failure.message} (${failure.code})`);
     return {
-      key: keyring[0].kid,
-      sealed,
-      old_keys_dropped: dropped,
-      failed,
+      key: requireKeyring(paths, io.env)[0].kid,
+      sealed: sealed + last.sealed,
+      old_keys_dropped: last.failed.length === 0 ? dropOldKeys(paths, io.env) : 0,
+      failed: last.failed.map(({ app }) => app),
       resumed,
       dry_run: false,
     };
   });
 }
 
-function sealAnew(context: RekeyContext, name: string, keyring: Keyring): boolean {
-  return changeRegistry(context.paths, context.io, 'rekey', () =>
-    sealAnewLocked(context, name, keyring),
+interface Pass {
+  sealed: number;
+  failed: { app: string; failure: Failure }[];
+}
+
+/**
+ * Seals the tokens of these apps with the key that is current now; call it under the lock. The keys
+ * are read each time: another rekey may have changed them since.
+ */
+function sealAnew({ paths, io }: RekeyContext, names: readonly string[]): Pass {
+  const keyring = requireKeyring(paths, io.env);
+  return eachApp(names, (name) => {
+    const app = findApp(paths, name);
+    const value = app?.state.repohost_token;
+    if (!app || !value) return false;
+    const token = open(value, name, keyring);
+    if (keyIdOf(value) === keyring[0].kid) return false;
+    const state = { ...app.state, repohost_token: seal(token, name, keyring, hasTwoLayers(value)) };
+    writeApp(paths, { ...app, state, updated_at: io.now().toISOString() });
+    return true;
+  });
+}
+
+function tryAll({ paths, io, note }: RekeyContext, resumed: boolean): Rekeyed {
+  const { sealed, failed } = eachApp(
+    appNames(paths),
+    (name) => findApp(paths, name) !== undefined && openToken(paths, io.env, name) !== undefined,
   );
-}
-
-/** Seals one app's token with the current key; false when there is nothing to do. */
-function sealAnewLocked({ paths, io }: RekeyContext, name: string, keyring: Keyring): boolean {
-  const app = findApp(paths, name);
-  const value = app?.state.repohost_token;
-  if (!app || !value || keyIdOf(value) === keyring[0].kid) return false;
-  const token = open(value, name, keyring);
-  const state = { ...app.state, repohost_token: seal(token, name, keyring, hasTwoLayers(value)) };
-  writeApp(paths, { ...app, state, updated_at: io.now().toISOString() });
-  return true;
-}
-
-/** Runs it for one app; what fails is told once, in the last pass, and hides no other app. */
-function attempt(
-  { note }: RekeyContext,
-  name: string,
-  body: () => boolean,
-  failed?: string[],
-): boolean {
-  try {
-    return body();
-  } catch (error) {
-    if (
-      !(error instanceof Failure) ||
-      error.status !== 1 ||
-      error.code === 'disk_full' ||
-      error.code === 'not_writable'
-    )
-      throw error;
-    if (failed) {
-      failed.push(name);
-      note(`${name}: ${error.message} (${error.code})`);
-    }
-    return false;
-  }
-}
-
-function tryAll(context: RekeyContext, keyring: Keyring): Rekeyed {
-  const failed: string[] = [];
-  let sealed = 0;
-  for (const name of appNames(context.paths)) {
-    const opens = () => {
-      const value = findApp(context.paths, name)?.state.repohost_token;
-      if (!value) return false;
-      open(value, name, keyring);
-      return true;
-    };
-    if (attempt(context, name, opens, failed)) sealed += 1;
-  }
+  for (const { app, failure } of failed) note(`${app}: ${failure.message} (${failure.code})`);
   return {
     key: null,
     sealed,
     old_keys_dropped: 0,
-    failed,
-    resumed: keyring.length > 1,
+    failed: failed.map(({ app }) => app),
+    resumed,
     dry_run: true,
   };
+}
+
+/** An app that cannot be opened hides no other; what stops all of them is thrown. */
+function eachApp(names: readonly string[], body: (name: string) => boolean): Pass {
+  const pass: Pass = { sealed: 0, failed: [] };
+  for (const app of names) {
+    try {
+      if (body(app)) pass.sealed += 1;
+    } catch (error) {
+      const stopsAll = ['disk_full', 'not_writable', 'mkey_missing', 'mkey_exposed'];
+      if (!(error instanceof Failure) || stopsAll.includes(error.code)) throw error;
+      pass.failed.push({ app, failure: error });
+    }
+  }
+  return pass;
 }

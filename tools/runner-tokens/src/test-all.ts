@@ -1,5 +1,5 @@
 /** Every distinct token asked about once, a few at a time. */
-
+import { codeHostOf, readConfig } from '@runner/common/config';
 import { Failure } from '@runner/common/failure';
 import type { Paths } from '@runner/common/paths';
 import { groupTokens } from './groups.ts';
@@ -28,6 +28,8 @@ export async function testAll(
   paths: Paths,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<{ verdicts: TokenVerdict[]; failed: { app: string; failure: Failure }[] }> {
+  // A wrong configuration is told once, not for every token.
+  codeHostOf(readConfig(paths), env);
   const { groups, failed } = groupTokens(paths, env);
   const verdicts: TokenVerdict[] = [];
   let next = 0;
@@ -60,7 +62,7 @@ async function verdictOf(
     return { ...nothing, fingerprint, apps, valid: true, username, scopes, expires_at };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    const status = error.details.http_status;
+    const status = error.facts.http_status;
     return {
       ...nothing,
       fingerprint,

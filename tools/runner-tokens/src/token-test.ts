@@ -5,7 +5,7 @@ import { codeHostOf, readConfig } from '@runner/common/config';
 import { Failure } from '@runner/common/failure';
 import { type HttpAnswer, send } from '@runner/common/http';
 import type { Paths } from '@runner/common/paths';
-import { digestOf, fingerprintOf, type Secret } from '@runner/common/secret';
+import { digestOf, fingerprintOf, redactor, type Secret } from '@runner/common/secret';
 
 /** A valid token, as the code host describes it. */
 export interface TokenTest {
@@ -37,7 +37,9 @@ export async function testToken(paths: Paths, env: Env, name: string): Promise<T
   const fingerprint = fingerprintOf(digestOf(token));
   const { apiUrl } = codeHostOf(readConfig(paths), env);
   const answer = await ask(`${apiUrl}/user`, token, env);
-  return { valid: true, app, fingerprint, ...accountOf(answer, app, fingerprint) };
+  // A host may repeat what it was sent.
+  const redact = redactor([token]);
+  return { valid: true, app, fingerprint, ...accountOf(answer, app, fingerprint, redact) };
 }
 
 async function ask(address: string, token: Secret, env: Env): Promise<HttpAnswer> {
@@ -72,10 +74,11 @@ function accountOf(
   answer: HttpAnswer,
   app: string,
   fingerprint: string,
+  redact: (text: string) => string,
 ): Pick<TokenTest, 'username' | 'scopes' | 'expires_at'> {
   const { status, headers } = answer;
   const body = bodyOf(answer);
-  const said = textIn(body, 'message');
+  const said = textIn(body, 'message', redact);
   if (isRateLimit(answer, said)) {
     const wait = headers['retry-after'];
     const until = wait && /^\d{1,6}$/.test(wait) ? `, try again in ${wait} s` : '';
@@ -96,13 +99,17 @@ function accountOf(
       { http_status: status },
     );
   }
-  const username = textIn(body, 'login');
+  const username = textIn(body, 'login', redact);
   if (!username)
     throw new Failure(
       'code_host_error',
       'the code host answered something that is no account: is the address right?',
     );
-  return { username, scopes: scopesOf(headers['x-oauth-scopes']), expires_at: expiryOf(headers) };
+  return {
+    username,
+    scopes: scopesOf(redact(headers['x-oauth-scopes'] ?? '')),
+    expires_at: expiryOf(headers),
+  };
 }
 
 function isRateLimit({ status, headers }: HttpAnswer, said: string): boolean {
@@ -123,17 +130,17 @@ function bodyOf({ body }: HttpAnswer): unknown {
   }
 }
 
-function textIn(body: unknown, field: string): string {
+function textIn(body: unknown, field: string, redact: (text: string) => string): string {
   const value =
     body !== null && typeof body === 'object'
       ? (body as Record<string, unknown>)[field]
       : undefined;
-  return typeof value === 'string' ? value.slice(0, TEXT_MAX) : '';
+  return typeof value === 'string' ? redact(value).slice(0, TEXT_MAX) : '';
 }
 
 /** `repo, read:org` as a list; what is no scope is left out. */
-function scopesOf(header: string | undefined): string[] {
-  return (header ?? '')
+function scopesOf(header: string): string[] {
+  return header
     .split(',')
     .map((scope) => scope.trim())
     .filter((scope) => /^[\w:.-]{1,64}$/.test(scope));

@@ -69,7 +69,7 @@ function isSource({ after }: Candidate): boolean {
 /** Whether anything but the test's name would be shown. */
 function explains(candidate: Candidate): boolean {
   return (
-    /: \S/.test(candidate.row.trimmed) ||
+    /: \S/.test(candidate.row.trimmed.replace(/^\W{0,4}(?:FAIL|ERROR|FAILED):? /, '')) ||
     blockOf(candidate).some(({ row, need }) => need === 0 && row.line > candidate.row.line)
   );
 }

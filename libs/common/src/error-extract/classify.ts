@@ -19,7 +19,10 @@ const SEEN = 2000;
  * instead of a hundred. A new rule may need a new word here: a test compares both ways.
  */
 const GATE =
-  /err(?:or|no|ata)|\bERR|Error|fail|fatal|excep|panic|abort|crash|kill|terminat|can(?:'| ?no)t|could ?n|unable|un(?:re|de[fc]|exp|kn|su|bo|au|av|he|me|ca|ha|ter|sa)|invalid|missing|mismatch|\bnot\b|n't |\bno |denied|refus|reject|forbid|confl|duplicate|exist|expire|corrupt|require|\bmust\b|illegal|malform|violat|time(?:d |-)?out|timed|timeout|deadline|\bsignal|\bexit|status [1-9]|status(?: code)?[:=]|non-zero|segm|\bSIG|dump|memory|\boom|\bspace\b|certificate|\bSSL|x509|assert|expected|:\d+:|\.\w+:\d+|\(\d+[,)]|:\[\d|\d+:\d+ |: line \d| at .* line| too |giving|gave|caus|locked|depends on|resol|overwr|stack|double|trap|\*\*|sync|wrong|occur|[45]\d\d\b|\bE[A-Z]{4,}|\bP\d{4}|curl|wget|ssh|socket|hang up|Max retries|network|route to|\bdial|permi|author|access|\broot\b|too many|directory|broken pipe|Broken|busy|address|bind|pull|command|is not|\bbad |fehl|erreur|fout|feil|fejl|virhe|chyba|hiba|hata|erro|помил|ошиб|[^\x20-\x7e]|^[!•*E(-]|^\d+\)|<<<|^e: |ok \d|\bgot\b|init|ORA-|SQL|AH\d|would be|stale|locate|declared|imported|Hangup|Alarm|HOST|password|cancel|migration|healthy|BackOff|ErrImage|^\{"|yaml: |mapping|found|limit|took|respond|^FAIL|find|load|halted|building|problem|warning|vulnerab|^# |^Ran |tests|See |For more|complete|^cc1|^collect2|\bt?rsync|gzip|stop|^Test|^Tasks|Suites|Snapshots|Target|^Service|^Service|^\* |scenarios|specs|examples|passed|configuring|information|Lifecycle|aliases|Usage|ELIF|ERR_|finished|ended|returned|exited/i;
+  /err(?:or|no|ata)|\bERR|Error|fail|fatal|excep|panic|abort|crash|kill|terminat|can(?:'| ?no)t|could ?n|unable|un(?:re|de[fc]|exp|kn|su|bo|au|av|he|me|ca|ha|ter|sa)|invalid|missing|mismatch|\bnot\b|n't |\bno |denied|refus|reject|forbid|confl|duplicate|exist|expire|corrupt|require|\bmust\b|illegal|malform|violat|time(?:d |-)?out|timed|timeout|deadline|\bsignal|\bexit|status [1-9]|status(?: code)?[:=]|non-zero|segm|\bSIG|dump|memory|\boom|\bspace\b|certificate|\bSSL|x509|assert|expected|:\d+:|\.\w+:\d+|\(\d+[,)]|:\[\d|\d+:\d+ |: line \d| at .* line| too |giving|gave|caus|locked|depends on|resol|overwr|stack|double|trap|\*\*|sync|wrong|occur|[45]\d\d\b|\bE[A-Z]{4,}|\bP\d{4}|curl|wget|ssh|socket|hang up|Max retries|network|route to|\bdial|permi|author|access|\broot\b|too many|directory|broken pipe|Broken|busy|address|bind|pull|command|is not|\bbad |fehl|erreur|fout|feil|fejl|virhe|chyba|hiba|hata|erro|помил|ошиб|[^\x20-\x7e]|^[!•*E(-]|^\d+\)|<<<|^e: |ok \d|\bgot\b|init|ORA-|SQL|AH\d|would be|stale|locate|declared|imported|Hangup|Alarm|HOST|password|cancel|migration|healthy|BackOff|ErrImage|^\{"|yaml: |mapping|found|Aucun|non |No existe|denegado|encontra|Datei|Keine|Arquivo|negad|limit|took|respond|^FAIL|find|load|halted|building|problem|warning|vulnerab|^# |^Ran |tests|See |For more|complete|^cc1|^collect2|\bt?rsync|gzip|stop|^Test|^Tasks|Suites|Snapshots|Target|^Service|^Service|^\* |scenarios|specs|examples|passed|configuring|information|descr|getaddr|Lifecycle|aliases|Usage|ELIF|ERR_|finished|ended|returned|exited/i;
+
+/** What databases add to an error. */
+const ASIDE = /^(?:DETAIL|HINT|CONTEXT|STATEMENT|QUERY|LINE \d+):/;
 
 /** Classifies a trimmed line; null when no rule knows it. */
 export function classify(trimmed: string, gated = true): Match | null {
@@ -39,6 +42,7 @@ export function classify(trimmed: string, gated = true): Match | null {
       continue;
     }
     if (!rule.pattern.test(seen[rule.on])) continue;
+    if (rule.use === 'wrapper' && marks.saysNone(text)) return null;
     return { rule, score: weigh(rule, severity, quiet, text) };
   }
   if (severity === 'error' && message.length > 1 && !quiet) {
@@ -52,9 +56,11 @@ function weigh(rule: Rule, severity: string, quiet: boolean, text: string): numb
   let score = rule.score;
   if (severity === 'error') score += rule.weak ? 14 : 3;
   if (severity === 'error' && score < LABELLED.score) score = LABELLED.score;
-  if (severity === 'warning') score -= 25;
+  // Some tools only warn of what stops them: a full disk. All other warnings are not the cause.
+  if (severity === 'warning') score -= score >= 90 ? 25 : 50;
   if (quiet) score -= score >= 90 ? 20 : 35;
   if (marks.isHarmless(text)) score -= 25;
   if (marks.isField(text)) score -= 25;
+  if (ASIDE.test(text)) score -= 25;
   return Math.min(score, 99);
 }

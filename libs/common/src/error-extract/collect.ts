@@ -120,6 +120,8 @@ export function createCollector(): Collector {
       if (trimmed === '') {
         if (!overwritten) lane.gap = true;
         if (lane.captured?.toBlank === true) lane.captured = null;
+        // A log of nothing but speakers still has something to show.
+        if (text.trim() !== '') lastRow ??= bareRow(text, line);
         return;
       }
       const indent = inner.length - inner.trimStart().length;
@@ -156,6 +158,10 @@ export function createCollector(): Collector {
       lastRow: lastRow === null ? null : keep(lastRow),
     }),
   };
+}
+
+function bareRow(text: string, line: number): Row {
+  return { line, text, whole: text, trimmed: text, indent: 0, key: shapeKey(text), gap: false };
 }
 
 function beginTest(lane: Lane, row: Row): void {

@@ -1,8 +1,10 @@
 /** Puts the chosen lines together: cause first, within the limit. */
 import { codePoints, cutCodePoints } from '../text.ts';
-import { blockOf, type Pick } from './block.ts';
+import { blockOf } from './block.ts';
 import type { Ranked } from './choose.ts';
+import type { Pick } from './following.ts';
 import { sayJson } from './json-line.ts';
+import { withoutTimes } from './lanes.ts';
 import { marks } from './marks.ts';
 import type { Row } from './row.ts';
 
@@ -115,9 +117,15 @@ function arrange(shown: readonly Shown[], picks: readonly Pick[]): Composed {
   };
 }
 
+/** The line without its times. */
+export function shownText({ text, whole }: Row): string {
+  const at = text.length - whole.length;
+  return withoutTimes(text.slice(0, at)) + text.slice(at);
+}
+
 /** The row's text, redacted; of a line of JSON what it says. */
 function say(row: Row, redact: (text: string) => string): string {
-  const text = redact(row.text);
+  const text = redact(shownText(row));
   const start = text.indexOf('{"');
   if (start < 0 || !row.whole.startsWith('{"')) return text;
   const said = sayJson(text.slice(start));

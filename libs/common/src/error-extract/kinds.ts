@@ -17,7 +17,7 @@ export interface Kind {
 
 const TEST_BEGINS = /^(?:=== RUN|# Subtest:|\[ RUN)/;
 /** Shapes remembered. */
-const REMEMBERED = 20_000;
+const REMEMBERED = 10_000;
 /** Lines whose numbers matter, which a shape masks. */
 const NUMBERED = /exit|code|status|signal|return|HTTP|\b[45]\d\d\b|\b0\b/i;
 
@@ -36,9 +36,21 @@ export function createKinds(): (row: Row) => Kind {
   };
 }
 
+/** Most lines: nothing to remember them by. */
+const PLAIN: Kind = {
+  match: null,
+  aftermath: false,
+  step: false,
+  where: false,
+  file: false,
+  captured: false,
+  begins: false,
+};
+
 function look({ whole, trimmed }: Row): Kind {
-  return {
-    match: classify(whole),
+  const kind: Kind = {
+    // Inside a drawn box the message is what the box holds; `npm error` says something itself.
+    match: classify(/^[│┃]/.test(whole) ? trimmed : whole),
     aftermath: marks.isAftermath(trimmed),
     step: marks.isStep(trimmed),
     where: marks.isWhere(trimmed),
@@ -46,4 +58,5 @@ function look({ whole, trimmed }: Row): Kind {
     captured: marks.isCaptured(trimmed),
     begins: TEST_BEGINS.test(trimmed),
   };
+  return Object.values(kind).some(Boolean) ? kind : PLAIN;
 }

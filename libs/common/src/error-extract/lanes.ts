@@ -12,7 +12,10 @@ export interface Spoken {
 }
 
 const STAMP =
-  /^(?:\[?\d{4}[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?\]?:?(?: \[\d+\])?|\[?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\]?:?|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64}(?= [\w.@/-]{1,64}(?:\[\d+\])?:))\s+/;
+  /^(?:\[?\d{4}[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?\]?:?(?: \[\d+\])?|\[?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\]?:?|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64}(?= [\w.@/-]{1,64}(?:\[\d+\])?:))(?:[ \t]|$)/;
+
+const TIMES =
+  /\[?(?:\d{4}[-/.]\d\d[-/.]\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?\]? ?/g;
 
 /** Words in the speaker's place that name no speaker. */
 const NO_SPEAKER =
@@ -48,11 +51,19 @@ const SPEAKERS: readonly { pattern: RegExp; sign: string; sure: boolean }[] = [
 const HEARD_BEFORE = 2;
 const LABELS = 200;
 
+/**
+ * What stands before a line's body, without the times: they say nothing in a message that has its
+ * own time, and take room.
+ */
+export function withoutTimes(prefix: string): string {
+  return prefix === '' ? prefix : prefix.replace(STAMP, '').replace(TIMES, '');
+}
+
 /** Splits lines of one log; it remembers which bracketed labels have spoken. */
 export function createLaneSplitter(): (text: string) => Spoken {
   const heard = new Map<string, number>();
   return (text) => {
-    let body = text.replace(STAMP, '');
+    let body = text.replace(STAMP, '').replace(STAMP, '');
     const start = body.slice(0, 120);
     for (const { pattern, sign, sure } of SPEAKERS) {
       if (!start.includes(sign)) continue;

@@ -3,7 +3,7 @@ import { codePoints, cutCodePoints } from '../text.ts';
 import type { Ranked } from './choose.ts';
 import { classify } from './classify.ts';
 import type { Collected } from './collect.ts';
-import { type Composed, tidy } from './compose.ts';
+import { type Composed, shownText, tidy } from './compose.ts';
 import { marks } from './marks.ts';
 import type { Row } from './row.ts';
 import { lineShape } from './shape.ts';
@@ -33,7 +33,7 @@ export function lastWords(
   const kept: { row: Row; text: string }[] = [];
   let used = 0;
   for (const row of rows) {
-    const text = cutCodePoints(tidy(redact(row.text)), Math.min(LINE, max));
+    const text = cutCodePoints(tidy(redact(shownText(row))), Math.min(LINE, max));
     used += codePoints(text) + 1;
     if (kept.length > 0 && (kept.length === SHOWN || used > max * ROOM)) break;
     kept.push({ row, text });

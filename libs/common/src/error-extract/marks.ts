@@ -1,7 +1,7 @@
 /** What lines are besides errors: progress, passing tests, code, stack frames, places, steps. */
 
 const PASSING =
-  /^(?:[✓✔√☑✅]|=== (?:RUN|PAUSE|CONT|NAME)|ok \d+|Passed \S.{0,200} \[|PASS(?:ED)?\b|--- (?:PASS|SKIP)|\[ {1,6}(?:OK|PASSED|RUN) {1,6}\]|\[-{4,}\]|\(pass\))|\b(?:PASSED|passed)(?: {2,}\[ *\d+%\]| \(\d|$)|(?:\.{2,}|…) ?(?:ok|OK|done|yes|passed|PASS|skipped|success|created)(?: \(.{0,30}\))?$|^\S.{0,200} (?:PASSED|\[PASS\]|PASSED \(.{0,20}\))$|^test .{1,200} \.\.\. (?:ok|ignored)/;
+  /^(?:[✓✔√☑✅]|=== (?:RUN|PAUSE|CONT|NAME)|ok \d+|Passed \S.{0,200} \[|PASS(?:ED)?\b|--- (?:PASS|SKIP)|\[ {1,6}(?:OK|PASSED|RUN) {1,6}\]|\[-{4,}\]|\(pass\))|\b(?:PASSED|passed)(?: {2,}\[ *\d+%\]| \(\d|$)|(?:\.\.|…) ?(?:ok|OK|done|yes|passed|PASS|skipped|success|created)(?: \(.{0,30}\))?$|^\S.{0,200} (?:PASSED|\[PASS\]|PASSED \(.{0,20}\))$|\| PASS \|$|^test .{1,200} \.\.\. (?:ok|ignored)/;
 
 /** Verbs with which tools tell what they do. Their objects have names such as `error-page.js`. */
 const PROGRESS =
@@ -17,7 +17,7 @@ const XTRACE = /^\++ \S/;
 const CODE =
   /^(?:>? ?\d{1,6} ?[|│┃]|[|│╷╵╭╰┌└├][ \t]|[|│╷╵]$|\d{1,6} [│|]|[~^]+$|[~^_ -]*[~^]{1,}[~^_ -]*$|LL \||> \d{1,6} ?\||::: )/;
 const FRAME =
-  /^(?:at (?:async |new |Object\.|[\w$.<>[\] /]{1,200} ?\(|\S{1,300}:\d+|file:|\S{1,200}\.)|from \S{1,300}:\d+|File "[^"]{1,300}", line \d+|#\d{1,3} +\S|\d{1,3}: +(?:0x|\S{1,200}::)|\.\.\. \d{1,4} (?:more|lines)|\.{3} \d+ lines matching|in \S{1,200} at \S|[\w/.~-]{1,240}:\d+ \(\w{1,80}\)|goroutine \d+|\S{1,200}\.go:\d+ \+0x|\(\S{1,200}\) \S{1,200}:\d+: |[\w$.<>]{1,100} \(\S{1,200}:\d+:\d+\)$|\[\d{1,3}\] \S{1,200} \/|- \/\S{1,240}$|@ \S{1,200}:\d+)/;
+  /^(?:at (?:async |new |Object\.|[\w$.<>[\] /]{1,200} ?\(|\S{1,300}:\d+|file:|\S{1,200}\.)|from \S{1,300}:\d+|File "[^"]{1,300}", line \d+|#\d{1,3} +\S|\d{1,3}: +(?:0x|\S{1,200}::)|\.\.\. \d{1,4} (?:more|lines)|\.{3} \d+ lines matching|… while |in \S{1,200} at \S|[\w/.~-]{1,240}:\d+ \(\w{1,80}\)|goroutine \d+|\S{1,200}\.go:\d+ \+0x|\(\S{1,200}\) \S{1,200}:\d+: |[\w$.<>]{1,100} \(\S{1,200}:\d+:\d+\)$|\[\d{1,3}\] \S{1,200} \/|- \/\S{1,240}$|@ \S{1,200}:\d+)/;
 const FOREIGN =
   /node:|node_modules|\binternal\/|site-packages|dist-packages|\/usr\/(?:lib|share|local\/lib|include)\/|<frozen |<anonymous>\)?$|\b(?:java|javax|jdk|sun|kotlin|scala|clojure|groovy)\.|\borg\.(?:springframework|junit|apache|gradle|hibernate|codehaus|testng|mockito|eclipse)\.|\/gems\/|\/rubies\/|\/vendor\/|\.cargo\/registry|\/rustc\/|\bruntime\/|\b(?:System|Microsoft|Xunit|NUnit)\.|native code|Native Method|\.pnpm|libc\.so|\/go\/src\/|lib\/elixir|\(elixir|\(stdlib|\(ex_unit|\(mix|file:\/\/\/.{0,200}node_modules|ext:/;
 const CAUSE =
@@ -25,7 +25,7 @@ const CAUSE =
 
 /** A line that is only a place in the source. */
 const PLACE =
-  /^(?:-{1,2}> |└─ |File |❯ |@ |in |at |on |at: |in file |from |→ |╭─\[ ?|┌─ |\.{3} |│ {1,4}on |# |✖ |×)?"?(?:file:\/\/)?(?:\.{0,2}\/)?[\w@.~+$()[\]-][^\s:"']{0,240}(?:\.\w{1,10}|file|Makefile|BUILD)"?(?::\d+(?::\d+|\.\d+)?(?:-\d+)?|,? (?:on )?lines? \d+(?:-\d+)?(?:[,:]? (?:in |col(?:umn)? ?|characters? )?\S{0,80})?|[( ]\d+[:,]\d+\)?)(?::in \S{1,100}| \d+\.\d+| in .{1,80}|: .{0,30}|, in .{1,100})?[\])]?:?(?: root stylesheet|\s.{0,20})?$/;
+  /^(?:-{1,2}> |└─ |File |❯ |@ |[Ii]n |at |on |at: |in file |from |→ |╭─\[ ?|┌─ |\.{3} |│ {1,4}on |# |✖ |×)?"?(?:file:\/\/)?(?:\.{0,2}\/)?[\w@.~+$()[\]-][^\s:"']{0,240}(?:\.\w{1,10}|file|Makefile|BUILD)"?(?::\d+(?::\d+|\.\d+)?(?:-\d+)?|,? (?:on )?lines? \d+(?:-\d+)?(?:[,:]? (?:in |col(?:umn)? ?|characters? )?\S{0,80})?|[( ]\d+[:,]\d+\)?)(?::in \S{1,100}| \d+\.\d+| in .{1,80}|: .{0,30}|, in .{1,100})?[\])]?:?(?: root stylesheet|\s.{0,20})?$/;
 /** A file's name alone: linters put it above its rows. */
 const FILE_HEADER =
   /^(?:FILE: |In |Line |✗ |✖ |-{3} |={3,} )?(?:\.{0,2}\/)?(?:[\w@.~+-]{1,100}\/){0,30}[\w@.~+-]{1,100}\.[A-Za-z]\w{0,9}(?: line \d+)?:?$/;

@@ -1,9 +1,19 @@
 /** Lines that name a failing test, in every runner's way. */
 import { rule } from './rule.ts';
 
+const CAUSE = { on: 'line' } as const;
 const TEST = { use: 'test', on: 'line' } as const;
 
 export const TESTS = [
+  rule('table-fail', 'test', 84, /\| FAIL \|$/, TEST),
+  rule('expected-block', 'test', 87, /^(?:\[FAILED\] )?Expected:?$/, CAUSE),
+  rule(
+    'named-failed',
+    'test',
+    83,
+    /^(?![>\d])(?!.{0,200}(?:\b(?:task|build|target|tests?|step|job|compilation|run)|\d) FAILED$)\S.{0,200} FAILED$/,
+    TEST,
+  ),
   rule('pytest-summary', 'test', 94, /^(?:FAILED|ERROR) \S{1,300}(?:::| - )\S/, TEST),
   rule('pytest-detail', 'test', 90, /^E {3}\s{0,8}\S/, { on: 'body', pick: 'first' }),
   rule('go-test', 'test', 84, /^--- FAIL: \S/, TEST),

@@ -25,14 +25,14 @@ export const WORDS = [
     'phrase',
     'error',
     56,
-    /\b(?:undefined|unexpected|unknown|invalid|missing|mismatch|unsupported|unrecognized|conflicts?|already exists|expired|crash(?:ed)?|corrupt(?:ed)?|too (?:large|long|many|old|new)|not (?:allowed|permitted|supported|valid|available|ready|reachable|enough)|unreachable|unavailable|exceed(?:s|ed)|out of range|violat(?:es|ion)|no matching|illegal|malformed|incompatible|rejected|unhealthy|inconsistent|stale|duplicate|must (?:be|not|have)|bad (?:request|gateway|value))\b/i,
+    /(?<![\w/.-])(?:undefined|unexpected|unknown|invalid|missing|mismatch|unsupported|unrecognized|conflicts?|already exists|expired|crash(?:ed)?|corrupt(?:ed)?|too (?:large|long|many|old|new)|not (?:allowed|permitted|supported|valid|available|ready|reachable|enough)|unreachable|unavailable|exceed(?:s|ed)|out of range|violat(?:es|ion)|no matching|illegal|malformed|incompatible|rejected|unhealthy|inconsistent|stale|duplicate|must (?:be|not|have)|bad (?:request|gateway|value))(?![\w/-]|\.\w)/i,
     WEAK,
   ),
   rule(
     'word',
     'error',
     46,
-    /\b(?:errors?|failed|fails|failing|failure|fatal|exception|abort(?:ed|ing)?)\b|(?:Error|Exception)\b|[a-z]Error:|\bErr:|FEHLER|ERREUR/i,
+    /(?<![\w/.-])(?:errors?|failed|fails|failing|failure|fatal|exception|abort(?:ed|ing)?)(?![\w/-]|\.\w)|(?:Error|Exception)\b|[a-z]Error:|\bErr:|FEHLER|ERREUR/i,
     WEAK,
   ),
 ];

@@ -63,7 +63,7 @@ export const WORLD = [
     'database',
     'database',
     90,
-    /^(?:ERROR \d{4} \([0-9A-Z]{5}\)|ERROR: {1,3}(?:relation|column|syntax error at|duplicate key|null value|permission denied for|database|role|type|function|constraint|insert or update|update or delete|cannot drop|deadlock)|FATAL: {1,3}\S|ORA-\d{5}|SQLSTATE\[|SQL Error|P\d{4}:? |Error: P\d{4})|password authentication failed|Access denied for user|Unknown database|UNIQUE constraint failed|violates (?:unique|foreign key|not-null|check) constraint|relation ".{1,80}" (?:does not|already) exist|no such (?:table|column)|near ".{1,40}": syntax error|You have an error in your SQL syntax|Duplicate (?:entry|column|key name)|database is locked|SequelizeDatabaseError|QueryFailedError/,
+    /^(?:ERROR \d{4} \([0-9A-Z]{5}\)|(?:.{0,80}: )?ERROR: {1,3}(?:relation|extension|schema|column|syntax error at|duplicate key|null value|permission denied for|database|role|type|function|constraint|insert or update|update or delete|cannot drop|deadlock)|FATAL: {1,3}\S|ORA-\d{5}|SQLSTATE\[|SQL Error|P\d{4}:? |Error: P\d{4})|password authentication failed|Access denied for user|Unknown database|UNIQUE constraint failed|violates (?:unique|foreign key|not-null|check) constraint|relation ".{1,80}" (?:does not|already) exist|no such (?:table|column)|near ".{1,40}": syntax error|You have an error in your SQL syntax|Duplicate (?:entry|column|key name)|database is locked|SequelizeDatabaseError|QueryFailedError/,
     BODY,
   ),
   rule(
@@ -84,7 +84,7 @@ export const WORLD = [
     'rights',
     'access',
     85,
-    /[Pp]ermission denied|\bEACCES\b|\bEPERM\b|[Oo]peration not permitted|[Aa]ccess (?:is )?denied|[Uu]nauthorized|[Nn]ot authorized|[Aa]uthentication (?:failed|required)|[Ii]nvalid (?:credentials|token|api key)|Read-only file system|\bEROFS\b|must be (?:root|run as)|Forbidden\b/,
+    /[Pp]ermission denied|\bEACCES\b|\bEPERM\b|[Oo]peration not permitted|[Aa]ccess (?:is )?denied|[Uu]nauthorized|[Nn]ot authorized|[Aa]uthentication (?:failed|required)|[Ii]nvalid (?:credentials|token|api key)|Read-only file system|(?:password|terminal) is required|NO_PUBKEY|[Pp]ublic key is not available|signatures? .{0,40}(?:verif|invalid)|is not signed|\bEROFS\b|must be (?:root|run as)|Forbidden\b/,
   ),
   rule(
     'package',
@@ -103,6 +103,13 @@ export const WORLD = [
     'file',
     82,
     /\bENOENT\b|[Nn]o such file or directory|\bENOTDIR\b|\bEISDIR\b|\bEEXIST\b|\bEMFILE\b|\bENFILE\b|\bELOOP\b|\bENAMETOOLONG\b|[Tt]oo many open files|File exists\b|FileNotFound|[Nn]ot a directory|Is a directory|Input\/output error|[Bb]roken pipe|EPIPE|\bEXDEV\b|\bEBUSY\b|resource busy/,
+  ),
+  // What gettext and libc say in other languages: no such file, permission denied, command not found.
+  rule(
+    'other-language',
+    'file',
+    82,
+    /Aucun fichier ou dossier|[Pp]ermission non accordée|commande introuvable|No existe el (?:archivo|fichero)|[Pp]ermiso denegado|orden no encontrada|Datei oder Verzeichnis nicht gefunden|Keine Berechtigung|(?:Kommando|Befehl) nicht gefunden|Arquivo ou diretório|Permissão negada|comando não encontrado|File o directory non esistente|Permesso negato|comando non trovato|Нет такого файла|Отказано в доступе|команда не найдена|そのようなファイル|許可がありません|コマンドが見つかりません|没有那个文件或目录|权限不够|未找到命令|그런 파일이나|명령을 찾을 수 없|Bestand of map bestaat niet|Nie ma takiego pliku/,
   ),
   rule(
     'missing-env',

@@ -27,6 +27,7 @@ const LABEL = new RegExp(
     '(?<shout>ERROR|FATAL|CRITICAL|SEVERE|WARN(?:ING)?|INFO|DEBUG|TRACE)(?:(?= )|:)',
     '(?<yarn>error|warning|info)(?= [A-Z"`\'])',
     '(?<letter>[EFe]): ',
+    '(?<program>[a-z][\\w.+-]{0,30}: (?=(?:error|fatal|warning): ))',
     '(?<mark>[✖✘✗×❌⨯🚨]|\\[!\\]|\\[x\\])(?= |$)',
     '(?<box>[│║┃>|](?= )|remote:(?= )|[│║┃](?=$))',
   ].join('|'),
@@ -83,8 +84,8 @@ function caseFits(groups: Record<string, string | undefined>, next: string): boo
 }
 
 function severityOf(groups: Record<string, string | undefined>): Severity {
-  const { npm, bracket, word, shout, yarn, letter, mark, box } = groups;
-  if (box !== undefined) return '';
+  const { npm, bracket, word, shout, yarn, letter, mark, box, program } = groups;
+  if (box !== undefined || program !== undefined) return '';
   if (letter !== undefined || mark !== undefined) return 'error';
   const label =
     npm === undefined ? (bracket ?? word ?? shout ?? yarn ?? '') : (npm.split(' ')[1] ?? '');

@@ -21,8 +21,8 @@ export function lineShape(line: string): string {
     .trim();
 }
 
-/** Shapes told apart at most: what comes later counts as rare. Some 3 MB. */
-const COUNTED = 50_000;
+/** Shapes told apart at most: what comes later counts as rare. Some 2 MB. */
+const COUNTED = 20_000;
 
 /** Counts shapes in bounded memory, by their `shapeKey`. */
 export interface ShapeCounts {

@@ -1,14 +1,20 @@
 /** Which driver goes with a type of `start`. */
 import type { Start } from '@runner/common/deploy-file';
 import { commandDriver } from './command.ts';
+import { composeDriver } from './compose.ts';
 import type { Driver } from './driver.ts';
 import { none } from './none.ts';
+import { pm2Driver } from './pm2.ts';
 import { processDriver } from './process.ts';
+import { systemdDriver } from './systemd.ts';
 
 const DRIVERS: Readonly<Record<Start['type'], Driver>> = {
   command: commandDriver,
+  compose: composeDriver,
   none,
+  pm2: pm2Driver,
   process: processDriver,
+  systemd: systemdDriver,
 };
 
 export function driverFor(start: Start): Driver {

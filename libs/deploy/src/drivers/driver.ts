@@ -32,5 +32,5 @@ export interface Driver {
   /** Stops what runs for the instance; that nothing runs is fine. */
   stop(target: Target): Promise<void>;
   /** Whether it runs, as far as the driver can know. */
-  status(target: Pick<Target, 'paths'>): 'running' | 'stopped' | 'unknown';
+  status(target: Target): 'running' | 'stopped' | 'unknown';
 }

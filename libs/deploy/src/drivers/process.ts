@@ -98,7 +98,7 @@ async function stop({ paths }: Pick<Target, 'paths'>): Promise<void> {
 export const processDriver = {
   async start(target: Target) {
     const { start, release, paths, env, log, redact, signal } = target;
-    if (start.type === 'none') return { death: () => undefined };
+    if (start.type !== 'process') return { death: () => undefined };
     await stop(target);
     makeFolder(paths.run);
     const outputPath = join(paths.run, 'output.log');

@@ -1,0 +1,153 @@
+/** Reads on from a candidate's line and says which of the following lines belong to it. */
+import { classify, type Match } from './classify.ts';
+import { marks } from './marks.ts';
+import type { Candidate, Row } from './row.ts';
+import { readLabels } from './severity.ts';
+
+/** A line to show. 0: must stand there, 1: helps when there is room, 2: only if there is plenty. */
+export interface Pick {
+  readonly row: Row;
+  readonly need: 0 | 1 | 2;
+}
+
+/** Rows of each sort that one block takes. */
+const MOST = { detail: 6, code: 3, text: 4, place: 2, field: 4 } as const;
+type Sort = keyof typeof MOST;
+
+/** What becomes of a line: it ends the block, is passed over, or is shown. */
+type Decision = 'stop' | 'skip' | { readonly sort: Sort; readonly need: Pick['need'] };
+
+interface Reading {
+  readonly candidate: Candidate;
+  /** A failing test: everything to the next test may be what it expected. */
+  readonly test: boolean;
+  /** What dies prints its stack after whatever else it says; a compiler's next message is another. */
+  readonly dies: boolean;
+  /** The line before cannot be the end of what it says. */
+  open: boolean;
+  /** A list follows, until the next blank line. */
+  listing: boolean;
+  frames: boolean;
+  code: boolean;
+  readonly taken: Record<Sort, number>;
+}
+
+/** The lines after the candidate's own that belong to it. */
+export function following(candidate: Candidate): Pick[] {
+  const { row: head, rule, around } = candidate;
+  const test = rule.class === 'test' || around.test !== undefined;
+  const open = isOpen(head.trimmed);
+  const reading: Reading = {
+    candidate,
+    test,
+    dies: test || rule.class === 'exception' || rule.class === 'crash',
+    open,
+    listing: open,
+    frames: false,
+    code: false,
+    taken: { detail: 0, code: 0, text: 0, place: 0, field: 0 },
+  };
+  const picks: Pick[] = [];
+  for (const [index, row] of candidate.after.entries()) {
+    const decision =
+      outside(row, reading) ?? known(row, reading) ?? told(row, reading, index === 0);
+    if (decision === 'stop') break;
+    if (decision === 'skip') continue;
+    reading.taken[decision.sort] += 1;
+    if (reading.taken[decision.sort] <= MOST[decision.sort])
+      picks.push({ row, need: decision.need });
+  }
+  return picks;
+}
+
+/** Lines that certainly belong to something else. */
+function outside(row: Row, { candidate, test }: Reading): Decision | null {
+  const { trimmed } = row;
+  const head = candidate.row;
+  const deeper = row.indent > head.indent;
+  if (marks.isPassing(trimmed) || marks.isStep(trimmed)) return 'stop';
+  if (marks.isEcho(trimmed) && !test) return 'stop';
+  if (marks.isSummary(trimmed)) return 'skip';
+  if (marks.isAftermath(trimmed) && !deeper) return 'stop';
+  if (!deeper && !marks.isDetail(trimmed)) {
+    if (marks.isAdvice(trimmed) || readLabels(trimmed).severity === 'info') return 'stop';
+  }
+  // `npm error` stands before its advice as well.
+  const quoted = head.whole !== head.trimmed;
+  return quoted && classify(row.whole)?.rule.use === 'wrapper' ? 'skip' : null;
+}
+
+/** Lines that their form alone explains: causes, fields, stack frames, code, places. */
+function known(row: Row, reading: Reading): Decision | null {
+  const { trimmed } = row;
+  const { taken } = reading;
+  if (/^Caused by:$/i.test(trimmed)) {
+    reading.open = true;
+    reading.listing = true;
+    return { sort: 'text', need: 0 };
+  }
+  if (marks.isField(trimmed)) {
+    return {
+      sort: 'field',
+      need: /^(?:expected|actual|location|file|path)/i.test(trimmed) ? 0 : 2,
+    };
+  }
+  if (marks.isCause(trimmed)) return 'skip';
+  if (marks.isFrame(trimmed)) {
+    reading.frames = true;
+    return marks.isForeign(trimmed) ? 'skip' : { sort: 'place', need: taken.place === 0 ? 0 : 2 };
+  }
+  if (marks.isCode(trimmed)) {
+    reading.code = true;
+    return /^[|│╷╵]?$/.test(trimmed) ? 'skip' : { sort: 'code', need: 1 };
+  }
+  if (marks.isPlace(trimmed)) return { sort: 'place', need: taken.place === 0 ? 0 : 1 };
+  return null;
+}
+
+/** Lines of words: more of the message, or another matter. */
+function told(row: Row, reading: Reading, next: boolean): Decision {
+  const { candidate, test, dies, open, listing, frames } = reading;
+  const { trimmed, gap } = row;
+  const head = candidate.row;
+  const deeper = row.indent > head.indent;
+  const inQuote = head.whole !== head.trimmed && row.whole !== trimmed;
+  const announced = candidate.around.announcer?.trimmed.endsWith(':') === true;
+  const match = classify(trimmed);
+  const sibling = (listing || announced) && !gap && (match === null || match.score < 80);
+  const near = deeper || open;
+  if (match !== null && isOther(match, reading, deeper)) return 'stop';
+  if (match !== null && !near && !test && !sibling && !inQuote) return dies ? 'skip' : 'stop';
+  if (match !== null && match.score >= 80 && (test || near)) {
+    reading.open = isOpen(trimmed);
+    return { sort: 'detail', need: 0 };
+  }
+  if (marks.isDetail(trimmed) && (deeper || test || inQuote || !gap)) {
+    return { sort: 'detail', need: frames ? 1 : 0 };
+  }
+  if (gap && !near && !dies && !inQuote) return 'stop';
+  if (marks.isProgress(trimmed) && !near) return 'stop';
+  if ((frames || (gap && !near && !inQuote)) && !test) return 'skip';
+  const wraps = next && !gap && /^[a-zäöü(]/.test(trimmed);
+  const helps =
+    deeper ||
+    test ||
+    reading.code ||
+    inQuote ||
+    (announced && sibling) ||
+    match?.rule.use === 'cause';
+  reading.listing &&= next || !gap;
+  reading.open = isOpen(trimmed) && reading.taken.text < 1;
+  return { sort: 'text', need: open || wraps || (listing && !gap) ? 0 : helps ? 1 : 2 };
+}
+
+/** Whether the match begins another message than the candidate's. */
+function isOther(match: Match, { candidate, open }: Reading, deeper: boolean): boolean {
+  if (match.rule.use === 'wrapper') return !deeper;
+  return match.rule.use === 'test' && !open && (match.rule === candidate.rule || !deeper);
+}
+
+/** Whether the line cannot be the end of what it says. */
+function isOpen(text: string): boolean {
+  return /[:,({[]$|\b(?:is|are|the|a|of|to|by|because|from|in|and|or|that)$/.test(text);
+}

@@ -1,0 +1,85 @@
+/** Measures an extractor on the logs in `error-corpus`, each with what a person must be told. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { cleanText, codePoints } from '@runner/common/text';
+
+/** One log of the corpus. `must_include` holds texts, or lists of which any one suffices. */
+export interface Case {
+  readonly id: string;
+  readonly family: string;
+  readonly kind: string;
+  readonly traits: readonly string[];
+  readonly must_include: readonly (string | readonly string[])[];
+  readonly must_not_lead_with?: readonly string[];
+  readonly must_not_include?: readonly string[];
+  readonly log: Buffer;
+}
+
+export interface Verdict {
+  /** Everything needed is there, nothing forbidden, the lead is not misleading, 800 at most. */
+  readonly ok: boolean;
+  /** The first line has at least one of the needed texts. */
+  readonly first: boolean;
+  /** Code points. */
+  readonly length: number;
+  /** What is wrong, in words; '' when `ok`. */
+  readonly fault: string;
+}
+
+/** What one message can hold. */
+export const LIMIT = 800;
+/** Characters of the first line that must not mislead. */
+const LEAD = 60;
+
+/** All cases, sorted by id. Logs of tools that the `x-` set holds were written by hand. */
+export function readCorpus(): Case[] {
+  const folder = corpusFolder();
+  return readdirSync(folder)
+    .sort()
+    .map((id) => ({
+      ...JSON.parse(readFileSync(join(folder, id, 'truth.json'), 'utf8')),
+      id,
+      log: readFileSync(join(folder, id, 'log.txt')),
+    }));
+}
+
+function corpusFolder(): string {
+  for (let folder = __dirname; folder !== dirname(folder); folder = dirname(folder)) {
+    const corpus = join(folder, 'libs', 'common', 'test', 'error-corpus');
+    if (existsSync(corpus)) return corpus;
+  }
+  throw new Error('libs/common/test/error-corpus is missing');
+}
+
+/** Compares an extraction with the truth of its case; white space does not count. */
+export function judge(truth: Case, text: string): Verdict {
+  const flat = plain(text);
+  const first = plain(text.split('\n').find((line) => plain(line) !== '') ?? '');
+  const within = (where: string) => (needed: string | readonly string[]) =>
+    [needed].flat().some((one) => where.includes(plain(one)));
+  const missing = truth.must_include.filter((needed) => !within(flat)(needed));
+  const forbidden = (truth.must_not_include ?? []).filter(within(flat));
+  const leads = (truth.must_not_lead_with ?? []).filter(within(first.slice(0, LEAD)));
+  const length = codePoints(text);
+  const faults = [
+    ...missing.map((needed) => `lacks ${JSON.stringify(needed)}`),
+    ...forbidden.map((one) => `shows ${JSON.stringify(one)}`),
+    ...leads.map((one) => `leads with ${JSON.stringify(one)}`),
+    ...(length > LIMIT ? [`has ${length} characters`] : []),
+  ];
+  return {
+    ok: faults.length === 0,
+    first: truth.must_include.some(within(first)),
+    length,
+    fault: faults.join(', '),
+  };
+}
+
+function plain(text: string): string {
+  return cleanText(text).replace(/\s+/g, ' ').trim();
+}
+
+/** The middle value; 0 of none. */
+export function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
+}
