@@ -1,5 +1,6 @@
 /** What is told about an app: everything in its state but the sealed token. */
-import type { AppState, Deployed } from './apps.ts';
+import { existsSync, readFileSync } from 'node:fs';
+import type { AppState, Deployed, Deploying } from './apps.ts';
 
 /** One app in `runner list` and `runner status`. */
 export interface AppSummary {
@@ -22,11 +23,12 @@ export interface AppSummary {
 }
 
 /**
- * `deploying`: a deploy is under way or was killed; `blocked`: the newest commit failed too often;
+ * `deploying`: a deploy is under way; `interrupted`: its process died, the next command cleans up;
+ * `blocked`: the newest commit failed too often;
  * `held`: its newest commit was rolled back by hand; `failing`: its last deploy failed; `ok`: its
  * last deploy succeeded; `new`: never deployed.
  */
-export type StateWord = 'deploying' | 'blocked' | 'held' | 'failing' | 'ok' | 'new';
+export type StateWord = 'deploying' | 'interrupted' | 'blocked' | 'held' | 'failing' | 'ok' | 'new';
 
 /** Summarises a state; `maxRetries` is asked only for an app that has failed. */
 export function summaryOf(app: AppState, maxRetries: number): AppSummary {
@@ -52,8 +54,20 @@ export function summaryOf(app: AppState, maxRetries: number): AppSummary {
 }
 
 function wordFor(app: AppState, maxRetries: number): StateWord {
-  if (app.deploying) return 'deploying';
+  if (app.deploying) return isAlive(app.deploying) ? 'deploying' : 'interrupted';
   if (app.failures) return app.failures.count >= maxRetries ? 'blocked' : 'failing';
   if (app.held) return 'held';
   return Object.values(app.instances).some((instance) => instance.current) ? 'ok' : 'new';
+}
+
+/** Whether the process that is named still runs: of this boot, and there. The lock decides; this tells. */
+function isAlive({ pid, boot_id: boot }: Deploying): boolean {
+  try {
+    return (
+      readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim() === boot &&
+      existsSync(`/proc/${pid}`)
+    );
+  } catch {
+    return true;
+  }
 }

@@ -5,36 +5,12 @@
  * here first and told in clap's words.
  */
 import mri from 'mri';
+import { normalise } from './argv.ts';
 import { usage } from './failure.ts';
 import type { Io } from './io.ts';
+import { type Flag, type Option, type Options, optionTitle } from './option.ts';
 import type { Format, Style } from './output.ts';
 import type { Paths } from './paths.ts';
-
-interface OptionBase {
-  readonly about: string;
-  readonly short?: string;
-  /** Long names of options that cannot be given together with this one. */
-  readonly conflicts?: readonly string[];
-}
-/** On or off. */
-export interface Flag extends OptionBase {
-  readonly kind: 'flag';
-}
-/** Takes one value, always a string, never empty. Its name never begins with `no-`: mri takes that for off. */
-export interface Value extends OptionBase {
-  readonly kind: 'value';
-  /** Shown in help as `<PLACEHOLDER>`. */
-  readonly placeholder: string;
-  readonly choices?: readonly string[];
-  readonly default?: string;
-  readonly required?: boolean;
-  /** The value may be empty, e.g. `--error ''`. */
-  readonly emptyAllowed?: boolean;
-  /** The value is never repeated in a message. */
-  readonly secret?: boolean;
-}
-export type Option = Flag | Value;
-export type Options = Readonly<Record<string, Option>>;
 
 export interface Positional {
   readonly about: string;
@@ -152,11 +128,6 @@ export function optionsOf(definition: Command): Options {
   return { ...definition.options, ...COMMON_OPTIONS };
 }
 
-/** `--token <TOKEN>` or `--json`, as clap names an option in its sentences. */
-export function optionTitle(name: string, option: Option): string {
-  return option.kind === 'value' ? `--${name} <${option.placeholder}>` : `--${name}`;
-}
-
 /** `<APP>`, `[APP]` or `[APP]...`. */
 export function positionalTitle(name: string, spec: Positional): string {
   const title = name.toUpperCase();
@@ -189,102 +160,6 @@ export function parse(definition: Command, argv: readonly string[]): Parsed {
   if (values.help === true) return { options: values, args: {} };
   checkConflicts(options, normal);
   return { options: values, args: placePositionals(definition, options, values, rest) };
-}
-
-/** Every option as `--name` or `--name=value`, checked; and what stands beside them. */
-function normalise(
-  options: Options,
-  argv: readonly string[],
-): { normal: string[]; rest: string[] } {
-  const normal: string[] = [];
-  const rest: string[] = [];
-  const seen = new Set<string>();
-  const shorts = new Map(
-    Object.entries(options).flatMap(([name, option]) =>
-      option.short ? [[option.short, name]] : [],
-    ),
-  );
-  const take = (name: string, inline: string | undefined, next: string | undefined): number => {
-    const option = options[name] as Option;
-    const title = optionTitle(name, option);
-    if (seen.has(name) && option.kind === 'value') {
-      throw usage(`the argument '${title}' cannot be used multiple times`);
-    }
-    seen.add(name);
-    if (option.kind === 'flag') {
-      if (inline !== undefined) {
-        throw usage(`unexpected value for '${title}' found; no more were expected`);
-      }
-      normal.push(`--${name}`);
-      return 0;
-    }
-    const value = inline ?? (next !== undefined && isValue(next) ? next : undefined);
-    if (value === undefined || (value === '' && !option.emptyAllowed)) {
-      throw usage(`a value is required for '${title}' but none was supplied`);
-    }
-    if (option.choices && !option.choices.includes(value)) {
-      const shown = option.secret ? '' : `'${value}' `;
-      throw usage(
-        `invalid value ${shown}for '${title}' [possible values: ${option.choices.join(', ')}]`,
-      );
-    }
-    normal.push(`--${name}=${value}`);
-    return inline === undefined ? 1 : 0;
-  };
-  for (let index = 0; index < argv.length; index += 1) {
-    const arg = argv[index] as string;
-    if (arg === '--') {
-      rest.push(...argv.slice(index + 1));
-      break;
-    }
-    if (arg.startsWith('--')) {
-      const equals = arg.indexOf('=');
-      const name = arg.slice(2, equals === -1 ? undefined : equals);
-      if (!Object.hasOwn(options, name)) throw unknownOption(`--${name}`, Object.keys(options));
-      index += take(name, equals === -1 ? undefined : arg.slice(equals + 1), argv[index + 1]);
-    } else if (arg.length > 1 && arg.startsWith('-')) {
-      index += takeShorts(arg, shorts, options, take, argv[index + 1]);
-    } else {
-      rest.push(arg);
-    }
-  }
-  return { normal, rest };
-}
-
-/** `-h`, `-o json`, `-ojson`, `-o=json`, `-ho json`. Returns how many further arguments it used. */
-function takeShorts(
-  arg: string,
-  shorts: ReadonlyMap<string, string>,
-  options: Options,
-  take: (name: string, inline: string | undefined, next: string | undefined) => number,
-  next: string | undefined,
-): number {
-  for (let at = 1; at < arg.length; at += 1) {
-    const name = shorts.get(arg[at] as string);
-    if (name === undefined) {
-      throw usage(
-        `unexpected argument '-${String.fromCodePoint(arg.codePointAt(at) as number)}' found`,
-      );
-    }
-    if (options[name]?.kind === 'value') {
-      const inline = arg.slice(at + 1).replace(/^=/, '');
-      return take(name, at + 1 < arg.length ? inline : undefined, next);
-    }
-    take(name, undefined, undefined);
-  }
-  return 0;
-}
-
-/** Whether an argument after an option is its value: `-` and negative numbers are, options are not. */
-function isValue(arg: string): boolean {
-  return !arg.startsWith('-') || arg === '-' || /^-\d/.test(arg);
-}
-
-function unknownOption(arg: string, names: readonly string[]): Error {
-  const near = nearest(arg.slice(2), names);
-  return usage(
-    `unexpected argument '${arg}' found${near ? `; a similar argument exists: '--${near}'` : ''}`,
-  );
 }
 
 function checkConflicts(options: Options, normal: readonly string[]): void {
@@ -326,39 +201,4 @@ function placePositionals(
   }
   if (used < rest.length) throw usage(`unexpected argument '${rest[used]}' found`);
   return args;
-}
-
-/** The name with the smallest edit distance, if it is near enough to be a slip of the finger. */
-export function nearest(word: string, names: readonly string[]): string | undefined {
-  if (word.length > 40) return undefined;
-  let best: string | undefined;
-  let least = Math.max(1, Math.floor(word.length / 3)) + 1;
-  for (const name of names) {
-    const distance = word.length > 1 && name.startsWith(word) ? 1 : editDistance(word, name);
-    if (distance < least) [best, least] = [name, distance];
-  }
-  return best;
-}
-
-/** Insertions, deletions, substitutions and swaps of neighbours (Damerau). */
-function editDistance(one: string, other: string): number {
-  let before: number[] = [];
-  let above = Array.from({ length: other.length + 1 }, (_, column) => column);
-  for (let row = 1; row <= one.length; row += 1) {
-    const line = [row];
-    for (let column = 1; column <= other.length; column += 1) {
-      const same = one[row - 1] === other[column - 1];
-      let cost = Math.min(
-        (above[column] as number) + 1,
-        (line[column - 1] as number) + 1,
-        (above[column - 1] as number) + (same ? 0 : 1),
-      );
-      const swapped = one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
-      if (row > 1 && column > 1 && swapped)
-        cost = Math.min(cost, (before[column - 2] as number) + 1);
-      line.push(cost);
-    }
-    [before, above] = [above, line];
-  }
-  return above[other.length] as number;
 }

@@ -83,7 +83,7 @@ function extraction(
   if (told?.grave === true && !TELLS_END.has(kind)) {
     text = text === '' ? told.words : `${told.words}\n${text}`;
     kind = told.class;
-  } else if (told !== null && silent) {
+  } else if (told !== null && (silent || leader.score < CERTAIN)) {
     text = text === '' ? told.words : `${text}\n${told.words}`;
     kind = said === undefined || said.class === 'exit' ? told.class : kind;
   }
@@ -94,6 +94,9 @@ function extraction(
     rule: said?.name ?? null,
   };
 }
+
+/** Below this score the line may only look like a cause: how the step ended is told as well. */
+const CERTAIN = 60;
 
 /** Kinds of trouble that already say how the step was ended from outside. */
 const TELLS_END: ReadonlySet<ErrorClass> = new Set(['memory', 'killed', 'crash', 'timeout']);

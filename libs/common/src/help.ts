@@ -1,13 +1,6 @@
 /** The help text of a tool and of a command, made from their definitions. */
-import {
-  COMMON_OPTIONS,
-  type Command,
-  type Options,
-  optionTitle,
-  positionalTitle,
-  type Tool,
-  titleOf,
-} from './command.ts';
+import { COMMON_OPTIONS, type Command, positionalTitle, type Tool, titleOf } from './command.ts';
+import { type Options, optionTitle } from './option.ts';
 
 function rows(entries: readonly (readonly [string, string])[]): string {
   const width = Math.min(30, Math.max(...entries.map(([left]) => left.length)));

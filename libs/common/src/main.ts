@@ -3,7 +3,6 @@ import {
   type Answer,
   type Command,
   type Context,
-  nearest,
   optionsOf,
   parse,
   type Tool,
@@ -13,6 +12,7 @@ import { EXIT, Failure, usage } from './failure.ts';
 import { harmless, harmlessLine, jsonLine } from './harmless.ts';
 import { commandHelp, toolHelp } from './help.ts';
 import { type Io, processIo } from './io.ts';
+import { nearest } from './nearest.ts';
 import { type ColourWhen, type Format, styleFor, yamlText } from './output.ts';
 import { chooseRoot, pathsOf } from './paths.ts';
 import { redactor } from './secret.ts';

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { command, nearest, parse } from '../src/command.ts';
+import { command, parse } from '../src/command.ts';
 import { Failure } from '../src/failure.ts';
+import { nearest } from '../src/nearest.ts';
 import { refusal } from './refusal.ts';
 
 const add = command({

@@ -1,0 +1,36 @@
+/** Which name was probably meant. */
+
+/** The name with the smallest edit distance, if it is near enough to be a slip of the finger. */
+export function nearest(word: string, names: readonly string[]): string | undefined {
+  if (word.length > 40) return undefined;
+  let best: string | undefined;
+  let least = Math.max(1, Math.floor(word.length / 3)) + 1;
+  for (const name of names) {
+    const distance = word.length > 1 && name.startsWith(word) ? 1 : editDistance(word, name);
+    if (distance < least) [best, least] = [name, distance];
+  }
+  return best;
+}
+
+/** Insertions, deletions, substitutions and swaps of neighbours (Damerau). */
+function editDistance(one: string, other: string): number {
+  let before: number[] = [];
+  let above = Array.from({ length: other.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= one.length; row += 1) {
+    const line = [row];
+    for (let column = 1; column <= other.length; column += 1) {
+      const same = one[row - 1] === other[column - 1];
+      let cost = Math.min(
+        (above[column] as number) + 1,
+        (line[column - 1] as number) + 1,
+        (above[column - 1] as number) + (same ? 0 : 1),
+      );
+      const swapped = one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
+      if (row > 1 && column > 1 && swapped)
+        cost = Math.min(cost, (before[column - 2] as number) + 1);
+      line.push(cost);
+    }
+    [before, above] = [above, line];
+  }
+  return above[other.length] as number;
+}

@@ -1,0 +1,32 @@
+/** What an option of a command is. */
+
+interface OptionBase {
+  readonly about: string;
+  readonly short?: string;
+  /** Long names of options that cannot be given together with this one. */
+  readonly conflicts?: readonly string[];
+}
+/** On or off. */
+export interface Flag extends OptionBase {
+  readonly kind: 'flag';
+}
+/** Takes one value, always a string, never empty. Its name never begins with `no-`: mri takes that for off. */
+export interface Value extends OptionBase {
+  readonly kind: 'value';
+  /** Shown in help as `<PLACEHOLDER>`. */
+  readonly placeholder: string;
+  readonly choices?: readonly string[];
+  readonly default?: string;
+  readonly required?: boolean;
+  /** The value may be empty, e.g. `--error ''`. */
+  readonly emptyAllowed?: boolean;
+  /** The value is never repeated in a message. */
+  readonly secret?: boolean;
+}
+export type Option = Flag | Value;
+export type Options = Readonly<Record<string, Option>>;
+
+/** `--token <TOKEN>` or `--json`, as clap names an option in its sentences. */
+export function optionTitle(name: string, option: Option): string {
+  return option.kind === 'value' ? `--${name} <${option.placeholder}>` : `--${name}`;
+}
