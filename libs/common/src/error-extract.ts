@@ -14,7 +14,7 @@ import { lastWords } from './error-extract/last-words.ts';
 import { createLineReader } from './error-extract/lines.ts';
 import type { ErrorClass } from './error-extract/rule.ts';
 import { redactor } from './secret.ts';
-import { cutCodePoints } from './text.ts';
+import { codePoints, cutCodePoints } from './text.ts';
 
 export { lineShape } from './error-extract/shape.ts';
 
@@ -72,25 +72,22 @@ function extraction(
   const baseline = options.baseline ?? new Set<string>();
   const ranked = rank(collected, baseline);
   const leader = ranked.find(({ score, candidate }) => score >= TRUSTED[candidate.rule.use]);
-  const silent = leader === undefined || leader.candidate.rule.use === 'wrapper';
-  const composed = silent
-    ? lastWords(collected, leader, baseline, max, redact)
-    : compose(ranked, max, redact);
   const said = leader?.candidate.rule;
+  const silent = leader === undefined || said?.use === 'wrapper';
   const told = ending(options);
-  let text = redact(composed.text);
-  let kind = said?.class ?? 'silent';
-  if (told?.grave === true && !TELLS_END.has(kind)) {
-    text = text === '' ? told.words : `${told.words}\n${text}`;
-    kind = told.class;
-  } else if (told !== null && (silent || leader.score < CERTAIN)) {
-    text = text === '' ? told.words : `${text}\n${told.words}`;
-    kind = said === undefined || said.class === 'exit' ? told.class : kind;
-  }
+  const first = told?.grave === true && !TELLS_END.has(said?.class ?? 'silent');
+  const last = told !== null && !told.grave && (silent || leader.score < CERTAIN);
+  const words = first || last ? told.words : '';
+  const room = Math.max(0, max - (words === '' ? 0 : codePoints(words) + 1));
+  const { text, lines } = silent
+    ? lastWords(collected, leader, baseline, room, redact)
+    : compose([leader, ...ranked.filter((other) => other !== leader)], room, redact);
+  const parts = [first ? words : '', redact(text), last ? words : ''];
+  const ends = first || (last && (said === undefined || said.class === 'exit'));
   return {
-    text: cutCodePoints(text, max),
-    lines: composed.lines,
-    class: kind,
+    text: cutCodePoints(parts.filter((part) => part !== '').join('\n'), max),
+    lines,
+    class: ends ? told.class : (said?.class ?? 'silent'),
     rule: said?.name ?? null,
   };
 }

@@ -31,6 +31,10 @@ export const extract = command({
         `invalid value '${options.max}' for '--max <N>': it must be a whole number above 0`,
       );
     }
+    // A log of any size is read in passing: a small young generation keeps the process small too.
+    const { setFlagsFromString } = process.getBuiltinModule('node:v8');
+    setFlagsFromString('--max-semi-space-size=1');
+    setFlagsFromString('--semi-space-growth-factor=1');
     const { createExtractor } = await import('@runner/common/error-extract');
     const { redactor } = await import('@runner/common/secret');
     const extractor = createExtractor({ max, redact: redactor() });
