@@ -8,6 +8,15 @@ const SMALL = 6_000;
 
 const isLazy = ({ kind }) => kind === 'dynamic-import';
 
+/** Built-in modules that Node has loaded before any program begins. */
+const LOADED = new Set(['node:fs', 'node:path']);
+
+/** Whether a chunk costs less in the entry: little code, and no module that is slow to load. */
+function isSmall({ text, imports }) {
+  const slow = imports.some(({ path, external }) => external && !LOADED.has(path));
+  return text.length < SMALL && !slow;
+}
+
 /** Everything that is loaded together with a chunk: itself and what it imports statically. */
 function loadedWith(chunks, first) {
   const loaded = new Set();
@@ -66,7 +75,9 @@ function joins(chunks, entry) {
       const { inputs, entry: source } = chunks.get(root);
       return inputs.length === 0 && chunks.get(path).inputs.includes(source);
     });
-    const small = chunks.get(path).text.length < SMALL ? entry : undefined;
+    // It must not bring another file along.
+    const alone = [...loadedWith(chunks, path)].every((part) => part === path || start.has(part));
+    const small = alone && isSmall(chunks.get(path)) ? entry : undefined;
     const file = first ?? facade ?? small;
     if (file !== undefined) joined.set(path, file);
   }
