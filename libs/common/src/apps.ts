@@ -1,6 +1,6 @@
 /** The registry: one state file per app, read, listed and written whole. */
 import { Failure } from './failure.ts';
-import { isThere, makeFolder, namesIn, readIfThere, writeWhole } from './files.ts';
+import { isThere, makeFolder, namesIn, readTextIfThere, writeWhole } from './files.ts';
 import { appName, isAppName } from './names.ts';
 import type { Paths } from './paths.ts';
 
@@ -86,7 +86,8 @@ const DEPLOYING_SHAPE: Shape = {
 };
 
 function hasShape(value: Record<string, unknown>, shape: Shape): boolean {
-  return Object.entries(shape).every(([field, type]) => typeof value[field] === type);
+  for (const field in shape) if (typeof value[field] !== shape[field]) return false;
+  return true;
 }
 
 /** Reads a state file's text. Throws `state_malformed` or `state_unsupported`. */
@@ -117,9 +118,8 @@ function parseState(name: string, text: string): AppState {
   const instances = value.instances ?? {};
   if (!isRecord(instances)) throw bad('has no section instances');
   for (const instance of Object.values(instances)) checkInstance(instance, bad);
-  return {
-    ...value,
-    version: 1,
+  return Object.assign(value, {
+    version: 1 as const,
     app: name,
     repo: text_('repo'),
     branch: text_('branch'),
@@ -131,7 +131,7 @@ function parseState(name: string, text: string): AppState {
     held: optional(value.held, HELD_SHAPE, bad) as AppState['held'],
     deploying: optional(value.deploying, DEPLOYING_SHAPE, bad) as AppState['deploying'],
     last_checked: typeof value.last_checked === 'string' ? value.last_checked : null,
-  };
+  });
 }
 
 function checkInstance(instance: unknown, bad: (why: string) => Failure): void {
@@ -155,8 +155,8 @@ function optional(value: unknown, shape: Shape, bad: (why: string) => Failure): 
 
 /** Reads an app; undefined when it is not registered. Throws `name_invalid`, `state_malformed`, … */
 export function findApp(paths: Paths, name: string): AppState | undefined {
-  const bytes = readIfThere(paths.state(appName(name)), STATE_MAX);
-  return bytes && parseState(name, bytes.toString('utf8'));
+  const text = readTextIfThere(paths.state(appName(name)), STATE_MAX);
+  return text === undefined ? undefined : parseState(name, text);
 }
 
 /** Reads an app; an unknown one is the Failure `app_not_found`, also when the name is no name. */
@@ -175,22 +175,39 @@ export function appNames(paths: Paths): string[] {
     .filter(isAppName);
 }
 
-/** All apps; one that cannot be read is told beside the others and never hides them. */
-export function listApps(paths: Paths): {
-  apps: AppState[];
-  unreadable: { app: string; failure: Failure }[];
-} {
-  const apps: AppState[] = [];
-  const unreadable: { app: string; failure: Failure }[] = [];
+/** An app whose state cannot be read. */
+export interface UnreadableApp {
+  readonly app: string;
+  readonly failure: Failure;
+}
+
+/** Shows one app after the other, without keeping them; what cannot be read hides no other. */
+export function visitApps(
+  paths: Paths,
+  visit: (app: AppState) => void,
+  unreadable: (app: UnreadableApp) => void,
+): void {
   for (const name of appNames(paths)) {
+    let app: AppState | undefined;
     try {
-      const app = findApp(paths, name);
-      if (app) apps.push(app);
+      app = findApp(paths, name);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      unreadable.push({ app: name, failure: error });
+      unreadable({ app: name, failure: error });
     }
+    if (app) visit(app);
   }
+}
+
+/** All apps; one that cannot be read is told beside the others and never hides them. */
+export function listApps(paths: Paths): { apps: AppState[]; unreadable: UnreadableApp[] } {
+  const apps: AppState[] = [];
+  const unreadable: UnreadableApp[] = [];
+  visitApps(
+    paths,
+    (app) => apps.push(app),
+    (app) => unreadable.push(app),
+  );
   return { apps, unreadable };
 }
 

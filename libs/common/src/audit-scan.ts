@@ -6,7 +6,7 @@ import { closeSync, constants, createReadStream, fstatSync, openSync } from 'nod
 import { basename, dirname, join } from 'node:path';
 import { kindOf, type LogRecord, projectOf, readRecord } from './events.ts';
 import { Failure, systemCode, systemFailure } from './failure.ts';
-import { namesIn, readRange } from './files.ts';
+import { namesIn, readIfThere, readRange } from './files.ts';
 import type { Paths } from './paths.ts';
 
 const NEWLINE = 0x0a;
@@ -184,6 +184,38 @@ export async function newestRecord(
   for (const path of files) {
     const found = await newestIn(path, needle, accept);
     if (found) return found;
+  }
+  return undefined;
+}
+
+/**
+ * The newest event of a deploy that is one of these kinds: in the live log, the one rotated before it,
+ * or among those that wait to be appended.
+ */
+export function eventOfDeploy(
+  paths: Paths,
+  deployId: string,
+  kinds: readonly string[],
+): LogRecord | undefined {
+  const accept = (record: LogRecord | undefined) =>
+    record?.deploy_id === deployId && kinds.includes(String(kindOf(record))) ? record : undefined;
+  for (const name of namesIn(paths.auditSpool).filter((each) => each.includes(`-${deployId}-`))) {
+    const line = readIfThere(join(paths.auditSpool, name), LINE_MAX);
+    const found = line && accept(readRecord(line));
+    if (found) return found;
+  }
+  const plain = logFiles(paths).filter((path) => !path.endsWith('.gz'));
+  for (const path of plain.slice(0, 2)) {
+    const fd = openLog(path);
+    if (fd === undefined) continue;
+    try {
+      for (const line of linesBackward(fd, Buffer.from(JSON.stringify(deployId)))) {
+        const found = accept(readRecord(line));
+        if (found) return found;
+      }
+    } finally {
+      closeSync(fd);
+    }
   }
   return undefined;
 }

@@ -99,3 +99,12 @@ export function appendKept(paths: Paths): void {
     lock.release();
   }
 }
+
+/** The same for a reader: what still cannot be appended is left for the next command. */
+export function appendWaiting(paths: Paths): void {
+  try {
+    appendKept(paths);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+  }
+}

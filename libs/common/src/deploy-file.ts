@@ -101,17 +101,22 @@ export function readDeployFile(bytes: Uint8Array | undefined): DeployFile {
   const notify = section(values, 'notify');
   if (values.has('stop') && start.type !== 'command')
     throw fail('stop', 'goes with start.type command alone');
+  const instances = instancesOf(section(values, 'instances'));
+  const shared = list(values.get('shared')).map((path) => sharedPath(path, fail));
+  if (shared.length > 0 && instances.length > 1) {
+    throw fail('shared', 'goes with a single instance: a release is built once for all of them');
+  }
   return {
-    instances: instancesOf(section(values, 'instances')),
+    instances,
     build: {
       run: list(buildMap.get('run')),
       timeout: milliseconds(buildMap.get('timeout'), 1_800_000),
     },
     start,
     stop: values.get('stop') as string | undefined,
-    health: healthOf(section(values, 'health'), fail),
+    health: healthOf(section(values, 'health'), instances, fail),
     keep: (values.get('keep') ?? 5) as number,
-    shared: list(values.get('shared')).map((path) => sharedPath(path, fail)),
+    shared,
     hooks: Object.fromEntries(
       HOOKS.map((hook) => [hook, list(hooks?.get(hook))]),
     ) as DeployFile['hooks'],
@@ -176,17 +181,30 @@ function startOf(start: Map<string, unknown> | undefined, fail: Fail): Start {
   return { type, run: text('run'), timeout };
 }
 
-function healthOf(health: Map<string, unknown> | undefined, fail: Fail): Health | undefined {
+function healthOf(
+  health: Map<string, unknown> | undefined,
+  instances: readonly Instance[],
+  fail: Fail,
+): Health | undefined {
   if (!health) return undefined;
   const kinds = (['url', 'cmd', 'tcp'] as const).filter((kind) => health.has(kind));
   const [kind] = kinds;
   if (kind === undefined || kinds.length > 1) throw fail('health', 'needs one of url, cmd, tcp');
+  const target = health.get(kind) as string;
+  for (const [, name = ''] of kind === 'cmd' ? [] : target.matchAll(/\$\{([^}]*)\}/g)) {
+    const without = instances.find((instance) => !Object.hasOwn(instance.env, name));
+    if (without)
+      throw fail(
+        `health.${kind}`,
+        `uses \${${name}}, which the env of ${without.name} does not set`,
+      );
+  }
   const [low = '200', high] = String(health.get('expect') ?? '200-299').split('-');
   if (high !== undefined && Number(high) < Number(low))
     throw fail('health.expect', 'ends before it begins');
   return {
     kind,
-    target: health.get(kind) as string,
+    target,
     expect: [Number(low), Number(high ?? low)],
     interval: milliseconds(health.get('interval'), 1_000),
     timeout: milliseconds(health.get('timeout'), 5_000),

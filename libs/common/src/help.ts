@@ -2,15 +2,32 @@
 import { COMMON_OPTIONS, type Command, positionalTitle, type Tool, titleOf } from './command.ts';
 import { type Options, optionTitle } from './option.ts';
 
+/** No line of a help is longer, in characters; what an author broke by hand is left as it is. */
+const WIDTH = 100;
+
+/** Two columns; a text on the right that is too long goes on below itself. */
 function rows(entries: readonly (readonly [string, string])[]): string {
   const width = Math.min(30, Math.max(...entries.map(([left]) => left.length)));
+  const margin = ' '.repeat(width + 4);
   return entries
-    .map(([left, right]) =>
-      left.length > width
-        ? `  ${left}\n  ${' '.repeat(width)}  ${right}\n`
-        : `  ${left.padEnd(width)}  ${right}\n`,
-    )
+    .map(([left, right]) => {
+      const text = wrap(right, WIDTH - margin.length).join(`\n${margin}`);
+      return left.length > width
+        ? `  ${left}\n${margin}${text}\n`
+        : `  ${left.padEnd(width)}  ${text}\n`;
+    })
     .join('');
+}
+
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= width)
+      lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
 }
 
 function optionRows(options: Options): [string, string][] {

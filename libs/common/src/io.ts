@@ -87,7 +87,9 @@ function openSink(fd: number, name: string): Sink {
         } catch (error) {
           const code = systemCode(error);
           if (code === 'EAGAIN') sleep(2);
-          else if (code === 'EPIPE' || code === 'EBADF' || code === 'EIO') closed = true;
+          // What stderr does not take must not keep a command from its work.
+          else if (fd === 2 || code === 'EPIPE' || code === 'EBADF' || code === 'EIO')
+            closed = true;
           else throw new Failure('output_failed', `cannot write to ${name}: ${systemWords(error)}`);
           if (closed) return;
         }
@@ -150,7 +152,7 @@ export function processIo(): Io {
       try {
         return process.cwd();
       } catch {
-        return '/';
+        throw new Failure('file_unreadable', 'the current folder does not exist any more');
       }
     },
     uid: process.geteuid?.() ?? 0,

@@ -48,6 +48,8 @@ export function takeLock(path: string, waitSeconds: number, holder: Holder = {})
     const { spawnSync } = process.getBuiltinModule('node:child_process');
     const done = spawnSync('flock', ['-x', ...wait, '-E', String(HELD), '3'], {
       stdio: ['ignore', 'ignore', 'ignore', fd],
+      // Nothing else: RUNNER_TOKEN may stand in the environment.
+      env: { PATH: process.env.PATH },
     });
     if (done.status === HELD) {
       closeSync(fd);

@@ -119,6 +119,7 @@ function checkText(
   const text = typeof tree.value === 'string' ? tree.value : tree.source;
   if (schema.enum && !schema.enum.includes(text))
     throw fail(`must be one of ${schema.enum.join(', ')}`);
+  if (text.includes('\0')) throw fail('must not hold a NUL character');
   if (text.length < (schema.minLength ?? 0)) throw fail('must not be empty');
   if (schema.pattern !== undefined && !new RegExp(schema.pattern, 'u').test(text)) {
     throw fail(`must be ${schema.wanted ?? `a text like ${schema.pattern}`}`);

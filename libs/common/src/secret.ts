@@ -52,10 +52,13 @@ export function tokenSecret(text: string): Secret {
   return new Secret(token);
 }
 
+/** Loaded with the first digest: most commands make none. */
+let crypto: typeof import('node:crypto') | undefined;
+
 /** sha256 of a secret as 64 hex characters: what grouping compares. */
 export function digestOf(secret: Secret): string {
-  const { createHash } = process.getBuiltinModule('node:crypto');
-  return createHash('sha256').update(secret.reveal(), 'utf8').digest('hex');
+  crypto ??= process.getBuiltinModule('node:crypto');
+  return crypto.hash('sha256', secret.reveal(), 'hex');
 }
 
 /** Shows a digest as `tk_1234…9abc`: first and last four of its first 12 hex characters. */

@@ -5,7 +5,14 @@ import { openToken } from '../src/app-token.ts';
 import { createApp, requireApp, writeApp } from '../src/apps.ts';
 import type { Paths } from '../src/paths.ts';
 import { Secret } from '../src/secret.ts';
-import { addMasterKey, createKeyring, dropOldKeys, open, requireKeyring, seal } from '../src/vault.ts';
+import {
+  addMasterKey,
+  createKeyring,
+  dropOldKeys,
+  open,
+  requireKeyring,
+  seal,
+} from '../src/vault.ts';
 import { told } from './refusal.ts';
 import { freshRoot } from './scratch.ts';
 
@@ -21,7 +28,10 @@ function withApp(token: string | undefined): Paths {
     branch: 'main',
     created_at: 'then',
     updated_at: 'then',
-    state: token === undefined ? {} : { repohost_token: seal(new Secret(token), 'shop', keyring, false) },
+    state:
+      token === undefined
+        ? {}
+        : { repohost_token: seal(new Secret(token), 'shop', keyring, false) },
     instances: {},
     failures: null,
     held: null,
@@ -76,7 +86,14 @@ test('an unknown app is told, also by a name that is none', () => {
 
 test('a rekey between reading the state and reading the key is not noticed', () => {
   const paths = withApp(TOKEN);
-  assert.is(openToken(paths, meanwhile(() => rekey(paths)), 'shop')?.reveal(), TOKEN);
+  assert.is(
+    openToken(
+      paths,
+      meanwhile(() => rekey(paths)),
+      'shop',
+    )?.reveal(),
+    TOKEN,
+  );
 });
 
 test('nor is a second one', () => {
@@ -101,7 +118,10 @@ test('a token that was taken away meanwhile is none, an app that was removed is 
     rekey(removed);
     rmSync(removed.state('shop'));
   };
-  assert.match(told(() => openToken(removed, meanwhile(remove), 'shop')), /^app_not_found: /);
+  assert.match(
+    told(() => openToken(removed, meanwhile(remove), 'shop')),
+    /^app_not_found: /,
+  );
 });
 
 test('a key that is really missing is told after a second look', () => {
@@ -109,9 +129,15 @@ test('a key that is really missing is told after a second look', () => {
   const keys = readFileSync(paths.mkey);
   rmSync(paths.mkey);
   createKeyring(paths, {});
-  assert.match(told(() => openToken(paths, {}, 'shop')), /^mkey_unknown: .*'shop'/);
+  assert.match(
+    told(() => openToken(paths, {}, 'shop')),
+    /^mkey_unknown: .*'shop'/,
+  );
   renameSync(paths.mkey, `${paths.mkey}.other`);
-  assert.match(told(() => openToken(paths, {}, 'shop')), /^mkey_missing: /);
+  assert.match(
+    told(() => openToken(paths, {}, 'shop')),
+    /^mkey_missing: /,
+  );
   writeFileSync(paths.mkey, keys, { mode: 0o600 });
   assert.is(openToken(paths, {}, 'shop')?.reveal(), TOKEN);
   assert.is(requireKeyring(paths, {}).length, 1);

@@ -29,8 +29,6 @@ test('a whole file is read as it is meant', () => {
   const file = read(`# how the shop is deployed
 instances:
   eu: { domain: eu.shop.example, env: { PORT: 3000, NAME: "x y", BIG: 12345678901234567890 } }
-  us:
-    domain: us.shop.example:8443
 build: { run: [npm ci, npm run build], timeout: 5m }
 start: { type: process, run: node server.js, timeout: 20s }
 health: { url: "http://127.0.0.1:\${PORT}/health", expect: 200-204, interval: 250ms, timeout: 2, within: 1m }
@@ -46,7 +44,6 @@ notify: { channel: discord }
         domain: 'eu.shop.example',
         env: { PORT: '3000', NAME: 'x y', BIG: '12345678901234567890' },
       },
-      { name: 'us', domain: 'us.shop.example:8443', env: {} },
     ],
     build: { run: ['npm ci', 'npm run build'], timeout: 300_000 },
     start: { type: 'process', run: 'node server.js', timeout: 20_000 },
@@ -68,6 +65,35 @@ notify: { channel: discord }
     hooks: { ...DEFAULTS.hooks, pre_build: ['./prepare'], on_failure: ['one', 'two'] },
     notify: 'discord',
   });
+});
+
+test('several instances keep the order of the file, each with its domain and environment', () => {
+  const { instances } = read(
+    'instances:\n  us: { domain: us.shop.example:8443 }\n  eu: { env: { A: b } }\n',
+  );
+  assert.equal(instances, [
+    { name: 'us', domain: 'us.shop.example:8443', env: {} },
+    { name: 'eu', domain: undefined, env: { A: 'b' } },
+  ]);
+});
+
+test('what could only fail after the switch is refused before it', () => {
+  for (const [text, sentence] of [
+    [
+      'instances: {a: {}, b: {}}\nshared: [.env]\n',
+      ':2: shared: goes with a single instance: a release is built once for all of them',
+    ],
+    [
+      'health: {url: "http://${NOPE}/"}\n',
+      ':1: health.url: uses ${NOPE}, which the env of default does not set',
+    ],
+    ['build: "a\\0b"\n', ':1: build: must not hold a NUL character'],
+  ] as const) {
+    assert.is(
+      told(() => read(text)),
+      `deploy_file_invalid: .deploy.yml${sentence}`,
+    );
+  }
 });
 
 test('build is a command, a list of them or a section', () => {
@@ -128,7 +154,8 @@ test('health says what answers, and what answer is healthy', () => {
   assert.equal(expect('"301"'), [301, 301]);
   assert.equal(expect('200-399'), [200, 399]);
   assert.equal(read('health: {cmd: ./check}\n').health?.kind, 'cmd');
-  assert.equal(read('health: {tcp: "localhost:${PORT}"}\n').health?.target, 'localhost:${PORT}');
+  const withPort = 'instances: {a: {env: {PORT: 1}}}\nhealth: {tcp: "localhost:${PORT}"}\n';
+  assert.equal(read(withPort).health?.target, 'localhost:${PORT}');
   assert.equal(read('health: {tcp: "x:1"}\n').health, {
     kind: 'tcp',
     target: 'x:1',

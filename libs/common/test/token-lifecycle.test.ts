@@ -91,7 +91,9 @@ test('any token survives being sealed, copied, sealed anew and opened, in any la
         rekey(paths, ['one', 'two']);
       }
       assert.equal(
-        ['one', 'two'].map((app) => hasTwoLayers(requireApp(paths, app).state.repohost_token ?? '')),
+        ['one', 'two'].map((app) =>
+          hasTwoLayers(requireApp(paths, app).state.repohost_token ?? ''),
+        ),
         [first, second],
       );
       for (const app of ['one', 'two']) assert.is(openToken(paths, {}, app)?.reveal(), text);
@@ -142,11 +144,18 @@ test('what has other bytes, or too many, is refused in one sentence that does no
 test('bytes that are no UTF-8 are refused too', () => {
   const file = join(scratch(), 'token');
   fc.assert(
-    fc.property(fc.integer({ min: 0x80, max: 0xff }), fc.stringMatching(/^[!-~]{0,20}$/), (byte, rest) => {
-      writeFileSync(file, Buffer.concat([Buffer.from([byte]), Buffer.from(rest)]));
-      const { io } = ioWith('');
-      assert.match(told(() => readToken(io, choice({ 'token-file': file }), 'T')), /^token_invalid: /);
-    }),
+    fc.property(
+      fc.integer({ min: 0x80, max: 0xff }),
+      fc.stringMatching(/^[!-~]{0,20}$/),
+      (byte, rest) => {
+        writeFileSync(file, Buffer.concat([Buffer.from([byte]), Buffer.from(rest)]));
+        const { io } = ioWith('');
+        assert.match(
+          told(() => readToken(io, choice({ 'token-file': file }), 'T')),
+          /^token_invalid: /,
+        );
+      },
+    ),
   );
 });
 

@@ -6,7 +6,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { Failure } from '@runner/common/failure';
+import { Failure, systemFailure } from '@runner/common/failure';
 import { makeFolder, writeFully } from '@runner/common/files';
 import type { Io } from '@runner/common/io';
 import { openNameless } from './deploy-log.ts';
@@ -40,6 +40,8 @@ export function git(
 ): Promise<GitResult> {
   const env = gitEnvironment(io.env);
   const fd = options.source ? credential(options.source, env) : undefined;
+  // Unencrypted is this machine alone: a proxy has no business there.
+  if (options.source?.gitUrl.startsWith('http:')) env.no_proxy = '*';
   return new Promise((resolve, reject) => {
     const child = spawn('git', [...SAFE, ...args], {
       cwd: options.cwd,
@@ -100,6 +102,11 @@ function credential(source: Source, env: Record<string, string>): number | undef
   const folder = dirname(source.mirror);
   makeFolder(folder);
   const fd = openNameless(folder, 'credential');
-  writeFully(fd, Buffer.from(`${source.token.reveal()}\n`));
+  try {
+    writeFully(fd, Buffer.from(`${source.token.reveal()}\n`));
+  } catch (error) {
+    closeSync(fd);
+    throw systemFailure(error, `write to ${folder}`);
+  }
   return fd;
 }

@@ -4,7 +4,7 @@ import { type TargetParts, targetOf } from './instance-target.ts';
 import type { Job } from './job.ts';
 import { partsOf, previousOf } from './job-target.ts';
 import { reported } from './reporter.ts';
-import { runStep, StepFailure, shellStep } from './step.ts';
+import { asStepFailure, runStep, shellStep } from './step.ts';
 
 /** Time limit of one hook, in milliseconds. */
 const HOOK_TIMEOUT = 60_000;
@@ -29,13 +29,17 @@ export async function runHook(
   job: Job,
   parts: TargetParts,
   hook: Hook,
-  folder: string | undefined,
-  error = '',
+  { folder, error = '' }: { folder?: string; error?: string } = {},
 ): Promise<void> {
   const commands = parts.file.hooks[hook];
   if (commands.length === 0) return;
   const target = targetOf(parts);
-  const env = { ...target.env, ...hookEnvironment(job, parts.instance, error) };
+  const cwd = folder ?? target.release;
+  const env = {
+    ...target.env,
+    ...hookEnvironment(job, parts.instance, error),
+    RUNNER_RELEASE: cwd,
+  };
   for (const command of commands) {
     await reported(job.reporter, `${hook}: ${command}`, () =>
       runStep(
@@ -44,7 +48,7 @@ export async function runHook(
         shellStep({
           stage: 'hook',
           command,
-          cwd: folder ?? target.release,
+          cwd,
           env,
           timeout: HOOK_TIMEOUT,
           marker: `RUNNER_DEPLOY_ID=${job.deployId}`,
@@ -68,15 +72,9 @@ export async function runFailureHook(
     signal: new AbortController().signal,
   };
   try {
-    await runHook(
-      job,
-      parts,
-      'on_failure',
-      release === undefined ? appPaths.dir : appPaths.release(release),
-      error,
-    );
+    const folder = release === undefined ? appPaths.dir : appPaths.release(release);
+    await runHook(job, parts, 'on_failure', { folder, error });
   } catch (failure) {
-    if (!(failure instanceof StepFailure)) throw failure;
-    job.reporter.note(failure.message);
+    job.reporter.note(asStepFailure(failure, 'hook').message);
   }
 }

@@ -10,7 +10,7 @@ import { type Job, markStage } from './job.ts';
 import { partsOf, previousOf } from './job-target.ts';
 import { reported } from './reporter.ts';
 import { goBack } from './rollback.ts';
-import { StepFailure } from './step.ts';
+import { asStepFailure, StepFailure } from './step.ts';
 
 /** What became of the instances. */
 export interface Activation {
@@ -26,8 +26,7 @@ export async function activate(job: Job, file: DeployFile, release: string): Pro
     try {
       await activateOne(job, partsOf(job, file, instance, release), switched);
     } catch (error) {
-      if (!(error instanceof StepFailure)) throw error;
-      return { switched, failure: { instance, error } };
+      return { switched, failure: { instance, error: asStepFailure(error, job.stage) } };
     }
   }
   return { switched, failure: undefined };
@@ -39,11 +38,12 @@ async function activateOne(job: Job, parts: TargetParts, switched: Instance[]): 
   const driver = driverFor(target.start);
   if (job.signal.aborted)
     throw new StepFailure('switch', 'switch: was interrupted', '', 'operator');
-  await runHook(job, parts, 'pre_switch', undefined);
+  await runHook(job, parts, 'pre_switch');
   markStage(job, 'switch');
   await reported(job.reporter, `switch ${instance.name}`, async () => {
-    await stopOtherType(job, parts);
+    // From here on something may have been stopped: a failure goes back.
     switched.push(instance);
+    await stopOtherType(job, parts);
     switchTo(job.paths.app(job.app.app), instance.name, parts.release);
   });
   markStage(job, 'start');
@@ -107,8 +107,7 @@ export async function rollBack(
       );
       ways.push({ instance, to, error: undefined });
     } catch (error) {
-      if (!(error instanceof StepFailure)) throw error;
-      ways.push({ instance, to, error: error.message });
+      ways.push({ instance, to, error: asStepFailure(error, 'start').message });
     }
   }
   return ways;

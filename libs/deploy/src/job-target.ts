@@ -1,5 +1,5 @@
 /** What of a deploy concerns one instance. */
-import type { Deployed } from '@runner/common/apps';
+import type { AppState, Deployed } from '@runner/common/apps';
 import type { DeployFile, Instance } from '@runner/common/deploy-file';
 import type { TargetParts } from './instance-target.ts';
 import type { Job } from './job.ts';
@@ -30,4 +30,14 @@ export function partsOf(
     redact,
     signal,
   };
+}
+
+/**
+ * The version that an app as a whole had before this deploy: that of the first of these instances
+ * that has one, else of any other.
+ */
+export function previousOfAll(app: AppState, names: readonly string[]): Deployed | null {
+  const own = names.map((name) => app.instances[name]?.current);
+  const others = Object.values(app.instances).map(({ current }) => current);
+  return [...own, ...others].find((version) => version) ?? null;
 }

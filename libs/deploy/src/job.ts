@@ -9,6 +9,7 @@ import { changeApp } from '@runner/common/registry';
 import type { DeployLog } from './deploy-log.ts';
 import type { Notifier } from './notifier.ts';
 import type { Reporter } from './reporter.ts';
+import type { Stage } from './step.ts';
 
 export interface Job {
   readonly io: Io;
@@ -26,6 +27,8 @@ export interface Job {
   /** When the deploy began, by `io.elapsed()`. */
   readonly began: number;
   notifier: Notifier;
+  /** Where the deploy is now. */
+  stage: Stage;
 }
 
 /** The fields of an event that every event of a deploy has, completed. */
@@ -71,7 +74,8 @@ export function recordAnyway(job: Pick<Job, 'paths' | 'reporter'>, event: Deploy
 }
 
 /** Notes in the app's state how far the deploy is, so that a killed one can be told and cleaned up. */
-export function markStage(job: Pick<Job, 'paths' | 'io' | 'app'>, stage: string): void {
+export function markStage(job: Job, stage: Stage): void {
+  job.stage = stage;
   changeApp(job.paths, job.io, 'deploy', job.app.app, (app) => ({
     ...app,
     deploying: app.deploying && { ...app.deploying, stage },

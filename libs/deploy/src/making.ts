@@ -1,6 +1,5 @@
 /** Making the release: export, shared paths, build. Nothing of the running version is touched. */
 import type { DeployFile, Instance } from '@runner/common/deploy-file';
-import { Failure } from '@runner/common/failure';
 import { runHook } from './hooks.ts';
 import { targetOf } from './instance-target.ts';
 import { type Job, markStage } from './job.ts';
@@ -15,7 +14,7 @@ import {
 } from './release.ts';
 import { reported } from './reporter.ts';
 import type { Source } from './source.ts';
-import { runStep, type Stage, StepFailure, shellStep } from './step.ts';
+import { asStepFailure, runStep, type Stage, shellStep } from './step.ts';
 
 /**
  * Exports and builds the commit in `.tmp-<deploy_id>` and renames it to a release; returns the
@@ -42,7 +41,7 @@ export async function makeRelease(job: Job, source: Source, file: DeployFile): P
     return name;
   } catch (error) {
     removeTree(temporary);
-    throw stepFailure(error, stage);
+    throw asStepFailure(error, stage);
   }
 }
 
@@ -51,7 +50,7 @@ async function build(job: Job, file: DeployFile, folder: string): Promise<void> 
   const parts = partsOf(job, file, first, 'none');
   const marker = `RUNNER_DEPLOY_ID=${job.deployId}`;
   const env = { ...targetOf(parts).env, RUNNER_RELEASE: folder, RUNNER_DEPLOY_ID: job.deployId };
-  await runHook(job, parts, 'pre_build', folder);
+  await runHook(job, parts, 'pre_build', { folder });
   const until = job.io.elapsed() + file.build.timeout;
   for (const command of file.build.run) {
     const timeout = Math.max(1, Math.ceil(until - job.io.elapsed()));
@@ -63,17 +62,5 @@ async function build(job: Job, file: DeployFile, folder: string): Promise<void> 
       ),
     );
   }
-  await runHook(job, parts, 'post_build', folder);
-}
-
-/** A refusal inside a stage, as the failure of that stage; whose fault it is decides the blocking. */
-function stepFailure(error: unknown, stage: Stage): unknown {
-  if (!(error instanceof Failure)) return error;
-  const blame =
-    error.code === 'interrupted'
-      ? 'operator'
-      : error.code === 'deploy_file_invalid'
-        ? 'commit'
-        : 'server';
-  return new StepFailure(stage, `${stage}: ${error.message}`, '', blame);
+  await runHook(job, parts, 'post_build', { folder });
 }

@@ -19,7 +19,7 @@ import { type Notifier, silent, startNotifier } from './notifier.ts';
 import { recover } from './recovery.ts';
 import { type Reporter, redacting, reported } from './reporter.ts';
 import { goBack } from './rollback.ts';
-import { StepFailure } from './step.ts';
+import { asStepFailure, type StepFailure } from './step.ts';
 
 export interface RollbackRequest {
   readonly io: Io;
@@ -149,8 +149,8 @@ async function walk(walked: Walk, ways: readonly Way[]): Promise<RollbackOutcome
         go(walked, way.name, way.to),
       );
       done.push(way);
-    } catch (error) {
-      if (!(error instanceof StepFailure)) throw error;
+    } catch (cause) {
+      const error = asStepFailure(cause, 'start');
       const trouble = await returnTo(walked, [...done, way]);
       const text = [
         walked.redact(error.message),
@@ -200,8 +200,8 @@ async function returnTo(walked: Walk, ways: readonly Way[]): Promise<string | un
         go(walked, way.name, way.from),
       );
     } catch (error) {
-      if (!(error instanceof StepFailure)) throw error;
-      return `return to ${way.from.version} failed: ${walked.redact(error.message)}`;
+      const { message } = asStepFailure(error, 'start');
+      return `return to ${way.from.version} failed: ${walked.redact(message)}`;
     }
   }
   return undefined;

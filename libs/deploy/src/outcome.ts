@@ -1,10 +1,12 @@
 /** How a deploy ends: its last events, the app's state, and what the command prints. */
 import type { AppState, Deployed } from '@runner/common/apps';
 import type { DeployFile } from '@runner/common/deploy-file';
+import { Failure } from '@runner/common/failure';
 import { changeApp } from '@runner/common/registry';
+import { countFailure } from './counting.ts';
 import type { WayBack } from './instances.ts';
 import { eventOf, type Job, recordAnyway } from './job.ts';
-import { countFailure } from './recovery.ts';
+import { previousOfAll } from './job-target.ts';
 import type { StepFailure } from './step.ts';
 
 /** The last object of `runner deploy --json`. */
@@ -33,26 +35,23 @@ function duration(job: Job): number {
   return Math.round(job.io.elapsed() - job.began);
 }
 
-/** Records a success: state first, so that the event is never about something that is not true. */
+/**
+ * Writes how a deploy ended into the app's state. When that fails, `deploying` stays: the next
+ * command finds the deploy's last event in the log and puts the state right.
+ */
+function writeEnd(job: Job, change: (app: AppState) => AppState): void {
+  try {
+    changeApp(job.paths, job.io, 'deploy', job.app.app, change);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    job.reporter.note(`${error.message}; the next command puts the state right (${error.code})`);
+  }
+}
+
+/** Records a success: the event first, since from it a state that was not written can be mended. */
 export function concludeSuccess(job: Job, file: DeployFile, release: string): Outcome {
-  const now = job.io.now().toISOString();
-  const deployed: Deployed = {
-    version: job.version,
-    commit: job.commit,
-    release,
-    deployed_at: now,
-    deploy_id: job.deployId,
-  };
   const names = file.instances.map((instance) => instance.name);
-  changeApp(job.paths, job.io, 'deploy', job.app.app, (app) => ({
-    ...app,
-    instances: withCurrent(app, names, deployed, file.keep),
-    failures: null,
-    held: null,
-    deploying: null,
-    last_checked: now,
-  }));
-  const previous = job.app.instances[names[0] as string]?.current?.version;
+  const previous = previousOfAll(job.app, names)?.version;
   const domains = file.instances.flatMap((instance) => (instance.domain ? [instance.domain] : []));
   const took = duration(job);
   const event = eventOf(job, 'DeploySuccess', {
@@ -62,6 +61,14 @@ export function concludeSuccess(job: Job, file: DeployFile, release: string): Ou
     ...(domains.length > 0 && { domain: domains.join(',') }),
   });
   recordAnyway(job, event);
+  const deployed: Deployed = {
+    version: job.version,
+    commit: job.commit,
+    release,
+    deployed_at: event.timestamp,
+    deploy_id: job.deployId,
+  };
+  writeEnd(job, (app) => succeededState(app, names, deployed, file.keep));
   job.notifier.tell(event);
   return {
     app: job.app.app,
@@ -75,6 +82,17 @@ export function concludeSuccess(job: Job, file: DeployFile, release: string): Ou
     duration_ms: took,
     log: job.log.path,
   };
+}
+
+/** The state after a success: a version for these instances, nothing that failed or is held. */
+export function succeededState(
+  app: AppState,
+  names: readonly string[],
+  deployed: Deployed,
+  keep: number,
+): AppState {
+  const instances = withCurrent(app, names, deployed, keep);
+  return { ...app, instances, failures: null, held: null, deploying: null };
 }
 
 function withCurrent(
@@ -103,7 +121,7 @@ export interface FailedDeploy {
 /** Records a failure, and each instance that went back; the same deploy_id in all. */
 export function concludeFailure(job: Job, { error, instance, ways, file }: FailedDeploy): Outcome {
   const first = instance.split(',')[0] as string;
-  const previous = job.app.instances[first]?.current?.version;
+  const previous = previousOfAll(job.app, instance.split(','))?.version;
   const broken = ways.filter((way) => way.error !== undefined);
   const troubles = broken.map(
     (way) => `rollback to ${way.to?.version ?? 'nothing'} failed: ${way.error}`,
@@ -138,7 +156,7 @@ export function concludeFailure(job: Job, { error, instance, ways, file }: Faile
     recordAnyway(job, rolledBack);
     job.notifier.tell(rolledBack);
   }
-  changeApp(job.paths, job.io, 'deploy', job.app.app, (app) => ({
+  writeEnd(job, (app) => ({
     ...app,
     instances: withoutFirst(app, ways),
     failures:

@@ -10,13 +10,14 @@ import type { Io } from '@runner/common/io';
 import { requireLock } from '@runner/common/lock';
 import type { Paths } from '@runner/common/paths';
 import { changeApp } from '@runner/common/registry';
+import { sweep } from './child.ts';
 import { openDeployLog, pruneLogs } from './deploy-log.ts';
 import { bootId } from './drivers/process.ts';
 import { runFailureHook, runHook } from './hooks.ts';
 import { fileOfRelease } from './instance-target.ts';
 import { activate, rollBack } from './instances.ts';
 import { eventOf, type Job } from './job.ts';
-import { partsOf, previousOf } from './job-target.ts';
+import { partsOf, previousOfAll } from './job-target.ts';
 import { makeRelease } from './making.ts';
 import { silent, startNotifier } from './notifier.ts';
 import { fetchHead, sourceOf } from './origin.ts';
@@ -26,7 +27,8 @@ import { checkSpace, pruneReleases } from './release.ts';
 import { fileAt } from './remote.ts';
 import { type Reporter, redacting, reported } from './reporter.ts';
 import type { Source } from './source.ts';
-import { StepFailure } from './step.ts';
+import { asStepFailure, StepFailure } from './step.ts';
+import { stopRemoved } from './stopping.ts';
 
 export interface DeployRequest {
   readonly io: Io;
@@ -82,6 +84,7 @@ export async function deploy(request: DeployRequest): Promise<Outcome> {
       reporter,
       began,
       notifier: silent,
+      stage: 'config',
     };
     return await run(job, source, request.notify);
   } finally {
@@ -117,7 +120,7 @@ async function run(job: Job, source: Source, notify: boolean): Promise<Outcome> 
   const instance = instanceNames(job, file);
   begin(job, instance);
   if (notify) job.notifier = startNotifier(io, paths.root, channelChoice(job, file));
-  const previous = previousOf(job, instance)?.version;
+  const previous = previousOfAll(job.app, instance.split(','))?.version;
   const fields = { instance, ...(previous !== undefined && { previous_version: previous }) };
   const startedEvent = eventOf(job, 'DeployStarted', fields);
   try {
@@ -134,8 +137,11 @@ async function run(job: Job, source: Source, notify: boolean): Promise<Outcome> 
   try {
     release = await makeRelease(job, source, file);
   } catch (error) {
-    if (!(error instanceof StepFailure)) throw error;
-    return ended(job, { error, instance, ways: [], file }, undefined);
+    return ended(
+      job,
+      { error: asStepFailure(error, job.stage), instance, ways: [], file },
+      undefined,
+    );
   }
   const { switched, failure } = await activate(job, file, release);
   if (failure) {
@@ -157,6 +163,8 @@ async function ended(
   failed: FailedDeploy,
   release: string | undefined,
 ): Promise<Outcome> {
+  // What an interrupted deploy's finished steps left running goes too.
+  if (failed.error.blame === 'operator') sweep(`RUNNER_DEPLOY_ID=${job.deployId}`);
   const outcome = concludeFailure(job, failed);
   if (failed.file) await runFailureHook(job, failed.file, release, outcome.error ?? '');
   tidy(job, job.paths, job.app.app);
@@ -176,6 +184,7 @@ function instanceNames(job: Job, file: DeployFile | StepFailure): string {
 function begin(job: Job, instance: string): void {
   changeApp(job.paths, job.io, 'deploy', job.app.app, (app) => ({
     ...app,
+    last_checked: job.io.now().toISOString(),
     deploying: {
       deploy_id: job.deployId,
       pid: job.io.pid,
@@ -203,12 +212,12 @@ async function afterwards(job: Job, file: DeployFile, release: string): Promise<
   const { paths, app, reporter } = job;
   for (const instance of file.instances) {
     try {
-      await runHook(job, partsOf(job, file, instance, release), 'post_deploy', undefined);
+      await runHook(job, partsOf(job, file, instance, release), 'post_deploy');
     } catch (error) {
-      if (!(error instanceof StepFailure)) throw error;
-      reporter.note(`the deploy succeeded, but ${error.message}`);
+      reporter.note(`the deploy succeeded, but ${asStepFailure(error, 'hook').message}`);
     }
   }
+  await stopRemoved(job, file);
   tidy(job, paths, app.app);
 }
 

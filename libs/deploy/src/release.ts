@@ -1,18 +1,10 @@
 /** Releases: a commit exported and built in a folder of its own, then never changed. */
 import { spawn } from 'node:child_process';
-import {
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statfsSync,
-  symlinkSync,
-} from 'node:fs';
+import { lstatSync, mkdirSync, renameSync, rmSync, statfsSync, symlinkSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { AppState } from '@runner/common/apps';
 import { Failure, systemCode, systemFailure } from '@runner/common/failure';
-import { isThere, makeFolder, namesIn, syncFolder } from '@runner/common/files';
+import { isThere, makeFolder, namesIn, syncFolder, writeWhole } from '@runner/common/files';
 import type { AppPaths } from '@runner/common/paths';
 import { gitEnvironment } from './environment.ts';
 import type { Source } from './source.ts';
@@ -66,6 +58,7 @@ export async function exportCommit(source: Source, commit: string, into: string)
   } catch (error) {
     throw systemFailure(error, `make the folder ${into}`);
   }
+  takeEverything(source.mirror);
   const env = gitEnvironment(source.io.env);
   const options = { env, signal: source.signal, stdio: ['pipe', 'pipe', 'pipe'] as const };
   const archive = spawn('git', ['-c', 'tar.umask=0022', 'archive', '--format=tar', commit], {
@@ -99,6 +92,16 @@ export async function exportCommit(source: Source, commit: string, into: string)
     'git_failed',
     `the commit cannot be exported: ${words.trim().split('\n')[0] ?? ''}`,
   );
+}
+
+/**
+ * Attributes that a repository has for its release archives would leave files out of a deploy, or
+ * alter them: what is deployed is the commit as it is.
+ */
+function takeEverything(mirror: string): void {
+  const folder = join(mirror, 'info');
+  makeFolder(folder);
+  writeWhole(join(folder, 'attributes'), '* -export-ignore -export-subst\n', 0o640);
 }
 
 /** Makes the finished folder a release: from now on it is never changed. */
@@ -168,7 +171,7 @@ export function pruneReleases(paths: AppPaths, app: AppState): void {
       [current, ...previous].flatMap((version) => (version ? [version.release] : [])),
     ),
   );
-  const all = readdirSync(paths.releases).filter((name) => !name.startsWith('.'));
+  const all = namesIn(paths.releases).filter((name) => !name.startsWith('.'));
   const unused = all.filter((name) => !used.has(name)).sort();
   const newestGood = [...used].sort().at(-1) ?? '';
   const newest = unused.at(-1);

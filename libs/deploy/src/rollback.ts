@@ -1,7 +1,7 @@
 /** Going back: the release that was active before is switched on and started again. */
 import type { Deployed } from '@runner/common/apps';
 import type { Instance } from '@runner/common/deploy-file';
-import { switchOff, switchTo } from './activate.ts';
+import { activeRelease, switchOff, switchTo } from './activate.ts';
 import { driverFor } from './drivers/choose.ts';
 import { waitHealthy } from './health.ts';
 import { fileOfRelease, type TargetParts, targetOf } from './instance-target.ts';
@@ -29,7 +29,9 @@ export async function goBack(
     switchOff(appPaths, instance.name);
     return;
   }
-  switchTo(appPaths, instance.name, previous.release);
+  if (activeRelease(appPaths, instance.name) !== previous.release) {
+    switchTo(appPaths, instance.name, previous.release);
+  }
   const started = await driverFor(target.start).start(target);
   if (target.health) await waitHealthy(target.health, target, started);
 }

@@ -1,5 +1,6 @@
 /** One step of a deploy: a program whose failure ends the deploy. */
 import type { Instance } from '@runner/common/deploy-file';
+import { Failure, type FailureCode, systemCode, systemWords } from '@runner/common/failure';
 import { type Ending, endingWords, runChild, succeeded } from './child.ts';
 import type { DeployLog } from './deploy-log.ts';
 
@@ -32,6 +33,36 @@ export class StepFailure extends Error {
   }
 }
 
+/**
+ * Any error as the failure of a stage: what went wrong below a stage must not keep the deploy from
+ * being rolled back and recorded. A bug shows its stack in the output.
+ */
+export function asStepFailure(error: unknown, stage: Stage): StepFailure {
+  if (error instanceof StepFailure) return error;
+  if (error instanceof Failure) {
+    const blame = BLAME[error.code] ?? 'server';
+    return new StepFailure(stage, `${stage}: ${error.message}`, '', blame);
+  }
+  if (systemCode(error) !== undefined) {
+    return new StepFailure(
+      stage,
+      `${stage}: ${systemWords(error)}`,
+      (error as Error).message,
+      'server',
+    );
+  }
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return new StepFailure(stage, `${stage}: this is a bug in runner`, stack, 'server');
+}
+
+const BLAME: Readonly<Partial<Record<FailureCode, Blame>>> = {
+  deploy_file_invalid: 'commit',
+  interrupted: 'operator',
+};
+
+/** A program that ran into a full disk says so; that is not the commit's fault. */
+const FULL_DISK = /No space left on device|ENOSPC|Disk quota exceeded|EDQUOT/;
+
 /** A program to run as a step of a deploy. */
 export interface Step {
   readonly stage: Stage;
@@ -59,7 +90,8 @@ export async function runStep(log: DeployLog, signal: AbortSignal, step: Step): 
   if (succeeded(ending)) return;
   const headline = `${step.stage}: \`${step.title}\` ${endingWords(ending, step.timeout)}`;
   log.line(headline);
-  throw new StepFailure(step.stage, headline, output, ending.interrupted ? 'operator' : 'commit');
+  const blame = ending.interrupted ? 'operator' : FULL_DISK.test(output) ? 'server' : 'commit';
+  throw new StepFailure(step.stage, headline, output, blame);
 }
 
 /** The same, but how it ended is returned. */

@@ -39,8 +39,6 @@ export function register(context: AddContext): Added {
   const repo = repoName(options.repo);
   const branch = refName(options.branch);
   const app = appName(options.name ?? (repo.split('/')[1] as string));
-  if (options.public && options.ckey)
-    throw usage("the argument '--ckey' cannot be used with '--public'");
   // Asked before the lock is taken: a person may take a while, and an existing name is told first.
   if (isThere(paths.state(app)))
     throw new Failure('app_exists', `an app called '${app}' is registered already`);

@@ -14,6 +14,8 @@ type EmitContext = Pick<Context, 'io' | 'paths' | 'print' | 'note' | 'format'> &
 const ERROR_INPUT_MAX = 67_108_864;
 /** A longer line is no event: reported and passed over. */
 const LINE_MAX = 16_777_216;
+/** The longest record: an error is cut to fit, but further fields may be of any length. */
+const RECORD_MAX = 1_048_576;
 const NEWLINE = 0x0a;
 
 const redact = redactor();
@@ -74,25 +76,26 @@ export async function emitStream(context: EmitContext): Promise<number> {
   let number = 0;
   let rest: Buffer = Buffer.alloc(0);
   let overlong = false;
-  const handle = async (lines: Buffer[]) => {
-    const events: DeployEvent[] = [];
+  const handle = async (lines: readonly (Buffer | undefined)[]) => {
+    const taken: { event: DeployEvent; record: string }[] = [];
     for (const line of lines) {
       number += 1;
       const event = eventOf(line, context, number);
-      if (event) events.push(event);
+      if (event) taken.push(event);
       else if (event === null) status = 1;
     }
-    appendLines(context.paths, events.map(lineOf));
-    if (context.format === 'yaml') for (const event of events) await context.print(event);
-    else io.stdout.write(events.map(lineOf).join(''));
+    const records = taken.map(({ record }) => record);
+    appendLines(context.paths, records);
+    if (context.format === 'yaml') for (const { event } of taken) await context.print(event);
+    else io.stdout.write(records.join(''));
   };
   for (let chunk = io.stdin.read(); chunk; chunk = io.stdin.read()) {
     const bytes = rest.length === 0 ? Buffer.from(chunk) : Buffer.concat([rest, chunk]);
     const end = bytes.lastIndexOf(NEWLINE);
     rest = bytes.subarray(end + 1);
     if (end !== -1) {
-      const lines = linesOf(bytes.subarray(0, end));
-      if (overlong) lines[0] = Buffer.from('"overlong"');
+      const lines: (Buffer | undefined)[] = linesOf(bytes.subarray(0, end));
+      if (overlong) lines[0] = undefined;
       overlong = false;
       await handle(lines);
     }
@@ -101,7 +104,7 @@ export async function emitStream(context: EmitContext): Promise<number> {
       overlong = true;
     }
   }
-  if (rest.length > 0 || overlong) await handle([overlong ? Buffer.from('"overlong"') : rest]);
+  if (rest.length > 0 || overlong) await handle([overlong ? undefined : rest]);
   return status;
 }
 
@@ -116,20 +119,31 @@ function linesOf(bytes: Buffer): Buffer[] {
   return lines;
 }
 
-/** The event of a line; undefined for a blank line, null for a bad one, which is told. */
+/**
+ * The event of a line and its record; undefined for a blank line, null for a bad one, which is
+ * told. A line that is undefined was too long to be kept.
+ */
 function eventOf(
-  line: Buffer,
+  line: Buffer | undefined,
   { io, note }: EmitContext,
   number: number,
-): DeployEvent | undefined | null {
-  const text = line.toString('utf8').trim();
-  if (text === '') return undefined;
+): { event: DeployEvent; record: string } | undefined | null {
   try {
-    return clean(completeEvent(JSON.parse(text), io));
+    const text = line?.toString('utf8').trim();
+    if (text === '') return undefined;
+    if (text === undefined) throw tooLong(LINE_MAX);
+    const event = clean(completeEvent(JSON.parse(text), io));
+    const record = lineOf(event);
+    if (Buffer.byteLength(record) > RECORD_MAX) throw tooLong(RECORD_MAX);
+    return { event, record };
   } catch (error) {
     if (error instanceof SyntaxError) note(`line ${number}: the event is not JSON (event_invalid)`);
     else if (error instanceof Failure) note(`line ${number}: ${error.message} (${error.code})`);
     else throw error;
     return null;
   }
+}
+
+function tooLong(limit: number): Failure {
+  return new Failure('event_invalid', `the event is longer than ${limit} bytes`);
 }

@@ -1,6 +1,6 @@
 /** The newest records of the log, and those that come after them. */
 import { closeSync, fstatSync, statSync } from 'node:fs';
-import { linesBackward, logFiles, openLog } from '@runner/common/audit-scan';
+import { LINE_MAX, lineStart, linesBackward, logFiles, openLog } from '@runner/common/audit-scan';
 import type { Context } from '@runner/common/command';
 import { type LogRecord, readRecord } from '@runner/common/events';
 import { Failure, signalStatus } from '@runner/common/failure';
@@ -11,6 +11,8 @@ type TailContext = Pick<Context, 'io' | 'paths' | 'print' | 'note'>;
 /** How often a followed log is looked at, in milliseconds. */
 const POLL = 200;
 const BLOCK = 262_144;
+const NEWLINE = 0x0a;
+const NOTHING = Buffer.alloc(0);
 
 /** Prints the newest `count` records and, with `follow`, all later ones until a signal comes. */
 export async function printTail(
@@ -18,39 +20,47 @@ export async function printTail(
   count: number,
   follow: boolean,
 ): Promise<number> {
-  const { paths, note } = context;
+  const { paths } = context;
   const live = openLog(paths.auditLog);
   if (live === undefined && !follow && logFiles(paths).length === 0) {
     throw new Failure('log_not_found', `there is no audit log yet: ${paths.auditLog}`);
   }
-  const end = live === undefined ? 0 : fstatSync(live).size;
-  const { records, unreadable } = newest(context, count);
+  const size = live === undefined ? 0 : fstatSync(live).size;
+  // A line that is still being written belongs to what follows.
+  const end = live !== undefined && follow ? lineStart(live, size) : size;
+  const { records, unreadable } = newest(context, count, live, end);
   for (const record of records) await context.print(record);
-  if (unreadable > 0) note(`passed over ${unreadable} line(s) that are no records`);
-  if (!follow) {
-    if (live !== undefined) closeSync(live);
-    return 0;
-  }
-  return followFrom(context, live, end);
+  noteUnreadable(context, unreadable);
+  if (follow) return followFrom(context, live, end);
+  if (live !== undefined) closeSync(live);
+  return 0;
 }
 
-/** Rotated plain files count too; compressed ones are for `list`. */
+function noteUnreadable({ note }: TailContext, count: number): void {
+  if (count > 0) note(`passed over ${count} line(s) that are no records`);
+}
+
+/** The live log up to `end`, then rotated plain files; compressed ones are for `list`. */
 function newest(
   { paths }: TailContext,
   count: number,
+  live: number | undefined,
+  end: number,
 ): { records: LogRecord[]; unreadable: number } {
   const records: LogRecord[] = [];
   let unreadable = 0;
   for (const path of logFiles(paths).filter((name) => !name.endsWith('.gz'))) {
-    const fd = records.length < count ? openLog(path) : undefined;
+    if (records.length === count) break;
+    const isLive = path === paths.auditLog;
+    const fd = isLive ? live : openLog(path);
     if (fd === undefined) continue;
-    for (const line of linesBackward(fd, Buffer.alloc(0))) {
-      if (records.length === count) break;
+    for (const line of linesBackward(fd, NOTHING, isLive ? end : undefined)) {
       const record = readRecord(line);
       if (record) records.push(record);
       else if (line.length > 0) unreadable += 1;
+      if (records.length === count) break;
     }
-    closeSync(fd);
+    if (!isLive) closeSync(fd);
   }
   return { records: records.reverse(), unreadable };
 }
@@ -63,7 +73,8 @@ async function followFrom(
   const { io, paths } = context;
   let fd = opened;
   let position = from;
-  let part: Buffer = Buffer.alloc(0);
+  let part: Buffer = NOTHING;
+  let leaving = false;
   let stoppedBy: NodeJS.Signals | undefined;
   let wake = () => {};
   const remove = io.onSignal((signal) => {
@@ -72,25 +83,31 @@ async function followFrom(
   });
   while (!stoppedBy && !io.stdout.closed) {
     fd ??= openLog(paths.auditLog);
-    const bytes = fd === undefined ? Buffer.alloc(0) : readRange(fd, position, BLOCK);
+    // Asked before reading: what comes between the two is read in the next round.
+    const replaced = fd !== undefined && isReplaced(fd, paths.auditLog);
+    const bytes = fd === undefined ? NOTHING : readRange(fd, position, BLOCK);
     if (bytes.length > 0) {
       position += bytes.length;
       part = await printLines(context, Buffer.concat([part, bytes]));
-    } else if (fd !== undefined && isReplaced(fd, paths.auditLog)) {
-      // Renamed away: it was read to its end above, so the new file begins at its start.
+      continue;
+    }
+    if (fd !== undefined && replaced && leaving) {
       closeSync(fd);
       fd = undefined;
-      position = 0;
-      part = Buffer.alloc(0);
-    } else {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, POLL);
-        wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
     }
+    // A writer that opened the file before it was renamed has one more round to finish.
+    leaving = fd !== undefined && replaced && !leaving;
+    if (fd === undefined || fstatSync(fd).size < position) {
+      position = 0;
+      part = NOTHING;
+    }
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, POLL);
+      wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
   remove();
   return stoppedBy ? signalStatus(stoppedBy) : 0;
@@ -98,12 +115,17 @@ async function followFrom(
 
 /** Prints the whole lines; returns the part of a line that is still being written. */
 async function printLines(context: TailContext, bytes: Buffer): Promise<Buffer> {
-  const end = bytes.lastIndexOf(0x0a);
+  const end = bytes.lastIndexOf(NEWLINE);
+  let unreadable = 0;
   for (const line of bytes.subarray(0, Math.max(0, end)).toString('utf8').split('\n')) {
     const record = readRecord(line);
     if (record) await context.print(record);
+    else if (line !== '') unreadable += 1;
   }
-  return Buffer.from(bytes.subarray(end + 1));
+  noteUnreadable(context, unreadable);
+  const part = bytes.subarray(end + 1);
+  // A line that long is no record, and one character of it is enough to tell so.
+  return Buffer.from(part.subarray(0, part.length > LINE_MAX ? 1 : undefined));
 }
 
 function isReplaced(fd: number, path: string): boolean {

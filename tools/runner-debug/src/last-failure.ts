@@ -1,5 +1,6 @@
 /** The newest DeployFailure of an app. */
 import { requireApp } from '@runner/common/apps';
+import { appendWaiting } from '@runner/common/audit';
 import { newestRecord } from '@runner/common/audit-scan';
 import { textOf } from '@runner/common/events';
 import type { Paths } from '@runner/common/paths';
@@ -18,6 +19,7 @@ export interface LastError {
 /** Null when there is no failure on record. Throws `app_not_found`, then `log_not_found`. */
 export async function findLastError(paths: Paths, name: string): Promise<LastError | null> {
   const { app } = requireApp(paths, name);
+  appendWaiting(paths);
   const record = await newestRecord(paths, 'DeployFailure', app);
   if (!record) return null;
   return {

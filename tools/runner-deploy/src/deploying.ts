@@ -36,8 +36,10 @@ export async function runDeploy(context: DeployContext): Promise<Answer> {
   } catch (error) {
     progress.end();
     if (signalled) {
-      context.note(`interrupted by ${signalled} before anything was changed`);
-      return { status: signalStatus(signalled) };
+      const message = `interrupted by ${signalled} before anything was changed`;
+      context.note(`${message} (interrupted)`);
+      const value = { error: 'interrupted', message };
+      return { status: signalStatus(signalled), ...(context.format !== 'human' && { value }) };
     }
     throw error;
   } finally {

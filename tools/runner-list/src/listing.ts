@@ -9,6 +9,8 @@ import { retriesFor } from '@runner/common/retries';
 export interface Listing {
   count: number;
   apps: AppSummary[];
+  /** Names of apps whose state cannot be read; they do not count. */
+  unreadable: string[];
 }
 
 /** Apps by name, and those whose state cannot be read. */
@@ -17,6 +19,10 @@ export async function listing(
 ): Promise<{ value: Listing; unreadable: { app: string; failure: Failure }[] }> {
   const { apps, unreadable } = listApps(paths);
   const retries = await retriesFor(paths, apps);
-  const value = { count: apps.length, apps: apps.map((app) => summaryOf(app, retries)) };
+  const value = {
+    count: apps.length,
+    apps: apps.map((app) => summaryOf(app, retries)),
+    unreadable: unreadable.map(({ app }) => app),
+  };
   return { value, unreadable };
 }

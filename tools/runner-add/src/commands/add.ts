@@ -43,6 +43,7 @@ export const add = command({
     },
     ckey: {
       kind: 'flag',
+      conflicts: ['public'],
       about: "Encrypt the token with a key of the app's own (ckey) inside the master key",
     },
   },

@@ -34,11 +34,11 @@ export const tail = command({
     const colour =
       kind === 'DeployFailure' ? style.red : kind === 'DeploySuccess' ? style.green : style.cyan;
     const words = [
-      textOf(record, 'timestamp'),
-      colour(harmlessLine(kind.padEnd(15))),
-      `${projectOf(record)}/${textOf(record, 'instance') || 'default'}`,
-      textOf(record, 'version'),
-      `[${textOf(record, 'deploy_id')}]`,
+      textOf(record, 'timestamp') || '-',
+      colour(harmlessLine(kind).padEnd(15)),
+      `${String(projectOf(record) ?? '?')}/${textOf(record, 'instance') || 'default'}`,
+      textOf(record, 'version') || '-',
+      `[${textOf(record, 'deploy_id') || '-'}]`,
       textOf(record, 'error').split('\n')[0] || textOf(record, 'reason'),
     ];
     return `${words

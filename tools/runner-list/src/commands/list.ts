@@ -8,16 +8,16 @@ export const list = command({
   about: 'Show the registered apps and what runs',
   details:
     'States: ok, new (never deployed), failing, blocked (the same commit failed too often), held\n' +
-    '(rolled back by hand), deploying. An app that cannot be read is named on stderr; the status is\n' +
-    'then 1.',
+    '(rolled back by hand), deploying, interrupted (the deploy died). An app that cannot be read is\n' +
+    'named on stderr; the status is then 1.',
   async run(context) {
     const { listing } = await import('../listing.ts');
     const { value, unreadable } = await listing(context.paths);
     for (const { failure } of unreadable) context.note(`${failure.message} (${failure.code})`);
     return { value, status: unreadable.length > 0 ? 1 : 0 };
   },
-  human({ apps }: Listing, style) {
-    if (apps.length === 0)
+  human({ apps, unreadable }: Listing, style, { io }) {
+    if (apps.length + unreadable.length === 0)
       return 'No apps yet. Register one with: runner add --repo <owner/name> --branch <branch>\n';
     const rows = apps.flatMap((app) => {
       const instances = app.instances.length > 0 ? app.instances : [undefined];
@@ -35,6 +35,7 @@ export const list = command({
       heading,
       rows.map((row) => row.map(harmlessLine)),
       style,
+      io.stdout.isTTY ? io.stdout.columns : undefined,
     );
   },
 });

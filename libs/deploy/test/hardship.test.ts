@@ -1,0 +1,164 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { run, shell } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { deployFile, makeWorld, type World } from './world.ts';
+
+const test = suite<{ world: World }>('hardship');
+
+test.before.each(async (context) => {
+  context.world = await makeWorld();
+});
+test.after.each(async ({ world }) => {
+  await world.close();
+});
+
+/** Makes the next deploy kill itself where `when` (source of a condition on a call of fs) holds. */
+function killWhen(when: string): Record<string, string> {
+  const hook = join(temporaryFolder('hook'), 'kill.cjs');
+  writeFileSync(
+    hook,
+    `const fs = require('node:fs');
+for (const name of ['renameSync', 'fdatasyncSync']) {
+  const original = fs[name];
+  let last = '';
+  fs[name] = (...args) => {
+    const result = original(...args);
+    const text = (file) => { try { return fs.readFileSync(file, 'utf8'); } catch { return ''; } };
+    if (${when}) process.kill(process.pid, 'SIGKILL');
+    return result;
+  };
+}\n`,
+  );
+  return { NODE_OPTIONS: `--require=${hook}` };
+}
+
+const inLog = (world: World, kind: string) =>
+  `name === 'fdatasyncSync' && text(${JSON.stringify(join(world.root, 'logs/deploy-events.jsonl'))}).trimEnd().split('\\n').at(-1).includes('${kind}')`;
+
+test('killed right after its success was recorded, a deploy is a success for the next command', async ({
+  world,
+}) => {
+  await world.push('v1');
+  const killed = await world.deploy([], killWhen(inLog(world, 'DeploySuccess')));
+  assert.is(killed.signal, 'SIGKILL');
+  assert.is(world.state().deploying === null, false);
+  await world.push('v2', { deploy: deployFile(world.port, 'build: exit 1') });
+  await world.deploy();
+  assert.equal(world.kinds(), ['DeployStarted', 'DeploySuccess', 'DeployStarted', 'DeployFailure']);
+  assert.is(world.events().at(-1)?.previous_version, 'v1');
+  assert.is(await world.page(), 'v1');
+});
+
+test('killed right after its failure was recorded, the cause is told once and stays the last error', async ({
+  world,
+}) => {
+  await world.push('v1', {
+    deploy: deployFile(world.port, 'build: "echo the real cause; exit 4"'),
+  });
+  const killed = await world.deploy([], killWhen(inLog(world, 'DeployFailure')));
+  assert.is(killed.signal, 'SIGKILL');
+  await world.push('v2');
+  assert.is((await world.deploy()).status, 0);
+  assert.equal(world.kinds(), ['DeployStarted', 'DeployFailure', 'DeployStarted', 'DeploySuccess']);
+  const why = await run('runner-debug', ['last-error', 'shop'], { root: world.root });
+  assert.match(why.stdout, /the real cause/);
+});
+
+test('an instance that cannot be switched brings back those that were, and the failure is recorded', async ({
+  world,
+}) => {
+  const instances = 'instances: { a: {}, b: {} }\n';
+  await world.push('v1', { deploy: instances });
+  assert.is((await world.deploy()).status, 0);
+  await world.push('v2', { deploy: instances });
+  // A folder in the place of the temporary link: also root cannot unlink it.
+  const blocked = join(world.root, 'apps/shop/instances/b/.current.tmp');
+  spawnSync('mkdir', ['-p', join(blocked, 'x')]);
+  const done = await world.deploy();
+  assert.is(done.status, 1, done.stderr);
+  assert.not.match(done.stderr, / at .*\.cjs:/);
+  const versions = ['a', 'b'].map((name) =>
+    readFileSync(join(world.root, `apps/shop/instances/${name}/current/VERSION`), 'utf8').trim(),
+  );
+  assert.equal(versions, ['v1', 'v1']);
+  assert.ok(world.kinds().slice(2).includes('DeployFailure'));
+  assert.is(world.state().deploying, null);
+});
+
+test('what the repository marks for its release archives is deployed as it was committed', async ({
+  world,
+}) => {
+  const files = {
+    '.gitattributes': 'VERSION export-ignore\nid export-subst\n',
+    id: '$Format:%H$\n',
+  };
+  await world.push('v1', { files });
+  assert.is((await world.deploy()).status, 0);
+  const current = join(world.root, 'apps/shop/instances/default/current');
+  assert.is(readFileSync(join(current, 'VERSION'), 'utf8'), 'v1\n');
+  assert.is(readFileSync(join(current, 'id'), 'utf8'), '$Format:%H$\n');
+});
+
+test('an instance that the commit no longer names is stopped and forgotten, and that is said', async ({
+  world,
+}) => {
+  await world.push('v1', { deploy: deployFile(world.port).replace('default:', 'old:') });
+  assert.is((await world.deploy()).status, 0);
+  await world.push('v2', { deploy: 'instances: { new: {} }\nbuild: exit 1\n' });
+  const failed = await world.deploy();
+  assert.match(failed.stdout, /v1 is active\.\n$/);
+  await world.push('v3', { deploy: 'instances: { new: {} }\n' });
+  const done = await world.deploy();
+  assert.is(done.status, 0, done.stderr);
+  assert.match(done.stderr, /the instance old is no longer in \.deploy\.yml: it was stopped/);
+  assert.is(await world.page(), null);
+  assert.equal(Object.keys(world.state().instances as object), ['new']);
+});
+
+test('a full disk refuses a deploy with one sentence, and does not count against the commit', async ({
+  world,
+}) => {
+  await world.push('v1', { deploy: 'build: "echo No space left on device >&2; exit 1"\n' });
+  await world.deploy();
+  assert.is(world.state().failures, null);
+});
+
+test('what waits to be appended is appended before last-error answers', async ({ world }) => {
+  const log = join(world.root, 'logs/deploy-events.jsonl');
+  await world.push('v1', { deploy: `build: "mv ${log} ${log}.kept && mkdir ${log} && exit 3"\n` });
+  assert.is((await world.deploy()).status, 1);
+  spawnSync('sh', ['-c', `rmdir ${log} && mv ${log}.kept ${log}`]);
+  const why = await run('runner-debug', ['last-error', 'shop'], { root: world.root });
+  assert.match(why.stdout, /ended with status 3/);
+});
+
+test('a first deploy that fails at its .deploy.yml tells nothing but that', async ({ world }) => {
+  await world.push('v1', { deploy: 'nope: 1\n' });
+  const done = await world.deploy();
+  assert.not.match(done.stderr, /ENOENT|removed/);
+  assert.not.ok(existsSync(join(world.root, 'apps/shop/releases')));
+});
+
+test('a root below a folder that was deleted meanwhile is refused, not made elsewhere', async ({
+  world,
+}) => {
+  const gone = join(temporaryFolder('gone'), 'here');
+  spawnSync('mkdir', [gone]);
+  const script = `cd ${gone} && rmdir ${gone} && exec runner-add --repo acme/x --branch main --public --root relative`;
+  const done = await shell(script, { root: world.root });
+  assert.is(done.status, 1);
+  assert.match(done.stderr, /the current folder does not exist any more \(file_unreadable\)\n$/);
+});
+
+test('a deploy does its work when nobody can read its progress', async ({ world }) => {
+  await world.push('v1');
+  const done = await shell('exec runner-deploy shop 2>/dev/full', { root: world.root });
+  assert.is(done.status, 0);
+  assert.is(await world.page(), 'v1');
+});
+
+test.run();

@@ -1,0 +1,145 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { executable, run, shell } from '@runner/testing/run';
+import { findSecret } from '@runner/testing/secret-search';
+import { temporaryFolder, tree } from '@runner/testing/temp';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { contentOf, newRoot, register, SHOP, TOKEN } from './root.ts';
+
+const NOBODY = '65534';
+const isRoot = process.getuid?.() === 0;
+/** Mounting in a namespace of one's own needs root, and not every container lets it. */
+const canMount = isRoot && spawnSync('unshare', ['-m', 'true']).status === 0;
+
+/** Tells why the rest of a test is left out. */
+function leftOut(reason: string): void {
+  process.stdout.write(`(left out: ${reason})\n`);
+}
+
+/**
+ * Runs a script as root in a mount namespace of its own, so that what it mounts is gone with it.
+ * `$1` is a folder to mount on, and a root on which `add` registers acme/shop with a token.
+ */
+function mounting(folder: string, script: string) {
+  const add = `root=$1; add() { printf %s '${TOKEN}' | runner-add ${SHOP.join(' ')} --token - --root "$root" "$@"; }`;
+  const text = `set -e; ${add}; ${script}`;
+  return shell(`exec unshare -m sh -c '${text.replaceAll("'", "'\\''")}' sh '${folder}'`);
+}
+
+test('a root below a file is refused', async () => {
+  const file = join(temporaryFolder('add'), 'file');
+  writeFileSync(file, 'content');
+  const root = join(file, 'root');
+  const { status, stdout, stderr } = await run('runner-add', [...SHOP, '--token', '-'], {
+    root,
+    stdin: TOKEN,
+  });
+  assert.equal(
+    [status, stdout, stderr],
+    [
+      1,
+      '',
+      `runner add: cannot make the folder ${root}/locks: a part of its path is not a directory (not_writable)\n`,
+    ],
+  );
+  assert.equal(tree(dirname(file)), { file: 'content' });
+});
+
+test('a file in the place of the root or of a folder in it is refused', async () => {
+  for (const place of ['', 'locks', 'state']) {
+    const root = newRoot();
+    if (place !== '') mkdirSync(root);
+    writeFileSync(join(root, place), 'content');
+    const before = tree(dirname(root));
+    const { status, stderr } = await run('runner-add', [...SHOP, '--public'], { root });
+    assert.is(status, 1, place);
+    assert.match(stderr, /^runner add: cannot [^\n]+ \((not_writable|file_unreadable)\)\n$/, place);
+    const after = tree(dirname(root));
+    delete after['root/locks/'];
+    delete after['root/locks/registry.lock'];
+    assert.equal(after, before, place);
+  }
+});
+
+test('a user who may not write the root is refused, and changes nothing', async () => {
+  if (!isRoot) return leftOut('running as another user needs root');
+  const root = newRoot();
+  await register(root, 'blog');
+  const before = contentOf(root);
+  const as = (text: string, options = {}) =>
+    shell(
+      `setpriv --reuid=${NOBODY} --regid=${NOBODY} --clear-groups "${process.execPath}" "${executable('runner-add')}" ${text}`,
+      { root, stdin: TOKEN, ...options },
+    );
+  const foreign = await as(`${SHOP.join(' ')} --token -`);
+  assert.equal(
+    [foreign.status, foreign.stdout, foreign.stderr],
+    [1, '', `runner add: cannot make the folder ${root}/locks: permission denied (not_writable)\n`],
+  );
+  assert.equal(contentOf(root), before);
+
+  const parent = temporaryFolder('add');
+  chmodSync(parent, 0o555);
+  chownSync(parent, Number(NOBODY), Number(NOBODY));
+  const below = await as(`${SHOP.join(' ')} --token - --root "${parent}/root"`);
+  assert.equal(
+    [below.status, below.stdout, below.stderr],
+    [
+      1,
+      '',
+      `runner add: cannot make the folder ${parent}/root/locks: permission denied (not_writable)\n`,
+    ],
+  );
+  assert.equal(tree(parent), {});
+});
+
+test('a read-only file system is refused, and what stands there can still be listed', async () => {
+  if (!canMount) return leftOut('mounting needs root');
+  const root = newRoot();
+  await register(root, 'blog');
+  const before = tree(root, { modes: true });
+  const { status, stdout, stderr } = await mounting(
+    root,
+    'mount --bind "$1" "$1"; mount -o remount,ro,bind "$1"; runner-list --root "$1" >/dev/null; add',
+  );
+  assert.equal(
+    [status, stdout, stderr],
+    [
+      1,
+      '',
+      `runner add: cannot open the lock ${root}/locks/registry.lock: the file system is read-only (not_writable)\n`,
+    ],
+  );
+  assert.equal(tree(root, { modes: true }), before);
+});
+
+test('a full disk is told, and the app is not half there', async () => {
+  if (!canMount) return leftOut('mounting needs root');
+  const folder = temporaryFolder('full');
+  // What a failed attempt may leave is the lock's file alone; after making room the same works.
+  const { status, stdout, stderr } = await mounting(
+    folder,
+    `mount -t tmpfs -o size=64k,mode=0755 none "$1"
+     runner-add --repo acme/blog --branch main --public --root "$1"
+     head -c 100000 /dev/zero > "$1/fill" 2>/dev/null || true
+     before=$(cd "$1" && find . -not -path "./locks*" | sort)
+     set +e; add --json; echo "status $?"; set -e
+     [ "$before" = "$(cd "$1" && find . -not -path "./locks*" | sort)" ] && echo unchanged
+     rm "$1/fill"
+     add`,
+  );
+  const lines = stdout.split('\n');
+  assert.is(lines[0], 'Added blog (acme/blog, branch main, no token)');
+  const { error, message } = JSON.parse(lines[1] ?? '');
+  assert.is(error, 'disk_full');
+  assert.match(message, /^cannot write .*: no space left on the disk$/);
+  assert.equal(lines.slice(2, 4), ['status 1', 'unchanged']);
+  assert.match(lines[4] ?? '', /^Added shop /);
+  assert.is(stderr, `runner add: ${message} (disk_full)\n`);
+  assert.is(status, 0);
+  assert.equal(findSecret(stdout + stderr, TOKEN), []);
+});
+
+test.run();

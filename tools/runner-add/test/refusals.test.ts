@@ -1,0 +1,281 @@
+import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { add, contentOf, newRoot, register, SHOP, TOKEN } from './root.ts';
+
+/** Runs on a root with an app `shop`; the refusal must leave everything as it was. */
+async function refused(
+  args: readonly string[],
+  status: number,
+  sentence: string,
+  stdin = '',
+  change: (root: string) => void = () => {},
+): Promise<void> {
+  const root = newRoot();
+  await register(root, 'shop');
+  change(root);
+  const before = contentOf(root);
+  const ended = await add(root, args, { stdin });
+  const line = `${sentence.replaceAll('ROOT', root)}\n`;
+  assert.equal([ended.status, ended.stdout, ended.stderr], [status, '', line]);
+  assert.equal(contentOf(root), before);
+  const code = / \((\w+)\)$/.exec(sentence)?.[1] ?? 'usage';
+  const json = await add(root, [...args, '--json'], { stdin });
+  const message = line.replace(/^error: |^runner add: /, '').replace(/(?: \(\w+\))?\n$/, '');
+  assert.equal([json.status, json.stderr], [status, line]);
+  assert.equal(JSON.parse(json.stdout), { error: code, message });
+  assert.equal(contentOf(root), before);
+}
+
+const BLOG = ['--repo', 'acme/blog', '--branch', 'main'];
+const conflict = (one: string, other: string) =>
+  `error: the argument '${one}' cannot be used with '${other}'`;
+
+for (const [one, other, sentence] of [
+  ['--token=x', '--token-from=shop', conflict('--token <TOKEN>', '--token-from <APP>')],
+  ['--token=x', '--token-file=f', conflict('--token <TOKEN>', '--token-file <FILE>')],
+  ['--token=x', '--public', conflict('--token <TOKEN>', '--public')],
+  ['--token-file=f', '--token-from=shop', conflict('--token-file <FILE>', '--token-from <APP>')],
+  ['--token-file=f', '--public', conflict('--token-file <FILE>', '--public')],
+  ['--token-from=shop', '--public', conflict('--token-from <APP>', '--public')],
+  ['--ckey', '--public', conflict('--ckey', '--public')],
+] as const) {
+  test(`${one} and ${other} exclude each other, in either order`, async () => {
+    await refused([...BLOG, one, other], 2, sentence);
+    await refused([other, ...BLOG, one], 2, sentence);
+  });
+}
+
+for (const [args, sentence] of [
+  [
+    [],
+    'error: the following required arguments were not provided: --repo <OWNER/NAME>, --branch <BRANCH>',
+  ],
+  [
+    ['--repo', 'acme/blog', '--public'],
+    'error: the following required arguments were not provided: --branch <BRANCH>',
+  ],
+  [
+    ['--branch', 'main', '--public'],
+    'error: the following required arguments were not provided: --repo <OWNER/NAME>',
+  ],
+  [
+    BLOG,
+    'error: the following required arguments were not provided: <--token <TOKEN>|--token-file <FILE>|--token-from <APP>|--public>',
+  ],
+  [
+    [...BLOG, '--public', '--name', ''],
+    "error: a value is required for '--name <NAME>' but none was supplied",
+  ],
+  [[...BLOG, '--token'], "error: a value is required for '--token <TOKEN>' but none was supplied"],
+  [
+    [...BLOG, '--token', '--ckey'],
+    "error: a value is required for '--token <TOKEN>' but none was supplied",
+  ],
+  [
+    [...BLOG, '--token', 'x', '--token', 'y'],
+    "error: the argument '--token <TOKEN>' cannot be used multiple times",
+  ],
+  [
+    [...BLOG, '--tokne', 'x'],
+    "error: unexpected argument '--tokne' found; a similar argument exists: '--token'",
+  ],
+  [[...BLOG, '--public', 'blog'], "error: unexpected argument 'blog' found"],
+] as const) {
+  test(`wrong usage: add ${args.join(' ')}`, () => refused(args, 2, sentence));
+}
+
+test('an app that exists already is refused before a token is asked for or read', async () => {
+  const sentence = "runner add: an app called 'shop' is registered already (app_exists)";
+  await refused([...SHOP, '--token', '-'], 1, sentence, TOKEN);
+  await refused([...SHOP, '--token-file', '/none/such'], 1, sentence);
+  await refused([...BLOG, '--name', 'shop', '--public'], 1, sentence);
+  await refused([...SHOP, '--public'], 1, sentence, '', (root) =>
+    writeFileSync(join(root, 'state/shop.json'), '{'),
+  );
+});
+
+const RULE =
+  "is not an app name: 1 to 63 letters, digits, dots, dashes or underscores, beginning with a letter or digit, without '..' (name_invalid)";
+for (const [name, shown] of [
+  ['../x', "'../x'"],
+  ['a/b', "'a/b'"],
+  ['a..b', "'a..b'"],
+  ['-x', "'-x'"],
+  ['.x', "'.x'"],
+  ['__proto__', "'__proto__'"],
+  ['x'.repeat(300), `'${'x'.repeat(77)}…'`],
+  ['x'.repeat(64), `'${'x'.repeat(64)}'`],
+  ['a b', "'a b'"],
+  ['é', "'é'"],
+  ['a\u001b[31m\n', "'a\\x1b[31m\\n'"],
+] as const) {
+  test(`${JSON.stringify(name.slice(0, 20))} is no name for an app`, () =>
+    refused([...BLOG, '--public', `--name=${name}`], 1, `runner add: ${shown} ${RULE}`));
+}
+
+test('the name of the registry is reserved, also when a repository is called so', () =>
+  refused(
+    ['--repo', 'acme/registry', '--branch', 'main', '--public'],
+    1,
+    "runner add: 'registry' is reserved: give the app another name with --name (name_invalid)",
+  ));
+
+test('names that every object has are ordinary names', async () => {
+  const root = newRoot();
+  for (const name of ['constructor', 'toString', 'hasOwnProperty']) {
+    const ended = await add(root, [...BLOG, '--public', '--name', name]);
+    assert.equal(
+      [ended.status, ended.stdout, ended.stderr],
+      [0, `Added ${name} (acme/blog, branch main, no token)\n`, ''],
+    );
+  }
+});
+
+for (const repo of [
+  'acme',
+  'acme/',
+  '/blog',
+  'a/b/c',
+  'acme/..',
+  '-a/b',
+  'https://x/a/b',
+  'a/b c',
+]) {
+  test(`${repo} is no repository`, () =>
+    refused(
+      [`--repo=${repo}`, '--branch', 'main', '--public'],
+      1,
+      `runner add: '${repo}' is not a repository: give it as <owner>/<name> (name_invalid)`,
+    ));
+}
+
+for (const branch of ['-x', 'a b', 'a..b', 'a~1', 'a:b', '/a', 'a.lock', '@{1}', 'a\\b']) {
+  test(`${branch} is no branch`, () =>
+    refused(
+      ['--repo', 'acme/blog', `--branch=${branch}`, '--public'],
+      1,
+      `runner add: '${branch}' is not a valid branch name (name_invalid)`,
+    ));
+}
+
+const NO_TOKEN =
+  'runner add: the token has characters that no code host issues: spaces, line breaks or non-ASCII (token_invalid)';
+for (const [token, sentence] of [
+  ['', 'runner add: the token is empty (token_invalid)'],
+  ['\n', 'runner add: the token is empty (token_invalid)'],
+  ['two words', NO_TOKEN],
+  ['two\nlines', NO_TOKEN],
+  ['Ünicode', NO_TOKEN],
+  ['nul\0', NO_TOKEN],
+  ['x'.repeat(4097), 'runner add: the token is longer than 4096 characters (token_invalid)'],
+  ['x'.repeat(70_000), 'runner add: the token is larger than 65536 bytes (file_unreadable)'],
+] as const) {
+  test(`${JSON.stringify(token.slice(0, 12))} on standard input is no token`, () =>
+    refused([...BLOG, '--token', '-'], 1, sentence, token));
+}
+
+test('a token file that is missing, a folder, or too large is named', async () => {
+  const args = (file: string) => [...BLOG, '--token-file', file];
+  await refused(
+    args('/none/such'),
+    1,
+    'runner add: there is no token file /none/such (file_unreadable)',
+  );
+  await refused(
+    args('/etc'),
+    1,
+    'runner add: cannot read /etc: it is not a file (file_unreadable)',
+  );
+  await refused(
+    args('/dev/zero'),
+    1,
+    'runner add: cannot read /dev/zero: it is not a file (file_unreadable)',
+  );
+});
+
+test('--token-from tells an unknown app, also when its name is no name, from one without a token', async () => {
+  for (const source of ['nope', '../shop', '__proto__', 'registry']) {
+    await refused(
+      [...BLOG, '--token-from', source],
+      1,
+      `runner add: there is no app called '${source}' to take the token from (token_source_not_found)`,
+    );
+  }
+  await refused(
+    [...BLOG, '--token-from', 'shop'],
+    1,
+    "runner add: the app 'shop' has no token (token_source_no_token)",
+    '',
+    (root) => writeFileSync(join(root, 'state/shop.json'), '{"repo":"acme/shop","branch":"main"}'),
+  );
+});
+
+test('--token-from does not take what cannot be opened', async () => {
+  const state = (token: string) => (root: string) =>
+    writeFileSync(
+      join(root, 'state/shop.json'),
+      JSON.stringify({ repo: 'acme/shop', branch: 'main', state: { repohost_token: token } }),
+    );
+  const args = [...BLOG, '--token-from', 'shop'];
+  await refused(
+    args,
+    1,
+    "runner add: the stored token of 'shop' is damaged (token_corrupt)",
+    '',
+    state('x.y.z'),
+  );
+  await refused(
+    args,
+    1,
+    "runner add: the state file of 'shop' is not JSON (state_malformed)",
+    '',
+    (root) => writeFileSync(join(root, 'state/shop.json'), '{'),
+  );
+});
+
+test('a lost master key is never replaced by a new one while tokens are stored', async () => {
+  const lost = (root: string) => rmSync(join(root, 'mkey'));
+  const sentence =
+    'runner add: there is no master key in ROOT/mkey: restore it from your backup (mkey_missing)';
+  await refused([...BLOG, '--token', '-'], 1, sentence, TOKEN, lost);
+  await refused([...BLOG, '--token-from', 'shop'], 1, sentence, '', lost);
+  await refused([...BLOG, '--token', '-'], 1, sentence, TOKEN, (root) => {
+    // Nobody knows what an unreadable state file holds.
+    writeFileSync(join(root, 'state/shop.json'), '{');
+    lost(root);
+  });
+});
+
+test('a master key that others may read is refused with the command that mends it', async () => {
+  for (const mode of [0o640, 0o604, 0o660]) {
+    await refused(
+      [...BLOG, '--token', '-'],
+      1,
+      'runner add: others may read the master key: run chmod 600 ROOT/mkey (mkey_exposed)',
+      TOKEN,
+      (root) => chmodSync(join(root, 'mkey'), mode),
+    );
+  }
+});
+
+test('a master key that is no key is told without quoting it', async () => {
+  const sentence =
+    'runner add: ROOT/mkey does not hold 32-byte keys in base64url, one per line (mkey_malformed)';
+  for (const text of ['secret-but-wrong', `${'A'.repeat(43)}\nx\n`]) {
+    await refused([...BLOG, '--token', '-'], 1, sentence, TOKEN, (root) =>
+      writeFileSync(join(root, 'mkey'), text),
+    );
+  }
+});
+
+test('wrong usage and wrong names make no root', async () => {
+  const root = newRoot();
+  for (const args of [[], BLOG, [...BLOG, '--name=-x', '--public'], [...BLOG, '--token', '-']]) {
+    await add(root, args);
+    assert.not.ok(existsSync(root), args.join(' '));
+  }
+});
+
+test.run();

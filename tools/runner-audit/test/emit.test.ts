@@ -1,0 +1,295 @@
+import { existsSync, statSync } from 'node:fs';
+import { type RunOptions, run } from '@runner/testing/run';
+import { temporaryFolder, tree } from '@runner/testing/temp';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { line, logOf, logPath, newRoot, record, rootWithLog } from './log.ts';
+
+const emit = (root: string, args: readonly string[], options: RunOptions = {}) =>
+  run('runner-audit', ['emit', ...args], { root, ...options });
+
+const SHOP = ['--project', 'shop', '--version', 'v1'] as const;
+
+test('an event is completed, appended and echoed as the same line of JSON', async () => {
+  const root = newRoot();
+  const before = Date.now();
+  const { status, stdout, stderr } = await emit(root, ['DeployStarted', ...SHOP]);
+  assert.equal([status, stderr], [0, '']);
+  assert.is(logOf(root), stdout);
+  const { timestamp, deploy_id, ...rest } = JSON.parse(stdout);
+  assert.equal(rest, {
+    event_type: 'DeployStarted',
+    project: 'shop',
+    instance: 'default',
+    version: 'v1',
+  });
+  assert.is(new Date(timestamp).toISOString(), timestamp);
+  assert.ok(Date.parse(timestamp) >= before - 1 && Date.parse(timestamp) <= Date.now());
+  assert.match(deploy_id, /^[0-9a-f]{8}$/);
+  assert.is(stdout, line(JSON.parse(stdout)));
+  assert.is(statSync(logPath(root)).mode & 0o777, 0o640);
+});
+
+test('every option becomes the field that is documented', async () => {
+  const root = newRoot();
+  const options = {
+    project: 'shop',
+    instance: 'eu-1',
+    version: 'v2',
+    'deploy-id': 'A1b2-_d4',
+    timestamp: '2026-05-04T11:30:00+02:00',
+    'previous-version': 'v1',
+    'from-version': 'v3',
+    commit: '0123456789ab',
+    trigger: 'manual',
+    'duration-ms': '1500',
+    domain: 'shop.example.org',
+    stage: 'health',
+    reason: 'it did not answer',
+    error: 'health: 503',
+  };
+  const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
+  const { stdout, stderr } = await emit(root, ['DeployFailure', ...args]);
+  assert.is(stderr, '');
+  assert.equal(JSON.parse(stdout), {
+    timestamp: '2026-05-04T09:30:00.000Z',
+    event_type: 'DeployFailure',
+    project: 'shop',
+    instance: 'eu-1',
+    version: 'v2',
+    deploy_id: 'A1b2-_d4',
+    previous_version: 'v1',
+    from_version: 'v3',
+    commit: '0123456789ab',
+    trigger: 'manual',
+    duration_ms: 1500,
+    domain: 'shop.example.org',
+    stage: 'health',
+    reason: 'it did not answer',
+    error: 'health: 503',
+  });
+  assert.is(logOf(root), stdout);
+});
+
+test('--error - reads the text from standard input, also an empty one', async () => {
+  const text = 'make: *** [all] Error 2\n\u001b[31mred\u001b[0m\n';
+  const args = ['DeployFailure', ...SHOP, '--error'];
+  const read = await emit(newRoot(), [...args, '-'], { stdin: text });
+  assert.is(JSON.parse(read.stdout).error, text);
+  assert.not.match(read.stdout, /\u001b/);
+  assert.is(JSON.parse((await emit(newRoot(), [...args, '-'])).stdout).error, '');
+  assert.is(JSON.parse((await emit(newRoot(), [...args, ''])).stdout).error, '');
+});
+
+test('a long error keeps its head and tail, and secrets of known shape do not enter the log', async () => {
+  const root = newRoot();
+  const secret = `ghp_${'a1B2'.repeat(9)}`;
+  const text = `first line ${secret}\n${'x'.repeat(200_000)}\nlast line`;
+  const { stdout } = await emit(root, ['DeployFailure', ...SHOP, '--error', '-'], { stdin: text });
+  const { error, truncated } = JSON.parse(stdout);
+  assert.is(truncated, true);
+  assert.match(error, /^first line \[REDACTED\]\n/);
+  assert.match(error, /\n… \d+ bytes left out …\n/);
+  assert.match(error, /\nlast line$/);
+  assert.ok(Buffer.byteLength(error) <= 65_536);
+  assert.not.ok(logOf(root).includes(secret));
+});
+
+test('lines of JSON on standard input are appended and echoed in their order', async () => {
+  const root = newRoot();
+  const lines = ['v1', 'v2', 'v3'].map((version) => line(record(version))).join('');
+  const { status, stdout, stderr } = await emit(root, [], { stdin: lines });
+  assert.equal([status, stdout, stderr], [0, lines, '']);
+  assert.is(logOf(root), lines);
+});
+
+test('either naming is taken, and event_type and project are written', async () => {
+  const given = { event: 'DeploySuccess', app: 'shop', version: 'v1', deploy_id: 'a1b2c3d4' };
+  const root = newRoot();
+  const { stdout } = await emit(root, [], { stdin: line(given) });
+  const { event_type, project, event, app } = JSON.parse(stdout);
+  assert.equal([event_type, project, event, app], ['DeploySuccess', 'shop', undefined, undefined]);
+  const both = { ...record('v1'), event: 'DeployStarted', app: 'shop' };
+  assert.is((await emit(root, [], { stdin: line(both) })).status, 0);
+});
+
+test('fields that are not known are kept', async () => {
+  const given = record('v1', { build: { number: 7 }, tags: ['a'], __proto: 1 });
+  const { stdout } = await emit(newRoot(), [], { stdin: line(given) });
+  assert.equal(JSON.parse(stdout), given);
+  const proto = '{"event":"DeployStarted","app":"shop","version":"v1","__proto__":{"x":1}}\n';
+  assert.match((await emit(newRoot(), [], { stdin: proto })).stdout, '"__proto__":{"x":1}');
+});
+
+test('bad lines are told with their number while the others go on, and the status is 1', async () => {
+  const root = newRoot();
+  const bad = [
+    'nonsense',
+    '[]',
+    '"text"',
+    'null',
+    '{"event_type":"Party","project":"shop","version":"v1"}',
+    '{"event_type":"GuardBypassed","project":"shop","version":"v1"}',
+    '{"event_type":"DeployStarted","version":"v1"}',
+    '{"event_type":"DeployStarted","project":"../x","version":"v1"}',
+    '{"event_type":"DeployStarted","project":"shop"}',
+    '{"event_type":"DeployStarted","project":"shop","version":7}',
+    '{"event_type":"DeployStarted","project":"shop","version":"v1","deploy_id":"x"}',
+    '{"event_type":"DeployStarted","project":"shop","version":"v1","timestamp":"today"}',
+    '{"event_type":"DeployStarted","project":"shop","version":"v1","error":5}',
+    '{"event_type":"DeployStarted","project":"shop","version":"v1","duration_ms":-1}',
+    '{"event_type":"DeployStarted","project":"shop","app":"blog","version":"v1"}',
+  ];
+  const stdin = `${line(record('v1'))}${bad.join('\n')}\n\n  \n${line(record('v2'))}`;
+  const { status, stdout, stderr } = await emit(root, [], { stdin });
+  assert.is(stdout, line(record('v1')) + line(record('v2')));
+  assert.is(logOf(root), stdout);
+  const kinds = 'DeployStarted, DeploySuccess, DeployFailure, RollbackSuccess';
+  const sentences = [
+    'is not JSON',
+    'is not a JSON object',
+    'is not a JSON object',
+    'is not a JSON object',
+    `needs an event_type that is one of ${kinds}`,
+    `needs an event_type that is one of ${kinds}`,
+    'needs a text in project',
+    'needs a project that is an app name',
+    'needs a text in version',
+    'needs a text in version',
+    'needs a deploy_id of 8 letters or digits',
+    'needs a timestamp in ISO 8601 with a zone',
+    'needs a text in error',
+    'needs a number of milliseconds in duration_ms',
+    'has two different values in project and app',
+  ];
+  assert.is(
+    stderr,
+    sentences
+      .map(
+        (text, index) =>
+          `runner audit emit: line ${index + 2}: the event ${text} (event_invalid)\n`,
+      )
+      .join(''),
+  );
+  assert.is(status, 1);
+});
+
+test('an input without any line is no failure and writes no log', async () => {
+  for (const stdin of ['', '\n', '\n \n\r\n']) {
+    const root = newRoot();
+    const { status, stdout, stderr } = await emit(root, [], { stdin });
+    assert.equal([status, stdout, stderr], [0, '', '']);
+    assert.not.ok(existsSync(logPath(root)));
+  }
+});
+
+test('the last line needs no newline, and lines may end in CR LF', async () => {
+  const root = newRoot();
+  const stdin = `${JSON.stringify(record('v1'))}\r\n${JSON.stringify(record('v2'))}`;
+  const { stdout, status } = await emit(root, [], { stdin });
+  assert.is(stdout, line(record('v1')) + line(record('v2')));
+  assert.is(status, 0);
+});
+
+test('a line too long for an event is told, and what follows it goes on', async () => {
+  const root = newRoot();
+  const huge = JSON.stringify(record('v2', { build: 'x'.repeat(17_000_000) }));
+  const large = JSON.stringify(record('v3', { build: 'x'.repeat(2_000_000) }));
+  const stdin = `${line(record('v1'))}${huge}\n${large}\n${line(record('v4'))}${huge}`;
+  const { status, stdout, stderr, ms } = await emit(root, [], { stdin });
+  assert.is(stdout, line(record('v1')) + line(record('v4')));
+  assert.is(logOf(root), stdout);
+  assert.is(
+    stderr,
+    [
+      'line 2: the event is longer than 16777216 bytes',
+      'line 3: the event is longer than 1048576 bytes',
+      'line 5: the event is longer than 16777216 bytes',
+    ]
+      .map((text) => `runner audit emit: ${text} (event_invalid)\n`)
+      .join(''),
+  );
+  assert.is(status, 1);
+  assert.ok(ms < 20_000, String(ms));
+});
+
+test('an error of megabytes in a line is cut like any other', async () => {
+  const stdin = line(record('v1', { event_type: 'DeployFailure', error: 'é\n'.repeat(1_000_000) }));
+  const { status, stdout } = await emit(newRoot(), [], { stdin });
+  const { error, truncated } = JSON.parse(stdout);
+  assert.equal([status, truncated], [0, true]);
+  assert.ok(Buffer.byteLength(error) <= 65_536 && Buffer.byteLength(error) > 60_000);
+});
+
+test('-o yaml echoes a document for each event; the log is JSON all the same', async () => {
+  const root = newRoot();
+  const stdin = line(record('v1')) + line(record('v2'));
+  const { stdout } = await emit(root, ['-o', 'yaml'], { stdin });
+  const document = (version: string) =>
+    `---\ntimestamp: 2026-05-04T09:30:00.000Z\nevent_type: DeployStarted\nproject: shop\ninstance: default\nversion: ${version}\ndeploy_id: a1b2c3d4\n`;
+  assert.is(stdout, document('v1') + document('v2'));
+  assert.is(logOf(root), stdin);
+  const one = await emit(root, ['DeployStarted', ...SHOP, '-o', 'yaml']);
+  assert.match(one.stdout, /^---\n/);
+  const json = await emit(root, ['DeployStarted', ...SHOP, '--json']);
+  assert.is(json.stdout, line(JSON.parse(json.stdout)));
+});
+
+for (const [args, status, sentence] of [
+  [['DeployStarted', '--project', 'shop'], 1, 'the event needs a text in version (event_invalid)'],
+  [['DeployStarted', '--version', 'v1'], 1, 'the event needs a text in project (event_invalid)'],
+  [
+    ['Party', ...SHOP],
+    1,
+    'the event needs an event_type that is one of DeployStarted, DeploySuccess, DeployFailure, RollbackSuccess (event_invalid)',
+  ],
+  [
+    ['DeployStarted', '--project', '../x', '--version', 'v1'],
+    1,
+    'the event needs a project that is an app name (event_invalid)',
+  ],
+  [
+    ['DeployStarted', ...SHOP, '--deploy-id', 'x'],
+    1,
+    'the event needs a deploy_id of 8 letters or digits (event_invalid)',
+  ],
+  [
+    ['DeployStarted', ...SHOP, '--timestamp', 'yesterday'],
+    1,
+    'the event needs a timestamp in ISO 8601 with a zone (event_invalid)',
+  ],
+  [
+    ['DeployStarted', ...SHOP, '--version=x', '--instance', 'x'],
+    2,
+    "the argument '--version <VERSION>' cannot be used multiple times",
+  ],
+  [
+    ['DeployStarted', ...SHOP, '--duration-ms', 'long'],
+    2,
+    "invalid value for '--duration-ms <N>': it must be a whole number",
+  ],
+  [
+    ['DeployStarted', ...SHOP, '--instance', ''],
+    2,
+    "a value is required for '--instance <NAME>' but none was supplied",
+  ],
+  [['--project', 'shop'], 2, "the argument '--project' needs <EVENT>"],
+  [['DeployStarted', 'DeploySuccess', ...SHOP], 2, "unexpected argument 'DeploySuccess' found"],
+] as const) {
+  test(`refused, and nothing is written: emit ${args.join(' ')}`, async () => {
+    const root = temporaryFolder('audit');
+    const ended = await emit(root, args);
+    const begin = status === 2 ? 'error: ' : 'runner audit emit: ';
+    assert.equal([ended.status, ended.stdout, ended.stderr], [status, '', `${begin}${sentence}\n`]);
+    assert.equal(tree(root), {});
+  });
+}
+
+test('a torn line that a killed writer left is ended, and nothing that stands there is changed', async () => {
+  const torn = '{"timestamp":"2026-05-04T09:30:00.000Z","event_ty';
+  const root = rootWithLog(`${line(record('v1'))}${torn}`);
+  const { stdout } = await emit(root, ['DeployStarted', ...SHOP]);
+  assert.is(logOf(root), `${line(record('v1'))}${torn}\n${stdout}`);
+});
+
+test.run();

@@ -1,0 +1,89 @@
+/** Records on their way through a real shell: emit, tail, send, and what stands in between. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Discord, startDiscord } from '@runner/testing/discord';
+import { shell } from '@runner/testing/run';
+import { startTelegram, type Telegram } from '@runner/testing/telegram';
+import { temporaryFolder } from '@runner/testing/temp';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { logOf } from './log.ts';
+
+const BOT_TOKEN = '123456789:AAE-bOwk6ad9r_QXMENQjcrGbqCr4Kbotte';
+const CHAT_ID = -1001234567890;
+
+let root: string;
+let bot: Telegram;
+let hook: Discord;
+test.before.each(async () => {
+  root = temporaryFolder('pipe');
+  const chats = [{ id: CHAT_ID, type: 'supergroup', title: 'Deploys' }] as const;
+  [bot, hook] = await Promise.all([startTelegram({ token: BOT_TOKEN, chats }), startDiscord()]);
+  writeFileSync(
+    join(root, 'config.yml'),
+    `notify:
+  telegram_bot_token: "${BOT_TOKEN}"
+  telegram_chat_id: ${CHAT_ID}
+  telegram_api_url: ${bot.url}
+  discord_webhook: ${hook.webhook}
+`,
+  );
+});
+test.after.each(async () => {
+  await Promise.all([bot.close(), hook.close()]);
+});
+
+const delivered = (events: readonly string[]) =>
+  events
+    .flatMap((event) =>
+      ['telegram', 'discord '].map((channel) => `delivered  ${channel}  ${event}, 1 message\n`),
+    )
+    .join('');
+
+test('a failed build is recorded and announced to both chats by two small programs', async () => {
+  const { status, stdout, stderr } = await shell(
+    `printf 'cc -c main.c\\nmain.c:3: error: no such thing\\nmake: *** [all] Error 2\\n' |
+       runner audit emit DeployFailure --project shop --version v2 --deploy-id a1b2c3d4 --error - |
+       runner notify send`,
+    { root },
+  );
+  assert.is(stdout, delivered(['DeployFailure shop v2 [a1b2c3d4]']));
+  assert.equal([status, stderr], [0, '']);
+  assert.match(bot.messages[0]?.text ?? '', 'main.c:3: error: no such thing');
+  assert.match(JSON.stringify(hook.messages[0]), 'main.c:3: error: no such thing');
+  assert.is(JSON.parse(logOf(root)).event_type, 'DeployFailure');
+});
+
+test('of a stream with a bad line, the good ones are recorded and announced', async () => {
+  const { stdout, stderr } = await shell(
+    `printf '%s\\n' '{"event":"DeployStarted","app":"shop","version":"v1","deploy_id":"a1b2c3d4"}' 'nonsense' '{"event_type":"DeploySuccess","project":"shop","version":"v1","deploy_id":"a1b2c3d4"}' |
+       { runner-audit emit; echo "emit $?" >&2; } | runner-notify send`,
+    { root },
+  );
+  assert.is(
+    stdout,
+    delivered(['DeployStarted shop v1 [a1b2c3d4]', 'DeploySuccess shop v1 [a1b2c3d4]']),
+  );
+  assert.is(stderr, 'runner audit emit: line 2: the event is not JSON (event_invalid)\nemit 1\n');
+  assert.equal([bot.messages.length, hook.messages.length], [2, 2]);
+});
+
+test('old records are announced again by tail, unchanged', async () => {
+  await shell(
+    'runner-audit emit DeployStarted --project shop --version v1 --deploy-id a1b2c3d4 >/dev/null',
+    { root },
+  );
+  const { stdout } = await shell('runner-audit tail -n 1 --json | runner-notify send', { root });
+  assert.is(stdout, delivered(['DeployStarted shop v1 [a1b2c3d4]']));
+});
+
+test('a chat that is down, or a reader that is missing, does not keep an event from the log', async () => {
+  await Promise.all([bot.close(), hook.close()]);
+  const emit = 'runner-audit emit DeployStarted --project shop --version v1';
+  await shell(`${emit} | runner-notify send --wait 0`, { root });
+  const missing = await shell(`${emit} | no-such-program; ${emit} >&-; echo "status $?"`, { root });
+  assert.is(missing.stdout, 'status 0\n');
+  assert.is(logOf(root).split('\n').length, 4);
+});
+
+test.run();

@@ -1,0 +1,265 @@
+import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
+import { setTimeout as after } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { type Running, run, shell, start } from '@runner/testing/run';
+import { tree } from '@runner/testing/temp';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { line, logPath, newRoot, record, rootWithLog } from './log.ts';
+
+const tail = (root: string, ...args: string[]) => run('runner-audit', ['tail', ...args], { root });
+const lines = (...versions: string[]) => versions.map((version) => line(record(version))).join('');
+const versionsIn = (text: string) =>
+  text
+    .split('\n')
+    .filter(Boolean)
+    .map((each) => JSON.parse(each).version);
+
+test('a record is one line: time, kind, app and instance, version, deploy, what went wrong', async () => {
+  const root = rootWithLog(
+    [
+      record('v1'),
+      record('v1', { event_type: 'DeploySuccess', instance: 'eu' }),
+      record('v2', { event_type: 'DeployFailure', error: 'build: exit 2\nmore\nlines' }),
+      record('v1', { event_type: 'RollbackSuccess', reason: 'health: 503' }),
+      { event: 'DeployStarted', app: 'blog', version: 'v7' },
+      {},
+    ]
+      .map(line)
+      .join(''),
+  );
+  const { status, stdout, stderr } = await tail(root);
+  assert.is(
+    stdout,
+    `2026-05-04T09:30:00.000Z DeployStarted   shop/default v1 [a1b2c3d4]
+2026-05-04T09:30:00.000Z DeploySuccess   shop/eu v1 [a1b2c3d4]
+2026-05-04T09:30:00.000Z DeployFailure   shop/default v2 [a1b2c3d4] build: exit 2
+2026-05-04T09:30:00.000Z RollbackSuccess shop/default v1 [a1b2c3d4] health: 503
+- DeployStarted   blog/default v7 [-]
+- ?               ?/default - [-]
+`,
+  );
+  assert.equal([status, stderr], [0, '']);
+});
+
+test('with --json the records stand as in the log; YAML is a document each', async () => {
+  const odd = { event: 'DeployStarted', app: 'shop', version: 'v1', more: [1, null] };
+  const root = rootWithLog(line(odd));
+  assert.is((await tail(root, '--json')).stdout, line(odd));
+  assert.is(
+    (await tail(root, '-o', 'yaml')).stdout,
+    '---\nevent: DeployStarted\napp: shop\nversion: v1\nmore:\n  - 1\n  - null\n',
+  );
+});
+
+test('the newest ten are printed, or as many as -n says, oldest first', async () => {
+  const all = Array.from({ length: 25 }, (_, index) => `v${index}`);
+  const root = rootWithLog(lines(...all));
+  for (const [args, count] of [
+    [[], 10],
+    [['-n', '3'], 3],
+    [['-n1'], 1],
+    [['--lines=25'], 25],
+    [['-n', '9999999'], 25],
+    [['-n', '0'], 0],
+  ] as const) {
+    const { status, stdout } = await tail(root, '--json', ...args);
+    assert.equal(versionsIn(stdout), count === 0 ? [] : all.slice(-count), args.join(' '));
+    assert.is(status, 0);
+  }
+});
+
+test('what the live log lacks comes from rotated files, plain ones', async () => {
+  const root = rootWithLog(lines('v5', 'v6'));
+  rootWithLog(lines('v3', 'v4'), '.1', root);
+  rootWithLog(lines('v1', 'v2'), '.2', root);
+  writeFileSync(`${logPath(root)}.3.gz`, gzipSync(lines('v0')));
+  rootWithLog('not a log', '.bak', root);
+  assert.equal(versionsIn((await tail(root, '-n', '3', '--json')).stdout), ['v4', 'v5', 'v6']);
+  assert.equal(versionsIn((await tail(root, '--json')).stdout), [
+    'v1',
+    'v2',
+    'v3',
+    'v4',
+    'v5',
+    'v6',
+  ]);
+  const gone = rootWithLog(lines('v1'), '.1');
+  assert.equal(versionsIn((await tail(gone, '--json')).stdout), ['v1']);
+});
+
+test('torn and foreign lines are passed over and counted', async () => {
+  const torn = '{"timestamp":"2026-05-0';
+  const root = rootWithLog(`${lines('v1')}${torn}\nnonsense\n\n[1]\n${lines('v2')}${torn}`);
+  const { status, stdout, stderr } = await tail(root, '--json');
+  assert.equal(versionsIn(stdout), ['v1', 'v2']);
+  assert.is(stderr, 'runner audit tail: passed over 4 line(s) that are no records\n');
+  assert.is(status, 0);
+});
+
+test('a log of one endless line, or of nothing, has no records', async () => {
+  const endless = await tail(rootWithLog('x'.repeat(20_000_000)));
+  assert.equal([endless.status, endless.stdout], [0, '']);
+  const empty = await tail(rootWithLog(''));
+  assert.equal([empty.status, empty.stdout, empty.stderr], [0, '', '']);
+});
+
+test('without a log there is nothing to print, and that is told', async () => {
+  const root = newRoot();
+  const { status, stdout, stderr } = await tail(root, '--json');
+  const message = `there is no audit log yet: ${logPath(root)}`;
+  assert.is(stderr, `runner audit tail: ${message} (log_not_found)\n`);
+  assert.equal(JSON.parse(stdout), { error: 'log_not_found', message });
+  assert.is(status, 1);
+});
+
+for (const value of ['x', '-1', '1.5', '', '99999999']) {
+  test(`-n ${JSON.stringify(value)} is wrong usage`, async () => {
+    const { status, stdout, stderr } = await tail(rootWithLog(lines('v1')), '-n', value);
+    const sentence =
+      value === ''
+        ? "a value is required for '--lines <N>' but none was supplied"
+        : `invalid value '${value}' for '--lines <N>': it must be a whole number`;
+    assert.equal([status, stdout, stderr], [2, '', `error: ${sentence}\n`]);
+  });
+}
+
+test('what records hold cannot drive the terminal', async () => {
+  const evil = 'x\u001b[2J\u009b1m\u202e\t';
+  const fields = { event_type: evil, project: evil, instance: evil, deploy_id: evil, error: evil };
+  const root = rootWithLog(line(record(evil, { ...fields, timestamp: evil })));
+  const { stdout } = await tail(root);
+  const shown = 'x\\x1b[2J\\x9b1m\\u202e\\t';
+  assert.is(
+    stdout,
+    `${[shown, shown, `${shown}/${shown}`, shown, `[${shown}]`, shown].join(' ')}\n`,
+  );
+  assert.not.match((await tail(root, '--json')).stdout, /[\u001b\u009b\u202e]/);
+  assert.not.match((await tail(root, '-o', 'yaml')).stdout, /[\u001b\u009b\u202e]/);
+});
+
+test('a reader that leaves is no failure, and nothing is written', async () => {
+  const root = rootWithLog(lines(...Array.from({ length: 5000 }, (_, index) => `v${index}`)));
+  const before = tree(root, { modes: true });
+  const { stdout, stderr } = await shell(
+    '{ runner-audit tail -n 5000 --json; echo "status $?" >&2; } | head -1',
+    { root },
+  );
+  assert.equal([versionsIn(stdout), stderr], [['v0'], 'status 0\n']);
+  assert.equal(tree(root, { modes: true }), before);
+});
+
+/** Starts `tail -f --json`, and reads the versions that it prints. */
+function follow(root: string, ...args: string[]) {
+  const running = start('runner-audit', ['tail', '-f', '--json', ...args], { root });
+  const printed = running.stdout[Symbol.asyncIterator]();
+  return {
+    running,
+    next: async () => JSON.parse((await printed.next()).value ?? '{}').version,
+  };
+}
+
+/** Ends it as Ctrl-C does. */
+async function interrupted(running: Running) {
+  running.kill('SIGINT');
+  const { status, stderr } = await running.done;
+  assert.is(status, 130);
+  return stderr;
+}
+
+test('-f prints later records as they come, and ends with 130 at Ctrl-C', async () => {
+  const root = rootWithLog(lines('v1'));
+  const { running, next } = follow(root);
+  assert.is(await next(), 'v1');
+  for (const version of ['v2', 'v3']) {
+    await run(
+      'runner-audit',
+      ['emit', 'DeployStarted', '--project', 'shop', '--version', version],
+      {
+        root,
+      },
+    );
+    assert.is(await next(), version);
+  }
+  assert.is(await interrupted(running), '');
+});
+
+test('-f ends with 143 at SIGTERM', async () => {
+  const root = rootWithLog(lines('v1'));
+  const { running, next } = follow(root, '-n', '0');
+  const first = next();
+  // Until it follows, a signal ends it as any other program.
+  while (running.stderr() === '') {
+    appendFileSync(logPath(root), `nonsense\n${lines('v2')}`);
+    await after(50);
+  }
+  assert.is(await first, 'v2');
+  running.kill('SIGTERM');
+  assert.is((await running.done).status, 143);
+});
+
+test('-f waits for a log that is not there yet', async () => {
+  const root = newRoot();
+  const { running, next } = follow(root);
+  await after(300);
+  rootWithLog(lines('v1'), '', root);
+  assert.is(await next(), 'v1');
+  await interrupted(running);
+});
+
+test('-f goes on through rotation by renaming, and loses nothing', async () => {
+  const root = rootWithLog(lines('v1'));
+  const { running, next } = follow(root);
+  assert.is(await next(), 'v1');
+  appendFileSync(logPath(root), lines('v2'));
+  renameSync(logPath(root), `${logPath(root)}.1`);
+  // A writer that had opened it before may still append.
+  appendFileSync(`${logPath(root)}.1`, lines('v3'));
+  assert.is(await next(), 'v2');
+  assert.is(await next(), 'v3');
+  rootWithLog(lines('v4'), '', root);
+  appendFileSync(`${logPath(root)}.1`, lines('late'));
+  assert.is(await next(), 'late');
+  assert.is(await next(), 'v4');
+  appendFileSync(logPath(root), lines('v5'));
+  assert.is(await next(), 'v5');
+  await interrupted(running);
+});
+
+test('-f begins anew when the log was emptied', async () => {
+  const root = rootWithLog(lines('v1', 'v2'));
+  const { running, next } = follow(root);
+  assert.equal([await next(), await next()], ['v1', 'v2']);
+  writeFileSync(logPath(root), '');
+  await after(500);
+  appendFileSync(logPath(root), lines('v3'));
+  assert.is(await next(), 'v3');
+  await interrupted(running);
+});
+
+test('-f prints a line when it is whole, and counts what is no record', async () => {
+  const whole = line(record('v2'));
+  const root = rootWithLog(lines('v1') + whole.slice(0, 40));
+  const { running, next } = follow(root);
+  assert.is(await next(), 'v1');
+  appendFileSync(logPath(root), whole.slice(40, 60));
+  await after(300);
+  appendFileSync(logPath(root), whole.slice(60));
+  assert.is(await next(), 'v2');
+  appendFileSync(logPath(root), `${whole.slice(0, 30)}\n${lines('v3')}`);
+  assert.is(await next(), 'v3');
+  const stderr = await interrupted(running);
+  assert.is(stderr, 'runner audit tail: passed over 1 line(s) that are no records\n');
+});
+
+test('-f ends quietly once its reader has left', async () => {
+  const root = rootWithLog(lines('v1'));
+  const script = '{ runner-audit tail -f --json; echo "status $?" >&2; } | head -1';
+  const ended = shell(script, { root });
+  await after(700);
+  appendFileSync(logPath(root), lines('v2'));
+  const { stdout, stderr } = await ended;
+  assert.equal([versionsIn(stdout), stderr], [['v1'], 'status 0\n']);
+});
+
+test.run();

@@ -1,0 +1,278 @@
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { run } from '@runner/testing/run';
+import { tree } from '@runner/testing/temp';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { failure, logPath, logText, rootWith, writeLog } from './log.ts';
+
+const lastError = (root: string, ...args: string[]) =>
+  run('runner-debug', ['last-error', ...args], { root });
+
+/** A root with the app `shop` and this log. */
+function rootWithLog(...records: unknown[]): string {
+  const root = rootWith('shop', 'api', 'api-2');
+  writeLog(root, logText(records));
+  return root;
+}
+
+/** The version that is found for an app. */
+async function found(root: string, app = 'shop'): Promise<unknown> {
+  const { stdout, stderr } = await lastError(root, app, '--json');
+  assert.is(stderr, '');
+  return JSON.parse(stdout)?.version ?? null;
+}
+
+test('the labels are aligned, and further lines of the error are indented under its text', async () => {
+  const error =
+    'build: `make` ended with status 2\n\tcc: main.c:3: no such thing\n\nmake: Error 2\n';
+  const { status, stdout, stderr } = await lastError(rootWithLog(failure('v2', { error })), 'shop');
+  const lines = [
+    'Last DeployFailure for shop:',
+    '  version:    v2',
+    '  timestamp:  2026-05-04T09:30:00.000Z',
+    '  error:      build: `make` ended with status 2',
+    '              \tcc: main.c:3: no such thing',
+    '              ',
+    '              make: Error 2',
+    '',
+  ];
+  assert.is(stdout, lines.join('\n'));
+  assert.equal([status, stderr], [0, '']);
+});
+
+test('JSON and YAML have the five fields that are required, and no others', async () => {
+  const error = 'one\ntwo';
+  const root = rootWithLog(failure('v2', { error, stage: 'build', log: 'logs/x' }));
+  const json = await lastError(root, '--json', 'shop');
+  assert.is(
+    json.stdout,
+    `${JSON.stringify({
+      app: 'shop',
+      version: 'v2',
+      timestamp: '2026-05-04T09:30:00.000Z',
+      error,
+      event: 'DeployFailure',
+    })}\n`,
+  );
+  assert.is((await lastError(root, 'shop', '--output', 'json')).stdout, json.stdout);
+  const yaml = await lastError(root, '-o', 'yaml', 'shop');
+  assert.is(
+    yaml.stdout,
+    'app: shop\nversion: v2\ntimestamp: 2026-05-04T09:30:00.000Z\nerror: |-\n  one\n  two\nevent: DeployFailure\n',
+  );
+  assert.equal([json.status, yaml.status, json.stderr + yaml.stderr], [0, 0, '']);
+});
+
+test('without a failure the line that is required is printed, and that is no error', async () => {
+  for (const root of [
+    rootWithLog(),
+    rootWithLog({ ...failure('v1'), event_type: 'DeploySuccess' }),
+  ]) {
+    const human = await lastError(root, 'shop');
+    assert.equal(
+      [human.status, human.stdout, human.stderr],
+      [0, 'No DeployFailure found for shop.\n', ''],
+    );
+    const json = await lastError(root, 'shop', '--json');
+    assert.equal([json.status, json.stdout, json.stderr], [0, 'null\n', '']);
+    const yaml = await lastError(root, 'shop', '-o', 'yaml');
+    assert.equal([yaml.status, yaml.stdout, yaml.stderr], [0, 'null\n', '']);
+  }
+});
+
+test('an app that is not registered is told before a log that is missing', async () => {
+  const root = rootWith('shop');
+  for (const [app, code, message] of [
+    ['nope', 'app_not_found', "no app called 'nope' is registered on this server"],
+    ['../shop', 'app_not_found', "no app called '../shop' is registered on this server"],
+    ['__proto__', 'app_not_found', "no app called '__proto__' is registered on this server"],
+    ['shop', 'log_not_found', `there is no audit log yet: ${logPath(root)}`],
+  ] as const) {
+    const { status, stdout, stderr } = await lastError(root, app, '--json');
+    assert.is(stderr, `runner debug last-error: ${message} (${code})\n`);
+    assert.equal(JSON.parse(stdout), { error: code, message });
+    assert.is(status, 1);
+  }
+  writeLog(root, logText([failure('v1', { project: 'gone' })]));
+  assert.match((await lastError(root, 'gone')).stderr, /\(app_not_found\)\n$/);
+});
+
+test('the newest failure counts, whatever came after it', async () => {
+  const others = ['DeployStarted', 'DeploySuccess', 'RollbackSuccess', 'GuardBypassed'];
+  const root = rootWithLog(
+    failure('v1'),
+    failure('v2'),
+    ...others.map((event_type) => failure('v3', { event_type })),
+  );
+  assert.is(await found(root), 'v2');
+});
+
+test('apps whose names begin alike are not mixed up', async () => {
+  const root = rootWithLog(
+    failure('v1', { project: 'api' }),
+    failure('v2', { project: 'api-2' }),
+    failure('v3', { project: 'API' }),
+    failure('v4', { project: 'shop', error: '"api"' }),
+  );
+  assert.is(await found(root, 'api'), 'v1');
+  assert.is(await found(root, 'api-2'), 'v2');
+});
+
+test('records that only look like the wanted one are no failures of this app', async () => {
+  const decoys = [
+    failure('d1', { project: 'blog', error: '{"event_type":"DeployFailure","project":"shop"}' }),
+    failure('d2', { event_type: 'DeployStarted', error: 'DeployFailure' }),
+    failure('d3', { event_type: 'deployfailure' }),
+    failure('d4', { project: ['shop'] }),
+    failure('d5', { project: 'blog', app: 'shop' }),
+    failure('d6', { event_type: 'DeploySuccess', event: 'DeployFailure' }),
+    [failure('d7')],
+    { nested: failure('d8') },
+    '"DeployFailure shop"',
+    '{"event_type":"DeployFailure","project":"shop","version":"torn',
+    'null',
+    '',
+  ];
+  assert.is(await found(rootWithLog(failure('v1'), ...decoys)), 'v1');
+  assert.is(await found(rootWithLog(...decoys)), null);
+});
+
+test('either naming is read, and whatever else a writer wrote', async () => {
+  const older = { event: 'DeployFailure', app: 'shop', version: 'v7', error: 'x', timestamp: 't' };
+  assert.is(await found(rootWithLog(failure('v1'), older)), 'v7');
+  const mixed = { event: 'DeployFailure', project: 'shop', version: 'v8' };
+  const { stdout } = await lastError(rootWithLog(mixed), 'shop', '--json');
+  assert.equal(JSON.parse(stdout), {
+    app: 'shop',
+    version: 'v8',
+    timestamp: '',
+    error: '',
+    event: 'DeployFailure',
+  });
+  const spaced = ' { "event_type" : "DeployFailure" , "project" : "shop" , "version" : "v9" } ';
+  assert.is(await found(rootWithLog(spaced)), 'v9');
+});
+
+test('a log without a newline at its end, or with CR LF, is read', async () => {
+  const root = rootWith('shop');
+  writeLog(root, JSON.stringify(failure('v1')));
+  assert.is(await found(root), 'v1');
+  writeLog(root, `${JSON.stringify(failure('v2'))}\r\n`);
+  assert.is(await found(root), 'v2');
+});
+
+test('rotated files are searched, newest first, compressed ones too, also without a live log', async () => {
+  const root = rootWithLog({ ...failure('v9'), event_type: 'DeploySuccess' });
+  writeLog(root, gzipSync(logText([failure('v1'), failure('v2')])), '.10.gz');
+  assert.is(await found(root), 'v2');
+  writeLog(root, logText([failure('v3')]), '.9');
+  assert.is(await found(root), 'v3');
+  writeLog(root, logText([failure('v4'), failure('v5')]), '.1');
+  assert.is(await found(root), 'v5');
+  rmSync(logPath(root));
+  assert.is(await found(root), 'v5');
+  writeLog(root, logText([failure('v6')]));
+  assert.is(await found(root), 'v6');
+  for (const suffix of ['.bak', '.0x1', '-1', '.1.gz.tmp']) {
+    writeLog(root, logText([failure('foreign')]), suffix);
+  }
+  assert.is(await found(root), 'v6');
+});
+
+test('a damaged compressed file counts as far as it can be read', async () => {
+  const root = rootWithLog();
+  const records = Array.from({ length: 3000 }, (_, index) => failure(`v${index}`));
+  const whole = gzipSync(logText(records));
+  writeLog(root, whole.subarray(0, whole.length - 2000), '.1.gz');
+  assert.match(String(await found(root)), /^v\d+$/);
+  writeLog(root, 'no gzip at all', '.1.gz');
+  assert.is(await found(root), null);
+});
+
+test('what is no file in the place of the log is told', async () => {
+  const root = rootWith('shop');
+  mkdirSync(logPath(root), { recursive: true });
+  const folder = await lastError(root, 'shop');
+  assert.is(
+    folder.stderr,
+    `runner debug last-error: cannot read ${logPath(root)}: it is not a file (file_unreadable)\n`,
+  );
+  const link = rootWith('shop');
+  mkdirSync(join(link, 'logs'));
+  symlinkSync('../state/shop.json', logPath(link));
+  const linked = await lastError(link, 'shop');
+  assert.match(linked.stderr, /: it is a symbolic link \(file_unreadable\)\n$/);
+  assert.equal([folder.status, linked.status], [1, 1]);
+});
+
+test('secrets that a record holds are redacted', async () => {
+  const github = `ghp_${'a1B2'.repeat(9)}`;
+  const bot = '123456789:AAE-bOwk6ad9r_QXMENQjcrGbqCr4Kbotte';
+  const error = `fetch https://x-access-token:hunter2hunter2@github.com failed\n${github}\nPOST https://api.telegram.org/bot${bot}/sendMessage\nAuthorization: Bearer abcdefghijklmnopqrstuvwxyz`;
+  const root = rootWithLog(failure('v1', { error }));
+  for (const args of [[], ['--json'], ['-o', 'yaml']]) {
+    const { stdout } = await lastError(root, 'shop', ...args);
+    for (const secret of [github, bot, 'hunter2hunter2', 'abcdefghijklmnopqrstuvwxyz']) {
+      assert.not.ok(stdout.includes(secret), `${secret} in ${args.join(' ')}`);
+    }
+    assert.is(stdout.split('[REDACTED]').length, 5, stdout);
+  }
+});
+
+test('what a record holds cannot drive the terminal, and JSON loses nothing of it', async () => {
+  const evil = 'a\u001b[2J\u009b1m\u202eb\u0007\u2028c\r\nd\te';
+  const root = rootWithLog(failure(evil, { timestamp: evil, error: evil }));
+  const { stdout } = await lastError(root, 'shop');
+  const line = 'a\\x1b[2J\\x9b1m\\u202eb\\x07\\u2028c\\x0d';
+  assert.is(
+    stdout,
+    `Last DeployFailure for shop:\n  version:    ${line}\\nd\\te\n  timestamp:  ${line}\\nd\\te\n  error:      ${line}\n              d\te\n`,
+  );
+  const json = await lastError(root, 'shop', '--json');
+  assert.not.match(json.stdout, /[\u001b\u009b\u202e\u0007\u2028\r]/);
+  assert.is(JSON.parse(json.stdout).error, evil);
+  assert.not.match((await lastError(root, 'shop', '-o', 'yaml')).stdout, /[\u001b\u009b\u202e]/);
+});
+
+test('an error of any length is shown whole', async () => {
+  const error = `${'x'.repeat(50)}\n`.repeat(2000);
+  const { stdout } = await lastError(rootWithLog(failure('v1', { error })), 'shop', '--json');
+  assert.is(JSON.parse(stdout).error, error);
+});
+
+test('colours are used when asked for, and only for the heading', async () => {
+  const root = rootWithLog(failure('v1'));
+  const { stdout } = await lastError(root, 'shop', '--color', 'always');
+  assert.match(stdout, /^\u001b\[1mLast DeployFailure for shop:\u001b\[22m\n {2}version: {4}v1\n/);
+});
+
+test('nothing is written, and a file that may not be written is enough', async () => {
+  const root = rootWithLog(failure('v1'));
+  chmodSync(logPath(root), 0o440);
+  writeFileSync(join(root, 'config.yml'), 'notify: [');
+  const before = tree(root, { modes: true });
+  assert.is(await found(root), 'v1');
+  assert.equal(tree(root, { modes: true }), before);
+});
+
+for (const [args, sentence] of [
+  [[], 'the following required arguments were not provided: <APP>'],
+  [['shop', 'api'], "unexpected argument 'api' found"],
+  [
+    ['shop', '-o', 'xml'],
+    "invalid value 'xml' for '--output <FORMAT>' [possible values: human, json, yaml]",
+  ],
+  [
+    ['shop', '--json', '-o', 'yaml'],
+    "the argument '--json' cannot be used with '--output <FORMAT>'",
+  ],
+] as const) {
+  test(`wrong usage: last-error ${args.join(' ')}`, async () => {
+    const { status, stderr } = await lastError(rootWithLog(), ...args);
+    assert.equal([status, stderr], [2, `error: ${sentence}\n`]);
+  });
+}
+
+test.run();

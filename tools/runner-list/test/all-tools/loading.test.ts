@@ -1,0 +1,122 @@
+/** What each command loads: a regression of the start-up is found without a clock. */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { distFolder, run, shell } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { allCommands } from './commands.ts';
+
+const folder = temporaryFolder('loading');
+const hook = join(folder, 'hook.cjs');
+const result = join(folder, 'loaded.json');
+writeFileSync(
+  hook,
+  `const { writeFileSync } = require('node:fs');
+process.on('exit', () => {
+  writeFileSync(process.env.LOADED_RESULT, JSON.stringify({
+    files: Object.keys(require.cache),
+    builtins: process.moduleLoadList.filter((name) => name.startsWith('NativeModule ')),
+  }));
+});
+`,
+);
+const env = { NODE_OPTIONS: `--require ${hook}`, LOADED_RESULT: result };
+
+/** Built-in modules that cost a good part of a start; a command loads them when it needs them. */
+const SLOW = ['child_process', 'crypto', 'dns', 'http', 'https', 'net', 'tls', 'tty', 'zlib'];
+
+interface Loaded {
+  /** Files of ours, relative to dist; a number that the bundler gave is left out. */
+  readonly files: string[];
+  /** The slow built-in modules among those that `node -e 0` does not load. */
+  readonly builtins: string[];
+}
+
+function lastResult(): { files: string[]; builtins: string[] } {
+  const loaded = JSON.parse(readFileSync(result, 'utf8'));
+  rmSync(result);
+  return loaded;
+}
+
+let floor: string[] | undefined;
+
+/** Runs a tool and tells what it loaded; a wanted status, so that the right path was taken. */
+async function loadedBy(tool: string, args: readonly string[], root: string): Promise<Loaded> {
+  if (floor === undefined) {
+    await shell(`"${process.execPath}" -e 0`, { env });
+    floor = lastResult().builtins;
+  }
+  const { status, stderr } = await run(tool, args, { root, env });
+  assert.equal([status, stderr], [0, ''], `${tool} ${args.join(' ')}`);
+  const { files, builtins } = lastResult();
+  const ours = files.filter((file) => file !== hook);
+  return {
+    files: ours
+      .map((file) => file.replace(`${distFolder()}/`, '').replace(/shared-\d+/, 'shared'))
+      .sort(),
+    builtins: SLOW.filter((name) => {
+      const full = `NativeModule ${name}`;
+      return builtins.includes(full) && !floor?.includes(full);
+    }),
+  };
+}
+
+/** A root with an app that has a token, one that has none, and a failure in the log. */
+async function madeRoot(): Promise<string> {
+  const root = join(temporaryFolder('loading'), 'root');
+  const args = ['--repo', 'acme/shop', '--branch', 'main', '--token', '-'];
+  await run('runner-add', args, { root, stdin: 'a-token-0123456789' });
+  mkdirSync(join(root, 'logs'), { recursive: true });
+  const failure = '{"event":"DeployFailure","app":"shop","version":"v1","error":"x"}\n';
+  writeFileSync(join(root, 'logs/deploy-events.jsonl'), failure);
+  // Whoever reads it needs the YAML parser; none of these commands should.
+  writeFileSync(join(root, 'config.yml'), 'notify: {}\n');
+  return root;
+}
+
+test('help and version load the executable and nothing else', async () => {
+  const { tools, commands } = await allCommands();
+  for (const { tool, words } of [...tools, ...commands]) {
+    for (const option of words.length === 0 ? ['--help', '--version'] : ['--help']) {
+      const loaded = await loadedBy(tool, [...words, option], folder);
+      assert.equal(loaded, { files: [`bin/${tool}`], builtins: [] }, `${tool} ${words} ${option}`);
+    }
+  }
+});
+
+for (const [command, lib, builtins] of [
+  ['list', ['listing'], []],
+  ['list --json', ['listing'], []],
+  ['status shop', ['state'], []],
+  ['tokens list', ['groups', 'shared'], ['crypto']],
+  ['audit emit DeployStarted --project shop --version v1', ['emitting'], []],
+  ['audit emit', ['emitting'], []],
+  ['audit tail', ['tailing'], []],
+  ['debug last-error shop', ['last-failure'], []],
+  ['debug last-error shop --json', ['last-failure'], []],
+] as const) {
+  test(`runner ${command} loads its own part, and none of yaml, undici, prompts and colours`, async () => {
+    const [name = '', ...args] = command.split(' ');
+    const tool = `runner-${name}`;
+    const loaded = await loadedBy(tool, args, await madeRoot());
+    const files = [`bin/${tool}`, ...lib.map((part) => `lib/${tool}/${part}.cjs`)];
+    assert.equal(loaded, { files, builtins });
+  });
+}
+
+test('add needs keys and a lock, but neither yaml nor undici', async () => {
+  const args = ['--repo', 'acme/blog', '--branch', 'main', '--public'];
+  const { files } = await loadedBy('runner-add', args, await madeRoot());
+  assert.equal(files, ['bin/runner-add', 'lib/runner-add/registration.cjs']);
+});
+
+test('YAML and colours are loaded when they are asked for', async () => {
+  const root = await madeRoot();
+  const yaml = await loadedBy('runner-list', ['-o', 'yaml'], root);
+  assert.ok(yaml.files.includes('vendor/yaml.cjs'));
+  const colours = await loadedBy('runner-list', ['--color', 'always'], root);
+  assert.ok(colours.files.includes('lib/runner-list/picocolors.cjs'));
+});
+
+test.run();

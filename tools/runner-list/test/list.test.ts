@@ -1,0 +1,263 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { spawn } from '@lydell/node-pty';
+import { cleanEnvironment, executable, run } from '@runner/testing/run';
+import { temporaryFolder, tree } from '@runner/testing/temp';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  COMMIT,
+  DEPLOYING,
+  deployed,
+  failures,
+  HELD,
+  INTERRUPTED,
+  rootWith,
+  running,
+} from './states.ts';
+
+const list = (root: string, ...args: string[]) => run('runner-list', args, { root });
+
+/** One app for each state that an app can be in. */
+const EVERY_STATE = {
+  a: {},
+  b: { instances: running('v2') },
+  c: { instances: running('v2'), failures: failures(2) },
+  d: { instances: running('v2'), failures: failures(3) },
+  e: { instances: running('v2'), held: HELD },
+  f: { instances: running('v2'), failures: failures(3), held: HELD, deploying: DEPLOYING },
+  g: { instances: { default: { current: null, previous: [] } } },
+  h: { instances: running('v2'), deploying: INTERRUPTED },
+};
+
+test('each app is a line with what runs, since when, its state and its source', async () => {
+  const { status, stdout, stderr } = await list(rootWith(EVERY_STATE));
+  assert.is(
+    stdout,
+    `APP  INSTANCE  VERSION  SINCE (UTC)       STATE        SOURCE
+a    -         -        -                 new          acme/a#main
+b    default   v2       2026-05-04 09:30  ok           acme/b#main
+c    default   v2       2026-05-04 09:30  failing      acme/c#main
+d    default   v2       2026-05-04 09:30  blocked      acme/d#main
+e    default   v2       2026-05-04 09:30  held         acme/e#main
+f    default   v2       2026-05-04 09:30  deploying    acme/f#main
+g    default   -        -                 new          acme/g#main
+h    default   v2       2026-05-04 09:30  interrupted  acme/h#main
+`,
+  );
+  assert.equal([status, stderr], [0, '']);
+});
+
+test('an app with several instances has a line for each', async () => {
+  const instances = {
+    eu: { current: deployed('v2'), previous: [] },
+    us: { current: null, previous: [deployed('v1')] },
+  };
+  const { stdout } = await list(rootWith({ shop: { instances } }));
+  assert.equal(stdout.split('\n').slice(1), [
+    'shop  eu        v2       2026-05-04 09:30  ok     acme/shop#main',
+    'shop  us        -        -                 ok     acme/shop#main',
+    '',
+  ]);
+});
+
+test('without any app, or without a root, it says how to begin', async () => {
+  for (const root of [temporaryFolder('list'), '/none/such']) {
+    const { status, stdout, stderr } = await list(root);
+    assert.is(
+      stdout,
+      'No apps yet. Register one with: runner add --repo <owner/name> --branch <branch>\n',
+    );
+    assert.equal([status, stderr], [0, '']);
+    const json = await list(root, '--json');
+    assert.is(json.stdout, '{"count":0,"apps":[],"unreadable":[]}\n');
+  }
+});
+
+test('JSON has the whole summary of each app, and never the sealed token', async () => {
+  const more = {
+    instances: { default: { current: deployed('v2'), previous: [] } },
+    failures: failures(1),
+    state: { repohost_token: 'sealed.value' },
+    created_at: '2026-05-01T00:00:00.000Z',
+    updated_at: '2026-05-04T00:00:00.000Z',
+    last_checked: '2026-05-05T00:00:00.000Z',
+  };
+  const { status, stdout, stderr } = await list(rootWith({ shop: more }), '--json');
+  assert.equal(JSON.parse(stdout), {
+    count: 1,
+    apps: [
+      {
+        app: 'shop',
+        repo: 'acme/shop',
+        branch: 'main',
+        token: true,
+        state: 'failing',
+        instances: [{ instance: 'default', current: deployed('v2'), previous: [] }],
+        failures: failures(1),
+        max_deploy_retries: 3,
+        held: null,
+        deploying: null,
+        last_checked: '2026-05-05T00:00:00.000Z',
+        created_at: '2026-05-01T00:00:00.000Z',
+        updated_at: '2026-05-04T00:00:00.000Z',
+      },
+    ],
+    unreadable: [],
+  });
+  assert.equal([status, stderr], [0, '']);
+});
+
+test('YAML holds the same as JSON', async () => {
+  const { stdout } = await list(rootWith({ a: {} }), '-o', 'yaml');
+  assert.is(
+    stdout,
+    `count: 1
+apps:
+  - app: a
+    repo: acme/a
+    branch: main
+    token: false
+    state: new
+    instances: []
+    failures: null
+    max_deploy_retries: 3
+    held: null
+    deploying: null
+    last_checked: null
+    created_at: ""
+    updated_at: ""
+unreadable: []
+`,
+  );
+});
+
+test('the configuration decides how many failures block, and is read only when one failed', async () => {
+  const root = rootWith({ c: { failures: failures(2) } });
+  writeFileSync(join(root, 'config.yml'), 'max_deploy_retries: 2\n');
+  assert.is(JSON.parse((await list(root, '--json')).stdout).apps[0].state, 'blocked');
+  writeFileSync(join(root, 'config.yml'), 'max_deploy_retries: many\n');
+  const wrong = await list(root);
+  assert.equal(
+    [wrong.status, wrong.stdout, wrong.stderr],
+    [
+      1,
+      '',
+      `runner list: ${root}/config.yml:1: max_deploy_retries: must be a whole number from 1 to 1000 (config_invalid)\n`,
+    ],
+  );
+  const good = rootWith({ b: { instances: running('v2') } });
+  writeFileSync(join(good, 'config.yml'), 'max_deploy_retries: many\n');
+  assert.is((await list(good)).status, 0);
+});
+
+/** State files that are damaged, and what is told about each. */
+const DAMAGED: Readonly<Record<string, [object | string, string]>> = {
+  'cut off': ['{"version":1,"app":', 'is not JSON'],
+  empty: ['', 'is not JSON'],
+  'a list': ['[]', 'is not an object'],
+  'another app': ['{"app":"shop","repo":"o/r","branch":"main"}', 'names another app'],
+  'no branch': ['{"repo":"o/r"}', 'has no text in branch'],
+  'a version without its time': [
+    { instances: { default: { current: deployed('v1', { deployed_at: undefined }) } } },
+    'has a malformed instance',
+  ],
+  'a release that is a path': [
+    { instances: { default: { current: deployed('v1', { release: '../../etc' }) } } },
+    'has a malformed instance',
+  ],
+  'a count that is a text': [
+    { failures: { ...failures(1), count: '1' } },
+    'has a malformed section',
+  ],
+  'a deploy without a process': [
+    { deploying: { ...DEPLOYING, pid: undefined } },
+    'has a malformed section',
+  ],
+  'held by nobody': [{ held: { commit: COMMIT } }, 'has a malformed section'],
+};
+
+for (const [what, [more, why]] of Object.entries(DAMAGED)) {
+  test(`a damaged state file (${what}) is named and hides no other app`, async () => {
+    const root = rootWith({ bad: more, good: {} });
+    const { status, stdout, stderr } = await list(root);
+    assert.is(stderr, `runner list: the state file of 'bad' ${why} (state_malformed)\n`);
+    assert.match(stdout, /\ngood .* new .* acme\/good#main\n$/);
+    assert.is(status, 1);
+    const json = JSON.parse((await list(root, '--json')).stdout);
+    assert.equal([json.count, json.unreadable], [1, ['bad']]);
+  });
+}
+
+test('a root whose apps can all not be read is not an empty one', async () => {
+  const { status, stdout, stderr } = await list(rootWith({ bad: '{', newer: '{"version":2}' }));
+  assert.is(stdout, 'APP  INSTANCE  VERSION  SINCE (UTC)  STATE  SOURCE\n');
+  assert.is(
+    stderr,
+    "runner list: the state file of 'bad' is not JSON (state_malformed)\nrunner list: the state file of 'newer' was written by a newer runner (state_unsupported)\n",
+  );
+  assert.is(status, 1);
+});
+
+const HOSTILE = {
+  branch: 'ma\u001b[2Jin\n',
+  instances: { 'eu\u202e': { current: deployed('v\u001b]0;owned\u0007\u009b31m'), previous: [] } },
+};
+
+test('what a state file holds cannot drive the terminal', async () => {
+  const root = rootWith({ shop: HOSTILE });
+  const { stdout } = await list(root);
+  assert.is(
+    stdout.split('\n')[1],
+    'shop  eu\\u202e  v\\x1b]0;owned\\x07\\x9b31m  2026-05-04 09:30  ok     acme/shop#ma\\x1b[2Jin\\n',
+  );
+  for (const format of ['json', 'yaml']) {
+    const formatted = await list(root, '-o', format);
+    assert.not.match(formatted.stdout, /[\u001b\u0007\u009b\u202e]/, format);
+  }
+});
+
+test('an app name of many digits or 63 characters is shown as it is', async () => {
+  const long = 'x'.repeat(63);
+  const { stdout } = await list(rootWith({ '007': {}, '12e4567': {}, [long]: {} }));
+  const names = stdout.split('\n').map((line) => line.split(' ')[0]);
+  assert.equal(names, ['APP', '007', '12e4567', long, '']);
+});
+
+/** The lines that a terminal of 80 columns receives. */
+function onTerminal(root: string): Promise<string[]> {
+  const terminal = spawn(process.execPath, [executable('runner-list')], {
+    cols: 80,
+    rows: 24,
+    env: { ...cleanEnvironment({ root }), NO_COLOR: '1' },
+  });
+  let text = '';
+  terminal.onData((data) => {
+    text += data;
+  });
+  return new Promise((resolve) => terminal.onExit(() => resolve(text.split('\r\n'))));
+}
+
+test('on a terminal a line that is too long is cut, not wrapped; in a pipe it is whole', async () => {
+  const root = rootWith({
+    'a-shop-with-a-long-name': { branch: 'feature/日本語/a-long-branch-name' },
+  });
+  const shown = await onTerminal(root);
+  assert.is(shown.length, 3);
+  assert.is([...(shown[1] ?? '')].length, 80);
+  assert.match(shown[1] ?? '', / acme\/a-shop.*…$/);
+  assert.match((await list(root)).stdout, 'feature/日本語/a-long-branch-name\n');
+  // Ordinary names fit.
+  const ordinary = await onTerminal(rootWith(EVERY_STATE));
+  assert.ok(ordinary.every((line) => line.length <= 80 && !line.includes('…')));
+});
+
+test('nothing is written', async () => {
+  const root = rootWith(EVERY_STATE);
+  const before = tree(root, { modes: true });
+  await list(root);
+  await list(root, '--json');
+  assert.equal(tree(root, { modes: true }), before);
+});
+
+test.run();

@@ -1,0 +1,199 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { run } from '@runner/testing/run';
+import { tree } from '@runner/testing/temp';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  COMMIT,
+  DEPLOYING,
+  deployed,
+  failures,
+  HELD,
+  INTERRUPTED,
+  rootWith,
+  running,
+  writeState,
+} from './states.ts';
+
+const status = (root: string, ...args: string[]) => run('runner-status', args, { root });
+
+/** The lines below the name, for an app `shop` with this state. */
+async function shown(more: object): Promise<string> {
+  const ended = await status(rootWith({ shop: more }), 'shop');
+  assert.equal([ended.status, ended.stderr, ended.stdout.slice(0, 5)], [0, '', 'shop\n']);
+  return ended.stdout.slice(5);
+}
+
+test('an app that was never deployed', async () => {
+  const more = { state: { repohost_token: 'sealed.value' } };
+  assert.is(
+    await shown(more),
+    `  state:   new
+  repo:    acme/shop
+  branch:  main
+  token:   stored, encrypted
+`,
+  );
+});
+
+test('an app that runs: the version, since when, by which deploy, and what was before', async () => {
+  const instances = {
+    default: { current: deployed('v3'), previous: [deployed('v2'), deployed('v1')] },
+    us: { current: null, previous: [] },
+  };
+  assert.is(
+    await shown({ instances, last_checked: '2026-05-05T00:00:00.000Z' }),
+    `  state:    ok
+  repo:     acme/shop
+  branch:   main
+  token:    none
+  default:  v3 since 2026-05-04T09:30:12.345Z (commit 0123456789ab, deploy a1b2c3d4)
+            before: v2, v1
+  us:       nothing runs
+  checked:  2026-05-05T00:00:00.000Z
+`,
+  );
+});
+
+test('an app that fails, or is blocked, tells how often, where and when', async () => {
+  assert.match(
+    await shown({ failures: failures(2) }),
+    /^ {2}state: {5}failing\n[\s\S]*\n {2}failures: {2}2 of 3: commit 0123456789ab, last at build, 2026-05-04T10:00:00\.000Z\n$/,
+  );
+  assert.match(
+    await shown({ failures: failures(3) }),
+    /^ {2}state: {5}blocked\n[\s\S]*\n {2}failures: {2}3, automatic deploys of it are blocked: commit 0123456789ab, last at build, 2026-05-04T10:00:00\.000Z\n$/,
+  );
+});
+
+test('an app that is held tells since when and why', async () => {
+  assert.match(
+    await shown({ instances: running('v2'), held: HELD }),
+    /^ {2}state: {4}held\n[\s\S]*\n {2}held: {5}commit 0123456789ab since 2026-05-04T11:00:00\.000Z: rolled back\n$/,
+  );
+});
+
+test('an app that is being deployed tells by whom and how far', async () => {
+  assert.match(
+    await shown({ deploying: DEPLOYING }),
+    new RegExp(
+      `^  state:      deploying\n[\\s\\S]*\n  deploying:  a1b2c3d4, at health, since 2026-05-04T12:00:00\\.000Z, process ${process.pid}\n$`,
+    ),
+  );
+});
+
+test('an app whose deploy died is told apart from one that is being deployed', async () => {
+  assert.match(await shown({ deploying: INTERRUPTED }), /^ {2}state: {6}interrupted\n/);
+  const ended = { ...DEPLOYING, pid: 2 ** 30 };
+  assert.match(await shown({ deploying: ended }), /^ {2}state: {6}interrupted\n/);
+});
+
+test('JSON has everything but the sealed token; YAML the same', async () => {
+  const root = rootWith({
+    shop: {
+      instances: running('v2'),
+      failures: failures(3),
+      held: HELD,
+      deploying: DEPLOYING,
+      state: { repohost_token: 'sealed.value' },
+      created_at: '2026-05-01T00:00:00.000Z',
+      updated_at: '2026-05-04T00:00:00.000Z',
+    },
+  });
+  const json = await status(root, 'shop', '--json');
+  assert.equal(JSON.parse(json.stdout), {
+    app: 'shop',
+    repo: 'acme/shop',
+    branch: 'main',
+    token: true,
+    state: 'deploying',
+    instances: [{ instance: 'default', current: deployed('v2'), previous: [deployed('v1')] }],
+    failures: failures(3),
+    max_deploy_retries: 3,
+    held: HELD,
+    deploying: DEPLOYING,
+    last_checked: null,
+    created_at: '2026-05-01T00:00:00.000Z',
+    updated_at: '2026-05-04T00:00:00.000Z',
+  });
+  const yaml = await status(root, '-o', 'yaml', 'shop');
+  assert.match(yaml.stdout, /^app: shop\nrepo: acme\/shop\nbranch: main\ntoken: true\n/);
+  assert.equal([json.status, yaml.status, json.stderr + yaml.stderr], [0, 0, '']);
+});
+
+test('max_deploy_retries of the configuration counts', async () => {
+  const root = rootWith({ shop: { failures: failures(3) } });
+  writeFileSync(join(root, 'config.yml'), 'notify:\n  max_deploy_retries: 5\n');
+  const { stdout } = await status(root, 'shop');
+  assert.match(stdout, '  failures:  3 of 5: commit ');
+});
+
+test('an app that is not registered is told, also when the name is no name', async () => {
+  const root = rootWith({ shop: {} });
+  for (const name of ['nope', '../shop', '__proto__', 'registry', 'shop/', 'a\u001b[31m']) {
+    const ended = await status(root, name, '--json');
+    const message = `no app called '${name.replace('\u001b', '\\x1b')}' is registered on this server`;
+    assert.is(ended.stderr, `runner status: ${message} (app_not_found)\n`);
+    assert.equal(JSON.parse(ended.stdout), { error: 'app_not_found', message });
+    assert.is(ended.status, 1);
+  }
+  const long = await status(root, 'x'.repeat(300));
+  assert.is(
+    long.stderr,
+    `runner status: no app called '${'x'.repeat(77)}…' is registered on this server (app_not_found)\n`,
+  );
+});
+
+test('a damaged state file is one sentence, and a newer one is told apart', async () => {
+  const root = rootWith({ bad: '{"version":1,', newer: '{"version":2}' });
+  writeState(root, 'half', { instances: { default: { current: { version: 'v1' } } } });
+  for (const [app, sentence] of [
+    ['bad', "the state file of 'bad' is not JSON (state_malformed)"],
+    ['half', "the state file of 'half' has a malformed instance (state_malformed)"],
+    ['newer', "the state file of 'newer' was written by a newer runner (state_unsupported)"],
+  ] as const) {
+    const ended = await status(root, app);
+    assert.equal(
+      [ended.status, ended.stdout, ended.stderr],
+      [1, '', `runner status: ${sentence}\n`],
+    );
+  }
+});
+
+test('what a state file holds cannot drive the terminal', async () => {
+  const evil = 'x\u001b[2J\u009b1m\u202e\u2028\ny';
+  const escaped = 'x\\x1b[2J\\x9b1m\\u202e\\u2028\\ny';
+  const more = {
+    branch: evil,
+    instances: { [evil]: { current: deployed(evil), previous: [deployed(evil)] } },
+    failures: { ...failures(1), stage: evil },
+    held: { ...HELD, reason: evil },
+    deploying: { ...DEPLOYING, stage: evil },
+  };
+  const root = rootWith({ shop: more });
+  const { stdout } = await status(root, 'shop');
+  assert.not.match(stdout, /[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u202e]/);
+  assert.is(stdout.split(escaped).length - 1, 7);
+  for (const format of ['json', 'yaml']) {
+    const formatted = await status(root, 'shop', '-o', format);
+    assert.not.match(formatted.stdout, /[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u202e]/, format);
+  }
+  assert.is(JSON.parse((await status(root, 'shop', '--json')).stdout).branch, evil);
+});
+
+test('an app is named once, and nothing is written', async () => {
+  const root = rootWith({ shop: {} });
+  const before = tree(root, { modes: true });
+  const none = await status(root);
+  assert.equal(
+    [none.status, none.stdout, none.stderr],
+    [2, '', 'error: the following required arguments were not provided: <APP>\n'],
+  );
+  const two = await status(root, 'shop', COMMIT);
+  assert.equal([two.status, two.stderr], [2, `error: unexpected argument '${COMMIT}' found\n`]);
+  await status(root, 'shop');
+  assert.equal(tree(root, { modes: true }), before);
+});
+
+test.run();
