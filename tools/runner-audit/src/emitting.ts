@@ -1,7 +1,7 @@
 /** Making events from options or lines, appending them durably, echoing what is on disk. */
 import { appendKept, appendLines, lineOf } from '@runner/common/audit';
 import type { Context } from '@runner/common/command';
-import { completeEvent, type DeployEvent } from '@runner/common/events';
+import { completeEvent, type DeployEvent, EVENT_TYPES } from '@runner/common/events';
 import { Failure, usage } from '@runner/common/failure';
 import { readAll } from '@runner/common/io';
 import { redactor } from '@runner/common/secret';
@@ -40,11 +40,36 @@ export async function emitOne(context: EmitContext, kind: string): Promise<numbe
     }
     fields.duration_ms = Number(fields.duration_ms);
   }
-  const event = clean(completeEvent(fields, io));
+  const event = clean(eventFrom(fields, kind, io));
   appendKept(context.paths);
   appendLines(context.paths, [lineOf(event)]);
   await context.print(event);
   return 0;
+}
+
+/** The event of a command line: what is wrong with it is wrong usage. */
+function eventFrom(
+  fields: Record<string, unknown>,
+  kind: string,
+  io: EmitContext['io'],
+): DeployEvent {
+  const missing = ['project', 'version'].filter((field) => fields[field] === undefined);
+  if (!EVENT_TYPES.some((each) => each === kind)) {
+    throw usage(
+      `invalid value '${kind}' for '[EVENT]' [possible values: ${EVENT_TYPES.join(', ')}]`,
+    );
+  }
+  if (missing.length > 0) {
+    const names = missing.map((field) =>
+      field === 'project' ? '--project <APP>' : '--version <VERSION>',
+    );
+    throw usage(`the following required arguments were not provided: ${names.join(', ')}`);
+  }
+  try {
+    return completeEvent(fields, io);
+  } catch (error) {
+    throw error instanceof Failure ? usage(error.message) : error;
+  }
 }
 
 const FIELDS = new Set([

@@ -235,52 +235,50 @@ test('-o yaml echoes a document for each event; the log is JSON all the same', a
   assert.is(json.stdout, line(JSON.parse(json.stdout)));
 });
 
-for (const [args, status, sentence] of [
-  [['DeployStarted', '--project', 'shop'], 1, 'the event needs a text in version (event_invalid)'],
-  [['DeployStarted', '--version', 'v1'], 1, 'the event needs a text in project (event_invalid)'],
+for (const [args, sentence] of [
+  [
+    ['DeployStarted', '--project', 'shop'],
+    'the following required arguments were not provided: --version <VERSION>',
+  ],
+  [
+    ['DeployStarted', '--version', 'v1'],
+    'the following required arguments were not provided: --project <APP>',
+  ],
   [
     ['Party', ...SHOP],
-    1,
-    'the event needs an event_type that is one of DeployStarted, DeploySuccess, DeployFailure, RollbackSuccess (event_invalid)',
+    "invalid value 'Party' for '[EVENT]' [possible values: DeployStarted, DeploySuccess, DeployFailure, RollbackSuccess]",
   ],
   [
     ['DeployStarted', '--project', '../x', '--version', 'v1'],
-    1,
-    'the event needs a project that is an app name (event_invalid)',
+    'the event needs a project that is an app name',
   ],
   [
     ['DeployStarted', ...SHOP, '--deploy-id', 'x'],
-    1,
-    'the event needs a deploy_id of 8 letters or digits (event_invalid)',
+    'the event needs a deploy_id of 8 letters or digits',
   ],
   [
     ['DeployStarted', ...SHOP, '--timestamp', 'yesterday'],
-    1,
-    'the event needs a timestamp in ISO 8601 with a zone (event_invalid)',
+    'the event needs a timestamp in ISO 8601 with a zone',
   ],
   [
     ['DeployStarted', ...SHOP, '--version=x', '--instance', 'x'],
-    2,
     "the argument '--version <VERSION>' cannot be used multiple times",
   ],
   [
     ['DeployStarted', ...SHOP, '--duration-ms', 'long'],
-    2,
     "invalid value for '--duration-ms <N>': it must be a whole number",
   ],
   [
     ['DeployStarted', ...SHOP, '--instance', ''],
-    2,
     "a value is required for '--instance <NAME>' but none was supplied",
   ],
-  [['--project', 'shop'], 2, "the argument '--project' needs <EVENT>"],
-  [['DeployStarted', 'DeploySuccess', ...SHOP], 2, "unexpected argument 'DeploySuccess' found"],
+  [['--project', 'shop'], "the argument '--project' needs <EVENT>"],
+  [['DeployStarted', 'DeploySuccess', ...SHOP], "unexpected argument 'DeploySuccess' found"],
 ] as const) {
   test(`refused, and nothing is written: emit ${args.join(' ')}`, async () => {
     const root = temporaryFolder('audit');
     const ended = await emit(root, args);
-    const begin = status === 2 ? 'error: ' : 'runner audit emit: ';
-    assert.equal([ended.status, ended.stdout, ended.stderr], [status, '', `${begin}${sentence}\n`]);
+    assert.equal([ended.status, ended.stdout, ended.stderr], [2, '', `error: ${sentence}\n`]);
     assert.equal(tree(root), {});
   });
 }
