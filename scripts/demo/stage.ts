@@ -1,9 +1,8 @@
 /** Everything outside the runner, on loopback: git host, code host, both chats, a root. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { get } from 'node:http';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '@runner/testing/app';
+import { freePort, killApp, page } from '@runner/testing/app';
 import { type CodeHost, startCodeHost } from '@runner/testing/code-host';
 import { type Discord, startDiscord } from '@runner/testing/discord';
 import { type GitServer, startGitServer } from '@runner/testing/git-server';
@@ -57,32 +56,9 @@ notify:
     discord,
     page: () => page(port),
     async close(keep) {
-      stopApp(root);
+      killApp(root, 'shop');
       await Promise.all([git.close(), codeHost.close(), telegram.close(), discord.close()]);
       if (!keep) rmSync(root, { recursive: true, force: true });
     },
   };
-}
-
-function page(port: number): Promise<string | null> {
-  return new Promise((resolve) => {
-    get({ host: '127.0.0.1', port, agent: false }, (response) => {
-      let body = '';
-      response.on('data', (chunk: Buffer) => {
-        body += chunk.toString('utf8');
-      });
-      response.on('end', () => resolve(body.trim()));
-    }).on('error', () => resolve(null));
-  });
-}
-
-function stopApp(root: string): void {
-  try {
-    const { pid } = JSON.parse(
-      readFileSync(join(root, 'apps/shop/instances/default/run/pid.json'), 'utf8'),
-    ) as { pid: number };
-    process.kill(-pid, 'SIGTERM');
-  } catch {
-    // It does not run.
-  }
 }

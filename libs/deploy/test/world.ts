@@ -1,8 +1,7 @@
 /** A server to deploy on: a git host that demands the token, an app, a root, and a way to look. */
 import { existsSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
-import { get } from 'node:http';
 import { join } from 'node:path';
-import { appFiles, freePort } from '@runner/testing/app';
+import { appFiles, freePort, killApp, page } from '@runner/testing/app';
 import { atExit } from '@runner/testing/cleanup';
 import { type GitServer, startGitServer } from '@runner/testing/git-server';
 import { type Ended, run } from '@runner/testing/run';
@@ -54,7 +53,7 @@ export async function makeWorld(): Promise<World> {
     stdin: TOKEN,
   });
   if (added.status !== 0) throw new Error(added.stderr);
-  const forget = atExit(() => stopApp(root));
+  const forget = atExit(() => killApp(root, 'shop'));
   const instance = join(root, 'apps/shop/instances/default');
   const read = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8') : '');
   const events = () =>
@@ -91,31 +90,9 @@ export async function makeWorld(): Promise<World> {
     events,
     kinds: () => events().map((event) => event.event_type),
     async close() {
-      stopApp(root);
+      killApp(root, 'shop');
       forget();
       await git.close();
     },
   };
-}
-
-function page(port: number): Promise<string | null> {
-  return new Promise((resolve) => {
-    get({ port, host: '127.0.0.1', agent: false }, (response) => {
-      let body = '';
-      response.on('data', (chunk: Buffer) => {
-        body += chunk.toString('utf8');
-      });
-      response.on('end', () => resolve(body.trim()));
-    }).on('error', () => resolve(null));
-  });
-}
-
-function stopApp(root: string): void {
-  try {
-    const file = join(root, 'apps/shop/instances/default/run/pid.json');
-    const { pid } = JSON.parse(readFileSync(file, 'utf8')) as { pid: number };
-    process.kill(-pid, 'SIGKILL');
-  } catch {
-    // Nothing runs.
-  }
 }

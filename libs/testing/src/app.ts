@@ -1,5 +1,8 @@
 /** A real, tiny web application to be deployed by tests and by the demo. */
+import { readFileSync } from 'node:fs';
+import { get } from 'node:http';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 
 /**
  * Reads PORT from the environment, VERSION and HEALTH from its own folder at the start. Answers
@@ -59,4 +62,28 @@ export function freePort(): Promise<number> {
       server.close(() => resolve(port));
     });
   });
+}
+
+/** What the app on a port answers on `/`; null when nobody answers. */
+export function page(port: number): Promise<string | null> {
+  return new Promise((resolve) => {
+    get({ port, host: '127.0.0.1', agent: false }, (response) => {
+      let body = '';
+      response.on('data', (chunk: Buffer) => {
+        body += chunk.toString('utf8');
+      });
+      response.on('end', () => resolve(body.trim()));
+    }).on('error', () => resolve(null));
+  });
+}
+
+/** Kills what `start.type: process` runs for the instance `default` of an app. */
+export function killApp(root: string, app: string): void {
+  try {
+    const file = join(root, 'apps', app, 'instances', 'default', 'run', 'pid.json');
+    const { pid } = JSON.parse(readFileSync(file, 'utf8')) as { pid: number };
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // Nothing runs.
+  }
 }

@@ -1,10 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { spawn } from '@lydell/node-pty';
-import { cleanEnvironment, executable, run } from '@runner/testing/run';
-import { temporaryFolder, tree } from '@runner/testing/temp';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import {
   COMMIT,
   DEPLOYING,
@@ -14,7 +10,11 @@ import {
   INTERRUPTED,
   rootWith,
   running,
-} from './states.ts';
+} from '@runner/testing/app-states';
+import { cleanEnvironment, executable, run } from '@runner/testing/run';
+import { temporaryFolder, tree } from '@runner/testing/temp';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
 
 const list = (root: string, ...args: string[]) => run('runner-list', args, { root });
 

@@ -1,9 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { run } from '@runner/testing/run';
-import { tree } from '@runner/testing/temp';
-import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import {
   COMMIT,
   DEPLOYING,
@@ -14,7 +10,11 @@ import {
   rootWith,
   running,
   writeState,
-} from './states.ts';
+} from '@runner/testing/app-states';
+import { run } from '@runner/testing/run';
+import { tree } from '@runner/testing/temp';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
 
 const status = (root: string, ...args: string[]) => run('runner-status', args, { root });
 

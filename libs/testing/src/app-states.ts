@@ -1,7 +1,7 @@
 /** A root whose state files are written by hand, as a deploy leaves them. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { temporaryFolder } from '@runner/testing/temp';
+import { temporaryFolder } from './temp.ts';
 
 export const COMMIT = '0123456789abcdef0123456789abcdef01234567';
 
