@@ -14,6 +14,7 @@ export const layersOfCommon = [
   'files',
   'lock',
   'paths',
+  'exposure',
   'addresses',
   'schema',
   'config',

@@ -5,6 +5,7 @@ import { type Deployed, requireApp } from '@runner/common/apps';
 import { appendEvent, appendKept } from '@runner/common/audit';
 import { DEPLOY_FILE, type DeployFile, readDeployFile } from '@runner/common/deploy-file';
 import { newDeployId } from '@runner/common/events';
+import { configExposure } from '@runner/common/exposure';
 import { Failure } from '@runner/common/failure';
 import type { Io } from '@runner/common/io';
 import { requireLock } from '@runner/common/lock';
@@ -60,6 +61,8 @@ export async function deploy(request: DeployRequest): Promise<Outcome> {
     const { source, redact } = sourceOf(request, requireApp(paths, request.app));
     const reporter = redacting(request.reporter, redact);
     appendKeptIfPossible(paths, reporter);
+    const exposed = configExposure(paths);
+    if (exposed) reporter.note(exposed);
     const app = await recover({ io, paths, reporter, redact }, requireApp(paths, request.app));
     const began = io.elapsed();
     const { commit, version } = await reported(

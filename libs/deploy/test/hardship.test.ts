@@ -154,6 +154,27 @@ test('a root below a folder that was deleted meanwhile is refused, not made else
   assert.match(done.stderr, /the current folder does not exist any more \(file_unreadable\)\n$/);
 });
 
+test('secrets in a config.yml that others may read are pointed out, with the command that mends it', async ({
+  world,
+}) => {
+  await world.push('v1');
+  const config = join(world.root, 'config.yml');
+  writeFileSync(config, `code_host_git_url: ${world.git.url}\nnotify: {}\n`);
+  spawnSync('chmod', ['644', config]);
+  assert.not.match((await world.deploy()).stderr, /chmod/);
+  writeFileSync(
+    config,
+    `code_host_git_url: ${world.git.url}\ndiscord_webhook: https://127.0.0.1:1/x\n`,
+  );
+  const done = await world.deploy();
+  assert.is(done.status, 0);
+  assert.ok(
+    done.stderr.includes(
+      `runner deploy: others may read the secrets in ${config}: run chmod 600 ${config}\n`,
+    ),
+  );
+});
+
 test('a deploy does its work when nobody can read its progress', async ({ world }) => {
   await world.push('v1');
   const done = await shell('exec runner-deploy shop 2>/dev/full', { root: world.root });
