@@ -48,7 +48,11 @@ export function change(context: EditContext): Edited {
       'the following required arguments were not provided: <--token <TOKEN>|--token-file <FILE>|--token-from <APP>|--public|--repo <OWNER/NAME>|--branch <BRANCH>>',
     );
   }
-  if (options.ckey && given === undefined) throw usage("the argument '--ckey' needs a new token");
+  if (options.ckey && given === undefined) {
+    throw usage(
+      'the following required arguments were not provided: <--token <TOKEN>|--token-file <FILE>|--token-from <APP>>',
+    );
+  }
   const { app } = requireApp(paths, args.app);
   const repo = options.repo === undefined ? undefined : repoName(options.repo);
   const branch = options.branch === undefined ? undefined : refName(options.branch);

@@ -1,22 +1,18 @@
-/** Announces records: which channels, what is said, and what came of it. */
-import {
-  type ChannelName,
-  type NotifySettings,
-  notifySettingsOf,
-  readConfig,
-} from '@runner/common/config';
+/** Announces records: which channels, what is queued, and what came of it within the time to wait. */
+import type { ChannelName } from '@runner/common/config';
 import type { EventType } from '@runner/common/events';
 import type { Io } from '@runner/common/io';
 import type { Paths } from '@runner/common/paths';
-import { redactor, Secret } from '@runner/common/secret';
 import { appChoice } from './app-choice.ts';
-import type { Channel } from './channels/channel.ts';
-import { discord, executionAddress } from './channels/discord/discord.ts';
-import { telegram } from './channels/telegram/telegram.ts';
-import { courierFor, type Ending } from './courier.ts';
-import { type Notice, noticeOf } from './notice.ts';
+import type { Complaint, Problem } from './channels/channel.ts';
+import type { Clock } from './courier.ts';
+import type { Notice } from './notice.ts';
+import { openChannels } from './opening.ts';
 import type { Announceable } from './records.ts';
-import { activeChannels, type SkipReason, select } from './selection.ts';
+import { type SkipReason, select } from './selection.ts';
+import { type Carried, type Carrier, carrierFor } from './spool/carrier.ts';
+import { newEntry } from './spool/entry.ts';
+import { openSpool } from './spool/spool.ts';
 
 export type ChannelOption = ChannelName | 'both' | 'none' | undefined;
 
@@ -29,14 +25,21 @@ export interface Result {
   readonly deploy_id: string;
   /** null when no channel hears of the event. */
   readonly channel: ChannelName | null;
-  /** `rejected`: it will never be taken; `failed`: it was given up after the time of --wait. */
-  readonly result: 'delivered' | 'failed' | 'rejected' | 'skipped';
+  /**
+   * `queued`: it waits in the spool for another try; `rejected`: it will never be taken and was
+   * put aside; `failed`: it could not be queued, and is lost.
+   */
+  readonly result: 'delivered' | 'queued' | 'rejected' | 'failed' | 'skipped' | 'dry_run';
   /** How many messages were delivered. */
   readonly messages: number;
+  /** What `runner notify queue` calls it, when it is queued or put aside. */
+  readonly queue_id?: string;
+  /** A message may have been delivered twice: no answer to the first was seen. */
+  readonly maybe_duplicate?: true;
   /** Of a skipped record. */
   readonly reason?: SkipReason;
   /** What was refused in the message as it was; it arrived as plain text or shortened. */
-  readonly degraded?: 'markup' | 'length';
+  readonly degraded?: Complaint;
   /** The group's id since it became a supergroup. */
   readonly moved_to?: string;
   readonly method?: string;
@@ -45,72 +48,81 @@ export interface Result {
   readonly description?: string;
   readonly retryable?: boolean;
   readonly hint?: string;
+  /** Of a dry run: what would be sent. */
+  readonly payloads?: readonly unknown[];
 }
 
 export interface DeliveryOptions {
   readonly io: Io;
   readonly paths: Paths;
+  readonly clock: Clock;
+  /** Title of the command, for who reads a lock. */
+  readonly title: string;
   readonly channel: ChannelOption;
-  /** How long one message is tried, in milliseconds. */
+  /** How long a record is waited for from its arrival, in milliseconds. */
   readonly wait: number;
+  /** Nothing is queued or sent. */
+  readonly dryRun: boolean;
   note(text: string): void;
 }
 
 export interface Delivery {
-  /** Announces one record; results in the order of the channels. Never throws for a failed delivery. */
-  announce(record: Announceable): Promise<Result[]>;
+  /**
+   * Queues one record for its channels; when the promise of this function is kept, it is on disk.
+   * What it holds are the results, in the order of the channels, as they come. Never throws for a
+   * failed delivery.
+   */
+  announce(record: Announceable): Promise<{ readonly results: Promise<Result[]> }>;
+  /** Whether a record could not be queued. */
+  readonly lostSome: boolean;
 }
 
 /** Reads config.yml once. Throws `config_invalid`, `insecure_address` or `file_unreadable`. */
 export function openDelivery(options: DeliveryOptions): Delivery {
-  const { io, paths, note } = options;
-  const settings = notifySettingsOf(readConfig(paths), io.env);
-  const redact = redactor(secretsOf(settings));
-  const active = activeChannels(settings);
-  const couriers = new Map(
-    openChannels(settings, { env: io.env, redact }).map((channel) => [
-      channel.name,
-      { channel, courier: courierFor(channel, io) },
-    ]),
-  );
+  const { io, paths, clock, title, note, wait } = options;
+  const opened = openChannels({ io, paths, clock, title, note });
+  const spool = openSpool(paths);
+  const carriers = new Map<ChannelName, Carrier>();
   const told = new Set<string>();
+  let lostSome = false;
   const noteOnce = (text: string) => {
-    if (!told.has(text)) note(redact(text));
+    if (!told.has(text)) note(opened.redact(text));
     told.add(text);
   };
+  const carrierOf = (name: ChannelName): Carrier => {
+    const found = carriers.get(name) ?? carrierFor({ ...options, opened, spool, name });
+    carriers.set(name, found);
+    return found;
+  };
 
-  async function announceOn(name: ChannelName, notice: Notice): Promise<Result> {
-    const { channel, courier } = couriers.get(name) as NonNullable<ReturnType<typeof couriers.get>>;
-    const messages = channel.render(notice, (text) => noteOnce(`${name}: ${text}`));
-    const ending = await courier.bring(messages, options.wait);
-    tell(name, notice, ending);
-    return resultOf(name, notice, ending);
+  async function carry(name: ChannelName, notice: Notice, record: Announceable): Promise<Result> {
+    const event = { ...record.fields, deploy_id: notice.deployId };
+    const entry = newEntry(name, event, new Date(clock.now()), opened.redact);
+    const carried = await carrierOf(name).carry(entry, wait, (error) => {
+      lostSome = true;
+      note(`${name}: ${notice.eventType} of ${notice.project} cannot be queued: ${error.message}`);
+    });
+    tell(name, notice, carried);
+    return { ...headOf(notice, name), ...resultOf(carried) };
   }
 
-  function tell(name: ChannelName, notice: Notice, { failure, degraded, movedTo }: Ending): void {
-    if (movedTo)
-      noteOnce(`${name}: the group has become a supergroup: set telegram_chat_id to ${movedTo}`);
-    if (degraded === 'markup' && !failure)
+  function tell(name: ChannelName, notice: Notice, carried: Carried): void {
+    const { result, problem, degraded, asked } = carried;
+    if (degraded === 'markup' && result === 'delivered')
       note(`${name}: the markup was refused, the message was sent as plain text`);
-    if (!failure) return;
-    const { description, code, hint } = failure.problem;
-    const told = [
-      ...(description.includes(String(code)) ? [] : [code]),
-      ...(failure.class === 'wait' ? [`asks to wait ${Math.ceil(failure.delay / 1000)} s`] : []),
-    ].join(', ');
-    const why = `${description}${told && ` (${told})`}${hint ? `; ${hint}` : ''}`;
-    note(`${name}: ${notice.eventType} of ${notice.project} was not delivered: ${why}`);
+    if (result === 'delivered') return;
+    const why = problem ? wordsOf(problem, asked) : 'there was no time to try';
+    const later = result === 'queued' ? ' yet, it stays queued' : '';
+    note(`${name}: ${notice.eventType} of ${notice.project} was not delivered${later}: ${why}`);
   }
 
   return {
+    get lostSome() {
+      return lostSome;
+    },
     async announce(record) {
-      const { verboseErrors } = settings;
-      const notice = await noticeOf(record, {
-        redact,
-        verboseErrors,
-        random: (count) => io.random(count),
-      });
-      const selection = select(active, options.channel, () =>
+      const notice = await opened.noticeOf(record);
+      const selection = select(opened.active, options.channel, () =>
         appChoice(paths, record.project, notice.instance, noteOnce),
       );
       if ('reason' in selection) {
@@ -119,35 +131,40 @@ export function openDelivery(options: DeliveryOptions): Delivery {
             `no channel is configured: set telegram_bot_token and telegram_chat_id, or discord_webhook, in ${paths.config}`,
           );
         }
-        return [
-          { ...headOf(notice, null), result: 'skipped', messages: 0, reason: selection.reason },
-        ];
+        const { reason } = selection;
+        const skipped = {
+          ...headOf(notice, null),
+          result: 'skipped',
+          messages: 0,
+          reason,
+        } as const;
+        return { results: Promise.resolve([skipped]) };
       }
-      return Promise.all(selection.channels.map((name) => announceOn(name, notice)));
+      if (options.dryRun) {
+        const results = selection.channels.map((name): Result => {
+          const payloads = opened.render(name, notice).map(({ payload }) => payload);
+          return { ...headOf(notice, name), result: 'dry_run', messages: 0, payloads };
+        });
+        return { results: Promise.resolve(results) };
+      }
+      return {
+        results: Promise.all(selection.channels.map((name) => carry(name, notice, record))),
+      };
     },
   };
 }
 
-function openChannels(
-  settings: NotifySettings,
-  line: { env: Io['env']; redact(text: string): string },
-): Channel[] {
-  return [
-    ...(settings.telegram ? [telegram(settings.telegram, settings.template, line)] : []),
-    ...(settings.discord ? [discord(settings.discord, settings.template, line)] : []),
-  ];
+/** A problem for people: `Bad Request: chat not found (400); check …`; `asked` is a wait in milliseconds. */
+function wordsOf({ description, code, hint }: Problem, asked: number | undefined): string {
+  const told = [
+    ...(description.includes(String(code)) ? [] : [code]),
+    ...(asked === undefined ? [] : [`asks to wait ${Math.ceil(asked / 1000)} s`]),
+  ].join(', ');
+  return `${description}${told && ` (${told})`}${hint ? `; ${hint}` : ''}`;
 }
 
-/** The token and the webhook, and those parts of them that are secret by themselves. */
-function secretsOf({ telegram: bot, discord: hook }: NotifySettings): Secret[] {
-  const token = bot?.botToken.reveal() ?? '';
-  const webhook = hook?.webhook.reveal() ?? '';
-  const path = webhook === '' ? '' : new URL(executionAddress(webhook)).pathname;
-  const parts = [token, token.replace(/^.*:/, ''), webhook, path.replace(/^.*\//, '')];
-  return parts.filter((part) => part !== '').map((part) => new Secret(part));
-}
-
-function headOf(notice: Notice, channel: ChannelName | null) {
+/** The fields of a result that name the event. */
+export function headOf(notice: Notice, channel: ChannelName | null) {
   return {
     event_type: notice.eventType,
     project: notice.project,
@@ -158,17 +175,18 @@ function headOf(notice: Notice, channel: ChannelName | null) {
   };
 }
 
-function resultOf(channel: ChannelName, notice: Notice, ending: Ending): Result {
-  const { failure, messages, degraded, movedTo } = ending;
-  const given = failure?.class === 'retry' || failure?.class === 'wait';
-  const { hint, ...problem } = failure?.problem ?? {};
+/** The fields of a result that tell what came of it. */
+export function resultOf(carried: Carried): Omit<Result, keyof ReturnType<typeof headOf>> {
+  const { result, id, entry, problem, degraded, movedTo } = carried;
+  const { hint, ...fields } = result === 'delivered' ? ({} as Partial<Problem>) : (problem ?? {});
   return {
-    ...headOf(notice, channel),
-    result: failure ? (given ? 'failed' : 'rejected') : 'delivered',
-    messages,
+    result,
+    messages: entry.sent,
+    ...(id !== undefined && { queue_id: id }),
+    ...(entry.maybe_duplicate && { maybe_duplicate: true as const }),
     ...(degraded && { degraded }),
     ...(movedTo && { moved_to: movedTo }),
-    ...problem,
+    ...fields,
     ...(hint && { hint }),
   };
 }

@@ -1,4 +1,6 @@
 /** The records on standard input, line by line as they arrive. */
+
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   EVENT_TYPES,
   type EventType,
@@ -7,10 +9,44 @@ import {
   projectOf,
   readRecord,
 } from '@runner/common/events';
-import type { Source } from '@runner/common/io';
+import { Failure, systemCode } from '@runner/common/failure';
 
 /** Longest line, in bytes: far above what `runner-audit emit` writes (64 KiB of error, escaped). */
 const LINE_MAX = 4_194_304;
+
+/** Bytes as they come. */
+export type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+
+/** Bytes of one read: a pipe holds as many. */
+const READ_MAX = 65_536;
+/** Milliseconds until a descriptor that has nothing yet is asked again. */
+const READ_AGAIN = 10;
+
+/** Reads a descriptor to its end without keeping anything else from going on. */
+export async function* chunksOf(fd: number): AsyncGenerator<Uint8Array> {
+  const { read } = process.getBuiltinModule('node:fs');
+  const buffer = Buffer.allocUnsafe(READ_MAX);
+  const readOnce = () =>
+    new Promise<number>((resolve, reject) => {
+      read(fd, buffer, 0, buffer.length, null, (error, count) =>
+        error ? reject(error) : resolve(count),
+      );
+    });
+  for (;;) {
+    let count = -1;
+    try {
+      count = await readOnce();
+    } catch (error) {
+      const code = systemCode(error);
+      if (code === 'EOF' || code === 'EBADF') return;
+      if (code === 'EISDIR') throw new Failure('file_unreadable', 'standard input is a directory');
+      if (code !== 'EAGAIN') throw error;
+      await sleep(READ_AGAIN);
+    }
+    if (count === 0) return;
+    if (count > 0) yield Buffer.from(buffer.subarray(0, count));
+  }
+}
 
 /** A record of one of the kinds that are announced. */
 export interface Announceable {
@@ -25,9 +61,9 @@ export type InputLine =
   | { readonly number: number; readonly problem: string };
 
 /** Reads records until the input ends; empty lines and records of other kinds are passed over. */
-export function* linesOf(source: Source): Generator<InputLine> {
+export async function* linesOf(chunks: Chunks): AsyncGenerator<InputLine> {
   let number = 0;
-  for (const bytes of rawLines(source)) {
+  for await (const bytes of rawLines(chunks)) {
     number += 1;
     if (bytes === undefined) {
       yield { number, problem: `it is longer than ${LINE_MAX} bytes` };
@@ -43,7 +79,11 @@ export function* linesOf(source: Source): Generator<InputLine> {
 
 function announceable(text: string): Announceable | string | undefined {
   const fields = readRecord(text);
-  if (!fields) return 'it is not a JSON object';
+  return fields ? announceableOf(fields) : 'it is not a JSON object';
+}
+
+/** A record that is announced; undefined for one of another kind; else what is wrong with it. */
+export function announceableOf(fields: LogRecord): Announceable | string | undefined {
   const kind = kindOf(fields);
   if (typeof kind !== 'string' || kind === '') return 'the record names no event_type';
   if (!EVENT_TYPES.includes(kind as EventType)) return undefined;
@@ -53,7 +93,7 @@ function announceable(text: string): Announceable | string | undefined {
 }
 
 /** Lines as bytes, without their newline; undefined for one that is too long to be kept. */
-function* rawLines(source: Source): Generator<Buffer | undefined> {
+async function* rawLines(chunks: Chunks): AsyncGenerator<Buffer | undefined> {
   let parts: Uint8Array[] = [];
   let size = 0;
   const finish = () => {
@@ -61,7 +101,7 @@ function* rawLines(source: Source): Generator<Buffer | undefined> {
     [parts, size] = [[], 0];
     return line;
   };
-  for (let chunk = source.read(); chunk; chunk = source.read()) {
+  for await (const chunk of chunks) {
     let from = 0;
     for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, from)) {
       parts.push(chunk.subarray(from, end));

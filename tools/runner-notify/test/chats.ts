@@ -1,5 +1,5 @@
 /** Both chats as stand-ins, and a root whose config.yml names them. */
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Discord, startDiscord } from '@runner/testing/discord';
 import { type Ended, type RunOptions, run } from '@runner/testing/run';
@@ -22,6 +22,8 @@ export interface Chats {
   readonly hook: Discord;
   /** Replaces config.yml; without an argument it names both chats. */
   configure(text?: string): void;
+  /** Removes the spool: what waits, and what is known of the destinations. */
+  forget(): void;
   /** Runs `runner-notify send` with these records, or lines as they are, on its input. */
   send(records: readonly unknown[], args?: readonly string[], options?: RunOptions): Promise<Ended>;
   close(): Promise<void>;
@@ -59,6 +61,7 @@ export async function startChats(options: { rates?: number } = {}): Promise<Chat
     bot,
     hook,
     configure,
+    forget: () => rmSync(join(root, 'spool'), { recursive: true, force: true }),
     send(records, args = [], more = {}) {
       const lines = records.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)));
       return run('runner-notify', ['send', ...args], {

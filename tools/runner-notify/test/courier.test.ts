@@ -1,7 +1,12 @@
+import { pathsOf } from '@runner/common/paths';
+import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Channel, Complaint, Message, Outcome, Problem } from '../src/channels/channel.ts';
-import { courierFor } from '../src/courier.ts';
+import { type Clock, courierFor, type Ending, type Next } from '../src/courier.ts';
+import { openDestination } from '../src/spool/destination.ts';
+import { type EntryName, entryName, newEntry } from '../src/spool/entry.ts';
+import { openSpool } from '../src/spool/spool.ts';
 
 const problem: Problem = {
   method: 'test',
@@ -13,6 +18,10 @@ const problem: Problem = {
 };
 const delivered: Outcome = { class: 'delivered', rest: 0 };
 const retry: Outcome = { class: 'retry', problem };
+const dropped: Outcome = {
+  class: 'retry',
+  problem: { ...problem, http_status: null, code: 'ECONNRESET' },
+};
 const rejected = (complaint?: Complaint): Outcome => ({
   class: 'rejected',
   problem,
@@ -21,120 +30,308 @@ const rejected = (complaint?: Complaint): Outcome => ({
 const gone: Outcome = { class: 'gone', problem };
 const wait = (delay: number): Outcome => ({ class: 'wait', delay, problem });
 
-const clock = { elapsed: () => performance.now(), random: () => new Uint8Array([0]) };
-
 function message(text: string, other?: Partial<Record<Complaint, Message>>): Message {
   return { payload: { text }, instead: (complaint) => other?.[complaint] };
 }
 
-/** A channel that answers as told, then delivers; `seen` has the texts and their times. */
-function courierOf(
-  outcomes: readonly Outcome[],
+/** A spool, a channel that answers as told and then delivers, and a clock that sleeping moves on. */
+function world(
+  outcomes: readonly Outcome[] = [],
   rates: Channel['rates'] = [{ count: 100, per: 1000 }],
 ) {
+  const paths = pathsOf(temporaryFolder('courier'));
+  const spool = openSpool(paths);
   const waiting = [...outcomes];
   const seen: { text: unknown; at: number }[] = [];
+  const notes: string[] = [];
+  const state = { time: 1_800_000_000_000, digest: 'one', instead: {} as Record<string, Message> };
+  const clock: Clock = {
+    now: () => state.time,
+    elapsed: () => state.time,
+    sleep: async (milliseconds) => {
+      state.time += milliseconds;
+    },
+    random: (bytes) => new Uint8Array(bytes).fill(255),
+  };
   const channel: Channel = {
     name: 'telegram',
     rates,
     render: () => [],
     async deliver({ payload }) {
-      seen.push({ text: payload.text, at: performance.now() });
+      seen.push({ text: payload.text, at: state.time });
       return waiting.shift() ?? delivered;
     },
   };
-  return { seen, texts: () => seen.map(({ text }) => text), courier: courierFor(channel, clock) };
+  let last = state.time;
+  return {
+    paths,
+    spool,
+    seen,
+    notes,
+    state,
+    texts: () => seen.map(({ text }) => text),
+    /** Queues one message per text as one entry. */
+    queue(deploy: string, ...texts: string[]): EntryName {
+      last += 1;
+      const name = entryName(last, new Uint8Array(2), 'telegram');
+      const event = { deploy_id: deploy, texts: texts.join(' ') };
+      spool.save(
+        name,
+        newEntry('telegram', event, new Date(last), (text) => text),
+      );
+      return name;
+    },
+    /** A new process: goes on while it takes at most so many milliseconds in all. */
+    async bring(budget: number, eager = false): Promise<Ending[]> {
+      const destination = openDestination({
+        paths,
+        channel: 'telegram',
+        digest: state.digest,
+        rates,
+        now: clock.now,
+        note: (text) => notes.push(text),
+      });
+      const courier = courierFor({
+        spool,
+        channel,
+        destination,
+        clock,
+        render: async ({ event }) =>
+          String(event.texts)
+            .split(' ')
+            .filter(Boolean)
+            .map((text) => state.instead[text] ?? message(text)),
+        note: (text) => notes.push(text),
+      });
+      const endings: Ending[] = [];
+      const deadline = state.time + budget;
+      const goOn = (next: Next | undefined) =>
+        next !== undefined && state.time + next.wait <= deadline;
+      await courier.bring({ goOn, eager }, (ending) => endings.push(ending));
+      return endings;
+    },
+    entry(name: EntryName, place: 'queue' | 'dead' = 'queue') {
+      const entry = spool.read(name, place);
+      return entry === 'damaged' ? undefined : entry;
+    },
+  };
 }
 
-test('messages are delivered in order', async () => {
-  const { courier, texts } = courierOf([]);
-  const ending = await courier.bring([message('a'), message('b')], 0);
-  assert.equal(ending, {
-    messages: 2,
-    failure: undefined,
-    degraded: undefined,
-    movedTo: undefined,
-  });
-  assert.equal(texts(), ['a', 'b']);
-});
-
-test('trouble that passes is tried again, and later messages wait for their turn', async () => {
-  const { courier, texts } = courierOf([retry, retry]);
-  const ending = await courier.bring([message('a'), message('b')], 5000);
-  assert.is(ending.messages, 2);
-  assert.equal(texts(), ['a', 'a', 'a', 'b']);
-});
-
-test('without time to wait a message is tried once, and what follows it is kept back', async () => {
-  const { courier, texts } = courierOf([retry]);
-  const ending = await courier.bring([message('a'), message('b')], 0);
-  assert.is(ending.messages, 0);
-  assert.equal(ending.failure, retry);
-  assert.equal(texts(), ['a']);
-});
-
-test('the service is given the time that it asks for', async () => {
-  const { courier, seen } = courierOf([wait(300)]);
-  assert.is((await courier.bring([message('a')], 5000)).messages, 1);
-  const [first, second] = seen.map(({ at }) => at) as [number, number];
-  assert.ok(second - first >= 299, `${second - first} ms`);
-});
-
-test('a longer wait than there is time for gives up at once, and keeps the next message from asking', async () => {
-  const { courier, texts } = courierOf([wait(60_000)]);
-  const first = await courier.bring([message('a')], 1000);
-  const second = await courier.bring([message('b')], 1000);
-  assert.is(first.failure?.class, 'wait');
-  assert.is(second.failure?.class, 'wait');
-  assert.equal(texts(), ['a']);
-});
-
-test('a service that says wait 0 for ever is given up', async () => {
-  const { courier } = courierOf(Array.from({ length: 1000 }, () => wait(0)));
-  assert.is((await courier.bring([message('a')], 350)).failure?.class, 'wait');
-});
-
-test('a refused message is not tried again, and the next notice is', async () => {
-  const { courier, texts } = courierOf([rejected()]);
-  assert.equal((await courier.bring([message('a')], 5000)).failure, rejected());
-  assert.is((await courier.bring([message('b')], 5000)).messages, 1);
-  assert.equal(texts(), ['a', 'b']);
-});
-
-test('a destination that is gone is never called again', async () => {
-  const { courier, texts } = courierOf([gone]);
-  assert.equal((await courier.bring([message('a')], 5000)).failure, gone);
-  assert.equal((await courier.bring([message('b')], 5000)).failure, gone);
-  assert.equal(texts(), ['a']);
-});
-
-test('a message that is refused for its form is sent in the other one', async () => {
-  const { courier, texts } = courierOf([rejected('markup'), rejected('length')]);
-  const plain = message('plain', { length: message('short') });
-  const ending = await courier.bring([message('a', { markup: plain })], 0);
-  assert.is(ending.messages, 1);
-  assert.is(ending.degraded, 'length');
-  assert.equal(texts(), ['a', 'plain', 'short']);
-});
-
-test('more messages than the rate allows are spread', async () => {
-  const { courier, seen } = courierOf([], [{ count: 2, per: 300 }]);
-  await courier.bring(
-    ['a', 'b', 'c', 'd', 'e'].map((text) => message(text)),
-    0,
+test('entries are delivered oldest first, each with all its messages, and leave the queue', async () => {
+  const { queue, bring, texts, spool } = world();
+  queue('d1', 'a', 'b');
+  queue('d2', 'c');
+  const endings = await bring(0);
+  assert.equal(texts(), ['a', 'b', 'c']);
+  assert.equal(
+    endings.map(({ result, entry }) => [result, entry.sent, entry.maybe_duplicate]),
+    [
+      ['delivered', 2, false],
+      ['delivered', 1, false],
+    ],
   );
-  const times = seen.map(({ at }) => at);
-  for (let index = 2; index < times.length; index += 1) {
-    const gap = (times[index] as number) - (times[index - 2] as number);
-    assert.ok(gap >= 298, `message ${index}: ${gap} ms`);
+  assert.equal(spool.names(), []);
+});
+
+test('trouble that passes is tried again; what follows it in the deploy waits, other deploys go on', async () => {
+  const { queue, bring, texts } = world([retry, delivered, retry]);
+  queue('d1', 'a');
+  queue('d1', 'b');
+  queue('d2', 'c');
+  assert.is((await bring(10_000)).length, 3);
+  assert.equal(texts(), ['a', 'c', 'a', 'a', 'b']);
+});
+
+test('what was delivered of an entry is not delivered again by the next process', async () => {
+  const { queue, bring, texts, entry } = world([delivered, retry]);
+  const name = queue('d1', 'a', 'b');
+  assert.equal(await bring(0), []);
+  assert.is(entry(name)?.sent, 1);
+  assert.is((await bring(5000)).length, 1);
+  assert.equal(texts(), ['a', 'b', 'b']);
+});
+
+test('pauses after trouble double up to a minute', async () => {
+  const { queue, bring, seen } = world(Array.from({ length: 9 }, () => retry));
+  queue('d1', 'a');
+  await bring(600_000);
+  const pauses = seen.slice(1).map(({ at }, index) => at - (seen[index]?.at ?? 0));
+  assert.equal(
+    pauses,
+    [1, 2, 4, 8, 16, 32, 60, 60, 60].map((seconds) => seconds * 1000),
+  );
+});
+
+test('three failures in a row give the whole destination a rest, other processes too', async () => {
+  const { queue, bring, texts } = world([retry, retry, retry]);
+  for (const name of ['a', 'b', 'c', 'd', 'e']) queue(name, name);
+  assert.equal(await bring(0), []);
+  assert.equal(await bring(0), []);
+  assert.equal(texts(), ['a', 'b', 'c']);
+  assert.is((await bring(2000)).length, 5);
+});
+
+test('a message that is tried in vain for a day is given up with its problem', async () => {
+  const { queue, bring, entry, state, seen } = world(Array.from({ length: 5000 }, () => retry));
+  const name = queue('d1', 'a');
+  const begin = state.time;
+  state.time += 23 * 3_600_000;
+  const [ending] = await bring(2 * 3_600_000);
+  assert.is(ending?.result, 'dead');
+  assert.equal(entry(name, 'dead')?.problem, problem);
+  assert.ok(state.time - begin > 86_400_000 && state.time - begin < 86_500_000);
+  assert.ok(seen.length > 60);
+});
+
+test('a message that nobody tried for a day is tried some times all the same', async () => {
+  const { queue, bring, state } = world([retry, retry]);
+  queue('d1', 'a');
+  state.time += 3 * 86_400_000;
+  assert.is((await bring(10_000))[0]?.result, 'delivered');
+});
+
+test('the service is given the time that it asks for, by every process', async () => {
+  const { queue, bring, seen } = world([wait(3000)]);
+  queue('d1', 'a');
+  queue('d2', 'b');
+  assert.equal(await bring(0), []);
+  assert.equal(await bring(2000), []);
+  assert.equal(await bring(0, true), []);
+  assert.is(seen.length, 1);
+  assert.is((await bring(3000)).length, 2);
+  assert.ok((seen[1]?.at ?? 0) - (seen[0]?.at ?? 0) >= 3000);
+});
+
+test('a clock that is set back or forth by a year stops nobody for longer than was asked', async () => {
+  for (const jump of [-1, 1]) {
+    const { queue, bring, state } = world([wait(3000), retry], [{ count: 1, per: 2000 }]);
+    queue('d1', 'a');
+    queue('d2', 'b');
+    await bring(0);
+    state.time += jump * 365 * 86_400_000;
+    assert.is((await bring(70_000)).length, 2);
   }
 });
 
-test('a rest that the service wants is kept also when the next message has no time to wait', async () => {
-  const { courier, seen } = courierOf([{ class: 'delivered', rest: 300 }]);
-  assert.is((await courier.bring([message('a'), message('b')], 0)).messages, 2);
-  const [first, second] = seen.map(({ at }) => at) as [number, number];
-  assert.ok(second - first >= 299, `${second - first} ms`);
+test('a refused message is put aside with its reason, and the next of the deploy goes on', async () => {
+  const { queue, bring, entry } = world([rejected()]);
+  const name = queue('d1', 'a');
+  queue('d1', 'b');
+  assert.equal(
+    (await bring(0)).map(({ result }) => result),
+    ['dead', 'delivered'],
+  );
+  assert.equal(entry(name, 'dead')?.problem, problem);
+});
+
+test('a destination that is gone is never called again, until its credentials change', async () => {
+  const { queue, bring, texts, state } = world([gone]);
+  queue('d1', 'a');
+  queue('d2', 'b');
+  assert.equal(
+    (await bring(0)).map(({ result }) => result),
+    ['dead', 'dead'],
+  );
+  queue('d3', 'c');
+  assert.is((await bring(5000, true))[0]?.result, 'dead');
+  state.digest = 'two';
+  queue('d4', 'd');
+  assert.is((await bring(0))[0]?.result, 'delivered');
+  assert.equal(texts(), ['a', 'd']);
+});
+
+test('a message that is refused for its form is sent in the other one', async () => {
+  const { queue, bring, texts, state } = world([rejected('markup'), rejected('length')]);
+  const plain = message('plain', { length: message('short') });
+  state.instead = { a: message('a', { markup: plain }) };
+  queue('d1', 'a', 'b');
+  const [ending] = await bring(0, true);
+  assert.equal([ending?.result, ending?.degraded, ending?.entry.sent], ['delivered', 'length', 2]);
+  assert.equal(texts(), ['a', 'plain', 'short', 'b']);
+});
+
+test('more messages than the rate allows are spread, over processes too', async () => {
+  const { queue, bring, seen } = world([], [{ count: 2, per: 300 }]);
+  for (const text of ['a', 'b', 'c', 'd', 'e']) {
+    queue(text, text);
+    await bring(1000);
+  }
+  const times = seen.map(({ at }) => at);
+  assert.is(times.length, 5);
+  for (let index = 2; index < times.length; index += 1) {
+    const gap = (times[index] as number) - (times[index - 2] as number);
+    assert.ok(gap >= 300, `message ${index}: ${gap} ms`);
+  }
+});
+
+test('a rest that the service announces is kept', async () => {
+  const { queue, bring, seen } = world([{ class: 'delivered', rest: 300 }]);
+  queue('d1', 'a', 'b');
+  assert.equal(await bring(0), []);
+  assert.is((await bring(300)).length, 1);
+  assert.ok((seen[1]?.at ?? 0) - (seen[0]?.at ?? 0) >= 300);
+});
+
+test('a message whose answer was never seen is sent again and marked', async () => {
+  const { queue, bring } = world([dropped]);
+  queue('d1', 'a');
+  assert.is((await bring(5000))[0]?.entry.maybe_duplicate, true);
+});
+
+test('a request that never left, or was answered, makes no duplicate', async () => {
+  const refused: Outcome = {
+    class: 'retry',
+    problem: { ...problem, http_status: null, code: 'ECONNREFUSED' },
+  };
+  const { queue, bring } = world([refused, retry]);
+  queue('d1', 'a');
+  assert.is((await bring(5000))[0]?.entry.maybe_duplicate, false);
+});
+
+test('the mark of a process that died in a request makes the repeat known', async () => {
+  const { queue, bring, spool, entry } = world();
+  const name = queue('d1', 'a');
+  const found = entry(name);
+  assert.ok(found);
+  spool.save(name, { ...found, attempting: '2026-01-01T00:00:00.000Z' });
+  assert.is((await bring(0))[0]?.entry.maybe_duplicate, true);
+});
+
+test('eager: what waits after trouble is tried once, whatever its pause is', async () => {
+  const { queue, bring, texts } = world([retry, retry, retry, retry]);
+  for (const name of ['a', 'b', 'c', 'd']) queue(name, name);
+  await bring(0);
+  assert.equal(texts(), ['a', 'b', 'c']);
+  assert.equal(
+    (await bring(0, true)).map(({ result }) => result),
+    ['delivered', 'delivered', 'delivered'],
+  );
+  assert.equal(texts(), ['a', 'b', 'c', 'a', 'b', 'c', 'd']);
+});
+
+test('a damaged file and an event that cannot be read are put aside and hold up nobody', async () => {
+  const { queue, bring, spool, notes, paths } = world();
+  const name = queue('d1', 'a');
+  const empty = queue('d2', '');
+  queue('d1', 'b');
+  const { writeFileSync } = await import('node:fs');
+  writeFileSync(`${paths.notifySpool}/${name}`, '{');
+  const endings = await bring(0);
+  assert.equal(
+    endings.map(({ result }) => result),
+    ['dead', 'delivered'],
+  );
+  assert.equal(spool.names('telegram', 'dead'), [name, empty]);
+  assert.match(notes.join(), 'is damaged: it was put aside');
+});
+
+test('an entry that is dropped while it is tried does not come back', async () => {
+  const { queue, bring, spool } = world([retry]);
+  const name = queue('d1', 'a');
+  await bring(0);
+  spool.remove(name);
+  await bring(5000);
+  assert.equal(spool.names(), []);
 });
 
 test.run();

@@ -1,27 +1,21 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { linesOf } from '../src/records.ts';
+import { type InputLine, linesOf } from '../src/records.ts';
 
-/** A source that gives its bytes in pieces of the given size. */
-function sourceOf(bytes: Uint8Array, size = bytes.length || 1) {
-  let at = 0;
-  return {
-    fd: 0,
-    isTTY: false,
-    read() {
-      if (at >= bytes.length) return null;
-      const piece = bytes.subarray(at, at + size);
-      at += size;
-      return piece;
-    },
-  };
+/** Bytes in pieces of the given size. */
+function* piecesOf(bytes: Uint8Array, size = bytes.length || 1): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-const read = (text: string, size?: number) => [...linesOf(sourceOf(Buffer.from(text), size))];
+async function read(text: string, size?: number): Promise<InputLine[]> {
+  const lines: InputLine[] = [];
+  for await (const line of linesOf(piecesOf(Buffer.from(text), size))) lines.push(line);
+  return lines;
+}
 
-test('a record is taken in either naming', () => {
-  const lines = read(
+test('a record is taken in either naming', async () => {
+  const lines = await read(
     '{"event":"DeployStarted","app":"a"}\n{"event_type":"DeploySuccess","project":"b"}\n',
   );
   assert.equal(
@@ -35,8 +29,8 @@ test('a record is taken in either naming', () => {
   );
 });
 
-test('records of other kinds and empty lines are passed over, and lines keep their numbers', () => {
-  const lines = read(
+test('records of other kinds and empty lines are passed over, and lines keep their numbers', async () => {
+  const lines = await read(
     '\n{"event_type":"GuardBypassed"}\r\n   \n{"event":"DeployStarted","app":"a"}',
   );
   assert.equal(
@@ -59,30 +53,33 @@ const PROBLEMS: readonly (readonly [line: string, problem: string])[] = [
 ];
 
 for (const [line, problem] of PROBLEMS) {
-  test(`the line ${line} is told: ${problem}`, () => {
-    assert.equal(read(`${line}\n`), [{ number: 1, problem }]);
+  test(`the line ${line} is told: ${problem}`, async () => {
+    assert.equal(await read(`${line}\n`), [{ number: 1, problem }]);
   });
 }
 
-test('a line of five megabytes is told, and the next one is read', () => {
-  const lines = read(`"${'x'.repeat(5_000_000)}"\n{"event":"DeployStarted","app":"a"}\n`, 65_536);
+test('a line of five megabytes is told, and the next one is read', async () => {
+  const lines = await read(
+    `"${'x'.repeat(5_000_000)}"\n{"event":"DeployStarted","app":"a"}\n`,
+    65_536,
+  );
   assert.equal(lines[0], { number: 1, problem: 'it is longer than 4194304 bytes' });
   assert.ok(lines[1] && 'record' in lines[1]);
 });
 
-test('how the bytes come in pieces makes no difference', () => {
+test('how the bytes come in pieces makes no difference', async () => {
   const text = fc.string({ unit: 'grapheme', maxLength: 30 });
   const line = fc.oneof(
     text,
     text.map((project) => JSON.stringify({ event: 'DeployFailure', app: project, error: project })),
   );
-  fc.assert(
-    fc.property(
+  await fc.assert(
+    fc.asyncProperty(
       fc.array(line, { maxLength: 6 }),
       fc.integer({ min: 1, max: 40 }),
-      (lines, size) => {
+      async (lines, size) => {
         const whole = lines.join('\n');
-        assert.equal(read(whole, size), read(whole));
+        assert.equal(await read(whole, size), await read(whole));
       },
     ),
   );

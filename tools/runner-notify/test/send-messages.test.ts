@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CHAT_ID, type Chats, configOf, event, startChats } from './chats.ts';
@@ -215,8 +217,14 @@ test('a group that has become a supergroup is followed, for later records too, a
   assert.is(JSON.parse(ended.stdout.split('\n')[0] ?? '').moved_to, String(moved));
   assert.is(
     ended.stderr,
-    `runner notify send: telegram: the group has become a supergroup: set telegram_chat_id to ${moved}\n`,
+    `runner notify send: telegram: the group has become a supergroup: telegram_chat_id is now ${moved}\n`,
   );
+  assert.is(
+    readFileSync(join(chats.root, 'config.yml'), 'utf8'),
+    configOf(chats.bot, chats.hook, 't').replace(String(CHAT_ID), `"${moved}"`),
+  );
+  await chats.send([event('DeployStarted')], ['--wait', '2']);
+  assert.is(chats.bot.requests.length, 4);
 });
 
 test.run();

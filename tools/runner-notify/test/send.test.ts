@@ -94,10 +94,24 @@ test('the credentials of the earlier layout, at the top level, work as well', as
   assert.equal([bot.messages.length, hook.messages.length], [1, 1]);
 });
 
-test('nothing under the root is written, the audit log least of all', async () => {
+test('of a delivered record nothing remains, and outside of spool and locks nothing was written', async () => {
   const before = tree(chats.root, { modes: true });
   await chats.send([event('DeployFailure', { error: 'x\n'.repeat(900) })]);
-  assert.equal(tree(chats.root, { modes: true }), before);
+  const after = Object.entries(tree(chats.root, { modes: true }));
+  const added = after.filter(([path]) => !Object.hasOwn(before, path));
+  assert.equal(
+    added.map(([path, text]) => [path, text.slice(0, 4)]),
+    [
+      ['locks/', '0750'],
+      ['locks/.notify-discord.lock', '0600'],
+      ['locks/.notify-telegram.lock', '0600'],
+      ['spool/', '0700'],
+      ['spool/notify/', '0700'],
+      ['spool/notify/discord.json', '0600'],
+      ['spool/notify/telegram.json', '0600'],
+    ],
+  );
+  assert.equal(Object.fromEntries(after.filter(([path]) => Object.hasOwn(before, path))), before);
 });
 
 test('--strict makes an undelivered message a failure, and only then it is one', async () => {

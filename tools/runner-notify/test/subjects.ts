@@ -83,9 +83,10 @@ export const FAULTS: Readonly<Record<string, readonly [fault: Fault, outcome: st
   'a 413 page': [{ status: 413, body: '<html></html>' }, 'rejected'],
 };
 
-/** The stand-in of a channel, healthy and without memory. */
+/** The stand-in of a channel, healthy and without memory, and a spool without any. */
 export function fresh(subject: Subject, chats: Chats): ReturnType<Subject['server']> {
   const server = subject.server(chats);
+  chats.forget();
   server.heal();
   server.messages.splice(0);
   server.requests.splice(0);

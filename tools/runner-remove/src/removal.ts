@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { type AppState, requireApp } from '@runner/common/apps';
 import type { Context } from '@runner/common/command';
 import { Failure, usage } from '@runner/common/failure';
-import { isThere, namesIn, removeIfThere } from '@runner/common/files';
+import { isThere, namesIn, removeIfThere, syncFolder } from '@runner/common/files';
 import { requireLock } from '@runner/common/lock';
 import type { Paths } from '@runner/common/paths';
 import { ask, canAsk } from '@runner/common/prompt';
@@ -33,7 +33,10 @@ export async function removeApp(context: RemoveContext): Promise<Removed> {
     const state = requireApp(paths, app);
     await stopInstances(io, paths, state, context.note);
     // From here on the app is gone; what is left of its files is only rubbish.
-    changeRegistry(paths, io, 'remove', () => removeIfThere(paths.state(app)));
+    changeRegistry(paths, io, 'remove', () => {
+      removeIfThere(paths.state(app));
+      syncFolder(paths.stateDir);
+    });
     return { app, kept: removeFiles(paths, state, options.purge) };
   } finally {
     lock.release();

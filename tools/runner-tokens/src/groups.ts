@@ -1,6 +1,6 @@
 /** Apps grouped by the token that they share. */
 import { openToken } from '@runner/common/app-token';
-import { listApps } from '@runner/common/apps';
+import { type AppState, type UnreadableApp, visitApps } from '@runner/common/apps';
 import { Failure } from '@runner/common/failure';
 import type { Paths } from '@runner/common/paths';
 import { digestOf, fingerprintOf, type Secret } from '@runner/common/secret';
@@ -17,7 +17,7 @@ export interface Grouping {
   /** Apps that have no token. */
   without: string[];
   /** Apps whose state or token cannot be opened. */
-  failed: { app: string; failure: Failure }[];
+  failed: UnreadableApp[];
 }
 
 /**
@@ -28,19 +28,18 @@ export function groupTokens(
   paths: Paths,
   env: Readonly<Record<string, string | undefined>>,
 ): Grouping {
-  const { apps, unreadable } = listApps(paths);
   const byDigest = new Map<string, string[]>();
   const without: string[] = [];
-  const failed = [...unreadable];
+  const failed: Grouping['failed'] = [];
   let keyring: Keyring | undefined;
-  for (const { app, state } of apps) {
+  const group = ({ app, state }: AppState) => {
     try {
       const sealed = state.repohost_token;
       if (sealed) keyring ??= requireKeyring(paths, env);
       const token = sealed && keyring && openedNow(paths, env, app, sealed, keyring);
       if (!token) {
         without.push(app);
-        continue;
+        return;
       }
       const digest = digestOf(token);
       const sharing = byDigest.get(digest);
@@ -49,10 +48,10 @@ export function groupTokens(
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       // Removed since the folder was read.
-      if (error.code === 'app_not_found') continue;
-      failed.push({ app, failure: error });
+      if (error.code !== 'app_not_found') failed.push({ app, failure: error });
     }
-  }
+  };
+  visitApps(paths, group, (unreadable) => failed.push(unreadable));
   const groups = [...byDigest].map(([digest, names]) => ({
     fingerprint: fingerprintOf(digest),
     apps_count: names.length,

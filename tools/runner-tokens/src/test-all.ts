@@ -49,7 +49,10 @@ async function verdictOf(
   fingerprint: string,
   apps: string[],
 ): Promise<TokenVerdict> {
-  const nothing = {
+  const unknown: TokenVerdict = {
+    fingerprint,
+    apps,
+    valid: null,
     username: null,
     scopes: [],
     expires_at: null,
@@ -59,14 +62,12 @@ async function verdictOf(
   };
   try {
     const { username, scopes, expires_at } = await testToken(paths, env, apps[0] as string);
-    return { ...nothing, fingerprint, apps, valid: true, username, scopes, expires_at };
+    return { ...unknown, valid: true, username, scopes, expires_at };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const status = error.facts.http_status;
     return {
-      ...nothing,
-      fingerprint,
-      apps,
+      ...unknown,
       valid: error.code === 'token_invalid' ? false : null,
       http_status: typeof status === 'number' ? status : null,
       error: error.code,

@@ -30,6 +30,7 @@ export const edit = command({
     public: { kind: 'flag', about: 'Forget the token: the repository needs none' },
     ckey: {
       kind: 'flag',
+      conflicts: ['public'],
       about: "Encrypt the new token with a key of the app's own (ckey) inside the master key",
     },
     repo: { kind: 'value', placeholder: 'OWNER/NAME', about: 'New repository on the code host' },

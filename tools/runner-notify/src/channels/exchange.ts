@@ -17,27 +17,53 @@ export interface Line {
   redact(text: string): string;
 }
 
+/** What is sent to an address. */
+export interface Request {
+  readonly method: 'GET' | 'POST';
+  /** Sent as JSON. */
+  readonly body?: Readonly<Record<string, unknown>>;
+  /** For the whole exchange, in milliseconds; EXCHANGE_TIMEOUT unless told. */
+  readonly timeout?: number;
+  /** Largest answer, in bytes; ANSWER_MAX unless told. */
+  readonly limit?: number;
+  readonly signal?: AbortSignal;
+}
+
 /** Posts JSON; what the network or a proxy does wrong becomes an outcome, the rest `judge` decides. */
-export async function post(
+export function post(
   line: Line,
   url: string,
   body: Readonly<Record<string, unknown>>,
   judge: (answer: HttpAnswer) => Outcome,
 ): Promise<Outcome> {
+  return exchange(line, url, { method: 'POST', body }, judge);
+}
+
+/** Like `post`, for any request. */
+export async function exchange(
+  line: Line,
+  url: string,
+  { method, body, timeout, limit, signal }: Request,
+  judge: (answer: HttpAnswer) => Outcome,
+): Promise<Outcome> {
   try {
     const answer = await send({
-      method: 'POST',
+      method,
       url,
-      headers: { 'content-type': 'application/json', accept: 'application/json' },
-      body: JSON.stringify(body),
-      timeout: EXCHANGE_TIMEOUT,
-      limit: ANSWER_MAX,
+      headers: {
+        accept: 'application/json',
+        ...(body && { 'content-type': 'application/json' }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+      timeout: timeout ?? EXCHANGE_TIMEOUT,
+      limit: limit ?? ANSWER_MAX,
       env: line.env,
+      ...(signal && { signal }),
     });
     return judge(answer);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    const code = String(error.details.reason ?? error.code);
+    const code = String(error.facts.reason ?? error.code);
     return {
       class: 'retry',
       problem: problemOf(line, null, code, error.message, true, NETWORK_HINT),

@@ -1,10 +1,12 @@
 import { command } from '@runner/common/command';
 import { EXIT, usage } from '@runner/common/failure';
-import { harmlessLine } from '@runner/common/harmless';
 import type { ChannelOption, Delivery, Result } from '../delivery.ts';
+import { resultLine } from '../result-text.ts';
 
-/** Longest time that one message may be retried: a day. */
+/** Longest time that one record may be waited for: a day. */
 const WAIT_MAX = 86_400;
+/** Exit status of --strict when a message is still queued. */
+const STILL_QUEUED = 4;
 
 export const send = command({
   name: 'send',
@@ -15,8 +17,10 @@ export const send = command({
     'DeployFailure and RollbackSuccess as they arrive. Records of other kinds are passed over.',
     'Prints one result per record and channel. Nothing is written to the audit log.',
     '',
-    'A message that cannot be delivered is told on standard error and in its result; it is no',
-    'failure of this command unless --strict is given.',
+    'A record is on disk before it is sent for the first time. What is not delivered within the',
+    'time of --wait stays queued: the next `send` or `flush` goes on with it, for 24 hours.',
+    'What a service refuses for good is put aside; `runner notify queue` shows both.',
+    'Neither is a failure of this command unless --strict is given.',
   ].join('\n'),
   options: {
     channel: {
@@ -29,62 +33,64 @@ export const send = command({
       kind: 'value',
       placeholder: 'SECONDS',
       default: '5',
-      about: 'How long a message is tried again before it is given up [default: 5]',
+      about: 'How long the delivery of a record is waited for [default: 5]',
     },
-    strict: { kind: 'flag', about: 'Exit with 1 when a message was not delivered' },
+    strict: {
+      kind: 'flag',
+      about: 'Exit with 1 when a message was refused, with 4 when one is still queued',
+    },
+    'dry-run': { kind: 'flag', about: 'Print what would be sent; queue and send nothing' },
   },
+  exits: [[STILL_QUEUED, 'With --strict: a message is still queued']],
   examples: [
     'runner-audit emit < events.jsonl | runner notify send',
     'runner notify send --channel telegram --json < events.jsonl',
+    'runner notify send --dry-run < events.jsonl',
   ],
   async run(context) {
-    const { io, options, paths, note } = context;
+    const { io, options, paths, note, title } = context;
     const wait = millisecondsOf(options.wait);
-    const { linesOf } = await import('../records.ts');
+    const { chunksOf, linesOf } = await import('../records.ts');
     let delivery: Delivery | undefined;
-    let status: number = EXIT.ok;
-    for (const line of linesOf(io.stdin)) {
+    let broken = false;
+    const results: Result['result'][] = [];
+    // Results are printed in the order of the records, whichever channel is faster.
+    let printed: Promise<void> = Promise.resolve();
+    for await (const line of linesOf(chunksOf(io.stdin.fd))) {
       if ('problem' in line) {
         note(`line ${line.number}: ${line.problem}`);
-        status = EXIT.failed;
+        broken = true;
         continue;
       }
       // A file that is wrong stops nobody who has nothing to announce.
       if (!delivery) {
         const { openDelivery } = await import('../delivery.ts');
-        delivery = openDelivery({
-          io,
-          paths,
-          wait,
-          channel: options.channel as ChannelOption,
-          note,
-        });
+        const { clockOf } = await import('../courier.ts');
+        const channel = options.channel as ChannelOption;
+        const dryRun = options['dry-run'];
+        const clock = clockOf(io);
+        delivery = openDelivery({ io, paths, clock, title, wait, channel, dryRun, note });
       }
-      for (const result of await delivery.announce(line.record)) {
-        await context.print(result);
-        const lost = result.result === 'failed' || result.result === 'rejected';
-        if (options.strict && lost) status = EXIT.failed;
-      }
+      const announced = await delivery.announce(line.record);
+      printed = Promise.all([announced.results, printed]).then(async ([found]) => {
+        for (const result of found) {
+          results.push(result.result);
+          await context.print(result);
+        }
+      });
+      // Told when it is awaited, below.
+      printed.catch(() => {});
+      // Reading must not keep the deliveries from going on.
+      await new Promise((resolve) => setImmediate(resolve));
     }
-    return { status };
+    await printed;
+    if (broken || delivery?.lostSome) return { status: EXIT.failed };
+    if (!options.strict) return {};
+    if (results.some((each) => each === 'rejected' || each === 'failed'))
+      return { status: EXIT.failed };
+    return { status: results.includes('queued') ? STILL_QUEUED : EXIT.ok };
   },
-  human(result: Result, style) {
-    const { event_type, project, version, deploy_id, messages } = result;
-    const colour = {
-      delivered: style.green,
-      skipped: style.dim,
-      failed: style.red,
-      rejected: style.red,
-    };
-    const count = `${messages} ${messages === 1 ? 'message' : 'messages'}`;
-    const outcome = colour[result.result](result.result.padEnd(9));
-    const what = harmlessLine(`${event_type} ${project} ${version} [${deploy_id}]`);
-    const end =
-      result.result === 'delivered'
-        ? count
-        : (result.reason ?? harmlessLine(result.description ?? ''));
-    return `${outcome}  ${(result.channel ?? '-').padEnd(8)}  ${what}, ${end}\n`;
-  },
+  human: (result: Result, style) => resultLine(result, style),
 });
 
 function millisecondsOf(text: string): number {

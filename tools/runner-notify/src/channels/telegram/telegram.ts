@@ -1,16 +1,18 @@
 /** The bot chat service. */
 import type { NotifySettings } from '@runner/common/config';
 import type { HttpAnswer } from '@runner/common/http';
-import type { Channel, Message, Outcome } from '../channel.ts';
+import type { Channel, Message, Outcome, Rate } from '../channel.ts';
 import { type Line, post } from '../exchange.ts';
 import { judgeTelegram, migratedTo } from './answer.ts';
 import { telegramMessages } from './message.ts';
 
-/**
- * REQUIREMENTS 8 and core.telegram.org/bots/faq: 30 messages per second over all chats. The limits
- * of one chat (1 per second, 20 per minute in a group) allow bursts and are told by 429.
- */
-const RATES = [{ count: 30, per: 1_000 }];
+/** REQUIREMENTS 8 and core.telegram.org/bots/faq: 30 messages per second over all chats, 1 in one chat. */
+const RATES: readonly Rate[] = [
+  { count: 30, per: 1_000 },
+  { count: 1, per: 1_000 },
+];
+/** Of a group or channel, from the same page. Their ids are negative or names. */
+const GROUP_RATE: Rate = { count: 20, per: 60_000 };
 
 /** Announces in one chat, or in one topic of it. */
 export function telegram(
@@ -20,6 +22,8 @@ export function telegram(
 ): Channel {
   const { apiUrl, botToken, threadId } = settings;
   let { chatId } = settings;
+  /** Where the chat has moved, until somebody was told. */
+  let moved: string | undefined;
   const sendMessage = (message: Message, judge: (answer: HttpAnswer) => Outcome) =>
     post(
       { ...line, method: 'sendMessage' },
@@ -34,19 +38,24 @@ export function telegram(
   const judge = (answer: HttpAnswer) => judgeTelegram({ ...line, method: 'sendMessage' }, answer);
   return {
     name: 'telegram',
-    rates: RATES,
+    rates: /^\d+$/.test(chatId) ? RATES : [...RATES, GROUP_RATE],
     render: (notice, warn) => telegramMessages(notice, template(notice.kind, 'telegram'), warn),
     async deliver(message) {
       let movedTo: string | undefined;
-      const outcome = await sendMessage(message, (answer) => {
+      let outcome = await sendMessage(message, (answer) => {
         movedTo = migratedTo(answer);
         return judge(answer);
       });
-      if (movedTo === undefined) return outcome;
-      // The group was upgraded to a supergroup: from now on it is known by its new id.
-      chatId = movedTo;
-      const again = await sendMessage(message, judge);
-      return again.class === 'delivered' ? { ...again, movedTo } : again;
+      if (movedTo !== undefined) {
+        // The group was upgraded to a supergroup: from now on it is known by its new id.
+        chatId = movedTo;
+        moved = movedTo;
+        outcome = await sendMessage(message, judge);
+      }
+      if (outcome.class !== 'delivered' || moved === undefined) return outcome;
+      const told = { ...outcome, movedTo: moved };
+      moved = undefined;
+      return told;
     },
   };
 }

@@ -1,0 +1,84 @@
+/** The hidden prompt of `--token -`, in a pseudo-terminal. */
+import { spawn } from '@lydell/node-pty';
+import { cleanEnvironment, executable } from '@runner/testing/run';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { contentOf, fingerprint, NEW, newRoot, TOKEN, tokenOf } from './root.ts';
+
+const QUESTION = 'New token (hidden): ';
+
+/** Types `keys` when the question stands there; what the terminal showed, and the status. */
+function onTerminal(
+  root: string,
+  args: readonly string[],
+  keys: string,
+): Promise<{ status: number; text: string }> {
+  const terminal = spawn(process.execPath, [executable('runner-edit'), ...args], {
+    cols: 200,
+    env: { ...cleanEnvironment({ root }), TERM: 'xterm', NO_COLOR: '1' },
+  });
+  let text = '';
+  let typed = false;
+  terminal.onData((data) => {
+    text += data;
+    if (typed || !text.includes(QUESTION)) return;
+    typed = true;
+    terminal.write(keys);
+  });
+  return new Promise((resolve) => {
+    terminal.onExit(({ exitCode }) => resolve({ status: exitCode, text }));
+  });
+}
+
+test('the token is asked for, and what is typed is not shown', async () => {
+  const root = await newRoot();
+  const { status, text } = await onTerminal(root, ['shop', '--token', '-'], `${NEW}\r`);
+  const done = `Changed shop (acme/shop, branch main, token ${fingerprint(NEW)})`;
+  assert.equal([status, text], [0, `${QUESTION}\r\n${done}\r\n`]);
+  assert.is(tokenOf(root, 'shop'), NEW);
+});
+
+test('a slip can be corrected', async () => {
+  const root = await newRoot();
+  const { status } = await onTerminal(
+    root,
+    ['shop', '--token', '-'],
+    `wrong\x15${NEW}xy\x7f\x7f\r`,
+  );
+  assert.is(status, 0);
+  assert.is(tokenOf(root, 'shop'), NEW);
+});
+
+for (const [key, name] of [
+  ['\x03', 'Ctrl-C'],
+  ['\x04', 'Ctrl-D'],
+] as const) {
+  test(`${name} changes nothing`, async () => {
+    const root = await newRoot();
+    const before = contentOf(root);
+    const { status, text } = await onTerminal(
+      root,
+      ['shop', '--branch', 'next', '--token', '-'],
+      `half-of-${key}`,
+    );
+    const sentence = 'runner edit: cancelled, nothing was changed (interrupted)';
+    assert.equal([status, text], [1, `${QUESTION}\r\n${sentence}\r\n`]);
+    assert.equal(contentOf(root), before);
+  });
+}
+
+test('an empty answer is no token', async () => {
+  const root = await newRoot();
+  const { status, text } = await onTerminal(root, ['shop', '--token', '-'], '\r');
+  const sentence = 'runner edit: the token is empty (token_invalid)';
+  assert.equal([status, text], [1, `${QUESTION}\r\n${sentence}\r\n`]);
+  assert.is(tokenOf(root, 'shop'), TOKEN);
+});
+
+test('nothing is asked for when only the branch changes', async () => {
+  const root = await newRoot();
+  const { status, text } = await onTerminal(root, ['shop', '--branch', 'next'], '');
+  assert.equal([status, text], [0, 'Changed shop (acme/shop, branch next)\r\n']);
+});
+
+test.run();

@@ -1,0 +1,110 @@
+/** Everything that is known about each channel; what `runner notify status` prints. */
+import {
+  type ChannelName,
+  type Config,
+  maxDeployRetries,
+  type NotifySettings,
+  notifySettingsOf,
+  readConfig,
+} from '@runner/common/config';
+import type { Io } from '@runner/common/io';
+import type { Paths } from '@runner/common/paths';
+import { type Backlog, backlogOf } from './backlog.ts';
+import type { Problem } from './channels/channel.ts';
+import type { Fields } from './channels/fields.ts';
+import {
+  CREDENTIALS,
+  credentialAt,
+  destinationDigest,
+  maskedToken,
+  maskedWebhook,
+} from './credentials.ts';
+import { probeOf } from './probes.ts';
+import { activeChannels, CHANNEL_NAMES } from './selection.ts';
+import { checkTemplates } from './template-check.ts';
+
+export interface ChannelStatus extends Backlog {
+  readonly channel: ChannelName;
+  /** All its credentials are set. */
+  readonly configured: boolean;
+  /** Configured, and included by `notify.channel`. */
+  readonly active: boolean;
+  /** Credentials that are missing. */
+  readonly missing: readonly string[];
+  /** The masked token, or the webhook's id; null when there is none. */
+  readonly secret: string | null;
+  readonly chat_id?: string;
+  readonly thread_id?: number;
+  /** null when the service was not asked. */
+  readonly healthy: boolean | null;
+  /** What the service told: `bot`, `chat`, `rights`, or `webhook`. */
+  readonly answer: Fields | null;
+  readonly advice: readonly string[];
+  /** Why the service told nothing. */
+  readonly problem: Problem | null;
+}
+
+export interface NotifyStatus {
+  readonly config: string;
+  /** Whether every active channel is healthy; null when none was asked. */
+  readonly healthy: boolean | null;
+  readonly channels: readonly ChannelStatus[];
+  /** The templates that are set, as `failure.telegram`. */
+  readonly templates: readonly string[];
+  readonly verbose_errors: boolean;
+  readonly max_deploy_retries: number;
+}
+
+/** Asks the services about configured channels unless `offline`. Throws `config_invalid`. */
+export async function notifyStatus(paths: Paths, io: Io, offline: boolean): Promise<NotifyStatus> {
+  const config = readConfig(paths);
+  const settings = notifySettingsOf(config, io.env);
+  const templates = checkTemplates(settings, paths.config);
+  const channels = await Promise.all(
+    CHANNEL_NAMES.map((name) => channelStatus(name, config, settings, paths, io, offline)),
+  );
+  return {
+    config: paths.config,
+    healthy: healthOf(channels.filter(({ active }) => active)),
+    channels,
+    templates,
+    verbose_errors: settings.verboseErrors,
+    max_deploy_retries: maxDeployRetries(config),
+  };
+}
+
+function healthOf(active: readonly ChannelStatus[]): boolean | null {
+  if (active.some(({ healthy, stopped }) => healthy === false || stopped)) return false;
+  return active.some(({ healthy }) => healthy) ? true : null;
+}
+
+async function channelStatus(
+  channel: ChannelName,
+  config: Config,
+  settings: NotifySettings,
+  paths: Paths,
+  io: Io,
+  offline: boolean,
+): Promise<ChannelStatus> {
+  const keys = CREDENTIALS[channel];
+  const [first = ''] = keys;
+  const credential = credentialAt(config, first);
+  const mask = channel === 'telegram' ? maskedToken : maskedWebhook;
+  const { telegram } = settings;
+  const inspection = offline ? undefined : await probeOf(channel, settings, io.env)?.inspect();
+  return {
+    channel,
+    configured: settings[channel] !== undefined,
+    active: activeChannels(settings).includes(channel),
+    missing: keys.filter((key) => credentialAt(config, key) === ''),
+    secret: credential === '' ? null : mask(credential),
+    ...(channel === 'telegram' && telegram && { chat_id: telegram.chatId }),
+    ...(channel === 'telegram' &&
+      telegram?.threadId !== undefined && { thread_id: telegram.threadId }),
+    healthy: inspection?.healthy ?? null,
+    answer: inspection?.facts ?? null,
+    advice: inspection?.advice ?? [],
+    problem: inspection?.problem ?? null,
+    ...backlogOf(paths, channel, destinationDigest(settings, channel), io.now()),
+  };
+}

@@ -1,0 +1,111 @@
+/** The methods of the Bot API that ask: core.telegram.org/bots/api#available-methods. */
+import type { Secret } from '@runner/common/secret';
+import { ANSWER_MAX, EXCHANGE_TIMEOUT } from '../channel.ts';
+import { type Fields, fieldsOf, wordOf } from '../fields.ts';
+import { question, type Reply, type Wire } from '../reply.ts';
+import { judgeTelegram } from './answer.ts';
+
+/** Seconds that getUpdates waits for something new; asking again sooner is punished. */
+const POLL = 25;
+
+/** Always sent: the service remembers what an earlier caller wanted. */
+const WANTED_UPDATES = [
+  'message',
+  'edited_message',
+  'channel_post',
+  'edited_channel_post',
+  'my_chat_member',
+  'chat_join_request',
+];
+
+export interface Me {
+  readonly id: number;
+  readonly username: string;
+  /** Privacy mode is off: the bot reads every message of its groups. */
+  readonly readsAll: boolean;
+}
+
+export interface ChatFacts {
+  readonly id: string;
+  readonly type: string;
+  /** Of a person: the name. */
+  readonly title: string;
+  readonly isForum: boolean;
+  /** What members may do who are no administrators; false: they may not write. */
+  readonly membersMayPost: boolean;
+}
+
+export interface Member {
+  readonly status: string;
+  /** Undefined where the service does not tell it for this status. */
+  readonly mayPost: boolean | undefined;
+}
+
+export interface Bot {
+  me(): Promise<Reply<Me>>;
+  /** The host of the webhook that gets the bot's updates; empty when there is none. */
+  webhookHost(): Promise<Reply<string>>;
+  /** Waits for updates and confirms none: they may be another program's. */
+  updates(signal: AbortSignal): Promise<Reply<readonly Fields[]>>;
+  chat(id: string): Promise<Reply<ChatFacts>>;
+  member(chatId: string, userId: number): Promise<Reply<Member>>;
+  send(body: Fields): Promise<Reply<Fields>>;
+}
+
+/** `apiUrl` without a slash at its end. */
+export function openBot(apiUrl: string, token: Secret, wire: Wire): Bot {
+  const call = <T>(
+    method: string,
+    body: Fields,
+    read: (result: unknown) => T,
+    more: { timeout?: number; signal?: AbortSignal; limit?: number } = {},
+  ): Promise<Reply<T>> =>
+    question(
+      { ...wire, method },
+      `${apiUrl}/bot${token.reveal()}/${method}`,
+      { method: 'POST', body, ...more },
+      judgeTelegram,
+      (answer) => read(answer.result),
+    );
+  return {
+    me: () =>
+      call('getMe', {}, (result) => {
+        const { id, username, can_read_all_group_messages: readsAll } = fieldsOf(result);
+        return { id: Number(id), username: wordOf(username), readsAll: readsAll === true };
+      }),
+    webhookHost: () =>
+      call('getWebhookInfo', {}, (result) => {
+        const url = wordOf(fieldsOf(result).url);
+        // The rest of the address may be a secret of that program.
+        return URL.canParse(url) ? new URL(url).host : url && 'an unknown host';
+      }),
+    updates: (signal) =>
+      call(
+        'getUpdates',
+        { timeout: POLL, limit: 100, allowed_updates: WANTED_UPDATES },
+        (result) => (Array.isArray(result) ? result.map(fieldsOf) : []),
+        { signal, timeout: POLL * 1000 + EXCHANGE_TIMEOUT, limit: ANSWER_MAX * 64 },
+      ),
+    chat: (id) => call('getChat', { chat_id: id }, (result) => chatFactsOf(fieldsOf(result), id)),
+    member: (chatId, userId) =>
+      call('getChatMember', { chat_id: chatId, user_id: userId }, (result) => {
+        const { status, can_post_messages, can_send_messages } = fieldsOf(result);
+        const told = [can_post_messages, can_send_messages].find((each) => each !== undefined);
+        return { status: wordOf(status), mayPost: told === undefined ? undefined : told === true };
+      }),
+    send: (body) => call('sendMessage', body, fieldsOf),
+  };
+}
+
+/** Reads a Chat object; `otherwise` is its id when it has none. */
+export function chatFactsOf(chat: Fields, otherwise = ''): ChatFacts {
+  const name = [chat.first_name, chat.last_name].map(wordOf).filter(Boolean).join(' ');
+  const { can_send_messages } = fieldsOf(chat.permissions);
+  return {
+    id: wordOf(chat.id) || otherwise,
+    type: wordOf(chat.type),
+    title: wordOf(chat.title) || name || wordOf(chat.username),
+    isForum: chat.is_forum === true,
+    membersMayPost: can_send_messages !== false,
+  };
+}

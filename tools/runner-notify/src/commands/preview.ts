@@ -1,0 +1,36 @@
+import { command } from '@runner/common/command';
+import { EXIT } from '@runner/common/failure';
+import { harmless, harmlessLine } from '@runner/common/harmless';
+import type { Preview } from '../previewing.ts';
+
+export const preview = command({
+  name: 'preview',
+  about: 'Show the messages of deploy events exactly, without sending them',
+  details: [
+    'Reads records as `runner notify send` does and prints, for each message, the body that the',
+    'service would get. Without any on standard input, or on a terminal, it shows a sample of',
+    'every kind. Templates are checked first. No service is asked; no credentials are needed.',
+  ].join('\n'),
+  options: {
+    channel: {
+      kind: 'value',
+      placeholder: 'CHANNEL',
+      choices: ['telegram', 'discord', 'both'],
+      about: 'For which channel [default: the active ones, or both]',
+    },
+  },
+  examples: [
+    'runner notify preview',
+    'tail -n 1 /opt/runner/logs/deploy-events.jsonl | runner notify preview --json',
+  ],
+  async run(context) {
+    const { printPreviews } = await import('../previewing.ts');
+    const sound = await printPreviews(context, context.options.channel);
+    return { status: sound ? EXIT.ok : EXIT.failed };
+  },
+  human({ channel, method, event_type, deploy_id, part, parts, payload }: Preview, style) {
+    const count = parts === 1 ? '' : `, message ${part} of ${parts}`;
+    const head = harmlessLine(`${channel} ${method}: ${event_type} [${deploy_id}]${count}`);
+    return `${style.bold(head)}\n${harmless(JSON.stringify(payload, null, 2))}\n\n`;
+  },
+});

@@ -1,0 +1,128 @@
+import { command } from '@runner/common/command';
+import { usage } from '@runner/common/failure';
+import { harmless, harmlessLine } from '@runner/common/harmless';
+import { fields, type Style, table } from '@runner/common/output';
+import { problemText } from '../problem-text.ts';
+import type { Waiting } from '../spool/listing.ts';
+import type { Place } from '../spool/spool.ts';
+
+const ACTIONS = ['list', 'show', 'retry', 'drop'] as const;
+type Action = (typeof ACTIONS)[number];
+
+/** What `runner notify queue --json` prints. */
+interface Shown {
+  readonly action: Action;
+  readonly messages: readonly Waiting[];
+}
+
+export const queue = command({
+  name: 'queue',
+  about: 'Look after the messages that wait, and those that were given up',
+  details: [
+    'list           The messages that wait and those that were given up, oldest first',
+    'show ID...     All that is known of them, the event included',
+    'retry ID...    Makes them due again; `runner notify flush` or the next `send` delivers them',
+    'drop ID...     Removes them for good',
+    '',
+    '`retry` and `drop` take --all instead of ids. With --dead all four see only messages that were',
+    'given up.',
+  ].join('\n'),
+  positionals: {
+    action: { about: `What to do: ${ACTIONS.join(', ')}`, required: true },
+    ids: { about: 'Which messages, by their id in the list', many: true },
+  },
+  options: {
+    all: { kind: 'flag', about: 'All messages' },
+    dead: { kind: 'flag', about: 'Only messages that were given up' },
+  },
+  examples: [
+    'runner notify queue list',
+    'runner notify queue show mib0k3v1c-9f2e',
+    'runner notify queue retry --all --dead && runner notify flush',
+  ],
+  async run({ io, paths, args, options, title }) {
+    const action = actionOf(args.action, args.ids, options.all);
+    const { findAll, findThese, retry, waitingOf } = await import('../spool/listing.ts');
+    const { openSpool } = await import('../spool/spool.ts');
+    const spool = openSpool(paths);
+    const places: readonly Place[] = options.dead ? ['dead'] : ['queue', 'dead'];
+    const all = action === 'list' || options.all;
+    const found = all ? findAll(spool, places) : findThese(spool, args.ids, places);
+    if (action === 'retry') retry({ io, paths, title: `${title} retry` }, spool, found);
+    const now =
+      action === 'retry' ? found.map((each) => ({ ...each, place: 'queue' as const })) : found;
+    const messages = now.flatMap((each) => {
+      const waiting = waitingOf(spool, each);
+      if (!waiting) return [];
+      const { event, ...rest } = waiting;
+      return [action === 'show' && event ? { ...rest, event } : rest];
+    });
+    if (action === 'drop') for (const { name, place } of found) spool.remove(name, place);
+    return { value: { action, messages } satisfies Shown };
+  },
+  human({ action, messages }: Shown, style, { io }) {
+    if (action === 'show') return messages.map((each) => details(each, style)).join('\n');
+    if (action === 'list') return listed(messages, style, io.now().getTime());
+    const count = messages.length === 1 ? '1 message' : `${messages.length} messages`;
+    if (action === 'drop') return `${count} dropped\n`;
+    return `${count} made due: \`runner notify flush\` delivers\n`;
+  },
+});
+
+function actionOf(text: string, ids: readonly string[], all: boolean): Action {
+  const action = ACTIONS.find((each) => each === text);
+  if (!action)
+    throw usage(`invalid value '${text}' for '<ACTION>' [possible values: ${ACTIONS.join(', ')}]`);
+  if (action === 'list' && ids[0] !== undefined)
+    throw usage(`unexpected argument '${ids[0]}' found`);
+  if (all && ids.length > 0) throw usage("the argument '--all' cannot be used with '[IDS]...'");
+  if (action === 'show' && all) throw usage("the argument '--all' cannot be used with 'show'");
+  if (action !== 'list' && !all && ids.length === 0) {
+    throw usage('the following required arguments were not provided: [IDS]...');
+  }
+  return action;
+}
+
+const HEADING = ['ID', 'CHANNEL', 'STATE', 'EVENT', 'AGE', 'TRIES', 'WHY'];
+
+function listed(messages: readonly Waiting[], style: Style, now: number): string {
+  if (messages.length === 0) return 'no message waits\n';
+  const rows = messages.map((each) => [
+    each.id,
+    each.channel,
+    each.state,
+    harmlessLine(`${each.event_type} ${each.project} ${each.version} [${each.deploy_id}]`),
+    each.queued_at === null ? '-' : ageOf(now - Date.parse(each.queued_at)),
+    String(each.attempts),
+    each.problem ? problemText(each.problem) : '-',
+  ]);
+  return table(HEADING, rows, style);
+}
+
+function details({ event, problem, ...each }: Waiting, style: Style): string {
+  const rows: (readonly [string, string])[] = [
+    ['channel', each.channel],
+    ['state', each.state],
+    ['queued', each.queued_at ?? '-'],
+    ['first tried', each.first_at ?? '-'],
+    ['next try', each.next_at ?? (each.state === 'dead' ? '-' : 'it is due')],
+    ['tries', String(each.attempts)],
+    ['delivered', each.messages === 1 ? '1 message' : `${each.messages} messages`],
+    ...(each.maybe_duplicate ? [['maybe twice', 'yes'] as const] : []),
+    ...(problem ? [['problem', problemText(problem)] as const] : []),
+    ...(problem?.hint ? [['hint', harmlessLine(problem.hint)] as const] : []),
+    ...Object.entries(event ?? {}).map(
+      ([field, value]) => [`event.${harmlessLine(field)}`, harmless(String(value))] as const,
+    ),
+  ];
+  return `${style.bold(each.id)}\n${fields(rows)}`;
+}
+
+/** `12 s`, `5 min`, `3 h`, `2 d`. */
+function ageOf(milliseconds: number): string {
+  const seconds = Math.max(0, Math.round(milliseconds / 1000));
+  if (seconds < 90) return `${seconds} s`;
+  if (seconds < 5_400) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 129_600) return `${Math.round(seconds / 3_600)} h`;
+  return `${Math.round(seconds / 86_400)} d`;
+}

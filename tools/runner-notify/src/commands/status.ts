@@ -1,0 +1,30 @@
+import { command } from '@runner/common/command';
+import { EXIT } from '@runner/common/failure';
+import type { NotifyStatus } from '../channel-status.ts';
+import { statusText } from '../status-text.ts';
+
+export const status = command({
+  name: 'status',
+  about: 'Show each channel: configured, active, and what the service says about it',
+  details: [
+    'Asks Telegram for the bot, the chat and what the bot may do there, and Discord for the',
+    'webhook. Sends no message and changes nothing. Secrets are masked.',
+  ].join('\n'),
+  options: {
+    offline: { kind: 'flag', about: 'Ask no service: only what is known on this machine' },
+  },
+  exits: [[EXIT.notConfigured, 'no channel is active']],
+  examples: ['runner notify status', 'runner notify status --offline --json'],
+  async run({ io, paths, options, note }) {
+    const { notifyStatus } = await import('../channel-status.ts');
+    const value = await notifyStatus(paths, io, options.offline);
+    if (!value.channels.some(({ active }) => active)) {
+      note(
+        `no channel is active: run \`runner notify setup\`, or see section notify of ${paths.config}`,
+      );
+      return { value, status: EXIT.notConfigured };
+    }
+    return { value, status: value.healthy === false ? EXIT.failed : EXIT.ok };
+  },
+  human: (report: NotifyStatus, style) => statusText(report, style),
+});

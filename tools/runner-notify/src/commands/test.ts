@@ -1,0 +1,64 @@
+import { command } from '@runner/common/command';
+import type { ChannelName } from '@runner/common/config';
+import { EXIT } from '@runner/common/failure';
+import { harmlessLine } from '@runner/common/harmless';
+import { problemText } from '../problem-text.ts';
+import type { TrialResult } from '../trial.ts';
+
+interface Report {
+  readonly channels: readonly TrialResult[];
+}
+
+const MARKS = { delivered: '✔', rejected: '✘', failed: '✘', not_active: '–' } as const;
+
+export const test = command({
+  name: 'test',
+  about: 'Send a test notification to every active channel',
+  details: [
+    'Sends one message to each channel, once, and shows what the service answered. A message that',
+    'is not delivered comes with a hint what to check.',
+  ].join('\n'),
+  options: {
+    channel: {
+      kind: 'value',
+      placeholder: 'CHANNEL',
+      choices: ['telegram', 'discord', 'both'],
+      about: 'Which channel to test [default: every active one]',
+    },
+  },
+  exits: [[EXIT.notConfigured, 'no such channel is active']],
+  examples: ['runner notify test', 'runner notify test --channel telegram --json'],
+  async run({ io, paths, options }) {
+    const { tryChannels } = await import('../trial.ts');
+    const asked = options.channel as ChannelName | 'both' | undefined;
+    const channels = await tryChannels(paths, io, asked);
+    const arrived = channels.every(({ result }) => result === 'delivered');
+    return { value: { channels } satisfies Report, status: arrived ? EXIT.ok : EXIT.failed };
+  },
+  human({ channels }: Report, style) {
+    const lines = channels.flatMap((each) => {
+      const { channel, result, hint, moved_to } = each;
+      const colour = result === 'delivered' ? style.green : style.red;
+      const line = `${colour(MARKS[result])} ${channel.padEnd(8)}  ${wordsOf(each)}`;
+      const more = [
+        ...(hint === undefined ? [] : [harmlessLine(hint)]),
+        ...(moved_to === undefined ? [] : [`telegram_chat_id is ${moved_to} now, saved`]),
+      ];
+      return [line, ...more.map((text) => `  → ${text}`)];
+    });
+    return lines.map((line) => `${line}\n`).join('');
+  },
+});
+
+/** `delivered: message 12 in Deploys (supergroup -100…)`. */
+function wordsOf(trial: TrialResult): string {
+  if (trial.result === 'not_active') return 'not active: nothing was sent';
+  if (trial.result !== 'delivered') return `${trial.result}: ${problemText(trial)}`;
+  const { chat, message_id, channel_id } = trial.answer as {
+    readonly chat?: Readonly<Record<'title' | 'type' | 'id', string>>;
+    readonly message_id?: string;
+    readonly channel_id?: string;
+  };
+  const place = chat ? `${chat.title} (${chat.type} ${chat.id})` : `channel ${channel_id}`;
+  return harmlessLine(`delivered: message ${message_id} in ${place}`);
+}

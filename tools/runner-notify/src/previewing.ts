@@ -1,0 +1,105 @@
+/** The messages of records, or of samples, as the services would get them. */
+import type { Context } from '@runner/common/command';
+import {
+  type ChannelName,
+  type NotifySettings,
+  notifySettingsOf,
+  readConfig,
+} from '@runner/common/config';
+import { newDeployId } from '@runner/common/events';
+import { redactor } from '@runner/common/secret';
+import type { Message } from './channels/channel.ts';
+import { discordMessages } from './channels/discord/message.ts';
+import { telegramMessages } from './channels/telegram/message.ts';
+import { secretsOf } from './credentials.ts';
+import { type Notice, noticeOf } from './notice.ts';
+import { type Announceable, chunksOf, linesOf } from './records.ts';
+import { sampleRecords } from './samples.ts';
+import { activeChannels, CHANNEL_NAMES } from './selection.ts';
+import { checkTemplates } from './template-check.ts';
+
+/** One message; `payload` is the whole body, without the secret address. */
+export interface Preview {
+  readonly event_type: string;
+  readonly project: string;
+  readonly deploy_id: string;
+  readonly channel: ChannelName;
+  readonly method: string;
+  /** Which message of the event on this channel, from 1. */
+  readonly part: number;
+  readonly parts: number;
+  readonly payload: Readonly<Record<string, unknown>>;
+}
+
+/** Prints previews as the records come; false when a line was no record. Throws `config_invalid`. */
+export async function printPreviews(
+  context: Pick<Context, 'io' | 'paths' | 'print' | 'note'>,
+  asked: string | undefined,
+): Promise<boolean> {
+  const { io, paths, print, note } = context;
+  const settings = notifySettingsOf(readConfig(paths), io.env);
+  checkTemplates(settings, paths.config);
+  const redact = redactor(secretsOf(settings));
+  const named = CHANNEL_NAMES.filter((name) => asked === 'both' || asked === name);
+  const active = activeChannels(settings);
+  const channels = named.length > 0 ? named : active.length > 0 ? active : CHANNEL_NAMES;
+  const show = async (record: Announceable) => {
+    const notice = await noticeOf(record, {
+      redact,
+      verboseErrors: settings.verboseErrors,
+      random: (count) => io.random(count),
+    });
+    for (const channel of channels) {
+      for (const message of previewsOf(channel, notice, settings, note)) await print(message);
+    }
+  };
+  let sound = true;
+  let read = 0;
+  if (!io.stdin.isTTY) {
+    for await (const line of linesOf(chunksOf(io.stdin.fd))) {
+      read += 1;
+      if ('record' in line) await show(line.record);
+      else {
+        note(`line ${line.number}: ${line.problem}`);
+        sound = false;
+      }
+    }
+  }
+  if (read === 0) {
+    const deployId = newDeployId((count) => io.random(count));
+    for (const record of sampleRecords(deployId, io.now())) await show(record);
+  }
+  return sound;
+}
+
+function previewsOf(
+  channel: ChannelName,
+  notice: Notice,
+  settings: NotifySettings,
+  note: (text: string) => void,
+): Preview[] {
+  const warn = (text: string) => note(`${channel}: ${text}`);
+  const template = settings.template(notice.kind, channel);
+  const { telegram } = settings;
+  const destination =
+    channel === 'telegram' && telegram
+      ? {
+          chat_id: telegram.chatId,
+          ...(telegram.threadId !== undefined && { message_thread_id: telegram.threadId }),
+        }
+      : {};
+  const messages: Message[] =
+    channel === 'telegram'
+      ? telegramMessages(notice, template, warn)
+      : discordMessages(notice, template, warn);
+  return messages.map((message, index) => ({
+    event_type: notice.eventType,
+    project: notice.project,
+    deploy_id: notice.deployId,
+    channel,
+    method: channel === 'telegram' ? 'sendMessage' : 'POST webhook',
+    part: index + 1,
+    parts: messages.length,
+    payload: { ...destination, ...message.payload },
+  }));
+}

@@ -1,0 +1,86 @@
+/** Sets up the webhook chat service: its address, a look at it, a test embed. */
+import { Failure } from '@runner/common/failure';
+import { Secret } from '@runner/common/secret';
+import { discordProbe } from '../channels/discord/probe.ts';
+import { type Webhook, webhookOf } from '../channels/discord/webhook.ts';
+import { fieldsOf, wordOf } from '../channels/fields.ts';
+import type { Inspection } from '../channels/probe.ts';
+import type { Reply } from '../channels/reply.ts';
+import { wireOf } from '../probes.ts';
+import { isRefused, refusalOf, refusalText } from './refusal.ts';
+import { ATTEMPTS, insisting, type Prepared, type Situation, tryOut } from './situation.ts';
+
+const NOT_A_WEBHOOK =
+  'that is not a webhook address: https://discord.com/api/webhooks/<number>/<token>';
+
+/** Address and test message; nothing is saved yet. */
+export async function setUpDiscord(situation: Situation): Promise<Prepared> {
+  const { dialogue } = situation;
+  dialogue?.title('Discord');
+  for (;;) {
+    const known = await knownWebhook(situation);
+    if (!situation.test) return prepared(known, false);
+    const { values } = prepared(known, false);
+    const other =
+      situation.inputs.webhook === undefined ? 'Enter another address' : 'Check the address again';
+    const outcome = await tryOut(situation, 'discord', values, other);
+    if (outcome !== 'other') return prepared(known, outcome !== 'save');
+  }
+}
+
+interface KnownWebhook {
+  readonly webhook: Webhook;
+  readonly facts: Readonly<Record<string, unknown>>;
+}
+
+/** An address that answers. Throws after ATTEMPTS, or for one that was given. */
+async function knownWebhook(situation: Situation): Promise<KnownWebhook> {
+  const { dialogue, inputs, note } = situation;
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    const given = inputs.webhook;
+    const text = given ?? (await dialogue?.askSecret('Webhook address')) ?? '';
+    const webhook = readAddress(text);
+    if (webhook instanceof Failure) {
+      if (given !== undefined) throw webhook;
+      dialogue?.warn(webhook.message);
+      continue;
+    }
+    if (webhook.foreignHost !== undefined)
+      (dialogue ? dialogue.warn : note)(`${webhook.foreignHost} is not Discord's host`);
+    const reply = await insisting(situation, 'discord', () => lookAt(situation, webhook));
+    if (!('problem' in reply)) {
+      const { name, channel_id } = fieldsOf(reply.value.webhook);
+      dialogue?.done(`The webhook is ${wordOf(name)}, in channel ${wordOf(channel_id)}`);
+      return { webhook, facts: reply.value };
+    }
+    if (given !== undefined || !isRefused(reply.problem)) throw refusalOf('discord', reply.problem);
+    dialogue?.warn(refusalText('discord', reply.problem));
+  }
+  throw new Failure(
+    'delivery_failed',
+    `no webhook address that works in ${ATTEMPTS} attempts, nothing was changed`,
+  );
+}
+
+function readAddress(text: string): Webhook | Failure {
+  try {
+    return webhookOf(text, 'the webhook address') ?? new Failure('insecure_address', NOT_A_WEBHOOK);
+  } catch (error) {
+    if (error instanceof Failure) return error;
+    throw error;
+  }
+}
+
+async function lookAt(
+  { io, dialogue }: Situation,
+  { address }: Webhook,
+): Promise<Reply<Inspection['facts']>> {
+  const discord = { webhook: new Secret(address) };
+  const wire = wireOf({ telegram: undefined, discord }, io.env, dialogue?.signal);
+  const { facts, problem } = await discordProbe(discord, wire).inspect();
+  return problem ? { problem, answer: undefined } : { value: facts, httpStatus: 200 };
+}
+
+function prepared({ webhook, facts }: KnownWebhook, tested: boolean): Prepared {
+  return { values: { discord_webhook: webhook.address }, facts, tested };
+}

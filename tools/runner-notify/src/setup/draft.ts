@@ -1,0 +1,37 @@
+/** config.yml as it will be when something is set up, before it is. */
+import type { Config } from '@runner/common/config';
+import type { Entry, Tree } from '@runner/common/schema';
+
+/** Keys of section `notify`; undefined: the key is not there. */
+export type DraftValues = Readonly<Record<string, string | number | undefined>>;
+
+/** The configuration with those keys instead of its own, at whatever place they stand. */
+export function draftOf(config: Config, values: DraftValues): Config {
+  const top = entriesOf(config.tree).filter(({ key }) => !Object.hasOwn(values, key));
+  const section = top.find(({ key }) => key === 'notify');
+  // What is no section stays, to be told as wrong.
+  if (section && section.value.kind !== 'map' && !isEmpty(section.value)) return config;
+  const kept = entriesOf(section?.value).filter(({ key }) => !Object.hasOwn(values, key));
+  const given = Object.entries(values).flatMap(([key, value]): Entry[] =>
+    value === undefined ? [] : [entry(key, { kind: 'scalar', line: 1, value, source: `${value}` })],
+  );
+  const notify = entry('notify', {
+    kind: 'map',
+    line: section?.line ?? 1,
+    entries: [...kept, ...given],
+  });
+  const others = top.filter(({ key }) => key !== 'notify');
+  return { file: config.file, tree: { kind: 'map', line: 1, entries: [...others, notify] } };
+}
+
+function entry(key: string, value: Tree): Entry {
+  return { key, line: value.line, value };
+}
+
+function entriesOf(tree: Tree | undefined): readonly Entry[] {
+  return tree?.kind === 'map' ? tree.entries : [];
+}
+
+function isEmpty(tree: Tree): boolean {
+  return tree.kind === 'scalar' && tree.value === null;
+}

@@ -1,0 +1,115 @@
+/** `runner notify setup`: everything is asked and tried first, then saved at once. */
+import type { Context } from '@runner/common/command';
+import {
+  type ChannelName,
+  type Config,
+  editConfig,
+  notifySettingsOf,
+  readConfig,
+} from '@runner/common/config';
+import { canAsk } from '@runner/common/prompt';
+import { activeChannels, CHANNEL_NAMES } from '../selection.ts';
+import { resumeDestination } from '../spool/destination.ts';
+import { checkTemplates } from '../template-check.ts';
+import { type Dialogue, openDialogue } from './dialogue.ts';
+import { setUpDiscord } from './discord-setup.ts';
+import { type DraftValues, draftOf } from './draft.ts';
+import { type Inputs, readInputs, requireInputs, type SetupOptions } from './inputs.ts';
+import type { Prepared, Situation } from './situation.ts';
+import { setUpTelegram } from './telegram-setup.ts';
+
+/** What was saved; what `runner notify setup --json` prints. */
+export interface SetupReport {
+  readonly config: string;
+  /** What `notify.channel` is now. */
+  readonly channel: ChannelName | 'both';
+  readonly channels: readonly (Readonly<Record<string, unknown>> & {
+    readonly channel: ChannelName;
+    /** A test message was delivered. */
+    readonly tested: boolean;
+  })[];
+}
+
+const SETUPS = { telegram: setUpTelegram, discord: setUpDiscord } as const;
+
+/** Legal values for what is still to be asked, so that the rest of the file can be checked. */
+const PLACEHOLDERS: Readonly<Record<ChannelName, DraftValues>> = {
+  telegram: { telegram_bot_token: '1:x', telegram_chat_id: '1', telegram_thread_id: undefined },
+  discord: { discord_webhook: 'https://discord.com/api/webhooks/1/x' },
+};
+
+type SetupContext = Pick<Context, 'io' | 'paths' | 'note' | 'errStyle'> & {
+  readonly options: SetupOptions & { readonly 'no-test': boolean };
+};
+
+/** Throws `usage` where something is missing and nobody can be asked; then nothing is changed. */
+export async function setUp(context: SetupContext): Promise<SetupReport> {
+  const { io, options } = context;
+  const inputs = readInputs(io, options);
+  const config = readConfig(context.paths);
+  if (inputs.stdinUsed || !canAsk(io)) {
+    requireInputs(inputs);
+    return setUpChannels(context, config, inputs, inputs.channels, undefined);
+  }
+  const dialogue = openDialogue(io, context.errStyle);
+  try {
+    const channels = inputs.channels ?? (await chooseChannels(dialogue));
+    return await setUpChannels(context, config, inputs, channels, dialogue);
+  } finally {
+    dialogue.close();
+  }
+}
+
+async function chooseChannels(dialogue: Dialogue): Promise<readonly ChannelName[]> {
+  const choices = ['Telegram', 'Discord', 'Both'];
+  const number = await dialogue.choose('Where to announce deploys?', choices);
+  const name = CHANNEL_NAMES[number];
+  return name === undefined ? CHANNEL_NAMES : [name];
+}
+
+async function setUpChannels(
+  { io, paths, note, options }: SetupContext,
+  config: Config,
+  inputs: Inputs,
+  channels: readonly ChannelName[],
+  dialogue: Dialogue | undefined,
+): Promise<SetupReport> {
+  const active = activeAfter(config, channels, io.env);
+  const situation: Situation = { io, config, inputs, dialogue, test: !options['no-test'], note };
+  const prepared: (Prepared & { readonly channel: ChannelName })[] = [];
+  for (const channel of channels) {
+    prepared.push({ channel, ...(await SETUPS[channel](situation)) });
+  }
+  const channel = active.length > 1 ? 'both' : (active[0] as ChannelName);
+  const values: DraftValues = Object.assign({ channel }, ...prepared.map((each) => each.values));
+  const changes = Object.entries(values).map(([key, value]) => ({ path: ['notify', key], value }));
+  editConfig(paths, io, 'notify setup', changes);
+  for (const name of channels) resumeDestination(paths, name);
+  const kept = active.filter((name) => !channels.includes(name));
+  for (const name of kept) note(`${name} is configured already and stays active`);
+  return {
+    config: paths.config,
+    channel,
+    channels: prepared.map(({ channel: name, facts, tested }) => ({
+      channel: name,
+      ...facts,
+      tested,
+    })),
+  };
+}
+
+/** The channels that will be active: those that are set up, and those that are active already. */
+function activeAfter(
+  config: Config,
+  channels: readonly ChannelName[],
+  env: SetupContext['io']['env'],
+): readonly ChannelName[] {
+  const placeholders: DraftValues = Object.assign(
+    {},
+    ...channels.map((name) => PLACEHOLDERS[name]),
+  );
+  const settings = notifySettingsOf(draftOf(config, placeholders), env);
+  checkTemplates(settings, config.file.name);
+  const active = activeChannels(settings);
+  return CHANNEL_NAMES.filter((name) => channels.includes(name) || active.includes(name));
+}

@@ -1,0 +1,119 @@
+/** The chat that hears of deploys: found, or entered by hand, and whether the bot may post there. */
+
+import { Failure } from '@runner/common/failure';
+import type { ChatFacts } from '../channels/telegram/bot.ts';
+import { rightsOf } from '../channels/telegram/rights.ts';
+import { detectChat } from './detect-chat.ts';
+import type { Dialogue } from './dialogue.ts';
+import { CHAT_ID } from './inputs.ts';
+import { refusalOf, refusalText } from './refusal.ts';
+import { chatTitle, type Topic } from './seen-chats.ts';
+import { ATTEMPTS, insisting, type Situation } from './situation.ts';
+import type { KnownBot } from './telegram-token.ts';
+
+/** A chat that the bot may post in, or that the person insists on. */
+export interface ChosenChat {
+  readonly chat: ChatFacts;
+  readonly threadId: number | undefined;
+}
+
+/** Throws what Telegram says no to where nobody can be asked for another chat. */
+export async function chooseChat(situation: Situation, known: KnownBot): Promise<ChosenChat> {
+  const { dialogue, inputs, io } = situation;
+  for (;;) {
+    const seen =
+      dialogue && inputs.chatId === undefined
+        ? await detectChat(dialogue, known.bot, known.me, io.elapsed)
+        : undefined;
+    const id = seen?.id ?? inputs.chatId;
+    const chat = await chatFacts(situation, known, id);
+    if ((await checkRights(situation, known, chat)) === 'other') continue;
+    const topics = seen?.topics ?? [];
+    const threadId =
+      inputs.threadId ??
+      (dialogue && chat.isForum ? await chooseTopic(dialogue, topics) : undefined);
+    return { chat, threadId };
+  }
+}
+
+/** What Telegram knows about a chat; without an id, or with a wrong one, the person is asked. */
+async function chatFacts(
+  situation: Situation,
+  { bot }: KnownBot,
+  given: string | undefined,
+): Promise<ChatFacts> {
+  const { dialogue, inputs } = situation;
+  let id = given;
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    const wanted: string = id ?? (dialogue ? await askChatId(dialogue) : '');
+    const reply = await insisting(situation, 'telegram', () => bot.chat(wanted));
+    if (!('problem' in reply)) {
+      dialogue?.done(`The chat is ${chatTitle(reply.value)}`);
+      return reply.value;
+    }
+    if (!dialogue || inputs.chatId !== undefined) throw refusalOf('telegram', reply.problem);
+    dialogue.warn(refusalText('telegram', reply.problem));
+    id = undefined;
+  }
+  throw new Failure(
+    'delivery_failed',
+    `no chat was found in ${ATTEMPTS} attempts, nothing was changed`,
+  );
+}
+
+async function askChatId(dialogue: Dialogue): Promise<string> {
+  for (;;) {
+    const answer = await dialogue.ask('Chat id (negative for groups and channels), or @name');
+    if (CHAT_ID.test(answer)) return answer;
+    dialogue.warn('that is not a chat id: a whole number such as -1001234567890, or @name');
+  }
+}
+
+/** Asks what the bot may do, and gives advice where it applies. */
+async function checkRights(
+  situation: Situation,
+  { bot, me }: KnownBot,
+  chat: ChatFacts,
+): Promise<'ready' | 'other'> {
+  const { dialogue, note } = situation;
+  if (chat.type === 'private') return 'ready';
+  for (;;) {
+    const reply = await insisting(situation, 'telegram', () => bot.member(chat.id, me.id));
+    if ('problem' in reply && !dialogue) throw refusalOf('telegram', reply.problem);
+    const rights = 'problem' in reply ? undefined : rightsOf(me, chat, reply.value);
+    const advice = 'problem' in reply ? [refusalText('telegram', reply.problem)] : rights?.advice;
+    for (const text of advice ?? []) (dialogue ? dialogue.warn : note)(text);
+    if (rights?.canPost) return 'ready';
+    if (!dialogue) {
+      throw new Failure('delivery_failed', `telegram: the bot cannot post in ${chatTitle(chat)}`, {
+        channel: 'telegram',
+        hint: advice?.[0],
+      });
+    }
+    const answer = await dialogue.choose('The bot cannot post there yet. What now?', [
+      'Check again',
+      ...(situation.inputs.chatId === undefined ? ['Choose another chat'] : []),
+      'Go on all the same',
+    ]);
+    if (answer === 0) continue;
+    return answer === 1 && situation.inputs.chatId === undefined ? 'other' : 'ready';
+  }
+}
+
+/** Undefined: the general topic. */
+async function chooseTopic(
+  dialogue: Dialogue,
+  topics: readonly Topic[],
+): Promise<number | undefined> {
+  const titles = topics.map(({ id, name }) => (name ? `${name} (topic ${id})` : `topic ${id}`));
+  const choices = ['General', ...titles, 'Enter the number of a topic'];
+  const number = await dialogue.choose('The group has topics. Which one?', choices);
+  if (number === 0) return undefined;
+  const topic = topics[number - 1];
+  if (topic) return topic.id;
+  for (;;) {
+    const answer = await dialogue.ask('Number of the topic (in its link, after the chat)');
+    if (/^[1-9]\d{0,14}$/.test(answer)) return Number(answer);
+    dialogue.warn('that is not a whole number above 0');
+  }
+}

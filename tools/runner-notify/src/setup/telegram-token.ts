@@ -1,0 +1,57 @@
+/** The bot's token: asked for, and checked by getMe. */
+import { Failure } from '@runner/common/failure';
+import { Secret } from '@runner/common/secret';
+import { type Bot, type Me, openBot } from '../channels/telegram/bot.ts';
+import { wireOf } from '../probes.ts';
+import { isRefused, refusalOf, refusalText } from './refusal.ts';
+import { ATTEMPTS, insisting, type Situation, settingsWith } from './situation.ts';
+
+/** What @BotFather gives. */
+const TOKEN = /^[1-9]\d{0,16}:[A-Za-z0-9_-]{20,}$/;
+
+const NOT_A_TOKEN = 'that is not a bot token: digits, a colon, and at least 20 letters and digits';
+
+export interface KnownBot {
+  readonly token: Secret;
+  readonly bot: Bot;
+  readonly me: Me;
+}
+
+/** A token that getMe takes. Throws `token_invalid` after ATTEMPTS, or for one that was given. */
+export async function knownBot(situation: Situation): Promise<KnownBot> {
+  const { dialogue, inputs } = situation;
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    const given = inputs.token;
+    const text = given ?? (await dialogue?.askSecret('Bot token from @BotFather')) ?? '';
+    if (!TOKEN.test(text)) {
+      if (given !== undefined) throw new Failure('token_invalid', NOT_A_TOKEN);
+      dialogue?.warn(NOT_A_TOKEN);
+      continue;
+    }
+    const token = new Secret(text);
+    const bot = botOf(situation, token);
+    const me = await insisting(situation, 'telegram', () => bot.me());
+    if (!('problem' in me)) {
+      dialogue?.done(`The bot is @${me.value.username}`);
+      return { token, bot, me: me.value };
+    }
+    if (given !== undefined || !isRefused(me.problem)) throw refusalOf('telegram', me.problem);
+    dialogue?.warn(refusalText('telegram', me.problem));
+  }
+  throw new Failure(
+    'token_invalid',
+    `no valid bot token in ${ATTEMPTS} attempts, nothing was changed`,
+  );
+}
+
+function botOf(situation: Situation, token: Secret): Bot {
+  // The chat is not known yet; the address of the service does not depend on it.
+  const values = { telegram_bot_token: token.reveal(), telegram_chat_id: '0' };
+  const { telegram } = settingsWith(situation, values);
+  const settings = { telegram, discord: undefined };
+  return openBot(
+    telegram?.apiUrl ?? '',
+    token,
+    wireOf(settings, situation.io.env, situation.dialogue?.signal),
+  );
+}

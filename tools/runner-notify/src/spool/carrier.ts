@@ -1,0 +1,213 @@
+/**
+ * Carries the entries of one process to one channel: queues each durably, delivers under the
+ * channel's lock, and while another process holds it watches how that one delivers them.
+ */
+import type { ChannelName } from '@runner/common/config';
+import { Failure } from '@runner/common/failure';
+import type { Io } from '@runner/common/io';
+import { takeLock } from '@runner/common/lock';
+import type { Paths } from '@runner/common/paths';
+import type { Complaint, Problem } from '../channels/channel.ts';
+import type { Clock, Ending, Next, Patience } from '../courier.ts';
+import type { Opened } from '../opening.ts';
+import { type Entry, type EntryName, entryName, idOf, timeOfName } from './entry.ts';
+import { lockFile, type Spool } from './spool.ts';
+
+/** While another process holds the lock, milliseconds between two looks, and how many of them try the lock. */
+const LOOK = 150;
+const LOOKS_PER_TRY = 4;
+
+/** What came of an entry. */
+export interface Carried {
+  /** `failed`: it could not be queued, and was tried in vain. */
+  readonly result: 'delivered' | 'queued' | 'rejected' | 'failed';
+  readonly entry: Entry;
+  /** When it lies in the spool. */
+  readonly id: string | undefined;
+  readonly problem: Problem | undefined;
+  /** Milliseconds for which the service asks to be left alone. */
+  readonly asked: number | undefined;
+  readonly degraded: Complaint | undefined;
+  readonly movedTo: string | undefined;
+}
+
+/** What a courier's ending says to who waited for the entry. */
+export function carriedOf({ name, result, entry, degraded, movedTo }: Ending): Carried {
+  return {
+    result: result === 'delivered' ? 'delivered' : 'rejected',
+    entry,
+    id: result === 'delivered' ? undefined : idOf(name),
+    problem: entry.problem ?? undefined,
+    asked: undefined,
+    degraded,
+    movedTo,
+  };
+}
+
+export interface Carrier {
+  /**
+   * Queues an entry, before this function returns, and waits at most so many milliseconds for its
+   * delivery; `unqueued` is told when it cannot be queued: it is tried directly then.
+   */
+  carry(entry: Entry, wait: number, unqueued: (error: Failure) => void): Promise<Carried>;
+}
+
+export interface CarrierOptions {
+  readonly io: Io;
+  readonly paths: Paths;
+  readonly clock: Clock;
+  readonly title: string;
+  readonly opened: Opened;
+  readonly spool: Spool;
+  readonly name: ChannelName;
+}
+
+/** An entry of this process that is waited for. */
+interface Own {
+  /** As it was when it was last seen. */
+  entry: Entry;
+  /** By the clock that never steps back. */
+  readonly deadline: number;
+  settle(carried: Carried): void;
+  reject(error: unknown): void;
+}
+
+/** The carrier of one channel; it works while something is waited for. */
+export function carrierFor(options: CarrierOptions): Carrier {
+  const { io, paths, clock, opened, spool, name: channel } = options;
+  const own = new Map<EntryName, Own>();
+  const unsaved = new Map<EntryName, Entry>();
+  let lastTime = 0;
+  let working = false;
+
+  const nameFor = (): EntryName => {
+    // Names sort in the order of arrival, also when the clock is set back.
+    const newest = lastTime || Math.max(0, ...spool.names(channel).map(timeOfName));
+    lastTime = Math.max(clock.now(), newest + 1);
+    return entryName(lastTime, clock.random(2), channel);
+  };
+
+  const settle = (
+    name: EntryName,
+    carried: Partial<Carried> & Pick<Carried, 'result' | 'entry'>,
+  ) => {
+    own.get(name)?.settle({
+      id: carried.result === 'queued' || carried.result === 'rejected' ? idOf(name) : undefined,
+      problem: carried.entry.problem ?? undefined,
+      asked: undefined,
+      degraded: undefined,
+      movedTo: undefined,
+      ...carried,
+    });
+    own.delete(name);
+  };
+
+  const ended = (ending: Ending) => {
+    if (ending.movedTo) opened.saveMove(ending.movedTo);
+    settle(ending.name, carriedOf(ending));
+  };
+
+  /** Settles what is still waited for as queued, or lost when it is in memory alone. */
+  const leave = (name: EntryName, next?: Next) => {
+    const lost = unsaved.get(name);
+    const found = lost ?? spool.read(name);
+    const entry = found && found !== 'damaged' ? found : (own.get(name)?.entry as Entry);
+    unsaved.delete(name);
+    const problem = entry.problem ?? next?.problem;
+    const asked = next?.why === 'asked' ? next.wait : undefined;
+    settle(name, { result: lost ? 'failed' : 'queued', entry, problem, asked });
+  };
+
+  /** Settles what another process has taken out of the queue. */
+  const look = () => {
+    for (const [name, { entry }] of own) {
+      if (unsaved.has(name) || spool.has(name)) continue;
+      const dead = spool.read(name, 'dead');
+      if (dead && dead !== 'damaged') settle(name, { result: 'rejected', entry: dead });
+      else
+        settle(name, { result: 'delivered', entry: { ...entry, sent: Math.max(1, entry.sent) } });
+    }
+  };
+
+  const patience = (): Patience => {
+    const tried = new Set<EntryName>();
+    return {
+      goOn(next) {
+        const now = clock.elapsed();
+        const expired = [...own].filter(([, { deadline }]) => deadline <= now);
+        if (next && next.wait > 0) for (const [name] of expired) leave(name, next);
+        if (own.size === 0 || !next) return false;
+        const last = Math.max(...[...own.values()].map(({ deadline }) => deadline));
+        if (now + next.wait <= last) return true;
+        // Without time to wait each is tried once, when that takes no waiting.
+        const first = next.wait === 0 && own.has(next.name) && !tried.has(next.name);
+        tried.add(next.name);
+        if (!first) for (const name of [...own.keys()]) leave(name, next);
+        return first;
+      },
+    };
+  };
+
+  const lock = () => {
+    const holder = { pid: io.pid, command: options.title, since: io.now().toISOString() };
+    try {
+      return takeLock(lockFile(paths, channel), 0, holder);
+    } catch (error) {
+      // A disk that takes no entry may take no lock either: what is in memory is tried all the same.
+      if (error instanceof Failure && unsaved.size > 0) return { release: () => {} };
+      throw error;
+    }
+  };
+
+  const workUnderLock = async () => {
+    look();
+    spool.tidy(channel, io.now());
+    // Opened under the lock: what others have learnt of the destination stands on disk.
+    await opened.courier(channel, spool, unsaved).bring(patience(), ended);
+    look();
+  };
+
+  const work = async (): Promise<void> => {
+    for (let looks = 0; own.size > 0; looks += 1) {
+      const held = looks % LOOKS_PER_TRY === 0 ? lock() : undefined;
+      if (held) {
+        await workUnderLock().finally(() => held.release());
+        looks = -1;
+      } else {
+        look();
+        for (const [name, { deadline }] of own) if (clock.elapsed() >= deadline) leave(name);
+        if (own.size > 0) await clock.sleep(LOOK);
+      }
+    }
+  };
+
+  const start = async () => {
+    if (working) return;
+    working = true;
+    try {
+      await work();
+    } catch (error) {
+      for (const { reject } of own.values()) reject(error);
+      own.clear();
+    } finally {
+      working = false;
+    }
+  };
+
+  return {
+    carry(entry, wait, unqueued) {
+      const name = nameFor();
+      try {
+        spool.save(name, entry);
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error;
+        unqueued(error);
+        unsaved.set(name, entry);
+      }
+      return new Promise((resolve, reject) => {
+        own.set(name, { entry, deadline: clock.elapsed() + wait, settle: resolve, reject });
+        void start();
+      });
+    },
+  };
+}

@@ -1,0 +1,135 @@
+/**
+ * A message that waits: the event, not the rendered text, so that a token that is changed or a
+ * template that is mended later still works. It holds no secret.
+ */
+import type { ChannelName } from '@runner/common/config';
+import type { LogRecord } from '@runner/common/events';
+import { cleanText } from '@runner/common/text';
+import type { Problem } from '../channels/channel.ts';
+
+/** One event for one channel, as it lies in `spool/notify/<id>.<channel>.json`. Times are ISO 8601 UTC. */
+export interface Entry {
+  readonly version: 1;
+  readonly channel: ChannelName;
+  readonly event: LogRecord;
+  readonly queued_at: string;
+  /** How many of its messages were delivered: a failure with a long error has two. */
+  readonly sent: number;
+  /** How often the next message was tried in vain. */
+  readonly attempts: number;
+  readonly first_at: string | null;
+  /** Not to be tried before; null: it is due. */
+  readonly next_at: string | null;
+  /** What went wrong last, or why it was given up. */
+  readonly problem: Problem | null;
+  /** When the request began whose answer is not known. */
+  readonly attempting: string | null;
+  /** A message may have arrived although no answer was seen, and was sent again. */
+  readonly maybe_duplicate: boolean;
+}
+
+/** Where an entry lies: sorts by time, the same in the queue and among the dead. */
+export type EntryName = `${string}.${ChannelName}.json`;
+
+const NAME = /^([0-9a-z]{9}-[0-9a-f]{4})\.(telegram|discord)\.json$/;
+
+/** Whether a file of the spool is an entry. */
+export function isEntryName(name: string): name is EntryName {
+  return NAME.test(name);
+}
+
+/** What `runner notify queue` calls an entry. */
+export function idOf(name: EntryName): string {
+  return name.slice(0, name.indexOf('.'));
+}
+
+export function channelOf(name: EntryName): ChannelName {
+  return NAME.exec(name)?.[2] as ChannelName;
+}
+
+/** The milliseconds that a name begins with. */
+export function timeOfName(name: EntryName): number {
+  return Number.parseInt(name.slice(0, 9), 36);
+}
+
+/** A name for a time in milliseconds; two that are made in the same one differ by chance. */
+export function entryName(time: number, random: Uint8Array, channel: ChannelName): EntryName {
+  const id = `${time.toString(36).padStart(9, '0')}-${Buffer.from(random).toString('hex').slice(0, 4)}`;
+  return `${id}.${channel}.json`;
+}
+
+/** A new entry. `event` is stored without secrets, and of its fields only those that are plain values. */
+export function newEntry(
+  channel: ChannelName,
+  event: LogRecord,
+  now: Date,
+  redact: (text: string) => string,
+): Entry {
+  const plain = Object.entries(event).flatMap(([field, value]) => {
+    if (typeof value === 'string') return [[field, scrubbed(value, redact)]];
+    return typeof value === 'number' || typeof value === 'boolean' ? [[field, value]] : [];
+  });
+  return {
+    version: 1,
+    channel,
+    event: Object.fromEntries(plain),
+    queued_at: now.toISOString(),
+    sent: 0,
+    attempts: 0,
+    first_at: null,
+    next_at: null,
+    problem: null,
+    attempting: null,
+    maybe_duplicate: false,
+  };
+}
+
+/** A secret may be hidden behind escapes: then the text is stored without them. */
+function scrubbed(text: string, redact: (text: string) => string): string {
+  const clean = cleanText(text);
+  const safe = redact(clean);
+  return safe === clean ? redact(text) : safe;
+}
+
+/** Reads an entry; undefined when the file is not one. */
+export function parseEntry(bytes: Uint8Array, channel: ChannelName): Entry | undefined {
+  let value: Partial<Record<keyof Entry, unknown>>;
+  try {
+    value = JSON.parse(Buffer.from(bytes).toString('utf8')) ?? {};
+  } catch {
+    return undefined;
+  }
+  const { event } = value;
+  if (value.version !== 1 || value.channel !== channel) return undefined;
+  if (event === null || typeof event !== 'object' || Array.isArray(event)) return undefined;
+  const count = (number: unknown) =>
+    Number.isSafeInteger(number) && (number as number) >= 0 ? (number as number) : 0;
+  const time = (text: unknown) =>
+    typeof text === 'string' && !Number.isNaN(Date.parse(text)) ? text : null;
+  return {
+    version: 1,
+    channel,
+    event: event as LogRecord,
+    queued_at: time(value.queued_at) ?? new Date(0).toISOString(),
+    sent: count(value.sent),
+    attempts: count(value.attempts),
+    first_at: time(value.first_at),
+    next_at: time(value.next_at),
+    problem: problemIn(value.problem),
+    attempting: time(value.attempting),
+    maybe_duplicate: value.maybe_duplicate === true,
+  };
+}
+
+function problemIn(value: unknown): Problem | null {
+  if (value === null || typeof value !== 'object') return null;
+  const { method, http_status, code, description, retryable, hint } = value as Partial<Problem>;
+  return {
+    method: String(method ?? ''),
+    http_status: typeof http_status === 'number' ? http_status : null,
+    code: typeof code === 'number' ? code : String(code ?? ''),
+    description: String(description ?? ''),
+    retryable: retryable === true,
+    hint: typeof hint === 'string' ? hint : undefined,
+  };
+}

@@ -1,0 +1,119 @@
+/** What `runner notify queue` shows of the spool, and what it does there. */
+import type { ChannelName } from '@runner/common/config';
+import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/events';
+import { Failure, usage } from '@runner/common/failure';
+import type { Io } from '@runner/common/io';
+import { requireLock } from '@runner/common/lock';
+import type { Paths } from '@runner/common/paths';
+import type { Problem } from '../channels/channel.ts';
+import { channelOf, type Entry, type EntryName, idOf } from './entry.ts';
+import { lockFile, type Place, type Spool } from './spool.ts';
+
+/** A message as `queue` prints it; `event` only with `show`. */
+export interface Waiting {
+  readonly id: string;
+  readonly channel: ChannelName;
+  /** `waiting`: it was tried, or the service asked to wait; `dead`: it was given up; `damaged`: no entry. */
+  readonly state: 'queued' | 'waiting' | 'dead' | 'damaged';
+  readonly event_type: string;
+  readonly project: string;
+  readonly instance: string;
+  readonly version: string;
+  readonly deploy_id: string;
+  /** ISO 8601 UTC, as the other times; null when it is not known. */
+  readonly queued_at: string | null;
+  /** How often the next message of the event was tried in vain. */
+  readonly attempts: number;
+  readonly first_at: string | null;
+  readonly next_at: string | null;
+  /** How many messages of the event were delivered. */
+  readonly messages: number;
+  readonly maybe_duplicate: boolean;
+  readonly problem: Problem | null;
+  readonly event?: LogRecord;
+}
+
+/** Where a message lies. */
+export interface Found {
+  readonly name: EntryName;
+  readonly place: Place;
+}
+
+/** All messages in the queue, then those that were given up; oldest first. */
+export function findAll(spool: Spool, places: readonly Place[]): Found[] {
+  return places.flatMap((place) => spool.names(undefined, place).map((name) => ({ name, place })));
+}
+
+/** The messages of these ids. Throws `usage` for the first that is not there. */
+export function findThese(spool: Spool, ids: readonly string[], places: readonly Place[]): Found[] {
+  const all = findAll(spool, places);
+  return [...new Set(ids)].map((id) => {
+    const found = all.find(({ name }) => idOf(name) === id);
+    if (found) return found;
+    const where = places.length === 1 && places[0] === 'dead' ? 'was given up' : 'is in the queue';
+    throw usage(`invalid value '${id}' for '[IDS]...': no message of this id ${where}`);
+  });
+}
+
+/** A message for people; undefined when it has left meanwhile. */
+export function waitingOf(spool: Spool, { name, place }: Found): Waiting | undefined {
+  const entry = spool.read(name, place);
+  if (entry === undefined) return undefined;
+  const damaged = entry === 'damaged';
+  const event = damaged ? {} : entry.event;
+  const tried = !damaged && (entry.attempts > 0 || entry.next_at !== null);
+  const live = tried ? 'waiting' : 'queued';
+  return {
+    id: idOf(name),
+    channel: channelOf(name),
+    state: damaged ? 'damaged' : place === 'dead' ? 'dead' : live,
+    event_type: String(kindOf(event) ?? ''),
+    project: String(projectOf(event) ?? ''),
+    instance: textOf(event, 'instance') || 'default',
+    version: textOf(event, 'version'),
+    deploy_id: textOf(event, 'deploy_id'),
+    queued_at: damaged ? null : entry.queued_at,
+    attempts: damaged ? 0 : entry.attempts,
+    first_at: damaged ? null : entry.first_at,
+    next_at: damaged ? null : entry.next_at,
+    messages: damaged ? 0 : entry.sent,
+    maybe_duplicate: !damaged && entry.maybe_duplicate,
+    problem: damaged ? null : entry.problem,
+    event,
+  };
+}
+
+/** Longest wait for a process that is delivering, in seconds. */
+const LOCK_WAIT = 5;
+
+/**
+ * Makes messages due again, those that were given up as if they had just come. A destination that
+ * was stopped stays so. Throws `locked` when another process is delivering for longer than 5 s.
+ */
+export function retry(
+  { io, paths, title }: { io: Io; paths: Paths; title: string },
+  spool: Spool,
+  found: readonly Found[],
+): void {
+  for (const channel of new Set(found.map(({ name }) => channelOf(name)))) {
+    const holder = { pid: io.pid, command: title, since: io.now().toISOString() };
+    const lock = requireLock(lockFile(paths, channel), `${channel}'s queue`, LOCK_WAIT, holder);
+    try {
+      for (const { name, place } of found.filter((each) => channelOf(each.name) === channel)) {
+        const entry = spool.read(name, place);
+        if (entry === undefined) continue;
+        if (entry === 'damaged')
+          throw new Failure('file_unreadable', `the message ${idOf(name)} is damaged: drop it`);
+        const due = dueEntry(entry, io.now());
+        if (place === 'dead') spool.move(name, due, 'queue');
+        else spool.save(name, due);
+      }
+    } finally {
+      lock.release();
+    }
+  }
+}
+
+function dueEntry(entry: Entry, now: Date): Entry {
+  return { ...entry, queued_at: now.toISOString(), attempts: 0, next_at: null, problem: null };
+}

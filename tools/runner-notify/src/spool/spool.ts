@@ -1,0 +1,95 @@
+/** The folder `spool/notify`: messages that wait, and in `dead/` those that were given up. */
+import { renameSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ChannelName } from '@runner/common/config';
+import { systemCode, systemFailure } from '@runner/common/failure';
+import {
+  isThere,
+  makeFolder,
+  namesIn,
+  readIfThere,
+  removeIfThere,
+  sweepStrays,
+  syncFolder,
+  writeWhole,
+} from '@runner/common/files';
+import type { Paths } from '@runner/common/paths';
+import { channelOf, type Entry, type EntryName, isEntryName, parseEntry } from './entry.ts';
+
+/** Largest file that is read, in bytes: the longest input line, escaped. */
+export const ENTRY_MAX = 33_554_432;
+/** So many of those that were given up are kept for each channel, the newest. */
+export const DEAD_MAX = 1_000;
+
+/** The two places where an entry may lie. */
+export type Place = 'queue' | 'dead';
+
+export interface Spool {
+  /** Writes an entry durably. Throws `disk_full` or `not_writable`. */
+  save(name: EntryName, entry: Entry, place?: Place): void;
+  /** Oldest first. */
+  names(channel?: ChannelName, place?: Place): EntryName[];
+  has(name: EntryName, place?: Place): boolean;
+  /** Undefined when it is gone; `damaged` when the file is no entry. */
+  read(name: EntryName, place?: Place): Entry | 'damaged' | undefined;
+  remove(name: EntryName, place?: Place): void;
+  /** Writes the entry and moves it to the other place. */
+  move(name: EntryName, entry: Entry | undefined, to: Place): void;
+  /** Removes what killed writers left, and the oldest of too many dead; under the channel's lock. */
+  tidy(channel: ChannelName, now: Date): void;
+}
+
+/** Where the state of a destination lies. */
+export function stateFile(paths: Paths, channel: ChannelName): string {
+  return join(paths.notifySpool, `${channel}.json`);
+}
+
+/** The kernel's lock of a channel: whoever holds it is the only one who sends. A dot: no app has that name. */
+export function lockFile(paths: Paths, channel: ChannelName): string {
+  return join(paths.locksDir, `.notify-${channel}.lock`);
+}
+
+/** Makes nothing until something is saved. */
+export function openSpool(paths: Paths): Spool {
+  const folders: Readonly<Record<Place, string>> = {
+    queue: paths.notifySpool,
+    dead: join(paths.notifySpool, 'dead'),
+  };
+  const at = (name: EntryName, place: Place) => join(folders[place], name);
+
+  const spool: Spool = {
+    save(name, entry, place = 'queue') {
+      makeFolder(folders[place], 0o700);
+      writeWhole(at(name, place), `${JSON.stringify(entry)}\n`);
+    },
+    names(channel, place = 'queue') {
+      const names = namesIn(folders[place]).filter(isEntryName);
+      return channel ? names.filter((name) => channelOf(name) === channel) : names;
+    },
+    has: (name, place = 'queue') => isThere(at(name, place)),
+    read(name, place = 'queue') {
+      const bytes = readIfThere(at(name, place), ENTRY_MAX);
+      return bytes && (parseEntry(bytes, channelOf(name)) ?? 'damaged');
+    },
+    remove: (name, place = 'queue') => removeIfThere(at(name, place)),
+    move(name, entry, to) {
+      const from = to === 'dead' ? 'queue' : 'dead';
+      try {
+        // The reason is written where the entry lies: a crash leaves it in one of the two places.
+        if (entry && spool.has(name, from)) spool.save(name, entry, from);
+        makeFolder(folders[to], 0o700);
+        renameSync(at(name, from), at(name, to));
+        for (const folder of [folders[to], folders[from]]) syncFolder(folder);
+      } catch (error) {
+        if (systemCode(error) !== 'ENOENT') throw systemFailure(error, `move ${at(name, from)}`);
+      }
+    },
+    tidy(channel, now) {
+      for (const folder of Object.values(folders)) sweepStrays(folder, now);
+      for (const name of spool.names(channel, 'dead').slice(0, -DEAD_MAX)) {
+        spool.remove(name, 'dead');
+      }
+    },
+  };
+  return spool;
+}

@@ -1,0 +1,103 @@
+/** `runner notify status` for people: a line that says it all per channel, details below. */
+import { harmlessLine } from '@runner/common/harmless';
+import type { Style } from '@runner/common/output';
+import type { ChannelStatus, NotifyStatus } from './channel-status.ts';
+import { fieldsOf, wordOf } from './channels/fields.ts';
+import { problemText } from './problem-text.ts';
+
+type Row = readonly [label: string, text: string];
+
+const TITLES = { telegram: 'Telegram', discord: 'Discord' } as const;
+/** Width of the labels of details. */
+const LABEL = 10;
+
+/** The whole report. */
+export function statusText(report: NotifyStatus, style: Style): string {
+  const rows: Row[] = [
+    ['config', report.config],
+    [
+      'templates',
+      report.templates.length > 0 ? report.templates.join(', ') : 'none: the built-in texts',
+    ],
+    ['errors', `verbose_errors ${report.verbose_errors ? 'on' : 'off'}`],
+    ['retries', `max_deploy_retries ${report.max_deploy_retries}`],
+  ];
+  const blocks = report.channels.map((each) => channelText(each, style));
+  return [...blocks, rows.map(rowText).join('')].join('\n');
+}
+
+function channelText(channel: ChannelStatus, style: Style): string {
+  const [mark, words] = verdictOf(channel, style);
+  const head = `${mark} ${style.bold(TITLES[channel.channel])}: ${words}\n`;
+  const advice = [...channel.advice, ...(channel.problem?.hint ? [channel.problem.hint] : [])];
+  const arrows = advice.map((text) => `  ${style.yellow('→')} ${harmlessLine(text)}\n`);
+  return [head, ...rowsOf(channel).map(rowText), ...arrows].join('');
+}
+
+function verdictOf(channel: ChannelStatus, style: Style): readonly [string, string] {
+  const { configured, active, missing, secret, problem, healthy, stopped } = channel;
+  if (!configured) {
+    const half = secret !== null || (channel.channel === 'telegram' && missing.length === 1);
+    return [
+      style.dim('–'),
+      half ? `not active: ${missing.join(' and ')} is missing` : 'not configured',
+    ];
+  }
+  if (!active) return [style.dim('–'), 'configured, but notify.channel names the other one only'];
+  if (problem) return [style.red('✘'), style.red(problemText(problem))];
+  if (healthy === false) return [style.red('✘'), style.red('the bot cannot post there')];
+  if (stopped) return [style.red('✘'), style.red('stopped: `runner notify test` starts it again')];
+  return healthy ? [style.green('✔'), 'active'] : [style.dim('•'), 'active, not asked'];
+}
+
+function rowsOf(channel: ChannelStatus): Row[] {
+  if (!channel.configured && channel.secret === null) return backlogRows(channel);
+  const { bot, chat, rights, webhook } = factsOf(channel);
+  const isTelegram = channel.channel === 'telegram';
+  const rows: Row[] = [[isTelegram ? 'token' : 'address', channel.secret ?? 'none']];
+  if (bot.username) {
+    const privacy = bot.privacy_mode === true ? 'on' : 'off';
+    rows.push(['bot', `@${wordOf(bot.username)}, privacy mode ${privacy}`]);
+  }
+  if (channel.chat_id !== undefined) {
+    const topic = channel.thread_id === undefined ? '' : `, topic ${channel.thread_id}`;
+    const known = chat.type ? ` ${wordOf(chat.title)} (${wordOf(chat.type)})` : '';
+    rows.push(['chat', `${channel.chat_id}${known}${topic}`]);
+  }
+  if (rights.status) {
+    const may = rights.can_post === true ? 'may post' : 'may not post';
+    rows.push(['rights', `${wordOf(rights.status)}, ${may}`]);
+  }
+  if (webhook.id)
+    rows.push(['webhook', `${wordOf(webhook.name)}, channel ${wordOf(webhook.channel_id)}`]);
+  return [...rows, ...backlogRows(channel)];
+}
+
+function factsOf({ answer }: ChannelStatus) {
+  const { bot, chat, rights, webhook } = fieldsOf(answer);
+  return {
+    bot: fieldsOf(bot),
+    chat: fieldsOf(chat),
+    rights: fieldsOf(rights),
+    webhook: fieldsOf(webhook),
+  };
+}
+
+function backlogRows(channel: ChannelStatus): Row[] {
+  const { configured, queued, dead, waits_until, last_success, last_error } = channel;
+  const rows: Row[] = [];
+  if (configured || queued > 0 || dead > 0) {
+    const wait = waits_until === null ? '' : `, asked to wait until ${waits_until}`;
+    rows.push(['queue', `${queued} waiting, ${dead} given up${wait}`]);
+  }
+  if (last_success !== null) rows.push(['delivered', last_success]);
+  if (last_error !== null) {
+    const at = wordOf(last_error.at);
+    rows.push(['last error', `${at && `${at} `}${problemText(last_error)}`]);
+  }
+  return rows;
+}
+
+function rowText([label, text]: Row): string {
+  return `  ${label.padEnd(LABEL)}  ${harmlessLine(text)}\n`;
+}

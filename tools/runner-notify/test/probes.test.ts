@@ -1,0 +1,82 @@
+/** The contract of the probes: what asks a service never throws and never tells a secret. */
+import { Secret } from '@runner/common/secret';
+import { findSecret } from '@runner/testing/secret-search';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Probe } from '../src/channels/probe.ts';
+import { probeOf } from '../src/probes.ts';
+import { CHANNEL_NAMES } from '../src/selection.ts';
+import { BOT_TOKEN, CHAT_ID, type Chats, startChats } from './chats.ts';
+import { CHANNELS, FAULTS, fresh } from './subjects.ts';
+
+let chats: Chats;
+test.before(async () => {
+  chats = await startChats();
+});
+test.after(() => chats.close());
+
+const open = (name: (typeof CHANNEL_NAMES)[number]) =>
+  probeOf(
+    name,
+    {
+      telegram: {
+        botToken: new Secret(BOT_TOKEN),
+        chatId: String(CHAT_ID),
+        threadId: undefined,
+        apiUrl: chats.bot.url,
+      },
+      discord: { webhook: new Secret(chats.hook.webhook) },
+    },
+    {},
+  ) as Probe;
+
+for (const name of CHANNEL_NAMES) {
+  const subject = CHANNELS[name];
+  const secretless = (value: unknown) => {
+    for (const secret of subject.secrets(chats))
+      assert.equal(findSecret(JSON.stringify(value), secret), []);
+  };
+
+  test(`${name}: a healthy destination is told as one, without a secret and without a message`, async () => {
+    const server = fresh(subject, chats);
+    const inspection = await open(name).inspect();
+    assert.ok(inspection.healthy && inspection.problem === undefined);
+    assert.is(server.messages.length, 0);
+    secretless(inspection);
+  });
+
+  test(`${name}: a test notification is one message`, async () => {
+    const server = fresh(subject, chats);
+    const trial = await open(name).sendTest();
+    assert.ok(trial.delivered);
+    assert.is(server.messages.length, 1);
+    secretless(trial);
+  });
+
+  for (const [what, [fault, outcome]] of Object.entries({ ...FAULTS, ...subject.faults })) {
+    test(`${name}: ${what} is told by both, without a secret`, async () => {
+      const server = fresh(subject, chats);
+      server.fail(fault, Number.POSITIVE_INFINITY);
+      const inspection = await open(name).inspect();
+      const trial = await open(name).sendTest();
+      assert.is(inspection.healthy, false);
+      assert.ok((inspection.problem?.description.length ?? 0) > 0);
+      assert.is(trial.delivered, false);
+      if (!trial.delivered)
+        assert.is(trial.problem.retryable, outcome === 'retry' || outcome === 'wait');
+      secretless([inspection, trial]);
+      // Each is one attempt.
+      assert.is(server.requests.length, 2);
+    });
+  }
+}
+
+test('a secret that a service repeats is taken out of its words', async () => {
+  const server = fresh(CHANNELS.telegram, chats);
+  const description = `Bad Request: ${BOT_TOKEN} is strange`;
+  server.fail({ status: 400, body: { ok: false, error_code: 400, description } });
+  const { problem } = await open('telegram').inspect();
+  assert.is(problem?.description, 'Bad Request: [REDACTED] is strange');
+});
+
+test.run();

@@ -1,0 +1,163 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { run } from '@runner/testing/run';
+import { tree } from '@runner/testing/temp';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Chats, configOf, event, startChats } from './chats.ts';
+
+let chats: Chats;
+test.before.each(async () => {
+  chats = await startChats();
+  chats.configure(configOf(chats.bot, chats.hook, 'd'));
+});
+test.after.each(() => chats.close());
+
+const queue = (...args: string[]) => run('runner-notify', ['queue', ...args], { root: chats.root });
+const flush = (...args: string[]) => run('runner-notify', ['flush', ...args], { root: chats.root });
+
+async function messages(...args: string[]) {
+  const ended = await queue(...args, '--json');
+  assert.equal([ended.status, ended.stderr], [0, '']);
+  return JSON.parse(ended.stdout).messages as Record<string, unknown>[];
+}
+
+/** One message that waits after a 502, and one that was refused. */
+async function waitingAndDead(): Promise<{ waiting: string; dead: string }> {
+  chats.hook.fail('html');
+  chats.hook.fail({ status: 403, body: { code: 50013, message: 'Missing Permissions' } });
+  await chats.send([event('DeployStarted')], ['--wait', '0']);
+  await chats.send([event('DeployStarted', { deploy_id: 'ffffffff' })], ['--wait', '0']);
+  const [waiting, dead] = (await messages('list')).map(({ id }) => String(id));
+  return { waiting: waiting ?? '', dead: dead ?? '' };
+}
+
+test('an empty queue is told, and nothing is made', async () => {
+  const before = tree(chats.root);
+  const ended = await queue('list');
+  assert.equal([ended.status, ended.stdout, ended.stderr], [0, 'no message waits\n', '']);
+  assert.equal(await messages('list'), []);
+  assert.equal(tree(chats.root), before);
+});
+
+test('the list shows what waits and what was given up, and why', async () => {
+  const { waiting, dead } = await waitingAndDead();
+  const ended = await queue('list');
+  const lines = ended.stdout.split('\n');
+  assert.match(lines[0] ?? '', /^ID +CHANNEL +STATE +EVENT +AGE +TRIES +WHY$/);
+  assert.match(
+    lines[1] ?? '',
+    new RegExp(
+      `^${waiting} +discord +waiting +DeployStarted shop v1\\.3\\.0 \\[a1b2c3d4\\] +\\d+ s +1 +the answer has HTTP status 502`,
+    ),
+  );
+  assert.match(
+    lines[2] ?? '',
+    new RegExp(`^${dead} +discord +dead +DeployStarted .* Missing Permissions`),
+  );
+  assert.is(lines.length, 4);
+  assert.equal(
+    (await messages('list', '--dead')).map(({ id }) => id),
+    [dead],
+  );
+});
+
+test('JSON has every field of a message, and show adds the event', async () => {
+  const { waiting } = await waitingAndDead();
+  const [listed] = await messages('list');
+  const { queued_at, first_at, next_at, problem, ...rest } = listed ?? {};
+  assert.equal(rest, {
+    id: waiting,
+    channel: 'discord',
+    state: 'waiting',
+    event_type: 'DeployStarted',
+    project: 'shop',
+    instance: 'prod-1',
+    version: 'v1.3.0',
+    deploy_id: 'a1b2c3d4',
+    attempts: 1,
+    messages: 0,
+    maybe_duplicate: true,
+  });
+  for (const time of [queued_at, first_at, next_at]) {
+    assert.ok(!Number.isNaN(Date.parse(String(time))), String(time));
+  }
+  assert.is((problem as { http_status: number }).http_status, 502);
+  const [shown] = await messages('show', waiting);
+  assert.equal(shown?.event, event('DeployStarted'));
+  const human = await queue('show', waiting);
+  assert.match(human.stdout, new RegExp(`^${waiting}\\n  channel +discord\\n  state +waiting\\n`));
+  assert.match(human.stdout, /event\.deploy_id +a1b2c3d4\n/);
+  assert.match((await queue('list', '-o', 'yaml')).stdout, `- id: ${waiting}\n`);
+});
+
+test('retry brings back what was given up, and flush delivers it', async () => {
+  const { dead } = await waitingAndDead();
+  const ended = await queue('retry', dead);
+  assert.equal(
+    [ended.status, ended.stdout, ended.stderr],
+    [0, '1 message made due: `runner notify flush` delivers\n', ''],
+  );
+  assert.equal(await messages('list', '--dead'), []);
+  assert.match(
+    (await flush('--now')).stdout,
+    'delivered  discord   DeployStarted shop v1.3.0 [ffffffff]',
+  );
+  assert.equal(await messages('list'), []);
+});
+
+test('retry --all makes due what waits, too', async () => {
+  await waitingAndDead();
+  assert.is((await messages('retry', '--all')).length, 2);
+  assert.equal(
+    (await messages('list')).map(({ state, next_at, problem }) => [state, next_at, problem]),
+    [
+      ['queued', null, null],
+      ['queued', null, null],
+    ],
+  );
+  await flush();
+  assert.is(chats.hook.messages.length, 2);
+});
+
+test('drop removes for good: some, all, or all that was given up', async () => {
+  const { waiting } = await waitingAndDead();
+  assert.is((await queue('drop', '--all', '--dead')).stdout, '1 message dropped\n');
+  assert.equal(
+    (await messages('list')).map(({ id }) => id),
+    [waiting],
+  );
+  assert.is((await queue('drop', waiting)).stdout, '1 message dropped\n');
+  assert.is((await queue('drop', '--all')).stdout, '0 messages dropped\n');
+  await flush('--now');
+  assert.is(chats.hook.messages.length, 0);
+});
+
+test('a damaged file is listed, cannot be retried, and can be dropped', async () => {
+  const { waiting } = await waitingAndDead();
+  writeFileSync(join(chats.root, 'spool/notify', `${waiting}.discord.json`), '{"version":');
+  assert.is((await messages('list'))[0]?.state, 'damaged');
+  const refused = await queue('retry', waiting);
+  assert.is(refused.status, 1);
+  assert.match(refused.stderr, `the message ${waiting} is damaged: drop it (file_unreadable)`);
+  assert.is((await queue('drop', waiting)).status, 0);
+});
+
+for (const [args, sentence] of [
+  [[], 'the following required arguments were not provided: <ACTION>'],
+  [['empty'], "invalid value 'empty' for '<ACTION>' [possible values: list, show, retry, drop]"],
+  [['list', 'x'], "unexpected argument 'x' found"],
+  [['show'], 'the following required arguments were not provided: [IDS]...'],
+  [['drop'], 'the following required arguments were not provided: [IDS]...'],
+  [['drop', 'x', '--all'], "the argument '--all' cannot be used with '[IDS]...'"],
+  [['show', '--all'], "the argument '--all' cannot be used with 'show'"],
+  [['retry', '../x'], "invalid value '../x' for '[IDS]...': no message of this id is in the queue"],
+  [['drop', 'x', '--dead'], "invalid value 'x' for '[IDS]...': no message of this id was given up"],
+] as const) {
+  test(`queue ${args.join(' ')} is wrong usage`, async () => {
+    const ended = await queue(...args);
+    assert.equal([ended.status, ended.stdout, ended.stderr], [2, '', `error: ${sentence}\n`]);
+  });
+}
+
+test.run();

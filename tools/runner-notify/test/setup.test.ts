@@ -1,0 +1,329 @@
+/** `setup` where nobody can be asked. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Ended, type RunOptions, run } from '@runner/testing/run';
+import { findSecret } from '@runner/testing/secret-search';
+import { tree } from '@runner/testing/temp';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { BOT_TOKEN, CHAT_ID, type Chats, startChats } from './chats.ts';
+
+let chats: Chats;
+let files: { token: string; webhook: string };
+test.before.each(async () => {
+  chats = await startChats();
+  chats.configure('');
+  files = { token: join(chats.root, 'token'), webhook: join(chats.root, 'webhook') };
+  writeFileSync(files.token, `${BOT_TOKEN}\n`);
+  writeFileSync(files.webhook, `${chats.hook.webhook}/github\n`);
+});
+test.after.each(() => chats.close());
+
+function setup(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
+  const env = { RUNNER_TELEGRAM_API_URL: chats.bot.url, ...options.env };
+  return run('runner-notify', ['setup', ...args], { root: chats.root, ...options, env });
+}
+
+const config = () => readFileSync(join(chats.root, 'config.yml'), 'utf8');
+
+const secretless = ({ stdout, stderr }: Ended) => {
+  for (const secret of [BOT_TOKEN, chats.hook.token])
+    assert.equal(findSecret(stdout + stderr, secret), []);
+};
+
+test('both channels are set up from files, each with a test message', async () => {
+  const ended = await setup([
+    '--channel=both',
+    `--token-file=${files.token}`,
+    `--chat-id=${CHAT_ID}`,
+    '--thread-id=7',
+    `--webhook-file=${files.webhook}`,
+  ]);
+  assert.is(ended.status, 0);
+  assert.is(
+    ended.stdout,
+    `✔ saved telegram and discord in ${chats.root}/config.yml; channel: both\n`,
+  );
+  assert.match(ended.stderr, /^runner notify setup: group privacy is on: .*\n$/);
+  assert.is(
+    config(),
+    [
+      'notify:',
+      '  channel: both',
+      `  telegram_bot_token: ${BOT_TOKEN}`,
+      `  telegram_chat_id: "${CHAT_ID}"`,
+      '  telegram_thread_id: 7',
+      `  discord_webhook: ${chats.hook.webhook}`,
+      '',
+    ].join('\n'),
+  );
+  assert.is(chats.bot.messages[0]?.thread_id, 7);
+  assert.is(chats.hook.messages.length, 1);
+  secretless(ended);
+});
+
+test('the environment and standard input stand for the files', async () => {
+  const ended = await setup(
+    [`--chat-id=${CHAT_ID}`, '--webhook-file', '-', '--no-test', '--json'],
+    {
+      env: { RUNNER_TELEGRAM_TOKEN: BOT_TOKEN },
+      stdin: `${chats.hook.webhook}\n`,
+    },
+  );
+  assert.is(ended.status, 0);
+  const { channel, channels, config: path } = JSON.parse(ended.stdout);
+  assert.equal([channel, path], ['both', `${chats.root}/config.yml`]);
+  assert.equal(channels[0], {
+    channel: 'telegram',
+    bot: { id: 123456789, username: 'runner_bot' },
+    chat: { id: String(CHAT_ID), type: 'supergroup', title: 'Deploys' },
+    tested: false,
+  });
+  assert.equal([channels[1].channel, channels[1].webhook.name], ['discord', 'Deploys']);
+  assert.equal([chats.bot.messages.length, chats.hook.messages.length], [0, 0]);
+  secretless(ended);
+});
+
+for (const [args, missing] of [
+  [[], '--channel <CHANNEL>'],
+  [['--channel', 'telegram'], '--token-file <FILE> (or RUNNER_TELEGRAM_TOKEN), --chat-id <ID>'],
+  [['--channel', 'discord'], '--webhook-file <FILE> (or RUNNER_DISCORD_WEBHOOK)'],
+  [['--chat-id', '-1'], '--token-file <FILE> (or RUNNER_TELEGRAM_TOKEN)'],
+  [
+    ['--channel', 'both', '--chat-id=-1'],
+    '--token-file <FILE> (or RUNNER_TELEGRAM_TOKEN), --webhook-file <FILE> (or RUNNER_DISCORD_WEBHOOK)',
+  ],
+] as const) {
+  test(`${args.join(' ') || 'nothing'} without a terminal names what is missing`, async () => {
+    const before = tree(chats.root);
+    const ended = await setup(args);
+    assert.equal(
+      [ended.status, ended.stdout, ended.stderr],
+      [
+        2,
+        '',
+        `error: the following required arguments were not provided: ${missing}; there is no terminal to ask on\n`,
+      ],
+    );
+    assert.equal(tree(chats.root), before);
+  });
+}
+
+for (const [args, sentence] of [
+  [
+    ['--chat-id', 'deploys'],
+    "invalid value 'deploys' for '--chat-id <ID>': it is a whole number, negative for groups and channels, or @name",
+  ],
+  [['--thread-id', '0'], "invalid value '0' for '--thread-id <N>': it is a whole number above 0"],
+  [
+    ['--token-file', '-', '--webhook-file', '-'],
+    "'--token-file -' cannot be used with '--webhook-file -': there is one standard input",
+  ],
+  [
+    ['--channel', 'discord', '--chat-id', '-5'],
+    "the argument '--chat-id <ID>' cannot be used with '--channel discord'",
+  ],
+  [
+    ['--channel', 'telegram', '--webhook-file', '-'],
+    "the argument '--webhook-file <FILE>' cannot be used with '--channel telegram'",
+  ],
+] as const) {
+  test(`${args.join(' ')} is wrong usage`, async () => {
+    const ended = await setup(args);
+    assert.equal([ended.status, ended.stderr], [2, `error: ${sentence}\n`]);
+  });
+}
+
+test('comments, order, unknown keys and other settings of config.yml stay', async () => {
+  chats.configure(
+    [
+      '# our server',
+      'colour: blue   # nobody knows why',
+      'notify:',
+      '    verbose_errors: false # short, please',
+      '    discord_webhook: not an address',
+      '    pigeon: {coop: 7}',
+      '',
+    ].join('\n'),
+  );
+  const ended = await setup(['--channel', 'discord', '--webhook-file', files.webhook]);
+  assert.equal([ended.status, ended.stderr], [0, '']);
+  assert.is(
+    config(),
+    [
+      '# our server',
+      'colour: blue   # nobody knows why',
+      'notify:',
+      '    verbose_errors: false # short, please',
+      `    discord_webhook: ${chats.hook.webhook}`,
+      '    pigeon: {coop: 7}',
+      '    channel: discord',
+      '',
+    ]
+      .join('\n')
+      .replace('blue   #', 'blue #'),
+  );
+});
+
+test('the earlier layout, with credentials at the top level, is kept', async () => {
+  chats.configure(
+    'telegram_bot_token: "1:old"\ntelegram_chat_id: -5 # the old group\ndiscord_webhook: ""\n',
+  );
+  const ended = await setup([
+    '--channel=telegram',
+    `--token-file=${files.token}`,
+    `--chat-id=${CHAT_ID}`,
+  ]);
+  assert.is(ended.status, 0);
+  assert.match(
+    config(),
+    new RegExp(
+      `^telegram_bot_token: "?${BOT_TOKEN}"?\\ntelegram_chat_id: "${CHAT_ID}" # the old group\\n`,
+    ),
+  );
+  assert.match(config(), /\nnotify:\n {2}channel: telegram\n$/);
+  const status = await run('runner-notify', ['status', '--offline', '--json'], {
+    root: chats.root,
+  });
+  assert.is(JSON.parse(status.stdout).channels[0].active, true);
+});
+
+test('a channel that is active already stays active, and it is said', async () => {
+  chats.configure(`notify:\n  discord_webhook: ${chats.hook.webhook}\n`);
+  const ended = await setup([
+    '--channel=telegram',
+    `--token-file=${files.token}`,
+    `--chat-id=${CHAT_ID}`,
+  ]);
+  assert.match(
+    ended.stderr,
+    /runner notify setup: discord is configured already and stays active\n$/,
+  );
+  assert.match(config(), /\n {2}channel: both\n/);
+});
+
+test('a channel that was switched off by notify.channel stays off', async () => {
+  chats.configure(`notify:\n  channel: telegram\n  discord_webhook: ${chats.hook.webhook}\n`);
+  const ended = await setup([
+    '--channel=telegram',
+    `--token-file=${files.token}`,
+    `--chat-id=${CHAT_ID}`,
+  ]);
+  assert.is(ended.status, 0);
+  assert.match(config(), /\n {2}channel: telegram\n/);
+});
+
+test('a topic of the chat before is forgotten', async () => {
+  chats.configure('notify:\n  telegram_thread_id: 99\n');
+  await setup(['--channel=telegram', `--token-file=${files.token}`, `--chat-id=${CHAT_ID}`]);
+  assert.not.match(config(), /thread/);
+});
+
+test('a wrong template is told before anything is asked', async () => {
+  chats.configure('notify:\n  templates:\n    failure: {discord: "${PROJCT}"}\n');
+  const ended = await setup(['--channel=discord', `--webhook-file=${files.webhook}`]);
+  assert.is(ended.status, 1);
+  assert.match(
+    ended.stderr,
+    /config\.yml: notify\.templates\.failure\.discord: the template has the unknown variable \$\{PROJCT\} .* \(config_invalid\)\n$/,
+  );
+  assert.is(chats.hook.requests.length, 0);
+});
+
+for (const [what, prepare, args, code, words] of [
+  [
+    'a revoked token',
+    () => chats.bot.revoke(),
+    't',
+    'token_invalid',
+    'telegram: Unauthorized (getMe, 401); check the bot token',
+  ],
+  [
+    'a service that cannot be reached',
+    () => chats.bot.fail('drop', 9),
+    't',
+    'network_error',
+    "check the server's network",
+  ],
+  ['a page of a proxy', () => chats.bot.fail('html', 9), 't', 'delivery_failed', 'HTTP status 502'],
+  [
+    'an unknown chat',
+    () => chats.bot.chats.splice(0),
+    't',
+    'delivery_failed',
+    'chat not found (getChat, 400); check that the chat_id is right, and negative for groups and channels',
+  ],
+  [
+    'a group without the bot',
+    () => chats.bot.chats.splice(0, 1, { id: CHAT_ID, type: 'supergroup', bot: 'left' }),
+    't',
+    'delivery_failed',
+    'bot is not a member',
+  ],
+  [
+    'a channel where it may not post',
+    () =>
+      chats.bot.chats.splice(0, 1, { id: CHAT_ID, type: 'channel', title: 'News', canPost: false }),
+    't',
+    'delivery_failed',
+    'the bot cannot post in News',
+  ],
+  [
+    'a deleted webhook',
+    () => chats.hook.remove(),
+    'd',
+    'delivery_failed',
+    'discord: Unknown Webhook (GET webhook, 10015); check that the webhook was not deleted',
+  ],
+  [
+    'a test message that is refused',
+    () =>
+      chats.hook.fail(
+        { status: 403, body: { message: 'Missing Permissions', code: 50013 } },
+        1,
+        'POST',
+      ),
+    'd',
+    'delivery_failed',
+    'Missing Permissions (POST webhook, 50013)',
+  ],
+] as const) {
+  test(`${what} is told with what to check, and nothing is saved`, async () => {
+    const before = tree(chats.root);
+    prepare();
+    const ended = await setup([
+      ...(args === 't'
+        ? [`--token-file=${files.token}`, `--chat-id=${CHAT_ID}`]
+        : [`--webhook-file=${files.webhook}`]),
+      '--json',
+    ]);
+    assert.is(ended.status, 1);
+    const told = JSON.parse(ended.stdout);
+    assert.is(told.error, code);
+    assert.is(told.channel, args === 't' ? 'telegram' : 'discord');
+    assert.ok(`${told.message} ${told.hint}`.includes(words), told.message);
+    assert.equal(tree(chats.root), before);
+    secretless(ended);
+  });
+}
+
+test('a text that is no token or no webhook is refused without repeating it', async () => {
+  writeFileSync(files.token, 'hunter2hunter2');
+  writeFileSync(files.webhook, 'https://discord.com/hunter2hunter2');
+  const token = await setup([`--token-file=${files.token}`, `--chat-id=${CHAT_ID}`]);
+  const webhook = await setup([`--webhook-file=${files.webhook}`]);
+  assert.equal([token.status, webhook.status], [1, 1]);
+  assert.match(token.stderr, /not a bot token.*\(token_invalid\)/);
+  assert.match(webhook.stderr, /not a webhook address.*\(insecure_address\)/);
+  assert.not.match(token.stderr + webhook.stderr, /hunter2/);
+  assert.is(chats.bot.requests.length, 0);
+});
+
+test('the root is made when it is not there, and config.yml is for its owner alone', async () => {
+  const root = join(chats.root, 'new', 'root');
+  const ended = await setup([`--webhook-file=${files.webhook}`, '--root', root]);
+  assert.is(ended.status, 0);
+  assert.match(tree(root, { modes: true })['config.yml'] ?? '', /^0600 /);
+});
+
+test.run();

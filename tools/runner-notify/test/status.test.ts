@@ -1,0 +1,305 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { digestOf, Secret } from '@runner/common/secret';
+import { refusals as hookRefusals } from '@runner/testing/discord-refusals';
+import { type Ended, run } from '@runner/testing/run';
+import { findSecret } from '@runner/testing/secret-search';
+import { tree } from '@runner/testing/temp';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { BOT_TOKEN, CHAT_ID, type Chats, configOf, event, startChats } from './chats.ts';
+import { onTerminal } from './terminal.ts';
+
+let chats: Chats;
+test.before.each(async () => {
+  chats = await startChats();
+});
+test.after.each(() => chats.close());
+
+async function status(args: readonly string[] = []): Promise<Ended> {
+  const before = tree(chats.root);
+  const ended = await run('runner-notify', ['status', ...args], { root: chats.root });
+  assert.equal(tree(chats.root), before);
+  for (const secret of [BOT_TOKEN, BOT_TOKEN.split(':')[1] as string, chats.hook.token])
+    assert.equal(findSecret(ended.stdout + ended.stderr, secret), []);
+  return ended;
+}
+
+const webhookId = () => chats.hook.webhook.split('/').at(-2) as string;
+
+test('both channels are shown with what the services say, and no message is sent', async () => {
+  chats.configure(
+    configOf(chats.bot, chats.hook, 'td', [
+      'telegram_thread_id: 7',
+      'templates: {started: {discord: "${PROJECT}"}}',
+    ]),
+  );
+  const ended = await status();
+  assert.equal([ended.status, ended.stderr], [0, '']);
+  assert.is(
+    ended.stdout.replace(/channel \d+/, 'channel 9'),
+    [
+      '✔ Telegram: active',
+      '  token       123456789:…otte',
+      '  bot         @runner_bot, privacy mode on',
+      `  chat        ${CHAT_ID} Deploys (supergroup), topic 7`,
+      '  rights      member, may post',
+      '  queue       0 waiting, 0 given up',
+      '  → group privacy is on: switch it off in @BotFather (/setprivacy, Disable), then remove the bot from the group and add it again',
+      '',
+      '✔ Discord: active',
+      `  address     webhook ${webhookId()}`,
+      '  webhook     Deploys, channel 9',
+      '  queue       0 waiting, 0 given up',
+      '',
+      `  config      ${chats.root}/config.yml`,
+      '  templates   started.discord',
+      '  errors      verbose_errors on',
+      '  retries     max_deploy_retries 3',
+      '',
+    ].join('\n'),
+  );
+  assert.equal([chats.bot.messages.length, chats.hook.messages.length], [0, 0]);
+});
+
+test('--json holds everything by name', async () => {
+  chats.configure(
+    configOf(chats.bot, chats.hook, 'td', ['verbose_errors: false', 'max_deploy_retries: 5']),
+  );
+  const report = JSON.parse((await status(['--json'])).stdout);
+  const [telegram, discord] = report.channels;
+  assert.equal(
+    [report.healthy, report.verbose_errors, report.max_deploy_retries, report.templates],
+    [true, false, 5, []],
+  );
+  assert.equal(telegram, {
+    channel: 'telegram',
+    configured: true,
+    active: true,
+    missing: [],
+    secret: '123456789:…otte',
+    chat_id: String(CHAT_ID),
+    healthy: true,
+    answer: {
+      bot: { id: 123456789, username: 'runner_bot', privacy_mode: true },
+      chat: { id: String(CHAT_ID), type: 'supergroup', title: 'Deploys', is_forum: true },
+      rights: { status: 'member', can_post: true },
+    },
+    advice: telegram.advice,
+    problem: null,
+    queued: 0,
+    dead: 0,
+    last_success: null,
+    last_error: null,
+    stopped: false,
+    waits_until: null,
+  });
+  assert.is(telegram.advice.length, 1);
+  const { channel_id } = discord.answer.webhook;
+  assert.equal(
+    [discord.secret, discord.answer],
+    [`webhook ${webhookId()}`, { webhook: { id: webhookId(), name: 'Deploys', channel_id } }],
+  );
+  assert.match((await status(['-o', 'yaml'])).stdout, /\n {4}secret: 123456789:…otte\n/);
+});
+
+for (const [what, prepare, words] of [
+  ['a revoked token', () => chats.bot.revoke(), '✘ Telegram: Unauthorized (getMe, 401)'],
+  [
+    'an unknown chat',
+    () => chats.bot.chats.splice(0),
+    '✘ Telegram: Bad Request: chat not found (getChat, 400)',
+  ],
+  [
+    'a group without the bot',
+    () => chats.bot.chats.splice(0, 1, { id: CHAT_ID, type: 'supergroup', bot: 'restricted' }),
+    '✘ Telegram: the bot cannot post there',
+  ],
+  [
+    'a deleted webhook',
+    () => chats.hook.remove(),
+    '✘ Discord: Unknown Webhook (GET webhook, 10015)',
+  ],
+  ['no network', () => chats.hook.fail('drop', 9), '✘ Discord: the connection was dropped'],
+] as const) {
+  test(`${what} makes the status 1, with what to check`, async () => {
+    prepare();
+    const ended = await status();
+    assert.is(ended.status, 1);
+    assert.ok(ended.stdout.includes(words), ended.stdout);
+    assert.match(ended.stdout, / {2}→ /);
+    const report = JSON.parse((await status(['--json'])).stdout);
+    assert.is(report.healthy, false);
+  });
+}
+
+test('--offline asks nobody', async () => {
+  chats.hook.remove();
+  const ended = await status(['--offline']);
+  assert.equal([ended.status, ended.stderr], [0, '']);
+  assert.match(ended.stdout, /^• Telegram: active, not asked\n {2}token {7}123456789:…otte\n/);
+  assert.is(JSON.parse((await status(['--offline', '--json'])).stdout).healthy, null);
+  assert.equal([chats.bot.requests.length, chats.hook.requests.length], [0, 0]);
+});
+
+test('without any channel the status is 3, and the report is printed all the same', async () => {
+  chats.configure('');
+  const ended = await status();
+  assert.is(ended.status, 3);
+  assert.match(ended.stdout, /^– Telegram: not configured\n\n– Discord: not configured\n/);
+  assert.is(
+    ended.stderr,
+    `runner notify status: no channel is active: run \`runner notify setup\`, or see section notify of ${chats.root}/config.yml\n`,
+  );
+});
+
+test('half of the credentials of Telegram is told', async () => {
+  chats.configure(`notify:\n  telegram_bot_token: "${BOT_TOKEN}"\n`);
+  const ended = await status();
+  assert.match(
+    ended.stdout,
+    /^– Telegram: not active: telegram_chat_id is missing\n {2}token {7}123456789:…otte\n/,
+  );
+});
+
+test('a wrong template is told with its name', async () => {
+  chats.configure(
+    configOf(chats.bot, chats.hook, 'td', ['templates: {success: {telegram: "${VERSIN}"}}']),
+  );
+  const ended = await status();
+  assert.is(ended.status, 1);
+  assert.match(
+    ended.stderr,
+    /notify\.templates\.success\.telegram: the template has the unknown variable \$\{VERSIN\}/,
+  );
+});
+
+test('what waits, what was given up and what happened last is read from the spool', async () => {
+  const folder = join(chats.root, 'spool', 'notify');
+  mkdirSync(join(folder, 'dead'), { recursive: true });
+  for (const name of [
+    'abcdefghi-0001.discord.json',
+    'abcdefghi-0002.discord.json',
+    'dead/abcdefghi-0003.discord.json',
+    'abcdefghi-0004.telegram.json',
+  ])
+    writeFileSync(join(folder, name), '{}');
+  writeFileSync(join(folder, 'telegram.json'), 'torn {');
+  const until = Date.now() + 60_000;
+  writeFileSync(
+    join(folder, 'discord.json'),
+    JSON.stringify({
+      destination: digestOf(new Secret(chats.hook.webhook)),
+      until,
+      stopped: null,
+      last_success: '2026-05-04T09:30:00.000Z',
+      last_error: {
+        at: '2026-05-04T10:00:00.000Z',
+        method: 'POST webhook',
+        http_status: 404,
+        code: 10015,
+        description: 'Unknown Webhook',
+        retryable: false,
+      },
+    }),
+  );
+  const report = JSON.parse((await status(['--offline', '--json'])).stdout);
+  const [telegram, discord] = report.channels;
+  assert.equal([telegram.queued, telegram.dead, telegram.last_success], [1, 0, null]);
+  assert.equal(
+    [discord.queued, discord.dead, discord.waits_until],
+    [2, 1, new Date(until).toISOString()],
+  );
+  assert.is(discord.last_error.description, 'Unknown Webhook');
+  const { stdout } = await status(['--offline']);
+  assert.match(stdout, / {2}queue {7}2 waiting, 1 given up, asked to wait until /);
+  assert.match(
+    stdout,
+    / {2}delivered {3}2026-05-04T09:30:00\.000Z\n {2}last error {2}2026-05-04T10:00:00\.000Z Unknown Webhook \(POST webhook, 10015\)\n/,
+  );
+});
+
+test('what send met is told, until a test notification arrives', async () => {
+  chats.configure(configOf(chats.bot, chats.hook, 'd'));
+  await chats.send([event('DeployStarted')]);
+  chats.hook.fail(hookRefusals.unknownWebhook);
+  await chats.send([event('DeploySuccess')]);
+  const stopped = await status(['--json']);
+  assert.is(stopped.status, 1);
+  const [, before] = JSON.parse(stopped.stdout).channels;
+  assert.equal([before.stopped, before.healthy, before.dead, before.queued], [true, true, 1, 0]);
+  assert.equal([before.last_error.code, before.last_error.http_status], [10015, 404]);
+  assert.ok(before.last_success);
+  await run('runner-notify', ['test'], { root: chats.root });
+  const after = await status(['--json']);
+  assert.equal([after.status, JSON.parse(after.stdout).channels[1].stopped], [0, false]);
+});
+
+test('a channel that was stopped is unhealthy, until its credentials are others', async () => {
+  const folder = join(chats.root, 'spool', 'notify');
+  mkdirSync(folder, { recursive: true });
+  const destination = digestOf(new Secret(chats.hook.webhook));
+  writeFileSync(
+    join(folder, 'discord.json'),
+    JSON.stringify({ destination, stopped: { at: 'x' } }),
+  );
+  const stopped = await status(['--offline']);
+  assert.is(stopped.status, 1);
+  assert.match(stopped.stdout, /✘ Discord: stopped: `runner notify test` starts it again\n/);
+  chats.configure(configOf(chats.bot, { ...chats.hook, webhook: `${chats.hook.webhook}x` }));
+  assert.is((await status(['--offline'])).status, 0);
+});
+
+test('what a service calls itself never drives the terminal', async () => {
+  chats.bot.chats.splice(0, 1, { id: CHAT_ID, type: 'supergroup', title: '\x1b[31mred\u202e' });
+  const ended = await status();
+  assert.match(ended.stdout, /\\x1b\[31mred\\u202e/);
+  assert.not.match(ended.stdout, /[\x1b\u202e]/);
+});
+
+test('colours show on a terminal, and not with NO_COLOR', async () => {
+  for (const env of [{}, { NO_COLOR: '1' }] as Record<string, string>[]) {
+    const session = onTerminal(chats.root, ['status'], { env });
+    await session.done;
+    assert.is(session.raw().includes('\x1b[32m✔'), env.NO_COLOR === undefined);
+  }
+});
+
+const T = `telegram_bot_token: "${BOT_TOKEN}"\ntelegram_chat_id: -5\n`;
+const D = 'discord_webhook: https://discord.com/api/webhooks/1/x\n';
+const indented = (text: string) => text.replace(/^/gm, '  ').trimEnd();
+for (const [what, text, active] of [
+  ['no file at all', '', []],
+  ['section notify removed', 'max_deploy_retries: 2\n', []],
+  ['an empty section', 'notify:\n', []],
+  ['both channels', `notify:\n${indented(T + D)}\n`, ['telegram', 'discord']],
+  [
+    'empty credentials',
+    'notify:\n  telegram_bot_token: ""\n  telegram_chat_id:\n  discord_webhook: ""\n',
+    [],
+  ],
+  [
+    'an empty chat id',
+    `notify:\n  telegram_bot_token: "${BOT_TOKEN}"\n  telegram_chat_id: ""\n`,
+    [],
+  ],
+  ['an empty webhook', `notify:\n${indented(T)}\n  discord_webhook:\n`, ['telegram']],
+  ['the earlier layout', T + D, ['telegram', 'discord']],
+  ['the earlier layout and channel', `${T + D}notify:\n  channel: discord\n`, ['discord']],
+  ['channel: telegram', `notify:\n  channel: telegram\n${indented(T + D)}\n`, ['telegram']],
+  ['channel: both with one', `notify:\n  channel: both\n${indented(D)}\n`, ['discord']],
+  ['channel: discord without it', `notify:\n  channel: discord\n${indented(T)}\n`, []],
+  ['an empty value over the earlier layout', `${D}notify:\n  discord_webhook: ""\n`, []],
+] as const) {
+  test(`activation with ${what}: ${active.join(' and ') || 'none'}`, async () => {
+    chats.configure(text);
+    const ended = await status(['--offline', '--json']);
+    const found = (JSON.parse(ended.stdout).channels as { channel: string; active: boolean }[])
+      .filter((each) => each.active)
+      .map(({ channel }) => channel);
+    assert.equal(found, active);
+    assert.is(ended.status, active.length === 0 ? 3 : 0);
+  });
+}
+
+test.run();

@@ -1,0 +1,168 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { run } from '@runner/testing/run';
+import { findBytes } from '@runner/testing/secret-search';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { auditLog, contentOf, newRoot, newServer, register, remove, TOKEN } from './server.ts';
+
+test('--yes removes the registration, and nothing of any other app', async () => {
+  const root = await newRoot();
+  const before = contentOf(root);
+  const { status, stdout, stderr } = await remove(root, ['shop', '--yes']);
+  assert.equal([status, stdout, stderr], [0, 'Removed shop\n', '']);
+  const { 'state/shop.json': _, ...rest } = before;
+  const after = contentOf(root);
+  const kept = Object.entries(after).filter(([path]) => !path.startsWith('logs/'));
+  assert.equal(Object.fromEntries(kept), rest);
+  assert.equal((await run('runner-list', ['--json'], { root })).stdout.includes('shop'), false);
+});
+
+test('JSON and YAML say what was kept', async () => {
+  const root = await newRoot();
+  const json = await remove(root, ['shop', '-y', '--json']);
+  assert.equal([json.status, json.stdout, json.stderr], [0, '{"app":"shop","kept":[]}\n', '']);
+  const yaml = await remove(root, ['blog', '-y', '-o', 'yaml']);
+  assert.equal([yaml.status, yaml.stdout], [0, 'app: blog\nkept: []\n']);
+});
+
+test('an unknown app is told before anybody is asked', async () => {
+  const root = await newRoot();
+  for (const app of ['nope', '../shop', '__proto__']) {
+    for (const more of [[], ['--yes']]) {
+      const { status, stdout, stderr } = await remove(root, [app, ...more]);
+      const sentence = `no app called '${app}' is registered on this server`;
+      assert.equal(
+        [status, stdout, stderr],
+        [1, '', `runner remove: ${sentence} (app_not_found)\n`],
+      );
+    }
+  }
+});
+
+test('where nobody can be asked --yes is needed', async () => {
+  const root = await newRoot();
+  const before = contentOf(root);
+  const { status, stdout, stderr } = await remove(root, ['shop'], { stdin: 'y\n' });
+  assert.equal(
+    [status, stdout, stderr],
+    [
+      2,
+      '',
+      'error: the following required arguments were not provided: --yes (nobody can be asked here)\n',
+    ],
+  );
+  const json = await remove(root, ['shop', '--json']);
+  assert.is(JSON.parse(json.stdout).error, 'usage');
+  assert.equal(contentOf(root), before);
+});
+
+test('wrong usage is told in clap’s words', async () => {
+  const root = await newRoot();
+  for (const [args, sentence] of [
+    [['--yes'], 'the following required arguments were not provided: <APP>'],
+    [['shop', 'blog', '--yes'], "unexpected argument 'blog' found"],
+    [['shop', '--force'], "unexpected argument '--force' found"],
+  ] as const) {
+    const { status, stderr } = await remove(root, args);
+    assert.equal([status, stderr], [2, `error: ${sentence}\n`]);
+  }
+});
+
+test('a state file that cannot be read is no app that can be removed', async () => {
+  const root = await newRoot();
+  writeFileSync(join(root, 'state/shop.json'), '{');
+  const { status, stderr } = await remove(root, ['shop', '--yes']);
+  assert.equal(
+    [status, stderr],
+    [1, "runner remove: the state file of 'shop' is not JSON (state_malformed)\n"],
+  );
+  assert.ok(existsSync(join(root, 'state/shop.json')));
+});
+
+test('while a deploy holds the lock the removal is refused with 75, naming who holds it', async () => {
+  const root = await newRoot();
+  const lock = join(root, 'locks/shop.lock');
+  writeFileSync(lock, '{"pid":4242,"command":"deploy","since":"2026-01-02T03:04:05.678Z"}\n');
+  const holder = spawn('flock', ['-x', lock, '-c', 'echo held; exec cat'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  await once(holder.stdout, 'data');
+  const before = contentOf(root);
+  const { status, stdout, stderr } = await remove(root, ['shop', '--yes', '--json']);
+  const message = "'shop' is busy: held by process 4242 (deploy since 2026-01-02T03:04:05.678Z)";
+  assert.equal([status, stderr], [75, `runner remove: ${message} (locked)\n`]);
+  assert.equal(JSON.parse(stdout), { error: 'locked', message });
+  assert.equal(contentOf(root), before);
+  holder.stdin.end();
+  await once(holder, 'close');
+  assert.is((await remove(root, ['shop', '--yes'])).status, 0);
+});
+
+test('what runs is stopped, releases go; audit log, deploy logs and shared files stay', async () => {
+  const server = await newServer();
+  const { root } = server;
+  const shared = join(root, 'apps/shop/instances/default/shared');
+  assert.is(await server.page(), 'v1');
+  const log = auditLog(root);
+  assert.ok(log.includes('DeploySuccess'));
+  const { status, stdout, stderr } = await remove(root, ['shop', '--yes']);
+  assert.equal([status, stdout, stderr], [0, `Removed shop\nKept ${shared}\n`, '']);
+  assert.is(await server.page(), null);
+  assert.is(auditLog(root), log);
+  const paths = Object.keys(contentOf(root));
+  assert.equal(
+    paths.filter((path) => path.startsWith('apps/')),
+    [
+      'apps/',
+      'apps/shop/',
+      'apps/shop/instances/',
+      'apps/shop/instances/default/',
+      'apps/shop/instances/default/shared/',
+      'apps/shop/instances/default/shared/.env',
+    ],
+  );
+  assert.ok(paths.some((path) => /^logs\/deploys\/shop\/\w+\.log$/.test(path)));
+  assert.equal(findBytes(root, TOKEN), []);
+  // The same name again finds its shared files.
+  await register(root, 'shop');
+  assert.is((await server.deploy()).status, 0);
+  assert.is(await server.page(), 'v1');
+  assert.is(readFileSync(join(shared, '.env'), 'utf8'), 'KEEP=1\n');
+  await server.close();
+});
+
+test('--purge removes shared files and deploy logs as well, the audit log stays', async () => {
+  const server = await newServer();
+  const { root } = server;
+  const log = auditLog(root);
+  const { status, stdout, stderr } = await remove(root, ['shop', '--yes', '--purge']);
+  assert.equal([status, stdout, stderr], [0, 'Removed shop\n', '']);
+  assert.is(await server.page(), null);
+  assert.is(auditLog(root), log);
+  const left = Object.keys(contentOf(root)).filter((path) => path.includes('shop'));
+  assert.equal(left, []);
+  await server.close();
+});
+
+test('an app whose release is gone can be removed', async () => {
+  const root = await newRoot();
+  // A release that was damaged by hand: the state names it, it is not there.
+  const path = join(root, 'state/shop.json');
+  const state = JSON.parse(readFileSync(path, 'utf8'));
+  const current = {
+    version: 'v1',
+    commit: 'c',
+    release: '20260101T000000Z-abc',
+    deployed_at: '2026-01-01T00:00:00.000Z',
+    deploy_id: 'd',
+  };
+  writeFileSync(path, JSON.stringify({ ...state, instances: { default: { current } } }));
+  const { status, stdout, stderr } = await remove(root, ['shop', '--yes']);
+  assert.equal([status, stdout, stderr], [0, 'Removed shop\n', '']);
+  assert.not.ok(existsSync(path));
+});
+
+test.run();

@@ -1,0 +1,274 @@
+import { chmodSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { type CodeHost, refusals, startCodeHost } from '@runner/testing/code-host';
+import { type Ended, type RunOptions, run } from '@runner/testing/run';
+import { findSecret } from '@runner/testing/secret-search';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { contentOf, rootWith, type Tokens } from './rekey-root.ts';
+import { fingerprint } from './root.ts';
+
+const GOOD = 'plain-Token/with+odd=signs.0123456789';
+const FINE = 'github_pat_11AAAAAAA0f1n3f1n3f1n3_aBcDeFgHiJkLmNoPqRsTuVwXyZ';
+const GONE = 'ghp_g0n3g0n3g0n3g0n3g0n3g0n3g0n3g0n3g0n3';
+const APPS: Tokens = { api: GOOD, blog: FINE, docs: null, old: GONE, shop: GOOD, web: GOOD };
+
+interface Host {
+  host: CodeHost;
+  root: string;
+}
+
+const test = suite<Host>('tokens test --all');
+
+test.before.each(async (context) => {
+  context.host = await startCodeHost({
+    tokens: {
+      [GOOD]: { login: 'octo', scopes: ['repo', 'read:org'] },
+      [FINE]: { login: 'robot', scopes: null, expires: '2099-10-07 19:07:53 UTC' },
+    },
+  });
+  context.root = rootWith(APPS, ['blog']);
+  configure(context.root, context.host.apiUrl);
+});
+test.after.each(({ host }) => host.close());
+
+function configure(root: string, url: string): void {
+  writeFileSync(join(root, 'config.yml'), `code_host_api_url: ${url}\n`, { mode: 0o600 });
+}
+
+async function askAll(
+  root: string,
+  args: readonly string[] = [],
+  options: RunOptions = {},
+): Promise<Ended> {
+  const ended = await run('runner-tokens', ['test', '--all', ...args], { root, ...options });
+  for (const token of [GOOD, FINE, GONE])
+    assert.equal(findSecret(ended.stdout + ended.stderr, token), []);
+  return ended;
+}
+
+interface Verdict {
+  apps: string[];
+  valid: boolean | null;
+  http_status: number | null;
+  error: string | null;
+  message: string | null;
+}
+
+/** The verdicts by the first app of each. */
+function verdictsIn({ stdout }: Ended): Record<string, Verdict> {
+  const { tokens } = JSON.parse(stdout) as { tokens: Verdict[] };
+  return Object.fromEntries(tokens.map((each) => [each.apps[0], each]));
+}
+
+const INVALID = `the code host refused the token ${fingerprint(GONE)} of 'old' (401: Bad credentials)`;
+
+test('each distinct token is asked about once', async ({ host, root }) => {
+  const { status } = await askAll(root);
+  assert.is(status, 1);
+  assert.equal(
+    host.requests.map(({ method, path, authorization }) => [method, path, authorization]).sort(),
+    [FINE, GONE, GOOD].map((token) => ['GET', '/user', `Bearer ${token}`]).sort(),
+  );
+});
+
+test('JSON and YAML have a verdict for every token, in the order of tokens list', async ({
+  root,
+}) => {
+  const json = await askAll(root, ['--json']);
+  const list = await run('runner-tokens', ['list', '--json'], { root });
+  const { count, tokens } = JSON.parse(json.stdout);
+  assert.equal([json.status, json.stderr, count], [1, '', 3]);
+  const order = (text: string) =>
+    JSON.parse(text).tokens.map((each: { fingerprint: string; apps: string[] }) => [
+      each.fingerprint,
+      each.apps,
+    ]);
+  assert.equal(order(json.stdout), order(list.stdout));
+  const nothing = { username: null, scopes: [], expires_at: null, http_status: null };
+  const well = { ...nothing, error: null, message: null, valid: true };
+  const expected = [
+    {
+      ...well,
+      fingerprint: fingerprint(GOOD),
+      apps: ['api', 'shop', 'web'],
+      username: 'octo',
+      scopes: ['repo', 'read:org'],
+    },
+    {
+      ...well,
+      fingerprint: fingerprint(FINE),
+      apps: ['blog'],
+      username: 'robot',
+      expires_at: '2099-10-07T19:07:53.000Z',
+    },
+    {
+      ...nothing,
+      fingerprint: fingerprint(GONE),
+      apps: ['old'],
+      valid: false,
+      http_status: 401,
+      error: 'token_invalid',
+      message: INVALID,
+    },
+  ].sort((a, b) => b.apps.length - a.apps.length || (a.fingerprint < b.fingerprint ? -1 : 1));
+  assert.equal(tokens, expected);
+  const yaml = await askAll(root, ['-o', 'yaml']);
+  assert.is(yaml.status, 1);
+  const first = `count: 3\ntokens:\n  - fingerprint: ${fingerprint(GOOD)}\n    apps:\n      - api\n`;
+  assert.ok(yaml.stdout.startsWith(first), yaml.stdout);
+});
+
+test('for people it is a table', async ({ root }) => {
+  const { stdout, stderr } = await askAll(root);
+  const lines = stdout.split('\n');
+  assert.is(stderr, '');
+  const cells = (line = '') => line.trim().split(/ {2,}/);
+  assert.equal(cells(lines[0]), ['TOKEN', 'STATE', 'USER', 'EXPIRES', 'APPS', 'PROBLEM']);
+  assert.equal(
+    lines.slice(1, 4).map(cells).sort(),
+    [
+      [fingerprint(FINE), 'valid', 'robot', '2099-10-07', 'blog'],
+      [fingerprint(GONE), 'INVALID', '-', '-', 'old', 'token_invalid'],
+      [fingerprint(GOOD), 'valid', 'octo', '-', 'api, shop, web'],
+    ].sort(),
+  );
+  assert.is(lines.length, 5);
+});
+
+test('when every token is valid the status is 0', async ({ host, root }) => {
+  host.allow(GONE, { login: 'back', scopes: [] });
+  const { status, stderr } = await askAll(root);
+  assert.equal([status, stderr], [0, '']);
+});
+
+test('what could not be found out is unknown, is no valid token, and hides no other', async ({
+  host,
+  root,
+}) => {
+  host.allow(GONE, { login: 'back', scopes: [] });
+  for (const [fault, error, httpStatus] of [
+    [refusals.rateLimited, 'rate_limited', null],
+    [refusals.unavailable, 'code_host_error', 503],
+    ['drop', 'network_error', null],
+    ['html', 'code_host_error', 502],
+  ] as const) {
+    host.fail(fault, 1);
+    const ended = await askAll(root, ['--json']);
+    assert.is(ended.status, 1, error);
+    const verdicts = Object.values(verdictsIn(ended));
+    const unknown = verdicts.filter(({ valid }) => valid === null);
+    assert.equal(
+      unknown.map((each) => [each.error, each.http_status, typeof each.message]),
+      [[error, httpStatus, 'string']],
+    );
+    assert.is(verdicts.filter(({ valid }) => valid === true).length, 2);
+  }
+  host.fail('drop', 1);
+  assert.match((await askAll(root)).stdout, / {2}unknown {2}.* {2}network_error\n/);
+});
+
+test('apps that cannot be opened are told on stderr and make the status 1', async ({
+  host,
+  root,
+}) => {
+  host.allow(GONE, { login: 'back', scopes: [] });
+  writeFileSync(join(root, 'state/bad.json'), '{');
+  const ended = await askAll(root, ['--json']);
+  assert.equal(
+    [ended.status, ended.stderr],
+    [1, "runner tokens test: bad: the state file of 'bad' is not JSON (state_malformed)\n"],
+  );
+  assert.equal(
+    Object.values(verdictsIn(ended)).map(({ valid }) => valid),
+    [true, true, true],
+  );
+});
+
+test('an end within two weeks is warned of with every app that it concerns', async ({
+  host,
+  root,
+}) => {
+  const end = new Date(Date.now() + 3.5 * 86_400_000).toISOString();
+  const expires = `${end.slice(0, 10)} ${end.slice(11, 19)} UTC`;
+  host.allow(GOOD, { login: 'octo', scopes: [], expires });
+  host.allow(GONE, { login: 'back', scopes: [] });
+  const { status, stderr } = await askAll(root);
+  assert.equal(
+    [status, stderr],
+    [
+      0,
+      'runner tokens test: warning: the token of api, shop, web ends in 3 day(s): make a new one and run runner edit --token\n',
+    ],
+  );
+});
+
+test('no more than four are asked about at once, and not one after the other', async () => {
+  let now = 0;
+  let most = 0;
+  const server = createServer((_request, response) => {
+    now += 1;
+    most = Math.max(most, now);
+    setTimeout(() => {
+      now -= 1;
+      response.end('{"login":"octo"}');
+    }, 100);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const tokens = Object.fromEntries(
+    Array.from({ length: 22 }, (_, n) => [`app${n}`, `token-no-${n}`]),
+  );
+  const root = rootWith(tokens);
+  configure(root, `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const { status, stdout } = await askAll(root, ['--json']);
+  assert.equal([status, JSON.parse(stdout).count, most], [0, 22, 4]);
+  server.close();
+  server.closeAllConnections();
+});
+
+test('without any token there is nobody to ask', async ({ host }) => {
+  const root = rootWith({ docs: null });
+  configure(root, host.apiUrl);
+  const { status, stdout } = await askAll(root, ['--json']);
+  assert.equal([status, stdout, host.requests.length], [0, '{"count":0,"tokens":[]}\n', 0]);
+});
+
+test('a wrong configuration or a lost key is told once, and nobody is asked', async ({
+  host,
+  root,
+}) => {
+  configure(root, 'http://example.org');
+  const wrong = await askAll(root, ['--json']);
+  assert.is(wrong.status, 1);
+  assert.match(JSON.parse(wrong.stdout).error, /^(insecure_address|config_invalid)$/);
+  configure(root, host.apiUrl);
+  chmodSync(join(root, 'mkey'), 0o644);
+  const exposed = await askAll(root, ['--json']);
+  assert.equal([exposed.status, JSON.parse(exposed.stdout).count], [1, 0]);
+  assert.match(exposed.stderr, /api: others may read the master key: run chmod 600 /);
+  assert.is(host.requests.length, 0);
+});
+
+test('--all and an app exclude each other, and one of them is needed', async ({ host, root }) => {
+  const both = await askAll(root, ['shop']);
+  assert.equal(
+    [both.status, both.stdout, both.stderr],
+    [2, '', "error: the argument '--all' cannot be used with '[APP]'\n"],
+  );
+  const none = await run('runner-tokens', ['test'], { root });
+  assert.equal(
+    [none.status, none.stdout, none.stderr],
+    [2, '', 'error: the following required arguments were not provided: <<APP>|--all>\n'],
+  );
+  assert.is(host.requests.length, 0);
+});
+
+test('nothing is written', async ({ root }) => {
+  const before = contentOf(root);
+  await askAll(root);
+  assert.equal(contentOf(root), before);
+});
+
+test.run();
