@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { build } from 'esbuild';
 import { checkout } from '../checkout.mjs';
 
@@ -6,6 +7,36 @@ import { checkout } from '../checkout.mjs';
  * required from there by every tool, lazily when the module that imports it is loaded lazily.
  */
 const vendored = new Set(['yaml', 'undici', '@clack/prompts']);
+
+/**
+ * What of a package is bundled, where all of it would be slow to load: of undici one request over
+ * HTTP/1, which is all that libs/common/src/http.ts uses. Paths are those inside the package.
+ */
+const partOf = new Map([
+  [
+    'undici',
+    `const request = require('./lib/api/api-request.js');
+exports.Agent = require('./lib/dispatcher/agent.js');
+exports.Client = require('./lib/dispatcher/client.js');
+exports.EnvHttpProxyAgent = require('./lib/dispatcher/env-http-proxy-agent.js');
+exports.request = (address, { dispatcher, ...options }) => {
+  const { origin, pathname, search } = new URL(address);
+  return request.call(dispatcher, { ...options, origin, path: pathname + search });
+};
+`,
+  ],
+]);
+
+/** HTTP/2 is never spoken: its module is only asked for the names of its constants. */
+const withoutHttp2 = {
+  name: 'without-http2',
+  setup(builder) {
+    builder.onResolve({ filter: /^node:http2$/ }, () => ({ path: 'http2', namespace: 'none' }));
+    builder.onLoad({ filter: /.*/, namespace: 'none' }, () => ({
+      contents: 'module.exports = { constants: {} };',
+    }));
+  },
+};
 
 /** The name that stands for a vendored package in a bundle until its place is known. */
 const marker = 'vendored:';
@@ -51,9 +82,14 @@ export function vendorFileOf(path) {
 export async function bundleVendored(found) {
   return Promise.all(
     [...found].sort().map(async ([name, entry]) => {
+      const part = partOf.get(name);
+      const from = part
+        ? { stdin: { contents: part, resolveDir: dirname(entry), sourcefile: `${name}.cjs` } }
+        : { entryPoints: [entry] };
       const result = await build({
         absWorkingDir: checkout,
-        entryPoints: [entry],
+        ...from,
+        plugins: [withoutHttp2],
         bundle: true,
         write: false,
         format: 'cjs',

