@@ -2,42 +2,19 @@
  * Brings what waits in the spool to one channel, one exchange at a time: in order for each deploy,
  * within the rates, again when that may help. Whoever calls it holds the channel's lock.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '@runner/common/failure';
-import type { Io } from '@runner/common/io';
 import type { Channel, Complaint, Message, Outcome, Problem } from './channels/channel.ts';
+import type { Clock } from './clock.ts';
 import type { Destination, Wait, WaitKind } from './spool/destination.ts';
 import type { Entry, EntryName } from './spool/entry.ts';
 import type { Spool } from './spool/spool.ts';
+import { mayHaveArrived, PAUSE_MAX, pauseAfter } from './spool/trouble.ts';
 
-/** First pause after trouble that passes, in milliseconds; it doubles up to PAUSE_MAX. */
-const PAUSE = 1_000;
-const PAUSE_MAX = 60_000;
-const PAUSE_MIN = 100;
 /** A message is given up when it is older than a day, in milliseconds, and was tried so many times. */
 const AGE_MAX = 86_400_000;
 const ATTEMPTS_MIN = 8;
 /** Longest sleep, in milliseconds: messages may come meanwhile, and the clock may be set. */
 const SLICE = 200;
-
-export interface Clock {
-  /** Milliseconds since 1970. */
-  now(): number;
-  /** Milliseconds of a clock that never steps back. */
-  elapsed(): number;
-  sleep(milliseconds: number): Promise<void>;
-  random(bytes: number): Uint8Array;
-}
-
-/** The world's clock. */
-export function clockOf(io: Io): Clock {
-  return {
-    now: () => io.now().getTime(),
-    elapsed: () => io.elapsed(),
-    sleep: (milliseconds) => sleep(milliseconds),
-    random: (bytes) => io.random(bytes),
-  };
-}
 
 /** What became of an entry in the courier's hands. */
 export interface Ending {
@@ -312,20 +289,4 @@ const UNREADABLE: Problem = {
 function knownOf({ event, next_at }: Entry, now: number): Known {
   const nextAt = next_at === null ? 0 : Math.min(Date.parse(next_at), now + PAUSE_MAX);
   return { deploy: String(event.deploy_id), nextAt };
-}
-
-/** Doubles with each failure, and is left to chance, so that several senders do not return together. */
-function pauseAfter(failures: number, [high = 0, low = 0]: Uint8Array): number {
-  const most = Math.min(PAUSE * 2 ** (failures - 1), PAUSE_MAX);
-  return Math.max(PAUSE_MIN, Math.round((most * (high * 256 + low)) / 65_535));
-}
-
-/** Errors of a request that has not left: nothing was connected. */
-const NEVER_LEFT =
-  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_|CERT_|DEPTH_|SELF_|UNABLE_|EPROTO)/;
-
-/** Whether the service may have taken a message although it did not say so. */
-function mayHaveArrived({ http_status: status, code }: Problem): boolean {
-  if (status === null) return !NEVER_LEFT.test(String(code));
-  return status < 300 || status === 408 || status === 502 || status === 504;
 }

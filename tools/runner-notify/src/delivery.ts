@@ -5,7 +5,7 @@ import type { Io } from '@runner/common/io';
 import type { Paths } from '@runner/common/paths';
 import { appChoice } from './app-choice.ts';
 import type { Complaint, Problem } from './channels/channel.ts';
-import type { Clock } from './courier.ts';
+import type { Clock } from './clock.ts';
 import type { Notice } from './notice.ts';
 import { openChannels } from './opening.ts';
 import type { Announceable } from './records.ts';

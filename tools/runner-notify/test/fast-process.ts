@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Io } from '@runner/common/io';
 import { pathsOf } from '@runner/common/paths';
-import type { Clock } from '../src/courier.ts';
+import type { Clock } from '../src/clock.ts';
 import { openDelivery } from '../src/delivery.ts';
 import { openChannels } from '../src/opening.ts';
 import type { Announceable } from '../src/records.ts';

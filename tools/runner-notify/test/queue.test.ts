@@ -26,8 +26,8 @@ async function messages(...args: string[]) {
 async function waitingAndDead(): Promise<{ waiting: string; dead: string }> {
   chats.hook.fail('html');
   chats.hook.fail({ status: 403, body: { code: 50013, message: 'Missing Permissions' } });
-  await chats.send([event('DeployStarted')], ['--wait', '0']);
-  await chats.send([event('DeployStarted', { deploy_id: 'ffffffff' })], ['--wait', '0']);
+  const other = event('DeployStarted', { deploy_id: 'ffffffff' });
+  await chats.send([event('DeployStarted'), other], ['--wait', '0']);
   const [waiting, dead] = (await messages('list')).map(({ id }) => String(id));
   return { waiting: waiting ?? '', dead: dead ?? '' };
 }

@@ -30,7 +30,7 @@ export const flush = command({
     const waiting = new Set(spool.names().map((name) => name.split('.')[1]));
     // Nothing is loaded, read or told when there is nothing to do.
     if (waiting.size === 0) return {};
-    const { clockOf } = await import('../courier.ts');
+    const { clockOf } = await import('../clock.ts');
     const { headOf, resultOf } = await import('../delivery.ts');
     const { openChannels } = await import('../opening.ts');
     const { announceableOf } = await import('../records.ts');

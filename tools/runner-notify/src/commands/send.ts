@@ -65,7 +65,7 @@ export const send = command({
       // A file that is wrong stops nobody who has nothing to announce.
       if (!delivery) {
         const { openDelivery } = await import('../delivery.ts');
-        const { clockOf } = await import('../courier.ts');
+        const { clockOf } = await import('../clock.ts');
         const channel = options.channel as ChannelOption;
         const dryRun = options['dry-run'];
         const clock = clockOf(io);

@@ -8,7 +8,8 @@ import type { Io } from '@runner/common/io';
 import { takeLock } from '@runner/common/lock';
 import type { Paths } from '@runner/common/paths';
 import type { Complaint, Problem } from '../channels/channel.ts';
-import type { Clock, Ending, Next, Patience } from '../courier.ts';
+import type { Clock } from '../clock.ts';
+import type { Ending, Next, Patience } from '../courier.ts';
 import type { Opened } from '../opening.ts';
 import { type Entry, type EntryName, entryName, idOf, timeOfName } from './entry.ts';
 import { lockFile, type Spool } from './spool.ts';
@@ -139,8 +140,9 @@ export function carrierFor(options: CarrierOptions): Carrier {
         if (own.size === 0 || !next) return false;
         const last = Math.max(...[...own.values()].map(({ deadline }) => deadline));
         if (now + next.wait <= last) return true;
-        // Without time to wait each is tried once, when that takes no waiting.
-        const first = next.wait === 0 && own.has(next.name) && !tried.has(next.name);
+        // Without time to wait each is tried once, those before it too, when that takes no waiting.
+        const untried = [...own.keys()].some((name) => !tried.has(name));
+        const first = next.wait === 0 && untried && !tried.has(next.name);
         tried.add(next.name);
         if (!first) for (const name of [...own.keys()]) leave(name, next);
         return first;

@@ -56,6 +56,8 @@ export function openSpool(paths: Paths): Spool {
     dead: join(paths.notifySpool, 'dead'),
   };
   const at = (name: EntryName, place: Place) => join(folders[place], name);
+  // Something else may stand where the folder should be: who saves is told.
+  const isFolder = (folder: string) => isThere(`${folder}/.`);
 
   const spool: Spool = {
     save(name, entry, place = 'queue') {
@@ -63,7 +65,8 @@ export function openSpool(paths: Paths): Spool {
       writeWhole(at(name, place), `${JSON.stringify(entry)}\n`);
     },
     names(channel, place = 'queue') {
-      const names = namesIn(folders[place]).filter(isEntryName);
+      const folder = folders[place];
+      const names = isFolder(folder) ? namesIn(folder).filter(isEntryName) : [];
       return channel ? names.filter((name) => channelOf(name) === channel) : names;
     },
     has: (name, place = 'queue') => isThere(at(name, place)),
@@ -85,7 +88,7 @@ export function openSpool(paths: Paths): Spool {
       }
     },
     tidy(channel, now) {
-      for (const folder of Object.values(folders)) sweepStrays(folder, now);
+      for (const folder of Object.values(folders).filter(isFolder)) sweepStrays(folder, now);
       for (const name of spool.names(channel, 'dead').slice(0, -DEAD_MAX)) {
         spool.remove(name, 'dead');
       }

@@ -1,0 +1,179 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { run, start } from '@runner/testing/run';
+import { findSecret } from '@runner/testing/secret-search';
+import { refusals } from '@runner/testing/telegram';
+import { tree } from '@runner/testing/temp';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { BOT_TOKEN, type Chats, configOf, event, startChats } from './chats.ts';
+
+let chats: Chats;
+test.before.each(async () => {
+  chats = await startChats();
+  chats.configure(configOf(chats.bot, chats.hook, 'd'));
+});
+test.after.each(() => chats.close());
+
+const spool = () => join(chats.root, 'spool/notify');
+const queued = () => readdirSync(spool()).filter((name) => /-.*\.json$/.test(name));
+const resultsOf = (stdout: string) =>
+  stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+test('--strict: a message that is still queued makes the status 4, one that was refused 1', async () => {
+  chats.hook.fail('html', 99);
+  const waiting = await chats.send([event('DeployStarted')], ['--strict', '--wait', '0', '--json']);
+  assert.is(waiting.status, 4);
+  const [{ result, queue_id, messages }] = resultsOf(waiting.stdout);
+  assert.equal([result, messages], ['queued', 0]);
+  assert.equal(queued(), [`${queue_id}.discord.json`]);
+  chats.hook.heal();
+  chats.hook.remove();
+  const both = await chats.send([event('DeploySuccess', { deploy_id: 'ffffffff' })], ['--strict']);
+  assert.is(both.status, 1);
+});
+
+test('--dry-run prints the payloads, and queues, sends and makes nothing', async () => {
+  chats.configure();
+  const before = tree(chats.root);
+  const records = [event('DeployFailure', { error: 'x\n'.repeat(900) })];
+  const ended = await chats.send(records, ['--dry-run', '--json']);
+  assert.equal([ended.status, ended.stderr], [0, '']);
+  assert.equal(
+    resultsOf(ended.stdout).map(({ channel, result, payloads }) => [
+      channel,
+      result,
+      payloads.length,
+    ]),
+    [
+      ['telegram', 'dry_run', 2],
+      ['discord', 'dry_run', 2],
+    ],
+  );
+  const human = await chats.send(records, ['--dry-run']);
+  assert.match(
+    human.stdout,
+    /^would send {2}telegram {2}DeployFailure shop .*, 2 messages\n\{"text":/,
+  );
+  assert.equal(tree(chats.root), before);
+  assert.equal([chats.bot.requests.length, chats.hook.requests.length], [0, 0]);
+});
+
+test('a record is on disk before its first request, without the rendered text and without a secret', async () => {
+  chats.configure();
+  chats.bot.fail('hang', 9);
+  chats.hook.fail('hang', 9);
+  const running = start('runner-notify', ['send'], { root: chats.root });
+  const error = `token ${BOT_TOKEN} and \u001b[1m${chats.hook.webhook}\u001b[0m failed`;
+  running.stdin.write(`${JSON.stringify(event('DeployFailure', { error }))}\n`);
+  while (chats.bot.requests.length + chats.hook.requests.length < 2) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  assert.is(queued().length, 2);
+  const text = queued()
+    .map((name) => readFileSync(join(spool(), name), 'utf8'))
+    .join();
+  for (const secret of [BOT_TOKEN, chats.hook.webhook, chats.hook.token]) {
+    assert.equal(findSecret(text, secret), []);
+  }
+  assert.match(text, '"attempting":"20');
+  assert.not.match(text, 'Deploy failed');
+  running.kill('SIGKILL');
+  await running.done;
+});
+
+test('a killed send loses nothing: the next one delivers it first, and marks it', async () => {
+  chats.hook.fail('hang');
+  const running = start('runner-notify', ['send'], { root: chats.root });
+  running.stdin.write(`${JSON.stringify(event('DeployStarted'))}\n`);
+  while (chats.hook.requests.length < 1) await new Promise((resolve) => setTimeout(resolve, 20));
+  running.kill('SIGKILL');
+  await running.done;
+  const ended = await chats.send([event('DeploySuccess')]);
+  assert.equal([ended.status, ended.stderr], [0, '']);
+  assert.equal(
+    chats.hook.messages.map(({ content }) => /started|completed/.exec(content)?.[0]),
+    ['started', 'completed'],
+  );
+  assert.equal(queued(), []);
+});
+
+test('each record is spooled as it arrives while the one before it hangs', async () => {
+  chats.hook.fail({ slow: 1500 });
+  const running = start('runner-notify', ['send'], { root: chats.root });
+  running.stdin.write(`${JSON.stringify(event('DeployStarted'))}\n`);
+  while (chats.hook.requests.length < 1) await new Promise((resolve) => setTimeout(resolve, 20));
+  running.stdin.write(`${JSON.stringify(event('DeploySuccess'))}\n`);
+  const begun = performance.now();
+  while (queued().length < 2) await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.ok(performance.now() - begun < 1000);
+  running.stdin.end();
+  const ended = await running.done;
+  assert.match(ended.stdout, /^delivered .*DeployStarted.*\ndelivered .*DeploySuccess.*\n$/);
+});
+
+test('a send that finds another one delivering waits for it, and tells what that one did', async () => {
+  chats.hook.fail({ slow: 1000 });
+  const first = chats.send([event('DeployStarted')], ['--json']);
+  while (chats.hook.requests.length < 1) await new Promise((resolve) => setTimeout(resolve, 20));
+  const second = await chats.send([event('DeploySuccess')], ['--json']);
+  const hasty = await chats.send([event('RollbackSuccess')], ['--json', '--wait', '3']);
+  assert.is(resultsOf(second.stdout)[0].result, 'delivered');
+  assert.is(resultsOf(hasty.stdout)[0].result, 'delivered');
+  assert.is(resultsOf((await first).stdout)[0].result, 'delivered');
+  assert.is(chats.hook.messages.length, 3);
+});
+
+test('without time to wait for another process the record stays queued, safely', async () => {
+  chats.hook.fail({ slow: 1500 });
+  const first = chats.send([event('DeployStarted')]);
+  while (chats.hook.requests.length < 1) await new Promise((resolve) => setTimeout(resolve, 20));
+  const second = await chats.send([event('DeploySuccess')], ['--json', '--wait', '0']);
+  assert.equal([second.status, resultsOf(second.stdout)[0].result], [0, 'queued']);
+  await first;
+  await run('runner-notify', ['flush'], { root: chats.root });
+  assert.is(chats.hook.messages.length, 2);
+});
+
+test('the wait that a service asks for holds for the next process', async () => {
+  chats.configure(configOf(chats.bot, chats.hook, 't'));
+  chats.bot.fail(refusals.tooManyRequests(2));
+  await chats.send([event('DeployStarted')], ['--wait', '0']);
+  const hasty = await chats.send([event('DeploySuccess')], ['--wait', '0.5', '--json']);
+  assert.equal(
+    [resultsOf(hasty.stdout)[0].result, resultsOf(hasty.stdout)[0].code],
+    ['queued', 429],
+  );
+  assert.match(hasty.stderr, /it stays queued: .* asks to wait \d s\)/);
+  assert.is(chats.bot.requests.length, 1);
+  const patient = await chats.send([event('RollbackSuccess')], ['--wait', '9']);
+  assert.match(patient.stdout, /^delivered /);
+  assert.is(chats.bot.messages.length, 3);
+});
+
+test('a destination that is gone is called again once its credentials have changed', async () => {
+  chats.hook.remove();
+  await chats.send([event('DeployStarted')]);
+  await chats.send([event('DeploySuccess')]);
+  assert.is(chats.hook.requests.length, 1);
+  assert.is(readdirSync(join(spool(), 'dead')).length, 2);
+  const other = await startChats();
+  chats.configure(configOf(other.bot, other.hook, 'd'));
+  const ended = await chats.send([event('RollbackSuccess')]);
+  assert.match(ended.stdout, /^delivered /);
+  await other.close();
+});
+
+test('a file that stands where the spool should be is told; the record is delivered', async () => {
+  writeFileSync(join(chats.root, 'spool'), '');
+  const ended = await chats.send([event('DeployStarted')]);
+  assert.is(ended.status, 1);
+  assert.match(ended.stderr, 'discord: DeployStarted of shop cannot be queued: ');
+  assert.match(ended.stdout, /^delivered /);
+  assert.not.ok(existsSync(spool()));
+});
+
+test.run();
