@@ -8,6 +8,9 @@ const SMALL = 6_000;
 
 const isLazy = ({ kind }) => kind === 'dynamic-import';
 
+/** All of these together: the entry is read at every start, for help as well. */
+const ROOM = 12_000;
+
 /** Built-in modules that Node has loaded before any program begins. */
 const LOADED = new Set(['node:fs', 'node:path']);
 
@@ -66,6 +69,7 @@ function joins(chunks, entry) {
   const shared = rest.filter((path) => chunks.get(path).entry === undefined);
   const closures = new Map(lazyEntries.map((root) => [root, loadedWith(chunks, root)]));
   const reachedWithout = new Map(lazyEntries.map((root) => [root, reachable(chunks, entry, root)]));
+  let room = ROOM;
   for (const path of shared) {
     const users = lazyEntries.filter((root) => closures.get(root).has(path));
     const first = users.find((root) =>
@@ -77,8 +81,10 @@ function joins(chunks, entry) {
     });
     // It must not bring another file along.
     const alone = [...loadedWith(chunks, path)].every((part) => part === path || start.has(part));
-    const small = alone && isSmall(chunks.get(path)) ? entry : undefined;
+    const size = chunks.get(path).text.length;
+    const small = alone && size <= room && isSmall(chunks.get(path)) ? entry : undefined;
     const file = first ?? facade ?? small;
+    if (file === entry) room -= size;
     if (file !== undefined) joined.set(path, file);
   }
   return joined;

@@ -1,5 +1,7 @@
 import { command } from '@runner/common/command';
 import { jsonLine } from '@runner/common/harmless';
+// Not lazily: one event is the common case, and a file more costs more than its code.
+import { emitOne, emitStream } from '../emitting.ts';
 
 export const emit = command({
   name: 'emit',
@@ -49,7 +51,6 @@ export const emit = command({
     'make 2>&1 | runner-audit emit DeployFailure --project shop --version v1.2.3 --error -',
   ],
   async run(context) {
-    const { emitOne, emitStream } = await import('../emitting.ts');
     return {
       status: await (context.args.event === undefined
         ? emitStream(context)

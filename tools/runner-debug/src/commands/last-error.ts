@@ -1,7 +1,8 @@
 import { command } from '@runner/common/command';
 import { harmless, harmlessLine } from '@runner/common/harmless';
 import { fields } from '@runner/common/output';
-import type { LastError } from '../last-failure.ts';
+// Not lazily: a file more costs more than its code.
+import { findLastError, type LastError } from '../last-failure.ts';
 
 export const lastError = command({
   name: 'last-error',
@@ -11,7 +12,6 @@ export const lastError = command({
     'never failed a deploy on this server, or that the log was rotated away.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   async run(context) {
-    const { findLastError } = await import('../last-failure.ts');
     return { value: await findLastError(context.paths, context.args.app) };
   },
   human(failure: LastError | null, style, context) {

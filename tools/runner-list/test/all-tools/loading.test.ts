@@ -90,11 +90,11 @@ for (const [command, lib, builtins] of [
   ['list --json', ['listing'], []],
   ['status shop', ['state'], []],
   ['tokens list', ['groups', 'shared'], ['crypto']],
-  ['audit emit DeployStarted --project shop --version v1', ['emitting'], []],
-  ['audit emit', ['emitting'], []],
+  ['audit emit DeployStarted --project shop --version v1', [], []],
+  ['audit emit', [], []],
   ['audit tail', ['tailing'], []],
-  ['debug last-error shop', ['last-failure'], []],
-  ['debug last-error shop --json', ['last-failure'], []],
+  ['debug last-error shop', [], []],
+  ['debug last-error shop --json', [], []],
 ] as const) {
   test(`runner ${command} loads its own part, and none of yaml, undici, prompts and colours`, async () => {
     const [name = '', ...args] = command.split(' ');
