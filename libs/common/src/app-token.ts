@@ -1,9 +1,10 @@
 /** The token of a registered app, opened. */
 import { requireApp } from './apps.ts';
 import { Failure } from './failure.ts';
+import { requireKeyring } from './keyring.ts';
 import type { Paths } from './paths.ts';
 import type { Secret } from './secret.ts';
-import { open, requireKeyring } from './vault.ts';
+import { open } from './vault.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 

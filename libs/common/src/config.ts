@@ -2,19 +2,13 @@
  * Reads YAML safely, and config.yml: the layout of today and the earlier one. `.deploy.yml` is read
  * by deploy-file.ts through `readYaml`.
  */
-import { chmodSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
-import { httpAddress } from './addresses.ts';
-import { isThere, makeFolder, readIfThere, sweepStrays, writeWhole } from './files.ts';
-import type { Io } from './io.ts';
-import { requireLock } from './lock.ts';
+import { readIfThere } from './files.ts';
 import type { Paths } from './paths.ts';
-import { check, type FileName, problem, type Schema, section, type Tree } from './schema.ts';
-import { Secret } from './secret.ts';
+import { type FileName, problem, type Tree } from './schema.ts';
 
 /** Larger than any hand-written file; the parser's time grows faster than its input. */
-const MAX_BYTES = 65_536;
+export const CONFIG_MAX = 65_536;
 const MAX_LINES = 2_000;
 const MAX_BRACKETS = 32;
 const MAX_INDICATORS = 16;
@@ -26,8 +20,8 @@ const MAX_INDENT = 200;
  */
 function prescan(text: string, file: FileName): void {
   const lines = text.split('\n');
-  if (Buffer.byteLength(text) > MAX_BYTES || lines.length > MAX_LINES) {
-    throw problem(file, 1, '', `is larger than ${MAX_BYTES} bytes or ${MAX_LINES} lines`);
+  if (Buffer.byteLength(text) > CONFIG_MAX || lines.length > MAX_LINES) {
+    throw problem(file, 1, '', `is larger than ${CONFIG_MAX} bytes or ${MAX_LINES} lines`);
   }
   let depth = 0;
   lines.forEach((line, index) => {
@@ -64,7 +58,7 @@ export function readYaml(bytes: Uint8Array, file: FileName): Tree {
     version: '1.2',
     intAsBigInt: false,
     strict: true,
-    // Its own check takes seconds for the keys that fit into MAX_BYTES; see `treeOf`.
+    // Its own check takes seconds for the keys that fit into CONFIG_MAX; see `treeOf`.
     uniqueKeys: false,
     merge: false,
     stringKeys: true,
@@ -130,51 +124,6 @@ function lineOf(node: unknown, lineAt: (offset: number) => number): number | und
   return range ? lineAt(range[0]) : undefined;
 }
 
-// Empty values are legal: they switch the channel off.
-const BOT_TOKEN: Schema = {
-  type: 'string',
-  pattern: '^\\s*(?:\\d{1,17}:[A-Za-z0-9_-]+)?\\s*$',
-  wanted: 'a bot token: digits, a colon, letters and digits',
-};
-const CHAT_ID: Schema = {
-  type: ['string', 'integer'],
-  pattern: '^\\s*(?:-?\\d{1,19}|@[A-Za-z0-9_]{4,64})?\\s*$',
-  wanted: 'a chat id: a whole number or @name',
-};
-const WEBHOOK: Schema = { type: 'string' };
-const TEMPLATES: Schema = {
-  type: 'object',
-  additionalProperties: false,
-  properties: { telegram: { type: 'string' }, discord: { type: 'string' } },
-};
-const RETRIES: Schema = { type: 'integer', minimum: 1, maximum: 1000 };
-const ADDRESS: Schema = { type: 'string' };
-
-/** The keys of config.yml that commands use; each command checks those that it uses. */
-const KEYS = {
-  code_host_api_url: ADDRESS,
-  code_host_git_url: ADDRESS,
-  max_deploy_retries: RETRIES,
-  telegram_bot_token: BOT_TOKEN,
-  telegram_chat_id: CHAT_ID,
-  discord_webhook: WEBHOOK,
-} as const;
-const NOTIFY_KEYS = {
-  channel: { type: 'string', enum: ['telegram', 'discord', 'both'] },
-  telegram_bot_token: BOT_TOKEN,
-  telegram_chat_id: CHAT_ID,
-  telegram_thread_id: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
-  telegram_api_url: ADDRESS,
-  discord_webhook: WEBHOOK,
-  verbose_errors: { type: 'boolean' },
-  max_deploy_retries: RETRIES,
-  templates: {
-    type: 'object',
-    additionalProperties: false,
-    properties: { started: TEMPLATES, success: TEMPLATES, failure: TEMPLATES, rollback: TEMPLATES },
-  },
-} as const satisfies Record<string, Schema>;
-
 /** config.yml as it stands, not yet checked beyond its syntax. */
 export interface Config {
   readonly file: FileName;
@@ -184,115 +133,12 @@ export interface Config {
 /** Reads config.yml; a missing file is an empty one. Throws `config_invalid` or `file_unreadable`. */
 export function readConfig(paths: Paths): Config {
   const file: FileName = { name: paths.config, code: 'config_invalid' };
-  const bytes = readIfThere(paths.config, MAX_BYTES);
+  const bytes = readIfThere(paths.config, CONFIG_MAX);
   return { file, tree: bytes && readYaml(bytes, file) };
 }
 
-/** Checks only the named keys of the file and of its section `notify`. */
-function pick(
-  config: Config,
-  top: readonly string[],
-  notify: readonly string[],
-): Map<string, unknown> {
-  if (!config.tree) return new Map();
-  const some = (all: Readonly<Record<string, Schema>>, names: readonly string[]) =>
-    Object.fromEntries(names.map((name) => [name, all[name] as Schema]));
-  const schema: Schema = {
-    type: 'object',
-    additionalProperties: true,
-    properties: {
-      ...some(KEYS, top),
-      ...(notify.length > 0 && {
-        notify: {
-          type: 'object',
-          additionalProperties: true,
-          properties: some(NOTIFY_KEYS, notify),
-        },
-      }),
-    },
-  };
-  return check(config.tree, schema, config.file) as Map<string, unknown>;
-}
-
-type Env = Readonly<Record<string, string | undefined>>;
-
-/** Where the code host answers: addresses without a slash at the end. */
-export interface CodeHost {
-  readonly apiUrl: string;
-  readonly gitUrl: string;
-}
-
-/** The code host's addresses: environment, then config.yml, then GitHub. Throws `insecure_address`. */
-export function codeHostOf(config: Config, env: Env): CodeHost {
-  const values = pick(config, ['code_host_api_url', 'code_host_git_url'], []);
-  const choose = (variable: string, key: string, fallback: string) =>
-    httpAddress(
-      env[variable] || (values.get(key) as string | undefined) || fallback,
-      env[variable] ? variable : `${config.file.name}: ${key}`,
-    );
-  return {
-    apiUrl: choose('RUNNER_CODE_HOST_API_URL', 'code_host_api_url', 'https://api.github.com'),
-    gitUrl: choose('RUNNER_CODE_HOST_GIT_URL', 'code_host_git_url', 'https://github.com'),
-  };
-}
-
-/** Failures of one commit after which automatic deploys of it stop; REQUIREMENTS 2.7: default 3. */
-export function maxDeployRetries(config: Config): number {
-  const values = pick(config, ['max_deploy_retries'], ['max_deploy_retries']);
-  const inner = section(values, 'notify')?.get('max_deploy_retries');
-  return (inner ?? values.get('max_deploy_retries') ?? 3) as number;
-}
-
-export type ChannelName = 'telegram' | 'discord';
-export type TemplateKind = 'started' | 'success' | 'failure' | 'rollback';
-
-/** Section `notify`. A channel without its credentials is undefined: it is not active. */
-export interface NotifySettings {
-  readonly channel: ChannelName | 'both' | undefined;
-  readonly telegram:
-    | { botToken: Secret; chatId: string; threadId: number | undefined; apiUrl: string }
-    | undefined;
-  readonly discord: { webhook: Secret } | undefined;
-  readonly verboseErrors: boolean;
-  template(kind: TemplateKind, channel: ChannelName): string | undefined;
-}
-
-const CREDENTIALS = ['telegram_bot_token', 'telegram_chat_id', 'discord_webhook'] as const;
-
-/** Section `notify`, and its three credentials at the top level: the earlier layout. */
-export function notifySettingsOf(config: Config, env: Env): NotifySettings {
-  const values = pick(config, CREDENTIALS, Object.keys(NOTIFY_KEYS));
-  const notify = section(values, 'notify') ?? new Map<string, unknown>();
-  const credential = (key: string) => String(notify.get(key) ?? values.get(key) ?? '').trim();
-  const botToken = credential('telegram_bot_token');
-  const chatId = credential('telegram_chat_id');
-  const webhook = credential('discord_webhook');
-  const at = (key: string) => `${config.file.name}: notify.${key}`;
-  const apiUrl =
-    env.RUNNER_TELEGRAM_API_URL || (notify.get('telegram_api_url') as string | undefined);
-  const templates = section(notify, 'templates');
-  return {
-    channel: notify.get('channel') as NotifySettings['channel'],
-    telegram:
-      botToken && chatId
-        ? {
-            botToken: new Secret(botToken),
-            chatId,
-            threadId: notify.get('telegram_thread_id') as number | undefined,
-            apiUrl: httpAddress(
-              apiUrl || 'https://api.telegram.org',
-              env.RUNNER_TELEGRAM_API_URL ? 'RUNNER_TELEGRAM_API_URL' : at('telegram_api_url'),
-            ),
-          }
-        : undefined,
-    discord: webhook
-      ? { webhook: new Secret(httpAddress(webhook, at('discord_webhook'))) }
-      : undefined,
-    verboseErrors: (notify.get('verbose_errors') ?? true) as boolean,
-    template: (kind, channel) =>
-      section(templates ?? new Map(), kind)?.get(channel) as string | undefined,
-  };
-}
+/** The credentials of the channels; the earlier layout has them at the top level. */
+export const CREDENTIALS = ['telegram_bot_token', 'telegram_chat_id', 'discord_webhook'] as const;
 
 /** A key of config.yml, from the top, e.g. `['notify', 'channel']`; without a value it is removed. */
 export interface ConfigChange {
@@ -300,41 +146,8 @@ export interface ConfigChange {
   readonly value: string | number | boolean | undefined;
 }
 
-/** Longest wait for another command's change, in seconds; a change takes milliseconds. */
-const EDIT_WAIT = 20;
-
-/**
- * Changes keys of config.yml under the registry's lock, from what is on disk at that moment, and
- * writes it whole, readable by its owner alone. Comments, order and unknown keys stay; a credential
- * of `notify` is changed where it stands, at the top level in the earlier layout. Without a change
- * nothing is written. Throws `config_invalid`, `file_unreadable`, `locked`, `not_writable` or
- * `disk_full`; the file is untouched then.
- */
-export function editConfig(
-  paths: Paths,
-  io: Pick<Io, 'now' | 'pid'>,
-  command: string,
-  changes: readonly ConfigChange[],
-): void {
-  const holder = { pid: io.pid, command, since: io.now().toISOString() };
-  const lock = requireLock(paths.registryLock, 'the registry', EDIT_WAIT, holder);
-  try {
-    const file: FileName = { name: paths.config, code: 'config_invalid' };
-    const before = readIfThere(paths.config, MAX_BYTES)?.toString('utf8') ?? '';
-    const after = editedYaml(before, changes, file);
-    if (after === before) return;
-    // What was written must be readable again, and legal.
-    notifySettingsOf({ file, tree: readYaml(Buffer.from(after), file) }, {});
-    makeFolder(dirname(paths.config));
-    sweepStrays(dirname(paths.config), io.now());
-    if (isThere(paths.config)) chmodSync(paths.config, 0o600);
-    writeWhole(paths.config, after);
-  } finally {
-    lock.release();
-  }
-}
-
-function editedYaml(text: string, changes: readonly ConfigChange[], file: FileName): string {
+/** The text of a file after some changes; comments, order and unknown keys stay. */
+export function editedYaml(text: string, changes: readonly ConfigChange[], file: FileName): string {
   // Refuses what the parser must not see, and aliases.
   readYaml(Buffer.from(text), file);
   // Big integers keep the digits of ids that nobody changes.

@@ -8,6 +8,7 @@ const DEFAULT_RETRIES = 3;
 /** `max_deploy_retries` of config.yml when one of the apps has failures, else its default. */
 export async function retriesFor(paths: Paths, apps: readonly AppState[]): Promise<number> {
   if (!apps.some((app) => app.failures)) return DEFAULT_RETRIES;
-  const { maxDeployRetries, readConfig } = await import('./config.ts');
+  const { readConfig } = await import('./config.ts');
+  const { maxDeployRetries } = await import('./settings.ts');
   return maxDeployRetries(readConfig(paths));
 }

@@ -3,10 +3,10 @@ import { openToken } from './app-token.ts';
 import { findApp, listApps } from './apps.ts';
 import { Failure } from './failure.ts';
 import type { Io } from './io.ts';
+import { createKeyring, type Keyring, readKeyring, requireKeyring } from './keyring.ts';
 import { isAppName } from './names.ts';
 import type { Paths } from './paths.ts';
 import { digestOf, fingerprintOf, type Secret } from './secret.ts';
-import { createKeyring, type Keyring, readKeyring, requireKeyring } from './vault.ts';
 
 /**
  * The token of a registered app, told on stderr by its fingerprint. Throws `token_source_not_found`,

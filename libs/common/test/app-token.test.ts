@@ -3,16 +3,10 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openToken } from '../src/app-token.ts';
 import { createApp, requireApp, writeApp } from '../src/apps.ts';
+import { addMasterKey, createKeyring, dropOldKeys, requireKeyring } from '../src/keyring.ts';
 import type { Paths } from '../src/paths.ts';
 import { Secret } from '../src/secret.ts';
-import {
-  addMasterKey,
-  createKeyring,
-  dropOldKeys,
-  open,
-  requireKeyring,
-  seal,
-} from '../src/vault.ts';
+import { open, seal } from '../src/vault.ts';
 import { told } from './refusal.ts';
 import { freshRoot } from './scratch.ts';
 

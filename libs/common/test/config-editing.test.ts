@@ -3,9 +3,11 @@ import { dirname } from 'node:path';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type ConfigChange, editConfig, notifySettingsOf, readConfig } from '../src/config.ts';
+import { type ConfigChange, readConfig } from '../src/config.ts';
+import { editConfig } from '../src/config-edit.ts';
 import { namesIn } from '../src/files.ts';
 import type { Paths } from '../src/paths.ts';
+import { notifySettingsOf } from '../src/settings.ts';
 import { told } from './refusal.ts';
 import { freshRoot, plant } from './scratch.ts';
 

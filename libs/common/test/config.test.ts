@@ -5,8 +5,9 @@ import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { codeHostOf, maxDeployRetries, notifySettingsOf, readConfig } from '../src/config.ts';
+import { readConfig } from '../src/config.ts';
 import { Failure } from '../src/failure.ts';
+import { codeHostOf, maxDeployRetries, notifySettingsOf } from '../src/settings.ts';
 import { refusal, told } from './refusal.ts';
 import { freshRoot, plant } from './scratch.ts';
 

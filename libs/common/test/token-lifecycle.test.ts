@@ -8,11 +8,12 @@ import * as assert from 'uvu/assert';
 import { openToken } from '../src/app-token.ts';
 import { createApp, requireApp, writeApp } from '../src/apps.ts';
 import { type Io, processIo } from '../src/io.ts';
+import { addMasterKey, dropOldKeys } from '../src/keyring.ts';
 import type { Paths } from '../src/paths.ts';
 import { digestOf, fingerprintOf, type Secret, tokenSecret } from '../src/secret.ts';
 import { readToken } from '../src/token-input.ts';
 import { sealingKeys, tokenFrom } from '../src/token-source.ts';
-import { addMasterKey, dropOldKeys, hasTwoLayers, open, seal } from '../src/vault.ts';
+import { hasTwoLayers, open, seal } from '../src/vault.ts';
 import { told } from './refusal.ts';
 import { freshRoot, scratch } from './scratch.ts';
 

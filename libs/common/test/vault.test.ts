@@ -4,8 +4,9 @@ import { CompactEncrypt, compactDecrypt, decodeProtectedHeader } from 'jose';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Failure } from '../src/failure.ts';
+import type { Keyring, MasterKey } from '../src/keyring.ts';
 import { Secret } from '../src/secret.ts';
-import { hasTwoLayers, type Keyring, type MasterKey, open, seal } from '../src/vault.ts';
+import { hasTwoLayers, open, seal } from '../src/vault.ts';
 import { refusal, told } from './refusal.ts';
 
 const TOKEN = 'ghp_0123456789abcdefghijklmnopqrstuvwxyz';

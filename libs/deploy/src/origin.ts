@@ -1,10 +1,11 @@
 /** Opening an app's source: its address and token, and the newest commit there. */
 import { openToken } from '@runner/common/app-token';
 import type { AppState } from '@runner/common/apps';
-import { codeHostOf, readConfig } from '@runner/common/config';
+import { readConfig } from '@runner/common/config';
 import type { Io } from '@runner/common/io';
 import type { Paths } from '@runner/common/paths';
 import { redactor } from '@runner/common/secret';
+import { codeHostOf } from '@runner/common/settings';
 import { fetchBranch, remoteHead, versionOf } from './remote.ts';
 import type { Source } from './source.ts';
 

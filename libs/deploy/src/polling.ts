@@ -5,7 +5,7 @@
 import { appendFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type AppState, requireApp, writeApp } from '@runner/common/apps';
-import { maxDeployRetries, readConfig } from '@runner/common/config';
+import { readConfig } from '@runner/common/config';
 import { Failure } from '@runner/common/failure';
 import { makeFolder } from '@runner/common/files';
 import { harmlessLine } from '@runner/common/harmless';
@@ -13,6 +13,7 @@ import type { Io } from '@runner/common/io';
 import { holderOf } from '@runner/common/lock';
 import type { Paths } from '@runner/common/paths';
 import { changeRegistry } from '@runner/common/registry';
+import { maxDeployRetries } from '@runner/common/settings';
 import { sourceOf } from './origin.ts';
 import type { Outcome } from './outcome.ts';
 import { deploy } from './pipeline.ts';

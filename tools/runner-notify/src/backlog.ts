@@ -1,8 +1,9 @@
 /** What waits for a channel, read from the spool as it stands; for `runner notify status`. */
-import type { ChannelName } from '@runner/common/config';
+
 import { Failure } from '@runner/common/failure';
 import { readIfThere } from '@runner/common/files';
 import type { Paths } from '@runner/common/paths';
+import type { ChannelName } from '@runner/common/settings';
 import { type Fields, fieldsOf, wordOf } from './channels/fields.ts';
 import { openSpool, stateFile } from './spool/spool.ts';
 

@@ -1,14 +1,14 @@
 /** Everything that is known about each channel; what `runner notify status` prints. */
+
+import { type Config, readConfig } from '@runner/common/config';
+import type { Io } from '@runner/common/io';
+import type { Paths } from '@runner/common/paths';
 import {
   type ChannelName,
-  type Config,
   maxDeployRetries,
   type NotifySettings,
   notifySettingsOf,
-  readConfig,
-} from '@runner/common/config';
-import type { Io } from '@runner/common/io';
-import type { Paths } from '@runner/common/paths';
+} from '@runner/common/settings';
 import { type Backlog, backlogOf } from './backlog.ts';
 import type { Problem } from './channels/channel.ts';
 import type { Fields } from './channels/fields.ts';

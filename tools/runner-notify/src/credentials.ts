@@ -1,7 +1,9 @@
 /** The credentials of config.yml: whether they are there, and what of them may be shown. */
-import type { ChannelName, Config, NotifySettings } from '@runner/common/config';
+
+import type { Config } from '@runner/common/config';
 import type { Tree } from '@runner/common/schema';
 import { digestOf, Secret } from '@runner/common/secret';
+import type { ChannelName, NotifySettings } from '@runner/common/settings';
 import { executionAddress } from './channels/discord/discord.ts';
 
 /** The keys that make a channel; all of them are needed. */

@@ -1,8 +1,9 @@
 /** Announces records: which channels, what is queued, and what came of it within the time to wait. */
-import type { ChannelName } from '@runner/common/config';
+
 import type { EventType } from '@runner/common/events';
 import type { Io } from '@runner/common/io';
 import type { Paths } from '@runner/common/paths';
+import type { ChannelName } from '@runner/common/settings';
 import { appChoice } from './app-choice.ts';
 import type { Complaint, Problem } from './channels/channel.ts';
 import type { Clock } from './clock.ts';

@@ -3,8 +3,9 @@
  * this order: escapes, progress lines, controls, secrets, extraction, cutting. Escaping and
  * wrapping come after it and belong to each channel.
  */
-import type { TemplateKind } from '@runner/common/config';
+
 import { type EventType, newDeployId, textOf } from '@runner/common/events';
+import type { TemplateKind } from '@runner/common/settings';
 import { cleanText, codePoints, cutCodePoints, headAndTail } from '@runner/common/text';
 import type { Announceable } from './records.ts';
 

@@ -1,15 +1,12 @@
 /** The channels that config.yml describes, opened, each with what its spool and its courier need. */
-import {
-  type ChannelName,
-  editConfig,
-  type NotifySettings,
-  notifySettingsOf,
-  readConfig,
-} from '@runner/common/config';
+
+import { readConfig } from '@runner/common/config';
+import { editConfig } from '@runner/common/config-edit';
 import { Failure } from '@runner/common/failure';
 import type { Io } from '@runner/common/io';
 import type { Paths } from '@runner/common/paths';
 import { digestOf, redactor, Secret } from '@runner/common/secret';
+import { type ChannelName, type NotifySettings, notifySettingsOf } from '@runner/common/settings';
 import type { Channel, Message } from './channels/channel.ts';
 import { discord } from './channels/discord/discord.ts';
 import { telegram } from './channels/telegram/telegram.ts';

@@ -1,13 +1,9 @@
 /** The messages of records, or of samples, as the services would get them. */
 import type { Context } from '@runner/common/command';
-import {
-  type ChannelName,
-  type NotifySettings,
-  notifySettingsOf,
-  readConfig,
-} from '@runner/common/config';
+import { readConfig } from '@runner/common/config';
 import { newDeployId } from '@runner/common/events';
 import { redactor } from '@runner/common/secret';
+import { type ChannelName, type NotifySettings, notifySettingsOf } from '@runner/common/settings';
 import type { Message } from './channels/channel.ts';
 import { discordMessages } from './channels/discord/message.ts';
 import { telegramMessages } from './channels/telegram/message.ts';

@@ -1,7 +1,8 @@
 /** Which channels can be asked, and the lines to ask them on. */
-import type { ChannelName, NotifySettings } from '@runner/common/config';
+
 import type { Io } from '@runner/common/io';
 import { redactor } from '@runner/common/secret';
+import type { ChannelName, NotifySettings } from '@runner/common/settings';
 import { discordProbe } from './channels/discord/probe.ts';
 import type { Probe } from './channels/probe.ts';
 import type { Wire } from './channels/reply.ts';

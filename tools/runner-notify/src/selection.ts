@@ -1,6 +1,7 @@
 /** Which channels hear of an event. */
-import type { ChannelName, NotifySettings } from '@runner/common/config';
+
 import type { NotifyChoice } from '@runner/common/deploy-file';
+import type { ChannelName, NotifySettings } from '@runner/common/settings';
 
 /** Channels in the order in which their results are printed. */
 export const CHANNEL_NAMES: readonly ChannelName[] = ['telegram', 'discord'];

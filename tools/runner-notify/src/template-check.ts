@@ -1,6 +1,7 @@
 /** Checks the users' own wording before a deploy is to be announced with it. */
-import type { ChannelName, NotifySettings, TemplateKind } from '@runner/common/config';
+
 import { Failure } from '@runner/common/failure';
+import type { ChannelName, NotifySettings, TemplateKind } from '@runner/common/settings';
 import { CHANNEL_NAMES } from './selection.ts';
 import { parseTemplate } from './template.ts';
 

@@ -1,8 +1,11 @@
 /** Test notifications: which channels get one, and what came of it. */
-import { type ChannelName, editConfig, notifySettingsOf, readConfig } from '@runner/common/config';
+
+import { readConfig } from '@runner/common/config';
+import { editConfig } from '@runner/common/config-edit';
 import { Failure } from '@runner/common/failure';
 import type { Io } from '@runner/common/io';
 import type { Paths } from '@runner/common/paths';
+import { type ChannelName, notifySettingsOf } from '@runner/common/settings';
 import type { Problem } from './channels/channel.ts';
 import type { Trial } from './channels/probe.ts';
 import { probeOf } from './probes.ts';

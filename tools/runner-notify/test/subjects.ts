@@ -1,6 +1,7 @@
 /** What the contract of the channels is tested with, one entry per channel. */
-import type { ChannelName } from '@runner/common/config';
+
 import { Secret } from '@runner/common/secret';
+import type { ChannelName } from '@runner/common/settings';
 import { refusals as hookRefusals } from '@runner/testing/discord-refusals';
 import type { Fault } from '@runner/testing/faults';
 import type { Loopback } from '@runner/testing/loopback';

@@ -2,9 +2,10 @@
 import { openToken } from '@runner/common/app-token';
 import { type AppState, type UnreadableApp, visitApps } from '@runner/common/apps';
 import { Failure } from '@runner/common/failure';
+import { type Keyring, requireKeyring } from '@runner/common/keyring';
 import type { Paths } from '@runner/common/paths';
 import { digestOf, fingerprintOf, type Secret } from '@runner/common/secret';
-import { type Keyring, open, requireKeyring } from '@runner/common/vault';
+import { open } from '@runner/common/vault';
 
 export interface TokenGroup {
   fingerprint: string;

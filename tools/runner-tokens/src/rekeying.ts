@@ -3,17 +3,14 @@ import { openToken } from '@runner/common/app-token';
 import { appNames, findApp, writeApp } from '@runner/common/apps';
 import type { Context } from '@runner/common/command';
 import { Failure } from '@runner/common/failure';
-import { changeRegistry } from '@runner/common/registry';
 import {
   addMasterKey,
   dropOldKeys,
-  hasTwoLayers,
-  keyIdOf,
-  open,
   requireChangeableKeys,
   requireKeyring,
-  seal,
-} from '@runner/common/vault';
+} from '@runner/common/keyring';
+import { changeRegistry } from '@runner/common/registry';
+import { hasTwoLayers, keyIdOf, open, seal } from '@runner/common/vault';
 
 /** What `rekey` prints. */
 export interface Rekeyed {

@@ -1,7 +1,9 @@
 /** Every distinct token asked about once, a few at a time. */
-import { codeHostOf, readConfig } from '@runner/common/config';
+
+import { readConfig } from '@runner/common/config';
 import { Failure } from '@runner/common/failure';
 import type { Paths } from '@runner/common/paths';
+import { codeHostOf } from '@runner/common/settings';
 import { groupTokens } from './groups.ts';
 import { testToken } from './token-test.ts';
 

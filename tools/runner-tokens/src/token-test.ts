@@ -1,11 +1,12 @@
 /** Asking the code host whether an app's token is valid, and whose it is. */
 import { openToken } from '@runner/common/app-token';
 import { requireApp } from '@runner/common/apps';
-import { codeHostOf, readConfig } from '@runner/common/config';
+import { readConfig } from '@runner/common/config';
 import { Failure } from '@runner/common/failure';
 import { type HttpAnswer, send } from '@runner/common/http';
 import type { Paths } from '@runner/common/paths';
 import { digestOf, fingerprintOf, redactor, type Secret } from '@runner/common/secret';
+import { codeHostOf } from '@runner/common/settings';
 
 /** A valid token, as the code host describes it. */
 export interface TokenTest {

@@ -3,9 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openToken } from '@runner/common/app-token';
 import { appNames, createApp } from '@runner/common/apps';
+import { createKeyring, readKeyring } from '@runner/common/keyring';
 import { pathsOf } from '@runner/common/paths';
 import { Secret } from '@runner/common/secret';
-import { createKeyring, readKeyring, seal } from '@runner/common/vault';
+import { seal } from '@runner/common/vault';
 import { type Ended, type RunOptions, run } from '@runner/testing/run';
 import { temporaryFolder, tree } from '@runner/testing/temp';
 

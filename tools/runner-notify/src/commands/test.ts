@@ -1,7 +1,7 @@
 import { command } from '@runner/common/command';
-import type { ChannelName } from '@runner/common/config';
 import { EXIT } from '@runner/common/failure';
 import { harmlessLine } from '@runner/common/harmless';
+import type { ChannelName } from '@runner/common/settings';
 import { problemText } from '../problem-text.ts';
 import type { TrialResult } from '../trial.ts';
 

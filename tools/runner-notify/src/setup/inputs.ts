@@ -1,9 +1,9 @@
 /** What was given on the command line, in files and in the environment. */
 import { resolve } from 'node:path';
-import type { ChannelName } from '@runner/common/config';
 import { Failure, usage } from '@runner/common/failure';
 import { readIfThere } from '@runner/common/files';
 import { type Io, readAll } from '@runner/common/io';
+import type { ChannelName } from '@runner/common/settings';
 import { CHANNEL_NAMES } from '../selection.ts';
 
 /** Far above any token or address: what is larger is the wrong file. */

@@ -1,6 +1,7 @@
 /** What a service says no to, as the failure of the command. */
-import type { ChannelName } from '@runner/common/config';
+
 import { Failure, type FailureCode } from '@runner/common/failure';
+import type { ChannelName } from '@runner/common/settings';
 import type { Problem } from '../channels/channel.ts';
 import { problemText } from '../problem-text.ts';
 

@@ -1,13 +1,9 @@
 /** `runner notify setup`: everything is asked and tried first, then saved at once. */
 import type { Context } from '@runner/common/command';
-import {
-  type ChannelName,
-  type Config,
-  editConfig,
-  notifySettingsOf,
-  readConfig,
-} from '@runner/common/config';
+import { type Config, readConfig } from '@runner/common/config';
+import { editConfig } from '@runner/common/config-edit';
 import { canAsk } from '@runner/common/prompt';
+import { type ChannelName, notifySettingsOf } from '@runner/common/settings';
 import { activeChannels, CHANNEL_NAMES } from '../selection.ts';
 import { resumeDestination } from '../spool/destination.ts';
 import { checkTemplates } from '../template-check.ts';

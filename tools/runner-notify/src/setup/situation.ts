@@ -1,12 +1,9 @@
 /** What every step of the setup works with. */
-import {
-  type ChannelName,
-  type Config,
-  type NotifySettings,
-  notifySettingsOf,
-} from '@runner/common/config';
+
+import type { Config } from '@runner/common/config';
 import { Failure } from '@runner/common/failure';
 import type { Io } from '@runner/common/io';
+import { type ChannelName, type NotifySettings, notifySettingsOf } from '@runner/common/settings';
 import type { Problem } from '../channels/channel.ts';
 import type { Probe } from '../channels/probe.ts';
 import type { Reply } from '../channels/reply.ts';

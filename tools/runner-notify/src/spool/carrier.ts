@@ -2,11 +2,12 @@
  * Carries the entries of one process to one channel: queues each durably, delivers under the
  * channel's lock, and while another process holds it watches how that one delivers them.
  */
-import type { ChannelName } from '@runner/common/config';
+
 import { Failure } from '@runner/common/failure';
 import type { Io } from '@runner/common/io';
 import { takeLock } from '@runner/common/lock';
 import type { Paths } from '@runner/common/paths';
+import type { ChannelName } from '@runner/common/settings';
 import type { Complaint, Problem } from '../channels/channel.ts';
 import type { Clock } from '../clock.ts';
 import type { Ending, Next, Patience } from '../courier.ts';

@@ -4,10 +4,10 @@
  * `spool/notify/<channel>.json` and is changed under the channel's lock alone.
  */
 import { dirname } from 'node:path';
-import type { ChannelName } from '@runner/common/config';
 import { Failure } from '@runner/common/failure';
 import { makeFolder, readIfThere, writeWhole } from '@runner/common/files';
 import type { Paths } from '@runner/common/paths';
+import type { ChannelName } from '@runner/common/settings';
 import type { Outcome, Problem, Rate } from '../channels/channel.ts';
 import { stateFile } from './spool.ts';
 

@@ -1,9 +1,9 @@
 /** Delivers what is due in the spool, whoever queued it; for `runner notify flush`. */
 import { setFlagsFromString } from 'node:v8';
-import type { ChannelName } from '@runner/common/config';
 import type { Io } from '@runner/common/io';
 import { takeLock } from '@runner/common/lock';
 import type { Paths } from '@runner/common/paths';
+import type { ChannelName } from '@runner/common/settings';
 import type { Ending, Next, Patience } from '../courier.ts';
 import type { Opened } from '../opening.ts';
 import type { Entry } from './entry.ts';

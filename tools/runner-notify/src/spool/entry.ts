@@ -2,8 +2,9 @@
  * A message that waits: the event, not the rendered text, so that a token that is changed or a
  * template that is mended later still works. It holds no secret.
  */
-import type { ChannelName } from '@runner/common/config';
+
 import type { LogRecord } from '@runner/common/events';
+import type { ChannelName } from '@runner/common/settings';
 import { cleanText } from '@runner/common/text';
 import type { Problem } from '../channels/channel.ts';
 

@@ -1,10 +1,11 @@
 /** What `runner notify queue` shows of the spool, and what it does there. */
-import type { ChannelName } from '@runner/common/config';
+
 import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/events';
 import { Failure, usage } from '@runner/common/failure';
 import type { Io } from '@runner/common/io';
 import { requireLock } from '@runner/common/lock';
 import type { Paths } from '@runner/common/paths';
+import type { ChannelName } from '@runner/common/settings';
 import type { Problem } from '../channels/channel.ts';
 import { channelOf, type Entry, type EntryName, idOf } from './entry.ts';
 import { lockFile, type Place, type Spool } from './spool.ts';

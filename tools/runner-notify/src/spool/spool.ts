@@ -1,7 +1,6 @@
 /** The folder `spool/notify`: messages that wait, and in `dead/` those that were given up. */
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ChannelName } from '@runner/common/config';
 import { systemCode, systemFailure } from '@runner/common/failure';
 import {
   isThere,
@@ -14,6 +13,7 @@ import {
   writeWhole,
 } from '@runner/common/files';
 import type { Paths } from '@runner/common/paths';
+import type { ChannelName } from '@runner/common/settings';
 import { channelOf, type Entry, type EntryName, isEntryName, parseEntry } from './entry.ts';
 
 /** Largest file that is read, in bytes: the longest input line, escaped. */

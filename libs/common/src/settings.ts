@@ -1,0 +1,154 @@
+/** What config.yml says: the code host, the block, the section `notify`; today's layout and the earlier one. */
+import { httpAddress } from './addresses.ts';
+import { type Config, CREDENTIALS } from './config.ts';
+import { check, type Schema, section } from './schema.ts';
+import { Secret } from './secret.ts';
+
+// Empty values are legal: they switch the channel off.
+const BOT_TOKEN: Schema = {
+  type: 'string',
+  pattern: '^\\s*(?:\\d{1,17}:[A-Za-z0-9_-]+)?\\s*$',
+  wanted: 'a bot token: digits, a colon, letters and digits',
+};
+const CHAT_ID: Schema = {
+  type: ['string', 'integer'],
+  pattern: '^\\s*(?:-?\\d{1,19}|@[A-Za-z0-9_]{4,64})?\\s*$',
+  wanted: 'a chat id: a whole number or @name',
+};
+const WEBHOOK: Schema = { type: 'string' };
+const TEMPLATES: Schema = {
+  type: 'object',
+  additionalProperties: false,
+  properties: { telegram: { type: 'string' }, discord: { type: 'string' } },
+};
+const RETRIES: Schema = { type: 'integer', minimum: 1, maximum: 1000 };
+const ADDRESS: Schema = { type: 'string' };
+
+/** The keys of config.yml that commands use; each command checks those that it uses. */
+const KEYS = {
+  code_host_api_url: ADDRESS,
+  code_host_git_url: ADDRESS,
+  max_deploy_retries: RETRIES,
+  telegram_bot_token: BOT_TOKEN,
+  telegram_chat_id: CHAT_ID,
+  discord_webhook: WEBHOOK,
+} as const;
+const NOTIFY_KEYS = {
+  channel: { type: 'string', enum: ['telegram', 'discord', 'both'] },
+  telegram_bot_token: BOT_TOKEN,
+  telegram_chat_id: CHAT_ID,
+  telegram_thread_id: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+  telegram_api_url: ADDRESS,
+  discord_webhook: WEBHOOK,
+  verbose_errors: { type: 'boolean' },
+  max_deploy_retries: RETRIES,
+  templates: {
+    type: 'object',
+    additionalProperties: false,
+    properties: { started: TEMPLATES, success: TEMPLATES, failure: TEMPLATES, rollback: TEMPLATES },
+  },
+} as const satisfies Record<string, Schema>;
+
+/** Checks only the named keys of the file and of its section `notify`. */
+function pick(
+  config: Config,
+  top: readonly string[],
+  notify: readonly string[],
+): Map<string, unknown> {
+  if (!config.tree) return new Map();
+  const some = (all: Readonly<Record<string, Schema>>, names: readonly string[]) =>
+    Object.fromEntries(names.map((name) => [name, all[name] as Schema]));
+  const schema: Schema = {
+    type: 'object',
+    additionalProperties: true,
+    properties: {
+      ...some(KEYS, top),
+      ...(notify.length > 0 && {
+        notify: {
+          type: 'object',
+          additionalProperties: true,
+          properties: some(NOTIFY_KEYS, notify),
+        },
+      }),
+    },
+  };
+  return check(config.tree, schema, config.file) as Map<string, unknown>;
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Where the code host answers: addresses without a slash at the end. */
+export interface CodeHost {
+  readonly apiUrl: string;
+  readonly gitUrl: string;
+}
+
+/** The code host's addresses: environment, then config.yml, then GitHub. Throws `insecure_address`. */
+export function codeHostOf(config: Config, env: Env): CodeHost {
+  const values = pick(config, ['code_host_api_url', 'code_host_git_url'], []);
+  const choose = (variable: string, key: string, fallback: string) =>
+    httpAddress(
+      env[variable] || (values.get(key) as string | undefined) || fallback,
+      env[variable] ? variable : `${config.file.name}: ${key}`,
+    );
+  return {
+    apiUrl: choose('RUNNER_CODE_HOST_API_URL', 'code_host_api_url', 'https://api.github.com'),
+    gitUrl: choose('RUNNER_CODE_HOST_GIT_URL', 'code_host_git_url', 'https://github.com'),
+  };
+}
+
+/** Failures of one commit after which automatic deploys of it stop; REQUIREMENTS 2.7: default 3. */
+export function maxDeployRetries(config: Config): number {
+  const values = pick(config, ['max_deploy_retries'], ['max_deploy_retries']);
+  const inner = section(values, 'notify')?.get('max_deploy_retries');
+  return (inner ?? values.get('max_deploy_retries') ?? 3) as number;
+}
+
+export type ChannelName = 'telegram' | 'discord';
+export type TemplateKind = 'started' | 'success' | 'failure' | 'rollback';
+
+/** Section `notify`. A channel without its credentials is undefined: it is not active. */
+export interface NotifySettings {
+  readonly channel: ChannelName | 'both' | undefined;
+  readonly telegram:
+    | { botToken: Secret; chatId: string; threadId: number | undefined; apiUrl: string }
+    | undefined;
+  readonly discord: { webhook: Secret } | undefined;
+  readonly verboseErrors: boolean;
+  template(kind: TemplateKind, channel: ChannelName): string | undefined;
+}
+
+/** Section `notify`, and its three credentials at the top level: the earlier layout. */
+export function notifySettingsOf(config: Config, env: Env): NotifySettings {
+  const values = pick(config, CREDENTIALS, Object.keys(NOTIFY_KEYS));
+  const notify = section(values, 'notify') ?? new Map<string, unknown>();
+  const credential = (key: string) => String(notify.get(key) ?? values.get(key) ?? '').trim();
+  const botToken = credential('telegram_bot_token');
+  const chatId = credential('telegram_chat_id');
+  const webhook = credential('discord_webhook');
+  const at = (key: string) => `${config.file.name}: notify.${key}`;
+  const apiUrl =
+    env.RUNNER_TELEGRAM_API_URL || (notify.get('telegram_api_url') as string | undefined);
+  const templates = section(notify, 'templates');
+  return {
+    channel: notify.get('channel') as NotifySettings['channel'],
+    telegram:
+      botToken && chatId
+        ? {
+            botToken: new Secret(botToken),
+            chatId,
+            threadId: notify.get('telegram_thread_id') as number | undefined,
+            apiUrl: httpAddress(
+              apiUrl || 'https://api.telegram.org',
+              env.RUNNER_TELEGRAM_API_URL ? 'RUNNER_TELEGRAM_API_URL' : at('telegram_api_url'),
+            ),
+          }
+        : undefined,
+    discord: webhook
+      ? { webhook: new Secret(httpAddress(webhook, at('discord_webhook'))) }
+      : undefined,
+    verboseErrors: (notify.get('verbose_errors') ?? true) as boolean,
+    template: (kind, channel) =>
+      section(templates ?? new Map(), kind)?.get(channel) as string | undefined,
+  };
+}
