@@ -97,14 +97,15 @@ async function killedAtRandom(
   seed: Tokens,
 ): Promise<{ killed: number; begun: number }> {
   const root = rootWith(seed, ['a1', 'a5']);
-  let slowest = 0;
-  for (const command of [['rekey'], ['rekey']]) {
-    slowest = (await run('runner-tokens', command, { root })).ms;
+  let quickest = Number.POSITIVE_INFINITY;
+  for (let time = 0; time < 3; time += 1) {
+    quickest = Math.min(quickest, (await run('runner-tokens', ['rekey'], { root })).ms);
   }
   let killed = 0;
   let begun = 0;
-  for (let time = 0; time < times; time += 1) {
-    const delay = slowest * (0.2 + 0.8 * Math.random());
+  // Only what was killed while it ran counts; a machine that has become faster is tried more often.
+  for (let time = 0; killed < times && time < 3 * times; time += 1) {
+    const delay = quickest * (0.2 + 0.8 * Math.random());
     if (await killedAfter('runner-tokens', ['rekey'], delay, { root })) killed += 1;
     assert.equal(tokensIn(root), seed, `kill ${time}`);
     if (keyIds(root).length > 1) begun += 1;
@@ -127,7 +128,7 @@ test('after 130 kills of rekey at random moments every token opens', async () =>
   ]);
   const killed = lanes.reduce((sum, lane) => sum + lane.killed, 0);
   const begun = lanes.reduce((sum, lane) => sum + lane.begun, 0);
-  assert.ok(killed >= 80 && begun >= 15, `${killed} killed, ${begun} of them amid the work`);
+  assert.ok(killed === 130 && begun >= 15, `${killed} killed, ${begun} of them amid the work`);
 });
 
 test('after 70 kills of add and edit at random moments every token opens', async () => {
