@@ -58,7 +58,7 @@ async function main(): Promise<void> {
     ...(budget !== undefined && { budget }),
   });
   process.stdout.write(
-    `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${rounds} rounds, medians\n`,
+    `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${rounds} rounds, lower quartiles\n`,
   );
   const kept = printTable(
     'One event',

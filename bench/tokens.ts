@@ -111,7 +111,7 @@ function memoryOf(root: string): number | undefined {
 async function main(): Promise<void> {
   const rounds = roundsWanted();
   process.stdout.write(
-    `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${rounds} rounds, medians\n`,
+    `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${rounds} rounds, lower quartiles\n`,
   );
   const roots = [10, 1000, 10_000].map((count) => [count, rootWith(count)] as const);
   const budgets: Readonly<Record<number, number>> = { 10: 1.3, 1000: 2.3, 10000: 10 };
