@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleDevPrograms } from './bundle/dev.mjs';
 import { removeOthers, stage, writeIfChanged } from './bundle/place.mjs';
-import { bundleTool } from './bundle/tool.mjs';
+import { bundleTool, launcherOf } from './bundle/tool.mjs';
 import { bundleVendored } from './bundle/vendor.mjs';
 import { checkout, say } from './checkout.mjs';
 
@@ -21,6 +21,7 @@ function toolNames() {
 function scriptFiles() {
   const scripts = toolNames().map((tool) => [`tools/${tool}/src/${tool}`, `bin/${tool}`]);
   scripts.push(['libs/deploy/src/askpass.sh', 'lib/askpass']);
+
   return scripts
     .filter(([source]) => existsSync(join(checkout, source)))
     .map(([source, file]) => {
@@ -54,10 +55,12 @@ const [bundled, dev] = await Promise.all([
 const sound = bundled.filter((tool) => tool !== undefined);
 const chunks = Object.fromEntries(sound.map(({ tool, chunks }) => [tool, chunks]));
 
+const vendored = await bundleVendored(found);
 const files = [
-  ...sound.flatMap((tool) => tool.files),
-  ...(await bundleVendored(found)),
+  ...sound.flatMap((tool) => [...tool.files, launcherOf(tool, vendored)]),
+  ...vendored,
   ...scriptFiles(),
+  ['lib/precompile.cjs', readFileSync(join(checkout, 'scripts/bundle/precompile.cjs'))],
   ...dev,
   ['chunks.json', Buffer.from(`${JSON.stringify(chunks, null, 2)}\n`)],
   ['package.json', Buffer.from('{"type":"commonjs"}\n')],

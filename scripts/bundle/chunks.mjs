@@ -150,7 +150,7 @@ function exportedNames(chunks, file, needed) {
 /**
  * The files of a tool: path relative to dist -> { lead, parts, exports }. `home` maps each chunk
  * to its file. A module that is loaded at start and imported lazily as well has a `door`, a file
- * that hands on what the executable holds: { door: chunk }. `lazyFile` maps the chunks that are
+ * that hands on what main.cjs holds: { door: chunk }. `lazyFile` maps the chunks that are
  * imported lazily to the file to require.
  */
 export function planFiles(tool, chunks, entry) {
@@ -162,7 +162,7 @@ export function planFiles(tool, chunks, entry) {
   const names = fileNames(chunks, [...leads, ...doors]);
   const fileName = (path) => `lib/${tool}/${names.get(path)}.cjs`;
 
-  const home = new Map([[entry, `bin/${tool}`]]);
+  const home = new Map([[entry, `lib/${tool}/main.cjs`]]);
   for (const path of leads) home.set(path, fileName(path));
   for (const [path, lead] of joined) home.set(path, home.get(lead));
 

@@ -47,9 +47,14 @@ function byLoadOrder(a, b) {
   return rank(a) - rank(b) || (a < b ? -1 : 1);
 }
 
+/** What lies in dist without having been bundled: lib/precompile.cjs makes it and clears it up. */
+const PRECOMPILED = 'cache/';
+
 /** Removes the files of `folder` that are not in `keep`, and the folders that this leaves empty. */
 export function removeOthers(folder, keep) {
-  const stale = filesBelow(folder).filter((file) => !keep.has(file) && !/(^|\/)\.new-/.test(file));
+  const stale = filesBelow(folder).filter(
+    (file) => !keep.has(file) && !file.startsWith(PRECOMPILED) && !/(^|\/)\.new-/.test(file),
+  );
   for (const file of stale.sort(byLoadOrder).reverse()) {
     rmSync(join(folder, file), { force: true });
     let parent = dirname(join(folder, file));

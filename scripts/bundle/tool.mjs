@@ -1,8 +1,16 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { dirname, posix, relative } from 'node:path';
 import { build } from 'esbuild';
 import { checkout } from '../checkout.mjs';
 import { planFiles } from './chunks.mjs';
 import { leaveOutVendored, vendorFileOf } from './vendor.mjs';
+import { WRAPPER } from './wrapper.mjs';
+
+/** What a file's name begins with where another file requires it: a path relative to dist. */
+const SCHEME = 'dist:';
+
+const launcher = readFileSync(new URL('launcher.cjs', import.meta.url), 'utf8');
 
 const common = {
   absWorkingDir: checkout,
@@ -66,10 +74,7 @@ function fileText({ entry, home, files }, file) {
  */
 function resolveChunks(plan, file) {
   const { chunks, home, files, lazyFile } = plan;
-  const pathTo = (other) => {
-    const way = posix.relative(posix.dirname(file), other);
-    return { path: way.startsWith('.') ? way : `./${way}`, external: true };
-  };
+  const pathTo = (other) => ({ path: `${SCHEME}${other}`, external: true });
   const resolve = ({ path, kind, namespace, importer }) => {
     if (kind === 'entry-point') return { path: 'entry', namespace: 'entry' };
     const vendor = vendorFileOf(path);
@@ -97,7 +102,7 @@ function resolveChunks(plan, file) {
   };
 }
 
-/** Second pass, once per file: to CommonJS. */
+/** Second pass, once per file: to CommonJS, as the function that launcher.cjs calls. */
 async function toCommonJs(plan, file) {
   const result = await build({
     ...common,
@@ -105,7 +110,8 @@ async function toCommonJs(plan, file) {
     format: 'cjs',
     // Without it a lazy chunk would be loaded by Node's ES module loader, which costs milliseconds.
     supported: { 'dynamic-import': false },
-    banner: file === plan.home.get(plan.entry) ? { js: '#!/usr/bin/env node' } : {},
+    banner: { js: WRAPPER[0] },
+    footer: { js: WRAPPER[1] },
     plugins: [resolveChunks(plan, file)],
   });
   return result.outputFiles[0].contents;
@@ -134,17 +140,28 @@ function describe({ chunks, home, files, lazyFile }, file) {
 }
 
 /**
- * Bundles one tool. Resolves its name `tool`, `files`, [file relative to dist, content, mode]
- * triples, and `chunks`, the tool's part of chunks.json: file -> { inputs, requires, lazy }.
+ * Bundles one tool. Resolves its name `tool`, `files`, [file relative to dist, content] pairs, and
+ * `chunks`, the tool's part of chunks.json: file -> { inputs, requires, lazy }.
  */
 export async function bundleTool(tool, define, vendoredFound) {
   const chunks = await split(tool, define, vendoredFound);
   const plan = planFiles(tool, chunks, 'split/main.js');
   const outputs = [...plan.files.keys()].sort();
-  const modeOf = (file) => (file.startsWith('bin/') ? 0o755 : 0o644);
   const files = await Promise.all(
-    outputs.map(async (file) => [file, await toCommonJs(plan, file), modeOf(file)]),
+    outputs.map(async (file) => [file, await toCommonJs(plan, file)]),
   );
   const described = outputs.map((file) => [file, describe(plan, file)]);
   return { tool, files, chunks: Object.fromEntries(described) };
+}
+
+/**
+ * The executable of a bundled tool, [file, content, mode]. Code that was compiled for one build is
+ * not used by another: `vendored`, pairs like those of the tool, counts as well.
+ */
+export function launcherOf({ tool, files }, vendored) {
+  const hash = createHash('sha256');
+  for (const [file, content] of [...files, ...vendored]) hash.update(`${file}\0`).update(content);
+  const build = hash.digest('hex').slice(0, 12);
+  const text = launcher.replaceAll('@TOOL@', tool).replaceAll('@BUILD@', build);
+  return [`bin/${tool}`, Buffer.from(text), 0o755];
 }

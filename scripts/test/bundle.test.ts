@@ -63,10 +63,12 @@ test('every tool becomes one executable, its lazy parts files of readable names'
     'dev/libs.common.test.config.test.cjs',
     'dev/programs.json',
     'lib/askpass',
+    'lib/precompile.cjs',
     'lib/runner-a/config.cjs',
     'lib/runner-a/help.cjs',
     'lib/runner-a/http.cjs',
     'lib/runner-a/list.cjs',
+    'lib/runner-a/main.cjs',
     'lib/runner-a/test.cjs',
     'package.json',
     'vendor/undici.cjs',
@@ -107,7 +109,7 @@ test('an executable works through a symbolic link', () => {
 test('chunks.json tells for every file what it holds and loads', () => {
   const chunks = JSON.parse(readFileSync(join(dist, 'chunks.json'), 'utf8'))['runner-a'];
   assert.equal(
-    chunks['bin/runner-a'].inputs.filter((input: string) => !input.includes('mri')),
+    chunks['lib/runner-a/main.cjs'].inputs.filter((input: string) => !input.includes('mri')),
     [
       'libs/common/src/command.ts',
       'libs/common/src/failure.ts',
@@ -116,8 +118,8 @@ test('chunks.json tells for every file what it holds and loads', () => {
       'tools/runner-a/src/name.ts',
     ],
   );
-  assert.equal(chunks['bin/runner-a'].requires, []);
-  assert.equal(chunks['bin/runner-a'].lazy, [
+  assert.equal(chunks['lib/runner-a/main.cjs'].requires, []);
+  assert.equal(chunks['lib/runner-a/main.cjs'].lazy, [
     'lib/runner-a/config.cjs',
     'lib/runner-a/help.cjs',
     'lib/runner-a/list.cjs',
@@ -125,7 +127,7 @@ test('chunks.json tells for every file what it holds and loads', () => {
   ]);
   assert.equal(chunks['lib/runner-a/config.cjs'], {
     inputs: ['libs/common/src/config.ts'],
-    requires: ['bin/runner-a', 'vendor/yaml.cjs'],
+    requires: ['lib/runner-a/main.cjs', 'vendor/yaml.cjs'],
     lazy: [],
   });
   assert.equal(chunks['lib/runner-a/test.cjs'].lazy, ['lib/runner-a/http.cjs']);
@@ -138,7 +140,7 @@ test('what two lazy parts share lies in the one that is always loaded first', ()
     'tools/runner-a/src/commands/test.ts',
   ]);
   assert.equal(chunks['lib/runner-a/http.cjs'].requires, [
-    'bin/runner-a',
+    'lib/runner-a/main.cjs',
     'lib/runner-a/test.cjs',
     'vendor/undici.cjs',
   ]);
@@ -201,9 +203,11 @@ test('what is no longer built disappears', () => {
     files(dist).filter((file) => /^(lib|vendor)\//.test(file)),
     [
       'lib/askpass',
+      'lib/precompile.cjs',
       'lib/runner-a/config.cjs',
       'lib/runner-a/help.cjs',
       'lib/runner-a/list.cjs',
+      'lib/runner-a/main.cjs',
       'vendor/yaml.cjs',
     ],
   );

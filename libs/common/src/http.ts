@@ -3,7 +3,6 @@
  * never hold the address, a header or the body that was sent. undici.request, not fetch: the
  * errors of fetch quote the token.
  */
-import { setFlagsFromString } from 'node:v8';
 import type { Dispatcher } from 'undici';
 import { Failure, systemCode } from './failure.ts';
 
@@ -113,8 +112,6 @@ async function dispatcherFor(
   { env, timeout }: HttpRequest,
   lost: AbortController,
 ): Promise<Dispatcher> {
-  // Compiling undici's WASM parser with the baseline compiler halves the time of one request.
-  setFlagsFromString('--liftoff-only');
   const { Agent, Client, EnvHttpProxyAgent } = await import('undici');
   const factory = (origin: string | URL, options: object) =>
     new Client(origin, options).on('connectionError', (_origin, _targets, error) =>

@@ -19,19 +19,19 @@ import { redactor } from './secret.ts';
 
 declare const __VERSION__: string;
 
-/** Runs a tool with this process's arguments and sets its exit status. */
+/**
+ * Runs a tool with this process's arguments and ends the process. `process.exit` loses nothing here:
+ * every sink of `io` writes synchronously, and a command waits for all that it began. It saves what
+ * Node spends on waiting for the compiler's threads.
+ */
 export function main(tool: Tool): void {
   const io = processIo();
   const argv = process.argv.slice(2);
   const fail = (error: unknown): void => {
-    void report(io, tool, argv, error).then((status) => {
-      process.exitCode = status;
-    });
+    void report(io, tool, argv, error).then((status) => process.exit(status));
   };
   process.on('uncaughtException', fail);
-  run(tool, argv, io).then((status) => {
-    process.exitCode = status;
-  }, fail);
+  run(tool, argv, io).then((status) => process.exit(status), fail);
 }
 
 async function run(tool: Tool, argv: readonly string[], io: Io): Promise<number> {

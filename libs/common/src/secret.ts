@@ -66,30 +66,59 @@ export function fingerprintOf(digest: string): string {
   return `tk_${digest.slice(0, 4)}…${digest.slice(8, 12)}`;
 }
 
-/** Secrets whose shape tells them, whoever issued them. Each is linear: no nested repetition. */
-const SHAPES: readonly RegExp[] = [
-  /\bgh[pousr]_[A-Za-z0-9]{20,255}/g,
-  /\bgithub_pat_[A-Za-z0-9_]{20,255}/g,
-  /\bgl(?:pat|ptt|dt|rt|cbt)-[A-Za-z0-9_-]{16,255}/g,
-  /\bnpm_[A-Za-z0-9]{30,64}/g,
-  /\bxox[abeoprs]-[A-Za-z0-9-]{10,255}/g,
-  /\bsk_(?:live|test)_[A-Za-z0-9]{16,255}/g,
-  /\bsk-(?:proj-|ant-)?[A-Za-z0-9_-]{32,255}/g,
-  /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g,
-  /\bAIza[A-Za-z0-9_-]{35}/g,
-  /\beyJ[A-Za-z0-9_-]{8,4096}\.[A-Za-z0-9_-]{8,8192}(?:\.[A-Za-z0-9_-]{8,4096}){1,3}/g,
+/**
+ * What is redacted wherever it stands. A pattern is tried only on text that holds one of its hints,
+ * in lower case: to look for a word is far cheaper than to compile and run an expression.
+ */
+interface Shape {
+  readonly hints: readonly string[];
+  /** Linear: no nested repetition. The first group, if there is one, is kept. */
+  readonly pattern: RegExp;
+}
+
+/** Secrets whose shape tells them, whoever issued them. */
+const SHAPES: readonly Shape[] = [
+  { hints: ['gh'], pattern: /\bgh[pousr]_[A-Za-z0-9]{20,255}/g },
+  { hints: ['github_pat_'], pattern: /\bgithub_pat_[A-Za-z0-9_]{20,255}/g },
+  { hints: ['gl'], pattern: /\bgl(?:pat|ptt|dt|rt|cbt)-[A-Za-z0-9_-]{16,255}/g },
+  { hints: ['npm_'], pattern: /\bnpm_[A-Za-z0-9]{30,64}/g },
+  { hints: ['xox'], pattern: /\bxox[abeoprs]-[A-Za-z0-9-]{10,255}/g },
+  { hints: ['sk_'], pattern: /\bsk_(?:live|test)_[A-Za-z0-9]{16,255}/g },
+  { hints: ['sk-'], pattern: /\bsk-(?:proj-|ant-)?[A-Za-z0-9_-]{32,255}/g },
+  { hints: ['akia', 'asia'], pattern: /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g },
+  { hints: ['aiza'], pattern: /\bAIza[A-Za-z0-9_-]{35}/g },
+  {
+    hints: ['eyj'],
+    pattern: /\beyJ[A-Za-z0-9_-]{8,4096}\.[A-Za-z0-9_-]{8,8192}(?:\.[A-Za-z0-9_-]{8,4096}){1,3}/g,
+  },
   // No \b before it: in an address it stands behind `bot`.
-  /(?<!\d)[1-9]\d{4,16}:[A-Za-z0-9_-]{30,64}/g,
-  /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]{0,16384}(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?/g,
+  { hints: [':'], pattern: /(?<!\d)[1-9]\d{4,16}:[A-Za-z0-9_-]{30,64}/g },
+  {
+    hints: ['-----begin '],
+    pattern:
+      /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]{0,16384}(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?/g,
+  },
 ];
 
-/** Secrets told by what stands before them; the first group is kept. */
-const PLACES: readonly RegExp[] = [
-  /(https?:\/\/[^\s/]{1,255}\/api\/(?:v\d{1,2}\/)?webhooks\/\d{5,25}\/)[A-Za-z0-9_-]{8,255}/g,
-  /(\b[a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/@"'`<>]{1,512}(?=@)/gi,
-  /(\bauthorization["']?\s{0,4}[:=]\s{0,4}["']?(?:bearer|basic|token)\s{1,4})[A-Za-z0-9._~+/=-]{4,4096}/gi,
-  /(\bbearer\s{1,4})[A-Za-z0-9._~+/=-]{16,4096}/gi,
-  /(\b[a-z0-9_-]{0,40}(?:password|passwd|secret|api[_-]?key|access[_-]?key|auth[_-]?token|access[_-]?token|private[_-]?key)["']?\s{0,3}[:=]\s{0,3}["']?)(?!\[REDACTED\])(?![{(<$]|null\b|undefined\b|none\b|true\b|false\b)[^\s"'`,;)}\]]{6,512}/gi,
+/** Secrets told by what stands before them, which is the first group and is kept. */
+const PLACES: readonly Shape[] = [
+  {
+    hints: ['/webhooks/'],
+    pattern:
+      /(https?:\/\/[^\s/]{1,255}\/api\/(?:v\d{1,2}\/)?webhooks\/\d{5,25}\/)[A-Za-z0-9_-]{8,255}/g,
+  },
+  { hints: ['://'], pattern: /(\b[a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/@"'`<>]{1,512}(?=@)/gi },
+  {
+    hints: ['authorization'],
+    pattern:
+      /(\bauthorization["']?\s{0,4}[:=]\s{0,4}["']?(?:bearer|basic|token)\s{1,4})[A-Za-z0-9._~+/=-]{4,4096}/gi,
+  },
+  { hints: ['bearer'], pattern: /(\bbearer\s{1,4})[A-Za-z0-9._~+/=-]{16,4096}/gi },
+  {
+    hints: ['passw', 'secret', 'key', 'token'],
+    pattern:
+      /(\b[a-z0-9_-]{0,40}(?:password|passwd|secret|api[_-]?key|access[_-]?key|auth[_-]?token|access[_-]?token|private[_-]?key)["']?\s{0,3}[:=]\s{0,3}["']?)(?!\[REDACTED\])(?![{(<$]|null\b|undefined\b|none\b|true\b|false\b)[^\s"'`,;)}\]]{6,512}/gi,
+  },
 ];
 
 /** Shortest known value that is searched for: a shorter one would blacken ordinary text. */
@@ -129,8 +158,11 @@ export function redactor(known: Iterable<Secret> = []): (text: string) => string
   return (text) => {
     let clean = text;
     for (const form of forms) clean = clean.replaceAll(form, REDACTED);
-    for (const shape of SHAPES) clean = clean.replace(shape, REDACTED);
-    for (const place of PLACES) clean = clean.replace(place, `$1${REDACTED}`);
+    const lower = clean.toLowerCase();
+    const hinted = ({ hints }: Shape) => hints.some((hint) => lower.includes(hint));
+    for (const shape of SHAPES) if (hinted(shape)) clean = clean.replace(shape.pattern, REDACTED);
+    for (const place of PLACES)
+      if (hinted(place)) clean = clean.replace(place.pattern, `$1${REDACTED}`);
     return clean;
   };
 }

@@ -5,6 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
 import type { Io } from '@runner/common/io';
 import { pathsOf } from '@runner/common/paths';
 import type { Clock } from '../src/clock.ts';
@@ -97,6 +98,8 @@ export async function play({ role, root, epoch, speed, records, wait }: Play): P
       name: 'discord',
       now: true,
     } as const;
+    // As the bundle of undici does; this program uses the package as it is installed.
+    setFlagsFromString('--liftoff-only');
     await drain(options, ({ result, entry }) => say({ result, twice: entry.maybe_duplicate }));
     await clock.sleep(1000);
   }
