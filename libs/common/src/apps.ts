@@ -186,8 +186,9 @@ export function visitApps(
   paths: Paths,
   visit: (app: AppState) => void,
   unreadable: (app: UnreadableApp) => void,
+  names = appNames(paths),
 ): void {
-  for (const name of appNames(paths)) {
+  for (const name of names) {
     let app: AppState | undefined;
     try {
       app = findApp(paths, name);

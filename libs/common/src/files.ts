@@ -58,9 +58,8 @@ export function readTextIfThere(path: string, limit: number): string | undefined
   let fd = -1;
   try {
     fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    for (let count = -1; count !== 0 && length < SCRATCH; length += count) {
-      count = readSync(fd, scratch, length, SCRATCH - length, null);
-    }
+    // A regular file gives all that it has in one read.
+    length = readSync(fd, scratch, 0, SCRATCH, null);
   } catch {
     length = 0;
   } finally {

@@ -4,7 +4,7 @@ import { CompactEncrypt, compactDecrypt, decodeProtectedHeader } from 'jose';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Failure } from '../src/failure.ts';
-import type { Keyring, MasterKey } from '../src/keyring.ts';
+import { decode, type Keyring, type MasterKey } from '../src/keyring.ts';
 import { Secret } from '../src/secret.ts';
 import { hasTwoLayers, open, seal } from '../src/vault.ts';
 import { refusal, told } from './refusal.ts';
@@ -40,6 +40,25 @@ function withHeader(value: string, change: Record<string, unknown> | unknown[] |
   const next = change === null || Array.isArray(change) ? change : { ...old, ...change };
   return [Buffer.from(JSON.stringify(next)).toString('base64url'), ...rest].join('.');
 }
+
+test('base64url is read when it is what would be written, and only then', () => {
+  const digits = [...'ABYZabyz0189-_+/= \n\u00e9'];
+  const text = fc.oneof(
+    fc.string({ unit: fc.constantFrom(...digits), maxLength: 12 }),
+    fc.string({ unit: 'binary' }),
+    fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes).toString('base64url')),
+  );
+  fc.assert(
+    fc.property(text, (given) => {
+      const bytes = Buffer.from(given, 'base64url');
+      const canonical = bytes.toString('base64url') === given;
+      assert.equal(decode(given), canonical ? bytes : undefined);
+      assert.equal(decode(given, bytes.length), canonical ? bytes : undefined);
+      assert.is(decode(given, bytes.length + 1), undefined);
+    }),
+    { numRuns: 2_000 },
+  );
+});
 
 for (const [twoLayers, alg] of [
   [false, 'dir'],

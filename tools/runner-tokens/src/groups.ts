@@ -1,11 +1,15 @@
 /** Apps grouped by the token that they share. */
+import { setFlagsFromString } from 'node:v8';
 import { openToken } from '@runner/common/app-token';
-import { type AppState, type UnreadableApp, visitApps } from '@runner/common/apps';
+import { type AppState, appNames, type UnreadableApp, visitApps } from '@runner/common/apps';
 import { Failure } from '@runner/common/failure';
 import { type Keyring, requireKeyring } from '@runner/common/keyring';
 import type { Paths } from '@runner/common/paths';
 import { digestOf, fingerprintOf, type Secret } from '@runner/common/secret';
 import { open } from '@runner/common/vault';
+
+/** Apps from which on optimized code pays, measured with `npm run bench -- tokens`. */
+const WORTH_OPTIMIZING = 3_000;
 
 export interface TokenGroup {
   fingerprint: string;
@@ -52,7 +56,10 @@ export function groupTokens(
       if (error.code !== 'app_not_found') failed.push({ app, failure: error });
     }
   };
-  visitApps(paths, group, (unreadable) => failed.push(unreadable));
+  const names = appNames(paths);
+  // The end of the process would wait for the optimizing compiler, whose code comes too late here.
+  if (names.length < WORTH_OPTIMIZING) setFlagsFromString('--no-opt');
+  visitApps(paths, group, (unreadable) => failed.push(unreadable), names);
   const groups = [...byDigest].map(([digest, names]) => ({
     fingerprint: fingerprintOf(digest),
     apps_count: names.length,

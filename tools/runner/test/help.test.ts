@@ -115,7 +115,9 @@ everywhere('an unknown option is wrong usage', (stage) => {
       wrong(`error: unexpected argument '${option}' found\n`),
     );
   }
-  assert.equal(stage.run(['--list', 'x']), wrong("error: unexpected argument 'x' found\n"));
+  for (const option of ['--list', '--help', '-h', '--version']) {
+    assert.equal(stage.run([option, 'x']), wrong("error: unexpected argument 'x' found\n"));
+  }
   assert.equal(stage.run(['help', '--foo']), wrong("error: unexpected argument '--foo' found\n"));
   assert.equal(stage.run(['--\u001b[1m\n']), wrong("error: unexpected argument '--?[1m?' found\n"));
 });
@@ -125,6 +127,20 @@ everywhere('help that cannot be written is not a success', (stage) => {
   for (const args of ['help', '--list', '--version']) {
     const script = `'${stage.own}/runner' ${args} > /dev/full`;
     assert.is.not(stage.run(['-c', script], { program: '/bin/sh' }).status, 0, args);
+  }
+});
+
+everywhere('what nobody can take is told in one sentence', (stage) => {
+  stage.command(stage.own, 'x');
+  const script = `exec "$@" >/dev/full`;
+  for (const option of ['--list', '--help', '--version', 'help']) {
+    const words = ['-c', script, 'sh', stage.sh, `${stage.own}/runner`, option];
+    assert.equal(stage.run(words, { program: '/bin/sh' }), {
+      status: 1,
+      signal: null,
+      stdout: '',
+      stderr: 'runner: cannot write to standard output (output_failed)\n',
+    });
   }
 });
 
