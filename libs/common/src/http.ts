@@ -109,20 +109,20 @@ function ended(signal: AbortSignal): Promise<never> {
  * fails aborts `lost`: undici would try again, without a pause, when a proxy drops it.
  */
 async function dispatcherFor(
-  { env, timeout }: HttpRequest,
+  { url, env, timeout }: HttpRequest,
   lost: AbortController,
 ): Promise<Dispatcher> {
-  const { Agent, Client, EnvHttpProxyAgent } = await import('undici');
+  const undici = await import('undici');
   const factory = (origin: string | URL, options: object) =>
-    new Client(origin, options).on('connectionError', (_origin, _targets, error) =>
+    new undici.Client(origin, options).on('connectionError', (_origin, _targets, error) =>
       lost.abort(error),
     );
-  const common = { connect: { timeout }, pipelining: 0, factory };
+  const common = { connect: { timeout }, pipelining: 0 };
   const httpProxy = env.http_proxy || env.HTTP_PROXY || '';
   const httpsProxy = env.https_proxy || env.HTTPS_PROXY || '';
-  if (!httpProxy && !httpsProxy) return new Agent(common);
+  if (!httpProxy && !httpsProxy) return factory(new URL(url).origin, common);
   const noProxy = env.no_proxy || env.NO_PROXY || '';
-  return new EnvHttpProxyAgent({ ...common, httpProxy, httpsProxy, noProxy });
+  return new undici.EnvHttpProxyAgent({ ...common, factory, httpProxy, httpsProxy, noProxy });
 }
 
 async function bodyOf(body: AsyncIterable<Uint8Array>, limit: number): Promise<string> {

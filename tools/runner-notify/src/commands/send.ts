@@ -1,6 +1,6 @@
 import { command } from '@runner/common/command';
 import { EXIT, usage } from '@runner/common/failure';
-import type { ChannelOption, Delivery, Result } from '../delivery.ts';
+import type { ChannelOption, Result } from '../delivery.ts';
 import { resultLine } from '../result-text.ts';
 
 /** Longest time that one record may be waited for: a day. */
@@ -48,43 +48,15 @@ export const send = command({
     'runner notify send --dry-run < events.jsonl',
   ],
   async run(context) {
-    const { io, options, paths, note, title } = context;
+    const { options } = context;
     const wait = millisecondsOf(options.wait);
-    const { chunksOf, linesOf } = await import('../records.ts');
-    let delivery: Delivery | undefined;
-    let broken = false;
-    const results: Result['result'][] = [];
-    // Results are printed in the order of the records, whichever channel is faster.
-    let printed: Promise<void> = Promise.resolve();
-    for await (const line of linesOf(chunksOf(io.stdin.fd))) {
-      if ('problem' in line) {
-        note(`line ${line.number}: ${line.problem}`);
-        broken = true;
-        continue;
-      }
-      // A file that is wrong stops nobody who has nothing to announce.
-      if (!delivery) {
-        const { openDelivery } = await import('../delivery.ts');
-        const { clockOf } = await import('../clock.ts');
-        const channel = options.channel as ChannelOption;
-        const dryRun = options['dry-run'];
-        const clock = clockOf(io);
-        delivery = openDelivery({ io, paths, clock, title, wait, channel, dryRun, note });
-      }
-      const announced = await delivery.announce(line.record);
-      printed = Promise.all([announced.results, printed]).then(async ([found]) => {
-        for (const result of found) {
-          results.push(result.result);
-          await context.print(result);
-        }
-      });
-      // Told when it is awaited, below.
-      printed.catch(() => {});
-      // Reading must not keep the deliveries from going on.
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    await printed;
-    if (broken || delivery?.lostSome) return { status: EXIT.failed };
+    const { announceAll } = await import('../sending.ts');
+    const { results, sound } = await announceAll(context, {
+      wait,
+      channel: options.channel as ChannelOption,
+      dryRun: options['dry-run'],
+    });
+    if (!sound) return { status: EXIT.failed };
     if (!options.strict) return {};
     if (results.some((each) => each === 'rejected' || each === 'failed'))
       return { status: EXIT.failed };
