@@ -43,6 +43,7 @@ const STATUS_OF = {
   locked: EXIT.busy,
   lock_unavailable: EXIT.failed,
   log_not_found: EXIT.failed,
+  message_not_found: EXIT.failed,
   mkey_exposed: EXIT.failed,
   mkey_malformed: EXIT.failed,
   mkey_missing: EXIT.failed,

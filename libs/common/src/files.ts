@@ -113,6 +113,18 @@ function temporaryBeside(path: string): string {
  * the old file is untouched and no temporary file remains.
  */
 export function writeWhole(path: string, data: string | Uint8Array, mode = 0o600): void {
+  replace(path, data, mode, true);
+}
+
+/**
+ * Like `writeWhole` without waiting for the disk: a power cut may leave the file old, empty or
+ * away. For what is only worth having, and read with that in mind.
+ */
+export function writeUnsynced(path: string, data: string): void {
+  replace(path, data, 0o600, false);
+}
+
+function replace(path: string, data: string | Uint8Array, mode: number, durable: boolean): void {
   const bytes = typeof data === 'string' ? Buffer.from(data, 'utf8') : data;
   const temporary = temporaryBeside(path);
   let placed = false;
@@ -125,13 +137,13 @@ export function writeWhole(path: string, data: string | Uint8Array, mode = 0o600
         throw new Failure('disk_full', `cannot write ${path}: it was cut short`);
       }
       fchmodSync(fd, modeOf(path) ?? mode);
-      fsyncSync(fd);
+      if (durable) fsyncSync(fd);
     } finally {
       closeSync(fd);
     }
     renameSync(temporary, path);
     placed = true;
-    syncFolder(dirname(path));
+    if (durable) syncFolder(dirname(path));
   } catch (error) {
     if (!placed) removeIfThere(temporary);
     throw systemFailure(error, `write ${path}`);

@@ -12,15 +12,11 @@ import {
 import { type Backlog, backlogOf } from './backlog.ts';
 import type { Problem } from './channels/channel.ts';
 import type { Fields } from './channels/fields.ts';
-import {
-  CREDENTIALS,
-  credentialAt,
-  destinationDigest,
-  maskedToken,
-  maskedWebhook,
-} from './credentials.ts';
+import { SERVICES } from './channels/services.ts';
+import { CHANNEL_NAMES, WORDS } from './channels/words.ts';
+import { credentialAt, destinationDigest } from './credentials.ts';
 import { probeOf } from './probes.ts';
-import { activeChannels, CHANNEL_NAMES } from './selection.ts';
+import { activeChannels } from './selection.ts';
 import { checkTemplates } from './template-check.ts';
 
 export interface ChannelStatus extends Backlog {
@@ -86,21 +82,17 @@ async function channelStatus(
   io: Io,
   offline: boolean,
 ): Promise<ChannelStatus> {
-  const keys = CREDENTIALS[channel];
-  const [first = ''] = keys;
-  const credential = credentialAt(config, first);
-  const mask = channel === 'telegram' ? maskedToken : maskedWebhook;
-  const { telegram } = settings;
+  const { credentials } = WORDS[channel];
+  const { mask, shownOf } = SERVICES[channel];
+  const secret = credentialAt(config, credentials[0]);
   const inspection = offline ? undefined : await probeOf(channel, settings, io.env)?.inspect();
   return {
     channel,
     configured: settings[channel] !== undefined,
     active: activeChannels(settings).includes(channel),
-    missing: keys.filter((key) => credentialAt(config, key) === ''),
-    secret: credential === '' ? null : mask(credential),
-    ...(channel === 'telegram' && telegram && { chat_id: telegram.chatId }),
-    ...(channel === 'telegram' &&
-      telegram?.threadId !== undefined && { thread_id: telegram.threadId }),
+    missing: credentials.filter((key) => credentialAt(config, key) === ''),
+    secret: secret === '' ? null : mask(secret),
+    ...shownOf(settings),
     healthy: inspection?.healthy ?? null,
     answer: inspection?.facts ?? null,
     advice: inspection?.advice ?? [],

@@ -6,7 +6,8 @@ import { Failure } from '@runner/common/failure';
 import type { Channel, Complaint, Message, Outcome, Problem } from './channels/channel.ts';
 import type { Clock } from './clock.ts';
 import type { Destination, Wait, WaitKind } from './spool/destination.ts';
-import type { Entry, EntryName } from './spool/entry.ts';
+import type { Entry } from './spool/entry.ts';
+import type { EntryName } from './spool/names.ts';
 import type { Spool } from './spool/spool.ts';
 import { mayHaveArrived, PAUSE_MAX, pauseAfter } from './spool/trouble.ts';
 

@@ -1,14 +1,14 @@
 /** Delivers what is due, whoever queued it, and tells what stays queued. */
 import type { Context } from '@runner/common/command';
+import { CHANNEL_NAMES } from './channels/words.ts';
 import { clockOf } from './clock.ts';
 import type { Ending } from './courier.ts';
 import { headOf, resultOf } from './delivery.ts';
 import { openChannels } from './opening.ts';
 import { announceableOf } from './records.ts';
-import { CHANNEL_NAMES } from './selection.ts';
 import { carriedOf } from './spool/carrier.ts';
 import { drain, giveUpInactive } from './spool/draining.ts';
-import { channelOf } from './spool/entry.ts';
+import { channelOf } from './spool/names.ts';
 import { openSpool } from './spool/spool.ts';
 
 /** Prints one result per message that leaves the queue. `now`: also what waits for a backoff. */

@@ -5,19 +5,20 @@ import { editConfig } from '@runner/common/config-edit';
 import { Failure } from '@runner/common/failure';
 import type { Io } from '@runner/common/io';
 import type { Paths } from '@runner/common/paths';
-import { digestOf, redactor, Secret } from '@runner/common/secret';
-import { type ChannelName, type NotifySettings, notifySettingsOf } from '@runner/common/settings';
+import { redactor } from '@runner/common/secret';
+import { type ChannelName, notifySettingsOf } from '@runner/common/settings';
 import type { Channel, Message } from './channels/channel.ts';
-import { discord } from './channels/discord/discord.ts';
-import { telegram } from './channels/telegram/telegram.ts';
+import { SERVICES } from './channels/services.ts';
+import { WORDS } from './channels/words.ts';
 import type { Clock } from './clock.ts';
 import { type Courier, courierFor } from './courier.ts';
-import { secretsOf } from './credentials.ts';
+import { destinationDigest, secretsOf } from './credentials.ts';
 import { type Notice, noticeOf } from './notice.ts';
 import { type Announceable, announceableOf } from './records.ts';
 import { activeChannels } from './selection.ts';
 import { openDestination } from './spool/destination.ts';
-import type { Entry, EntryName } from './spool/entry.ts';
+import type { Entry } from './spool/entry.ts';
+import type { EntryName } from './spool/names.ts';
 import type { Spool } from './spool/spool.ts';
 
 /** Section `notify`, ready to be announced with. */
@@ -30,8 +31,8 @@ export interface Opened {
   render(name: ChannelName, notice: Notice): Message[];
   /** `unsaved`: see courierFor. */
   courier(name: ChannelName, spool: Spool, unsaved: Map<EntryName, Entry>): Courier;
-  /** Saves the id of the supergroup that the group has become. */
-  saveMove(chatId: string): void;
+  /** Saves the new id of a destination that has moved: a group that has become a supergroup. */
+  saveMove(name: ChannelName, id: string): void;
 }
 
 export interface OpeningOptions {
@@ -47,9 +48,8 @@ export interface OpeningOptions {
 export function openChannels({ io, paths, clock, title, note }: OpeningOptions): Opened {
   const settings = notifySettingsOf(readConfig(paths), io.env);
   const redact = redactor(secretsOf(settings));
-  const channels = new Map(
-    channelsOf(settings, { env: io.env, redact }).map((channel) => [channel.name, channel]),
-  );
+  const line = { env: io.env, redact };
+  const channels = new Map<ChannelName, Channel | undefined>();
   const told = new Set<string>();
   const noteOnce = (text: string) => {
     if (!told.has(text)) note(redact(text));
@@ -71,7 +71,7 @@ export function openChannels({ io, paths, clock, title, note }: OpeningOptions):
       const destination = openDestination({
         paths,
         channel: name,
-        digest: digestOf(new Secret(credentialsOf(settings, name))),
+        digest: destinationDigest(settings, name),
         rates: channel.rates,
         now: clock.now,
         note: noteOnce,
@@ -83,38 +83,26 @@ export function openChannels({ io, paths, clock, title, note }: OpeningOptions):
       };
       return courierFor({ spool, channel, destination, clock, render, note: noteOnce }, unsaved);
     },
-    saveMove(chatId) {
-      const was = settings.telegram?.chatId;
+    saveMove(name, id) {
+      const { movingKey: key } = WORDS[name];
+      if (key === undefined) return;
+      const what = `${name}: the group has become a supergroup`;
       try {
         // Somebody may have set another chat meanwhile.
-        if (notifySettingsOf(readConfig(paths), io.env).telegram?.chatId !== was) return;
-        const path = ['notify', 'telegram_chat_id'];
-        editConfig(paths, io, title, [{ path, value: chatId }]);
-        noteOnce(`telegram: the group has become a supergroup: telegram_chat_id is now ${chatId}`);
+        const now = notifySettingsOf(readConfig(paths), io.env);
+        if (destinationDigest(now, name) !== destinationDigest(settings, name)) return;
+        editConfig(paths, io, title, [{ path: ['notify', key], value: id }]);
+        noteOnce(`${what}: ${key} is now ${id}`);
       } catch (error) {
         if (!(error instanceof Failure)) throw error;
-        noteOnce(
-          `telegram: the group has become a supergroup: set telegram_chat_id to ${chatId} (${error.message})`,
-        );
+        noteOnce(`${what}: set ${key} to ${id} (${error.message})`);
       }
     },
   };
-  const channelAt = (name: ChannelName): Channel => channels.get(name) as Channel;
+  const channelAt = (name: ChannelName): Channel => {
+    const channel = channels.get(name) ?? SERVICES[name].open(settings, line);
+    channels.set(name, channel);
+    return channel as Channel;
+  };
   return opened;
-}
-
-function channelsOf(
-  settings: NotifySettings,
-  line: { env: Io['env']; redact(text: string): string },
-): Channel[] {
-  return [
-    ...(settings.telegram ? [telegram(settings.telegram, settings.template, line)] : []),
-    ...(settings.discord ? [discord(settings.discord, settings.template, line)] : []),
-  ];
-}
-
-/** What makes a destination another one. Only its digest is kept. */
-function credentialsOf({ telegram: bot, discord: hook }: NotifySettings, name: ChannelName) {
-  if (name === 'discord') return hook?.webhook.reveal() ?? '';
-  return [bot?.botToken.reveal(), bot?.chatId, bot?.apiUrl].join('\n');
 }

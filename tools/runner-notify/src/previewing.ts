@@ -4,14 +4,13 @@ import { readConfig } from '@runner/common/config';
 import { newDeployId } from '@runner/common/events';
 import { redactor } from '@runner/common/secret';
 import { type ChannelName, type NotifySettings, notifySettingsOf } from '@runner/common/settings';
-import type { Message } from './channels/channel.ts';
-import { discordMessages } from './channels/discord/message.ts';
-import { telegramMessages } from './channels/telegram/message.ts';
+import { SERVICES } from './channels/services.ts';
+import { CHANNEL_NAMES } from './channels/words.ts';
 import { secretsOf } from './credentials.ts';
 import { type Notice, noticeOf } from './notice.ts';
 import { type Announceable, chunksOf, linesOf } from './records.ts';
 import { sampleRecords } from './samples.ts';
-import { activeChannels, CHANNEL_NAMES } from './selection.ts';
+import { activeChannels } from './selection.ts';
 import { checkTemplates } from './template-check.ts';
 
 /** One message; `payload` is the whole body, without the secret address. */
@@ -76,26 +75,16 @@ function previewsOf(
 ): Preview[] {
   const warn = (text: string) => note(`${channel}: ${text}`);
   const template = settings.template(notice.kind, channel);
-  const { telegram } = settings;
-  const destination =
-    channel === 'telegram' && telegram
-      ? {
-          chat_id: telegram.chatId,
-          ...(telegram.threadId !== undefined && { message_thread_id: telegram.threadId }),
-        }
-      : {};
-  const messages: Message[] =
-    channel === 'telegram'
-      ? telegramMessages(notice, template, warn)
-      : discordMessages(notice, template, warn);
+  const { method, messages: messagesOf, addressOf } = SERVICES[channel];
+  const messages = messagesOf(notice, template, warn);
   return messages.map((message, index) => ({
     event_type: notice.eventType,
     project: notice.project,
     deploy_id: notice.deployId,
     channel,
-    method: channel === 'telegram' ? 'sendMessage' : 'POST webhook',
+    method,
     part: index + 1,
     parts: messages.length,
-    payload: { ...destination, ...message.payload },
+    payload: { ...addressOf(settings), ...message.payload },
   }));
 }

@@ -23,7 +23,30 @@ const READ_MAX = 65_536;
 const READ_AGAIN = 10;
 
 /** Reads a descriptor to its end without keeping anything else from going on. */
-export async function* chunksOf(fd: number): AsyncGenerator<Uint8Array> {
+export function chunksOf(fd: number): AsyncIterable<Uint8Array> {
+  const { fstatSync } = process.getBuiltinModule('node:fs');
+  let polled = false;
+  try {
+    const stat = fstatSync(fd);
+    polled = stat.isFIFO() || stat.isSocket();
+  } catch {
+    // It is closed: read as one that has nothing.
+  }
+  return polled ? polledChunks(fd) : readChunks(fd);
+}
+
+/** A pipe tells when it has something: the threads that would wait for it take long to start. */
+async function* polledChunks(fd: number): AsyncGenerator<Uint8Array> {
+  const { Socket } = process.getBuiltinModule('node:net');
+  try {
+    yield* new Socket({ fd, readable: true, writable: false });
+  } catch (error) {
+    // Who held the other end was killed.
+    if (systemCode(error) !== 'ECONNRESET') throw error;
+  }
+}
+
+async function* readChunks(fd: number): AsyncGenerator<Uint8Array> {
   const { read } = process.getBuiltinModule('node:fs');
   const buffer = Buffer.allocUnsafe(READ_MAX);
   const readOnce = () =>

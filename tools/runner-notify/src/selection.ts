@@ -2,9 +2,7 @@
 
 import type { NotifyChoice } from '@runner/common/deploy-file';
 import type { ChannelName, NotifySettings } from '@runner/common/settings';
-
-/** Channels in the order in which their results are printed. */
-export const CHANNEL_NAMES: readonly ChannelName[] = ['telegram', 'discord'];
+import { CHANNEL_NAMES } from './channels/words.ts';
 
 /** Why no channel hears of an event. */
 export type SkipReason =

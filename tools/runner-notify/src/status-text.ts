@@ -2,12 +2,11 @@
 import { harmlessLine } from '@runner/common/harmless';
 import type { Style } from '@runner/common/output';
 import type { ChannelStatus, NotifyStatus } from './channel-status.ts';
-import { fieldsOf, wordOf } from './channels/fields.ts';
+import { wordOf } from './channels/fields.ts';
+import type { Row } from './channels/wording.ts';
+import { WORDS } from './channels/words.ts';
 import { problemText } from './problem-text.ts';
 
-type Row = readonly [label: string, text: string];
-
-const TITLES = { telegram: 'Telegram', discord: 'Discord' } as const;
 /** Width of the labels of details. */
 const LABEL = 10;
 
@@ -28,7 +27,7 @@ export function statusText(report: NotifyStatus, style: Style): string {
 
 function channelText(channel: ChannelStatus, style: Style): string {
   const [mark, words] = verdictOf(channel, style);
-  const head = `${mark} ${style.bold(TITLES[channel.channel])}: ${words}\n`;
+  const head = `${mark} ${style.bold(WORDS[channel.channel].title)}: ${words}\n`;
   const advice = [...channel.advice, ...(channel.problem?.hint ? [channel.problem.hint] : [])];
   const arrows = advice.map((text) => `  ${style.yellow('→')} ${harmlessLine(text)}\n`);
   return [head, ...rowsOf(channel).map(rowText), ...arrows].join('');
@@ -36,8 +35,9 @@ function channelText(channel: ChannelStatus, style: Style): string {
 
 function verdictOf(channel: ChannelStatus, style: Style): readonly [string, string] {
   const { configured, active, missing, secret, problem, healthy, stopped } = channel;
+  const { credentials, unhealthy } = WORDS[channel.channel];
   if (!configured) {
-    const half = secret !== null || (channel.channel === 'telegram' && missing.length === 1);
+    const half = secret !== null || missing.length < credentials.length;
     return [
       style.dim('–'),
       half ? `not active: ${missing.join(' and ')} is missing` : 'not configured',
@@ -45,42 +45,16 @@ function verdictOf(channel: ChannelStatus, style: Style): readonly [string, stri
   }
   if (!active) return [style.dim('–'), 'configured, but notify.channel names the other one only'];
   if (problem) return [style.red('✘'), style.red(problemText(problem))];
-  if (healthy === false) return [style.red('✘'), style.red('the bot cannot post there')];
+  if (healthy === false) return [style.red('✘'), style.red(unhealthy)];
   if (stopped) return [style.red('✘'), style.red('stopped: `runner notify test` starts it again')];
   return healthy ? [style.green('✔'), 'active'] : [style.dim('•'), 'active, not asked'];
 }
 
 function rowsOf(channel: ChannelStatus): Row[] {
   if (!channel.configured && channel.secret === null) return backlogRows(channel);
-  const { bot, chat, rights, webhook } = factsOf(channel);
-  const isTelegram = channel.channel === 'telegram';
-  const rows: Row[] = [[isTelegram ? 'token' : 'address', channel.secret ?? 'none']];
-  if (bot.username) {
-    const privacy = bot.privacy_mode === true ? 'on' : 'off';
-    rows.push(['bot', `@${wordOf(bot.username)}, privacy mode ${privacy}`]);
-  }
-  if (channel.chat_id !== undefined) {
-    const topic = channel.thread_id === undefined ? '' : `, topic ${channel.thread_id}`;
-    const known = chat.type ? ` ${wordOf(chat.title)} (${wordOf(chat.type)})` : '';
-    rows.push(['chat', `${channel.chat_id}${known}${topic}`]);
-  }
-  if (rights.status) {
-    const may = rights.can_post === true ? 'may post' : 'may not post';
-    rows.push(['rights', `${wordOf(rights.status)}, ${may}`]);
-  }
-  if (webhook.id)
-    rows.push(['webhook', `${wordOf(webhook.name)}, channel ${wordOf(webhook.channel_id)}`]);
-  return [...rows, ...backlogRows(channel)];
-}
-
-function factsOf({ answer }: ChannelStatus) {
-  const { bot, chat, rights, webhook } = fieldsOf(answer);
-  return {
-    bot: fieldsOf(bot),
-    chat: fieldsOf(chat),
-    rights: fieldsOf(rights),
-    webhook: fieldsOf(webhook),
-  };
+  const words = WORDS[channel.channel];
+  const secret: Row = [words.secret, channel.secret ?? 'none'];
+  return [secret, ...words.rows(channel), ...backlogRows(channel)];
 }
 
 function backlogRows(channel: ChannelStatus): Row[] {

@@ -8,8 +8,9 @@ import type { Paths } from '@runner/common/paths';
 import { type ChannelName, notifySettingsOf } from '@runner/common/settings';
 import type { Problem } from './channels/channel.ts';
 import type { Trial } from './channels/probe.ts';
+import { CHANNEL_NAMES, WORDS } from './channels/words.ts';
 import { probeOf } from './probes.ts';
-import { activeChannels, CHANNEL_NAMES } from './selection.ts';
+import { activeChannels } from './selection.ts';
 import { resumeDestination } from './spool/destination.ts';
 
 /** What came of one test notification; problems have the fields of `Problem`. */
@@ -39,9 +40,10 @@ export async function tryChannels(
       const probe = active.includes(channel) ? probeOf(channel, settings, io.env) : undefined;
       if (!probe) return { channel, result: 'not_active' };
       const trial = await probe.sendTest();
-      if (trial.delivered && trial.movedTo !== undefined) {
-        const path = ['notify', 'telegram_chat_id'];
-        editConfig(paths, io, 'notify test', [{ path, value: trial.movedTo }]);
+      const { movingKey } = WORDS[channel];
+      if (trial.delivered && trial.movedTo !== undefined && movingKey !== undefined) {
+        const change = { path: ['notify', movingKey], value: trial.movedTo };
+        editConfig(paths, io, 'notify test', [change]);
       }
       if (trial.delivered) resumeDestination(paths, channel);
       return trialResult(channel, trial);

@@ -6,7 +6,8 @@ import type { Channel, Complaint, Message, Outcome, Problem } from '../src/chann
 import type { Clock } from '../src/clock.ts';
 import { courierFor, type Ending, type Next } from '../src/courier.ts';
 import { openDestination } from '../src/spool/destination.ts';
-import { type EntryName, entryName, newEntry } from '../src/spool/entry.ts';
+import { newEntry } from '../src/spool/entry.ts';
+import { type EntryName, entryName } from '../src/spool/names.ts';
 import { openSpool } from '../src/spool/spool.ts';
 
 const problem: Problem = {

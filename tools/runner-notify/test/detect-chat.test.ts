@@ -5,7 +5,7 @@ import type { Problem } from '../src/channels/channel.ts';
 import type { Fields } from '../src/channels/fields.ts';
 import type { Reply } from '../src/channels/reply.ts';
 import type { Bot } from '../src/channels/telegram/bot.ts';
-import { detectChat } from '../src/setup/detect-chat.ts';
+import { detectChat } from '../src/channels/telegram/setup/detect-chat.ts';
 import type { Dialogue } from '../src/setup/dialogue.ts';
 
 const ME = { id: 1, username: 'runner_bot', readsAll: true };

@@ -4,8 +4,8 @@ import { findSecret } from '@runner/testing/secret-search';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Probe } from '../src/channels/probe.ts';
+import { CHANNEL_NAMES } from '../src/channels/words.ts';
 import { probeOf } from '../src/probes.ts';
-import { CHANNEL_NAMES } from '../src/selection.ts';
 import { BOT_TOKEN, CHAT_ID, type Chats, startChats } from './chats.ts';
 import { CHANNELS, FAULTS, fresh } from './subjects.ts';
 

@@ -1,6 +1,7 @@
 import { command } from '@runner/common/command';
 import type { Result } from '../delivery.ts';
 import { resultLine } from '../result-text.ts';
+import { entryNames } from '../spool/names.ts';
 
 export const flush = command({
   name: 'flush',
@@ -23,10 +24,9 @@ export const flush = command({
   },
   examples: ['runner notify flush', '* * * * * root runner notify flush'],
   async run(context) {
-    const { openSpool } = await import('../spool/spool.ts');
     // Nothing is loaded, read or told when there is nothing to do.
-    if (openSpool(context.paths).names().length === 0) return {};
-    const { flushAll } = await import('../flushing.ts');
+    if (entryNames(context.paths.notifySpool).length === 0) return {};
+    const { flushAll } = await import('../work.ts');
     await flushAll(context, context.options.now);
     return {};
   },

@@ -42,8 +42,7 @@ export const queue = command({
   ],
   async run({ io, paths, args, options, title }) {
     const action = actionOf(args.action, args.ids, options.all);
-    const { findAll, findThese, retry, waitingOf } = await import('../spool/listing.ts');
-    const { openSpool } = await import('../spool/spool.ts');
+    const { findAll, findThese, openSpool, retry, waitingOf } = await import('../spool/listing.ts');
     const spool = openSpool(paths);
     const places: readonly Place[] = options.dead ? ['dead'] : ['queue', 'dead'];
     const all = action === 'list' || options.all;

@@ -2,6 +2,8 @@ import { command } from '@runner/common/command';
 import { EXIT } from '@runner/common/failure';
 import { harmlessLine } from '@runner/common/harmless';
 import type { ChannelName } from '@runner/common/settings';
+import { fieldsOf, wordOf } from '../channels/fields.ts';
+import { WORDS } from '../channels/words.ts';
 import { problemText } from '../problem-text.ts';
 import type { TrialResult } from '../trial.ts';
 
@@ -42,7 +44,9 @@ export const test = command({
       const line = `${colour(MARKS[result])} ${channel.padEnd(8)}  ${wordsOf(each)}`;
       const more = [
         ...(hint === undefined ? [] : [harmlessLine(hint)]),
-        ...(moved_to === undefined ? [] : [`telegram_chat_id is ${moved_to} now, saved`]),
+        ...(moved_to === undefined
+          ? []
+          : [`${WORDS[channel].movingKey} is ${moved_to} now, saved`]),
       ];
       return [line, ...more.map((text) => `  → ${text}`)];
     });
@@ -54,11 +58,7 @@ export const test = command({
 function wordsOf(trial: TrialResult): string {
   if (trial.result === 'not_active') return 'not active: nothing was sent';
   if (trial.result !== 'delivered') return `${trial.result}: ${problemText(trial)}`;
-  const { chat, message_id, channel_id } = trial.answer as {
-    readonly chat?: Readonly<Record<'title' | 'type' | 'id', string>>;
-    readonly message_id?: string;
-    readonly channel_id?: string;
-  };
-  const place = chat ? `${chat.title} (${chat.type} ${chat.id})` : `channel ${channel_id}`;
-  return harmlessLine(`delivered: message ${message_id} in ${place}`);
+  const answer = fieldsOf(trial.answer);
+  const place = WORDS[trial.channel].placeOf(answer);
+  return harmlessLine(`delivered: message ${wordOf(answer.message_id)} in ${place}`);
 }

@@ -4,7 +4,7 @@ import { Failure, usage } from '@runner/common/failure';
 import { readIfThere } from '@runner/common/files';
 import { type Io, readAll } from '@runner/common/io';
 import type { ChannelName } from '@runner/common/settings';
-import { CHANNEL_NAMES } from '../selection.ts';
+import { CHANNEL_NAMES } from '../channels/words.ts';
 
 /** Far above any token or address: what is larger is the wrong file. */
 const FILE_MAX = 65_536;

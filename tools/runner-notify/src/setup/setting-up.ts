@@ -4,15 +4,17 @@ import { type Config, readConfig } from '@runner/common/config';
 import { editConfig } from '@runner/common/config-edit';
 import { canAsk } from '@runner/common/prompt';
 import { type ChannelName, notifySettingsOf } from '@runner/common/settings';
-import { activeChannels, CHANNEL_NAMES } from '../selection.ts';
+import { SERVICES } from '../channels/services.ts';
+import { SETUPS } from '../channels/setups.ts';
+import { CHANNEL_NAMES, WORDS } from '../channels/words.ts';
+import { probeOf, wireOf } from '../probes.ts';
+import { activeChannels } from '../selection.ts';
 import { resumeDestination } from '../spool/destination.ts';
 import { checkTemplates } from '../template-check.ts';
 import { type Dialogue, openDialogue } from './dialogue.ts';
-import { setUpDiscord } from './discord-setup.ts';
 import { type DraftValues, draftOf } from './draft.ts';
 import { type Inputs, readInputs, requireInputs, type SetupOptions } from './inputs.ts';
 import type { Prepared, Situation } from './situation.ts';
-import { setUpTelegram } from './telegram-setup.ts';
 
 /** What was saved; what `runner notify setup --json` prints. */
 export interface SetupReport {
@@ -25,14 +27,6 @@ export interface SetupReport {
     readonly tested: boolean;
   })[];
 }
-
-const SETUPS = { telegram: setUpTelegram, discord: setUpDiscord } as const;
-
-/** Legal values for what is still to be asked, so that the rest of the file can be checked. */
-const PLACEHOLDERS: Readonly<Record<ChannelName, DraftValues>> = {
-  telegram: { telegram_bot_token: '1:x', telegram_chat_id: '1', telegram_thread_id: undefined },
-  discord: { discord_webhook: 'https://discord.com/api/webhooks/1/x' },
-};
 
 type SetupContext = Pick<Context, 'io' | 'paths' | 'note' | 'errStyle'> & {
   readonly options: SetupOptions & { readonly 'no-test': boolean };
@@ -57,7 +51,8 @@ export async function setUp(context: SetupContext): Promise<SetupReport> {
 }
 
 async function chooseChannels(dialogue: Dialogue): Promise<readonly ChannelName[]> {
-  const choices = ['Telegram', 'Discord', 'Both'];
+  const titles = CHANNEL_NAMES.map((name) => WORDS[name].title);
+  const choices = [...titles, 'Both'];
   const number = await dialogue.choose('Where to announce deploys?', choices);
   const name = CHANNEL_NAMES[number];
   return name === undefined ? CHANNEL_NAMES : [name];
@@ -71,7 +66,17 @@ async function setUpChannels(
   dialogue: Dialogue | undefined,
 ): Promise<SetupReport> {
   const active = activeAfter(config, channels, io.env);
-  const situation: Situation = { io, config, inputs, dialogue, test: !options['no-test'], note };
+  const { env } = io;
+  const situation: Situation = {
+    io,
+    config,
+    inputs,
+    dialogue,
+    test: !options['no-test'],
+    note,
+    wire: (credentials) => wireOf(credentials, env, dialogue?.signal),
+    probe: (channel, credentials) => probeOf(channel, credentials, env, dialogue?.signal),
+  };
   const prepared: (Prepared & { readonly channel: ChannelName })[] = [];
   for (const channel of channels) {
     prepared.push({ channel, ...(await SETUPS[channel](situation)) });
@@ -102,7 +107,7 @@ function activeAfter(
 ): readonly ChannelName[] {
   const placeholders: DraftValues = Object.assign(
     {},
-    ...channels.map((name) => PLACEHOLDERS[name]),
+    ...channels.map((name) => SERVICES[name].placeholders),
   );
   const settings = notifySettingsOf(draftOf(config, placeholders), env);
   checkTemplates(settings, config.file.name);

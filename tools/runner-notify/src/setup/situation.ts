@@ -6,8 +6,7 @@ import type { Io } from '@runner/common/io';
 import { type ChannelName, type NotifySettings, notifySettingsOf } from '@runner/common/settings';
 import type { Problem } from '../channels/channel.ts';
 import type { Probe } from '../channels/probe.ts';
-import type { Reply } from '../channels/reply.ts';
-import { probeOf } from '../probes.ts';
+import type { Reply, Wire } from '../channels/reply.ts';
 import type { Dialogue } from './dialogue.ts';
 import { type DraftValues, draftOf } from './draft.ts';
 import type { Inputs } from './inputs.ts';
@@ -15,6 +14,9 @@ import { refusalOf, refusalText } from './refusal.ts';
 
 /** How often a secret or a chat is asked for before the setup gives up. */
 export const ATTEMPTS = 3;
+
+/** The credentials of all channels, as far as they are known. */
+type Credentials = Pick<NotifySettings, ChannelName>;
 
 export interface Situation {
   readonly io: Io;
@@ -26,6 +28,10 @@ export interface Situation {
   readonly test: boolean;
   /** One line for whoever reads stderr. */
   note(text: string): void;
+  /** To ask a service on; Ctrl-C ends what is asked. */
+  wire(credentials: Credentials): Wire;
+  /** Undefined when the credentials of the channel are not among these. */
+  probe(channel: ChannelName, credentials: Credentials): Probe | undefined;
 }
 
 /** One channel as it will be saved. */
@@ -86,7 +92,7 @@ export async function tryOut(
 ): Promise<{ readonly movedTo: string | undefined } | AfterTrial> {
   const { dialogue } = situation;
   const settings = settingsWith(situation, values);
-  const probe = probeOf(channel, settings, situation.io.env, dialogue?.signal) as Probe;
+  const probe = situation.probe(channel, settings) as Probe;
   for (;;) {
     const trial = await asking(situation, () => probe.sendTest());
     if (trial.delivered) {

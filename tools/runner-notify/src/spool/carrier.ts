@@ -5,15 +5,15 @@
 
 import { Failure } from '@runner/common/failure';
 import type { Io } from '@runner/common/io';
-import { takeLock } from '@runner/common/lock';
 import type { Paths } from '@runner/common/paths';
 import type { ChannelName } from '@runner/common/settings';
 import type { Complaint, Problem } from '../channels/channel.ts';
 import type { Clock } from '../clock.ts';
 import type { Ending, Next, Patience } from '../courier.ts';
 import type { Opened } from '../opening.ts';
-import { type Entry, type EntryName, entryName, idOf, timeOfName } from './entry.ts';
-import { lockFile, type Spool } from './spool.ts';
+import type { Entry } from './entry.ts';
+import { type EntryName, entryName, idOf, timeOfName } from './names.ts';
+import { lockChannel, type Spool } from './spool.ts';
 
 /** While another process holds the lock, milliseconds between two looks, and how many of them try the lock. */
 const LOOK = 150;
@@ -76,7 +76,7 @@ interface Own {
 
 /** The carrier of one channel; it works while something is waited for. */
 export function carrierFor(options: CarrierOptions): Carrier {
-  const { io, paths, clock, opened, spool, name: channel } = options;
+  const { io, clock, opened, spool, name: channel } = options;
   const own = new Map<EntryName, Own>();
   const unsaved = new Map<EntryName, Entry>();
   let lastTime = 0;
@@ -105,7 +105,7 @@ export function carrierFor(options: CarrierOptions): Carrier {
   };
 
   const ended = (ending: Ending) => {
-    if (ending.movedTo) opened.saveMove(ending.movedTo);
+    if (ending.movedTo) opened.saveMove(channel, ending.movedTo);
     settle(ending.name, carriedOf(ending));
   };
 
@@ -152,9 +152,8 @@ export function carrierFor(options: CarrierOptions): Carrier {
   };
 
   const lock = () => {
-    const holder = { pid: io.pid, command: options.title, since: io.now().toISOString() };
     try {
-      return takeLock(lockFile(paths, channel), 0, holder);
+      return lockChannel(options, channel);
     } catch (error) {
       // A disk that takes no entry may take no lock either: what is in memory is tried all the same.
       if (error instanceof Failure && unsaved.size > 0) return { release: () => {} };

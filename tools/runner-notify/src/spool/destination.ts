@@ -5,7 +5,7 @@
  */
 import { dirname } from 'node:path';
 import { Failure } from '@runner/common/failure';
-import { makeFolder, readIfThere, writeWhole } from '@runner/common/files';
+import { makeFolder, readIfThere, writeUnsynced } from '@runner/common/files';
 import type { Paths } from '@runner/common/paths';
 import type { ChannelName } from '@runner/common/settings';
 import type { Outcome, Problem, Rate } from '../channels/channel.ts';
@@ -104,7 +104,7 @@ export function openDestination(options: {
     state = { ...state, ...next };
     try {
       makeFolder(dirname(path), 0o700);
-      writeWhole(path, `${JSON.stringify(state)}\n`);
+      writeUnsynced(path, `${JSON.stringify(state)}\n`);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       if (!told) note(`${channel}: ${error.message}: other processes cannot know its rates`);
@@ -194,7 +194,7 @@ export function openDestination(options: {
 export function resumeDestination(paths: Paths, channel: ChannelName): void {
   const path = stateFile(paths, channel);
   const value = objectAt(path);
-  if (value?.stopped) writeWhole(path, `${JSON.stringify({ ...value, stopped: null })}\n`);
+  if (value?.stopped) writeUnsynced(path, `${JSON.stringify({ ...value, stopped: null })}\n`);
 }
 
 function objectAt(path: string): Partial<State> | undefined {

@@ -1,13 +1,12 @@
 /** Delivers what is due in the spool, whoever queued it; for `runner notify flush`. */
 import { setFlagsFromString } from 'node:v8';
 import type { Io } from '@runner/common/io';
-import { takeLock } from '@runner/common/lock';
 import type { Paths } from '@runner/common/paths';
 import type { ChannelName } from '@runner/common/settings';
 import type { Ending, Next, Patience } from '../courier.ts';
 import type { Opened } from '../opening.ts';
 import type { Entry } from './entry.ts';
-import { lockFile, type Spool } from './spool.ts';
+import { lockChannel, type Spool } from './spool.ts';
 
 /** Longest pause in the middle of a run, in milliseconds: the windows of the services' rates, and a little. */
 const PAUSE_MAX = 65_000;
@@ -36,8 +35,7 @@ export async function drain(
   // A run may take half an hour. Its garbage is short-lived: without this the space for it grows
   // until a thousand messages take a quarter more memory than 100 MB.
   setFlagsFromString('--semi-space-growth-factor=1');
-  const holder = { pid: io.pid, command: title, since: io.now().toISOString() };
-  const lock = takeLock(lockFile(paths, name), 0, holder);
+  const lock = lockChannel({ io, paths, title }, name);
   if (!lock) return { why: 'busy' };
   let left: Left | undefined;
   let delivered = 0;
@@ -58,7 +56,7 @@ export async function drain(
     spool.tidy(name, io.now());
     const courier = opened.courier(name, spool, new Map());
     await courier.bring(patience, (ending) => {
-      if (ending.movedTo) opened.saveMove(ending.movedTo);
+      if (ending.movedTo) opened.saveMove(name, ending.movedTo);
       if (ending.result === 'delivered') delivered += 1;
       ended(ending);
     });

@@ -29,36 +29,6 @@ export interface Entry {
   readonly maybe_duplicate: boolean;
 }
 
-/** Where an entry lies: sorts by time, the same in the queue and among the dead. */
-export type EntryName = `${string}.${ChannelName}.json`;
-
-const NAME = /^([0-9a-z]{9}-[0-9a-f]{4})\.(telegram|discord)\.json$/;
-
-/** Whether a file of the spool is an entry. */
-export function isEntryName(name: string): name is EntryName {
-  return NAME.test(name);
-}
-
-/** What `runner notify queue` calls an entry. */
-export function idOf(name: EntryName): string {
-  return name.slice(0, name.indexOf('.'));
-}
-
-export function channelOf(name: EntryName): ChannelName {
-  return NAME.exec(name)?.[2] as ChannelName;
-}
-
-/** The milliseconds that a name begins with. */
-export function timeOfName(name: EntryName): number {
-  return Number.parseInt(name.slice(0, 9), 36);
-}
-
-/** A name for a time in milliseconds; two that are made in the same one differ by chance. */
-export function entryName(time: number, random: Uint8Array, channel: ChannelName): EntryName {
-  const id = `${time.toString(36).padStart(9, '0')}-${Buffer.from(random).toString('hex').slice(0, 4)}`;
-  return `${id}.${channel}.json`;
-}
-
 /** A new entry. `event` is stored without secrets, and of its fields only those that are plain values. */
 export function newEntry(
   channel: ChannelName,

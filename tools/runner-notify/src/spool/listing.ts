@@ -1,14 +1,12 @@
 /** What `runner notify queue` shows of the spool, and what it does there. */
 
 import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/events';
-import { Failure, usage } from '@runner/common/failure';
-import type { Io } from '@runner/common/io';
-import { requireLock } from '@runner/common/lock';
-import type { Paths } from '@runner/common/paths';
+import { Failure } from '@runner/common/failure';
 import type { ChannelName } from '@runner/common/settings';
 import type { Problem } from '../channels/channel.ts';
-import { channelOf, type Entry, type EntryName, idOf } from './entry.ts';
-import { lockFile, type Place, type Spool } from './spool.ts';
+import type { Entry } from './entry.ts';
+import { channelOf, type EntryName, idOf } from './names.ts';
+import { type Locking, type Place, type Spool, waitForChannel } from './spool.ts';
 
 /** A message as `queue` prints it; `event` only with `show`. */
 export interface Waiting {
@@ -45,14 +43,14 @@ export function findAll(spool: Spool, places: readonly Place[]): Found[] {
   return places.flatMap((place) => spool.names(undefined, place).map((name) => ({ name, place })));
 }
 
-/** The messages of these ids. Throws `usage` for the first that is not there. */
+/** The messages of these ids. Throws `message_not_found` for the first that is not there. */
 export function findThese(spool: Spool, ids: readonly string[], places: readonly Place[]): Found[] {
   const all = findAll(spool, places);
   return [...new Set(ids)].map((id) => {
     const found = all.find(({ name }) => idOf(name) === id);
     if (found) return found;
     const where = places.length === 1 && places[0] === 'dead' ? 'was given up' : 'is in the queue';
-    throw usage(`invalid value '${id}' for '[IDS]...': no message of this id ${where}`);
+    throw new Failure('message_not_found', `no message ${id} ${where}`, { id });
   });
 }
 
@@ -91,21 +89,16 @@ const LOCK_WAIT = 5;
  * Makes messages due again, those that were given up as if they had just come. A destination that
  * was stopped stays so. Throws `locked` when another process is delivering for longer than 5 s.
  */
-export function retry(
-  { io, paths, title }: { io: Io; paths: Paths; title: string },
-  spool: Spool,
-  found: readonly Found[],
-): void {
+export function retry(by: Locking, spool: Spool, found: readonly Found[]): void {
   for (const channel of new Set(found.map(({ name }) => channelOf(name)))) {
-    const holder = { pid: io.pid, command: title, since: io.now().toISOString() };
-    const lock = requireLock(lockFile(paths, channel), `${channel}'s queue`, LOCK_WAIT, holder);
+    const lock = waitForChannel(by, channel, LOCK_WAIT);
     try {
       for (const { name, place } of found.filter((each) => channelOf(each.name) === channel)) {
         const entry = spool.read(name, place);
         if (entry === undefined) continue;
         if (entry === 'damaged')
           throw new Failure('file_unreadable', `the message ${idOf(name)} is damaged: drop it`);
-        const due = dueEntry(entry, io.now());
+        const due = dueEntry(entry, by.io.now());
         if (place === 'dead') spool.move(name, due, 'queue');
         else spool.save(name, due);
       }
@@ -118,3 +111,5 @@ export function retry(
 function dueEntry(entry: Entry, now: Date): Entry {
   return { ...entry, queued_at: now.toISOString(), attempts: 0, next_at: null, problem: null };
 }
+
+export { openSpool } from './spool.ts';

@@ -5,16 +5,18 @@ import { systemCode, systemFailure } from '@runner/common/failure';
 import {
   isThere,
   makeFolder,
-  namesIn,
   readIfThere,
   removeIfThere,
   sweepStrays,
   syncFolder,
   writeWhole,
 } from '@runner/common/files';
+import type { Io } from '@runner/common/io';
+import { type Holder, type Lock, requireLock, takeLock } from '@runner/common/lock';
 import type { Paths } from '@runner/common/paths';
 import type { ChannelName } from '@runner/common/settings';
-import { channelOf, type Entry, type EntryName, isEntryName, parseEntry } from './entry.ts';
+import { type Entry, parseEntry } from './entry.ts';
+import { channelOf, type EntryName, entryNames } from './names.ts';
 
 /** Largest file that is read, in bytes: the longest input line, escaped. */
 export const ENTRY_MAX = 33_554_432;
@@ -45,8 +47,31 @@ export function stateFile(paths: Paths, channel: ChannelName): string {
 }
 
 /** The kernel's lock of a channel: whoever holds it is the only one who sends. A dot: no app has that name. */
-export function lockFile(paths: Paths, channel: ChannelName): string {
+function lockFile(paths: Paths, channel: ChannelName): string {
   return join(paths.locksDir, `.notify-${channel}.lock`);
+}
+
+/** Who takes a lock; `title` is that of the command, for who finds it taken. */
+export interface Locking {
+  readonly io: Pick<Io, 'pid' | 'now'>;
+  readonly paths: Paths;
+  readonly title: string;
+}
+
+const holderOf = ({ io, title }: Locking): Holder => ({
+  pid: io.pid,
+  command: title,
+  since: io.now().toISOString(),
+});
+
+/** Takes the lock of a channel; undefined when another process holds it. */
+export function lockChannel(by: Locking, channel: ChannelName): Lock | undefined {
+  return takeLock(lockFile(by.paths, channel), 0, holderOf(by));
+}
+
+/** Waits so many seconds for the lock of a channel. Throws `locked`, naming who holds it. */
+export function waitForChannel(by: Locking, channel: ChannelName, seconds: number): Lock {
+  return requireLock(lockFile(by.paths, channel), `${channel}'s queue`, seconds, holderOf(by));
 }
 
 /** Makes nothing until something is saved. */
@@ -56,7 +81,6 @@ export function openSpool(paths: Paths): Spool {
     dead: join(paths.notifySpool, 'dead'),
   };
   const at = (name: EntryName, place: Place) => join(folders[place], name);
-  // Something else may stand where the folder should be: who saves is told.
   const isFolder = (folder: string) => isThere(`${folder}/.`);
 
   const spool: Spool = {
@@ -66,7 +90,7 @@ export function openSpool(paths: Paths): Spool {
     },
     names(channel, place = 'queue') {
       const folder = folders[place];
-      const names = isFolder(folder) ? namesIn(folder).filter(isEntryName) : [];
+      const names = entryNames(folder);
       return channel ? names.filter((name) => channelOf(name) === channel) : names;
     },
     has: (name, place = 'queue') => isThere(at(name, place)),

@@ -1,10 +1,9 @@
 /** The bot's token: asked for, and checked by getMe. */
 import { Failure } from '@runner/common/failure';
 import { Secret } from '@runner/common/secret';
-import { type Bot, type Me, openBot } from '../channels/telegram/bot.ts';
-import { wireOf } from '../probes.ts';
-import { isRefused, refusalOf, refusalText } from './refusal.ts';
-import { ATTEMPTS, insisting, type Situation, settingsWith } from './situation.ts';
+import { isRefused, refusalOf, refusalText } from '../../../setup/refusal.ts';
+import { ATTEMPTS, insisting, type Situation, settingsWith } from '../../../setup/situation.ts';
+import { type Bot, type Me, openBot } from '../bot.ts';
 
 /** What @BotFather gives. */
 const TOKEN = /^[1-9]\d{0,16}:[A-Za-z0-9_-]{20,}$/;
@@ -49,9 +48,5 @@ function botOf(situation: Situation, token: Secret): Bot {
   const values = { telegram_bot_token: token.reveal(), telegram_chat_id: '0' };
   const { telegram } = settingsWith(situation, values);
   const settings = { telegram, discord: undefined };
-  return openBot(
-    telegram?.apiUrl ?? '',
-    token,
-    wireOf(settings, situation.io.env, situation.dialogue?.signal),
-  );
+  return openBot(telegram?.apiUrl ?? '', token, situation.wire(settings));
 }

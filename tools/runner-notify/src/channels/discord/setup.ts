@@ -1,14 +1,19 @@
 /** Sets up the webhook chat service: its address, a look at it, a test embed. */
 import { Failure } from '@runner/common/failure';
 import { Secret } from '@runner/common/secret';
-import { discordProbe } from '../channels/discord/probe.ts';
-import { type Webhook, webhookOf } from '../channels/discord/webhook.ts';
-import { fieldsOf, wordOf } from '../channels/fields.ts';
-import type { Inspection } from '../channels/probe.ts';
-import type { Reply } from '../channels/reply.ts';
-import { wireOf } from '../probes.ts';
-import { isRefused, refusalOf, refusalText } from './refusal.ts';
-import { ATTEMPTS, insisting, type Prepared, type Situation, tryOut } from './situation.ts';
+import { isRefused, refusalOf, refusalText } from '../../setup/refusal.ts';
+import {
+  ATTEMPTS,
+  insisting,
+  type Prepared,
+  type Situation,
+  tryOut,
+} from '../../setup/situation.ts';
+import { fieldsOf, wordOf } from '../fields.ts';
+import type { Inspection } from '../probe.ts';
+import type { Reply } from '../reply.ts';
+import { discordProbe } from './probe.ts';
+import { type Webhook, webhookOf } from './webhook.ts';
 
 const NOT_A_WEBHOOK =
   'that is not a webhook address: https://discord.com/api/webhooks/<number>/<token>';
@@ -72,11 +77,11 @@ function readAddress(text: string): Webhook | Failure {
 }
 
 async function lookAt(
-  { io, dialogue }: Situation,
+  situation: Situation,
   { address }: Webhook,
 ): Promise<Reply<Inspection['facts']>> {
   const discord = { webhook: new Secret(address) };
-  const wire = wireOf({ telegram: undefined, discord }, io.env, dialogue?.signal);
+  const wire = situation.wire({ telegram: undefined, discord });
   const { facts, problem } = await discordProbe(discord, wire).inspect();
   return problem ? { problem, answer: undefined } : { value: facts, httpStatus: 200 };
 }

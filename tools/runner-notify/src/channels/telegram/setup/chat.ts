@@ -1,15 +1,15 @@
 /** The chat that hears of deploys: found, or entered by hand, and whether the bot may post there. */
 
 import { Failure } from '@runner/common/failure';
-import type { ChatFacts } from '../channels/telegram/bot.ts';
-import { rightsOf } from '../channels/telegram/rights.ts';
+import type { Dialogue } from '../../../setup/dialogue.ts';
+import { CHAT_ID } from '../../../setup/inputs.ts';
+import { refusalOf, refusalText } from '../../../setup/refusal.ts';
+import { ATTEMPTS, insisting, type Situation } from '../../../setup/situation.ts';
+import type { ChatFacts } from '../bot.ts';
+import { rightsOf } from '../rights.ts';
 import { detectChat } from './detect-chat.ts';
-import type { Dialogue } from './dialogue.ts';
-import { CHAT_ID } from './inputs.ts';
-import { refusalOf, refusalText } from './refusal.ts';
 import { chatTitle, type Topic } from './seen-chats.ts';
-import { ATTEMPTS, insisting, type Situation } from './situation.ts';
-import type { KnownBot } from './telegram-token.ts';
+import type { KnownBot } from './token.ts';
 
 /** A chat that the bot may post in, or that the person insists on. */
 export interface ChosenChat {

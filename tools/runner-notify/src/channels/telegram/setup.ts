@@ -1,7 +1,7 @@
 /** Sets up the bot chat service, in the order of REQUIREMENTS 4.5. */
-import { type Prepared, type Situation, tryOut } from './situation.ts';
-import { type ChosenChat, chooseChat } from './telegram-chat.ts';
-import { type KnownBot, knownBot } from './telegram-token.ts';
+import { type Prepared, type Situation, tryOut } from '../../setup/situation.ts';
+import { type ChosenChat, chooseChat } from './setup/chat.ts';
+import { type KnownBot, knownBot } from './setup/token.ts';
 
 /** Token, chat, test message; nothing is saved yet. */
 export async function setUpTelegram(situation: Situation): Promise<Prepared> {

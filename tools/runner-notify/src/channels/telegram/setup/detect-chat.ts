@@ -1,9 +1,9 @@
 /** Finds the chat by a message that the person sends to the bot; REQUIREMENTS 4.5. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Bot, Me } from '../channels/telegram/bot.ts';
-import { PRIVACY_ADVICE } from '../channels/telegram/rights.ts';
-import type { Dialogue } from './dialogue.ts';
-import { refusalOf, refusalText } from './refusal.ts';
+import type { Dialogue } from '../../../setup/dialogue.ts';
+import { refusalOf, refusalText } from '../../../setup/refusal.ts';
+import type { Bot, Me } from '../bot.ts';
+import { PRIVACY_ADVICE } from '../rights.ts';
 import { chatTitle, type SeenChat, seenChats } from './seen-chats.ts';
 
 /** How long a message is waited for, in milliseconds. */

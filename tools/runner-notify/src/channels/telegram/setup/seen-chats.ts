@@ -1,6 +1,6 @@
 /** The chats that show in a bot's updates: core.telegram.org/bots/api#update. */
-import { type Fields, fieldsOf, wordOf } from '../channels/fields.ts';
-import { type ChatFacts, chatFactsOf } from '../channels/telegram/bot.ts';
+import { type Fields, fieldsOf, wordOf } from '../../fields.ts';
+import { type ChatFacts, chatFactsOf } from '../bot.ts';
 
 export interface Topic {
   readonly id: number;

@@ -1,0 +1,10 @@
+/** The services that deploys are announced in. */
+import type { ChannelName } from '@runner/common/settings';
+import { discordService } from './discord/service.ts';
+import type { Service } from './service.ts';
+import { telegramService } from './telegram/service.ts';
+
+export const SERVICES: Readonly<Record<ChannelName, Service>> = {
+  telegram: telegramService,
+  discord: discordService,
+};

@@ -1,0 +1,10 @@
+/** How each channel is set up: asks for what is missing and tries it; nothing is saved yet. */
+import type { ChannelName } from '@runner/common/settings';
+import type { Prepared, Situation } from '../setup/situation.ts';
+import { setUpDiscord } from './discord/setup.ts';
+import { setUpTelegram } from './telegram/setup.ts';
+
+export const SETUPS: Readonly<Record<ChannelName, (situation: Situation) => Promise<Prepared>>> = {
+  telegram: setUpTelegram,
+  discord: setUpDiscord,
+};
