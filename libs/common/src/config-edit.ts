@@ -1,7 +1,8 @@
 /** Changing config.yml: written whole, comments and order kept, under the registry's lock. */
-import { chmodSync } from 'node:fs';
+import { accessSync, chmodSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { CONFIG_MAX, type ConfigChange, editedYaml, readYaml } from './config.ts';
+import { Failure, systemFailure } from './failure.ts';
 import { isThere, makeFolder, readIfThere, sweepStrays, writeWhole } from './files.ts';
 import type { Io } from './io.ts';
 import { requireLock } from './lock.ts';
@@ -11,6 +12,21 @@ import { notifySettingsOf } from './settings.ts';
 
 /** Longest wait for another command's change, in seconds; a change takes milliseconds. */
 const EDIT_WAIT = 20;
+
+/**
+ * Tells before anybody is asked anything that config.yml cannot be changed. Throws `not_writable`.
+ */
+export function requireWritable(paths: Paths): void {
+  let folder = dirname(paths.config);
+  while (!isThere(folder) && dirname(folder) !== folder) folder = dirname(folder);
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    if (!statSync(folder).isDirectory())
+      throw new Failure('not_writable', `${folder} is not a folder`);
+  } catch (error) {
+    throw systemFailure(error, `write ${paths.config}`);
+  }
+}
 
 /**
  * Changes keys of config.yml under the registry's lock, from what is on disk at that moment, and

@@ -6,6 +6,9 @@ import type { Paths } from './paths.ts';
 /** Keys of config.yml whose values are secrets. */
 const SECRETS = /^\s*(?:telegram_bot_token|discord_webhook)\s*:\s*\S/m;
 
+/** How the sentence begins. */
+export const EXPOSED = 'others may read the secrets in';
+
 /** A sentence with the command that mends it when others may read secrets in config.yml. */
 export function configExposure(paths: Paths): string | undefined {
   try {
@@ -16,5 +19,5 @@ export function configExposure(paths: Paths): string | undefined {
     // Missing or unreadable: whoever needs it says so.
     return undefined;
   }
-  return `others may read the secrets in ${paths.config}: run chmod 600 ${paths.config}`;
+  return `${EXPOSED} ${paths.config}: run chmod 600 ${paths.config}`;
 }

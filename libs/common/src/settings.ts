@@ -1,7 +1,7 @@
 /** What config.yml says: the code host, the block, the section `notify`; today's layout and the earlier one. */
 import { httpAddress } from './addresses.ts';
 import { type Config, CREDENTIALS } from './config.ts';
-import { check, type Schema, section } from './schema.ts';
+import { check, type Entry, type Schema, section } from './schema.ts';
 import { Secret } from './secret.ts';
 
 // Empty values are legal: they switch the channel off.
@@ -77,6 +77,19 @@ function pick(
 
 type Env = Readonly<Record<string, string | undefined>>;
 
+/** `config.yml:3: notify.discord_webhook`: where a key stands, for people. */
+function placeOf(config: Config, path: readonly string[]): string {
+  let tree = config.tree;
+  let line = '';
+  for (const key of path) {
+    const entry: Entry | undefined =
+      tree?.kind === 'map' ? tree.entries.find((each) => each.key === key) : undefined;
+    line = entry ? `:${entry.line}` : '';
+    tree = entry?.value;
+  }
+  return `${config.file.name}${line}: ${path.join('.')}`;
+}
+
 /** Where the code host answers: addresses without a slash at the end. */
 export interface CodeHost {
   readonly apiUrl: string;
@@ -89,7 +102,7 @@ export function codeHostOf(config: Config, env: Env): CodeHost {
   const choose = (variable: string, key: string, fallback: string) =>
     httpAddress(
       env[variable] || (values.get(key) as string | undefined) || fallback,
-      env[variable] ? variable : `${config.file.name}: ${key}`,
+      env[variable] ? variable : placeOf(config, [key]),
     );
   return {
     apiUrl: choose('RUNNER_CODE_HOST_API_URL', 'code_host_api_url', 'https://api.github.com'),
@@ -126,7 +139,7 @@ export function notifySettingsOf(config: Config, env: Env): NotifySettings {
   const botToken = credential('telegram_bot_token');
   const chatId = credential('telegram_chat_id');
   const webhook = credential('discord_webhook');
-  const at = (key: string) => `${config.file.name}: notify.${key}`;
+  const at = (key: string) => placeOf(config, notify.has(key) ? ['notify', key] : [key]);
   const apiUrl =
     env.RUNNER_TELEGRAM_API_URL || (notify.get('telegram_api_url') as string | undefined);
   const templates = section(notify, 'templates');

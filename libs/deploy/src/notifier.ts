@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import { lineOf } from '@runner/common/audit';
 import type { NotifyChoice } from '@runner/common/deploy-file';
 import type { DeployEvent } from '@runner/common/events';
+import { EXPOSED } from '@runner/common/exposure';
 import type { Io } from '@runner/common/io';
 
 /** Longest wait for the chats after a deploy, in milliseconds. */
@@ -72,7 +73,8 @@ async function finish(
   clearTimeout(timer);
   const lines = words()
     .split('\n')
-    .filter((line) => line !== '');
+    // The deploy has said it itself.
+    .filter((line) => line !== '' && !line.includes(`: ${EXPOSED}`));
   if (outcome !== 'late') return lines;
   child.stderr?.destroy();
   child.unref();

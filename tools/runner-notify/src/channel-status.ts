@@ -1,6 +1,7 @@
 /** Everything that is known about each channel; what `runner notify status` prints. */
 
 import { type Config, readConfig } from '@runner/common/config';
+import { configExposure } from '@runner/common/exposure';
 import type { Io } from '@runner/common/io';
 import type { Paths } from '@runner/common/paths';
 import {
@@ -15,6 +16,7 @@ import type { Fields } from './channels/fields.ts';
 import { SERVICES } from './channels/services.ts';
 import { CHANNEL_NAMES, WORDS } from './channels/words.ts';
 import { credentialAt, destinationDigest } from './credentials.ts';
+import { whyInactive } from './inactive.ts';
 import { probeOf } from './probes.ts';
 import { activeChannels } from './selection.ts';
 import { checkTemplates } from './template-check.ts';
@@ -51,22 +53,32 @@ export interface NotifyStatus {
   readonly max_deploy_retries: number;
 }
 
-/** Asks the services about configured channels unless `offline`. Throws `config_invalid`. */
-export async function notifyStatus(paths: Paths, io: Io, offline: boolean): Promise<NotifyStatus> {
+/**
+ * Asks the services about configured channels unless `offline`. `inactive` and `exposed` are
+ * sentences for people. Throws `config_invalid`.
+ */
+export async function notifyStatus(
+  paths: Paths,
+  io: Io,
+  offline: boolean,
+): Promise<{ value: NotifyStatus; inactive: string | undefined; exposed: string | undefined }> {
   const config = readConfig(paths);
   const settings = notifySettingsOf(config, io.env);
   const templates = checkTemplates(settings, paths.config);
   const channels = await Promise.all(
     CHANNEL_NAMES.map((name) => channelStatus(name, config, settings, paths, io, offline)),
   );
-  return {
+  const active = channels.filter((each) => each.active);
+  const value: NotifyStatus = {
     config: paths.config,
-    healthy: healthOf(channels.filter(({ active }) => active)),
+    healthy: healthOf(active),
     channels,
     templates,
     verbose_errors: settings.verboseErrors,
     max_deploy_retries: maxDeployRetries(config),
   };
+  const inactive = active.length === 0 ? whyInactive(config, settings) : undefined;
+  return { value, inactive, exposed: configExposure(paths) };
 }
 
 function healthOf(active: readonly ChannelStatus[]): boolean | null {

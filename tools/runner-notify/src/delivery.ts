@@ -127,11 +127,7 @@ export function openDelivery(options: DeliveryOptions): Delivery {
         appChoice(paths, record.project, notice.instance, noteOnce),
       );
       if ('reason' in selection) {
-        if (selection.reason === 'not_configured') {
-          noteOnce(
-            `no channel is configured: set telegram_bot_token and telegram_chat_id, or discord_webhook, in ${paths.config}`,
-          );
-        }
+        if (selection.reason === 'not_configured') noteOnce(opened.whyInactive());
         const { reason } = selection;
         const skipped = {
           ...headOf(notice, null),

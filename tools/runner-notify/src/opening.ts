@@ -2,6 +2,7 @@
 
 import { readConfig } from '@runner/common/config';
 import { editConfig } from '@runner/common/config-edit';
+import { configExposure } from '@runner/common/exposure';
 import { Failure } from '@runner/common/failure';
 import type { Io } from '@runner/common/io';
 import type { Paths } from '@runner/common/paths';
@@ -13,6 +14,7 @@ import { WORDS } from './channels/words.ts';
 import type { Clock } from './clock.ts';
 import { type Courier, courierFor } from './courier.ts';
 import { destinationDigest, secretsOf } from './credentials.ts';
+import { whyInactive } from './inactive.ts';
 import { type Notice, noticeOf } from './notice.ts';
 import { type Announceable, announceableOf } from './records.ts';
 import { activeChannels } from './selection.ts';
@@ -31,6 +33,8 @@ export interface Opened {
   render(name: ChannelName, notice: Notice): Message[];
   /** `unsaved`: see courierFor. */
   courier(name: ChannelName, spool: Spool, unsaved: Map<EntryName, Entry>): Courier;
+  /** Why no channel is active. */
+  whyInactive(): string;
   /** Saves the new id of a destination that has moved: a group that has become a supergroup. */
   saveMove(name: ChannelName, id: string): void;
 }
@@ -46,7 +50,10 @@ export interface OpeningOptions {
 
 /** Reads config.yml once. Throws `config_invalid`, `insecure_address` or `file_unreadable`. */
 export function openChannels({ io, paths, clock, title, note }: OpeningOptions): Opened {
-  const settings = notifySettingsOf(readConfig(paths), io.env);
+  const config = readConfig(paths);
+  const settings = notifySettingsOf(config, io.env);
+  const exposed = configExposure(paths);
+  if (exposed) note(exposed);
   const redact = redactor(secretsOf(settings));
   const line = { env: io.env, redact };
   const channels = new Map<ChannelName, Channel | undefined>();
@@ -83,6 +90,7 @@ export function openChannels({ io, paths, clock, title, note }: OpeningOptions):
       };
       return courierFor({ spool, channel, destination, clock, render, note: noteOnce }, unsaved);
     },
+    whyInactive: () => whyInactive(config, settings),
     saveMove(name, id) {
       const { movingKey: key } = WORDS[name];
       if (key === undefined) return;

@@ -1,17 +1,18 @@
 /** Test notifications: which channels get one, and what came of it. */
 
-import { readConfig } from '@runner/common/config';
+import { type Config, readConfig } from '@runner/common/config';
 import { editConfig } from '@runner/common/config-edit';
 import { Failure } from '@runner/common/failure';
 import type { Io } from '@runner/common/io';
-import type { Paths } from '@runner/common/paths';
-import { type ChannelName, notifySettingsOf } from '@runner/common/settings';
+import { type ChannelName, type NotifySettings, notifySettingsOf } from '@runner/common/settings';
 import type { Problem } from './channels/channel.ts';
 import type { Trial } from './channels/probe.ts';
 import { CHANNEL_NAMES, WORDS } from './channels/words.ts';
+import { whyInactive } from './inactive.ts';
 import { probeOf } from './probes.ts';
 import { activeChannels } from './selection.ts';
-import { resumeDestination } from './spool/destination.ts';
+import type { Locking } from './spool/spool.ts';
+import { keepTrial } from './trial-state.ts';
 
 /** What came of one test notification; problems have the fields of `Problem`. */
 export type TrialResult = {
@@ -26,15 +27,15 @@ export type TrialResult = {
 
 /** Sends one test notification to each active channel that `asked` names. Throws `not_configured`. */
 export async function tryChannels(
-  paths: Paths,
-  io: Io,
+  { io, paths, title }: Locking & { readonly io: Io },
   asked: ChannelName | 'both' | undefined,
 ): Promise<TrialResult[]> {
-  const settings = notifySettingsOf(readConfig(paths), io.env);
+  const config = readConfig(paths);
+  const settings = notifySettingsOf(config, io.env);
   const active = activeChannels(settings);
   const named = CHANNEL_NAMES.filter((name) => asked === 'both' || asked === name);
   const wanted = asked === undefined ? active : named;
-  if (!wanted.some((name) => active.includes(name))) throw notConfigured(paths, asked);
+  if (!wanted.some((name) => active.includes(name))) throw notConfigured(config, settings, asked);
   return Promise.all(
     wanted.map(async (channel): Promise<TrialResult> => {
       const probe = active.includes(channel) ? probeOf(channel, settings, io.env) : undefined;
@@ -43,9 +44,10 @@ export async function tryChannels(
       const { movingKey } = WORDS[channel];
       if (trial.delivered && trial.movedTo !== undefined && movingKey !== undefined) {
         const change = { path: ['notify', movingKey], value: trial.movedTo };
-        editConfig(paths, io, 'notify test', [change]);
+        editConfig(paths, io, title, [change]);
       }
-      if (trial.delivered) resumeDestination(paths, channel);
+      const moved = notifySettingsOf(readConfig(paths), io.env);
+      keepTrial({ io, paths, title }, channel, moved, trial.delivered ? null : trial.problem);
       return trialResult(channel, trial);
     }),
   );
@@ -69,11 +71,12 @@ export function trialResult(channel: ChannelName, trial: Trial): TrialResult {
   };
 }
 
-/** Says which keys make the wanted channels. */
-export function notConfigured(paths: Paths, asked: ChannelName | 'both' | undefined): Failure {
-  const what = asked === undefined || asked === 'both' ? 'no channel' : asked;
-  return new Failure(
-    'not_configured',
-    `${what} is ${asked === undefined || asked === 'both' ? '' : 'not '}active: run \`runner notify setup\`, or see section notify of ${paths.config}`,
-  );
+/** Says why none of the wanted channels is active. */
+function notConfigured(
+  config: Config,
+  settings: NotifySettings,
+  asked: ChannelName | 'both' | undefined,
+): Failure {
+  const wanted = asked === undefined || asked === 'both' ? CHANNEL_NAMES : [asked];
+  return new Failure('not_configured', whyInactive(config, settings, wanted));
 }

@@ -151,12 +151,26 @@ for (const [args, sentence] of [
   [['drop'], 'the following required arguments were not provided: [IDS]...'],
   [['drop', 'x', '--all'], "the argument '--all' cannot be used with '[IDS]...'"],
   [['show', '--all'], "the argument '--all' cannot be used with 'show'"],
-  [['retry', '../x'], "invalid value '../x' for '[IDS]...': no message of this id is in the queue"],
-  [['drop', 'x', '--dead'], "invalid value 'x' for '[IDS]...': no message of this id was given up"],
 ] as const) {
   test(`queue ${args.join(' ')} is wrong usage`, async () => {
     const ended = await queue(...args);
     assert.equal([ended.status, ended.stdout, ended.stderr], [2, '', `error: ${sentence}\n`]);
+  });
+}
+
+for (const [args, sentence] of [
+  [['show', 'mib0k3v1c-9f2e'], 'no message mib0k3v1c-9f2e waits or was given up'],
+  [['retry', '../x'], 'no message ../x waits or was given up'],
+  [['drop', 'x', '--dead'], 'no message x was given up'],
+] as const) {
+  test(`queue ${args.join(' ')} is a failure with a code, and nothing else is touched`, async () => {
+    const { waiting } = await waitingAndDead();
+    const ended = await queue(...args, '--json');
+    assert.is(ended.status, 1);
+    assert.is(ended.stderr, `runner notify queue: ${sentence} (message_not_found)\n`);
+    const { error, message, id } = JSON.parse(ended.stdout);
+    assert.equal([error, message, id], ['message_not_found', sentence, args[1]]);
+    assert.ok((await messages('list')).some((each) => each.id === waiting));
   });
 }
 

@@ -17,11 +17,10 @@ export const status = command({
   examples: ['runner notify status', 'runner notify status --offline --json'],
   async run({ io, paths, options, note }) {
     const { notifyStatus } = await import('../channel-status.ts');
-    const value = await notifyStatus(paths, io, options.offline);
-    if (!value.channels.some(({ active }) => active)) {
-      note(
-        `no channel is active: run \`runner notify setup\`, or see section notify of ${paths.config}`,
-      );
+    const { value, inactive, exposed } = await notifyStatus(paths, io, options.offline);
+    if (exposed) note(exposed);
+    if (inactive) {
+      note(inactive);
       return { value, status: EXIT.notConfigured };
     }
     return { value, status: value.healthy === false ? EXIT.failed : EXIT.ok };

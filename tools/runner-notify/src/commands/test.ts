@@ -30,10 +30,10 @@ export const test = command({
   },
   exits: [[EXIT.notConfigured, 'no such channel is active']],
   examples: ['runner notify test', 'runner notify test --channel telegram --json'],
-  async run({ io, paths, options }) {
+  async run(context) {
     const { tryChannels } = await import('../trial.ts');
-    const asked = options.channel as ChannelName | 'both' | undefined;
-    const channels = await tryChannels(paths, io, asked);
+    const asked = context.options.channel as ChannelName | 'both' | undefined;
+    const channels = await tryChannels(context, asked);
     const arrived = channels.every(({ result }) => result === 'delivered');
     return { value: { channels } satisfies Report, status: arrived ? EXIT.ok : EXIT.failed };
   },

@@ -1,7 +1,7 @@
 /** `runner notify setup`: everything is asked and tried first, then saved at once. */
 import type { Context } from '@runner/common/command';
 import { type Config, readConfig } from '@runner/common/config';
-import { editConfig } from '@runner/common/config-edit';
+import { editConfig, requireWritable } from '@runner/common/config-edit';
 import { canAsk } from '@runner/common/prompt';
 import { type ChannelName, notifySettingsOf } from '@runner/common/settings';
 import { SERVICES } from '../channels/services.ts';
@@ -9,8 +9,8 @@ import { SETUPS } from '../channels/setups.ts';
 import { CHANNEL_NAMES, WORDS } from '../channels/words.ts';
 import { probeOf, wireOf } from '../probes.ts';
 import { activeChannels } from '../selection.ts';
-import { resumeDestination } from '../spool/destination.ts';
 import { checkTemplates } from '../template-check.ts';
+import { keepTrial } from '../trial-state.ts';
 import { type Dialogue, openDialogue } from './dialogue.ts';
 import { type DraftValues, draftOf } from './draft.ts';
 import { type Inputs, readInputs, requireInputs, type SetupOptions } from './inputs.ts';
@@ -37,6 +37,7 @@ export async function setUp(context: SetupContext): Promise<SetupReport> {
   const { io, options } = context;
   const inputs = readInputs(io, options);
   const config = readConfig(context.paths);
+  requireWritable(context.paths);
   if (inputs.stdinUsed || !canAsk(io)) {
     requireInputs(inputs);
     return setUpChannels(context, config, inputs, inputs.channels, undefined);
@@ -85,7 +86,9 @@ async function setUpChannels(
   const values: DraftValues = Object.assign({ channel }, ...prepared.map((each) => each.values));
   const changes = Object.entries(values).map(([key, value]) => ({ path: ['notify', key], value }));
   editConfig(paths, io, 'notify setup', changes);
-  for (const name of channels) resumeDestination(paths, name);
+  const saved = notifySettingsOf(readConfig(paths), io.env);
+  for (const { channel: name, tested } of prepared)
+    keepTrial({ io, paths, title: 'notify setup' }, name, saved, tested ? null : undefined);
   const kept = active.filter((name) => !channels.includes(name));
   for (const name of kept) note(`${name} is configured already and stays active`);
   return {

@@ -80,19 +80,22 @@ const NOTHING: Omit<State, 'destination'> = {
   last_error: null,
 };
 
-/**
- * Reads a destination's state; one that cannot be read, or is about other credentials, is an empty
- * one. `note` is told once when it cannot be written: the rates then hold in this process alone.
- */
-export function openDestination(options: {
+export interface DestinationOptions {
   readonly paths: Paths;
   readonly channel: ChannelName;
   /** Digest of the credentials. */
   readonly digest: string;
   readonly rates: readonly Rate[];
+  /** Milliseconds since 1970. */
   now(): number;
   note(text: string): void;
-}): Destination {
+}
+
+/**
+ * Reads a destination's state; one that cannot be read, or is about other credentials, is an empty
+ * one. `note` is told once when it cannot be written: the rates then hold in this process alone.
+ */
+export function openDestination(options: DestinationOptions): Destination {
   const { paths, channel, digest, rates, now, note } = options;
   const path = stateFile(paths, channel);
   const longest = Math.max(...rates.map(({ count }) => count));
@@ -190,11 +193,26 @@ export function openDestination(options: {
   };
 }
 
-/** Lets messages be sent again to a destination that was stopped; for a command that has mended or tested it. */
-export function resumeDestination(paths: Paths, channel: ChannelName): void {
+/**
+ * Keeps what a test message has shown of a destination: `problem` is null when it arrived, and
+ * undefined when none was sent. Unless there is one, messages are sent again to a destination that
+ * was stopped. Call it under the channel's lock.
+ */
+export function recordTrial(
+  { paths, channel, digest, now }: Pick<DestinationOptions, 'paths' | 'channel' | 'digest' | 'now'>,
+  problem: Problem | null | undefined,
+): void {
+  const at = new Date(now()).toISOString();
   const path = stateFile(paths, channel);
-  const value = objectAt(path);
-  if (value?.stopped) writeUnsynced(path, `${JSON.stringify({ ...value, stopped: null })}\n`);
+  const state = stateOf(path, digest);
+  const next: State = {
+    ...state,
+    ...(problem ? { last_error: { at, ...problem } } : { stopped: null, trouble: NOTHING.trouble }),
+    ...(problem === null && { last_success: at }),
+  };
+  if (JSON.stringify(next) === JSON.stringify(state)) return;
+  makeFolder(dirname(path), 0o700);
+  writeUnsynced(path, `${JSON.stringify(next)}\n`);
 }
 
 function objectAt(path: string): Partial<State> | undefined {

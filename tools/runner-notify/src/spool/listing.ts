@@ -49,7 +49,8 @@ export function findThese(spool: Spool, ids: readonly string[], places: readonly
   return [...new Set(ids)].map((id) => {
     const found = all.find(({ name }) => idOf(name) === id);
     if (found) return found;
-    const where = places.length === 1 && places[0] === 'dead' ? 'was given up' : 'is in the queue';
+    const where =
+      places.length === 1 && places[0] === 'dead' ? 'was given up' : 'waits or was given up';
     throw new Failure('message_not_found', `no message ${id} ${where}`, { id });
   });
 }
