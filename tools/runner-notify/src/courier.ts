@@ -2,14 +2,15 @@
  * Brings what waits in the spool to one channel, one exchange at a time: in order for each deploy,
  * within the rates, again when that may help. Whoever calls it holds the channel's lock.
  */
-import { Failure } from '@runner/common/failure';
 import type { Channel, Complaint, Message, Outcome, Problem } from './channels/channel.ts';
 import type { Clock } from './clock.ts';
-import type { Destination, Wait, WaitKind } from './spool/destination.ts';
+import type { Destination } from './spool/destination.ts';
 import type { Entry } from './spool/entry.ts';
+import { keepingOf } from './spool/keeping.ts';
 import type { EntryName } from './spool/names.ts';
 import type { Spool } from './spool/spool.ts';
-import { mayHaveArrived, PAUSE_MAX, pauseAfter } from './spool/trouble.ts';
+import { mayHaveArrived, pauseAfter } from './spool/trouble.ts';
+import { type Next, turnsFor } from './spool/turns.ts';
 
 /** A message is given up when it is older than a day, in milliseconds, and was tried so many times. */
 const AGE_MAX = 86_400_000;
@@ -26,17 +27,6 @@ export interface Ending {
   /** A message was refused as it was and delivered as plain text or shortened. */
   readonly degraded: Complaint | undefined;
   readonly movedTo: string | undefined;
-}
-
-/** The next exchange that could be made. */
-export interface Next {
-  readonly name: EntryName;
-  /** Milliseconds until it can be made. */
-  readonly wait: number;
-  /** `backoff`: the message itself has been tried in vain. */
-  readonly why: WaitKind | 'backoff';
-  /** What went wrong at the destination, when that is why. */
-  readonly problem: Problem | undefined;
 }
 
 /** How long to go on. */
@@ -62,12 +52,6 @@ export interface Courier {
   bring(patience: Patience, ended: (ending: Ending) => void): Promise<void>;
 }
 
-/** What the courier knows of a waiting entry without reading it again. */
-interface Known {
-  readonly deploy: string;
-  readonly nextAt: number;
-}
-
 /** An entry in work: its messages, in the forms that were not refused. */
 interface Work {
   readonly name: EntryName;
@@ -82,92 +66,13 @@ export function courierFor(
   unsaved: Map<EntryName, Entry> = new Map(),
 ): Courier {
   const { spool, channel, destination, clock, note } = options;
-  /** What waits, oldest first; undefined: not read yet. */
-  const known = new Map<EntryName, Known | undefined>();
-  const tried = new Set<EntryName>();
+  const keeping = keepingOf(spool, channel.name, unsaved, note);
+  const turns = turnsFor({ keeping, channel: channel.name, destination, clock, note });
   let work: Work | undefined;
-  let told = false;
 
-  const read = (name: EntryName) => unsaved.get(name) ?? spool.read(name);
   const save = (name: EntryName, entry: Entry) => {
-    known.set(name, knownOf(entry, clock.now()));
-    if (unsaved.has(name)) {
-      unsaved.set(name, entry);
-      return;
-    }
-    // Somebody has dropped it: it must not come back.
-    if (!spool.has(name)) return;
-    try {
-      spool.save(name, entry);
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      if (!told) note(`${channel.name}: ${error.message}: a message may be repeated`);
-      told = true;
-    }
-  };
-  const remove = (name: EntryName) => {
-    if (!unsaved.delete(name)) spool.remove(name);
-  };
-  const bury = (name: EntryName, entry: Entry | undefined) => {
-    try {
-      if (!unsaved.delete(name)) spool.move(name, entry, 'dead');
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      note(`${channel.name}: ${error.message}: the message is dropped`);
-      spool.remove(name);
-    }
-  };
-
-  /** Looks into the folder again: with a thousand that wait this is no work for every message. */
-  const refresh = () => {
-    const names = [...unsaved.keys(), ...spool.names(channel.name)].sort();
-    const before = new Map(known);
-    known.clear();
-    for (const name of names) known.set(name, before.get(name));
-  };
-
-  /** The oldest entry that can be sent first; a later one of a deploy waits for the earlier. */
-  const choose = (eager: boolean): Next | undefined => {
-    const common = destination.wait({ ignoreTrouble: eager });
-    const next = pick(common, eager);
-    if (next && next.wait <= common.ms) return next;
-    // What has come meanwhile may go at once.
-    refresh();
-    return pick(common, eager);
-  };
-
-  const pick = (common: Wait, eager: boolean): Next | undefined => {
-    const deploys = new Set<string>();
-    let best: Next | undefined;
-    for (const [name, value] of known) {
-      const found = value ?? learn(name);
-      if (!found || deploys.has(found.deploy)) continue;
-      deploys.add(found.deploy);
-      if (eager && tried.has(name)) continue;
-      const own = eager ? 0 : found.nextAt - clock.now();
-      const next: Next =
-        own > common.ms
-          ? { name, wait: own, why: 'backoff', problem: undefined }
-          : { name, wait: common.ms, why: common.kind, problem: common.problem };
-      if (!best || next.wait < best.wait) best = next;
-      if (best.wait <= common.ms) break;
-    }
-    return best;
-  };
-
-  const learn = (name: EntryName): Known | undefined => {
-    const entry = read(name);
-    if (entry === 'damaged') {
-      note(`${channel.name}: the message ${name} is damaged: it was put aside`);
-      bury(name, undefined);
-    }
-    if (entry === undefined || entry === 'damaged') {
-      known.delete(name);
-      return undefined;
-    }
-    const found = knownOf(entry, clock.now());
-    known.set(name, found);
-    return found;
+    turns.learn(name, entry);
+    keeping.save(name, entry);
   };
 
   const workOn = async (name: EntryName, entry: Entry): Promise<Work> => {
@@ -178,17 +83,17 @@ export function courierFor(
   };
 
   const exchange = async (name: EntryName, ended: (ending: Ending) => void): Promise<void> => {
-    const found = read(name);
+    const found = keeping.read(name);
     if (found === undefined || found === 'damaged') {
-      known.delete(name);
+      turns.forget(name);
       return;
     }
     const current = await workOn(name, found);
     const end = (result: Ending['result'], entry: Entry) => {
       const { degraded, movedTo } = current;
-      if (result === 'dead') bury(name, entry);
-      else remove(name);
-      known.delete(name);
+      if (result === 'dead') keeping.bury(name, entry);
+      else keeping.remove(name);
+      turns.forget(name);
       work = undefined;
       ended({ name, result, entry, degraded, movedTo });
     };
@@ -206,7 +111,7 @@ export function courierFor(
       maybe_duplicate: found.maybe_duplicate || found.attempting !== null,
     };
     save(name, entry);
-    tried.add(name);
+    turns.tried(name);
     destination.sending();
     const outcome = await channel.deliver(message);
     destination.answered(outcome, (failures) => pauseAfter(failures, clock.random(2)));
@@ -222,7 +127,7 @@ export function courierFor(
     const answered: Entry = { ...entry, attempting: null };
     if (outcome.class === 'delivered') {
       current.movedTo ??= outcome.movedTo;
-      tried.delete(current.name);
+      turns.untried(current.name);
       const sent = entry.sent + 1;
       const done: Entry = { ...answered, sent, attempts: 0, next_at: null, problem: null };
       if (sent >= current.messages.length) end('delivered', done);
@@ -239,7 +144,7 @@ export function courierFor(
       }
       current.messages[entry.sent] = other;
       current.degraded = complaint;
-      tried.delete(current.name);
+      turns.untried(current.name);
       save(current.name, answered);
       return;
     }
@@ -251,7 +156,7 @@ export function courierFor(
       return;
     }
     if (outcome.class === 'wait') {
-      tried.delete(current.name);
+      turns.untried(current.name);
       save(current.name, { ...failed, next_at: null });
       return;
     }
@@ -265,10 +170,9 @@ export function courierFor(
 
   return {
     async bring(patience, ended) {
-      tried.clear();
-      known.clear();
+      turns.begin();
       for (;;) {
-        const next = choose(patience.eager === true);
+        const next = turns.choose(patience.eager === true);
         if (!patience.goOn(next) || !next) return;
         if (next.wait > 0) await clock.sleep(Math.min(Math.ceil(next.wait), SLICE));
         else await exchange(next.name, ended);
@@ -285,9 +189,3 @@ const UNREADABLE: Problem = {
   retryable: false,
   hint: undefined,
 };
-
-/** No pause is longer than PAUSE_MAX: one that seems to be was made by another clock. */
-function knownOf({ event, next_at }: Entry, now: number): Known {
-  const nextAt = next_at === null ? 0 : Math.min(Date.parse(next_at), now + PAUSE_MAX);
-  return { deploy: String(event.deploy_id), nextAt };
-}

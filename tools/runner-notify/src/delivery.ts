@@ -11,7 +11,8 @@ import type { Notice } from './notice.ts';
 import { openChannels } from './opening.ts';
 import type { Announceable } from './records.ts';
 import { type SkipReason, select } from './selection.ts';
-import { type Carried, type Carrier, carrierFor } from './spool/carrier.ts';
+import type { Carried } from './spool/carried.ts';
+import { type Carrier, carrierFor } from './spool/carrier.ts';
 import { newEntry } from './spool/entry.ts';
 import { openSpool } from './spool/spool.ts';
 

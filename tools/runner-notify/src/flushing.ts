@@ -6,7 +6,7 @@ import type { Ending } from './courier.ts';
 import { headOf, resultOf } from './delivery.ts';
 import { openChannels } from './opening.ts';
 import { announceableOf } from './records.ts';
-import { carriedOf } from './spool/carrier.ts';
+import { carriedOf } from './spool/carried.ts';
 import { drain, giveUpInactive } from './spool/draining.ts';
 import { channelOf } from './spool/names.ts';
 import { openSpool } from './spool/spool.ts';

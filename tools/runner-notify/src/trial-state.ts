@@ -4,15 +4,16 @@ import type { ChannelName } from '@runner/common/settings';
 import type { Problem } from './channels/channel.ts';
 import type { Credentials } from './channels/service.ts';
 import { destinationDigest } from './credentials.ts';
-import { recordTrial } from './spool/destination.ts';
+import { NO_TROUBLE, readState, type State, writeState } from './spool/destination-state.ts';
 import { type Locking, waitForChannel } from './spool/spool.ts';
 
 /** Longest wait for a process that is delivering, in seconds; it learns the same by itself. */
 const LOCK_WAIT = 2;
 
 /**
- * `problem` is null when a test message arrived, undefined when none was sent. That it cannot be
- * kept is no failure of the command that tested.
+ * `problem` is null when a test message arrived, undefined when none was sent; unless there is one,
+ * messages are sent again to a destination that was stopped. That it cannot be kept is no failure
+ * of the command that tested.
  */
 export function keepTrial(
   by: Locking,
@@ -23,13 +24,19 @@ export function keepTrial(
   try {
     const lock = waitForChannel(by, channel, LOCK_WAIT);
     try {
-      const digest = destinationDigest(credentials, channel);
-      const now = () => by.io.now().getTime();
-      recordTrial({ paths: by.paths, channel, digest, now }, problem);
+      const state = readState(by.paths, channel, destinationDigest(credentials, channel));
+      const next = tried(state, by.io.now().toISOString(), problem);
+      if (JSON.stringify(next) !== JSON.stringify(state)) writeState(by.paths, channel, next);
     } finally {
       lock.release();
     }
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
   }
+}
+
+function tried(state: State, at: string, problem: Problem | null | undefined): State {
+  if (problem) return { ...state, last_error: { at, ...problem } };
+  const mended = { ...state, stopped: null, trouble: NO_TROUBLE };
+  return problem === null ? { ...mended, last_success: at } : mended;
 }

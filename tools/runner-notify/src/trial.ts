@@ -80,3 +80,5 @@ function notConfigured(
   const wanted = asked === undefined || asked === 'both' ? CHANNEL_NAMES : [asked];
   return new Failure('not_configured', whyInactive(config, settings, wanted));
 }
+
+export { configExposure } from '@runner/common/exposure';

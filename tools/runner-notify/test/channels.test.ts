@@ -1,11 +1,20 @@
-/** The contract that every channel keeps. One that is missing in CHANNELS fails the first test. */
+/**
+ * The contract that every channel keeps. The list is that of the folders: one that is missing in
+ * CHANNELS, or lacks a part, fails the first test.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { redactor, Secret } from '@runner/common/secret';
+import type { ChannelName } from '@runner/common/settings';
 import { findSecret } from '@runner/testing/secret-search';
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Channel, Message } from '../src/channels/channel.ts';
-import { CHANNEL_NAMES } from '../src/channels/words.ts';
+import { PROBES } from '../src/channels/probes.ts';
+import { SERVICES } from '../src/channels/services.ts';
+import { SETUPS } from '../src/channels/setups.ts';
+import { CHANNEL_NAMES, WORDS } from '../src/channels/words.ts';
 import { noticeOf } from '../src/notice.ts';
 import { type Chats, event, startChats } from './chats.ts';
 import { hostileText, longHostileText } from './hostile.ts';
@@ -17,8 +26,46 @@ test.before(async () => {
 });
 test.after(() => chats.close());
 
-test('every channel is held to the contract', () => {
-  assert.equal(Object.keys(CHANNELS).sort(), [...CHANNEL_NAMES].sort());
+const source = join(__dirname, '../../tools/runner-notify/src');
+const folders = readdirSync(join(source, 'channels'), { withFileTypes: true })
+  .filter((each) => each.isDirectory())
+  .map(({ name }) => name)
+  .sort();
+
+test('every channel is a folder with the same parts, and is held to the contract', () => {
+  for (const each of [
+    CHANNEL_NAMES,
+    ...[CHANNELS, SERVICES, WORDS, PROBES, SETUPS].map(Object.keys),
+  ])
+    assert.equal([...each].sort(), folders);
+  for (const folder of folders) {
+    for (const part of ['words.ts', 'service.ts', 'probe.ts', 'setup.ts'])
+      assert.ok(existsSync(join(source, 'channels', folder, part)), `${folder}/${part}`);
+    const name = folder as ChannelName;
+    assert.is(SERVICES[name].name, name);
+  }
+});
+
+test('what is not about one channel names none: only lists, options and the words of their help do', () => {
+  const named = readdirSync(source, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !folders.some((name) => file.includes(`/${name}/`)))
+    .filter((file) => {
+      const code = readFileSync(join(source, file), 'utf8').replace(/^\s*(?:\/?\*|\/\/).*$/gm, '');
+      return folders.some((name) => code.toLowerCase().includes(name));
+    });
+  assert.equal(named.sort(), [
+    'channels/probes.ts',
+    'channels/services.ts',
+    'channels/setups.ts',
+    'channels/words.ts',
+    'commands/preview.ts',
+    'commands/send.ts',
+    'commands/setup.ts',
+    'commands/status.ts',
+    'commands/test.ts',
+    'main.ts',
+    'setup/inputs.ts',
+  ]);
 });
 
 const messagesOf = async (

@@ -4,11 +4,12 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Channel, Complaint, Message, Outcome, Problem } from '../src/channels/channel.ts';
 import type { Clock } from '../src/clock.ts';
-import { courierFor, type Ending, type Next } from '../src/courier.ts';
+import { courierFor, type Ending } from '../src/courier.ts';
 import { openDestination } from '../src/spool/destination.ts';
 import { newEntry } from '../src/spool/entry.ts';
 import { type EntryName, entryName } from '../src/spool/names.ts';
 import { openSpool } from '../src/spool/spool.ts';
+import type { Next } from '../src/spool/turns.ts';
 
 const problem: Problem = {
   method: 'test',

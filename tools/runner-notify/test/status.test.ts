@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { digestOf, Secret } from '@runner/common/secret';
 import { refusals as hookRefusals } from '@runner/testing/discord-refusals';
@@ -189,6 +189,7 @@ test('what waits, what was given up and what happened last is read from the spoo
   writeFileSync(
     join(folder, 'discord.json'),
     JSON.stringify({
+      version: 1,
       destination: digestOf(new Secret(chats.hook.webhook)),
       until,
       stopped: null,
@@ -241,13 +242,114 @@ test('a channel that was stopped is unhealthy, until its credentials are others'
   const destination = digestOf(new Secret(chats.hook.webhook));
   writeFileSync(
     join(folder, 'discord.json'),
-    JSON.stringify({ destination, stopped: { at: 'x' } }),
+    JSON.stringify({
+      version: 1,
+      destination,
+      stopped: { at: '2026-05-04T09:30:00.000Z', problem: { description: 'Unknown Webhook' } },
+    }),
   );
   const stopped = await status(['--offline']);
   assert.is(stopped.status, 1);
   assert.match(stopped.stdout, /✘ Discord: stopped: `runner notify test` starts it again\n/);
   chats.configure(configOf(chats.bot, { ...chats.hook, webhook: `${chats.hook.webhook}x` }));
   assert.is((await status(['--offline'])).status, 0);
+});
+
+test('a state file that another program has filled with anything stops nobody', async () => {
+  const folder = join(chats.root, 'spool', 'notify');
+  mkdirSync(folder, { recursive: true });
+  const destination = digestOf(new Secret(chats.hook.webhook));
+  const wild = {
+    until: 1e300,
+    sent: ['x', null],
+    last_success: 'x',
+    last_error: { description: 7 },
+  };
+  writeFileSync(
+    join(folder, 'discord.json'),
+    JSON.stringify({ version: 1, destination, trouble: 3, rest: [], stopped: 'x', ...wild }),
+  );
+  const ended = await status(['--offline', '--json']);
+  assert.equal([ended.status, ended.stderr], [0, '']);
+  const [, discord] = JSON.parse(ended.stdout).channels;
+  assert.equal([discord.waits_until, discord.last_success, discord.stopped], [null, null, false]);
+  assert.is((await chats.send([event('DeployStarted')], ['--channel', 'discord'])).status, 0);
+  assert.is(chats.hook.messages.length, 1);
+});
+
+test('a test notification shows in status: when it arrived, or what went wrong', async () => {
+  chats.configure(configOf(chats.bot, chats.hook, 'd'));
+  const known = async () => JSON.parse((await status(['--offline', '--json'])).stdout).channels[1];
+  chats.hook.fail(hookRefusals.internal);
+  await run('runner-notify', ['test'], { root: chats.root });
+  const failed = await known();
+  assert.equal([failed.last_success, failed.last_error.http_status], [null, 500]);
+  await run('runner-notify', ['test'], { root: chats.root });
+  const arrived = await known();
+  assert.ok(Date.parse(arrived.last_success) >= Date.parse(failed.last_error.at));
+  assert.is(arrived.last_error.http_status, 500);
+});
+
+test('secrets that others may read are told by status, send and test, with the command that mends it', async () => {
+  const config = join(chats.root, 'config.yml');
+  chmodSync(config, 0o644);
+  const words = `others may read the secrets in ${config}: run chmod 600 ${config}`;
+  assert.is((await status(['--offline'])).stderr, `runner notify status: ${words}\n`);
+  const records = [event('DeployStarted'), event('DeploySuccess')];
+  assert.is((await chats.send(records)).stderr, `runner notify send: ${words}\n`);
+  const tested = await run('runner-notify', ['test'], { root: chats.root });
+  assert.is(tested.stderr, `runner notify test: ${words}\n`);
+});
+
+for (const [what, lines, sentence] of [
+  [
+    'notify.channel names the other one',
+    ['channel: discord'],
+    'no channel is active: notify.channel is discord, and discord_webhook is not set; set notify.channel to telegram or both in CONFIG',
+  ],
+  [
+    'half of the credentials are there',
+    ['telegram_chat_id: ""'],
+    'no channel is active: telegram_chat_id is not set in CONFIG',
+  ],
+] as const) {
+  test(`${what}: send, test and status name the key`, async () => {
+    const config = join(chats.root, 'config.yml');
+    const text = configOf(chats.bot, chats.hook, 't', lines.slice(0, 1));
+    const own = lines[0].startsWith('telegram_chat_id')
+      ? text.replace(/ {2}telegram_chat_id: -\d+\n/, '')
+      : text;
+    chats.configure(own);
+    const words = sentence.replace('CONFIG', config);
+    const sent = await chats.send([event('DeployStarted')]);
+    assert.equal([sent.status, sent.stderr], [0, `runner notify send: ${words}\n`]);
+    const shown = await status(['--offline']);
+    assert.equal([shown.status, shown.stderr], [3, `runner notify status: ${words}\n`]);
+    const tested = await run('runner-notify', ['test'], { root: chats.root });
+    assert.equal(
+      [tested.status, tested.stderr],
+      [3, `runner notify test: ${words} (not_configured)\n`],
+    );
+  });
+}
+
+test('an address that is not secure is told with its line and the key as it stands', async () => {
+  const config = join(chats.root, 'config.yml');
+  for (const [text, place] of [
+    [
+      'notify:\n  # the chat\n  discord_webhook: http://discord.com/x\n',
+      ':3: notify.discord_webhook',
+    ],
+    ['\ndiscord_webhook: http://discord.com/x\n', ':2: discord_webhook'],
+  ] as const) {
+    chats.configure(text);
+    const { status: code, stderr } = await status(['--offline']);
+    assert.is(code, 1);
+    assert.is(
+      stderr,
+      `runner notify status: ${config}${place} must be https: a secret is sent there (http is for this machine alone) (insecure_address)\n`,
+    );
+  }
 });
 
 test('what a service calls itself never drives the terminal', async () => {

@@ -31,7 +31,9 @@ export const test = command({
   exits: [[EXIT.notConfigured, 'no such channel is active']],
   examples: ['runner notify test', 'runner notify test --channel telegram --json'],
   async run(context) {
-    const { tryChannels } = await import('../trial.ts');
+    const { configExposure, tryChannels } = await import('../trial.ts');
+    const exposed = configExposure(context.paths);
+    if (exposed) context.note(exposed);
     const asked = context.options.channel as ChannelName | 'both' | undefined;
     const channels = await tryChannels(context, asked);
     const arrived = channels.every(({ result }) => result === 'delivered');

@@ -7,44 +7,18 @@ import { Failure } from '@runner/common/failure';
 import type { Io } from '@runner/common/io';
 import type { Paths } from '@runner/common/paths';
 import type { ChannelName } from '@runner/common/settings';
-import type { Complaint, Problem } from '../channels/channel.ts';
 import type { Clock } from '../clock.ts';
-import type { Ending, Next, Patience } from '../courier.ts';
+import type { Ending, Patience } from '../courier.ts';
 import type { Opened } from '../opening.ts';
+import { type Carried, carriedOf } from './carried.ts';
 import type { Entry } from './entry.ts';
 import { type EntryName, entryName, idOf, timeOfName } from './names.ts';
 import { lockChannel, type Spool } from './spool.ts';
+import type { Next } from './turns.ts';
 
 /** While another process holds the lock, milliseconds between two looks, and how many of them try the lock. */
 const LOOK = 150;
 const LOOKS_PER_TRY = 4;
-
-/** What came of an entry. */
-export interface Carried {
-  /** `failed`: it could not be queued, and was tried in vain. */
-  readonly result: 'delivered' | 'queued' | 'rejected' | 'failed';
-  readonly entry: Entry;
-  /** When it lies in the spool. */
-  readonly id: string | undefined;
-  readonly problem: Problem | undefined;
-  /** Milliseconds for which the service asks to be left alone. */
-  readonly asked: number | undefined;
-  readonly degraded: Complaint | undefined;
-  readonly movedTo: string | undefined;
-}
-
-/** What a courier's ending says to who waited for the entry. */
-export function carriedOf({ name, result, entry, degraded, movedTo }: Ending): Carried {
-  return {
-    result: result === 'delivered' ? 'delivered' : 'rejected',
-    entry,
-    id: result === 'delivered' ? undefined : idOf(name),
-    problem: entry.problem ?? undefined,
-    asked: undefined,
-    degraded,
-    movedTo,
-  };
-}
 
 export interface Carrier {
   /**

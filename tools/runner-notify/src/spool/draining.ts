@@ -3,10 +3,11 @@ import { setFlagsFromString } from 'node:v8';
 import type { Io } from '@runner/common/io';
 import type { Paths } from '@runner/common/paths';
 import type { ChannelName } from '@runner/common/settings';
-import type { Ending, Next, Patience } from '../courier.ts';
+import type { Ending, Patience } from '../courier.ts';
 import type { Opened } from '../opening.ts';
 import type { Entry } from './entry.ts';
 import { lockChannel, type Spool } from './spool.ts';
+import type { Next } from './turns.ts';
 
 /** Longest pause in the middle of a run, in milliseconds: the windows of the services' rates, and a little. */
 const PAUSE_MAX = 65_000;

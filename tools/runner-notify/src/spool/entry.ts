@@ -92,7 +92,8 @@ export function parseEntry(bytes: Uint8Array, channel: ChannelName): Entry | und
   };
 }
 
-function problemIn(value: unknown): Problem | null {
+/** Reads a problem of a file of the spool. */
+export function problemIn(value: unknown): Problem | null {
   if (value === null || typeof value !== 'object') return null;
   const { method, http_status, code, description, retryable, hint } = value as Partial<Problem>;
   return {
