@@ -85,7 +85,7 @@ test('a record is on disk before its first request, without the rendered text an
   await running.done;
 });
 
-test('a killed send loses nothing: the next one delivers it first, and marks it', async () => {
+test('a killed send loses nothing: the next one delivers it first', async () => {
   chats.hook.fail('hang');
   const running = start('runner-notify', ['send'], { root: chats.root });
   running.stdin.write(`${JSON.stringify(event('DeployStarted'))}\n`);
@@ -99,6 +99,18 @@ test('a killed send loses nothing: the next one delivers it first, and marks it'
     ['started', 'completed'],
   );
   assert.equal(queued(), []);
+});
+
+test('what a killed send has left in the middle of a request is delivered marked, by whoever it is', async () => {
+  chats.hook.fail('hang');
+  const running = start('runner-notify', ['send'], { root: chats.root });
+  running.stdin.write(`${JSON.stringify(event('DeployStarted'))}\n`);
+  while (chats.hook.requests.length < 1) await new Promise((resolve) => setTimeout(resolve, 20));
+  running.kill('SIGKILL');
+  await running.done;
+  const flushed = await run('runner-notify', ['flush', '--json'], { root: chats.root });
+  const [result] = resultsOf(flushed.stdout);
+  assert.equal([flushed.status, result.result, result.maybe_duplicate], [0, 'delivered', true]);
 });
 
 test('each record is spooled as it arrives while the one before it hangs', async () => {
