@@ -78,7 +78,7 @@ function pick(
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** `config.yml:3: notify.discord_webhook`: where a key stands, for people. */
-function placeOf(config: Config, path: readonly string[]): string {
+export function placeOf(config: Config, path: readonly string[]): string {
   let tree = config.tree;
   let line = '';
   for (const key of path) {

@@ -64,7 +64,7 @@ export async function notifyStatus(
 ): Promise<{ value: NotifyStatus; inactive: string | undefined; exposed: string | undefined }> {
   const config = readConfig(paths);
   const settings = notifySettingsOf(config, io.env);
-  const templates = checkTemplates(settings, paths.config);
+  const templates = checkTemplates(config, settings);
   const channels = await Promise.all(
     CHANNEL_NAMES.map((name) => channelStatus(name, config, settings, paths, io, offline)),
   );

@@ -8,10 +8,13 @@ import { SERVICES } from './channels/services.ts';
 import { CHANNEL_NAMES } from './channels/words.ts';
 import { secretsOf } from './credentials.ts';
 import { type Notice, noticeOf } from './notice.ts';
-import { type Announceable, chunksOf, linesOf } from './records.ts';
+import { type Announceable, type Chunks, chunksOf, linesOf } from './records.ts';
 import { sampleRecords } from './samples.ts';
 import { activeChannels } from './selection.ts';
 import { checkTemplates } from './template-check.ts';
+
+/** Bytes up to this one are blanks. */
+const BLANK_MAX = 0x20;
 
 /** One message; `payload` is the whole body, without the secret address. */
 export interface Preview {
@@ -32,8 +35,9 @@ export async function printPreviews(
   asked: string | undefined,
 ): Promise<boolean> {
   const { io, paths, print, note } = context;
-  const settings = notifySettingsOf(readConfig(paths), io.env);
-  checkTemplates(settings, paths.config);
+  const config = readConfig(paths);
+  const settings = notifySettingsOf(config, io.env);
+  checkTemplates(config, settings);
   const redact = redactor(secretsOf(settings));
   const named = CHANNEL_NAMES.filter((name) => asked === 'both' || asked === name);
   const active = activeChannels(settings);
@@ -49,10 +53,15 @@ export async function printPreviews(
     }
   };
   let sound = true;
-  let read = 0;
+  let given = false;
+  const watched = async function* (chunks: Chunks) {
+    for await (const chunk of chunks) {
+      given ||= chunk.some((byte) => byte > BLANK_MAX);
+      yield chunk;
+    }
+  };
   if (!io.stdin.isTTY) {
-    for await (const line of linesOf(chunksOf(io.stdin.fd))) {
-      read += 1;
+    for await (const line of linesOf(watched(chunksOf(io.stdin.fd)))) {
       if ('record' in line) await show(line.record);
       else {
         note(`line ${line.number}: ${line.problem}`);
@@ -60,7 +69,7 @@ export async function printPreviews(
       }
     }
   }
-  if (read === 0) {
+  if (!given) {
     const deployId = newDeployId((count) => io.random(count));
     for (const record of sampleRecords(deployId, io.now())) await show(record);
   }

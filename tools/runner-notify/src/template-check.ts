@@ -1,7 +1,8 @@
 /** Checks the users' own wording before a deploy is to be announced with it. */
 
+import type { Config } from '@runner/common/config';
 import { Failure } from '@runner/common/failure';
-import type { NotifySettings, TemplateKind } from '@runner/common/settings';
+import { type NotifySettings, placeOf, type TemplateKind } from '@runner/common/settings';
 import { SERVICES } from './channels/services.ts';
 import { CHANNEL_NAMES } from './channels/words.ts';
 import { parseTemplate } from './template.ts';
@@ -9,7 +10,7 @@ import { parseTemplate } from './template.ts';
 const KINDS: readonly TemplateKind[] = ['started', 'success', 'failure', 'rollback'];
 
 /** The templates that are set, as `failure.telegram`. Throws `config_invalid` naming the first that is wrong. */
-export function checkTemplates(settings: NotifySettings, file: string): string[] {
+export function checkTemplates(config: Config, settings: NotifySettings): string[] {
   const names = KINDS.flatMap((kind) => CHANNEL_NAMES.map((channel) => ({ kind, channel })));
   return names.flatMap(({ kind, channel }) => {
     const template = settings.template(kind, channel);
@@ -18,8 +19,10 @@ export function checkTemplates(settings: NotifySettings, file: string): string[]
       parseTemplate(template, SERVICES[channel].codeEscapes);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      const key = `notify.templates.${kind}.${channel}`;
-      throw new Failure('config_invalid', `${file}: ${key}: ${error.message}`, { key });
+      const path = ['notify', 'templates', kind, channel];
+      throw new Failure('config_invalid', `${placeOf(config, path)}: ${error.message}`, {
+        key: path.join('.'),
+      });
     }
     return [`${kind}.${channel}`];
   });

@@ -118,4 +118,9 @@ test('a secret in a record shows nowhere', async () => {
   }
 });
 
+test('records that are all of other kinds are no reason to show samples', async () => {
+  const ended = await preview([], { stdin: '{"event":"GuardBypassed","app":"shop"}\n' });
+  assert.equal([ended.status, ended.stdout, ended.stderr], [0, '', '']);
+});
+
 test.run();

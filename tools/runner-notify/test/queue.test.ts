@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import { tree } from '@runner/testing/temp';
@@ -143,6 +144,31 @@ test('a damaged file is listed, cannot be retried, and can be dropped', async ()
   assert.is((await queue('drop', waiting)).status, 0);
 });
 
+test('what is no entry holds up nobody: it is listed as damaged, put aside by flush, and can be dropped', async () => {
+  const spool = join(chats.root, 'spool/notify');
+  await chats.send([event('DeployStarted')]);
+  symlinkSync('/etc/passwd', join(spool, 'abcdefghi-0001.discord.json'));
+  mkdirSync(join(spool, 'abcdefghi-0002.discord.json/inside'), { recursive: true });
+  writeFileSync(join(spool, 'abcdefghi-0003.discord.json'), '');
+  spawnSync('mkfifo', [join(spool, 'abcdefghi-0004.discord.json')]);
+  assert.equal(
+    (await messages('list')).map(({ state }) => state),
+    ['damaged', 'damaged', 'damaged', 'damaged'],
+  );
+  const sent = await chats.send([event('DeploySuccess')], ['--json']);
+  assert.is(JSON.parse(sent.stdout).result, 'delivered');
+  assert.equal(
+    (await messages('list', '--dead')).map(({ id }) => id),
+    ['abcdefghi-0001', 'abcdefghi-0002', 'abcdefghi-0003', 'abcdefghi-0004'],
+  );
+  const retried = await queue('retry', '--all');
+  assert.is(retried.status, 1);
+  assert.match(retried.stderr, 'the message abcdefghi-0001 is damaged: drop it\n');
+  assert.is((await queue('drop', '--all')).stdout, '4 messages dropped\n');
+  assert.equal(await messages('list'), []);
+  assert.ok(existsSync('/etc/passwd'));
+});
+
 for (const [args, sentence] of [
   [[], 'the following required arguments were not provided: <ACTION>'],
   [['empty'], "invalid value 'empty' for '<ACTION>' [possible values: list, show, retry, drop]"],
@@ -159,9 +185,9 @@ for (const [args, sentence] of [
 }
 
 for (const [args, sentence] of [
-  [['show', 'mib0k3v1c-9f2e'], 'no message mib0k3v1c-9f2e waits or was given up'],
-  [['retry', '../x'], 'no message ../x waits or was given up'],
-  [['drop', 'x', '--dead'], 'no message x was given up'],
+  [['show', 'mib0k3v1c-9f2e'], "no message 'mib0k3v1c-9f2e' waits or was given up"],
+  [['retry', '../x'], "no message '../x' waits or was given up"],
+  [['drop', 'x', '--dead'], "no message 'x' was given up"],
 ] as const) {
   test(`queue ${args.join(' ')} is a failure with a code, and nothing else is touched`, async () => {
     const { waiting } = await waitingAndDead();

@@ -225,7 +225,7 @@ test('a wrong template is told before anything is asked', async () => {
   assert.is(ended.status, 1);
   assert.match(
     ended.stderr,
-    /config\.yml: notify\.templates\.failure\.discord: the template has the unknown variable \$\{PROJCT\} .* \(config_invalid\)\n$/,
+    /config\.yml:\d+: notify\.templates\.failure\.discord: the template has the unknown variable \$\{PROJCT\} .* \(config_invalid\)\n$/,
   );
   assert.is(chats.hook.requests.length, 0);
 });

@@ -1,5 +1,5 @@
 import { command } from '@runner/common/command';
-import { usage } from '@runner/common/failure';
+import { EXIT, usage } from '@runner/common/failure';
 import { harmless, harmlessLine } from '@runner/common/harmless';
 import { fields, type Style, table } from '@runner/common/output';
 import { problemText } from '../problem-text.ts';
@@ -40,24 +40,31 @@ export const queue = command({
     'runner notify queue show mib0k3v1c-9f2e',
     'runner notify queue retry --all --dead && runner notify flush',
   ],
-  async run({ io, paths, args, options, title }) {
+  async run({ io, paths, args, options, title, note }) {
     const action = actionOf(args.action, args.ids, options.all);
-    const { findAll, findThese, openSpool, retry, waitingOf } = await import('../spool/listing.ts');
-    const spool = openSpool(paths);
+    const listing = await import('../spool/listing.ts');
+    const spool = listing.openSpool(paths);
     const places: readonly Place[] = options.dead ? ['dead'] : ['queue', 'dead'];
     const all = action === 'list' || options.all;
-    const found = all ? findAll(spool, places) : findThese(spool, args.ids, places);
-    if (action === 'retry') retry({ io, paths, title: `${title} retry` }, spool, found);
-    const now =
-      action === 'retry' ? found.map((each) => ({ ...each, place: 'queue' as const })) : found;
-    const messages = now.flatMap((each) => {
-      const waiting = waitingOf(spool, each);
+    let found = all ? listing.findAll(spool, places) : listing.findThese(spool, args.ids, places);
+    let status: number = EXIT.ok;
+    if (action === 'retry') {
+      // One that is damaged must not keep the others from being tried.
+      const damaged = options.all ? listing.damagedOf(spool, found) : new Map();
+      for (const { message } of damaged.values()) note(message);
+      if (damaged.size > 0) status = EXIT.failed;
+      found = found.filter((each) => !damaged.has(each));
+      listing.retry({ io, paths, title: `${title} retry` }, spool, found);
+      found = found.map((each) => ({ ...each, place: 'queue' }));
+    }
+    const messages = found.flatMap((each) => {
+      const waiting = listing.waitingOf(spool, each);
       if (!waiting) return [];
       const { event, ...rest } = waiting;
       return [action === 'show' && event ? { ...rest, event } : rest];
     });
     if (action === 'drop') for (const { name, place } of found) spool.remove(name, place);
-    return { value: { action, messages } satisfies Shown };
+    return { value: { action, messages } satisfies Shown, status };
   },
   human({ action, messages }: Shown, style, { io }) {
     if (action === 'show') return messages.map((each) => details(each, style)).join('\n');

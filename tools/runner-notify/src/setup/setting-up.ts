@@ -112,8 +112,9 @@ function activeAfter(
     {},
     ...channels.map((name) => SERVICES[name].placeholders),
   );
-  const settings = notifySettingsOf(draftOf(config, placeholders), env);
-  checkTemplates(settings, config.file.name);
+  const draft = draftOf(config, placeholders);
+  const settings = notifySettingsOf(draft, env);
+  checkTemplates(draft, settings);
   const active = activeChannels(settings);
   return CHANNEL_NAMES.filter((name) => channels.includes(name) || active.includes(name));
 }

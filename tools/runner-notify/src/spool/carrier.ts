@@ -19,6 +19,8 @@ import type { Next } from './turns.ts';
 /** While another process holds the lock, milliseconds between two looks, and how many of them try the lock. */
 const LOOK = 150;
 const LOOKS_PER_TRY = 4;
+/** So many entries, the oldest, are read at each look: the others wait behind them. */
+const LOOKED_AT = 8;
 
 export interface Carrier {
   /**
@@ -96,8 +98,17 @@ export function carrierFor(options: CarrierOptions): Carrier {
 
   /** Settles what another process has taken out of the queue. */
   const look = () => {
-    for (const [name, { entry }] of own) {
-      if (unsaved.has(name) || spool.has(name)) continue;
+    let fresh = LOOKED_AT;
+    for (const [name, each] of own) {
+      const { entry } = each;
+      if (unsaved.has(name)) continue;
+      if (spool.has(name)) {
+        // What others have met with it so far: they tell nobody else.
+        const now = fresh > 0 ? spool.read(name) : undefined;
+        if (now && now !== 'damaged') each.entry = now;
+        fresh -= 1;
+        continue;
+      }
       const dead = spool.read(name, 'dead');
       if (dead && dead !== 'damaged') settle(name, { result: 'rejected', entry: dead });
       else

@@ -51,7 +51,7 @@ export function findThese(spool: Spool, ids: readonly string[], places: readonly
     if (found) return found;
     const where =
       places.length === 1 && places[0] === 'dead' ? 'was given up' : 'waits or was given up';
-    throw new Failure('message_not_found', `no message ${id} ${where}`, { id });
+    throw new Failure('message_not_found', `no message '${id}' ${where}`, { id });
   });
 }
 
@@ -97,8 +97,7 @@ export function retry(by: Locking, spool: Spool, found: readonly Found[]): void 
       for (const { name, place } of found.filter((each) => channelOf(each.name) === channel)) {
         const entry = spool.read(name, place);
         if (entry === undefined) continue;
-        if (entry === 'damaged')
-          throw new Failure('file_unreadable', `the message ${idOf(name)} is damaged: drop it`);
+        if (entry === 'damaged') throw damaged(name);
         const due = dueEntry(entry, by.io.now());
         if (place === 'dead') spool.move(name, due, 'queue');
         else spool.save(name, due);
@@ -107,6 +106,16 @@ export function retry(by: Locking, spool: Spool, found: readonly Found[]): void 
       lock.release();
     }
   }
+}
+
+/** Those that are no entries, each with what to do about it. */
+export function damagedOf(spool: Spool, found: readonly Found[]): Map<Found, Failure> {
+  const those = found.filter(({ name, place }) => spool.read(name, place) === 'damaged');
+  return new Map(those.map((each) => [each, damaged(each.name)]));
+}
+
+function damaged(name: EntryName): Failure {
+  return new Failure('file_unreadable', `the message ${idOf(name)} is damaged: drop it`);
 }
 
 function dueEntry(entry: Entry, now: Date): Entry {

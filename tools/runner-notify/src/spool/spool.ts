@@ -1,7 +1,7 @@
 /** The folder `spool/notify`: messages that wait, and in `dead/` those that were given up. */
-import { renameSync } from 'node:fs';
+import { lstatSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemCode, systemFailure } from '@runner/common/failure';
+import { Failure, systemCode, systemFailure } from '@runner/common/failure';
 import {
   isThere,
   makeFolder,
@@ -74,6 +74,12 @@ export function waitForChannel(by: Locking, channel: ChannelName, seconds: numbe
   return requireLock(lockFile(by.paths, channel), `${channel}'s queue`, seconds, holderOf(by));
 }
 
+/** Whether a file that could not be read is one of ours all the same. */
+function mayBeEntry(path: string): boolean {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  return stat?.isFile() === true && stat.size <= ENTRY_MAX;
+}
+
 /** Makes nothing until something is saved. */
 export function openSpool(paths: Paths): Spool {
   const folders: Readonly<Record<Place, string>> = {
@@ -95,10 +101,21 @@ export function openSpool(paths: Paths): Spool {
     },
     has: (name, place = 'queue') => isThere(at(name, place)),
     read(name, place = 'queue') {
-      const bytes = readIfThere(at(name, place), ENTRY_MAX);
-      return bytes && (parseEntry(bytes, channelOf(name)) ?? 'damaged');
+      try {
+        const bytes = readIfThere(at(name, place), ENTRY_MAX);
+        return bytes && (parseEntry(bytes, channelOf(name)) ?? 'damaged');
+      } catch (error) {
+        // A link, a folder, a pipe or a giant is no entry; one that may not be read is one.
+        if (!(error instanceof Failure) || mayBeEntry(at(name, place))) throw error;
+        return 'damaged';
+      }
     },
-    remove: (name, place = 'queue') => removeIfThere(at(name, place)),
+    remove(name, place = 'queue') {
+      const path = at(name, place);
+      // Something else may have been put there under that name.
+      if (!lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) removeIfThere(path);
+      else rmSync(path, { recursive: true });
+    },
     move(name, entry, to) {
       const from = to === 'dead' ? 'queue' : 'dead';
       try {
