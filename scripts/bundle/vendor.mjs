@@ -20,10 +20,11 @@ const partOf = new Map([
 require('node:v8').setFlagsFromString('--liftoff-only');
 const request = require('./lib/api/api-request.js');
 exports.Client = require('./lib/dispatcher/client.js');
-Object.defineProperty(exports, 'EnvHttpProxyAgent', {
-  enumerable: true,
-  get: () => require('./lib/dispatcher/env-http-proxy-agent.js'),
-});
+// Loaded when there is a proxy. It is asked by CONNECT, which undici's own index adds as here.
+exports.EnvHttpProxyAgent = function (options) {
+  require('./lib/dispatcher/dispatcher.js').prototype.connect = require('./lib/api/api-connect.js');
+  return new (require('./lib/dispatcher/env-http-proxy-agent.js'))(options);
+};
 exports.request = (address, { dispatcher, ...options }) => {
   const { origin, pathname, search } = new URL(address);
   return request.call(dispatcher, { ...options, origin, path: pathname + search });
@@ -72,6 +73,11 @@ const marker = 'vendored:';
 /** The output file of a vendored package, relative to dist. */
 function vendorFile(name) {
   return `vendor/${name.replace('@', '').replace('/', '-')}.cjs`;
+}
+
+/** The output file of a package of which only a part is bundled: tests must meet that part as well. */
+export function partialVendorFile(name) {
+  return partOf.has(name) ? vendorFile(name) : undefined;
 }
 
 /**

@@ -267,27 +267,30 @@ test('an address that is not safe for a secret is refused, named by where it sta
   const bot = `telegram_bot_token: "${BOT}", telegram_chat_id: 1`;
   const rule = 'must be https: a secret is sent there (http is for this machine alone)';
   for (const [text, sentence] of [
-    ['code_host_api_url: http://api.example\n', `config.yml: code_host_api_url ${rule}`],
-    ['code_host_git_url: github.com\n', 'config.yml: code_host_git_url is not an https address'],
+    ['code_host_api_url: http://api.example\n', `config.yml:1: code_host_api_url ${rule}`],
+    [
+      '\n# the host\ncode_host_git_url: github.com\n',
+      'config.yml:3: code_host_git_url is not an https address',
+    ],
     [
       'code_host_git_url: ssh://git@github.com\n',
-      'config.yml: code_host_git_url is not an https address',
+      'config.yml:1: code_host_git_url is not an https address',
     ],
     [
       `notify: {${bot}, telegram_api_url: "http://t.example"}\n`,
-      `config.yml: notify.telegram_api_url ${rule}`,
+      `config.yml:1: notify.telegram_api_url ${rule}`,
     ],
     [
       'notify: {discord_webhook: "http://discord.com/api/webhooks/1/secretsecret"}\n',
-      `config.yml: notify.discord_webhook ${rule}`,
+      `config.yml:1: notify.discord_webhook ${rule}`,
     ],
     [
       'notify: {discord_webhook: "secretsecret"}\n',
-      'config.yml: notify.discord_webhook is not an https address',
+      'config.yml:1: notify.discord_webhook is not an https address',
     ],
     [
       'discord_webhook: "https://u:secretsecret@discord.com/"\n',
-      'config.yml: notify.discord_webhook holds a user name or password: leave it out',
+      'config.yml:1: discord_webhook holds a user name or password: leave it out',
     ],
   ] as const) {
     assert.is(complaint(text), `insecure_address: ${sentence}`);

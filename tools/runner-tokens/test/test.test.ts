@@ -186,17 +186,17 @@ test('an address that is not safe for a token, or a wrong configuration, is told
     [
       'code_host_api_url: http://example.org',
       'insecure_address',
-      `${file}: code_host_api_url must be https: a secret is sent there (http is for this machine alone)`,
+      `${file}:1: code_host_api_url must be https: a secret is sent there (http is for this machine alone)`,
     ],
     [
       'code_host_api_url: nonsense',
       'insecure_address',
-      `${file}: code_host_api_url is not an https address`,
+      `${file}:1: code_host_api_url is not an https address`,
     ],
     [
       `code_host_api_url: http://user:secret@127.0.0.1/`,
       'insecure_address',
-      `${file}: code_host_api_url holds a user name or password: leave it out`,
+      `${file}:1: code_host_api_url holds a user name or password: leave it out`,
     ],
     [
       '\ncode_host_api_url: [1]',
