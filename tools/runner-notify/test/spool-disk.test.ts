@@ -74,4 +74,25 @@ test('a root that cannot be written at all: delivered all the same, and told', a
   assert.match(ended.stdout, '\nstatus 1\n');
 });
 
+test('setup tells that the root cannot be written before it asks any service', async () => {
+  if (!canMount) return;
+  const root = temporaryFolder('disk');
+  const script = [
+    'set -e',
+    `mount -t tmpfs -o size=64k tmpfs ${root}`,
+    `mount -o remount,ro tmpfs ${root}`,
+    `runner-notify setup --webhook-file - --root ${root}`,
+  ].join('\n');
+  const ended = await shell(`exec unshare -m sh -c '${script}'`, { stdin: chats.hook.webhook });
+  assert.equal(
+    [ended.status, ended.stdout, ended.stderr],
+    [
+      1,
+      '',
+      `runner notify setup: cannot write ${root}/config.yml: the file system is read-only (not_writable)\n`,
+    ],
+  );
+  assert.is(chats.hook.requests.length, 0);
+});
+
 test.run();

@@ -101,6 +101,8 @@ for (const [command, lib, builtins] of [
   ['audit emit DeployStarted --project shop --version v1', [], []],
   ['audit emit', [], []],
   ['audit tail', ['tailing'], []],
+  ['notify flush', [], []],
+  ['notify queue list', ['listing', 'shared'], []],
   ['debug last-error shop', [], []],
   ['debug last-error shop --json', [], []],
 ] as const) {
