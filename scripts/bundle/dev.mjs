@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import { build } from 'esbuild';
 import { checkout } from '../checkout.mjs';
 import { filesBelow } from './place.mjs';
-import { partialVendorFile } from './vendor.mjs';
+import { partForTests } from './vendor.mjs';
 
 /** The programs that only a checkout has: tests, benchmarks, the demo. Paths relative to it. */
 function devPrograms() {
@@ -45,9 +45,9 @@ const leavePackagesInstalled = {
     builder.onResolve({ filter: /^[^./]/ }, async (question) => {
       if (question.pluginData === 'asked' || question.path.startsWith('@runner/')) return undefined;
       if (question.path.startsWith('node:') || question.kind === 'entry-point') return undefined;
-      const part = partialVendorFile(question.path);
+      const part = partForTests(question.path);
       if (part !== undefined && !question.importer.includes('/node_modules/'))
-        return { path: `../${part}`, external: true };
+        return { path: `./${relative('dev', part)}`, external: true };
       const answer = await builder.resolve(question.path, {
         kind: 'require-call',
         resolveDir: question.resolveDir,

@@ -75,9 +75,12 @@ function vendorFile(name) {
   return `vendor/${name.replace('@', '').replace('/', '-')}.cjs`;
 }
 
-/** The output file of a package of which only a part is bundled: tests must meet that part as well. */
-export function partialVendorFile(name) {
-  return partOf.has(name) ? vendorFile(name) : undefined;
+/**
+ * The output file, for tests, of a package of which only a part is bundled: they must meet that part
+ * and not the whole.
+ */
+export function partForTests(name) {
+  return partOf.has(name) ? `dev/${vendorFile(name)}` : undefined;
 }
 
 /**
@@ -114,7 +117,7 @@ export function vendorFileOf(path) {
 
 /** Bundles the packages that were found to be used; resolves [file relative to dist, content] pairs. */
 export async function bundleVendored(found) {
-  return Promise.all(
+  const files = await Promise.all(
     [...found].sort().map(async ([name, entry]) => {
       const part = partOf.get(name);
       const from = part
@@ -136,7 +139,15 @@ export async function bundleVendored(found) {
         legalComments: 'inline',
         logLevel: 'warning',
       });
-      return [vendorFile(name), result.outputFiles[0].contents];
+      const file = [vendorFile(name), result.outputFiles[0].contents];
+      return part ? [file, [partForTests(name), unwrapped(result.outputFiles[0].text)]] : [file];
     }),
   );
+  return files.flat();
+}
+
+/** For `require`, which wraps the text itself. */
+function unwrapped(text) {
+  const [begin, end] = WRAPPER;
+  return Buffer.from(text.slice(text.indexOf(begin) + begin.length, text.lastIndexOf(end)));
 }

@@ -62,6 +62,7 @@ test('every tool becomes one executable, its lazy parts files of readable names'
     'chunks.json',
     'dev/libs.common.test.config.test.cjs',
     'dev/programs.json',
+    'dev/vendor/undici.cjs',
     'lib/askpass',
     'lib/precompile.cjs',
     'lib/runner-a/config.cjs',
