@@ -1,5 +1,4 @@
 /** Delivers what is due in the spool, whoever queued it; for `runner notify flush`. */
-import { setFlagsFromString } from 'node:v8';
 import type { Io } from '@runner/common/io';
 import type { Paths } from '@runner/common/paths';
 import type { ChannelName } from '@runner/common/settings';
@@ -35,7 +34,7 @@ export async function drain(
 ): Promise<Left | undefined> {
   // A run may take half an hour. Its garbage is short-lived: without this the space for it grows
   // until a thousand messages take a quarter more memory than 100 MB.
-  setFlagsFromString('--semi-space-growth-factor=1');
+  process.getBuiltinModule('node:v8').setFlagsFromString('--semi-space-growth-factor=1');
   const lock = lockChannel({ io, paths, title }, name);
   if (!lock) return { why: 'busy' };
   let left: Left | undefined;
