@@ -179,6 +179,19 @@ test('a destination that is gone is called again once its credentials have chang
   await other.close();
 });
 
+test('without a lock the record stays queued, and why is told', async () => {
+  writeFileSync(join(chats.root, 'locks'), '');
+  const ended = await chats.send([event('DeployStarted')], ['--json', '--channel', 'discord']);
+  assert.is(ended.status, 0);
+  assert.is(resultsOf(ended.stdout)[0].result, 'queued');
+  assert.match(
+    ended.stderr,
+    /^runner notify send: discord: cannot make the folder .*locks: it exists already\n/,
+  );
+  assert.is(queued().length, 1);
+  assert.is(chats.hook.requests.length, 0);
+});
+
 test('a file that stands where the spool should be is told; the record is delivered', async () => {
   writeFileSync(join(chats.root, 'spool'), '');
   const ended = await chats.send([event('DeployStarted')]);

@@ -78,7 +78,7 @@ test('without any channel the record is skipped, with one note', async () => {
   );
   assert.is(
     ended.stderr,
-    `runner notify send: no channel is configured: set telegram_bot_token and telegram_chat_id, or discord_webhook, in ${chats.root}/config.yml\n`,
+    `runner notify send: no channel is active: run \`runner notify setup\`, or see section notify of ${chats.root}/config.yml\n`,
   );
 });
 

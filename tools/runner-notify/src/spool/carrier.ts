@@ -38,6 +38,7 @@ export interface CarrierOptions {
   readonly opened: Opened;
   readonly spool: Spool;
   readonly name: ChannelName;
+  note(text: string): void;
 }
 
 /** An entry of this process that is waited for. */
@@ -52,7 +53,7 @@ interface Own {
 
 /** The carrier of one channel; it works while something is waited for. */
 export function carrierFor(options: CarrierOptions): Carrier {
-  const { io, clock, opened, spool, name: channel } = options;
+  const { io, clock, opened, spool, name: channel, note } = options;
   const own = new Map<EntryName, Own>();
   const unsaved = new Map<EntryName, Entry>();
   let lastTime = 0;
@@ -174,6 +175,11 @@ export function carrierFor(options: CarrierOptions): Carrier {
     try {
       await work();
     } catch (error) {
+      if (error instanceof Failure) {
+        // E.g. no lock can be had: what is on disk stays there for whoever can.
+        note(`${channel}: ${error.message}`);
+        for (const name of [...own.keys()]) leave(name);
+      }
       for (const { reject } of own.values()) reject(error);
       own.clear();
     } finally {
