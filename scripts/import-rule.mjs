@@ -36,6 +36,7 @@ export const layersOfCommon = [
   'audit-scan',
   'error-extract/',
   'error-extract',
+  'baselines',
   'http',
   'output',
   'nearest',

@@ -6,16 +6,18 @@
  * lines it needs (`block.ts`) and the heads of the others (`compose.ts`). Time is linear in the log,
  * memory is bounded, and the result does not depend on how the log was cut into chunks.
  */
-import { rank } from './error-extract/choose.ts';
+import { type Baseline, noBaseline } from './error-extract/baseline.ts';
+import { type Ranked, rank } from './error-extract/choose.ts';
 import { type Collected, createCollector } from './error-extract/collect.ts';
 import { compose } from './error-extract/compose.ts';
 import { type Ending, ending } from './error-extract/ending.ts';
-import { lastWords } from './error-extract/last-words.ts';
+import { hasNews, lastWords } from './error-extract/last-words.ts';
 import { createLineReader } from './error-extract/lines.ts';
 import type { ErrorClass } from './error-extract/rule.ts';
 import { redactor } from './secret.ts';
 import { codePoints, cutCodePoints } from './text.ts';
 
+export { type Baseline, baselineOf, createShapeReader } from './error-extract/baseline.ts';
 export { lineShape } from './error-extract/shape.ts';
 
 /** What a message can hold (REQUIREMENTS.md 6, rule 4). */
@@ -26,8 +28,8 @@ export interface ExtractOptions extends Ending {
   readonly max?: number;
   /** Runs on every line before it is cut. If not given, texts shaped like secrets are redacted. */
   readonly redact?: (text: string) => string;
-  /** Shapes (`lineShape`) of lines that the last good build printed: they are not the cause. */
-  readonly baseline?: ReadonlySet<string>;
+  /** Tells lines that the last good build printed too: they are not the cause. */
+  readonly baseline?: Baseline;
 }
 
 export interface Extraction {
@@ -69,12 +71,12 @@ function extraction(
   redact: (text: string) => string,
 ): Extraction {
   const max = Math.max(0, options.max ?? MAX);
-  const baseline = options.baseline ?? new Set<string>();
-  const ranked = rank(collected, baseline);
-  const leader = ranked.find(({ score, candidate }) => score >= TRUSTED[candidate.rule.use]);
+  const { ranked, leader, baseline } = lead(collected, options.baseline, redact);
   const said = leader?.candidate.rule;
-  const silent = leader === undefined || said?.use === 'wrapper';
   const told = ending(options);
+  // A bare `Killed` says less than how the step ended, and nothing of what it was doing.
+  const killed = told?.grave === true && said?.class === 'killed';
+  const silent = leader === undefined || said?.use === 'wrapper' || killed;
   const first = told?.grave === true && !TELLS_END.has(said?.class ?? 'silent');
   const last = told !== null && !told.grave && (silent || leader.score < CERTAIN);
   const words = first || last ? told.words : '';
@@ -92,11 +94,36 @@ function extraction(
   };
 }
 
+interface Led {
+  readonly ranked: Ranked[];
+  readonly leader: Ranked | undefined;
+  readonly baseline: Baseline;
+}
+
+/**
+ * The candidates and which of them leads. A log that has nothing new beside what good builds print
+ * is read as if no good build were known: what they only complained of may have become fatal.
+ */
+function lead(
+  collected: Collected,
+  given: Baseline | undefined,
+  redact: (text: string) => string,
+): Led {
+  const baseline: Baseline = given ? (line) => given(redact(line)) : noBaseline;
+  const ranked = rank(collected, baseline);
+  const leader = ranked.find(({ score, candidate }) => score >= TRUSTED[candidate.rule.use]);
+  const led = { ranked, leader, baseline };
+  if (given === undefined || (leader !== undefined && leader.candidate.rule.use !== 'wrapper')) {
+    return led;
+  }
+  return hasNews(collected, leader, baseline) ? led : lead(collected, undefined, redact);
+}
+
 /** Below this score the line may only look like a cause: how the step ended is told as well. */
 const CERTAIN = 60;
 
 /** Kinds of trouble that already say how the step was ended from outside. */
-const TELLS_END: ReadonlySet<ErrorClass> = new Set(['memory', 'killed', 'crash', 'timeout']);
+const TELLS_END: ReadonlySet<ErrorClass> = new Set(['memory', 'crash', 'timeout']);
 
 /** The extraction of a log that is in memory. */
 export function extractError(log: string | Uint8Array, options: ExtractOptions = {}): Extraction {

@@ -28,6 +28,8 @@ export interface DeployEvent {
   duration_ms?: number;
   domain?: string;
   error?: string;
+  /** Of a failure: the lines of the step's output that say why, at most 800 code points. */
+  cause?: string;
   /** True when `error` was longer than it may be and lost its middle. */
   truncated?: boolean;
   stage?: string;
@@ -47,6 +49,7 @@ const TEXT_FIELDS = [
   'previous_version',
   'domain',
   'error',
+  'cause',
   'stage',
   'log',
   'reason',

@@ -28,6 +28,8 @@ export interface AppPaths {
   readonly repo: string;
   readonly releases: string;
   readonly instances: string;
+  /** Shapes of what the last good deploy printed. */
+  readonly baseline: string;
   release(name: string): string;
   instance(name: string): InstancePaths;
 }
@@ -82,6 +84,7 @@ function appPaths(dir: string): AppPaths {
     repo: join(dir, 'repo.git'),
     releases: join(dir, 'releases'),
     instances: join(dir, 'instances'),
+    baseline: join(dir, 'baseline.json'),
     release: (name) => join(dir, 'releases', name),
     instance: (name) => {
       const instance = join(dir, 'instances', name);

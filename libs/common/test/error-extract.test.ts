@@ -1,4 +1,10 @@
-import { createExtractor, extractError, lineShape } from '@runner/common/error-extract';
+import {
+  baselineOf,
+  createExtractor,
+  createShapeReader,
+  extractError,
+  lineShape,
+} from '@runner/common/error-extract';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 
@@ -139,8 +145,34 @@ test('a line that the last good build printed too is not the cause', () => {
   const good = ['10:00:00 ERROR: cannot reach telemetry on port 4318', 'done in 3 s'];
   const log =
     '10:59:59 ERROR: cannot reach telemetry on port 4319\nERROR: licence of module pay missing\n10:59:59 ERROR: cannot reach telemetry on port 4319\n';
-  const baseline = new Set(good.map(lineShape));
+  const reader = createShapeReader((text) => text);
+  reader.push(good.join('\n'));
+  const baseline = baselineOf(reader.end());
   assert.match(extractError(log, { baseline }).text, /^ERROR: licence of module pay missing/);
+});
+
+test('a log with nothing new beside what good builds print is read as if none were known', () => {
+  const log = 'ERROR: cannot reach telemetry on port 4318\nmake: *** [all] Error 1\n';
+  const reader = createShapeReader((text) => text);
+  reader.push('ERROR: cannot reach telemetry on port 4318\ndone\n');
+  const baseline = baselineOf(reader.end());
+  assert.match(extractError(log, { baseline }).text, /^ERROR: cannot reach telemetry/);
+  const news = `replica 3 answered late\n${log}`;
+  assert.match(extractError(news, { baseline }).text, /^replica 3 answered late/);
+});
+
+test('shapes are bounded, keep what looks like a failure, and hold no word of the log', () => {
+  const reader = createShapeReader((text) => text);
+  reader.push('ERROR: cannot reach telemetry\n');
+  const word = (n: number) =>
+    n.toString(26).replace(/\d/g, (digit) => 'qrstuvwxyz'.charAt(Number(digit)));
+  for (let n = 0; n < 30_000; n += 1) reader.push(`copied ${word(n)}.svg\n`);
+  const ids = reader.end();
+  assert.ok(ids.length <= 4_000);
+  assert.ok(baselineOf(ids)('ERROR: cannot reach telemetry'));
+  assert.ok(baselineOf(ids)(`copied ${word(29_999)}.svg`));
+  assert.not.ok(baselineOf(ids)('ERROR: cannot reach the database'));
+  assert.not.match(ids.join(' '), /telemetry/);
 });
 
 test('the shape of a line has neither its numbers nor its ids', () => {

@@ -3,7 +3,7 @@
  * name; what it wrote is read from there, cleaned of secrets and appended, so that no secret of a
  * build stands in any file, even when the runner is killed.
  */
-import { closeSync, constants, openSync, unlinkSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, unlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { systemFailure } from '@runner/common/failure';
 import { makeFolder, namesIn, readRange, removeIfThere, writeFully } from '@runner/common/files';
@@ -15,16 +15,34 @@ const KEPT = 20;
 const POLL = 100;
 const BLOCK = 262_144;
 const NEWLINE = 0x0a;
+/** A step is told from others by this much of its name. */
+const STEP_NAME_MAX = 200;
 /** The tail of a step's output that an event's error carries, in bytes. */
 const OUTPUT_MAX = 131_072;
+
+/** The output of one step in the file of the log, in bytes. */
+export interface Part {
+  /** The step's name, the same in every deploy of the app. */
+  readonly step: string;
+  readonly from: number;
+  readonly to: number;
+}
 
 export interface DeployLog {
   /** Path of the file. */
   readonly path: string;
+  /** The steps that were captured, in their order. */
+  readonly parts: readonly Part[];
   /** Adds a line of our own. */
   line(text: string): void;
-  /** Runs `body` with a descriptor to write to; returns what it wrote, redacted, at most its end. */
-  capture<T>(body: (output: number) => Promise<T>): Promise<{ result: T; output: string }>;
+  /**
+   * Runs `body` with a descriptor to write to; returns what it wrote, redacted, at most its end.
+   * `step` names what it wrote among the parts.
+   */
+  capture<T>(
+    step: string,
+    body: (output: number) => Promise<T>,
+  ): Promise<{ result: T; output: string }>;
   close(): void;
 }
 
@@ -55,10 +73,13 @@ export function openDeployLog(
       // A full disk ends the log here; the step that filled it tells of it by its own status.
     }
   };
+  const parts: Part[] = [];
   return {
     path,
+    parts,
     line: (text) => append(`${redact(text)}\n`),
-    async capture(body) {
+    async capture(step, body) {
+      const from = fstatSync(file).size;
       const raw = openNameless(dirname(path), deployId);
       let position = 0;
       let kept = '';
@@ -87,6 +108,7 @@ export function openDeployLog(
       } finally {
         clearInterval(timer);
         closeSync(raw);
+        parts.push({ step: redact(step).slice(0, STEP_NAME_MAX), from, to: fstatSync(file).size });
       }
     },
     close: () => closeSync(file),

@@ -10,13 +10,17 @@ const TAIL_LINES = 20;
 /** The end of the output, where the rest is, and what to type next. */
 export function explainFailure(
   { io, errStyle }: { io: Io; errStyle: Style },
-  { app, version, error, log }: Outcome,
+  { app, version, error, cause, log }: Outcome,
 ): void {
   const [headline = '', ...output] = (error ?? '').split('\n');
   const tail = output.slice(-TAIL_LINES).map((line) => `  ${harmless(line)}\n`);
   const left =
     output.length > TAIL_LINES ? `  … ${output.length - TAIL_LINES} more lines in ${log}\n` : '';
   io.stderr.write(`${errStyle.red(harmlessLine(headline))}\n${left}${tail.join('')}`);
+  if (left !== '' && cause) {
+    const lines = cause.split('\n').map((line) => `  ${harmless(line)}\n`);
+    io.stderr.write(`${errStyle.bold('Why:')}\n${lines.join('')}`);
+  }
   io.stderr.write(
     `Deploy FAILED for ${app} ${harmlessLine(version)}.\nNext steps:\n  runner debug last-error ${app}\n  runner rollback ${app}\n`,
   );

@@ -25,6 +25,8 @@ export interface Outcome {
   log: string;
   stage?: string;
   error?: string;
+  /** The lines of the failed step's output that say why. */
+  cause?: string;
   /** Why the rollback failed as well; the exit status is 3 then. */
   rollback_error?: string;
   /** The operator ended it. */
@@ -116,10 +118,15 @@ export interface FailedDeploy {
   /** What was done about the instances that had been switched. */
   readonly ways: readonly WayBack[];
   readonly file: DeployFile | undefined;
+  /** The lines of the step's output that say why; empty when it printed none. */
+  readonly cause: string;
 }
 
 /** Records a failure, and each instance that went back; the same deploy_id in all. */
-export function concludeFailure(job: Job, { error, instance, ways, file }: FailedDeploy): Outcome {
+export function concludeFailure(
+  job: Job,
+  { error, instance, ways, file, cause }: FailedDeploy,
+): Outcome {
   const first = instance.split(',')[0] as string;
   const previous = previousOfAll(job.app, instance.split(','))?.version;
   const broken = ways.filter((way) => way.error !== undefined);
@@ -135,6 +142,7 @@ export function concludeFailure(job: Job, { error, instance, ways, file }: Faile
     instance,
     stage: error.stage,
     error: text,
+    ...(cause !== '' && { cause }),
     duration_ms: took,
     log: job.log.path,
     // Said only when something had been switched: else the version before never went away.
@@ -178,6 +186,7 @@ export function concludeFailure(job: Job, { error, instance, ways, file }: Faile
     log: job.log.path,
     stage: error.stage,
     error: text,
+    ...(cause !== '' && { cause }),
     ...(troubles.length > 0 && { rollback_error: troubles.join('; ') }),
     ...(error.blame === 'operator' && { interrupted: true }),
   };

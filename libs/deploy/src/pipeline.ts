@@ -11,6 +11,7 @@ import type { Io } from '@runner/common/io';
 import { requireLock } from '@runner/common/lock';
 import type { Paths } from '@runner/common/paths';
 import { changeApp } from '@runner/common/registry';
+import { causeOf, keepBaseline } from './cause.ts';
 import { sweep } from './child.ts';
 import { openDeployLog, pruneLogs } from './deploy-log.ts';
 import { bootId } from './drivers/process.ts';
@@ -163,12 +164,12 @@ async function run(job: Job, source: Source, notify: boolean): Promise<Outcome> 
 /** Concludes a failure, then runs the hook for it: what the hook does cannot hold up the record. */
 async function ended(
   job: Job,
-  failed: FailedDeploy,
+  failed: Omit<FailedDeploy, 'cause'>,
   release: string | undefined,
 ): Promise<Outcome> {
   // What an interrupted deploy's finished steps left running goes too.
   if (failed.error.blame === 'operator') sweep(`RUNNER_DEPLOY_ID=${job.deployId}`);
-  const outcome = concludeFailure(job, failed);
+  const outcome = concludeFailure(job, { ...failed, cause: await causeOf(job, failed.error) });
   if (failed.file) await runFailureHook(job, failed.file, release, outcome.error ?? '');
   tidy(job, job.paths, job.app.app);
   return outcome;
@@ -221,6 +222,7 @@ async function afterwards(job: Job, file: DeployFile, release: string): Promise<
     }
   }
   await stopRemoved(job, file);
+  await keepBaseline(job);
   tidy(job, paths, app.app);
 }
 

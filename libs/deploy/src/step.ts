@@ -2,7 +2,7 @@
 import type { Instance } from '@runner/common/deploy-file';
 import { Failure, type FailureCode, systemCode, systemWords } from '@runner/common/failure';
 import { type Ending, endingWords, runChild, succeeded } from './child.ts';
-import type { DeployLog } from './deploy-log.ts';
+import type { DeployLog, Part } from './deploy-log.ts';
 
 /** The stages of a deploy at which it can fail. */
 export type Stage =
@@ -18,18 +18,35 @@ export type Stage =
 /** Who is at fault when a step fails. */
 export type Blame = 'commit' | 'server' | 'operator';
 
+/** A program that ended badly, and where the log holds what it printed. */
+export interface EndedStep {
+  /** The command, as it is shown. */
+  readonly title: string;
+  readonly ending: Ending;
+  readonly part: Part | undefined;
+}
+
 /** A deploy ends here. `blame` tells whether the commit is at fault: only then it can be blocked. */
 export class StepFailure extends Error {
   readonly stage: Stage;
   /** What the step printed, redacted. */
   readonly output: string;
   readonly blame: Blame;
+  /** How the step that failed ended, if it was a program whose output is the log's last part. */
+  readonly ended: EndedStep | undefined;
 
-  constructor(stage: Stage, headline: string, output: string, blame: Blame = 'commit') {
+  constructor(
+    stage: Stage,
+    headline: string,
+    output: string,
+    blame: Blame = 'commit',
+    ended?: EndedStep,
+  ) {
     super(headline);
     this.stage = stage;
     this.output = output;
     this.blame = blame;
+    this.ended = ended;
   }
 }
 
@@ -91,7 +108,8 @@ export async function runStep(log: DeployLog, signal: AbortSignal, step: Step): 
   const headline = `${step.stage}: \`${step.title}\` ${endingWords(ending, step.timeout)}`;
   log.line(headline);
   const blame = ending.interrupted ? 'operator' : FULL_DISK.test(output) ? 'server' : 'commit';
-  throw new StepFailure(step.stage, headline, output, blame);
+  const ended = { title: step.title, ending, part: log.parts.at(-1) };
+  throw new StepFailure(step.stage, headline, output, blame, ended);
 }
 
 /** The same, but how it ended is returned. */
@@ -101,7 +119,7 @@ export async function tryStep(
   step: Step,
 ): Promise<{ ending: Ending; output: string }> {
   log.line(`$ ${step.title}`);
-  const { result, output } = await log.capture((fd) =>
+  const { result, output } = await log.capture(`${step.stage}: ${step.title}`, (fd) =>
     runChild({
       file: step.file,
       args: step.args,

@@ -4,6 +4,7 @@
  * wrapping come after it and belong to each channel.
  */
 
+import type { Baseline } from '@runner/common/error-extract';
 import { type EventType, newDeployId, textOf } from '@runner/common/events';
 import type { TemplateKind } from '@runner/common/settings';
 import { cleanText, codePoints, cutCodePoints, headAndTail } from '@runner/common/text';
@@ -56,6 +57,8 @@ const KINDS: Readonly<Record<EventType, TemplateKind>> = {
 export interface NoticeOptions {
   redact(text: string): string;
   readonly verboseErrors: boolean;
+  /** What good deploys of an app print: those lines are not the cause. */
+  baseline?(app: string): Promise<Baseline>;
   random(bytes: number): Uint8Array;
 }
 
@@ -64,8 +67,7 @@ export async function noticeOf(record: Announceable, options: NoticeOptions): Pr
   const { fields, kind } = record;
   const line = (text: string, max = VALUE_MAX) => cutCodePoints(oneLine(text, options.redact), max);
   const field = (name: string, max?: number) => line(textOf(fields, name), max);
-  const error =
-    kind === 'DeployFailure' ? await errorOf(textOf(fields, 'error'), options) : undefined;
+  const error = kind === 'DeployFailure' ? await errorOf(record, options) : undefined;
   return {
     eventType: kind,
     kind: KINDS[kind],
@@ -96,14 +98,20 @@ function oneLine(text: string, redact: NoticeOptions['redact']): string {
 }
 
 async function errorOf(
-  text: string,
-  { redact, verboseErrors }: NoticeOptions,
+  { fields, project }: Announceable,
+  { redact, verboseErrors, baseline }: NoticeOptions,
 ): Promise<{ summary: string; log: string | undefined }> {
-  const error = plain(text, redact).replace(/^(?:[^\S\n]*\n)+|\s+$/g, '');
+  const error = plain(textOf(fields, 'error'), redact).replace(/^(?:[^\S\n]*\n)+|\s+$/g, '');
   if (error.trim() === '') return { summary: 'no error text was recorded', log: undefined };
   if (codePoints(error) <= SUMMARY_MAX) return { summary: error, log: undefined };
-  const { extractError } = await import('@runner/common/error-extract');
-  const picked = plain(extractError(error, { max: SUMMARY_MAX, redact }).text, redact).trim();
+  // The pipeline has seen the whole output of the step; an error keeps only its head and tail.
+  let picked = plain(textOf(fields, 'cause'), redact).trim();
+  if (picked === '') {
+    const { extractError } = await import('@runner/common/error-extract');
+    const known = await baseline?.(project);
+    const asked = { max: SUMMARY_MAX, redact, ...(known && { baseline: known }) };
+    picked = plain(extractError(error, asked).text, redact).trim();
+  }
   return {
     summary: headAndTail(picked || error, SUMMARY_MAX).trimEnd(),
     log: verboseErrors ? headAndTail(error, LOG_MAX) : undefined,

@@ -70,6 +70,8 @@ export function openChannels({ io, paths, clock, title, note }: OpeningOptions):
         redact,
         verboseErrors: settings.verboseErrors,
         random: (count) => io.random(count),
+        baseline: async (app) =>
+          (await import('@runner/common/baselines')).readBaseline(paths, app),
       }),
     render: (name, notice) =>
       channelAt(name).render(notice, (text) => noteOnce(`${name}: ${text}`)),

@@ -47,6 +47,7 @@ export async function printPreviews(
       redact,
       verboseErrors: settings.verboseErrors,
       random: (count) => io.random(count),
+      baseline: async (app) => (await import('@runner/common/baselines')).readBaseline(paths, app),
     });
     for (const channel of channels) {
       for (const message of previewsOf(channel, notice, settings, note)) await print(message);

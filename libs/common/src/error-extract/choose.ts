@@ -1,9 +1,9 @@
 /** Ranks candidates: which one leads, and which others are worth a line. */
+import type { Baseline } from './baseline.ts';
 import { blockOf } from './block.ts';
 import type { Collected } from './collect.ts';
 import type { Candidate } from './row.ts';
 import { LABELLED } from './rules-words.ts';
-import { lineShape } from './shape.ts';
 
 /** What moves a score: chosen so that a rule's tier (10 points) is seldom crossed by one of them. */
 const LATE = 30;
@@ -26,7 +26,7 @@ export interface Ranked {
 }
 
 /** All candidates, the one that tells the cause first, then in the order in which they help. */
-export function rank(collected: Collected, baseline: ReadonlySet<string>): Ranked[] {
+export function rank(collected: Collected, baseline: Baseline): Ranked[] {
   const { candidates, repeats } = collected;
   const lastEpoch = candidates.reduce(
     (last, { epoch, aftermath, score }) =>
@@ -38,7 +38,7 @@ export function rank(collected: Collected, baseline: ReadonlySet<string>): Ranke
     const times = repeats.of(candidate.row.key);
     let score = candidate.score;
     if (candidate.aftermath) score -= LATE;
-    if (baseline.size > 0 && baseline.has(lineShape(candidate.row.text))) score -= KNOWN;
+    if (baseline(candidate.row.text)) score -= KNOWN;
     if (times >= 5) score -= candidate.rule.weak ? 3 * OFTEN : OFTEN;
     if (candidate.rule.use === 'announce') score -= ANNOUNCED;
     if (candidate.rule.pick === 'last' && isSource(candidate)) score -= LATE;

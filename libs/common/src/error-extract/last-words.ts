@@ -1,12 +1,12 @@
 /** What is shown of a log that does not say why it failed: its last rare lines. */
 import { codePoints, cutCodePoints } from '../text.ts';
+import type { Baseline } from './baseline.ts';
 import type { Ranked } from './choose.ts';
 import { classify } from './classify.ts';
 import type { Collected } from './collect.ts';
 import { type Composed, shownText, tidy } from './compose.ts';
 import { marks } from './marks.ts';
 import type { Row } from './row.ts';
-import { lineShape } from './shape.ts';
 
 /** Lines shown, and code points of one. */
 const SHOWN = 4;
@@ -23,7 +23,7 @@ const RARE = 2;
 export function lastWords(
   collected: Collected,
   wrapper: Ranked | undefined,
-  baseline: ReadonlySet<string>,
+  baseline: Baseline,
   max: number,
   redact: (text: string) => string,
 ): Composed {
@@ -47,12 +47,30 @@ export function lastWords(
   };
 }
 
+/** Whether the log has a rare line that tells something and that good builds do not print. */
+export function hasNews(
+  collected: Collected,
+  wrapper: Ranked | undefined,
+  baseline: Baseline,
+): boolean {
+  return worthwhile(collected, wrapper?.candidate.row, baseline).worth.length > 0;
+}
+
 /** The rows that may tell something, the last one first. */
-function lastRows(
-  { rare, counts, lastRow }: Collected,
+function lastRows(collected: Collected, wrapper: Row | undefined, baseline: Baseline): Row[] {
+  const { pool, worth } = worthwhile(collected, wrapper, baseline);
+  const { lastRow } = collected;
+  const rows = worth.length > 0 || wrapper !== undefined ? worth : pool;
+  if (rows.length === 0 && wrapper === undefined && lastRow !== null) return [lastRow];
+  return rows.toReversed();
+}
+
+/** Rare rows before any clean-up, and those among them that tell something new. */
+function worthwhile(
+  { rare, counts }: Collected,
   wrapper: Row | undefined,
-  baseline: ReadonlySet<string>,
-): Row[] {
+  baseline: Baseline,
+): { pool: Row[]; worth: Row[] } {
   const before = rare.filter(({ row }) => wrapper === undefined || row.line < wrapper.line);
   const early = before.filter(({ aftermath }) => !aftermath);
   const pool = (early.length > 0 ? early : before).map(({ row }) => row);
@@ -62,11 +80,9 @@ function lastRows(
       !marks.isPassing(trimmed) &&
       !marks.isEcho(trimmed) &&
       !marks.isSummary(trimmed) &&
-      !baseline.has(lineShape(text)) &&
+      !baseline(text) &&
       classify(whole)?.rule.use !== 'wrapper' &&
       /\p{L}{2}/u.test(trimmed),
   );
-  const rows = worth.length > 0 || wrapper !== undefined ? worth : pool;
-  if (rows.length === 0 && wrapper === undefined && lastRow !== null) return [lastRow];
-  return rows.toReversed();
+  return { pool, worth };
 }

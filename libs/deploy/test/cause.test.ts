@@ -1,0 +1,165 @@
+/** The lines that say why, in the event and in the message: of the whole output, without known noise. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { run } from '@runner/testing/run';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { makeWorld, TOKEN, type World } from './world.ts';
+
+/** Enough of it that a message has to choose. */
+const NOISE = `for n in $(seq 1 40); do echo "ERROR: deprecated call of legacyTotal in chunk $n, 0x$n"; done`;
+
+const deployFile = (more = '') => `build: { run: ["sh build.sh"]${more} }\nstart: { type: none }\n`;
+
+const baselineOf = (world: World) => {
+  const path = join(world.root, 'apps/shop/baseline.json');
+  return existsSync(path) ? readFileSync(path, 'utf8') : null;
+};
+
+async function preview(world: World): Promise<string> {
+  const failure = world.events().findLast((event) => event.event_type === 'DeployFailure');
+  const { stdout, stderr, status } = await run(
+    'runner-notify',
+    ['preview', '--channel', 'discord', '--json'],
+    { root: world.root, stdin: `${JSON.stringify(failure)}\n` },
+  );
+  assert.equal([status, stderr], [0, '']);
+  return stdout;
+}
+
+test('noise that the last good build printed too is not told as the cause', async () => {
+  const world = await makeWorld();
+  try {
+    const push = (version: string, script: string) =>
+      world.push(version, { deploy: deployFile(), files: { 'build.sh': script } });
+    await push('v1', `${NOISE}\necho token ${TOKEN}\n`);
+    assert.is((await world.deploy()).status, 0);
+    const kept = baselineOf(world);
+    assert.ok(kept?.includes('"build: sh build.sh"'));
+    assert.not.match(kept ?? '', /deprecated|legacyTotal|ghp_/);
+    await push('v2', `${NOISE}\necho "ERROR: price list has no currency"\n${NOISE}\nexit 3\n`);
+    const { status, stdout, stderr } = await world.deploy(['--json']);
+    assert.is(status, 1);
+    const outcome = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
+    assert.match(outcome.cause, /^ERROR: price list has no currency/);
+    assert.not.match(outcome.cause, /deprecated/);
+    assert.match(stderr, /Why:\n {2}ERROR: price list has no currency\n/);
+    const event = world.events().at(-1);
+    assert.is(event?.cause, outcome.cause);
+    assert.match(String(event?.error), /^build: `sh build\.sh` ended with status 3\n.*deprecated/);
+    assert.is(baselineOf(world), kept, 'a failure changes nothing');
+    const said = JSON.parse((await preview(world)).trim().split('\n')[0] ?? '');
+    const text = JSON.stringify(said);
+    assert.match(text, /price list has no currency/);
+    assert.not.match(text, /deprecated/);
+  } finally {
+    await world.close();
+  }
+});
+
+test('a record that another program wrote is told without the known noise as well', async () => {
+  const world = await makeWorld();
+  try {
+    await world.push('v1', { deploy: deployFile(), files: { 'build.sh': NOISE } });
+    assert.is((await world.deploy()).status, 0);
+    const noise = Array.from({ length: 40 }, (_, n) =>
+      n === 20
+        ? 'ERROR: price list has no currency'
+        : `ERROR: deprecated call of legacyTotal in chunk ${n}, 0x${n}`,
+    ).join('\n');
+    const record = {
+      event: 'DeployFailure',
+      app: 'shop',
+      version: 'v2',
+      deploy_id: 'a1b2c3d4',
+      error: noise,
+    };
+    const { stdout } = await run('runner-notify', ['preview', '--channel', 'discord', '--json'], {
+      root: world.root,
+      stdin: `${JSON.stringify(record)}\n`,
+    });
+    const [first = ''] = stdout.split('\n');
+    assert.match(first, /price list has no currency/);
+    assert.not.match(first, /deprecated/);
+  } finally {
+    await world.close();
+  }
+});
+
+test('the cause is found in the middle of an output that the record cannot hold', async () => {
+  const world = await makeWorld();
+  try {
+    const fill = 'seq 1 60000 | sed "s/^/bundled asset /"';
+    await world.push('v1', {
+      deploy: deployFile(),
+      files: {
+        'build.sh': `${fill}\necho "src/cart.c:9:5: error: 'total' undeclared"\n${fill}\nexit 2\n`,
+      },
+    });
+    assert.is((await world.deploy()).status, 1);
+    const event = world.events().at(-1);
+    assert.is(event?.cause, "src/cart.c:9:5: error: 'total' undeclared");
+    assert.not.match(String(event?.error), /undeclared/);
+    assert.match(await preview(world), /'total' undeclared/);
+    assert.is(baselineOf(world), null, 'no deploy was good');
+  } finally {
+    await world.close();
+  }
+});
+
+test('a step that dies in silence is told in words', async () => {
+  const world = await makeWorld();
+  try {
+    const causeAfter = async (version: string, script: string, build = '') => {
+      await world.push(version, {
+        deploy: deployFile(build),
+        files: { 'build.sh': script },
+      });
+      assert.is((await world.deploy()).status, 1);
+      return String(world.events().at(-1)?.cause);
+    };
+    assert.is(
+      await causeAfter('v1', 'exit 7\n'),
+      'step build (sh build.sh) ended with exit status 7',
+    );
+    assert.is(
+      await causeAfter('v2', 'echo packing\nkill -KILL $$\n'),
+      'step build (sh build.sh) was killed by SIGKILL, perhaps for lack of memory\npacking\nKilled',
+    );
+    assert.is(
+      await causeAfter('v3', 'echo waiting\nsleep 30\n', ', timeout: 1s'),
+      'step build (sh build.sh) ran into its time limit and was stopped\nwaiting',
+    );
+  } finally {
+    await world.close();
+  }
+});
+
+test('a baseline that is damaged or cannot be written holds up no deploy', async () => {
+  const world = await makeWorld();
+  try {
+    const { writeFileSync, mkdirSync, rmSync } = await import('node:fs');
+    const path = join(world.root, 'apps/shop/baseline.json');
+    mkdirSync(join(world.root, 'apps/shop'), { recursive: true });
+    writeFileSync(path, '{"version":1,"steps":{"build: sh build.sh":[7,null');
+    await world.push('v1', {
+      deploy: deployFile(),
+      files: { 'build.sh': 'echo boom: bad key\nexit 1\n' },
+    });
+    assert.is((await world.deploy()).status, 1);
+    assert.match(String(world.events().at(-1)?.cause), /^boom: bad key/);
+    rmSync(path);
+    mkdirSync(path);
+    await world.push('v2', { deploy: deployFile(), files: { 'build.sh': 'echo fine\n' } });
+    const { status, stderr } = await world.deploy();
+    assert.is(status, 0);
+    assert.match(
+      stderr,
+      /what this deploy printed could not be kept for comparison: cannot write /,
+    );
+  } finally {
+    await world.close();
+  }
+});
+
+test.run();
