@@ -18,6 +18,7 @@ import { redactor } from './secret.ts';
 import { codePoints, cutCodePoints } from './text.ts';
 
 export { type Baseline, baselineOf, createShapeReader } from './error-extract/baseline.ts';
+export { createLineReader } from './error-extract/lines.ts';
 export { lineShape } from './error-extract/shape.ts';
 
 /** What a message can hold (REQUIREMENTS.md 6, rule 4). */

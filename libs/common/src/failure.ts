@@ -32,6 +32,7 @@ const STATUS_OF = {
   code_host_error: EXIT.failed,
   config_invalid: EXIT.failed,
   delivery_failed: EXIT.failed,
+  deploy_not_found: EXIT.failed,
   deploy_file_invalid: EXIT.failed,
   disk_full: EXIT.failed,
   event_invalid: EXIT.failed,

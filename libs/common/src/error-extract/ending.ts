@@ -70,6 +70,14 @@ export function ending({ step, command, exit }: Ending): Told | null {
       grave: false,
       class: 'command',
     };
+  if (code === 124) {
+    // As timeout(1) says it.
+    return {
+      words: `${subject} ran into a time limit (exit status 124)`,
+      grave: false,
+      class: 'timeout',
+    };
+  }
   if (code !== undefined && code !== 0) {
     return { words: `${subject} ended with exit status ${code}`, grave: false, class: 'exit' };
   }

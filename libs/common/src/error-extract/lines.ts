@@ -13,8 +13,11 @@ const LINE_KEPT = 8192;
  */
 const PIECE = 16_384;
 
-/** Receives a cleaned line, its number from 1, and whether a carriage return drew over it later. */
-export type LineSink = (text: string, line: number, overwritten: boolean) => void;
+/**
+ * Receives a cleaned line, its number from 1, whether a carriage return drew over it later, and
+ * whether it was longer than what is kept.
+ */
+export type LineSink = (text: string, line: number, overwritten: boolean, cut: boolean) => void;
 
 export interface LineReader {
   push(chunk: Uint8Array | string): void;
@@ -29,6 +32,7 @@ export function createLineReader(sink: LineSink): LineReader {
   // A carriage return that has not yet shown whether it ends the line or returns to its start.
   let returned = false;
   let started = false;
+  let cut = false;
 
   function keep(text: string, from: number, to: number): void {
     if (from >= to) return;
@@ -37,16 +41,19 @@ export function createLineReader(sink: LineSink): LineReader {
       returned = false;
     }
     started = true;
+    cut ||= to - from > LINE_KEPT - kept.length;
     if (kept.length < LINE_KEPT)
       kept += text.slice(from, Math.min(to, from + LINE_KEPT - kept.length));
   }
 
   function emit(overwritten: boolean): void {
     const raw = kept;
+    const wasCut = cut;
     kept = '';
+    cut = false;
     const drawn = stripAnsi(raw);
     if (!drawn.includes('\r')) {
-      sink(dropControls(drawn).trimEnd(), line, overwritten);
+      sink(dropControls(drawn).trimEnd(), line, overwritten, wasCut);
       return;
     }
     // A jump to the first column was among the escapes.
@@ -56,7 +63,7 @@ export function createLineReader(sink: LineSink): LineReader {
       pieces.findLastIndex((piece) => piece !== ''),
     );
     for (const [index, piece] of pieces.slice(0, last + 1).entries()) {
-      if (piece !== '' || index === last) sink(piece, line, overwritten || index < last);
+      if (piece !== '' || index === last) sink(piece, line, overwritten || index < last, wasCut);
     }
   }
 

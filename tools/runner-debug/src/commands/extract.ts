@@ -14,6 +14,10 @@ interface Extracted {
 export const extract = command({
   name: 'extract',
   about: 'Read a log on standard input and print the lines that say why it failed',
+  details:
+    'Lines that a good build printed too are not the cause: --baseline names the log of one, --app an\n' +
+    'app whose last good deploy counts. When the log is silent, --step, --command and --status say how\n' +
+    'it ended.',
   options: {
     max: {
       kind: 'value',
@@ -21,25 +25,63 @@ export const extract = command({
       default: '800',
       about: 'Most characters to print [default: 800]',
     },
+    baseline: { kind: 'value', placeholder: 'FILE', about: 'Log of a good build of the same step' },
+    app: {
+      kind: 'value',
+      placeholder: 'APP',
+      about: 'App whose last good deploy is the baseline',
+      conflicts: ['baseline'],
+    },
+    step: { kind: 'value', placeholder: 'NAME', about: 'The step that wrote the log' },
+    command: { kind: 'value', placeholder: 'TEXT', about: 'The command that wrote the log' },
+    status: {
+      kind: 'value',
+      placeholder: 'N',
+      about: 'Its exit status; above 128 it stands for a signal',
+    },
   },
-  examples: ['npm run build 2>&1 | runner-debug extract'],
+  examples: [
+    'npm run build 2>&1 | runner-debug extract',
+    'runner-debug extract --baseline good.log --status 137 < bad.log',
+  ],
   async run(context) {
-    const { io, options } = context;
-    const max = Number(options.max);
-    if (!/^\d{1,6}$/.test(options.max) || max < 1) {
-      throw usage(
-        `invalid value '${options.max}' for '--max <N>': it must be a whole number above 0`,
-      );
-    }
+    const { io, options, paths } = context;
+    const max = whole(options.max, '--max <N>', 999_999);
+    if (max < 1) throw notWhole(options.max, '--max <N>', 'a whole number above 0');
+    const status =
+      options.status === undefined ? undefined : whole(options.status, '--status <N>', 255);
     // A log of any size is read in passing: a small young generation keeps the process small too.
     const { setFlagsFromString } = process.getBuiltinModule('node:v8');
     setFlagsFromString('--max-semi-space-size=1');
     setFlagsFromString('--semi-space-growth-factor=1');
     const { createExtractor } = await import('@runner/common/error-extract');
     const { redactor } = await import('@runner/common/secret');
-    const extractor = createExtractor({ max, redact: redactor() });
+    const redact = redactor();
+    const { baselineFor } = await import('../good-log.ts');
+    const baseline = baselineFor(paths, options.baseline, options.app, redact);
+    const { step, command: title } = options;
+    const extractor = createExtractor({
+      max,
+      redact,
+      ...(baseline && { baseline }),
+      ...(step && { step: redact(step) }),
+      ...(title && { command: redact(title) }),
+      ...(status !== undefined && { exit: { code: status } }),
+    });
     for (let chunk = io.stdin.read(); chunk; chunk = io.stdin.read()) extractor.push(chunk);
     return { value: extractor.end() };
   },
   human: (extracted: Extracted) => (extracted.text === '' ? '' : `${harmless(extracted.text)}\n`),
 });
+
+function whole(text: string, option: string, most: number): number {
+  if (!/^\d{1,6}$/.test(text) || Number(text) > most) {
+    const range = most < 1000 ? `a whole number up to ${most}` : 'a whole number above 0';
+    throw notWhole(text, option, range);
+  }
+  return Number(text);
+}
+
+function notWhole(text: string, option: string, wanted: string): Error {
+  return usage(`invalid value '${text}' for '${option}': it must be ${wanted}`);
+}

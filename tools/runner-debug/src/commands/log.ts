@@ -1,0 +1,81 @@
+import { closeSync } from 'node:fs';
+import { command } from '@runner/common/command';
+import { harmless, harmlessLine, jsonLine } from '@runner/common/harmless';
+import type { Style } from '@runner/common/output';
+import type { KeptLog } from '../kept-log.ts';
+import type { LogLine } from '../marked-log.ts';
+
+export const log = command({
+  name: 'log',
+  about: 'Show the kept log of a deploy, with the lines marked that say why it failed',
+  details:
+    'Without --deploy it is the newest deploy that failed, as for last-error; of an app that never\n' +
+    'failed, the newest. Lines that say why begin with `>`. On a terminal the log is shown by $PAGER,\n' +
+    'else by less -R. With --json: an object about the deploy, then one for each line.',
+  positionals: { app: { required: true, about: 'Name of the app' } },
+  options: {
+    deploy: {
+      kind: 'value',
+      placeholder: 'ID',
+      about: "The deploy's id, as in the audit log and in messages",
+    },
+  },
+  examples: [
+    'runner debug log shop',
+    'runner debug log shop --deploy a1b2c3d4',
+    "runner debug log shop | grep -n '^>'",
+  ],
+  async run(context) {
+    const { io, paths, options, args, format } = context;
+    const { openKeptLog } = await import('../kept-log.ts');
+    const kept = await openKeptLog(paths, args.app, options.deploy);
+    try {
+      const { causeIn, linesOf } = await import('../marked-log.ts');
+      const cause = causeIn(kept, paths);
+      const batches = linesOf(kept, cause);
+      if (format === 'human') {
+        context.note(headline(kept));
+        const { showPaged } = await import('../pager.ts');
+        await showPaged(io, texts(batches, context.style), context.note);
+        return {};
+      }
+      await context.print(aboutOf(kept, cause));
+      for (const batch of batches) {
+        if (format === 'json') io.stdout.write(batch.map((line) => `${jsonLine(line)}\n`).join(''));
+        else for (const line of batch) await context.print(line);
+        if (io.stdout.closed) break;
+      }
+      return {};
+    } finally {
+      closeSync(kept.fd);
+    }
+  },
+});
+
+/** The first object of `--json`. */
+function aboutOf(kept: KeptLog, cause: { text: string; lines: number[] } | null): object {
+  const { app, deployId, path, event, version, timestamp, stage } = kept;
+  return { app, deploy_id: deployId, path, event, version, timestamp, stage, cause };
+}
+
+function headline({ app, deployId, version, event, stage, timestamp, path }: KeptLog): string {
+  const ended =
+    event === 'DeployFailure'
+      ? `failed${stage === null ? '' : ` at ${stage}`}`
+      : event === 'DeploySuccess'
+        ? 'succeeded'
+        : 'has no end on record';
+  const when = timestamp === null ? '' : ` at ${timestamp}`;
+  return harmlessLine(`deploy ${deployId} of ${app} ${version ?? ''} ${ended}${when}: ${path}`);
+}
+
+function* texts(batches: Iterable<LogLine[]>, style: Style): Generator<string> {
+  for (const batch of batches) {
+    let piece = '';
+    for (const { text, marked, cut } of batch) {
+      const shown = `${harmless(text)}${cut ? ' …' : ''}`;
+      piece += marked ? `${style.red(`> ${shown}`)}\n` : shown === '' ? '\n' : `  ${shown}\n`;
+    }
+    if (piece !== '') yield piece;
+  }
+}

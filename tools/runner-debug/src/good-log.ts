@@ -1,0 +1,36 @@
+/** What good builds print: of a log that is named, or of an app's last good deploy. */
+import { closeSync, openSync, readSync } from 'node:fs';
+import { requireApp } from '@runner/common/apps';
+import { readBaseline } from '@runner/common/baselines';
+import { type Baseline, baselineOf, createShapeReader } from '@runner/common/error-extract';
+import { systemFailure } from '@runner/common/failure';
+import type { Paths } from '@runner/common/paths';
+
+const BLOCK = 65_536;
+
+/** Undefined when neither is given. Throws `file_unreadable`, `app_not_found`. */
+export function baselineFor(
+  paths: Paths,
+  file: string | undefined,
+  app: string | undefined,
+  redact: (text: string) => string,
+): Baseline | undefined {
+  if (app !== undefined) return readBaseline(paths, requireApp(paths, app).app);
+  if (file === undefined) return undefined;
+  let fd: number | undefined;
+  try {
+    // Whatever the operator names may be a link or a pipe: it is read in passing.
+    fd = openSync(file, 'r');
+    const reader = createShapeReader(redact);
+    const block = Buffer.alloc(BLOCK);
+    for (let count = -1; count !== 0; ) {
+      count = readSync(fd, block);
+      reader.push(block.subarray(0, count));
+    }
+    return baselineOf(reader.end());
+  } catch (error) {
+    throw systemFailure(error, `read ${file}`, 'file_unreadable');
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}

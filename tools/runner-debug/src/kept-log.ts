@@ -1,0 +1,105 @@
+/** Which deploy's log is shown, and what the audit log says of that deploy. */
+import { fstatSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { requireApp } from '@runner/common/apps';
+import { eventOfDeploy, newestRecord, openLog } from '@runner/common/audit-scan';
+import { kindOf, projectOf, textOf } from '@runner/common/events';
+import { Failure } from '@runner/common/failure';
+import { namesIn } from '@runner/common/files';
+import type { Paths } from '@runner/common/paths';
+
+/** The kept log of a deploy, opened. */
+export interface KeptLog {
+  readonly app: string;
+  readonly deployId: string;
+  readonly path: string;
+  /** Descriptor, to be closed by who asked for it. */
+  readonly fd: number;
+  /** Bytes when it was opened: a deploy that is running goes on writing. */
+  readonly size: number;
+  /** How the deploy ended; null while it runs, or when no record says. */
+  readonly event: 'DeploySuccess' | 'DeployFailure' | null;
+  readonly version: string | null;
+  readonly timestamp: string | null;
+  readonly stage: string | null;
+}
+
+const ENDS = ['DeploySuccess', 'DeployFailure'];
+/** Logs named in a refusal. */
+const NAMED = 5;
+
+/**
+ * Opens the log of the deploy with this id; without one, that of the newest failure, and of the
+ * newest deploy of an app that never failed. Throws `app_not_found`, `deploy_not_found`,
+ * `log_not_found`, `file_unreadable`.
+ */
+export async function openKeptLog(
+  paths: Paths,
+  name: string,
+  asked: string | undefined,
+): Promise<KeptLog> {
+  const { app } = requireApp(paths, name);
+  const kept = keptIds(paths, app);
+  const deployId = asked ?? (await newestFailure(paths, app)) ?? kept[0];
+  if (deployId === undefined) {
+    throw new Failure('log_not_found', `no deploy of '${app}' has left a log on this server yet`);
+  }
+  // Compared with names that are there, never put into a path as it came.
+  const record = eventOfDeploy(paths, deployId, [...ENDS, 'DeployStarted', 'RollbackSuccess']);
+  const own = record !== undefined && projectOf(record) === app ? record : undefined;
+  if (!kept.includes(deployId)) throw absent(app, deployId, own !== undefined, kept);
+  const path = paths.deployLog(app, deployId);
+  const fd = openLog(path);
+  if (fd === undefined) throw absent(app, deployId, true, kept);
+  const kind = own && ENDS.includes(String(kindOf(own))) ? kindOf(own) : null;
+  const text = (field: string) => (own && textOf(own, field)) || null;
+  return {
+    app,
+    deployId,
+    path,
+    fd,
+    size: fstatSync(fd).size,
+    event: kind as KeptLog['event'],
+    version: text('version'),
+    timestamp: text('timestamp'),
+    stage: kind === 'DeployFailure' ? text('stage') : null,
+  };
+}
+
+/** Ids of the deploys whose logs are kept, the newest first. */
+function keptIds(paths: Paths, app: string): string[] {
+  const folder = paths.deployLogs(app);
+  const age = (name: string) => {
+    try {
+      return statSync(join(folder, name)).mtimeMs;
+    } catch {
+      return 0;
+    }
+  };
+  return namesIn(folder)
+    .filter((name) => name.endsWith('.log') && !name.startsWith('.'))
+    .map((name) => ({ id: basename(name, '.log'), time: age(name) }))
+    .sort((a, b) => b.time - a.time)
+    .map(({ id }) => id);
+}
+
+async function newestFailure(paths: Paths, app: string): Promise<string | undefined> {
+  try {
+    const record = await newestRecord(paths, 'DeployFailure', app);
+    return (record && textOf(record, 'deploy_id')) || undefined;
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'log_not_found') return undefined;
+    throw error;
+  }
+}
+
+function absent(app: string, deployId: string, known: boolean, kept: readonly string[]): Failure {
+  const shown = deployId.length > 40 ? `${deployId.slice(0, 39)}…` : deployId;
+  const others =
+    kept.length === 0
+      ? 'no log of this app is kept'
+      : `kept are ${kept.slice(0, NAMED).join(', ')}${kept.length > NAMED ? ` and ${kept.length - NAMED} more` : ''}`;
+  return known
+    ? new Failure('log_not_found', `the log of deploy ${shown} of '${app}' is not kept; ${others}`)
+    : new Failure('deploy_not_found', `'${app}' has no deploy '${shown}'; ${others}`);
+}

@@ -1,0 +1,137 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { run } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { rootWith } from './log.ts';
+
+const extract = (stdin: string | Uint8Array, args: readonly string[] = [], root?: string) =>
+  run('runner-debug', ['extract', ...args], { stdin, ...(root !== undefined && { root }) });
+
+const FAILING = 'ERROR: deprecated call in chunk 7\nprice list has no currency\n';
+
+test('the lines are printed as they stand, and nothing else', async () => {
+  const { status, stdout, stderr } = await extract(
+    'compiling\nsrc/a.ts(2,7): error TS2322: Wrong.\nmake: *** [all] Error 2\n',
+  );
+  assert.equal([status, stdout, stderr], [0, 'src/a.ts(2,7): error TS2322: Wrong.\n', '']);
+});
+
+test('JSON has the text, the line numbers, the class and the rule', async () => {
+  const { stdout } = await extract('compiling\nsrc/a.c:2:7: error: no\n', ['--json']);
+  assert.equal(JSON.parse(stdout), {
+    text: 'src/a.c:2:7: error: no',
+    lines: [2],
+    class: 'compile',
+    rule: 'located-error',
+  });
+});
+
+test('lines of the log of a good build are not the cause', async () => {
+  const folder = temporaryFolder('baseline');
+  const good = join(folder, 'good.log');
+  writeFileSync(good, 'ERROR: deprecated call in chunk 1\ndone\n');
+  symlinkSync(good, join(folder, 'link.log'));
+  for (const name of ['good.log', 'link.log']) {
+    const { stdout, stderr } = await extract(FAILING, ['--baseline', join(folder, name)]);
+    assert.equal([stdout, stderr], ['price list has no currency\n', '']);
+  }
+  assert.match((await extract(FAILING)).stdout, /^ERROR: deprecated call/);
+});
+
+test('an app without a good deploy leaves nothing out', async () => {
+  const { status, stdout, stderr } = await extract(FAILING, ['--app', 'shop'], rootWith('shop'));
+  assert.equal([status, stderr], [0, '']);
+  assert.match(stdout, /^ERROR: deprecated call/);
+});
+
+test('a silent log is told by its step, command and exit status', async () => {
+  const told = async (log: string, ...args: string[]) => (await extract(log, args)).stdout;
+  assert.is(
+    await told('', '--step', 'build', '--command', 'make all', '--status', '3'),
+    'step build (make all) ended with exit status 3\n',
+  );
+  assert.is(
+    await told('packing\n', '--status', '137'),
+    'the command was killed by SIGKILL, perhaps for lack of memory\npacking\n',
+  );
+  assert.is(
+    await told('', '--status', '124'),
+    'the command ran into a time limit (exit status 124)\n',
+  );
+  assert.is(
+    await told('', '--status', '127'),
+    'the command: command not found (exit status 127)\n',
+  );
+  assert.is(await told('', '--status', '0'), '');
+  assert.is(await told('all is well\n', '--status', '0'), 'all is well\n');
+});
+
+test('secrets are redacted, and what drives a terminal is gone', async () => {
+  const log = `\u001b[31mError: login at https://bob:hunter2pass@git.example.org failed\u001b[0m\u202e\u0007\n`;
+  const { stdout } = await extract(log, ['--command', 'x']);
+  assert.is(stdout, 'Error: login at https://[REDACTED]@git.example.org failed\n');
+});
+
+test('any bytes are read', async () => {
+  for (const bytes of [[], [10], [0], [0xff, 0xfe, 10], [13, 13, 10], [0xc3]]) {
+    const { status, stderr } = await extract(Uint8Array.from(bytes));
+    assert.equal([status, stderr], [0, '']);
+  }
+});
+
+test('wrong options are told in one sentence, with the status that fits', async () => {
+  const folder = temporaryFolder('baseline');
+  mkdirSync(join(folder, 'dir'));
+  const cases: [string[], number, RegExp][] = [
+    [
+      ['--max', '0'],
+      2,
+      /^error: invalid value '0' for '--max <N>': it must be a whole number above 0\n$/,
+    ],
+    [['--max', '-3'], 2, /^error: invalid value '-3' for '--max <N>'/],
+    [['--max', 'many'], 2, /^error: invalid value 'many'/],
+    [['--max', '1e3'], 2, /^error: invalid value '1e3'/],
+    [
+      ['--status', '256'],
+      2,
+      /^error: invalid value '256' for '--status <N>': it must be a whole number up to 255\n$/,
+    ],
+    [['--status', ''], 2, /^error: /],
+    [['build.log'], 2, /^error: unexpected argument 'build.log' found\n$/],
+    [['--app', 'shop', '--baseline', 'x'], 2, /cannot be used with/],
+    [
+      ['--app', 'nope'],
+      1,
+      /no app called 'nope' is registered on this server \(app_not_found\)\n$/,
+    ],
+    [
+      ['--baseline', join(folder, 'none')],
+      1,
+      /cannot read \S+none: it does not exist \(file_unreadable\)\n$/,
+    ],
+    [
+      ['--baseline', join(folder, 'dir')],
+      1,
+      /cannot read \S+dir: it is a directory \(file_unreadable\)\n$/,
+    ],
+  ];
+  for (const [args, wanted, sentence] of cases) {
+    const { status, stdout, stderr } = await extract('x\n', args, folder);
+    assert.equal([status, stdout], [wanted, ''], args.join(' '));
+    assert.match(stderr, sentence);
+    assert.is(stderr.split('\n').length, 2);
+  }
+});
+
+test('--max is kept, to the code point', async () => {
+  const log = `Error: cannot find 🚀🚀🚀 ${'x'.repeat(900)}\n`;
+  for (const max of [1, 20, 300]) {
+    const { stdout } = await extract(log, ['--max', String(max)]);
+    assert.ok([...stdout.trimEnd()].length <= max);
+    assert.match(stdout, /…\n$/);
+  }
+});
+
+test.run();
