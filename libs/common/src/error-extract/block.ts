@@ -14,6 +14,8 @@ export function blockOf(candidate: Candidate): Pick[] {
   const places = placesBefore(candidate);
   add(around.announcer, hasPlace(around.announcer) ? 0 : 1);
   for (const row of places) add(row, 0);
+  const quote = candidate.before.at(-1);
+  if (quote?.trimmed.startsWith('>>> ')) add(quote, 0);
   if (rule.use === 'wrapper') for (const row of candidate.before.slice(-4)) add(row, 1);
   const chain = around.chain ?? [];
   for (const row of chain.slice(0, 1)) add(row, 0);
@@ -31,7 +33,8 @@ export function blockOf(candidate: Candidate): Pick[] {
       add(around.test, 0);
       for (const row of restOfName(candidate)) add(row, 1);
     }
-    if (around.file !== undefined && /^\d+:\d+/.test(candidate.row.trimmed)) add(around.file, 0);
+    if (around.file !== undefined && /^(?:(?:##\[\w{1,10}\])?\s*\d+:\d+|[~^-]+ )/.test(candidate.row.trimmed))
+      add(around.file, 0);
     if (needsWhere(candidate)) add(around.step, 1);
   }
   return picks;
@@ -67,8 +70,15 @@ function needsWhere(candidate: Candidate): boolean {
 /** The place that some tools print above the message, with code frames in between. */
 function placesBefore(candidate: Candidate): Row[] {
   const found: Row[] = [];
+  let pointed = false;
   for (const row of candidate.before.toReversed()) {
     const { trimmed } = row;
+    // An interpreter prints the place, the line of source, and a mark under it.
+    if (pointed && !marks.isPlace(trimmed)) {
+      pointed = false;
+      continue;
+    }
+    pointed = /^[~^]+$/.test(trimmed);
     if (
       (marks.isPlace(trimmed) &&
         !/^(?:-+>|└─)/.test(trimmed) &&

@@ -66,7 +66,7 @@ function outside(row: Row, { candidate, test }: Reading): Decision | null {
   const head = candidate.row;
   const deeper = row.indent > head.indent;
   if (marks.isPassing(trimmed) || marks.isStep(trimmed)) return 'stop';
-  if (marks.isEcho(trimmed) && !test) return 'stop';
+  if ((marks.isEcho(trimmed) || marks.isTable(trimmed)) && !test) return 'stop';
   if (marks.isSummary(trimmed)) return 'skip';
   if (marks.isAftermath(trimmed) && !deeper) return 'stop';
   if (!deeper && !marks.isDetail(trimmed)) {
@@ -89,7 +89,9 @@ function known(row: Row, reading: Reading): Decision | null {
   if (marks.isField(trimmed)) {
     return {
       sort: 'field',
-      need: /^(?:expected|actual|location|file|path)/i.test(trimmed) ? 0 : 2,
+      need: /^(?:expected|actual|left|right|got|want|received|location|file|path)/i.test(trimmed)
+        ? 0
+        : 2,
     };
   }
   if (marks.isCause(trimmed)) return 'skip';
@@ -97,7 +99,8 @@ function known(row: Row, reading: Reading): Decision | null {
     reading.frames = true;
     return marks.isForeign(trimmed) ? 'skip' : { sort: 'place', need: taken.place === 0 ? 0 : 2 };
   }
-  if (marks.isCode(trimmed)) {
+  const numbered = taken.place > 0 && /^\d{1,6}: \S/.test(trimmed);
+  if (numbered || marks.isCode(trimmed)) {
     reading.code = true;
     return /^[|│╷╵]?$/.test(trimmed) ? 'skip' : { sort: 'code', need: 1 };
   }
@@ -125,7 +128,9 @@ function told(row: Row, reading: Reading, next: boolean): Decision {
   if (marks.isDetail(trimmed) && (deeper || test || inQuote || !gap)) {
     return { sort: 'detail', need: frames ? 1 : 0 };
   }
-  if (gap && !near && !dies && !inQuote) return 'stop';
+  // Some tools explain in a sentence under the place.
+  const explains = reading.code && reading.taken.text === 0 && /[.?!]$/.test(trimmed);
+  if (gap && !near && !dies && !inQuote && !explains) return 'stop';
   if (marks.isProgress(trimmed) && !near) return 'stop';
   if ((frames || (gap && !near && !inQuote)) && !test) return 'skip';
   const wraps = next && !gap && /^[a-zäöü(]/.test(trimmed);

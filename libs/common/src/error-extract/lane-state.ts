@@ -116,7 +116,7 @@ export function takeAnnounced(lane: Lane, row: Row, match: Match | null): Match 
     return match;
   const { trimmed } = row;
   if (marks.isCode(trimmed) || marks.isPlace(trimmed) || marks.isPassing(trimmed)) return match;
-  if (marks.isFrame(trimmed)) return match;
+  if (marks.isFrame(trimmed) || marks.isSummary(trimmed)) return match;
   lane.announcer = null;
   const { score } = announcer;
   if (match !== null && match.score >= score) return match;

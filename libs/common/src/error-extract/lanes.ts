@@ -41,6 +41,8 @@ const SPEAKERS: readonly { pattern: RegExp; sign: string; sure: boolean }[] = [
     sign: '/',
     sure: true,
   },
+  // git's far side: `remote: text`
+  { pattern: /^(remote):(?: {1,8}|$)/, sign: ':', sure: true },
   // syslog: `shop[311]: text`
   { pattern: /^([\w.@/-]{1,60}\[\d+\]): /, sign: ']', sure: true },
   // concurrently, yarn workspaces: `[api] text`; only when it has spoken before

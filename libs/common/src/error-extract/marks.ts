@@ -11,13 +11,13 @@ const NO_ERRORS =
   /\b(?:0|no|zero) (?:\w+ )?(?:errors?|failures?|failed|failing|problems?|issues?|vulnerabilities|mismatches|conflicts)\b|\b(?:errors?|failures?|failed|Failed)["']?\s?[:=]\s?["']?(?:0|null|none|false|\[\])\b|without (?:any )?(?:errors?|failures?|problems)|(?:No|no) (?:syntax )?errors? (?:detected|found)|\ballow[_-]?fail|error[_-]?handler|--fail-fast|on[_-]error|exit code 0|status 0\b/;
 
 const HARMLESS =
-  /(?:^|\s)\((?:expected|ignored|non-fatal|optional)\b[^)]{0,40}\)|\bignor(?:ed|ing)\b|\bnon-fatal\b|\bwill (?:be )?(?:retr|ignor|skip)|\bretrying\b|\bskipp(?:ed|ing)\b|\bcontinuing\b|\bfall(?:ing|s)? back\b|\bsimulated\b|\bexpected failure\b|\bnot (?:fatal|critical)\b/i;
+  /^(?:[\w.-]{1,40}: )?(?:could not|cannot|can't|unable to|failed to) (?:delete|remove|unlink|clean up)\b|(?:^|\s)\((?:expected|ignored|non-fatal|optional)\b[^)]{0,40}\)|\bignor(?:ed|ing)\b|\bnon-fatal\b|\bwill (?:be )?(?:retr|ignor|skip)|\bretrying\b|\bskipp(?:ed|ing)\b|\bcontinuing\b|\bfall(?:ing|s)? back\b|\bsimulated\b|\bexpected failure\b|\bnot (?:fatal|critical)\b/i;
 
 const XTRACE = /^\++ \S/;
 const CODE =
   /^(?:>? ?\d{1,6} ?[|│┃]|[|│╷╵╭╰┌└├][ \t]|[|│╷╵]$|\d{1,6} [│|]|[~^]+$|[~^_ -]*[~^]{1,}[~^_ -]*$|LL \||> \d{1,6} ?\||::: )/;
 const FRAME =
-  /^(?:at (?:async |new |Object\.|[\w$.<>[\] /]{1,200} ?\(|\S{1,300}:\d+|file:|\S{1,200}\.)|from \S{1,300}:\d+|File "[^"]{1,300}", line \d+|#\d{1,3} +\S|\d{1,3}: +(?:0x|\S{1,200}::)|\.\.\. \d{1,4} (?:more|lines)|\.{3} \d+ lines matching|… while |in \S{1,200} at \S|[\w/.~-]{1,240}:\d+ \(\w{1,80}\)|goroutine \d+|\S{1,200}\.go:\d+ \+0x|\(\S{1,200}\) \S{1,200}:\d+: |[\w$.<>]{1,100} \(\S{1,200}:\d+:\d+\)$|\[\d{1,3}\] \S{1,200} \/|- \/\S{1,240}$|@ \S{1,200}:\d+)/;
+  /^(?:at (?:async |new |Object\.|[\w$.<>[\] /]{1,200} ?\(|\S{1,300}:\d+|file:|\S{1,200}\.)|from \S{1,300}:\d+|File "[^"]{1,300}", line \d+|#\d{1,3} +\S|\d{1,3}: +(?:0x|\S{1,200}::)|\.\.\. \d{1,4} (?:more|lines)|\.{3} \d+ lines matching|… while |in \S{1,200} at \S|[\w/.~-]{1,240}:\d+ \(\w{1,80}\)|goroutine \d+|\S{1,200}\.go:\d+ \+0x|\(\S{1,200}\) \S{1,200}:\d+: |[\w$.<>]{1,100} \(\S{1,200}:\d+:\d+\)$|\[\d{1,3}\] \S{1,200} \/|- \/\S{1,240}$|@ \S{1,200}:\d+|\d{1,3}: \(\(?|\S{1,80} at line \d+(?: column \d+)?$)/;
 const FOREIGN =
   /node:|node_modules|\binternal\/|site-packages|dist-packages|\/usr\/(?:lib|share|local\/lib|include)\/|<frozen |<anonymous>\)?$|\b(?:java|javax|jdk|sun|kotlin|scala|clojure|groovy)\.|\borg\.(?:springframework|junit|apache|gradle|hibernate|codehaus|testng|mockito|eclipse)\.|\/gems\/|\/rubies\/|\/vendor\/|\.cargo\/registry|\/rustc\/|\bruntime\/|\b(?:System|Microsoft|Xunit|NUnit)\.|native code|Native Method|\.pnpm|libc\.so|\/go\/src\/|lib\/elixir|\(elixir|\(stdlib|\(ex_unit|\(mix|file:\/\/\/.{0,200}node_modules|ext:/;
 const CAUSE =
@@ -25,7 +25,7 @@ const CAUSE =
 
 /** A line that is only a place in the source. */
 const PLACE =
-  /^(?:-{1,2}> |└─ |File |❯ |@ |[Ii]n |at |on |at: |in file |from |→ |╭─\[ ?|┌─ |\.{3} |│ {1,4}on |# |✖ |×)?"?(?:file:\/\/)?(?:\.{0,2}\/)?[\w@.~+$()[\]-][^\s:"']{0,240}(?:\.\w{1,10}|file|Makefile|BUILD)"?(?::\d+(?::\d+|\.\d+)?(?:-\d+)?|,? (?:on )?lines? \d+(?:-\d+)?(?:[,:]? (?:in |col(?:umn)? ?|characters? )?\S{0,80})?|[( ]\d+[:,]\d+\)?)(?::in \S{1,100}| \d+\.\d+| in .{1,80}|: .{0,30}|, in .{1,100})?[\])]?:?(?: root stylesheet|\s.{0,20})?$/;
+  /^(?:-{1,2}> |└─ |File |❯ |@ |[Ii]n |at |on |at: |in file |from |→ |╭─\[ ?|,-\[ ?|┌─ |\.{3} |│ {1,4}on |# |✖ |×)?"?(?:file:\/\/)?(?:\.{0,2}\/)?[\w@.~+$()[\]-][^\s:"']{0,240}(?:\.\w{1,10}|file|Makefile|BUILD)"?(?::\d+(?::\d+|\.\d+)?(?:-\d+)?|,? (?:on )?lines? \d+(?:-\d+)?(?:[,:]? (?:in |col(?:umn)? ?|characters? )?\S{0,80})?|[( ]\d+[:,]\d+\)?)(?::in \S{1,100}| \d+\.\d+| in .{1,80}|: .{0,30}|, in .{1,100})?[\])]?:?(?: root stylesheet|\s.{0,20})?$/;
 /** A file's name alone: linters put it above its rows. */
 const FILE_HEADER =
   /^(?:FILE: |In |Line |✗ |✖ |-{3} |={3,} )?(?:\.{0,2}\/)?(?:[\w@.~+-]{1,100}\/){0,30}[\w@.~+-]{1,100}\.[A-Za-z]\w{0,9}(?: line \d+)?:?$/;
@@ -45,9 +45,12 @@ const FIELD =
 /** What a compiler says besides errors. */
 const ADVICE =
   /^(?:[^\s:]{1,240}:\d+(?::\d+)?:? ?(?:- )?(?:warning|note|info|remark|hint|Warnung|Anmerkung|avertissement|advertencia|nota)\b|(?:warning|warn|note)(?:\[\S{1,20}\])?: |npm warn )/i;
+/** A warning that its line's form shows only after a place or a code. */
+const WARNS =
+  /^\d+:\d+\s{1,6}warning\s|^(?!.{0,200}\b(?:error|fatal)\b).{0,200}[\s(:-](?:[Ww]arning|WARN(?:ING)?) ?(?:[A-Z]{1,6}\d+)?[):\]]/;
 /** How long a test run took, and what stands around its results. */
 const SUMMARY =
-  /^(?:Finished in|Randomized with|Done in|Took |Time: |Ran all|Ran \d|Seed|Duration|Executed |Test Suite|Errors {2}Files|[⎯─━═=_*]{4}|\[=+\]|\[ {2}PASSED|[^\p{L}\d]+$)/u;
+  /^(?:Finished in|Randomized with|Done in|Took |Time: |Ran all|Ran \d|Seed|Duration|Executed |Tasks: TOP|error: called from$|Test Suite|Errors {2}Files|[⎯─━═=_*]{4}|\[=+\]|\[ {2}PASSED|[^\p{L}\d]+$)/u;
 const CAPTURED =
   /^(?:console\.(?:error|warn|log|info|debug)|stderr \| |stdout \| |-+ ?Captured (?:stdout|stderr|log)|Captured (?:stdout|stderr|log))/;
 
@@ -80,6 +83,9 @@ export const marks = {
   /** The start of what a deploy does after it failed. */
   isAftermath: (text: string) => AFTERMATH.test(text),
   isField: (text: string) => FIELD.test(text),
+  isWarning: (text: string) => WARNS.test(text),
+  /** A row of a table that is drawn with ASCII. */
+  isTable: (text: string) => /^(?:\|.{0,300}\||\+[-+]{3,300})$/.test(text),
   isAdvice: (text: string) => ADVICE.test(text),
   isSummary: (text: string) => SUMMARY.test(text),
   /** The head of output that a test runner captured from a test. */

@@ -4,7 +4,7 @@ import { rule } from './rule.ts';
 const BODY = { on: 'body' } as const;
 /** Endings of files that messages name with a line number. */
 export const SOURCE =
-  '(?:go|rs|c|cc|cpp|cxx|h|hpp|m|mm|swift|java|kts?|scala|groovy|cs|fs|vb|py|pyx|rb|pl|pm|lua|php|js|jsx|mjs|cjs|ts|tsx|mts|cts|vue|svelte|astro|css|scss|sass|less|styl|html|hs|ml|mli|ex|exs|erl|elm|nim|zig|d|dart|jl|r|R|sh|bash|tf|hcl|ya?ml|json|toml|ini|conf|cfg|xml|proto|sql|graphql|tex|md|v|sv|vhd|adb|f90|clj|cljs|rkt|gradle|bazel|bzl|cmake|build|Dockerfile)';
+  '(?:go|rs|c|cc|cpp|cxx|h|hpp|m|mm|swift|java|kts?|scala|groovy|cs|fs|vb|py|pyx|rb|pl|pm|lua|php|js|jsx|mjs|cjs|ts|tsx|mts|cts|vue|svelte|astro|css|scss|sass|less|styl|html|hs|ml|mli|ex|exs|erl|elm|nim|zig|d|dart|jl|r|R|sh|bash|tf|hcl|ya?ml|json|toml|ini|conf|cfg|xml|proto|sql|graphql|tex|md|v|sv|vhd|adb|ads|f90|f95|f|pas|pp|vala|cob|cbl|l|ll|y|yy|po|asm|s|S|tcl|lisp|scm|nix|vcl|mk|am|ac|adoc|rst|prisma|thrift|xsd|jsp|erb|haml|twig|j2|tmpl|hbs|ejs|pug|liquid|rego|cue|bats|vhdl|clj|cljs|rkt|gradle|bazel|bzl|cmake|build|Dockerfile)';
 
 export const CODE = [
   rule('offense', 'lint', 74, /^[^\s:]{1,240}:\d+:\d+: [CWREF]: \S/, BODY),
@@ -48,6 +48,14 @@ export const CODE = [
     ),
     BODY,
   ),
+  rule(
+    'located-words',
+    'compile',
+    92,
+    /^(?:\S{1,120}:? )?line \d+(?:,? col(?:umn)? \d+)? ?[-:,] ?(?:fatal )?error\b/i,
+    BODY,
+  ),
+  rule('coded-label', 'lint', 84, /^(?:[~^-]{1,80} )?[A-Z]{1,6}\d{2,5} \(error\): \S/, BODY),
   rule(
     'located-message',
     'compile',

@@ -64,6 +64,13 @@ export const RUNTIME = [
     LAST,
   ),
   rule(
+    'exception-inner',
+    'exception',
+    85,
+    /^[^\s:][^:]{0,80}: (?:[^:]{1,80}: )?(?:[\w.]{1,120}\.)?[A-Z][A-Za-z]{1,60}(?:Error|Exception): \S/,
+    LAST,
+  ),
+  rule(
     'exception-bare',
     'exception',
     70,

@@ -16,6 +16,7 @@ export const TESTS = [
   ),
   rule('pytest-summary', 'test', 94, /^(?:FAILED|ERROR) \S{1,300}(?:::| - )\S/, TEST),
   rule('pytest-detail', 'test', 90, /^E {3}\s{0,8}\S/, { on: 'body', pick: 'first' }),
+  rule('ctest', 'test', 84, /^\d+\/\d+ Test +#\d+: .{1,120}\*\*\*/, TEST),
   rule('go-test', 'test', 84, /^--- FAIL: \S/, TEST),
   rule('rust-test', 'test', 80, /^---- .{1,200} stdout ----$/, TEST),
   rule('bullet', 'test', 86, /^● (?!Console)\S.{0,300}$/, TEST),

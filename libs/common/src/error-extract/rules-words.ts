@@ -25,7 +25,7 @@ export const WORDS = [
     'phrase',
     'error',
     56,
-    /(?<![\w/.-])(?:undefined|unexpected|unknown|invalid|missing|mismatch|unsupported|unrecognized|conflicts?|already exists|expired|crash(?:ed)?|corrupt(?:ed)?|too (?:large|long|many|old|new)|not (?:allowed|permitted|supported|valid|available|ready|reachable|enough)|unreachable|unavailable|exceed(?:s|ed)|out of range|violat(?:es|ion)|no matching|illegal|malformed|incompatible|rejected|unhealthy|inconsistent|stale|duplicate|must (?:be|not|have)|bad (?:request|gateway|value))(?![\w/-]|\.\w)/i,
+    /(?<![\w/.-])(?:undefined|unexpected|unknown|invalid|missing|mismatch|unsupported|unrecognized|conflicts?|already exists|expired|crash(?:ed)?|corrupt(?:ed)?|too (?:large|long|many|old|new|low|small|short|high|few|big)|not (?:allowed|permitted|supported|valid|available|ready|reachable|enough)|unreachable|unavailable|exceed(?:s|ed)|out of range|violat(?:es|ion)|no matching|illegal|wrong (?:#|number|type|arguments?)|malformed|incompatible|rejected|unhealthy|inconsistent|stale|duplicate|must (?:be|not|have)|bad (?:request|gateway|value))(?![\w/-]|\.\w)/i,
     WEAK,
   ),
   rule(

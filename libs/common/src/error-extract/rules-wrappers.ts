@@ -92,6 +92,13 @@ export const WRAPPERS = [
     { on: 'body', pick: 'last' },
   ),
   rule(
+    'exit-not-found',
+    'command',
+    66,
+    /\b(?:exit(?:ed)?(?: with)?(?: code| status)?|code|status|returned|Error)[:= ]{1,3}\(?127\b/i,
+    { on: 'body', pick: 'last' },
+  ),
+  rule(
     'exit-timeout',
     'timeout',
     66,
@@ -102,20 +109,32 @@ export const WRAPPERS = [
     'exit-status',
     'exit',
     30,
-    /\b(?:exit(?:ed|s|ing)?|returned|terminated|failed|finished|ended)\b.{0,40}(?:with|code|status|non-?zero)[^\n]{0,20}\b(?:[1-9]\d{0,2}|-\d+|0x[0-9a-f]+|non-?zero|failure)\b|^exit status [1-9]|^Process completed with exit code|\bexit code:? [1-9]|exit-code'|\(exit (?:code |status )?[1-9]\d*\)|control process exited|Main process exited|status=\d+\/(?!SUCCESS)|script returned exit code|non-zero (?:exit )?(?:status|code)|^\S{0,60}\s?exited \(\d+\)/i,
+    /\b(?:exit(?:ed|s|ing)?|returned(?! from)|terminated|failed|finished|ended)\b.{0,40}(?:with|code|status|non-?zero)[^\n]{0,20}\b(?:[1-9]\d{0,2}|-\d+|0x[0-9a-f]+|non-?zero|failure)\b|^exit status [1-9]|^Process completed with exit code|\bexit code:? [1-9]|exit-code'|\(exit (?:code |status )?[1-9]\d*\)|control process exited|Main process exited|status=\d+\/(?!SUCCESS)|script returned exit code|non-zero (?:exit )?(?:status|code)|^\S{0,60}\s?exited \(\d+\)/i,
     WRAPPER,
+  ),
+  rule(
+    'points-elsewhere',
+    'exit',
+    20,
+    /^(?:To see the full stack trace|Re-run Maven|For more information|See (?:also|the) |\[Help \d+\]|\(?See full trace|A full log can be found|Run with --(?:debug|verbose|stacktrace)|The build could not read|.{0,80}(?:did not exit normally|check the logs? (?:at|in|for)\b))/i,
+    { use: 'wrapper', on: 'body', pick: 'last' },
   ),
   rule(
     'stopped',
     'exit',
     25,
-    /^(?:-+>? ?|=+>? ?)?(?:aborting|aborted|stopping|terminated|giving up|bailing out|rolling back|step failed|deploy(?:ment)? failed|release failed|exiting)\W{0,3}$|^(?:error: )?(?:command|task|step|job|stage|script|build|deploy(?:ment)?|install(?:ation)?|pipeline|update|upload|tests?|checks?|compilation|run) (?:has )?failed[.!]?$|^See (?:also|the) |^For more (?:information|details)|Automatic merge failed|Configuring incomplete|could not be built|Failed to build gem native|Failed building wheel|Could not build wheels|error occurred while installing|subprocess-exited-with-error|^Stack failed to execute|\(errors have been logged\)|some errors? (?:occurred|were)|errors? occurred!?$|Some files? could not|^(?:Error: )?Command failed:/i,
+    /^(?:-+>? ?|=+>? ?)?(?:aborting|aborted|stopping|terminated|giving up|bailing out|rolling back|step failed|deploy(?:ment)? failed|release failed|exiting)\W{0,3}$|^(?:error: )?(?:command|task|step|job|stage|script|build|deploy(?:ment)?|install(?:ation)?|pipeline|update|upload|tests?|checks?|compilation|run) (?:has )?failed[.!]?$|^For more details|Automatic merge failed|Configuring incomplete|could not be built|Failed to build gem native|Failed building wheel|Could not build wheels|error occurred while installing|subprocess-exited-with-error|^Stack failed to execute|\(errors have been logged\)|some errors? (?:occurred|were)|(?:document|file) has errors|fatal parse error$|errors? occurred!?$|Some files? could not|^(?:Error: )?Command failed:/i,
     WRAPPER,
   ),
 ];
 
 /** Heads whose message stands on the next line. */
 export const ANNOUNCERS = [
+  rule('problems', 'config', 86, /^Some problems were encountered .{0,80}:$/, {
+    use: 'announce',
+    on: 'body',
+  }),
+  rule('console-box', 'exception', 88, /^In \S{1,120}\.php line \d+:$/, ANNOUNCE),
   rule('cmake', 'config', 88, /^CMake Error/, ANNOUNCE),
   rule(
     'webpack',
@@ -142,7 +161,7 @@ export const ANNOUNCERS = [
     'label-alone',
     'error',
     84,
-    /^(?:\* error|Errors?|Error message|Message|Exception|Problem \d+|\d+\) (?:Failure|Error)|Failed validating.{0,60}|Error details|Reason|Failure reason|Description):$/i,
+    /^(?:\* error|Errors?|Error message|Message|Exception|Problem \d+|\d+\) (?:Failure|Error)|Failed validating.{0,60}|Error details|Reason|Failure reason|Description|Message from \S{1,60}):$/i,
     { use: 'announce', on: 'body' },
   ),
   rule('several', 'error', 84, /(?:^|: )\d+ errors? occurred:$/, { use: 'announce' }),

@@ -23,12 +23,13 @@ const LABEL = new RegExp(
   [
     '(?<npm>(?:npm|lerna|gyp|pnpm|node-pre-gyp|sqlite3) (?:error|ERR!|warn(?:ing)?|WARN|verb|info|http|notice)(?: (?=\\S)|$))',
     `\\[ *(?<bracket>${ERROR_WORDS}|${WARNING_WORDS}|${INFO_WORDS}) *\\]:?(?= |$)`,
+    '(?:##\\[|::)(?<annotation>error|warning|notice|debug)(?:\\]|(?: [^:\\n]{1,200})?::)',
     `(?<word>${ERROR_WORDS}|${WARNING_WORDS}|${INFO_WORDS})(?: ?:(?= |$)| {2,}| (?=- ))`,
     '(?<shout>ERROR|FATAL|CRITICAL|SEVERE|WARN(?:ING)?|INFO|DEBUG|TRACE)(?:(?= )|:)',
     '(?<yarn>error|warning|info)(?= [A-Z"`\'])',
     '(?<letter>[EFe]): ',
     '(?<program>[a-z][\\w.+-]{0,30}: (?=(?:error|fatal|warning): ))',
-    '(?<mark>[✖✘✗×❌⨯🚨]|\\[!\\]|\\[x\\])(?= |$)',
+    '(?<mark>[✖✘✗×❌⨯🚨]|x(?= [A-Z][a-z])|\\[!\\]|\\[x\\])(?= |$)',
     '(?<box>[│║┃>|](?= )|remote:(?= )|[│║┃](?=$))',
   ].join('|'),
   'iuy',
@@ -78,17 +79,22 @@ export function readLabels(body: string): Labelled {
 }
 
 function caseFits(groups: Record<string, string | undefined>, next: string): boolean {
-  const { shout, yarn } = groups;
+  const { shout, yarn, mark } = groups;
+  // A lone letter marks an error only before a sentence.
+  if (mark !== undefined && /^x$/i.test(mark) && (mark !== 'x' || !/[A-Z]/.test(next)))
+    return false;
   if (shout !== undefined && shout !== shout.toUpperCase()) return false;
   return yarn === undefined || (yarn === yarn.toLowerCase() && /[A-Z"`']/.test(next));
 }
 
 function severityOf(groups: Record<string, string | undefined>): Severity {
-  const { npm, bracket, word, shout, yarn, letter, mark, box, program } = groups;
+  const { npm, bracket, annotation, word, shout, yarn, letter, mark, box, program } = groups;
   if (box !== undefined || program !== undefined) return '';
   if (letter !== undefined || mark !== undefined) return 'error';
   const label =
-    npm === undefined ? (bracket ?? word ?? shout ?? yarn ?? '') : (npm.split(' ')[1] ?? '');
+    npm === undefined
+      ? (bracket ?? annotation ?? word ?? shout ?? yarn ?? '')
+      : (npm.split(' ')[1] ?? '');
   if (IS_WARNING.test(label) || /^warn/i.test(label)) return 'warning';
   if (IS_INFO.test(label) || /^(?:verb|http)/i.test(label)) return 'info';
   return 'error';
