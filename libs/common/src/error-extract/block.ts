@@ -33,7 +33,10 @@ export function blockOf(candidate: Candidate): Pick[] {
       add(around.test, 0);
       for (const row of restOfName(candidate)) add(row, 1);
     }
-    if (around.file !== undefined && /^(?:(?:##\[\w{1,10}\])?\s*\d+:\d+|[~^-]+ )/.test(candidate.row.trimmed))
+    if (
+      around.file !== undefined &&
+      /^(?:(?:##\[\w{1,10}\])?\s*\d+:\d+|[~^-]+ )/.test(candidate.row.trimmed)
+    )
       add(around.file, 0);
     if (needsWhere(candidate)) add(around.step, 1);
   }

@@ -117,6 +117,10 @@ function told(row: Row, reading: Reading, next: boolean): Decision {
   const inQuote = head.whole !== head.trimmed && row.whole !== trimmed;
   const announced = candidate.around.announcer?.trimmed.endsWith(':') === true;
   const match = classify(trimmed);
+  // Some tools explain in a sentence under the place.
+  const explains =
+    reading.code && gap && reading.taken.text === 0 && /^[A-Z].*[\w"'`)][.,?!]$/.test(trimmed);
+  if (explains && match?.rule.use !== 'wrapper') return { sort: 'text', need: 1 };
   const sibling = (listing || announced) && !gap && (match === null || match.score < 80);
   const near = deeper || open;
   if (match !== null && isOther(match, reading, deeper)) return 'stop';
@@ -128,9 +132,7 @@ function told(row: Row, reading: Reading, next: boolean): Decision {
   if (marks.isDetail(trimmed) && (deeper || test || inQuote || !gap)) {
     return { sort: 'detail', need: frames ? 1 : 0 };
   }
-  // Some tools explain in a sentence under the place.
-  const explains = reading.code && reading.taken.text === 0 && /[.?!]$/.test(trimmed);
-  if (gap && !near && !dies && !inQuote && !explains) return 'stop';
+  if (gap && !near && !dies && !inQuote) return 'stop';
   if (marks.isProgress(trimmed) && !near) return 'stop';
   if ((frames || (gap && !near && !inQuote)) && !test) return 'skip';
   const wraps = next && !gap && /^[a-zäöü(]/.test(trimmed);
