@@ -1,24 +1,26 @@
 /**
- * `npm run bench -- extract`: what the extractor gets right, per kind of trouble and per family of
- * tools, on the logs in `libs/common/test/error-corpus`, each also with what a deploy puts around
- * it. `--faults` names what is wrong. The status is 1 when a goal is missed.
+ * `npm run bench -- extract`: what the extractor gets right, per kind of trouble, family of tools and
+ * set, on the logs in `libs/common/test/error-corpus`, each also with what a deploy puts around it.
+ * `--faults` names what is wrong, `--write` puts the tables of `docs/why-it-failed.md` right. The
+ * status is 1 when a goal is missed.
  */
+import { readFileSync, writeFileSync } from 'node:fs';
 import { extractError } from '@runner/common/error-extract';
 import {
   type Case,
+  documentedTables,
+  inCheckout,
   judge,
   LIMIT,
   median,
+  type Result,
   readCorpus,
-  type Verdict,
+  scoreRow,
+  scoreTable,
 } from '../libs/common/test/error-score.ts';
 
 /** Share of logs that must be right, and of those whose cause stands on the first line. */
 const GOAL = { right: 0.92, first: 0.85, median: 400 };
-
-interface Result extends Verdict {
-  readonly truth: Case;
-}
 
 /** What stands around an error in a deploy's log: a chatty step before, clean-up after it. */
 function inDeploy(log: Buffer): Buffer {
@@ -42,42 +44,26 @@ function measure(cases: readonly Case[], change: (log: Buffer) => Buffer = (log)
   return cases.map((truth) => ({ truth, ...judge(truth, extractError(change(truth.log)).text) }));
 }
 
-function percent(part: number, whole: number): string {
-  return `${((100 * part) / Math.max(1, whole)).toFixed(1).padStart(5)} %`;
-}
-
-function row(name: string, results: readonly Result[]): string {
-  const right = results.filter(({ ok }) => ok).length;
-  const first = results.filter((result) => result.first).length;
-  const length = median(results.map((result) => result.length));
-  const share = `${String(right).padStart(4)} / ${String(results.length).padEnd(4)}`;
-  return `${name.padEnd(26)} ${share} ${percent(right, results.length)}   ${percent(first, results.length)}   ${String(length).padStart(6)}\n`;
-}
-
-function table(title: string, results: readonly Result[], key: (truth: Case) => string): string {
-  const groups = [...new Set(results.map(({ truth }) => key(truth)))].sort();
-  const rows = groups.map((group) =>
-    row(
-      group,
-      results.filter(({ truth }) => key(truth) === group),
-    ),
+/** Replaces what stands between the marks of the page. */
+function writeTables(tables: string): void {
+  const path = inCheckout('docs', 'why-it-failed.md');
+  const page = readFileSync(path, 'utf8');
+  const marks = /(<!-- tables -->\n)[\s\S]*(<!-- end of tables -->)/;
+  writeFileSync(
+    path,
+    page.replace(marks, (_all, start, end) => `${start}\n${tables}\n${end}`),
   );
-  return `\n${title.padEnd(26)}       right            cause first   median\n${rows.join('')}`;
 }
 
 function main(): void {
   const cases = readCorpus();
   const plain = measure(cases);
   const { stdout } = process;
-  stdout.write(table('kind', plain, ({ kind }) => kind));
-  stdout.write(table('family', plain, ({ family }) => family));
-  stdout.write(
-    table('set', plain, ({ id }) => (id.startsWith('x-') ? 'written after tools' : 'recorded')),
-  );
-  stdout.write(`\n${''.padEnd(26)}       right            cause first   median\n`);
-  stdout.write(row('all', plain));
-  stdout.write(row('all, inside a deploy', measure(cases, inDeploy)));
-  stdout.write(row('all, signed and timed', measure(cases, signed)));
+  stdout.write(`\n${documentedTables(plain)}`);
+  stdout.write(`\n${scoreTable('family', plain, ({ family }) => family)}`);
+  stdout.write(scoreRow('all, inside a deploy', measure(cases, inDeploy)));
+  stdout.write(scoreRow('all, signed and timed', measure(cases, signed)));
+  if (process.argv.includes('--write')) writeTables(documentedTables(plain));
   if (process.argv.includes('--faults')) {
     for (const { truth, ok, fault } of plain) if (!ok) stdout.write(`${truth.id}: ${fault}\n`);
   }

@@ -31,7 +31,10 @@ export const LIMIT = 800;
 /** Characters of the first line that must not mislead. */
 const LEAD = 60;
 
-/** All cases, sorted by id. Logs of tools that the `x-` set holds were written by hand. */
+/**
+ * All cases, sorted by id. The logs of the `x-` set were written by hand after their tools; those of
+ * the `y-` set were collected later and measured before any rule was written for them.
+ */
 export function readCorpus(): Case[] {
   const folder = corpusFolder();
   return readdirSync(folder)
@@ -44,11 +47,16 @@ export function readCorpus(): Case[] {
 }
 
 function corpusFolder(): string {
+  return inCheckout('libs', 'common', 'test', 'error-corpus');
+}
+
+/** A path of the checkout, found upwards from the built file that runs. */
+export function inCheckout(...parts: string[]): string {
   for (let folder = __dirname; folder !== dirname(folder); folder = dirname(folder)) {
-    const corpus = join(folder, 'libs', 'common', 'test', 'error-corpus');
-    if (existsSync(corpus)) return corpus;
+    const path = join(folder, ...parts);
+    if (existsSync(path)) return path;
   }
-  throw new Error('libs/common/test/error-corpus is missing');
+  throw new Error(`${join(...parts)} is missing`);
 }
 
 /** Compares an extraction with the truth of its case; white space does not count. */
@@ -82,4 +90,51 @@ function plain(text: string): string {
 /** The middle value; 0 of none. */
 export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
+}
+
+/** A case and what came of it. */
+export interface Result extends Verdict {
+  readonly truth: Case;
+}
+
+/** Rows of a Markdown table, by what `key` says of each case, and one for all. */
+export function scoreTable(
+  title: string,
+  results: readonly Result[],
+  key: (truth: Case) => string,
+): string {
+  const groups = [...new Set(results.map(({ truth }) => key(truth)))].sort();
+  const rows = groups.map((group) =>
+    scoreRow(
+      group,
+      results.filter(({ truth }) => key(truth) === group),
+    ),
+  );
+  const head = `| ${title} | logs | right | cause first | median length |\n|---|---|---|---|---|\n`;
+  return `${head}${rows.join('')}${scoreRow('all', results)}`;
+}
+
+/** How many are right, how many have the cause on the first line, and how long half of them are. */
+export function scoreRow(name: string, results: readonly Result[]): string {
+  const share = (test: (result: Result) => boolean) =>
+    `${((100 * results.filter(test).length) / Math.max(1, results.length)).toFixed(1)} %`;
+  const cells = [
+    name,
+    results.length,
+    share(({ ok }) => ok),
+    share(({ first }) => first),
+    median(results.map(({ length }) => length)),
+  ];
+  return `| ${cells.join(' | ')} |\n`;
+}
+
+/** Which set a case belongs to. */
+export function setOf({ id }: Case): string {
+  if (id.startsWith('x-')) return 'written after tools';
+  return id.startsWith('y-') ? 'measured unseen first' : 'recorded';
+}
+
+/** The tables of `docs/why-it-failed.md`. */
+export function documentedTables(results: readonly Result[]): string {
+  return `${scoreTable('kind of trouble', results, ({ kind }) => kind)}\n${scoreTable('set', results, setOf)}`;
 }

@@ -45,11 +45,14 @@ export function createLane(): Lane {
   };
 }
 
+/** A file's name stands at the margin, or nearly so. */
+const FILE_INDENT = 3;
+
 /** Remembers a line for those that follow. */
 export function remember(lane: Lane, row: Row, kind: Kind): void {
   lane.ring.push(row);
   if (lane.ring.length > RING) lane.ring.shift();
-  if (kind.file && row.indent === 0) lane.file = row;
+  if (kind.file && row.indent <= FILE_INDENT) lane.file = row;
   if (kind.where) lane.step = row;
   lane.since += 1;
   if (lane.since > NAME_REACH) lane.test = undefined;

@@ -25,7 +25,7 @@ const CAUSE =
 
 /** A line that is only a place in the source. */
 const PLACE =
-  /^(?:-{1,2}> |└─ |File |❯ |@ |[Ii]n |at |on |at: |in file |from |→ |╭─\[ ?|,-\[ ?|┌─ |\.{3} |│ {1,4}on |# |✖ |×)?"?(?:file:\/\/)?(?:\.{0,2}\/)?[\w@.~+$()[\]-][^\s:"']{0,240}(?:\.\w{1,10}|file|Makefile|BUILD)"?(?::\d+(?::\d+|\.\d+)?(?:-\d+)?|,? (?:on )?lines? \d+(?:-\d+)?(?:[,:]? (?:in |col(?:umn)? ?|characters? )?\S{0,80})?|[( ]\d+[:,]\d+\)?)(?::in \S{1,100}| \d+\.\d+| in .{1,80}|: .{0,30}|, in .{1,100})?[\])]?:?(?: root stylesheet|\s.{0,20})?$/;
+  /^(?:-{1,2}> |└─ |File |❯ |@ |[Ii]n |(?:(?:Parse|Syntax) error |Error )?at |on |at: |in file |from |→ |╭─\[ ?|,-\[ ?|┌─ |\.{3} |│ {1,4}on |# |✖ |×)?"?(?:file:\/\/)?(?:\.{0,2}\/)?[\w@.~+$()[\]-][^\s:"']{0,240}(?:\.\w{1,10}|file|Makefile|BUILD)"?(?::\d+(?:[:,]\d+|\.\d+)?(?:-\d+)?|,? (?:on )?lines? \d+(?:-\d+)?(?:[,:]? (?:in |col(?:umn)? ?|characters? )?\S{0,80})?|[( ]\d+[:,]\d+\)?)(?::in \S{1,100}| \d+\.\d+| in .{1,80}|: .{0,30}|, in .{1,100})?[\])]?:?(?: root stylesheet|\s.{0,20})?$/;
 /** A file's name alone: linters put it above its rows. */
 const FILE_HEADER =
   /^(?:FILE: |In |Line |✗ |✖ |-{3} |={3,} )?(?:\.{0,2}\/)?(?:[\w@.~+-]{1,100}\/){0,30}[\w@.~+-]{1,100}\.[A-Za-z]\w{0,9}(?: line \d+)?:?$/;

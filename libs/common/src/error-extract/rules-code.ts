@@ -49,6 +49,13 @@ export const CODE = [
     BODY,
   ),
   rule(
+    'located-line-col',
+    'lint',
+    82,
+    new RegExp(`^(?:\\.{0,2}/)?[^\\s:]{1,240}\\.${SOURCE}: line \\d+, col(?:umn)? \\d+[,:] \\S`),
+    BODY,
+  ),
+  rule(
     'located-words',
     'compile',
     92,

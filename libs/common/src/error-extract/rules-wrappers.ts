@@ -123,7 +123,7 @@ export const WRAPPERS = [
     'stopped',
     'exit',
     25,
-    /^(?:-+>? ?|=+>? ?)?(?:aborting|aborted|stopping|terminated|giving up|bailing out|rolling back|step failed|deploy(?:ment)? failed|release failed|exiting)\W{0,3}$|^(?:error: )?(?:command|task|step|job|stage|script|build|deploy(?:ment)?|install(?:ation)?|pipeline|update|upload|tests?|checks?|compilation|run) (?:has )?failed[.!]?$|^For more details|Automatic merge failed|Configuring incomplete|could not be built|Failed to build gem native|Failed building wheel|Could not build wheels|error occurred while installing|subprocess-exited-with-error|^Stack failed to execute|\(errors have been logged\)|some errors? (?:occurred|were)|(?:document|file) has errors|fatal parse error$|errors? occurred!?$|Some files? could not|^(?:Error: )?Command failed:/i,
+    /^(?:-+>? ?|=+>? ?)?(?:aborting|aborted|stopping|terminated|giving up|bailing out|aborted due to .{1,60}|rolling back|step failed|deploy(?:ment)? failed|release failed|exiting)\W{0,3}$|^(?:error: )?(?:command|task|step|job|stage|script|build|deploy(?:ment)?|install(?:ation)?|pipeline|update|upload|tests?|checks?|compilation|run) (?:has )?failed[.!]?$|^For more details|Automatic merge failed|Configuring incomplete|could not be built|Failed to build gem native|Failed building wheel|Could not build wheels|error occurred while installing|subprocess-exited-with-error|^Stack failed to execute|\(errors have been logged\)|some errors? (?:occurred|were)|(?:document|file) has errors|fatal parse error$|errors? occurred!?$|Some files? could not|^(?:Error: )?Command failed:/i,
     WRAPPER,
   ),
 ];
