@@ -156,6 +156,18 @@ test('twice as many hostile lines take about twice the time', () => {
   }
 });
 
+test('one line of 100 MB is read in passing, and what comes after it is found', () => {
+  const extractor = createExtractor();
+  const block = Buffer.alloc(1_048_576, 'a.');
+  const before = process.memoryUsage().heapUsed;
+  for (let turn = 0; turn < 100; turn += 1) extractor.push(block);
+  assert.ok(process.memoryUsage().heapUsed - before < 32 * 1_048_576);
+  extractor.push('\ntar: release.tgz: No space left on device\n');
+  const { text, lines } = extractor.end();
+  assert.is(text, 'tar: release.tgz: No space left on device');
+  assert.equal(lines, [2]);
+});
+
 test('what is kept of a log does not grow with the log', () => {
   const line = (n: number) =>
     `${n % 3 === 0 ? 'ERROR: ' : ''}job ${n.toString(36)} failed to reach node\n`;

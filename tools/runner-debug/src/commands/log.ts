@@ -27,6 +27,10 @@ export const log = command({
   ],
   async run(context) {
     const { io, paths, options, args, format } = context;
+    // A log of any size is read in passing: a small young generation keeps the process small too.
+    const { setFlagsFromString } = process.getBuiltinModule('node:v8');
+    setFlagsFromString('--max-semi-space-size=1');
+    setFlagsFromString('--semi-space-growth-factor=1');
     const { openKeptLog } = await import('../kept-log.ts');
     const kept = await openKeptLog(paths, args.app, options.deploy);
     try {
@@ -66,7 +70,8 @@ function headline({ app, deployId, version, event, stage, timestamp, path }: Kep
         ? 'succeeded'
         : 'has no end on record';
   const when = timestamp === null ? '' : ` at ${timestamp}`;
-  return harmlessLine(`deploy ${deployId} of ${app} ${version ?? ''} ${ended}${when}: ${path}`);
+  const what = version === null ? app : `${app} ${version}`;
+  return harmlessLine(`deploy ${deployId} of ${what} ${ended}${when}: ${path}`);
 }
 
 function* texts(batches: Iterable<LogLine[]>, style: Style): Generator<string> {
