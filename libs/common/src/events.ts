@@ -49,7 +49,6 @@ const TEXT_FIELDS = [
   'previous_version',
   'domain',
   'error',
-  'cause',
   'stage',
   'log',
   'reason',
