@@ -65,7 +65,7 @@ function outside(row: Row, { candidate, test }: Reading): Decision | null {
   const { trimmed } = row;
   const head = candidate.row;
   const deeper = row.indent > head.indent;
-  if (marks.isPassing(trimmed) || marks.isStep(trimmed)) return 'stop';
+  if (marks.isPassing(trimmed) || (marks.isStep(trimmed) && !deeper)) return 'stop';
   if ((marks.isEcho(trimmed) || marks.isTable(trimmed)) && !test) return 'stop';
   if (marks.isSummary(trimmed)) return 'skip';
   if (marks.isAftermath(trimmed) && !deeper) return 'stop';

@@ -109,7 +109,7 @@ export const WRAPPERS = [
     'exit-status',
     'exit',
     30,
-    /\b(?:exit(?:ed|s|ing)?|returned(?! from)|terminated|failed|finished|ended)\b.{0,40}(?:with|code|status|non-?zero)[^\n]{0,20}\b(?:[1-9]\d{0,2}|-\d+|0x[0-9a-f]+|non-?zero|failure)\b|^exit status [1-9]|^Process completed with exit code|\bexit code:? [1-9]|exit-code'|\(exit (?:code |status )?[1-9]\d*\)|control process exited|Main process exited|status=\d+\/(?!SUCCESS)|script returned exit code|non-zero (?:exit )?(?:status|code)|^\S{0,60}\s?exited \(\d+\)/i,
+    /\b(?:exit(?:ed|s|ing)?|returned(?! from)|terminated|failed|finished|ended|completed)\b.{0,40}(?:with|code|status|non-?zero)[^\n]{0,20}\b(?:[1-9]\d{0,2}|-\d+|0x[0-9a-f]+|non-?zero|failure)\b|^exit status [1-9]|^Process completed with exit code|\bexit code:? [1-9]|exit-code'|\(exit (?:code |status )?[1-9]\d*\)|control process exited|Main process exited|status=\d+\/(?!SUCCESS)|script returned exit code|non-zero (?:exit )?(?:status|code)|^\S{0,60}\s?exited \(\d+\)/i,
     WRAPPER,
   ),
   rule(
@@ -123,7 +123,7 @@ export const WRAPPERS = [
     'stopped',
     'exit',
     25,
-    /^(?:-+>? ?|=+>? ?)?(?:aborting|aborted|stopping|terminated|giving up|bailing out|aborted due to .{1,60}|rolling back|step failed|deploy(?:ment)? failed|release failed|exiting)\W{0,3}$|^(?:error: )?(?:command|task|step|job|stage|script|build|deploy(?:ment)?|install(?:ation)?|pipeline|update|upload|tests?|checks?|compilation|run) (?:has )?failed[.!]?$|^For more details|Automatic merge failed|Configuring incomplete|could not be built|Failed to build gem native|Failed building wheel|Could not build wheels|error occurred while installing|subprocess-exited-with-error|^Stack failed to execute|\(errors have been logged\)|some errors? (?:occurred|were)|(?:document|file) has errors|fatal parse error$|errors? occurred!?$|Some files? could not|^(?:Error: )?Command failed:/i,
+    /^(?:-+>? ?|=+>? ?)?(?:aborting|aborted|stopping|terminated|giving up|bailing out|aborted (?:due to|with) .{1,60}|rolling back|step failed|deploy(?:ment)? failed|release failed|exiting)\W{0,3}$|^(?:error: )?(?:command|task|step|job|stage|script|build|deploy(?:ment)?|install(?:ation)?|pipeline|update|upload|tests?|checks?|compilation|run) (?:has )?failed[.!]?$|^For more details|Automatic merge failed|Configuring incomplete|could not be built|Failed to build gem native|Failed building wheel|Could not build wheels|error occurred while installing|subprocess-exited-with-error|^Stack failed to execute|\(errors have been logged\)|some errors? (?:occurred|were)|(?:document|file) has errors|fatal parse error$|errors? occurred!?$|Some files? could not|^(?:Error: )?Command failed:/i,
     WRAPPER,
   ),
 ];
