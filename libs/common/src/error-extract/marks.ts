@@ -21,7 +21,7 @@ const FRAME =
 const FOREIGN =
   /node:|node_modules|\binternal\/|site-packages|dist-packages|\/usr\/(?:lib|share|local\/lib|include)\/|<frozen |<anonymous>\)?$|\b(?:java|javax|jdk|sun|kotlin|scala|clojure|groovy)\.|\borg\.(?:springframework|junit|apache|gradle|hibernate|codehaus|testng|mockito|eclipse)\.|\/gems\/|\/rubies\/|\/vendor\/|\.cargo\/registry|\/rustc\/|\bruntime\/|\b(?:System|Microsoft|Xunit|NUnit)\.|native code|Native Method|\.pnpm|libc\.so|\/go\/src\/|lib\/elixir|\(elixir|\(stdlib|\(ex_unit|\(mix|file:\/\/\/.{0,200}node_modules|ext:/;
 const CAUSE =
-  /^(?:\[cause\]:|\[errors\]:|[Cc]aused by: ?\S|---> |Suppressed: |Next \S{1,100}:|nested exception is|Root cause|Inner exception|Inner Exception|Details?: \S|DETAIL: |cause: )/;
+  /^(?:\[cause\]:|\[errors\]:|[Cc]aused by: ?\S|---> [\w.]{1,120}(?:Exception|Error)\b|Suppressed: |Next \S{1,100}:|nested exception is|Root cause|Inner exception|Inner Exception|Details?: \S|DETAIL: |cause: )/;
 
 /** A line that is only a place in the source. */
 const PLACE =

@@ -81,7 +81,7 @@ export const RUNTIME = [
     'aggregate-cause',
     'exception',
     80,
-    /^(?:\[cause\]|[Cc]aused by|Root cause|--->)[: ]\s?\S/,
+    /^(?:(?:\[cause\]|[Cc]aused by|Root cause)[: ]\s?\S|---> [\w.]{1,120}(?:Exception|Error)\b)/,
     LAST,
   ),
   rule('perl', 'exception', 74, /\S at \S{1,200} line \d+(?:, <\w+> line \d+)?\.$/, LAST),
