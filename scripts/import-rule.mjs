@@ -15,6 +15,8 @@ export const layersOfCommon = [
   'lock',
   'paths',
   'exposure',
+  'key-file',
+  'guards',
   'addresses',
   'schema',
   'config',

@@ -71,19 +71,20 @@ export function lineStart(fd: number, position: number): number {
   return 0;
 }
 
-/** The live log and its rotated files (`.1`, `.2.gz`, …), newest first; only those that exist. */
+/**
+ * The live log and its rotated files (`.1`, `.2.gz`, …), newest first; only those that exist. A file
+ * that is just being compressed counts once.
+ */
 export function logFiles(paths: Paths): string[] {
   const folder = dirname(paths.auditLog);
   const live = basename(paths.auditLog);
   const number = (name: string) => Number(name.slice(live.length + 1).replace('.gz', ''));
-  const rotated = namesIn(folder)
-    .filter(
-      (name) => name.startsWith(`${live}.`) && /^\.\d{1,6}(\.gz)?$/.test(name.slice(live.length)),
-    )
+  const names = namesIn(folder).filter((name) => name.startsWith(live));
+  const rotated = names
+    .filter((name) => /^\.\d{1,6}(\.gz)?$/.test(name.slice(live.length)))
+    .filter((name) => !(name.endsWith('.gz') && names.includes(name.slice(0, -3))))
     .sort((a, b) => number(a) - number(b));
-  return [...namesIn(folder).filter((name) => name === live), ...rotated].map((name) =>
-    join(folder, name),
-  );
+  return [...names.filter((name) => name === live), ...rotated].map((name) => join(folder, name));
 }
 
 /** Opens a file of the log for reading. Throws `file_unreadable`; undefined when it is gone. */

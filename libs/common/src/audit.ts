@@ -59,13 +59,14 @@ export function appendEvent(paths: Paths, event: DeployEvent): void {
 
 /**
  * Keeps an event that cannot be appended in `spool/audit/`, whole and durable; the next command
- * that can append does so. Throws when not even that can be written.
+ * that can append does so, and `late: true` tells why it stands behind younger ones. Throws when not
+ * even that can be written.
  */
 export function keepForLater(paths: Paths, event: DeployEvent): void {
   makeFolder(paths.auditSpool, 0o700);
   const time = event.timestamp.replace(/[^0-9]/g, '');
   const name = `${time}-${event.deploy_id}-${event.event_type}.jsonl`;
-  writeWhole(join(paths.auditSpool, name), lineOf(event));
+  writeWhole(join(paths.auditSpool, name), lineOf({ ...event, late: true }));
 }
 
 /** The longest line that audit-scan.ts reads. */

@@ -37,6 +37,8 @@ export interface DeployEvent {
   log?: string;
   reason?: string;
   from_version?: string;
+  /** True when it had to wait until the log could be written. */
+  late?: boolean;
   [field: string]: unknown;
 }
 

@@ -38,6 +38,7 @@ const STATUS_OF = {
   event_invalid: EXIT.failed,
   file_unreadable: EXIT.failed,
   git_failed: EXIT.failed,
+  guard_tripped: EXIT.failed,
   insecure_address: EXIT.failed,
   instance_not_found: EXIT.failed,
   interrupted: EXIT.failed,

@@ -4,7 +4,9 @@ import { accessSync, constants, lstatSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Failure, systemFailure } from './failure.ts';
 import { isThere, makeFolder, namesIn, readIfThere, removeIfThere, writeWhole } from './files.ts';
+import { credentialFile, isKeyExposed, mkeyFile } from './key-file.ts';
 import type { Paths } from './paths.ts';
+
 /** Bytes of a key. */
 export const KEY_BYTES = 32;
 
@@ -23,17 +25,6 @@ function masterKey(bytes: Buffer): MasterKey {
   return { kid: `m_${mac.slice(0, 8)}`, bytes };
 }
 
-/** Where the keys are read from: systemd's credential, RUNNER_MKEY_FILE, `mkey` under the root. */
-export function mkeyFile(paths: Paths, env: Env): string {
-  const credential = credentialFile(env);
-  if (credential !== undefined && isThere(credential)) return credential;
-  return env.RUNNER_MKEY_FILE || paths.mkey;
-}
-
-function credentialFile(env: Env): string | undefined {
-  return env.CREDENTIALS_DIRECTORY ? join(env.CREDENTIALS_DIRECTORY, 'runner-mkey') : undefined;
-}
-
 /**
  * Reads the master keys. Undefined when there is no key file. Throws `mkey_exposed` when others
  * may read the file, `mkey_malformed`, `file_unreadable`.
@@ -42,8 +33,7 @@ export function readKeyring(paths: Paths, env: Env): Keyring | undefined {
   const path = mkeyFile(paths, env);
   const text = readIfThere(path, 65_536)?.toString('latin1');
   if (text === undefined) return undefined;
-  // systemd guards its credentials by the folder and shows other modes there.
-  if (path !== credentialFile(env) && (lstatSync(path).mode & 0o077) !== 0) {
+  if (isKeyExposed(path, env)) {
     throw new Failure('mkey_exposed', `others may read the master key: run chmod 600 ${path}`);
   }
   const keys = text

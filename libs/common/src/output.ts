@@ -89,7 +89,7 @@ export function fields(
 }
 
 /** Cuts a line to `width` cells; `…` stands for what is left out. */
-function fit(text: string, width: number): string {
+export function fit(text: string, width: number): string {
   if (cells(text) <= width) return text;
   let kept = '';
   for (const character of text) {

@@ -2,7 +2,8 @@ import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createKeyring, mkeyFile, readKeyring, requireKeyring } from '../src/keyring.ts';
+import { mkeyFile } from '../src/key-file.ts';
+import { createKeyring, readKeyring, requireKeyring } from '../src/keyring.ts';
 import { told } from './refusal.ts';
 import { freshRoot, plant, scratch } from './scratch.ts';
 

@@ -256,6 +256,8 @@ function tellFailure(
     stage: error.stage,
     error: text,
     log: walked.log.path,
+    // As in every event of a rollback by hand: it is the end of no deploy.
+    from_version: way.from.version,
     previous_version: way.from.version,
     ...(trouble !== undefined && { rolled_back: false, reason: trouble }),
   });

@@ -1,9 +1,12 @@
 /** The newest DeployFailure of an app. */
 import { requireApp } from '@runner/common/apps';
 import { appendWaiting } from '@runner/common/audit';
-import { newestRecord } from '@runner/common/audit-scan';
+import { logFiles, newestRecord } from '@runner/common/audit-scan';
+import type { Context } from '@runner/common/command';
 import { textOf } from '@runner/common/events';
-import type { Paths } from '@runner/common/paths';
+import { isThere, namesIn } from '@runner/common/files';
+import { guardFailure, trippedGuards } from '@runner/common/guards';
+import { isAppName } from '@runner/common/names';
 import { redactor } from '@runner/common/secret';
 
 /** What `last-error` prints. */
@@ -16,9 +19,26 @@ export interface LastError {
   event: 'DeployFailure';
 }
 
-/** Null when there is no failure on record. Throws `app_not_found`, then `log_not_found`. */
-export async function findLastError(paths: Paths, name: string): Promise<LastError | null> {
+/**
+ * Null when there is no failure on record. Throws `app_not_found`, `guard_tripped` unless `insecure`
+ * is given, then `log_not_found`.
+ */
+export async function findLastError(
+  context: Context,
+  name: string,
+  insecure: boolean,
+): Promise<LastError | null> {
+  const { io, paths } = context;
+  // Asked without reading it: what it holds counts only when the guards are content.
+  if (!isAppName(name) || !isThere(paths.state(name))) requireApp(paths, name);
+  const files = [paths.auditLog, ...logFiles(paths)];
+  const tripped = trippedGuards(paths, [...files, paths.state(name)], io);
+  if (tripped.length > 0 && !insecure) throw guardFailure(tripped);
   const { app } = requireApp(paths, name);
+  if (insecure && files.length + namesIn(paths.auditSpool).length > 1) {
+    const { bypassGuards } = await import('./bypass.ts');
+    bypassGuards(context, app, tripped);
+  }
   appendWaiting(paths);
   const record = await newestRecord(paths, 'DeployFailure', app);
   if (!record) return null;

@@ -9,10 +9,19 @@ export const lastError = command({
   about: 'Print the newest deploy failure of an app: version, time, full error',
   details:
     'No failure on record is no error: the status is 0 and the JSON is null. It means that the app\n' +
-    'never failed a deploy on this server, or that the log was rotated away.',
+    'never failed a deploy on this server, or that the log was rotated away. Nothing is read from a\n' +
+    'log, registry, configuration or key that others could have changed, or a secret read: each such\n' +
+    'guard is named with the command that mends it.',
   positionals: { app: { required: true, about: 'Name of the app' } },
+  options: {
+    insecure: {
+      kind: 'flag',
+      about: 'Read in spite of the security guards: prints a banner, and the audit log records it',
+    },
+  },
   async run(context) {
-    return { value: await findLastError(context.paths, context.args.app) };
+    const { args, options } = context;
+    return { value: await findLastError(context, args.app, options.insecure) };
   },
   human(failure: LastError | null, style, context) {
     if (failure === null) return `No DeployFailure found for ${context.args.app}.\n`;

@@ -1,0 +1,138 @@
+/**
+ * Whether what lies under the root can be believed: nobody but its owners could have written it, and
+ * nobody could have read its secrets. The rules are those of sshd's StrictModes, up to the root of the
+ * file system; unlike there, a sticky folder above the root (/tmp) may be open to all, because what
+ * others own in it is refused by its owner.
+ */
+import { lstatSync, realpathSync, type Stats } from 'node:fs';
+import { dirname } from 'node:path';
+import { isConfigExposed } from './exposure.ts';
+import { Failure } from './failure.ts';
+import { credentialFile, isKeyExposed, mkeyFile } from './key-file.ts';
+import type { Paths } from './paths.ts';
+
+/** `writable` and `readable` are told of others, the group included. */
+export type Guard = 'writable' | 'readable' | 'owner' | 'symlink' | 'hard_link';
+
+/** A guard that tripped. */
+export interface Tripped {
+  readonly guard: Guard;
+  readonly path: string;
+  /** A clause that says what is wrong. */
+  readonly why: string;
+  /** The command that mends it. */
+  readonly mend: string;
+}
+
+/** Who asks. */
+export interface Asker {
+  /** Effective user id. */
+  readonly uid: number;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+function look(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    // Below what is no folder, or not to be entered: whoever reads it says so.
+    return undefined;
+  }
+}
+
+/** A path as a word of a shell. */
+function word(path: string): string {
+  return /^[A-Za-z0-9_/.,:@%+=-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}
+
+/**
+ * Guards that trip on the key, config.yml and the given files (of the log and the registry), with every
+ * folder above them, outermost first. What does not exist trips nothing.
+ */
+export function trippedGuards(paths: Paths, files: readonly string[], asker: Asker): Tripped[] {
+  const tripped: Tripped[] = [];
+  const owners = ownersOf(paths, asker.uid);
+  const mkey = mkeyFile(paths, asker.env);
+  const guarded = [...files, paths.config, ...(mkey === credentialFile(asker.env) ? [] : [mkey])];
+  const walk = wayTo(guarded);
+  for (const path of walk) {
+    const stat = look(path);
+    if (stat === undefined) continue;
+    const trip = (guard: Guard, why: string, mend: string) =>
+      tripped.push({ guard, path, why: `${path} ${why}`, mend });
+    const at = word(path);
+    if (stat.isSymbolicLink()) {
+      trip('symlink', 'is a symbolic link', mendOfLink(path, paths.root));
+      continue;
+    }
+    if (!owners.includes(stat.uid)) {
+      const owner = owners.at(-1) || 'root';
+      trip('owner', `belongs to another user (uid ${stat.uid})`, `chown ${owner} ${at}`);
+    }
+    const sticky = stat.isDirectory() && (stat.mode & 0o1000) !== 0 && isAbove(path, paths.root);
+    if ((stat.mode & 0o022) !== 0 && !sticky)
+      trip('writable', 'can be written by others', `chmod go-w ${at}`);
+    if (stat.isDirectory()) continue;
+    if (stat.nlink > 1)
+      trip(
+        'hard_link',
+        'has another name (a hard link)',
+        `cp -p ${at} ${at}.new && mv ${at}.new ${at}`,
+      );
+    if (
+      path === mkey
+        ? isKeyExposed(path, asker.env)
+        : path === paths.config && isConfigExposed(paths)
+    )
+      trip('readable', 'holds secrets that others may read', `chmod 600 ${at}`);
+  }
+  return tripped;
+}
+
+/** The files and all folders above them, each once, outer ones first. */
+function wayTo(files: readonly string[]): Set<string> {
+  const way = new Set<string>();
+  const add = (path: string) => {
+    if (way.has(path)) return;
+    if (dirname(path) !== path) add(dirname(path));
+    way.add(path);
+  };
+  for (const file of files) add(file);
+  return way;
+}
+
+function isAbove(path: string, root: string): boolean {
+  return root.startsWith(path === '/' ? path : `${path}/`);
+}
+
+/**
+ * Who may own: root and who asks. Root may also look after an installation of another user, which is
+ * one when the root and its folders of the registry and the logs are all this user's.
+ */
+function ownersOf(paths: Paths, uid: number): number[] {
+  if (uid !== 0) return [0, uid];
+  const [account, ...others] = [paths.root, paths.stateDir, paths.logsDir].map(
+    (path) => look(path)?.uid,
+  );
+  return account && others.every((other) => other === account) ? [0, account] : [0];
+}
+
+function mendOfLink(path: string, root: string): string {
+  let target: string | undefined;
+  try {
+    target = realpathSync(path);
+  } catch {
+    return `rm ${word(path)}`;
+  }
+  if (path !== root && !isAbove(path, root))
+    return `rm ${word(path)} && mv ${word(target)} ${word(path)}`;
+  return `export RUNNER_ROOT=${word(target + root.slice(path.length))}`;
+}
+
+/** One sentence about all of them, with the commands. */
+export function guardFailure(tripped: readonly Tripped[]): Failure {
+  const clauses = tripped.map(({ why, mend }) => `${why}: run ${mend}`);
+  return new Failure('guard_tripped', `not to be trusted: ${clauses.join('; ')}`, {
+    guards: tripped,
+  });
+}

@@ -1,0 +1,125 @@
+/** `list`: the wanted records as a table or as a stream. */
+import { appendWaiting } from '@runner/common/audit';
+import type { Context } from '@runner/common/command';
+import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/events';
+import { usage } from '@runner/common/failure';
+import { harmlessLine, jsonLine } from '@runner/common/harmless';
+import { cells, fit, pad, type Style } from '@runner/common/output';
+import { openLogs } from './log-lines.ts';
+import { chosenRecords, type Filter, newestChosen } from './selecting.ts';
+import { timeOf } from './when.ts';
+
+type ListContext = Pick<Context, 'io' | 'paths' | 'print' | 'note' | 'format' | 'style'>;
+
+/** The filter that the options say; `since` and `until` are times as in when.ts. Throws `usage`. */
+export function filterOf(
+  options: Readonly<Record<keyof Filter, string | undefined>>,
+  now: Date,
+): Filter {
+  const { since, until } = options;
+  const from = since === undefined ? undefined : timeOf(since, 'since', now);
+  const to = until === undefined ? undefined : timeOf(until, 'until', now, true);
+  if (from !== undefined && to !== undefined && from > to)
+    throw usage(`'--since ${since}' is later than '--until ${until}'`);
+  const { project, event, instance, deploy } = options;
+  return { project, event, instance, deploy, since: from, until: to };
+}
+
+const HEADING = ['TIME (UTC)', 'EVENT', 'APP', 'VERSION', 'DEPLOY'];
+/** So many rows decide how wide the columns are; those that come later are printed as they come. */
+const ROWS_MEASURED = 500;
+
+/** Prints the wanted records, oldest first; with `count` only the newest so many. */
+export async function printList(
+  context: ListContext,
+  filter: Filter,
+  count: number | undefined,
+): Promise<void> {
+  const { io, paths, format, note } = context;
+  appendWaiting(paths);
+  const logs = openLogs(paths);
+  const blocks =
+    count === undefined ? chosenRecords(logs, filter) : [await newestChosen(logs, filter, count)];
+  const rows = new Table(context);
+  let unreadable = 0;
+  for await (const block of blocks) {
+    unreadable += block.unreadable;
+    if (format === 'human') rows.add(block.records);
+    else if (format === 'json')
+      io.stdout.write(block.records.map((each) => `${jsonLine(each)}\n`).join(''));
+    else for (const record of block.records) await context.print(record);
+    if (io.stdout.closed) return;
+  }
+  if (format === 'human') rows.end();
+  if (unreadable > 0) note(`passed over ${unreadable} line(s) that are no records`);
+}
+
+/** A table whose rows are printed before all are known. */
+class Table {
+  readonly #context: ListContext;
+  #waiting: string[][] = [];
+  #kinds: string[] = [];
+  #widths: number[] | undefined;
+
+  constructor(context: ListContext) {
+    this.#context = context;
+  }
+
+  add(records: readonly LogRecord[]): void {
+    for (const record of records) {
+      this.#waiting.push(rowOf(record));
+      this.#kinds.push(String(kindOf(record)));
+    }
+    if (this.#waiting.length >= ROWS_MEASURED) this.#print();
+  }
+
+  end(): void {
+    if (this.#waiting.length > 0) this.#print();
+    else if (!this.#widths) this.#context.io.stdout.write('No such events.\n');
+  }
+
+  #print(): void {
+    const { io, style } = this.#context;
+    const rows = this.#waiting;
+    const first = this.#widths === undefined;
+    this.#widths ??= HEADING.map((title, column) =>
+      rows.reduce((width, row) => Math.max(width, cells(row[column] ?? '')), title.length),
+    );
+    const lines = rows.map((row, index) => this.#line(row, colourOf(this.#kinds[index], style)));
+    if (first) lines.unshift(this.#line(HEADING, style.bold));
+    io.stdout.write(lines.join(''));
+    this.#waiting = [];
+    this.#kinds = [];
+  }
+
+  #line(row: readonly string[], look: (text: string) => string): string {
+    const { stdout } = this.#context.io;
+    const widths = this.#widths ?? [];
+    const text = row
+      .map((cell, column) => pad(cell, widths[column] ?? 0))
+      .join('  ')
+      .trimEnd();
+    return `${look(stdout.isTTY ? fit(text, stdout.columns) : text)}\n`;
+  }
+}
+
+function rowOf(record: LogRecord): string[] {
+  const time = textOf(record, 'timestamp');
+  const instance = textOf(record, 'instance');
+  const shown = [
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]*Z$/.test(time)
+      ? time.slice(0, 19).replace('T', ' ')
+      : time || '-',
+    kindOf(record) === undefined ? '?' : String(kindOf(record)),
+    `${projectOf(record) ?? '?'}${instance && instance !== 'default' ? `/${instance}` : ''}`,
+    textOf(record, 'version') || '-',
+    textOf(record, 'deploy_id') || '-',
+  ];
+  return shown.map(harmlessLine);
+}
+
+function colourOf(kind: string | undefined, style: Style): (text: string) => string {
+  if (kind === 'DeployFailure') return style.red;
+  if (kind === 'DeploySuccess') return style.green;
+  return kind === 'DeployStarted' ? (text) => text : style.yellow;
+}

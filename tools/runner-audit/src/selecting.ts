@@ -1,0 +1,120 @@
+/** Which records of the log are wanted, and reading those, oldest first. */
+import { closeSync } from 'node:fs';
+import { linesBackward } from '@runner/common/audit-scan';
+import { kindOf, type LogRecord, projectOf, readRecord, textOf } from '@runner/common/events';
+import { type Line, linesOf, type OpenLog } from './log-lines.ts';
+
+/** What a record must have; what is undefined is not asked. */
+export interface Filter {
+  readonly project: string | undefined;
+  readonly event: string | undefined;
+  readonly instance: string | undefined;
+  readonly deploy: string | undefined;
+  /** Milliseconds since 1970, both included. */
+  readonly since: number | undefined;
+  readonly until: number | undefined;
+}
+
+/** Records that were chosen, and how many lines before them were no records. */
+export interface Chosen {
+  readonly records: readonly LogRecord[];
+  readonly unreadable: number;
+}
+
+/** Whether a record is wanted; one whose time cannot be read is in no period. */
+function isWanted(record: LogRecord, filter: Filter): boolean {
+  const { project, event, instance, deploy, since, until } = filter;
+  if (project !== undefined && projectOf(record) !== project) return false;
+  if (event !== undefined && kindOf(record) !== event) return false;
+  if (deploy !== undefined && record.deploy_id !== deploy) return false;
+  if (instance !== undefined) {
+    // A deploy of several instances names them all.
+    const names = (textOf(record, 'instance') || 'default').split(',');
+    if (!names.includes(instance)) return false;
+  }
+  if (since === undefined && until === undefined) return true;
+  const time = Date.parse(textOf(record, 'timestamp'));
+  return time >= (since ?? Number.NEGATIVE_INFINITY) && time <= (until ?? Number.POSITIVE_INFINITY);
+}
+
+/** Finds wanted records among lines; those that cannot be wanted are not parsed. */
+class Chooser {
+  readonly #filter: Filter;
+  readonly #needles: readonly Buffer[];
+  unreadable = 0;
+
+  constructor(filter: Filter) {
+    this.#filter = filter;
+    // These names are plain ASCII, which nobody writes as escapes.
+    const names = [filter.project, filter.deploy].filter((name) => name !== undefined);
+    this.#needles = names.map((name) => Buffer.from(JSON.stringify(name)));
+  }
+
+  choose(line: Line): LogRecord | undefined {
+    if (line === undefined) this.unreadable += 1;
+    if (line === undefined || this.#needles.some((needle) => !line.includes(needle)))
+      return undefined;
+    const record = readRecord(line);
+    if (record !== undefined) return isWanted(record, this.#filter) ? record : undefined;
+    if (!isBlank(line)) this.unreadable += 1;
+    return undefined;
+  }
+}
+
+/** Whether a line holds nothing: a writer may end a line that another one has just ended. */
+export function isBlank(line: Buffer): boolean {
+  return line.every((byte) => byte <= 0x20);
+}
+
+/** All wanted records, a block of the log at a time; the files are closed one after the other. */
+export async function* chosenRecords(
+  logs: readonly OpenLog[],
+  filter: Filter,
+): AsyncGenerator<Chosen> {
+  for (const log of logs) {
+    const chooser = new Chooser(filter);
+    for await (const lines of linesOf(log)) {
+      const records = lines
+        .map((line) => chooser.choose(line))
+        .filter((each) => each !== undefined);
+      yield { records, unreadable: chooser.unreadable };
+      chooser.unreadable = 0;
+    }
+  }
+}
+
+/** The newest `count` wanted records, oldest first: the log is read from its end. */
+export async function newestChosen(
+  logs: readonly OpenLog[],
+  filter: Filter,
+  count: number,
+): Promise<Chosen> {
+  const chooser = new Chooser(filter);
+  const found: LogRecord[] = [];
+  for (const log of [...logs].reverse()) {
+    if (log.path.endsWith('.gz')) {
+      // There is no way back in a compressed file: as many as are missing are remembered.
+      let newest: LogRecord[] = [];
+      const missing = count - found.length;
+      if (missing > 0) {
+        for await (const lines of linesOf(log)) {
+          const records = lines.map((line) => chooser.choose(line));
+          newest.push(...records.filter((each) => each !== undefined));
+          if (newest.length > missing) newest = newest.slice(-missing);
+        }
+        found.push(...newest.reverse());
+        continue;
+      }
+    } else {
+      for (const line of linesBackward(log.fd, NOTHING)) {
+        if (found.length >= count) break;
+        const record = chooser.choose(line);
+        if (record) found.push(record);
+      }
+    }
+    closeSync(log.fd);
+  }
+  return { records: found.reverse(), unreadable: chooser.unreadable };
+}
+
+const NOTHING = new Uint8Array();

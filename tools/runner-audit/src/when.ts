@@ -1,0 +1,32 @@
+/** Times on the command line: ISO 8601, or how long ago. */
+import { usage } from '@runner/common/failure';
+
+const UNITS: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
+
+const DATE =
+  /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i;
+
+/**
+ * Reads `2h`, `7d` (that long before now) or ISO 8601, in UTC where no zone is given; a date alone is
+ * its first moment, or with `end` its last. Milliseconds since 1970. Throws `usage`, naming the option.
+ */
+export function timeOf(text: string, option: string, now: Date, end = false): number {
+  const ago = /^(\d{1,9})([smhdw])$/.exec(text);
+  if (ago) return now.getTime() - Number(ago[1]) * (UNITS[ago[2] as string] as number);
+  const [, date, time, zone] = DATE.exec(text) ?? [];
+  // A day that the month does not have would be taken for one of the next.
+  const day = date === undefined ? Number.NaN : Date.parse(`${date}T00:00:00Z`);
+  const isDay = !Number.isNaN(day) && new Date(day).toISOString().startsWith(`${date}T`);
+  const full = `${date}T${time ?? (end ? '23:59:59.999' : '00:00')}${(zone ?? 'Z').toUpperCase()}`;
+  const found = isDay ? Date.parse(full) : Number.NaN;
+  if (!Number.isNaN(found)) return found;
+  throw usage(
+    `invalid value '${text}' for '--${option} <TIME>': it must be a time such as 2026-05-04T09:30Z, a date, or how long ago: 30m, 2h, 7d`,
+  );
+}

@@ -1,0 +1,52 @@
+/** Reading in spite of the guards: said loudly, and not without being on record. */
+import { appendEvent } from '@runner/common/audit';
+import type { Context } from '@runner/common/command';
+import { newDeployId } from '@runner/common/events';
+import { Failure } from '@runner/common/failure';
+import type { Tripped } from '@runner/common/guards';
+import { harmlessLine } from '@runner/common/harmless';
+
+/**
+ * Prints the banner and appends a `GuardBypassed` record, whether or not a guard tripped. Throws
+ * `audit_unwritable` when that record cannot be appended: then nothing is bypassed.
+ */
+export function bypassGuards(
+  { io, paths, title, errStyle }: Context,
+  app: string,
+  tripped: readonly Tripped[],
+): void {
+  const lines = [
+    'INSECURE: the security guards are bypassed, which the audit log records',
+    ...(tripped.length === 0 ? ['no guard had tripped: --insecure is not needed'] : []),
+    ...tripped.map(({ why, mend }) => `bypassed: ${why}; to mend it: ${mend}`),
+  ];
+  for (const line of lines) io.stderr.write(`${errStyle.red(`*** ${harmlessLine(line)} ***`)}\n`);
+  const { SUDO_USER: sudoUser } = io.env;
+  try {
+    appendEvent(paths, {
+      timestamp: io.now().toISOString(),
+      event_type: 'GuardBypassed',
+      project: app,
+      instance: 'default',
+      version: '',
+      deploy_id: newDeployId(io.random),
+      guards: tripped.map(({ guard, path }) => ({ guard, path })),
+      command: title,
+      app,
+      user: userName(io.uid),
+      uid: io.uid,
+      ...(sudoUser && { sudo_user: sudoUser }),
+    });
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    throw new Failure(error.code, `--insecure is refused, it must be on record: ${error.message}`);
+  }
+}
+
+function userName(uid: number): string {
+  try {
+    return process.getBuiltinModule('node:os').userInfo().username;
+  } catch {
+    return String(uid);
+  }
+}
