@@ -1,4 +1,5 @@
-import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { run } from '@runner/testing/run';
@@ -199,12 +200,12 @@ test('what is no file in the place of the log is told', async () => {
     folder.stderr,
     `runner debug last-error: cannot read ${logPath(root)}: it is not a file (file_unreadable)\n`,
   );
-  const link = rootWith('shop');
-  mkdirSync(join(link, 'logs'));
-  symlinkSync('../state/shop.json', logPath(link));
-  const linked = await lastError(link, 'shop');
-  assert.match(linked.stderr, /: it is a symbolic link \(file_unreadable\)\n$/);
-  assert.equal([folder.status, linked.status], [1, 1]);
+  const pipe = rootWith('shop');
+  mkdirSync(join(pipe, 'logs'));
+  spawnSync('mkfifo', [logPath(pipe)]);
+  const fifo = await lastError(pipe, 'shop');
+  assert.match(fifo.stderr, /: it is not a file \(file_unreadable\)\n$/);
+  assert.equal([folder.status, fifo.status], [1, 1]);
 });
 
 test('secrets that a record holds are redacted', async () => {

@@ -1,0 +1,122 @@
+/** `last-error --insecure`: reading what is not trusted, loudly and on record. */
+import { chmodSync, chownSync, readFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { run } from '@runner/testing/run';
+import { tree } from '@runner/testing/temp';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  giveTo,
+  goodRoot,
+  isRoot,
+  LOG,
+  lastError,
+  lastErrorAs,
+  leftOut,
+  moved,
+  SOMEBODY,
+  STRANGER,
+} from './guarded.ts';
+import { failure, logPath, logText, rootWith, writeLog } from './log.ts';
+
+const BANNER = '*** INSECURE: the security guards are bypassed, which the audit log records ***\n';
+const recordsOf = (root: string) =>
+  readFileSync(logPath(root), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((each) => JSON.parse(each) as Record<string, unknown>);
+
+test('--insecure reads all the same, with a banner, and the bypass is on record', async () => {
+  const root = goodRoot();
+  chmodSync(logPath(root), 0o666);
+  chmodSync(join(root, 'mkey'), 0o604);
+  for (const args of [[], ['--json'], ['-o', 'yaml']]) {
+    const { status, stdout, stderr } = await lastError(root, ['--insecure', ...args]);
+    assert.is(
+      stderr,
+      `${BANNER}*** bypassed: ${logPath(root)} can be written by others; to mend it: chmod go-w ${logPath(root)} ***\n*** bypassed: ${join(root, 'mkey')} holds secrets that others may read; to mend it: chmod 600 ${join(root, 'mkey')} ***\n`,
+    );
+    assert.match(stdout, 'v1');
+    assert.is(status, 0);
+  }
+  const records = recordsOf(root);
+  assert.is(records.length, 4);
+  const { timestamp, deploy_id, ...rest } = records[3] as Record<string, unknown>;
+  assert.equal(rest, {
+    event_type: 'GuardBypassed',
+    project: 'shop',
+    instance: 'default',
+    version: '',
+    guards: [
+      { guard: 'writable', path: logPath(root) },
+      { guard: 'readable', path: join(root, 'mkey') },
+    ],
+    command: 'runner debug last-error',
+    app: 'shop',
+    user: userInfo().username,
+    uid: process.getuid?.(),
+  });
+  assert.match(String(deploy_id), /^[0-9a-f]{8}$/);
+  assert.is(new Date(String(timestamp)).toISOString(), timestamp);
+  const { stdout } = await run('runner-audit', ['list', '--event', 'GuardBypassed', '--json'], {
+    root,
+  });
+  assert.is(stdout.split('\n').length, 4);
+});
+
+test('--insecure is on record even when no guard trips, and who used sudo is named', async () => {
+  const root = goodRoot();
+  const env = { SUDO_USER: 'ana' };
+  const { status, stdout, stderr } = await lastError(root, ['--insecure', '--json'], { env });
+  assert.is(stderr, `${BANNER}*** no guard had tripped: --insecure is not needed ***\n`);
+  assert.is(JSON.parse(stdout).version, 'v1');
+  assert.is(status, 0);
+  const { guards, sudo_user } = recordsOf(root)[1] as Record<string, unknown>;
+  assert.equal([guards, sudo_user], [[], 'ana']);
+});
+
+test('a bypass that cannot be recorded is refused, and nothing is shown', async () => {
+  const link = goodRoot();
+  const path = moved(LOG)(link);
+  const refused = await lastError(link, ['--insecure']);
+  const message = `--insecure is refused, it must be on record: cannot append to the audit log ${path}: it is a symbolic link`;
+  assert.ok(refused.stderr.startsWith(BANNER));
+  assert.ok(refused.stderr.endsWith(`\nrunner debug last-error: ${message} (audit_unwritable)\n`));
+  assert.equal([refused.status, refused.stdout], [1, '']);
+  if (!isRoot) return leftOut('running as another user needs root');
+  const root = goodRoot();
+  chmodSync(logPath(root), 0o666);
+  giveTo(root, SOMEBODY);
+  chownSync(logPath(root), STRANGER, STRANGER);
+  chmodSync(logPath(root), 0o644);
+  const before = tree(root);
+  const other = await lastErrorAs(SOMEBODY, root, '--insecure', '--json');
+  const why = `--insecure is refused, it must be on record: cannot append to the audit log ${logPath(root)}: permission denied`;
+  assert.equal(JSON.parse(other.stdout), { error: 'audit_unwritable', message: why });
+  assert.is(other.status, 1);
+  assert.equal(tree(root), before);
+});
+
+test('without an app or a log there is nothing to bypass', async () => {
+  const root = rootWith('shop');
+  const before = tree(root);
+  const unknown = await run('runner-debug', ['last-error', 'nope', '--insecure'], { root });
+  assert.match(unknown.stderr, /^runner debug last-error: [^\n]+ \(app_not_found\)\n$/);
+  const { status, stderr } = await lastError(root, ['--insecure']);
+  assert.match(stderr, /^runner debug last-error: [^\n]+ \(log_not_found\)\n$/);
+  assert.is(status, 1);
+  assert.equal(tree(root), before);
+});
+
+test('--insecure shows no secret and lets nothing drive the terminal', async () => {
+  const root = rootWith('shop');
+  const error = `\u001b[2Jfetch https://x-access-token:hunter2hunter2@github.com`;
+  writeLog(root, logText([failure('v1', { error })]));
+  chmodSync(logPath(root), 0o666);
+  const { stdout, stderr } = await lastError(root, ['--insecure']);
+  assert.match(stdout, '\\x1b[2Jfetch https://[REDACTED]@github.com');
+  assert.not.match(stdout + stderr, /\u001b|hunter2/);
+});
+
+test.run();
