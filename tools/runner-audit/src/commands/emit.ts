@@ -1,7 +1,7 @@
 import { command } from '@runner/common/command';
 import { jsonLine } from '@runner/common/harmless';
 // Not lazily: one event is the common case, and a file more costs more than its code.
-import { emitOne, emitStream } from '../emitting.ts';
+import { emitOne } from '../emitting.ts';
 
 export const emit = command({
   name: 'emit',
@@ -51,11 +51,10 @@ export const emit = command({
     'make 2>&1 | runner-audit emit DeployFailure --project shop --version v1.2.3 --error -',
   ],
   async run(context) {
-    return {
-      status: await (context.args.event === undefined
-        ? emitStream(context)
-        : emitOne(context, context.args.event)),
-    };
+    if (context.args.event !== undefined)
+      return { status: await emitOne(context, context.args.event) };
+    const { emitStream } = await import('../streaming.ts');
+    return { status: await emitStream(context) };
   },
   // The echo is for the next program of a pipe: it is JSON unless YAML is asked for.
   human: (event: unknown) => `${jsonLine(event)}\n`,

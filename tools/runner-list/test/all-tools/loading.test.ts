@@ -75,8 +75,9 @@ async function madeRoot(): Promise<string> {
   const args = ['--repo', 'acme/shop', '--branch', 'main', '--token', '-'];
   await run('runner-add', args, { root, stdin: 'a-token-0123456789' });
   mkdirSync(join(root, 'logs'), { recursive: true });
-  const failure = '{"event":"DeployFailure","app":"shop","version":"v1","error":"x"}\n';
-  writeFileSync(join(root, 'logs/deploy-events.jsonl'), failure);
+  const failure = { event: 'DeployFailure', app: 'shop', version: 'v1', error: 'x' };
+  const record = { timestamp: '2026-05-04T09:30:00.000Z', ...failure };
+  writeFileSync(join(root, 'logs/deploy-events.jsonl'), `${JSON.stringify(record)}\n`);
   // Whoever reads it needs the YAML parser; none of these commands should.
   writeFileSync(join(root, 'config.yml'), 'notify: {}\n');
   return root;
@@ -99,8 +100,10 @@ for (const [command, lib, builtins] of [
   ['status shop', ['state'], []],
   ['tokens list', ['groups', 'shared'], ['crypto']],
   ['audit emit DeployStarted --project shop --version v1', [], []],
-  ['audit emit', [], []],
+  ['audit emit', ['streaming'], []],
   ['audit tail', ['tailing'], []],
+  ['audit list', ['listing', 'shared'], []],
+  ['audit verify', ['shared', 'verifying'], []],
   ['notify flush', [], []],
   ['notify queue list', ['listing', 'shared'], []],
   ['debug last-error shop', [], []],

@@ -1,0 +1,41 @@
+/** Standard input without waiting: what is there already joins the batch that is being made. */
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { systemCode } from '@runner/common/failure';
+import type { Source } from '@runner/common/io';
+
+const BLOCK = 65_536;
+
+/** Reads what is ready: bytes, null at the end, undefined when nothing is there yet. */
+export type ReadReady = () => Uint8Array | null | undefined;
+
+/**
+ * Files are always ready. A pipe is opened once more, since its own description is shared with other
+ * programs and must go on blocking. Of anything else nobody knows without waiting.
+ */
+export function readyReader({ fd }: Source): { read: ReadReady; close(): void } {
+  let own = -1;
+  try {
+    const stat = fstatSync(fd);
+    if (stat.isFIFO())
+      own = openSync(`/proc/self/fd/${fd}`, constants.O_RDONLY | constants.O_NONBLOCK);
+    else if (stat.isFile()) own = fd;
+  } catch {
+    // Another user's pipe, or no /proc: every read is a batch of its own.
+  }
+  const buffer = Buffer.allocUnsafeSlow(BLOCK);
+  return {
+    read() {
+      if (own === -1) return undefined;
+      try {
+        const length = readSync(own, buffer, 0, BLOCK, null);
+        return length === 0 ? null : Buffer.from(buffer.subarray(0, length));
+      } catch (error) {
+        if (systemCode(error) === 'EAGAIN') return undefined;
+        throw error;
+      }
+    },
+    close() {
+      if (own !== -1 && own !== fd) closeSync(own);
+    },
+  };
+}
