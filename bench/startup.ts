@@ -2,11 +2,12 @@
  * `npm run bench -- startup`: what the commands cost beside `node -e 0`, in one run. `--rounds N`
  * (default 25). The status is 1 when a budget is missed.
  */
-import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { distFolder, run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
+import { writeLog } from './harness/audit-log.ts';
 import { type Contestant, compare, FLOOR, printTable } from './harness/measure.ts';
 
 const bin = (tool: string) => join(distFolder(), 'bin', tool);
@@ -27,40 +28,6 @@ async function rootWithApps(): Promise<string> {
     if (done.status !== 0) throw new Error(done.stderr);
   }
   return root;
-}
-
-/** Writes an audit log of about `megabytes` whose last failure of `app0` is near its end. */
-function writeLog(root: string, megabytes: number): void {
-  const logs = join(root, 'logs');
-  mkdirSync(logs, { recursive: true });
-  const fd = openSync(join(logs, 'deploy-events.jsonl'), 'w', 0o640);
-  const record = (number: number) => {
-    const failed = number % 10 === 0;
-    const event = {
-      timestamp: new Date(1_700_000_000_000 + number * 1000).toISOString(),
-      event_type: failed ? 'DeployFailure' : 'DeploySuccess',
-      project: `app${number % 53}`,
-      instance: 'default',
-      version: `v1.0.${number}`,
-      deploy_id: (number % 0xffffffff).toString(16).padStart(8, '0'),
-      ...(failed && {
-        error: `build: \`make\` ended with status 2\n${'cc: error: no such file\n'.repeat(20)}`,
-      }),
-    };
-    return `${JSON.stringify(event)}\n`;
-  };
-  let block = '';
-  for (let number = 0, size = 0; size < megabytes * 1_048_576; number += 1) {
-    const line = record(number);
-    size += line.length;
-    block += line;
-    if (block.length > 1_048_576) {
-      writeSync(fd, block);
-      block = '';
-    }
-  }
-  writeSync(fd, block + record(530));
-  closeSync(fd);
 }
 
 async function main(): Promise<void> {

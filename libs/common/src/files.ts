@@ -71,9 +71,16 @@ export function readTextIfThere(path: string, limit: number): string | undefined
   return scratch.toString('utf8', 0, length);
 }
 
-/** Reads up to `length` bytes at `position`, whatever number of reads that takes. */
-export function readRange(fd: number, position: number, length: number): Buffer {
-  const bytes = Buffer.allocUnsafe(length);
+/**
+ * Reads up to `length` bytes at `position`, whatever number of reads that takes; into a buffer of at
+ * least that length where one is given.
+ */
+export function readRange(
+  fd: number,
+  position: number,
+  length: number,
+  bytes: Buffer = Buffer.allocUnsafe(length),
+): Buffer {
   let done = 0;
   while (done < length) {
     const count = readSync(fd, bytes, done, length - done, position + done);

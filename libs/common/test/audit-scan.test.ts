@@ -16,7 +16,9 @@ function backward(text: string | Uint8Array, needle: Uint8Array = NOTHING): stri
   plant(path, text);
   const fd = openSync(path, 'r');
   try {
-    return [...linesBackward(fd, needle)].map((line) => line.toString());
+    const lines: string[] = [];
+    for (const line of linesBackward(fd, needle)) lines.push(line.toString());
+    return lines;
   } finally {
     closeSync(fd);
     unlinkSync(path);

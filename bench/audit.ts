@@ -1,0 +1,159 @@
+/**
+ * `npm run bench -- audit`: the audit log at its limits: a stream of events, and reading a log of 100 MB.
+ * `--rounds N` (default 9). The status is 1 when a budget is missed.
+ */
+import { spawnSync } from 'node:child_process';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+import { distFolder } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
+import { STEADY, writeLog } from './harness/audit-log.ts';
+import { type Contestant, compare, FLOOR, printTable } from './harness/measure.ts';
+
+const AUDIT = join(distFolder(), 'bin', 'runner-audit');
+const DEBUG = join(distFolder(), 'bin', 'runner-debug');
+const EVENTS = 300_000;
+/** Events a second. */
+const STREAM_BUDGET = 100_000;
+/** Megabytes beyond those of `node -e 0`. */
+const MEMORY_BUDGET = 10;
+const MEGABYTES = 100;
+
+function roundsWanted(): number {
+  const at = process.argv.indexOf('--rounds');
+  return at === -1 ? 9 : Number(process.argv[at + 1]);
+}
+
+function verdict(kept: boolean): string {
+  return kept ? 'kept' : 'MISSED';
+}
+
+/** A file of events as a program hands them in; `complete` ones need no id and no time. */
+function eventFile(folder: string, complete: boolean): string {
+  const path = join(folder, complete ? 'complete' : 'short');
+  const more = { timestamp: '2026-05-04T09:30:00.000Z', instance: 'default' };
+  const lines = Array.from({ length: EVENTS }, (_, number) => {
+    const id = number.toString(16).padStart(8, '0');
+    const event = { event_type: 'DeployStarted', project: 'shop', version: `v1.0.${number}` };
+    return JSON.stringify(complete ? { ...more, ...event, deploy_id: id } : event);
+  });
+  writeFileSync(path, `${lines.join('\n')}\n`);
+  return path;
+}
+
+/** Milliseconds in which the events were on disk and echoed into a file. */
+function streamed(input: string, root: string, piped: boolean): number {
+  rmSync(join(root, 'logs'), { recursive: true, force: true });
+  const echo = join(root, 'echo');
+  const script = piped ? 'cat "$1" | "$2" "$3" emit > "$4"' : '"$2" "$3" emit < "$1" > "$4"';
+  const begin = performance.now();
+  const { status } = spawnSync(
+    '/bin/sh',
+    ['-c', script, 'sh', input, process.execPath, AUDIT, echo],
+    { env: { PATH: process.env.PATH, RUNNER_ROOT: root } },
+  );
+  const took = performance.now() - begin;
+  const whole = statSync(echo).size === statSync(join(root, 'logs/deploy-events.jsonl')).size;
+  if (status !== 0 || !whole) throw new Error('not every event was echoed');
+  return took;
+}
+
+function stream(rounds: number): boolean {
+  const root = temporaryFolder('bench');
+  const ways = [
+    ['from a file', eventFile(root, true), false],
+    ['through a pipe', eventFile(root, true), true],
+    ['from a file, ids and times to be made', eventFile(root, false), false],
+  ] as const;
+  process.stdout.write(
+    `\n### ${EVENTS} events through audit emit\n\n| what | time | events a second | budget | |\n|---|---|---|---|---|\n`,
+  );
+  const kept = ways.map(([name, input, piped]) => {
+    const times = Array.from({ length: rounds }, () => streamed(input, root, piped));
+    const quick = times.sort((a, b) => a - b)[Math.floor((rounds - 1) / 4)] as number;
+    const rate = Math.round((EVENTS / quick) * 1000);
+    const good = rate >= STREAM_BUDGET;
+    const row = [name, `${quick.toFixed(0)} ms`, rate, STREAM_BUDGET, verdict(good)];
+    process.stdout.write(`| ${row.join(' | ')} |\n`);
+    return good;
+  });
+  return !kept.includes(false);
+}
+
+/** Largest resident size in MB, from GNU time: the least of five runs. */
+function memoryOf(args: readonly string[], root: string): number {
+  const nowhere = openSync('/dev/null', 'w');
+  const sizes = Array.from({ length: 5 }, () => {
+    const { stderr } = spawnSync('/usr/bin/time', ['-f', '%M', process.execPath, ...args], {
+      env: { PATH: process.env.PATH, RUNNER_ROOT: root },
+      encoding: 'utf8',
+      stdio: ['ignore', nowhere, 'pipe'],
+    });
+    return Number(stderr.trim().split('\n').at(-1)) / 1024;
+  });
+  closeSync(nowhere);
+  return Math.min(...sizes);
+}
+
+function memory(root: string, contestants: readonly Contestant[]): boolean {
+  if (!existsSync('/usr/bin/time')) return true;
+  const floor = memoryOf(FLOOR.args, root);
+  process.stdout.write(
+    `\n### Memory\n\n| what | MB | beyond node -e 0 | budget | |\n|---|---|---|---|---|\n`,
+  );
+  const kept = contestants.map(({ name, args, budget }) => {
+    const size = memoryOf(args, root);
+    const good = size - floor <= MEMORY_BUDGET;
+    const row = [name, size.toFixed(0), (size - floor).toFixed(1)];
+    const judged = budget === undefined ? ['', ''] : [MEMORY_BUDGET, verdict(good)];
+    process.stdout.write(`| ${[...row, ...judged].join(' | ')} |\n`);
+    return good || budget === undefined;
+  });
+  return !kept.includes(false);
+}
+
+function main(): void {
+  const rounds = roundsWanted();
+  const root = join(temporaryFolder('bench'), 'root');
+  mkdirSync(join(root, 'state'), { recursive: true, mode: 0o700 });
+  for (const app of ['app0', STEADY, 'quiet']) {
+    const state = JSON.stringify({ version: 1, app, repo: `acme/${app}`, branch: 'main' });
+    writeFileSync(join(root, 'state', `${app}.json`), state, { mode: 0o600 });
+  }
+  writeLog(root, MEGABYTES);
+  process.stdout.write(
+    `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${rounds} rounds, lower quartiles\n`,
+  );
+  const contestant = (name: string, args: readonly string[], budget?: number): Contestant => ({
+    name,
+    file: process.execPath,
+    args,
+    env: { RUNNER_ROOT: root },
+    ...(budget !== undefined && { budget }),
+  });
+  const reading = [
+    contestant('last-error, a recent hit', [DEBUG, 'last-error', 'app0'], 1.15),
+    contestant('last-error, an app that is not in the log', [DEBUG, 'last-error', 'quiet'], 4),
+    contestant('last-error, an app that never failed', [DEBUG, 'last-error', STEADY]),
+    contestant('audit list --project, the newest 20', [AUDIT, 'list', '--project', STEADY, '-n20']),
+    contestant('audit list --project, all', [AUDIT, 'list', '--project', STEADY]),
+    contestant('audit verify', [AUDIT, 'verify']),
+  ];
+  const kept = [
+    stream(rounds),
+    printTable(`A log of ${MEGABYTES} MB`, compare([FLOOR, ...reading], rounds)),
+    memory(root, reading),
+  ];
+  if (kept.includes(false)) process.exitCode = 1;
+}
+
+main();
