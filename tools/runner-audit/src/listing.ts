@@ -39,7 +39,9 @@ export async function printList(
   appendWaiting(paths);
   const logs = openLogs(paths);
   const blocks =
-    count === undefined ? chosenRecords(logs, filter) : [await newestChosen(logs, filter, count)];
+    count === undefined
+      ? chosenRecords(logs, filter, note)
+      : [await newestChosen(logs, filter, count, note)];
   const rows = new Table(context);
   let unreadable = 0;
   for await (const block of blocks) {

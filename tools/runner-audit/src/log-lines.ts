@@ -105,9 +105,12 @@ class Splitter {
 
 /**
  * All lines of a file, a block of them at a time, each block valid until the next is asked for.
- * Closes the file. Returns what keeps a compressed file from being read to its end, if anything does.
+ * Closes the file. `damaged` hears what keeps a compressed file from being read to its end.
  */
-export async function* linesOf(log: OpenLog): AsyncGenerator<Line[], string | undefined> {
+export async function* linesOf(
+  log: OpenLog,
+  damaged: (why: string) => void,
+): AsyncGenerator<Line[]> {
   const splitter = new Splitter();
   if (log.path.endsWith('.gz')) {
     const stream = createReadStream(log.path, { fd: log.fd });
@@ -117,21 +120,19 @@ export async function* linesOf(log: OpenLog): AsyncGenerator<Line[], string | un
       for await (const block of unzipped as AsyncIterable<Buffer>) yield splitter.take(block);
     } catch (error) {
       if (systemCode(error) === undefined) throw error;
-      yield splitter.rest();
-      const damaged = systemCode(error)?.startsWith('Z_');
-      return damaged ? 'it is damaged or cut short' : systemWords(error);
+      const damage = systemCode(error)?.startsWith('Z_');
+      damaged(damage ? 'it is damaged or cut short' : systemWords(error));
     } finally {
       stream.destroy();
     }
     yield splitter.rest();
-    return undefined;
+    return;
   }
   try {
     yield* plainLines(log, splitter);
   } finally {
     closeSync(log.fd);
   }
-  return undefined;
 }
 
 async function* plainLines({ fd, live }: OpenLog, splitter: Splitter): AsyncGenerator<Line[]> {

@@ -41,6 +41,8 @@ function isWanted(record: LogRecord, filter: Filter): boolean {
 class Chooser {
   readonly #filter: Filter;
   readonly #needles: readonly Buffer[];
+  /** What stands in every line that is wanted; nothing when no name is asked for. */
+  readonly needle: Buffer;
   unreadable = 0;
 
   constructor(filter: Filter) {
@@ -48,6 +50,7 @@ class Chooser {
     // These names are plain ASCII, which nobody writes as escapes.
     const names = [filter.project, filter.deploy].filter((name) => name !== undefined);
     this.#needles = names.map((name) => Buffer.from(JSON.stringify(name)));
+    this.needle = this.#needles[0] ?? Buffer.alloc(0);
   }
 
   choose(line: Line): LogRecord | undefined {
@@ -70,10 +73,11 @@ export function isBlank(line: Buffer): boolean {
 export async function* chosenRecords(
   logs: readonly OpenLog[],
   filter: Filter,
+  note: (text: string) => void,
 ): AsyncGenerator<Chosen> {
   for (const log of logs) {
     const chooser = new Chooser(filter);
-    for await (const lines of linesOf(log)) {
+    for await (const lines of linesOf(log, damageOf(log, note))) {
       const records = lines
         .map((line) => chooser.choose(line))
         .filter((each) => each !== undefined);
@@ -88,6 +92,7 @@ export async function newestChosen(
   logs: readonly OpenLog[],
   filter: Filter,
   count: number,
+  note: (text: string) => void,
 ): Promise<Chosen> {
   const chooser = new Chooser(filter);
   const found: LogRecord[] = [];
@@ -97,7 +102,7 @@ export async function newestChosen(
       let newest: LogRecord[] = [];
       const missing = count - found.length;
       if (missing > 0) {
-        for await (const lines of linesOf(log)) {
+        for await (const lines of linesOf(log, damageOf(log, note))) {
           const records = lines.map((line) => chooser.choose(line));
           newest.push(...records.filter((each) => each !== undefined));
           if (newest.length > missing) newest = newest.slice(-missing);
@@ -106,7 +111,7 @@ export async function newestChosen(
         continue;
       }
     } else {
-      for (const line of linesBackward(log.fd, NOTHING)) {
+      for (const line of linesBackward(log.fd, chooser.needle)) {
         if (found.length >= count) break;
         const record = chooser.choose(line);
         if (record) found.push(record);
@@ -117,4 +122,6 @@ export async function newestChosen(
   return { records: found.reverse(), unreadable: chooser.unreadable };
 }
 
-const NOTHING = new Uint8Array();
+function damageOf({ name }: OpenLog, note: (text: string) => void): (why: string) => void {
+  return (why) => note(`${name} cannot be read to its end: ${why}`);
+}

@@ -60,15 +60,8 @@ export async function verifyLog({ paths }: Pick<Context, 'paths'>): Promise<Verd
   const check = new Check(logs.map(({ name }) => name));
   for (const [file, log] of logs.entries()) {
     check.beginFile(file);
-    const blocks = linesOf(log);
-    for (;;) {
-      const { value, done } = await blocks.next();
-      if (done) {
-        if (value !== undefined) check.damaged(value);
-        break;
-      }
-      for (const line of value) check.take(line);
-    }
+    for await (const lines of linesOf(log, (why) => check.damaged(why)))
+      for (const line of lines) check.take(line);
   }
   return check.verdict(running);
 }

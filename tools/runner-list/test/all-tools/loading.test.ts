@@ -1,6 +1,6 @@
 /** What each command loads: a regression of the start-up is found without a clock. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { distFolder, run, shell } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
@@ -122,6 +122,20 @@ test('add needs keys and a lock, but neither yaml nor undici', async () => {
   const args = ['--repo', 'acme/blog', '--branch', 'main', '--public'];
   const { files } = await loadedBy('runner-add', args, await madeRoot());
   assert.equal(files, ['lib/runner-add/main.cjs', 'lib/runner-add/registration.cjs']);
+});
+
+test('what bypasses the guards is loaded for that alone', async () => {
+  const root = await madeRoot();
+  const { status } = await run('runner-debug', ['last-error', 'shop', '--insecure'], { root, env });
+  assert.equal(
+    [
+      status,
+      lastResult()
+        .files.filter((file) => file.includes('/lib/'))
+        .map((file) => basename(file)),
+    ],
+    [0, ['bypass.cjs']],
+  );
 });
 
 test('YAML and colours are loaded when they are asked for', async () => {

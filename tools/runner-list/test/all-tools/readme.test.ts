@@ -1,5 +1,5 @@
 /** Every field that a command prints as JSON is documented in the README of its tool. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { startCodeHost } from '@runner/testing/code-host';
 import { run } from '@runner/testing/run';
@@ -73,7 +73,10 @@ test('every field is documented by the tool that prints it', async () => {
   const failure = '{"event":"DeployFailure","app":"shop","version":"v1","error":"x"}\n';
   writeFileSync(join(root, 'logs/deploy-events.jsonl'), failure);
   await documented('runner-debug', ['last-error', 'shop']);
+  chmodSync(join(root, 'logs/deploy-events.jsonl'), 0o666);
+  await documented('runner-debug', ['last-error', 'shop']);
   await documented('runner-debug', ['extract']);
+  await documented('runner-audit', ['verify']);
 });
 
 test.run();

@@ -1,0 +1,281 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { run, shell } from '@runner/testing/run';
+import { tree } from '@runner/testing/temp';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { line, logPath, newRoot, record, rootWithLog } from './log.ts';
+
+const list = (root: string, ...args: string[]) => run('runner-audit', ['list', ...args], { root });
+
+/** Versions of the listed records. */
+async function versions(root: string, ...args: string[]): Promise<string[]> {
+  const { status, stdout, stderr } = await list(root, '--json', ...args);
+  assert.equal([status, stderr], [0, '']);
+  return stdout
+    .split('\n')
+    .filter(Boolean)
+    .map((each) => JSON.parse(each).version);
+}
+
+const at = (time: string, version: string, more: object = {}) =>
+  line(record(version, { timestamp: time, ...more }));
+
+/** A log with something for every filter. */
+function variedRoot(): string {
+  return rootWithLog(
+    [
+      at('2026-05-04T09:00:00.000Z', 'v1'),
+      at('2026-05-04T09:01:00.000Z', 'v2', { event_type: 'DeploySuccess', instance: 'eu-1' }),
+      line({
+        timestamp: '2026-05-05T10:00:00Z',
+        event: 'DeployFailure',
+        app: 'shop',
+        version: 'v3',
+      }),
+      at('2026-05-06T00:00:00.000Z', 'v4', { project: 'shop-2', deploy_id: 'ffff0000' }),
+      at('2026-05-06T23:59:59.500Z', 'v5', { instance: 'eu-1,us-1', deploy_id: 'ffff0000' }),
+      at('2026-05-07T00:00:00.000Z', 'v6', { project: 'blog', error: '"shop" is a decoy' }),
+    ].join(''),
+  );
+}
+
+test('a person sees a table of at most 80 columns', async () => {
+  const root = variedRoot();
+  const { status, stdout, stderr } = await list(root);
+  assert.is(
+    stdout,
+    `TIME (UTC)           EVENT          APP             VERSION  DEPLOY
+2026-05-04 09:00:00  DeployStarted  shop            v1       a1b2c3d4
+2026-05-04 09:01:00  DeploySuccess  shop/eu-1       v2       a1b2c3d4
+2026-05-05 10:00:00  DeployFailure  shop            v3       -
+2026-05-06 00:00:00  DeployStarted  shop-2          v4       ffff0000
+2026-05-06 23:59:59  DeployStarted  shop/eu-1,us-1  v5       ffff0000
+2026-05-07 00:00:00  DeployStarted  blog            v6       a1b2c3d4
+`,
+  );
+  assert.equal([status, stderr], [0, '']);
+  const long = {
+    instance: 'prod-eu',
+    version: '0123456789ab',
+    event_type: 'RollbackSuccess',
+  };
+  const wide = await list(rootWithLog(line(record('v', { project: 'checkout', ...long }))));
+  assert.ok(
+    wide.stdout.split('\n').every((each) => each.length <= 80),
+    wide.stdout,
+  );
+});
+
+test('with --json each record is a line as it stands in the log; YAML is a document each', async () => {
+  const odd = { event: 'DeployStarted', app: 'shop', version: 'v1', more: [1, null] };
+  const root = rootWithLog(` ${JSON.stringify(odd)} \r\n\n`);
+  assert.is((await list(root, '--json')).stdout, line(odd));
+  assert.is((await list(root, '-o', 'json')).stdout, line(odd));
+  assert.is(
+    (await list(root, '-o', 'yaml')).stdout,
+    '---\nevent: DeployStarted\napp: shop\nversion: v1\nmore:\n  - 1\n  - null\n',
+  );
+});
+
+test('each filter chooses, and all of them together', async () => {
+  const root = variedRoot();
+  for (const [args, expected] of [
+    [[], ['v1', 'v2', 'v3', 'v4', 'v5', 'v6']],
+    [
+      ['--project', 'shop'],
+      ['v1', 'v2', 'v3', 'v5'],
+    ],
+    [['--project', 'shop-2'], ['v4']],
+    [['--project', 'sho'], []],
+    [['--event', 'DeployFailure'], ['v3']],
+    [['--event', 'RollbackSuccess'], []],
+    [
+      ['--instance', 'default'],
+      ['v1', 'v3', 'v4', 'v6'],
+    ],
+    [
+      ['--instance', 'eu-1'],
+      ['v2', 'v5'],
+    ],
+    [['--instance', 'us-1'], ['v5']],
+    [
+      ['--deploy', 'ffff0000'],
+      ['v4', 'v5'],
+    ],
+    [
+      ['--since', '2026-05-06'],
+      ['v4', 'v5', 'v6'],
+    ],
+    [
+      ['--since', '2026-05-06T00:00:00.001Z'],
+      ['v5', 'v6'],
+    ],
+    [
+      ['--until', '2026-05-06'],
+      ['v1', 'v2', 'v3', 'v4', 'v5'],
+    ],
+    [['--until', '2026-05-04 09:00'], ['v1']],
+    [['--since', '2026-05-05T12:00:00+02:00', '--until', '2026-05-05T10:00Z'], ['v3']],
+    [['--since', '2026-05-04T09:00:00z', '--until', '2026-05-04T09:00:59.999999'], ['v1']],
+    [
+      ['-n', '2'],
+      ['v5', 'v6'],
+    ],
+    [['-n', '0'], []],
+    [
+      ['--lines', '100000', '--project', 'shop'],
+      ['v1', 'v2', 'v3', 'v5'],
+    ],
+    [['-n', '1', '--project', 'shop', '--until', '2026-05-05'], ['v3']],
+    [['--project', 'shop', '--deploy', 'ffff0000', '--instance', 'us-1'], ['v5']],
+  ] as const) {
+    assert.equal([args, await versions(root, ...args)], [args, expected]);
+  }
+});
+
+test('how long ago is counted from now', async () => {
+  const ago = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
+  const times = [10 * 24, 8 * 24, 6 * 24, 3, 1, 0.1, -1];
+  const root = rootWithLog(times.map((hours, index) => at(ago(hours), `v${index}`)).join(''));
+  assert.equal(await versions(root, '--since', '7d'), ['v2', 'v3', 'v4', 'v5', 'v6']);
+  assert.equal(await versions(root, '--since', '2h'), ['v4', 'v5', 'v6']);
+  assert.equal(await versions(root, '--since', '30m', '--until', '0s'), ['v5']);
+  assert.equal(await versions(root, '--since', '1w', '--until', '100m'), ['v2', 'v3']);
+});
+
+test('a record without a time that can be read is in no period', async () => {
+  const root = rootWithLog(
+    line(record('v1', { timestamp: 'yesterday' })) + line(record('v2', { timestamp: undefined })),
+  );
+  assert.equal(await versions(root), ['v1', 'v2']);
+  assert.equal(await versions(root, '--since', '2000-01-01'), []);
+  assert.match(
+    (await list(root)).stdout,
+    /\nyesterday +DeployStarted +shop +v1 .*\n- +DeployStarted/,
+  );
+});
+
+test('rotated files are read from the oldest on, compressed ones too, each record once', async () => {
+  const root = rootWithLog(line(record('v5')));
+  const put = (suffix: string, ...names: string[]) => {
+    const text = names.map((name) => line(record(name))).join('');
+    writeFileSync(logPath(root) + suffix, suffix.endsWith('.gz') ? gzipSync(text) : text);
+  };
+  put('.10.gz', 'v0', 'v1');
+  put('.2.gz', 'v2', 'v3');
+  put('.1', 'v4');
+  // Seen while logrotate compresses: the plain file goes when the other is whole.
+  put('.1.gz', 'v4');
+  put('.bak', 'foreign');
+  put('-20260101', 'foreign');
+  assert.equal(await versions(root), ['v0', 'v1', 'v2', 'v3', 'v4', 'v5']);
+  assert.equal(await versions(root, '-n', '3'), ['v3', 'v4', 'v5']);
+  assert.equal(await versions(root, '-n', '5'), ['v1', 'v2', 'v3', 'v4', 'v5']);
+  rmSync(logPath(root));
+  assert.equal(await versions(root, '-n', '1'), ['v4']);
+});
+
+test('lines that are no records are passed over and counted', async () => {
+  const root = rootWithLog(`${line(record('v1'))}torn {"x\n[]\n\n \n${line(record('v2'))}{"half":`);
+  for (const args of [[], ['--json'], ['-n', '5']]) {
+    const { status, stdout, stderr } = await list(root, ...args);
+    assert.is(stderr, 'runner audit list: passed over 3 line(s) that are no records\n');
+    assert.match(stdout, /v1[\s\S]*v2/);
+    assert.is(status, 0);
+  }
+});
+
+test('a damaged compressed file is read as far as it goes, and what follows it too', async () => {
+  const root = rootWithLog(line(record('v9')));
+  const text = Array.from({ length: 5000 }, (_, index) =>
+    line(record(`v${index}`, { error: String(Math.sin(index)) })),
+  ).join('');
+  const whole = gzipSync(text);
+  writeFileSync(`${logPath(root)}.1.gz`, whole.subarray(0, whole.length - 1000));
+  const { status, stdout, stderr } = await list(root, '--json');
+  const lines = stdout.trimEnd().split('\n');
+  assert.ok(lines.length > 1000);
+  assert.is(lines.at(-1), JSON.stringify(record('v9')));
+  assert.match(
+    stderr,
+    /^runner audit list: deploy-events\.jsonl\.1\.gz cannot be read to its end: it is damaged or cut short\n/,
+  );
+  assert.is(status, 0);
+});
+
+test('nothing that matches is no failure; no log at all is log_not_found', async () => {
+  const root = rootWithLog('');
+  const human = await list(root);
+  assert.equal([human.status, human.stdout, human.stderr], [0, 'No such events.\n', '']);
+  for (const args of [['--json'], ['-o', 'yaml'], ['--json', '-n', '3']]) {
+    const { status, stdout, stderr } = await list(root, ...args);
+    assert.equal([status, stdout, stderr], [0, '', '']);
+  }
+  const nowhere = newRoot();
+  const { status, stdout, stderr } = await list(nowhere, '--json');
+  const message = `there is no audit log yet: ${logPath(nowhere)}`;
+  assert.equal(JSON.parse(stdout), { error: 'log_not_found', message });
+  assert.is(stderr, `runner audit list: ${message} (log_not_found)\n`);
+  assert.is(status, 1);
+});
+
+test('a reader that has seen enough ends it quietly', async () => {
+  const many = Array.from({ length: 50_000 }, (_, index) => line(record(`v${index}`))).join('');
+  const root = rootWithLog(many);
+  for (const option of ['--json', '--color=never', '-oyaml']) {
+    const script = `{ runner-audit list ${option}; echo "status $?" >&2; } | head -1`;
+    const { stdout, stderr } = await shell(script, { root });
+    assert.is(stdout.split('\n').length, 2);
+    assert.is(stderr, 'status 0\n');
+  }
+});
+
+test('what a record holds cannot drive the terminal', async () => {
+  const evil = 'a\u001b[2J\u202eb\nc';
+  const root = rootWithLog(
+    line(record(evil, { project: evil, instance: evil, event_type: evil, deploy_id: evil })),
+  );
+  for (const args of [[], ['--json'], ['-o', 'yaml']]) {
+    const { stdout } = await list(root, ...args);
+    assert.not.match(stdout, /[\u001b\u202e]/);
+  }
+  assert.is((await list(root)).stdout.split('\n').length, 3);
+});
+
+test('it writes nothing but what had to wait for the log', async () => {
+  const root = variedRoot();
+  const before = tree(root, { modes: true });
+  await list(root);
+  assert.equal(tree(root, { modes: true }), before);
+});
+
+for (const [args, sentence] of [
+  [['--since', 'tomorrow'], badTime('since', 'tomorrow')],
+  [['--since', '2026-02-30'], badTime('since', '2026-02-30')],
+  [['--until', '2026-05-04T25:00Z'], badTime('until', '2026-05-04T25:00Z')],
+  [['--until', '2x'], badTime('until', '2x')],
+  [['--until', '-2h'], badTime('until', '-2h')],
+  [['--since', '1h', '--until', '2h'], "'--since 1h' is later than '--until 2h'"],
+  [['-n', 'all'], "invalid value 'all' for '--lines <N>': it must be a whole number up to 100000"],
+  [
+    ['-n', '100001'],
+    "invalid value '100001' for '--lines <N>': it must be a whole number up to 100000",
+  ],
+  [
+    ['--event', 'Party'],
+    "invalid value 'Party' for '--event <EVENT>' [possible values: DeployStarted, DeploySuccess, DeployFailure, RollbackSuccess, GuardBypassed]",
+  ],
+  [['shop'], "unexpected argument 'shop' found"],
+] as const) {
+  test(`wrong usage: list ${args.join(' ')}`, async () => {
+    const { status, stdout, stderr } = await list(newRoot(), ...args);
+    assert.equal([status, stdout, stderr], [2, '', `error: ${sentence}\n`]);
+  });
+}
+
+function badTime(option: string, value: string): string {
+  return `invalid value '${value}' for '--${option} <TIME>': it must be a time such as 2026-05-04T09:30Z, a date, or how long ago: 30m, 2h, 7d`;
+}
+
+test.run();
