@@ -18,14 +18,15 @@ const BLOCK = 262_144;
 export const LINE_MAX = 16_777_216;
 
 /**
- * Lines of an open file that contain `needle` (all when empty), the last one first; of its first
- * `size` bytes where that is given, a position after a newline. A line is valid until the next one is
+ * Lines of an open file that contain `needle` (all when empty), and `also` besides it, the last one
+ * first; of its first `size` bytes where that is given, a position after a newline. A line is valid until the next one is
  * asked for.
  */
 export function* linesBackward(
   fd: number,
   needle: Uint8Array,
   size = fstatSync(fd).size,
+  also: Uint8Array = NOTHING,
 ): Generator<Buffer> {
   let end = size;
   let block = FIRST_BLOCK;
@@ -42,24 +43,35 @@ export function* linesBackward(
       else end = lineStart(fd, start);
       continue;
     }
-    yield* linesWith(bytes, first + 1, needle);
+    yield* linesWith(bytes, first + 1, needle, also);
     end = start + first + 1;
     block = BLOCK;
   }
 }
 
-/** The lines from `from` on that contain `needle`, the last one first. */
-function* linesWith(bytes: Buffer, from: number, needle: Uint8Array): Generator<Buffer> {
+/** The lines from `from` on that contain both needles, the last one first. */
+function* linesWith(
+  bytes: Buffer,
+  from: number,
+  needle: Uint8Array,
+  also: Uint8Array,
+): Generator<Buffer> {
+  const lineStartOf = (at: number) => bytes.lastIndexOf(NEWLINE, at) + 1;
   const found: number[] = [];
+  let other = from - 1;
   for (let start = from; start < bytes.length; ) {
     const hit = needle.length === 0 ? start : indexOf(bytes, needle, start);
     if (hit === -1) break;
     // Searched forwards: the functions of Node that search backwards are several times slower.
-    if (hit > start) start = Math.max(start, bytes.lastIndexOf(NEWLINE, hit) + 1);
+    if (hit > start) start = Math.max(start, lineStartOf(hit));
     const stop = bytes.indexOf(NEWLINE, hit);
     const end = stop === -1 ? bytes.length : stop;
-    found.push(start, end);
-    start = end + 1;
+    if (also.length > 0) {
+      if (other < start) other = indexOf(bytes, also, start);
+      if (other === -1) break;
+    }
+    if (other < end) found.push(start, end);
+    start = other < end ? end + 1 : lineStartOf(other);
   }
   for (let at = found.length - 2; at >= 0; at -= 2) yield bytes.subarray(found[at], found[at + 1]);
 }
@@ -126,9 +138,9 @@ async function newestIn(path: string, wanted: Wanted): Promise<LogRecord | undef
   const fd = openLog(path);
   if (fd === undefined) return undefined;
   try {
-    for (const line of linesBackward(fd, wanted.app)) {
-      const record = wantedRecord(line, wanted);
-      if (record) return record;
+    for (const line of linesBackward(fd, wanted.app, undefined, wanted.kind)) {
+      const record = readRecord(line);
+      if (record && wanted.accept(record)) return record;
     }
     return undefined;
   } finally {
@@ -136,17 +148,14 @@ async function newestIn(path: string, wanted: Wanted): Promise<LogRecord | undef
   }
 }
 
-function wantedRecord(line: Buffer, { kind, accept }: Wanted): LogRecord | undefined {
-  // Cheaper than parsing every line of the app.
-  const record = line.includes(kind) ? readRecord(line) : undefined;
-  return record && accept(record) ? record : undefined;
-}
-
 async function newestInGzip(path: string, wanted: Wanted): Promise<LogRecord | undefined> {
   let newest: LogRecord | undefined;
   try {
     for await (const line of gzipLines(path)) {
-      if (line.includes(wanted.app)) newest = wantedRecord(line, wanted) ?? newest;
+      // Cheaper than parsing every line.
+      if (!line.includes(wanted.app) || !line.includes(wanted.kind)) continue;
+      const record = readRecord(line);
+      if (record && wanted.accept(record)) newest = record;
     }
   } catch (error) {
     // A damaged rotated file ends here: what was read before counts.

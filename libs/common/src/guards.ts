@@ -5,7 +5,7 @@
  * others own in it is refused by its owner.
  */
 import { lstatSync, realpathSync, type Stats } from 'node:fs';
-import { dirname } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import { isConfigExposed } from './exposure.ts';
 import { Failure } from './failure.ts';
 import { credentialFile, isKeyExposed, mkeyFile } from './key-file.ts';
@@ -28,6 +28,7 @@ export interface Tripped {
 export interface Asker {
   /** Effective user id. */
   readonly uid: number;
+  readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -51,50 +52,50 @@ function word(path: string): string {
  */
 export function trippedGuards(paths: Paths, files: readonly string[], asker: Asker): Tripped[] {
   const tripped: Tripped[] = [];
-  const owners = ownersOf(paths, asker.uid);
-  const mkey = mkeyFile(paths, asker.env);
-  const guarded = [...files, paths.config, ...(mkey === credentialFile(asker.env) ? [] : [mkey])];
-  const walk = wayTo(guarded);
-  for (const path of walk) {
+  const named = mkeyFile(paths, asker.env);
+  const mkey = isAbsolute(named) ? resolve(named) : resolve(asker.cwd, named);
+  const keys = named === credentialFile(asker.env) ? [] : [mkey];
+  let owners: readonly number[] | undefined;
+  for (const path of wayTo([...files, paths.config, ...keys])) {
     const stat = look(path);
     if (stat === undefined) continue;
-    const trip = (guard: Guard, why: string, mend: string) =>
-      tripped.push({ guard, path, why: `${path} ${why}`, mend });
-    const at = word(path);
+    const trip = (guard: Guard, why: string, mend: (at: string) => string) =>
+      tripped.push({ guard, path, why: `${path} ${why}`, mend: mend(word(path)) });
     if (stat.isSymbolicLink()) {
-      trip('symlink', 'is a symbolic link', mendOfLink(path, paths.root));
+      trip('symlink', 'is a symbolic link', () => mendOfLink(path, paths.root));
       continue;
     }
-    if (!owners.includes(stat.uid)) {
+    if (stat.uid !== 0 && stat.uid !== asker.uid) owners ??= ownersOf(paths, asker.uid);
+    if (owners?.includes(stat.uid) === false) {
       const owner = owners.at(-1) || 'root';
-      trip('owner', `belongs to another user (uid ${stat.uid})`, `chown ${owner} ${at}`);
+      trip('owner', `belongs to another user (uid ${stat.uid})`, (at) => `chown ${owner} ${at}`);
     }
-    const sticky = stat.isDirectory() && (stat.mode & 0o1000) !== 0 && isAbove(path, paths.root);
+    const isFolder = stat.isDirectory();
+    const sticky = isFolder && (stat.mode & 0o1000) !== 0 && isAbove(path, paths.root);
     if ((stat.mode & 0o022) !== 0 && !sticky)
-      trip('writable', 'can be written by others', `chmod go-w ${at}`);
-    if (stat.isDirectory()) continue;
+      trip('writable', 'can be written by others', (at) => `chmod go-w ${at}`);
+    if (isFolder) continue;
     if (stat.nlink > 1)
       trip(
         'hard_link',
         'has another name (a hard link)',
-        `cp -p ${at} ${at}.new && mv ${at}.new ${at}`,
+        (at) => `cp -p ${at} ${at}.new && mv ${at}.new ${at}`,
       );
-    if (
+    const exposed =
       path === mkey
         ? isKeyExposed(path, asker.env)
-        : path === paths.config && isConfigExposed(paths)
-    )
-      trip('readable', 'holds secrets that others may read', `chmod 600 ${at}`);
+        : path === paths.config && isConfigExposed(paths);
+    if (exposed) trip('readable', 'holds secrets that others may read', (at) => `chmod 600 ${at}`);
   }
   return tripped;
 }
 
-/** The files and all folders above them, each once, outer ones first. */
+/** Absolute paths and all folders above them, each once, outer ones first. */
 function wayTo(files: readonly string[]): Set<string> {
   const way = new Set<string>();
   const add = (path: string) => {
     if (way.has(path)) return;
-    if (dirname(path) !== path) add(dirname(path));
+    if (path !== '/') add(path.slice(0, path.lastIndexOf('/')) || '/');
     way.add(path);
   };
   for (const file of files) add(file);

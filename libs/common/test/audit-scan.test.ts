@@ -11,13 +11,17 @@ import { freshRoot, plant, scratch } from './scratch.ts';
 
 const NOTHING = new Uint8Array();
 
-function backward(text: string | Uint8Array, needle: Uint8Array = NOTHING): string[] {
+function backward(
+  text: string | Uint8Array,
+  needle: Uint8Array = NOTHING,
+  also: Uint8Array = NOTHING,
+): string[] {
   const path = join(scratch(), 'log');
   plant(path, text);
   const fd = openSync(path, 'r');
   try {
     const lines: string[] = [];
-    for (const line of linesBackward(fd, needle)) lines.push(line.toString());
+    for (const line of linesBackward(fd, needle, undefined, also)) lines.push(line.toString());
     return lines;
   } finally {
     closeSync(fd);
@@ -50,6 +54,21 @@ test('only lines with the needle come, each once', () => {
   assert.equal(backward('xx\na\nbxbx\nx\n\n', needle), ['x', 'bxbx', 'xx']);
   assert.equal(backward('a\nb', needle), []);
   assert.equal(backward('ax', needle), ['ax']);
+});
+
+test('of two needles both must stand in the line, in whatever order', () => {
+  const pieces = ['ab', 'cd', 'x', ''];
+  const lineOf = fc.array(fc.constantFrom(...pieces), { maxLength: 4 }).map((all) => all.join('-'));
+  fc.assert(
+    fc.property(fc.array(lineOf, { maxLength: 12 }), fc.constantFrom('', '\n'), (lines, end) => {
+      const text = lines.join('\n') + end;
+      assert.equal(
+        backward(text, Buffer.from('ab'), Buffer.from('cd')),
+        naively(text, 'ab').filter((each) => each.includes('cd')),
+      );
+    }),
+    { numRuns: 300 },
+  );
 });
 
 /** Lengths of lines that make line ends fall on and around the ends of blocks. */

@@ -84,9 +84,7 @@ class Table {
     const { io, style } = this.#context;
     const rows = this.#waiting;
     const first = this.#widths === undefined;
-    this.#widths ??= HEADING.map((title, column) =>
-      rows.reduce((width, row) => Math.max(width, cells(row[column] ?? '')), title.length),
-    );
+    this.#widths ??= widthsOf(rows, io.stdout.isTTY ? io.stdout.columns : undefined);
     const lines = rows.map((row, index) => this.#line(row, colourOf(this.#kinds[index], style)));
     if (first) lines.unshift(this.#line(HEADING, style.bold));
     io.stdout.write(lines.join(''));
@@ -96,13 +94,30 @@ class Table {
 
   #line(row: readonly string[], look: (text: string) => string): string {
     const { stdout } = this.#context.io;
+    const cut = stdout.isTTY ? fit : (text: string) => text;
     const widths = this.#widths ?? [];
-    const text = row
-      .map((cell, column) => pad(cell, widths[column] ?? 0))
-      .join('  ')
-      .trimEnd();
-    return `${look(stdout.isTTY ? fit(text, stdout.columns) : text)}\n`;
+    const parts = row.map((cell, column) =>
+      pad(cut(cell, widths[column] ?? 0), widths[column] ?? 0),
+    );
+    return `${look(cut(parts.join('  ').trimEnd(), stdout.columns))}\n`;
   }
+}
+
+/** Widths of the columns; on a narrow terminal app and version are cut, not what stands behind them. */
+function widthsOf(rows: readonly (readonly string[])[], columns: number | undefined): number[] {
+  const widths = HEADING.map((title, column) =>
+    rows.reduce((width, row) => Math.max(width, cells(row[column] ?? '')), title.length),
+  );
+  if (columns === undefined) return widths;
+  for (const [column, least] of [
+    [2, 12],
+    [3, 8],
+  ] as const) {
+    const over = widths.reduce((sum, width) => sum + width + 2, -2) - columns;
+    const width = widths[column] as number;
+    if (over > 0) widths[column] = Math.max(Math.min(width, least), width - over);
+  }
+  return widths;
 }
 
 function rowOf(record: LogRecord): string[] {

@@ -1,6 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { run, shell } from '@runner/testing/run';
+import { spawn } from '@lydell/node-pty';
+import { cleanEnvironment, executable, run, shell } from '@runner/testing/run';
 import { tree } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -65,6 +66,26 @@ test('a person sees a table of at most 80 columns', async () => {
     wide.stdout.split('\n').every((each) => each.length <= 80),
     wide.stdout,
   );
+});
+
+test('on a terminal the names of apps give way, so that no line wraps and every column is there', async () => {
+  const instance = 'production-europe-west-1';
+  const root = rootWithLog(line(record('0123456789ab', { project: 'checkout', instance })));
+  const terminal = spawn(process.execPath, [executable('runner-audit'), 'list'], {
+    cols: 80,
+    rows: 24,
+    env: { ...cleanEnvironment({ root }), NO_COLOR: '1' },
+  });
+  let text = '';
+  terminal.onData((data) => {
+    text += data;
+  });
+  await new Promise<void>((resolve) => terminal.onExit(() => resolve()));
+  assert.equal(text.split('\r\n'), [
+    'TIME (UTC)           EVENT          APP                   VERSION       DEPLOY',
+    '2026-05-04 09:30:00  DeployStarted  checkout/production…  0123456789ab  a1b2c3d4',
+    '',
+  ]);
 });
 
 test('with --json each record is a line as it stands in the log; YAML is a document each', async () => {

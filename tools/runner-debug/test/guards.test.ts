@@ -243,6 +243,11 @@ test('keys are looked for where the other commands find them', async () => {
   chmodSync(join(root, 'mkey'), 0o644);
   const named = await lastError(root, [], { env: { RUNNER_MKEY_FILE: mkey } });
   assert.ok(named.stderr.includes(`run chmod 600 ${mkey} (`), named.stderr);
+  const relative = await lastError(root, [], {
+    env: { RUNNER_MKEY_FILE: 'runner-mkey' },
+    cwd: folder,
+  });
+  assert.is(relative.stderr, named.stderr);
   // systemd guards its copies by their folder and shows other modes.
   const credential = await lastError(root, [], { env: { CREDENTIALS_DIRECTORY: folder } });
   assert.equal([credential.status, credential.stderr], [0, '']);
