@@ -1,5 +1,13 @@
 /** The audit log: durable appends. Reading is in audit-scan.ts. */
-import { closeSync, constants, fdatasyncSync, fstatSync, openSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fchownSync,
+  fdatasyncSync,
+  fstatSync,
+  openSync,
+  statSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DeployEvent } from './events.ts';
 import { Failure, systemWords } from './failure.ts';
@@ -39,6 +47,7 @@ export function appendLines(paths: Paths, lines: readonly string[]): void {
     try {
       const stat = fstatSync(fd);
       if (!stat.isFile()) throw new Failure('audit_unwritable', 'it is not a regular file');
+      if (stat.size === 0 && stat.uid === 0 && stat.nlink === 1) giveToOwnerOf(dirname(path), fd);
       const torn = stat.size > 0 && readRange(fd, stat.size - 1, 1)[0] !== NEWLINE;
       writeFully(fd, Buffer.from((torn ? '\n' : '') + lines.join(''), 'utf8'));
       fdatasyncSync(fd);
@@ -48,6 +57,19 @@ export function appendLines(paths: Paths, lines: readonly string[]): void {
   } catch (error) {
     const why = error instanceof Failure ? error.message : systemWords(error);
     throw new Failure('audit_unwritable', `cannot append to the audit log ${path}: ${why}`);
+  }
+}
+
+/**
+ * Gives a log that root has just made to the user whose folder it is in: after a rotation, root may be
+ * the first to append, and that user's deploys must go on.
+ */
+function giveToOwnerOf(folder: string, fd: number): void {
+  const { uid, gid } = statSync(folder);
+  try {
+    if (uid !== 0) fchownSync(fd, uid, gid);
+  } catch {
+    // Not root: it was there, and whoever made it wants it so.
   }
 }
 

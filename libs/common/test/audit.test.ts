@@ -1,10 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
+  chownSync,
   existsSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeSync,
@@ -73,6 +76,25 @@ test('an event is one line, safe for a terminal, whatever it holds', () => {
   assert.is(line.indexOf('\n'), line.length - 1);
   assert.not.match(line.slice(0, -1), /[^\x20-\x7e]/);
   assert.is(JSON.parse(line).error, 'a\nb\r\u001b[31m\u0000\u202e\u2028\u0085\ud800');
+});
+
+test('a log that root is the first to append to belongs to the user of its folder', () => {
+  if (process.getuid?.() !== 0) return void process.stdout.write('(left out: needs root)\n');
+  const paths = freshRoot();
+  mkdirSync(paths.logsDir, { recursive: true });
+  chownSync(paths.logsDir, 65_534, 65_533);
+  appendEvent(paths, event(1));
+  const { uid, gid } = statSync(paths.auditLog);
+  assert.equal([uid, gid], [65_534, 65_533]);
+  // What was there keeps its owner, and a second name of a file of root's is not given away.
+  chownSync(paths.auditLog, 0, 0);
+  appendEvent(paths, event(2));
+  assert.is(statSync(paths.auditLog).uid, 0);
+  plant(`${paths.root}/precious`, '');
+  rmSync(paths.auditLog);
+  linkSync(`${paths.root}/precious`, paths.auditLog);
+  appendEvent(paths, event(3));
+  assert.is(statSync(`${paths.root}/precious`).uid, 0);
 });
 
 test('a torn tail does not swallow the next record', () => {
