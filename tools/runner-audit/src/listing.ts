@@ -94,12 +94,14 @@ class Table {
 
   #line(row: readonly string[], look: (text: string) => string): string {
     const { stdout } = this.#context.io;
-    const cut = stdout.isTTY ? fit : (text: string) => text;
+    const { isTTY } = stdout;
     const widths = this.#widths ?? [];
-    const parts = row.map((cell, column) =>
-      pad(cut(cell, widths[column] ?? 0), widths[column] ?? 0),
-    );
-    return `${look(cut(parts.join('  ').trimEnd(), stdout.columns))}\n`;
+    const parts = row.map((cell, column) => {
+      const width = widths[column] ?? 0;
+      return pad(isTTY ? fit(cell, width) : cell, width);
+    });
+    const text = parts.join('  ').trimEnd();
+    return `${look(isTTY ? fit(text, stdout.columns) : text)}\n`;
   }
 }
 

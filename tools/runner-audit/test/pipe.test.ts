@@ -27,6 +27,7 @@ test.before.each(async () => {
   telegram_api_url: ${bot.url}
   discord_webhook: ${hook.webhook}
 `,
+    { mode: 0o600 },
   );
 });
 test.after.each(async () => {
