@@ -1,10 +1,11 @@
 // Bundles the executables into dist/bin, what they load lazily into dist/lib and dist/vendor, and
-// the tests, benchmarks and the demo into dist/dev. Writes to a staged copy of dist inside
-// node_modules; place.mjs brings it to dist.
+// the tests, benchmarks and the demo into dist/dev; manual pages, completions and JSON Schemas go
+// into dist/share. Writes to a staged copy of dist inside node_modules; place.mjs brings it to dist.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleDevPrograms } from './bundle/dev.mjs';
 import { removeOthers, stage, writeIfChanged } from './bundle/place.mjs';
+import { referenceFiles } from './bundle/reference.mjs';
 import { bundleTool, launcherOf } from './bundle/tool.mjs';
 import { bundleVendored } from './bundle/vendor.mjs';
 import { checkout, say } from './checkout.mjs';
@@ -21,7 +22,6 @@ function toolNames() {
 function scriptFiles() {
   const scripts = toolNames().map((tool) => [`tools/${tool}/src/${tool}`, `bin/${tool}`]);
   scripts.push(['libs/deploy/src/askpass.sh', 'lib/askpass']);
-
   return scripts
     .filter(([source]) => existsSync(join(checkout, source)))
     .map(([source, file]) => {
@@ -48,9 +48,10 @@ const found = new Map();
 const tools = toolNames().filter((tool) =>
   existsSync(join(checkout, 'tools', tool, 'src/main.ts')),
 );
-const [bundled, dev] = await Promise.all([
+const [bundled, dev, reference] = await Promise.all([
   Promise.all(tools.map((tool) => bundleTool(tool, define, found).catch((e) => refuse(tool, e)))),
   bundleDevPrograms(define, refuse),
+  referenceFiles(tools, version).catch((e) => refuse('the reference', e) ?? []),
 ]);
 const sound = bundled.filter((tool) => tool !== undefined);
 const chunks = Object.fromEntries(sound.map(({ tool, chunks }) => [tool, chunks]));
@@ -62,6 +63,7 @@ const files = [
   ...scriptFiles(),
   ['lib/precompile.cjs', readFileSync(join(checkout, 'scripts/bundle/precompile.cjs'))],
   ...dev,
+  ...reference,
   ['chunks.json', Buffer.from(`${JSON.stringify(chunks, null, 2)}\n`)],
   ['package.json', Buffer.from('{"type":"commonjs"}\n')],
 ];

@@ -17,6 +17,10 @@ export interface Positional {
   readonly required?: boolean;
   /** Takes all that remain. */
   readonly many?: boolean;
+  /** No other word is taken. */
+  readonly choices?: readonly string[];
+  /** Words that completion offers; others are taken too. */
+  readonly suggestions?: readonly string[];
 }
 export type Positionals = Readonly<Record<string, Positional>>;
 
@@ -194,6 +198,12 @@ function placePositionals(
     const taken = spec.many ? rest.slice(used) : rest.slice(used, used + 1);
     used += taken.length;
     if (spec.required && taken.length === 0) missing.push(positionalTitle(name, spec));
+    const foreign = spec.choices && taken.find((word) => !spec.choices?.includes(word));
+    if (foreign !== undefined) {
+      throw usage(
+        `invalid value '${foreign}' for '${positionalTitle(name, spec)}' [possible values: ${spec.choices?.join(', ')}]`,
+      );
+    }
     args[name] = spec.many ? taken : taken[0];
   }
   if (missing.length > 0) {

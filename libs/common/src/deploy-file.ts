@@ -1,6 +1,6 @@
 /** `.deploy.yml` of a commit: what an app says about how it is deployed. Strict keys. */
 import { readYaml } from './config.ts';
-import { DEPLOY_SCHEMA, HOOKS } from './deploy-schema.ts';
+import { DEPLOY_SCHEMA, HEALTH_KINDS, HOOKS, START_KEYS } from './deploy-schema.ts';
 import { check, type FileName, problem, section } from './schema.ts';
 
 /** The file's name in the repository. */
@@ -142,21 +142,9 @@ function instancesOf(instances: Map<string, unknown> | undefined): Instance[] {
   return found.length > 0 ? found : [{ name: 'default', domain: undefined, env: {} }];
 }
 
-/** Which keys go with a type; the first line of each is needed, one of them. */
-const START_KEYS: Readonly<
-  Record<Start['type'], { needs: readonly string[]; may: readonly string[] }>
-> = {
-  process: { needs: ['run'], may: [] },
-  command: { needs: ['run'], may: [] },
-  systemd: { needs: ['unit'], may: ['user', 'reload'] },
-  compose: { needs: [], may: ['file'] },
-  pm2: { needs: ['config', 'run'], may: [] },
-  none: { needs: [], may: [] },
-};
-
 function startOf(start: Map<string, unknown> | undefined, fail: Fail): Start {
   const type = (start?.get('type') ?? 'none') as Start['type'];
-  const { needs, may } = START_KEYS[type];
+  const { needs, may }: { needs: readonly string[]; may: readonly string[] } = START_KEYS[type];
   const given = [...(start?.keys() ?? [])].filter((key) => key !== 'type' && key !== 'timeout');
   const foreign = given.find((key) => !needs.includes(key) && !may.includes(key));
   if (foreign) throw fail(`start.${foreign}`, `does not go with type ${type}`);
@@ -187,7 +175,7 @@ function healthOf(
   fail: Fail,
 ): Health | undefined {
   if (!health) return undefined;
-  const kinds = (['url', 'cmd', 'tcp'] as const).filter((kind) => health.has(kind));
+  const kinds = HEALTH_KINDS.filter((kind) => health.has(kind));
   const [kind] = kinds;
   if (kind === undefined || kinds.length > 1) throw fail('health', 'needs one of url, cmd, tcp');
   const target = health.get(kind) as string;

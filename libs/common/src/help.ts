@@ -30,11 +30,15 @@ function wrap(text: string, width: number): string[] {
   return lines;
 }
 
+/** ` [human|json|yaml]`: what stands behind the sentence about a value. */
+export function choicesText(choices: readonly string[] | undefined): string {
+  return choices ? ` [${choices.join('|')}]` : '';
+}
+
 function optionRows(options: Options): [string, string][] {
   return Object.entries(options).map(([name, option]) => {
     const short = option.short ? `-${option.short}, ` : '    ';
-    const choices =
-      option.kind === 'value' && option.choices ? ` [${option.choices.join('|')}]` : '';
+    const choices = option.kind === 'value' ? choicesText(option.choices) : '';
     return [`${short}${optionTitle(name, option)}`, `${option.about}${choices}`];
   });
 }
@@ -45,21 +49,25 @@ const EXITS: readonly (readonly [number, string])[] = [
   [2, 'Wrong usage'],
 ];
 
+/** Exit statuses of a command with their meaning, in order. */
+export function exitsOf(definition: Command): readonly (readonly [number, string])[] {
+  return [...EXITS, ...(definition.exits ?? [])].sort((a, b) => a[0] - b[0]);
+}
+
 /** Help of one command: what it does, usage, arguments, options, exit statuses. */
 export function commandHelp(tool: Tool, definition: Command): string {
   const positionals = Object.entries(definition.positionals ?? {});
   const usage = ['[OPTIONS]', ...positionals.map(([name, spec]) => positionalTitle(name, spec))];
   const own = optionRows(definition.options ?? {});
-  const exits = [...EXITS, ...(definition.exits ?? [])].sort((a, b) => a[0] - b[0]);
   const parts = [
     `${definition.about}\n`,
     definition.details ? `${definition.details.trim()}\n` : '',
     `Usage: ${titleOf(tool, definition)} ${usage.join(' ')}\n`,
     positionals.length > 0
-      ? `Arguments:\n${rows(positionals.map(([name, spec]) => [positionalTitle(name, spec), spec.about]))}`
+      ? `Arguments:\n${rows(positionals.map(([name, spec]) => [positionalTitle(name, spec), `${spec.about}${choicesText(spec.choices)}`]))}`
       : '',
     `Options:\n${rows([...own, ...optionRows(COMMON_OPTIONS)])}`,
-    `Exit status:\n${rows(exits.map(([status, meaning]) => [String(status), meaning]))}`,
+    `Exit status:\n${rows(exitsOf(definition).map(([status, meaning]) => [String(status), meaning]))}`,
     definition.examples
       ? `Examples:\n${definition.examples.map((line) => `  ${line}\n`).join('')}`
       : '',

@@ -22,7 +22,10 @@ export interface Entry {
   readonly value: Tree;
 }
 
-/** The part of JSON Schema that our files need. */
+/**
+ * The part of JSON Schema that our files need. `description` is one line: the manual page and the
+ * published JSON Schema are made of it.
+ */
 export type Schema =
   | {
       readonly type: 'string' | readonly ['string', 'integer'];
@@ -31,6 +34,8 @@ export type Schema =
       /** Says in words what `pattern` wants, after "must be". */
       readonly wanted?: string;
       readonly minLength?: number;
+      /** Least and largest number that `pattern` takes when the value is written as a number. */
+      readonly numbers?: readonly [least: number, largest: number];
       readonly description?: string;
     }
   | {

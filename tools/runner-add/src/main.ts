@@ -1,4 +1,4 @@
 import { main } from '@runner/common/main';
-import { add } from './commands/add.ts';
+import { tool } from './tool.ts';
 
-main({ name: 'runner-add', about: 'Register an app to deploy from git', commands: [add] });
+main(tool);

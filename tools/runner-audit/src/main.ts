@@ -1,11 +1,4 @@
 import { main } from '@runner/common/main';
-import { emit } from './commands/emit.ts';
-import { list } from './commands/list.ts';
-import { tail } from './commands/tail.ts';
-import { verify } from './commands/verify.ts';
+import { tool } from './tool.ts';
 
-main({
-  name: 'runner-audit',
-  about: 'Write and read the audit log of deploy events',
-  commands: [emit, tail, list, verify],
-});
+main(tool);

@@ -1,10 +1,4 @@
 import { main } from '@runner/common/main';
-import { extract } from './commands/extract.ts';
-import { lastError } from './commands/last-error.ts';
-import { log } from './commands/log.ts';
+import { tool } from './tool.ts';
 
-main({
-  name: 'runner-debug',
-  about: 'Tell why the last deploy failed',
-  commands: [lastError, log, extract],
-});
+main(tool);

@@ -1,4 +1,4 @@
 import { main } from '@runner/common/main';
-import { deploy } from './commands/deploy.ts';
+import { tool } from './tool.ts';
 
-main({ name: 'runner-deploy', about: 'Deploy an app from git', commands: [deploy] });
+main(tool);

@@ -1,8 +1,4 @@
 import { main } from '@runner/common/main';
-import { edit } from './commands/edit.ts';
+import { tool } from './tool.ts';
 
-main({
-  name: 'runner-edit',
-  about: "Change an app's token, branch or repository",
-  commands: [edit],
-});
+main(tool);

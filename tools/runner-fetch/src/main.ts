@@ -1,4 +1,4 @@
 import { main } from '@runner/common/main';
-import { fetch } from './commands/fetch.ts';
+import { tool } from './tool.ts';
 
-main({ name: 'runner-fetch', about: 'Look for new commits, and deploy them', commands: [fetch] });
+main(tool);

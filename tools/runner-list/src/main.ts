@@ -1,4 +1,4 @@
 import { main } from '@runner/common/main';
-import { list } from './commands/list.ts';
+import { tool } from './tool.ts';
 
-main({ name: 'runner-list', about: 'Show the registered apps and what runs', commands: [list] });
+main(tool);

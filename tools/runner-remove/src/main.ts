@@ -1,8 +1,4 @@
 import { main } from '@runner/common/main';
-import { remove } from './commands/remove.ts';
+import { tool } from './tool.ts';
 
-main({
-  name: 'runner-remove',
-  about: 'Forget an app and stop what runs of it',
-  commands: [remove],
-});
+main(tool);

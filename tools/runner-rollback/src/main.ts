@@ -1,4 +1,4 @@
 import { main } from '@runner/common/main';
-import { rollback } from './commands/rollback.ts';
+import { tool } from './tool.ts';
 
-main({ name: 'runner-rollback', about: 'Bring the version before back', commands: [rollback] });
+main(tool);

@@ -1,4 +1,4 @@
 import { main } from '@runner/common/main';
-import { status } from './commands/status.ts';
+import { tool } from './tool.ts';
 
-main({ name: 'runner-status', about: 'Show one app in detail', commands: [status] });
+main(tool);

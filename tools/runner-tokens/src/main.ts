@@ -1,10 +1,4 @@
 import { main } from '@runner/common/main';
-import { list } from './commands/list.ts';
-import { rekey } from './commands/rekey.ts';
-import { test } from './commands/test.ts';
+import { tool } from './tool.ts';
 
-main({
-  name: 'runner-tokens',
-  about: 'Show which apps share which code-host token',
-  commands: [list, test, rekey],
-});
+main(tool);

@@ -1,4 +1,5 @@
 import { command } from '@runner/common/command';
+import { EVENT_TYPES } from '@runner/common/events';
 import { jsonLine } from '@runner/common/harmless';
 // Not lazily: one event is the common case, and a file more costs more than its code.
 import { emitOne } from '../emitting.ts';
@@ -11,7 +12,10 @@ export const emit = command({
     'one JSON object a line. timestamp, deploy_id and instance are added where they are missing. A\n' +
     'line that is no event is reported with its number; the others go on, and the status is 1.',
   positionals: {
-    event: { about: 'DeployStarted, DeploySuccess, DeployFailure or RollbackSuccess' },
+    event: {
+      about: 'DeployStarted, DeploySuccess, DeployFailure or RollbackSuccess',
+      suggestions: EVENT_TYPES,
+    },
   },
   options: {
     project: { kind: 'value', placeholder: 'APP', about: 'App' },

@@ -28,7 +28,7 @@ export const queue = command({
     'given up.',
   ].join('\n'),
   positionals: {
-    action: { about: `What to do: ${ACTIONS.join(', ')}`, required: true },
+    action: { about: 'What to do', required: true, choices: ACTIONS },
     ids: { about: 'Which messages, by their id in the list', many: true },
   },
   options: {
@@ -76,9 +76,7 @@ export const queue = command({
 });
 
 function actionOf(text: string, ids: readonly string[], all: boolean): Action {
-  const action = ACTIONS.find((each) => each === text);
-  if (!action)
-    throw usage(`invalid value '${text}' for '<ACTION>' [possible values: ${ACTIONS.join(', ')}]`);
+  const action = text as Action;
   if (action === 'list' && ids[0] !== undefined)
     throw usage(`unexpected argument '${ids[0]}' found`);
   if (all && ids.length > 0) throw usage("the argument '--all' cannot be used with '[IDS]...'");

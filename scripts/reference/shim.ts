@@ -1,0 +1,31 @@
+/** What the shim's own help says: it is a shell script, its text is the only definition. */
+
+/** A term and what it means, as a help shows them in two columns. */
+export type Row = readonly [term: string, meaning: string];
+
+export interface ShimHelp {
+  readonly about: string;
+  readonly options: readonly Row[];
+  readonly exits: readonly Row[];
+}
+
+/** Reads the here-document of the help in the shim's source. Throws when it is not as expected. */
+export function shimHelp(source: string): ShimHelp {
+  const text = /<<'HELP'\n(.*?)\nHELP\n/s.exec(source)?.[1];
+  if (text === undefined) throw new Error('the shim has no help between HELP and HELP');
+  const rowsOf = (title: string): Row[] => {
+    const rows = new RegExp(`\\n${title}:\\n((?: +\\S.*\\n?)+)`).exec(`${text}\n`)?.[1] ?? '';
+    return rows
+      .trimEnd()
+      .split('\n')
+      .map((row) => {
+        const [term = '', meaning = ''] = row.trim().split(/ {2,}/);
+        return [term, meaning] as const;
+      });
+  };
+  return {
+    about: text.split('\n')[0] ?? '',
+    options: rowsOf('Options'),
+    exits: rowsOf("Exit status, when it is not the command's"),
+  };
+}

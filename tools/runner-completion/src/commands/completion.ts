@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { command } from '@runner/common/command';
+import { systemFailure } from '@runner/common/failure';
+
+/** A completion, as it is printed. */
+interface Completion {
+  readonly shell: string;
+  readonly script: string;
+}
+
+export const completion = command({
+  name: '',
+  about: 'Print the completion for bash, zsh or fish',
+  details: [
+    'To have it in every shell, put one of the examples into ~/.bashrc, ~/.zshrc (after compinit) or',
+    '~/.config/fish/config.fish. A package installs it for everybody. A program called runner-foo on',
+    'PATH completes as a command of runner, and its arguments as its own completion says.',
+  ].join('\n'),
+  positionals: {
+    shell: { required: true, about: 'Which shell', choices: ['bash', 'zsh', 'fish'] },
+  },
+  examples: [
+    'eval "$(runner completion bash)"',
+    'source <(runner completion zsh)',
+    'runner completion fish | source',
+  ],
+  async run({ io, args }) {
+    const file = join(dirname(dirname(io.program)), 'lib', 'completion', `runner.${args.shell}`);
+    try {
+      return { value: { shell: args.shell, script: readFileSync(file, 'utf8') } };
+    } catch (error) {
+      throw systemFailure(error, `read ${file}`, 'file_unreadable');
+    }
+  },
+  human: ({ script }: Completion) => script,
+});

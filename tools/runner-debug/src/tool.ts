@@ -1,0 +1,10 @@
+import type { Tool } from '@runner/common/command';
+import { extract } from './commands/extract.ts';
+import { lastError } from './commands/last-error.ts';
+import { log } from './commands/log.ts';
+
+export const tool: Tool = {
+  name: 'runner-debug',
+  about: 'Tell why the last deploy failed',
+  commands: [lastError, log, extract],
+};

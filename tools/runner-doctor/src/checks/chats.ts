@@ -1,0 +1,67 @@
+/** Whether the chats can be reached: what `runner notify status` says. */
+import { type Found, orWell, type Patient, problem, warning } from '../finding.ts';
+import { runOurs } from '../program.ts';
+
+/** For both services, in milliseconds. */
+const TIMEOUT = 15_000;
+
+interface Channel {
+  readonly channel: string;
+  readonly configured: boolean;
+  readonly active: boolean;
+  readonly missing: readonly string[];
+  readonly healthy: boolean | null;
+  readonly stopped: boolean;
+  readonly advice: readonly string[];
+  readonly problem: { readonly description?: unknown; readonly retryable?: unknown } | null;
+}
+
+const LOOK = 'runner notify status';
+
+export async function chats({ io, paths }: Patient): Promise<readonly Found[]> {
+  const asked = await runOurs(io, TIMEOUT, 'runner-notify', ['status', '--root', paths.root]);
+  if (asked === undefined)
+    return [problem('runner-notify is missing beside this program', 'runner --list')];
+  const { channels } = (asked.answer ?? {}) as { channels?: readonly Channel[] };
+  if (channels === undefined) {
+    const { message } = (asked.answer ?? {}) as { message?: string };
+    const late = asked.ran.status === null;
+    const why = late ? `no answer within ${TIMEOUT / 1000} s` : (message ?? 'no answer');
+    return [problem(`the chats could not be asked: ${why}`, LOOK)];
+  }
+  const active = channels.filter((each) => each.active).map(({ channel }) => channel);
+  const well =
+    active.length === 0
+      ? 'no chat is set up: nobody is told'
+      : `${active.join(' and ')} can be reached`;
+  return orWell(channels.flatMap(troubles), well);
+}
+
+function troubles(each: Channel): Found[] {
+  const { channel, configured, active, missing, healthy, stopped, advice } = each;
+  // The first credential alone is somebody's half-done work; none at all is a choice.
+  if (!configured && missing.length > 0 && missing.length < NEEDED[channel as keyof typeof NEEDED])
+    return [
+      warning(
+        `${channel} lacks ${missing.join(' and ')}`,
+        `runner notify setup --channel ${channel}`,
+      ),
+    ];
+  if (!active) return [];
+  if (stopped)
+    return [
+      problem(
+        `nothing is sent to ${channel} until it is mended`,
+        `runner notify setup --channel ${channel}`,
+      ),
+    ];
+  if (healthy === false) {
+    const said = each.problem?.description;
+    const why = [typeof said === 'string' ? said : '', ...advice].filter(Boolean).join('; ');
+    return [problem(`${channel} does not take messages${why && `: ${why}`}`, LOOK)];
+  }
+  return [];
+}
+
+/** How many credentials a channel has. */
+const NEEDED = { telegram: 2, discord: 1 } as const;

@@ -1,0 +1,49 @@
+/** Whether the code host can be reached, and this clock is right by its Date header. */
+import { readConfig } from '@runner/common/config';
+import { Failure } from '@runner/common/failure';
+import { type HttpAnswer, send } from '@runner/common/http';
+import { codeHostOf } from '@runner/common/settings';
+import { type Found, ok, type Patient, problem, shellWord, warning } from '../finding.ts';
+
+const TIMEOUT = 10_000;
+const BODY_MAX = 1_048_576;
+/** Seconds beyond which logs of two machines cannot be compared any more. */
+const SKEW = 30;
+/** Seconds beyond which certificates and expiry times are judged wrongly. */
+const SKEW_BAD = 300;
+
+export async function clock({ io, paths }: Patient): Promise<readonly Found[]> {
+  let apiUrl: string;
+  try {
+    ({ apiUrl } = codeHostOf(readConfig(paths), io.env));
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    // The check of config.yml says what is wrong with it.
+    return [warning('the code host cannot be asked: config.yml is not valid', 'runner doctor')];
+  }
+  const before = io.now().getTime();
+  let answer: HttpAnswer;
+  try {
+    answer = await send({
+      method: 'GET',
+      url: `${apiUrl}/`,
+      timeout: TIMEOUT,
+      limit: BODY_MAX,
+      env: io.env,
+    });
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const what = `the code host ${apiUrl} cannot be reached: ${error.message}`;
+    return [problem(what, `curl -sSI ${shellWord(apiUrl)}`)];
+  }
+  const theirs = Date.parse(answer.headers.date ?? '');
+  if (Number.isNaN(theirs)) return [ok('the code host answers, but does not tell its time')];
+  // The header has whole seconds, and was written between the question and the answer.
+  const middle = (before + io.now().getTime()) / 2;
+  const skew = Math.abs(Math.round((middle - theirs - 500) / 1000));
+  const way = middle > theirs ? 'ahead of' : 'behind';
+  const what = `this clock is ${skew} s ${way} the code host's`;
+  if (skew > SKEW_BAD) return [problem(what, 'timedatectl set-ntp true')];
+  if (skew > SKEW) return [warning(what, 'timedatectl set-ntp true')];
+  return [ok('the code host answers, and this clock agrees with its own')];
+}

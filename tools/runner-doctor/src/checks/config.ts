@@ -1,0 +1,47 @@
+/** Whether config.yml can be read, every key that is used is legal, and none is misspelt. */
+import { readConfig } from '@runner/common/config';
+import { Failure } from '@runner/common/failure';
+import type { ObjectSchema, Tree } from '@runner/common/schema';
+import {
+  CONFIG_SCHEMA,
+  codeHostOf,
+  maxDeployRetries,
+  notifySettingsOf,
+} from '@runner/common/settings';
+import { type Found, ok, orWell, type Patient, problem, shellWord, warning } from '../finding.ts';
+
+export function config({ io, paths }: Patient): readonly Found[] {
+  const edit = (line: number) => `\${EDITOR:-vi} +${line} ${shellWord(paths.config)}`;
+  try {
+    const file = readConfig(paths);
+    codeHostOf(file, io.env);
+    maxDeployRetries(file);
+    notifySettingsOf(file, io.env);
+    if (file.tree === undefined) return [ok('there is no config.yml: defaults apply')];
+    const foreign = unknownKeys(file.tree, CONFIG_SCHEMA, '').map(({ key, line }) =>
+      warning(`${paths.config}:${line}: ${key} is a key that nothing reads`, edit(line)),
+    );
+    return orWell(foreign, 'config.yml is valid');
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const { line } = error.facts;
+    return [problem(error.message, edit(typeof line === 'number' ? line : 1))];
+  }
+}
+
+/** Keys that no command reads: legal, since they may be somebody's own, but often a misspelling. */
+function unknownKeys(
+  tree: Tree,
+  schema: ObjectSchema,
+  path: string,
+): { readonly key: string; readonly line: number }[] {
+  if (tree.kind !== 'map') return [];
+  return tree.entries.flatMap(({ key, line, value }) => {
+    const whole = path === '' ? key : `${path}.${key}`;
+    const known = Object.hasOwn(schema.properties ?? {}, key)
+      ? schema.properties?.[key]
+      : undefined;
+    if (known === undefined) return [{ key: whole, line }];
+    return 'type' in known && known.type === 'object' ? unknownKeys(value, known, whole) : [];
+  });
+}

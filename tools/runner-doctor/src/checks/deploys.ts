@@ -1,0 +1,83 @@
+/** What dead deploys left, apps that are not deployed any more, and releases that are gone. */
+import { existsSync, lstatSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { type AppSummary, summaryOf } from '@runner/common/app-summary';
+import { type AppState, listApps } from '@runner/common/apps';
+import { isThere, namesIn } from '@runner/common/files';
+import type { Paths } from '@runner/common/paths';
+import { retriesFor } from '@runner/common/retries';
+import { type Found, ok, orWell, type Patient, problem, shellWord, warning } from '../finding.ts';
+
+/** A temporary file of a killed command is told after this many milliseconds. */
+const STRAY_AGE = 3_600_000;
+
+export async function deploys({ io, paths }: Patient): Promise<readonly Found[]> {
+  const { apps } = listApps(paths);
+  const retries = await retriesFor(paths, apps).catch(() => Number.POSITIVE_INFINITY);
+  const found = apps.flatMap((app) => {
+    const summary = summaryOf(app, retries);
+    return [...stateOf(summary), ...unfinished(paths, summary), ...links(paths, app)];
+  });
+  const strays = [paths.root, paths.stateDir].flatMap((folder) => strayFiles(folder, io.now()));
+  if (apps.length === 0 && strays.length === 0) return [ok('no app is registered')];
+  return orWell([...found, ...strays], 'no deploy was left half done');
+}
+
+function stateOf({ app, state, deploying, failures }: AppSummary): Found[] {
+  if (state === 'interrupted')
+    return [
+      warning(
+        `a deploy of ${app} died during ${deploying?.stage}: the next one cleans up`,
+        `runner deploy ${app}`,
+      ),
+    ];
+  if (state === 'blocked')
+    return [
+      warning(
+        `automatic deploys of ${app} are blocked: the same commit failed ${failures?.count} times`,
+        `runner debug last-error ${app}`,
+      ),
+    ];
+  return [];
+}
+
+/** Folders of builds that nobody works on any more. */
+function unfinished(paths: Paths, { app, state }: AppSummary): Found[] {
+  if (state === 'deploying' || state === 'interrupted') return [];
+  const { releases } = paths.app(app);
+  return namesIn(releases)
+    .filter((name) => name.startsWith('.tmp-'))
+    .map((name) => {
+      const path = join(releases, name);
+      return warning(`${path} was left by a deploy that died`, `rm -rf ${shellWord(path)}`);
+    });
+}
+
+/** `current` of an instance has to lead to the release that the state names. */
+function links(paths: Paths, { app, instances }: AppState): Found[] {
+  const own = paths.app(app);
+  return Object.entries(instances).flatMap(([name, { current }]) => {
+    if (current === null) return [];
+    const link = own.instance(name).current;
+    const back = `runner deploy ${app}`;
+    if (!isThere(link))
+      return [problem(`${link} is missing, but ${current.version} should run`, back)];
+    if (!existsSync(link)) return [problem(`${link} leads to a release that is gone`, back)];
+    const { dev, ino } = statSync(link);
+    const wanted = statSync(own.release(current.release), { throwIfNoEntry: false });
+    if (wanted?.dev === dev && wanted.ino === ino) return [];
+    return [problem(`${link} does not lead to ${current.release}, which the state names`, back)];
+  });
+}
+
+function strayFiles(folder: string, now: Date): Found[] {
+  return namesIn(folder)
+    .filter((name) => /^\..+\.[0-9a-f]{12}\.tmp$/.test(name))
+    .map((name) => join(folder, name))
+    .filter(
+      (path) =>
+        now.getTime() - (lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now.getTime()) >
+        STRAY_AGE,
+    )
+    .map((path) => warning(`${path} was left by a command that died`, `rm ${shellWord(path)}`));
+}

@@ -1,0 +1,46 @@
+/** Whether there is room for the next releases. */
+import { statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { systemCode, systemFailure } from '@runner/common/failure';
+import { type Found, orWell, type Patient, problem, shellWord, warning } from '../finding.ts';
+
+const MIB = 1_048_576;
+/** Less is a problem: `deploy` itself keeps 16 MiB and four times the repository free. */
+const LOW = 256 * MIB;
+const LOW_INODES = 5_000;
+/** Less of a disk is a warning, unless it is plenty all the same. */
+const SHARE = 0.1;
+const PLENTY = 10_240 * MIB;
+
+export function disk({ paths }: Patient): readonly Found[] {
+  const at = existing(paths.root);
+  const { bavail, blocks, bsize, ffree, files } = statfsSync(at);
+  const free = bavail * bsize;
+  const where = shellWord(at);
+  const mend = `du -xh --max-depth=2 ${where} | sort -h | tail`;
+  const size =
+    free < 10_240 * MIB ? `${Math.floor(free / MIB)} MiB` : `${Math.floor(free / MIB / 1024)} GiB`;
+  const found: Found[] = [];
+  if (free < LOW) found.push(problem(`only ${size} are free on the disk of ${at}`, mend));
+  else if (free < blocks * bsize * SHARE && free < PLENTY)
+    found.push(warning(`only ${size} are free on the disk of ${at}, less than a tenth`, mend));
+  // Some file systems have no inodes to count.
+  if (files > 0 && ffree < LOW_INODES) {
+    const counting = `du -x --inodes --max-depth=2 ${where} | sort -n | tail`;
+    found.push(problem(`only ${ffree} inodes are free on the disk of ${at}`, counting));
+  }
+  return orWell(found, `${size} are free`);
+}
+
+/** The nearest folder upwards that exists: the disk on which the root would be made. */
+function existing(path: string): string {
+  try {
+    statfsSync(path);
+    return path;
+  } catch (error) {
+    const code = systemCode(error);
+    if ((code === 'ENOENT' || code === 'ENOTDIR') && dirname(path) !== path)
+      return existing(dirname(path));
+    throw systemFailure(error, `look at the disk of ${path}`, 'file_unreadable');
+  }
+}

@@ -1,0 +1,69 @@
+/** Whether the master keys are there, and open every sealed token. */
+import { type AppState, visitApps } from '@runner/common/apps';
+import { Failure } from '@runner/common/failure';
+import { type Keyring, mkeyFile, readKeyring } from '@runner/common/keyring';
+import { keyIdOf, open } from '@runner/common/vault';
+import { type Found, orWell, type Patient, problem, shellWord, warning } from '../finding.ts';
+
+export function keys({ io, paths }: Patient): readonly Found[] {
+  const sealed: AppState[] = [];
+  const unreadable: Found[] = [];
+  visitApps(
+    paths,
+    (app) => {
+      if (app.state.repohost_token) sealed.push(app);
+    },
+    ({ app, failure }) =>
+      unreadable.push(
+        problem(
+          failure.message,
+          `install -m 600 <BACKUP>/state/${app}.json ${shellWord(paths.state(app))}`,
+        ),
+      ),
+  );
+  const path = shellWord(mkeyFile(paths, io.env));
+  let keyring: Keyring | undefined;
+  try {
+    keyring = readKeyring(paths, io.env);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const mend = error.code === 'mkey_exposed' ? `chmod 600 ${path}` : `ls -l ${path}`;
+    return [...unreadable, problem(error.message, mend)];
+  }
+  if (keyring === undefined) {
+    if (sealed.length === 0)
+      return orWell(unreadable, 'no token is stored, so no master key is needed');
+    const message = `${counted(sealed.length)} stored, but the master key is missing: restore it from a backup`;
+    return [...unreadable, problem(message, `install -m 600 <BACKUP>/mkey ${path}`)];
+  }
+  const ring = keyring;
+  const closed = sealed.flatMap((app) => closedToken(app, ring));
+  const older = keyring.length - 1;
+  const rest =
+    older > 0 && closed.length === 0
+      ? [
+          warning(
+            `${older} older master key${older === 1 ? ' is' : 's are'} kept: a rekey was not finished`,
+            'runner tokens rekey',
+          ),
+        ]
+      : [];
+  const kid = keyring[0].kid;
+  const well =
+    sealed.length === 0 ? `the master key ${kid} is there` : `the key ${kid} opens every token`;
+  return orWell([...unreadable, ...closed, ...rest], well);
+}
+
+const counted = (count: number): string => (count === 1 ? '1 token is' : `${count} tokens are`);
+
+function closedToken(app: AppState, keyring: Keyring): Found[] {
+  const sealed = app.state.repohost_token ?? '';
+  try {
+    open(sealed, app.app, keyring);
+    return [];
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const kid = error.code === 'mkey_unknown' ? ` (${keyIdOf(sealed)})` : '';
+    return [problem(`${error.message}${kid}`, `runner edit ${app.app} --token -`)];
+  }
+}

@@ -1,0 +1,79 @@
+/** Whether the programs that a deploy needs are there, and new enough. */
+import { accessSync, constants, statSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import { type Found, orWell, type Patient, problem, warning } from '../finding.ts';
+import { runFor } from '../program.ts';
+
+const TIMEOUT = 5_000;
+/** The oldest that runs; package.json of the project says the same. */
+const NODE: Version = [20, 18];
+/** The first that knows --end-of-options, without which no branch is looked up. */
+const GIT_OLDEST: Version = [2, 24];
+/** The first that heeds GIT_CONFIG_GLOBAL: before it, a user's own settings reach git. */
+const GIT_WANTED: Version = [2, 32];
+/** Program -> Debian package. */
+const NEEDED = { flock: 'util-linux', sh: 'dash', tar: 'tar' } as const;
+
+type Version = readonly [major: number, minor: number];
+
+export async function programs({ io }: Patient): Promise<readonly Found[]> {
+  const path = io.env.PATH ?? '';
+  const git = await runFor(io, TIMEOUT, 'git', ['--version']);
+  const gitVersion = versionIn(git?.stdout ?? '');
+  const missing = Object.entries(NEEDED)
+    .filter(([program]) => !isOnPath(program, path))
+    .map(([program, from]) => problem(`${program} is missing`, `apt-get install ${from}`));
+  return orWell(
+    [...nodeFound(), ...gitFound(gitVersion), ...missing],
+    `git ${gitVersion?.join('.')} and Node ${process.versions.node} are new enough`,
+  );
+}
+
+function versionIn(text: string): Version | undefined {
+  const [, major, minor] = /(\d+)\.(\d+)/.exec(text) ?? [];
+  return major === undefined ? undefined : [Number(major), Number(minor)];
+}
+
+const isOlder = (a: Version, b: Version) => a[0] < b[0] || (a[0] === b[0] && a[1] < b[1]);
+
+function nodeFound(): Found[] {
+  const { node } = process.versions;
+  const version = versionIn(node);
+  if (version && !isOlder(version, NODE)) return [];
+  return [
+    problem(
+      `Node ${node} is too old: ${NODE.join('.')} or newer is needed`,
+      'apt-get install nodejs',
+    ),
+  ];
+}
+
+function gitFound(version: Version | undefined): Found[] {
+  const install = 'apt-get install git';
+  if (version === undefined) return [problem('git is missing, or does not answer', install)];
+  const text = version.join('.');
+  if (isOlder(version, GIT_OLDEST))
+    return [problem(`git ${text} is too old: ${GIT_OLDEST.join('.')} or newer is needed`, install)];
+  if (isOlder(version, GIT_WANTED))
+    return [
+      warning(
+        `git ${text} reads the settings of its user: ${GIT_WANTED.join('.')} does not`,
+        install,
+      ),
+    ];
+  return [];
+}
+
+function isOnPath(program: string, path: string): boolean {
+  return path
+    .split(':')
+    .filter(isAbsolute)
+    .some((folder) => {
+      try {
+        accessSync(join(folder, program), constants.X_OK);
+        return statSync(join(folder, program)).isFile();
+      } catch {
+        return false;
+      }
+    });
+}

@@ -1,0 +1,58 @@
+/** Whether the code host takes every token, and for how long: what `runner tokens test --all` says. */
+import { type Found, orWell, type Patient, problem, warning } from '../finding.ts';
+import { runOurs } from '../program.ts';
+
+/** For all of them together, in milliseconds; one request alone may take 10 s. */
+const TIMEOUT = 15_000;
+/** A token that ends sooner is told, in days: time enough to make another. */
+const SOON = 14;
+const DAY = 86_400_000;
+
+interface Verdict {
+  readonly fingerprint: string;
+  readonly apps: readonly string[];
+  readonly valid: boolean | null;
+  readonly expires_at: string | null;
+  readonly error: string | null;
+  readonly message: string | null;
+}
+
+const AGAIN = 'runner tokens test --all';
+
+export async function tokens({ io, paths }: Patient): Promise<readonly Found[]> {
+  const args = ['test', '--all', '--root', paths.root];
+  const asked = await runOurs(io, TIMEOUT, 'runner-tokens', args);
+  if (asked === undefined)
+    return [problem('runner-tokens is missing beside this program', 'runner --list')];
+  const { tokens: verdicts } = (asked.answer ?? {}) as { tokens?: readonly Verdict[] };
+  if (verdicts === undefined) {
+    const { message } = (asked.answer ?? {}) as { message?: string };
+    const late = asked.ran.status === null;
+    const why = late ? `no answer within ${TIMEOUT / 1000} s` : (message ?? 'no answer');
+    return [problem(`the tokens could not be tested: ${why}`, AGAIN)];
+  }
+  const now = io.now().getTime();
+  const count = verdicts.length === 1 ? 'the token is' : `all ${verdicts.length} tokens are`;
+  const well = verdicts.length === 0 ? 'no token is stored' : `${count} taken by the code host`;
+  return orWell(
+    verdicts.flatMap((each) => [...refused(each), ...ending(each, now)]),
+    well,
+  );
+}
+
+const nameOf = ({ fingerprint, apps }: Verdict) => `the token ${fingerprint} of ${apps.join(', ')}`;
+const renew = ({ apps }: Verdict) => `runner edit ${apps[0]} --token -`;
+
+function refused(verdict: Verdict): Found[] {
+  if (verdict.valid === true) return [];
+  if (verdict.valid === false) return [problem(`${verdict.message}`, renew(verdict))];
+  const what = `${nameOf(verdict)} could not be tested: ${verdict.message}`;
+  return [verdict.error === 'rate_limited' ? warning(what, AGAIN) : problem(what, AGAIN)];
+}
+
+function ending(verdict: Verdict, now: number): Found[] {
+  const left = verdict.expires_at === null ? SOON : (Date.parse(verdict.expires_at) - now) / DAY;
+  if (left >= SOON) return [];
+  const when = left < 1 ? 'within a day' : `in ${Math.floor(left)} day${left < 2 ? '' : 's'}`;
+  return [warning(`${nameOf(verdict)} ends ${when}`, renew(verdict))];
+}

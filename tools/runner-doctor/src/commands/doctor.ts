@@ -1,0 +1,48 @@
+import { command } from '@runner/common/command';
+import { harmlessLine } from '@runner/common/harmless';
+import type { Style } from '@runner/common/output';
+import type { Examination, Level } from '../finding.ts';
+
+export const doctor = command({
+  name: '',
+  about: 'Check this installation, and say how to mend what is wrong',
+  details: [
+    'Looks at folders, keys, config.yml, tokens, chats, timers, the disk, programs, the clock, what dead',
+    'deploys left, and the logs. Changes nothing. Each finding is ok, a warning or a problem, with the',
+    'command that mends it. The status is 1 when there is a problem, 0 with warnings alone.',
+  ].join('\n'),
+  options: {
+    offline: { kind: 'flag', about: 'Ask neither the code host nor the chats' },
+  },
+  examples: [
+    'runner doctor',
+    'runner doctor --offline --json | jq -r \'.findings[] | select(.level == "problem") | .mend\'',
+  ],
+  async run(context) {
+    const { examine } = await import('../examining.ts');
+    const value = await examine(context, context.options.offline);
+    return { value, status: value.healthy ? 0 : 1 };
+  },
+  human({ findings, problems, warnings, skipped }: Examination, style) {
+    const width = Math.max(...findings.map(({ check }) => check.length));
+    const lines = findings.map(({ check, level, message, mend }) => {
+      const first = `${word(level, style)}  ${check.padEnd(width)}  ${harmlessLine(message)}\n`;
+      const indent = ' '.repeat(WORD + width + 4);
+      return mend === null ? first : `${first}${indent}${style.cyan(harmlessLine(mend))}\n`;
+    });
+    const left = skipped.length > 0 ? `; not asked (--offline): ${skipped.join(', ')}` : '';
+    return `${lines.join('')}\n${count(problems, 'problem')}, ${count(warnings, 'warning')}${left}\n`;
+  },
+});
+
+/** Width of the longest word. */
+const WORD = 7;
+
+function word(level: Level, style: Style): string {
+  const colour = { ok: style.green, warning: style.yellow, problem: style.red }[level];
+  return colour(level.padEnd(WORD));
+}
+
+function count(number: number, what: string): string {
+  return `${number === 0 ? 'no' : number} ${what}${number === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,86 @@
+/** Runs all checks at once, and puts what they find in order. */
+import { Failure } from '@runner/common/failure';
+import type { Io } from '@runner/common/io';
+import { DEFAULT_ROOT, type Paths } from '@runner/common/paths';
+import { chats } from './checks/chats.ts';
+import { clock } from './checks/clock.ts';
+import { config } from './checks/config.ts';
+import { deploys } from './checks/deploys.ts';
+import { disk } from './checks/disk.ts';
+import { folders } from './checks/folders.ts';
+import { keys } from './checks/keys.ts';
+import { logs } from './checks/logs.ts';
+import { programs } from './checks/programs.ts';
+import { spool } from './checks/spool.ts';
+import { timers } from './checks/timers.ts';
+import { tokens } from './checks/tokens.ts';
+import {
+  CHECKS,
+  type Check,
+  type CheckName,
+  type Examination,
+  type Finding,
+  type Found,
+  type Patient,
+  problem,
+  shellWord,
+} from './finding.ts';
+
+const OF_NAME: Readonly<Record<CheckName, Check>> = {
+  folders,
+  keys,
+  config,
+  tokens,
+  chats,
+  timers,
+  disk,
+  programs,
+  clock,
+  deploys,
+  spool,
+  logs,
+};
+
+/** Checks that speak to others, which `--offline` leaves out. */
+const ONLINE: readonly CheckName[] = ['tokens', 'chats', 'clock'];
+
+/** All findings in the order of `CHECKS`. */
+export async function examine(
+  { io, paths }: { readonly io: Io; readonly paths: Paths },
+  offline: boolean,
+): Promise<Examination> {
+  const patient: Patient = { io, paths, offline };
+  const skipped = offline ? ONLINE : [];
+  const names = CHECKS.filter((name) => !skipped.includes(name));
+  const findings = (await Promise.all(names.map((name) => look(name, patient)))).flat();
+  const countOf = (level: string) => findings.filter((each) => each.level === level).length;
+  const problems = countOf('problem');
+  return {
+    root: paths.root,
+    healthy: problems === 0,
+    problems,
+    warnings: countOf('warning'),
+    skipped,
+    findings,
+  };
+}
+
+/** One check; what it could not look at is a problem, and hides no other check. */
+async function look(check: CheckName, patient: Patient): Promise<readonly Finding[]> {
+  try {
+    const found = await OF_NAME[check](patient);
+    return found.map((each) => ({ check, ...rooted(each, patient) }));
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const again = patient.io.uid === 0 ? 'runner doctor' : 'sudo runner doctor';
+    return [{ check, ...rooted(problem(error.message, again), patient) }];
+  }
+}
+
+/** A command of ours has to mend the root that was looked at, also where it is not the usual one. */
+function rooted(found: Found, { io, paths }: Patient): Found {
+  const { mend } = found;
+  const ours = mend !== null && /^(?:sudo (?:-u '#\d+' )?)?runner /.test(mend);
+  const known = paths.root === DEFAULT_ROOT || (io.env.RUNNER_ROOT && !mend?.startsWith('sudo '));
+  return ours && !known ? { ...found, mend: `${mend} --root ${shellWord(paths.root)}` } : found;
+}

@@ -1,0 +1,77 @@
+/** Running other programs for a moment: ours beside this one, git, systemctl. */
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Io } from '@runner/common/io';
+
+/** Most of an answer that is kept, in characters. */
+const OUTPUT_MAX = 4_194_304;
+
+export interface Ran {
+  /** Exit status; null when a signal or the time limit ended it. */
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/**
+ * Runs a program to its end, at most `timeout` milliseconds; then everything that it started is
+ * ended. Undefined when there is no such program.
+ */
+export function runFor(
+  io: Io,
+  timeout: number,
+  program: string,
+  args: readonly string[],
+): Promise<Ran | undefined> {
+  // A token that was given to this command is nobody else's.
+  const { RUNNER_TOKEN: _, ...env } = io.env;
+  return new Promise((resolve) => {
+    const child = spawn(program, args, {
+      env: { ...env, LC_ALL: 'C' },
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const texts = { stdout: '', stderr: '' };
+    for (const name of ['stdout', 'stderr'] as const) {
+      child[name].setEncoding('utf8').on('data', (chunk: string) => {
+        if (texts[name].length < OUTPUT_MAX) texts[name] += chunk;
+      });
+    }
+    const timer = setTimeout(() => {
+      try {
+        process.kill(-(child.pid as number), 'SIGKILL');
+      } catch {
+        // It has ended in this moment.
+      }
+      child.stdout.destroy();
+      child.stderr.destroy();
+    }, timeout);
+    child.once('error', () => {
+      clearTimeout(timer);
+      resolve(undefined);
+    });
+    child.once('close', (status) => {
+      clearTimeout(timer);
+      resolve({ status, ...texts });
+    });
+  });
+}
+
+/** One of ours with `--json`; its answer, and undefined when it gave none. */
+export async function runOurs(
+  io: Io,
+  timeout: number,
+  tool: string,
+  args: readonly string[],
+): Promise<{ readonly answer: unknown; readonly ran: Ran } | undefined> {
+  const program = join(dirname(io.program), tool);
+  if (!existsSync(program)) return undefined;
+  const ran = await runFor(io, timeout, process.execPath, [program, ...args, '--json']);
+  if (ran === undefined) return undefined;
+  try {
+    return { answer: JSON.parse(ran.stdout), ran };
+  } catch {
+    return { answer: undefined, ran };
+  }
+}

@@ -1,0 +1,8 @@
+import type { Tool } from '@runner/common/command';
+import { doctor } from './commands/doctor.ts';
+
+export const tool: Tool = {
+  name: 'runner-doctor',
+  about: 'Check this installation, and say how to mend what is wrong',
+  commands: [doctor],
+};

@@ -1,0 +1,8 @@
+import type { Tool } from '@runner/common/command';
+import { edit } from './commands/edit.ts';
+
+export const tool: Tool = {
+  name: 'runner-edit',
+  about: "Change an app's token, branch or repository",
+  commands: [edit],
+};

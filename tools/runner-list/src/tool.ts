@@ -1,0 +1,8 @@
+import type { Tool } from '@runner/common/command';
+import { list } from './commands/list.ts';
+
+export const tool: Tool = {
+  name: 'runner-list',
+  about: 'Show the registered apps and what runs',
+  commands: [list],
+};

@@ -1,0 +1,14 @@
+import type { Tool } from '@runner/common/command';
+import { flush } from './commands/flush.ts';
+import { preview } from './commands/preview.ts';
+import { queue } from './commands/queue.ts';
+import { send } from './commands/send.ts';
+import { setup } from './commands/setup.ts';
+import { status } from './commands/status.ts';
+import { test } from './commands/test.ts';
+
+export const tool: Tool = {
+  name: 'runner-notify',
+  about: 'Announce deploys in Telegram and Discord',
+  commands: [setup, test, status, send, flush, queue, preview],
+};

@@ -1,0 +1,8 @@
+import type { Tool } from '@runner/common/command';
+import { rollback } from './commands/rollback.ts';
+
+export const tool: Tool = {
+  name: 'runner-rollback',
+  about: 'Bring the version before back',
+  commands: [rollback],
+};

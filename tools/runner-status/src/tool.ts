@@ -1,0 +1,8 @@
+import type { Tool } from '@runner/common/command';
+import { status } from './commands/status.ts';
+
+export const tool: Tool = {
+  name: 'runner-status',
+  about: 'Show one app in detail',
+  commands: [status],
+};
