@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { placeBundles } from './bundle/place.mjs';
 import { checkout, run, say } from './checkout.mjs';
@@ -105,6 +105,15 @@ async function check(args) {
   return Math.max(built, checks, shell, await script('test.mjs', args));
 }
 
+/** Brings the pages that the build makes from the definitions of the commands to docs/. */
+async function docs() {
+  const status = await build();
+  const made = join(dist, 'share', 'doc', 'runner');
+  for (const page of readdirSync(made))
+    copyFileSync(join(made, page), join(checkout, 'docs', page));
+  return status;
+}
+
 /** Formats and mends what biome can mend without changing what the code does. */
 async function format(args) {
   const paths = args.length > 0 ? args : ['.'];
@@ -118,6 +127,7 @@ const tasks = new Map([
   ['demo', demo],
   ['bench', bench],
   ['check', check],
+  ['docs', docs],
   ['format', format],
   ['matrix', async (args) => (await build()) || script('matrix.mjs', args)],
 ]);

@@ -97,7 +97,13 @@ const HEAD = { $schema: 'http://json-schema.org/draft-07/schema#' };
 
 /** The JSON Schema of config.yml. */
 export function configJsonSchema(schema: ObjectSchema): Json {
-  return { ...HEAD, title: 'config.yml of runner', ...jsonSchema(schema) };
+  // An empty file is a legal one.
+  return {
+    ...HEAD,
+    title: 'config.yml of runner',
+    ...jsonSchema(schema),
+    type: ['object', 'null'],
+  };
 }
 
 /** The JSON Schema of .deploy.yml, the rules between its keys included. */
@@ -108,7 +114,6 @@ export function deployJsonSchema(schema: ObjectSchema): Json {
     ...HEAD,
     title: '.deploy.yml of runner',
     ...whole,
-    // An empty file is a legal one.
     type: ['object', 'null'],
     properties: {
       ...properties,
