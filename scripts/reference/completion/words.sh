@@ -123,7 +123,7 @@ ROWS
 
 learn() { # VALUE of $long, whose kind is $kind
   case $long in --root) root=$1 ;; esac
-  case $root in '~/'*) root=$HOME/${root#??} ;; esac
+  case $root in [~]/*) root=$HOME/${root#??} ;; esac
   [ "$kind" != app ] || app=$1
 }
 
@@ -139,6 +139,7 @@ if [ "$tool" = runner ]; then
     exit
   fi
   [ "$1" != help ] || shift
+  case $1 in -*) exit ;; esac
   tool=runner-$1
   shift
 fi
