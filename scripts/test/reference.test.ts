@@ -179,17 +179,12 @@ test('the page of the audit log describes every field that emit writes', async (
     name === 'duration-ms' ? '5' : name === 'error' ? 'x'.repeat(70_000) : 'x',
   ]);
   const root = temporaryFolder('emit');
-  try {
-    const { stdout, stderr } = await run('runner-audit', ['emit', 'DeployFailure', ...values], {
-      root,
-    });
-    assert.is(stderr, '');
-    const fields = Object.keys(JSON.parse(stdout));
-    assert.ok(fields.length >= options.length);
-    for (const field of fields) assert.match(page, new RegExp(`^${field}\\n\\w`, 'm'), field);
-  } finally {
-    rmSync(root, { recursive: true });
-  }
+  const args = ['emit', 'DeployFailure', ...values];
+  const { stdout, stderr } = await run('runner-audit', args, { root });
+  assert.is(stderr, '');
+  const fields = Object.keys(JSON.parse(stdout));
+  assert.ok(fields.length >= options.length);
+  for (const field of fields) assert.match(page, new RegExp(`^${field}\\n\\w`, 'm'), field);
 });
 
 test('docs/commands.md is what the definitions say: npm run docs', () => {

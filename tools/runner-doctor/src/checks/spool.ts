@@ -19,8 +19,8 @@ export function spool({ io, paths }: Patient): readonly Found[] {
   const events = namesIn(paths.auditSpool).filter((name) => name.endsWith('.jsonl'));
   if (events.length > 0) {
     const what = `${counted(events.length, 'event')} could not be written to the audit log`;
-    // Any command that writes to the log or reads it appends them.
-    found.push(problem(what, 'runner audit tail'));
+    // Whatever can append to the log appends them first.
+    found.push(problem(what, 'runner audit emit </dev/null'));
   }
   const age = (name: string) =>
     now - (lstatSync(join(paths.notifySpool, name), { throwIfNoEntry: false })?.mtimeMs ?? now);

@@ -1,0 +1,223 @@
+/** What the doctor says as a whole, and about folders, keys and config.yml. */
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { run, shell } from '@runner/testing/run';
+import { temporaryFolder, tree } from '@runner/testing/temp';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { examined, mended, put, registered } from './patient.ts';
+
+const NOBODY = 65_534;
+const isRoot = process.getuid?.() === 0;
+
+function leftOut(reason: string): void {
+  process.stdout.write(`(left out: ${reason})\n`);
+}
+
+test('an empty root has warnings alone, and stays empty', async () => {
+  const folder = temporaryFolder('doctor');
+  const root = join(folder, 'root');
+  const { status, troubles } = await examined(root);
+  assert.is(status, 0);
+  assert.equal(troubles, [
+    `warning folders: there is nothing at ${root} yet: the first app makes it`,
+  ]);
+  assert.equal((await examined(folder)).troubles, []);
+  assert.equal(tree(folder), {});
+});
+
+test('a new registration is in order, and is not changed', async () => {
+  const root = await registered();
+  const before = tree(root, { modes: true });
+  assert.equal((await examined(root)).troubles, []);
+  assert.equal(tree(root, { modes: true }), before);
+});
+
+test('people read a line per finding, the command below it, and a count', async () => {
+  const root = await registered();
+  chmodSync(join(root, 'mkey'), 0o644);
+  const { status, stdout, stderr } = await run('runner-doctor', ['--offline'], { root });
+  assert.equal([status, stderr], [1, '']);
+  const lines = stdout.split('\n');
+  const at = lines.indexOf(
+    `problem  keys      others may read the master key: run chmod 600 ${root}/mkey`,
+  );
+  assert.is(lines[at + 1], `                   chmod 600 ${root}/mkey`);
+  assert.is(lines.at(-2), '1 problem, no warnings; not asked (--offline): tokens, chats, clock');
+  for (const line of lines.slice(0, -3))
+    assert.match(line, /^(ok {5}|warning|problem) {2}[a-z]+ {2,}\S|^ {19}\S/, line);
+});
+
+test('a command of ours names the root unless the environment does', async () => {
+  const root = join(temporaryFolder('doctor'), 'a root');
+  const mendOf = async (env: Record<string, string | undefined>) => {
+    const args = ['--offline', '--json', '--root', root];
+    const { stdout } = await run('runner-doctor', args, { env });
+    return JSON.parse(stdout).findings[0].mend;
+  };
+  const add = 'runner add --repo <OWNER/NAME> --branch <BRANCH>';
+  assert.is(await mendOf({}), `${add} --root '${root}'`);
+  assert.is(await mendOf({ RUNNER_ROOT: root }), add);
+});
+
+test('folders and files that others can write or read are told, and what is told mends them', async () => {
+  const root = await registered();
+  put(root, 'config.yml', 'notify:\n  telegram_bot_token: "1:abc"\n  telegram_chat_id: "1"\n');
+  put(root, 'logs/deploy-events.jsonl', '', 0o640);
+  const at = (path: string) => join(root, path);
+  for (const [path, mode, trouble] of [
+    ['', 0o775, `problem folders: ${root} can be written by others`],
+    ['state', 0o770, `problem folders: ${at('state')} can be written by others`],
+    ['state', 0o750, `warning folders: ${at('state')} can be read by others`],
+    ['state/shop.json', 0o644, `warning folders: ${at('state/shop.json')} can be read by others`],
+    ['config.yml', 0o604, `problem folders: others may read the secrets in ${at('config.yml')}`],
+    [
+      'logs/deploy-events.jsonl',
+      0o642,
+      `problem folders: ${at('logs/deploy-events.jsonl')} can be written by others`,
+    ],
+  ] as const) {
+    chmodSync(at(path), mode);
+    if (path === 'state' && mode === 0o770) {
+      const { troubles } = await examined(root);
+      assert.ok(troubles.includes(trouble), String(troubles));
+      chmodSync(at(path), 0o700);
+    } else await mended(root, trouble);
+  }
+});
+
+test('a folder above the root that others can write is told', async () => {
+  const root = await registered();
+  chmodSync(dirname(root), 0o777);
+  await mended(root, `problem folders: ${dirname(root)} can be written by others`);
+});
+
+test('what belongs to another user is told, and what is told mends it', async () => {
+  if (!isRoot) return leftOut('giving files away needs root');
+  const root = await registered();
+  for (const path of ['state/shop.json', 'locks']) {
+    chownSync(join(root, path), NOBODY, NOBODY);
+    await mended(
+      root,
+      `problem folders: ${join(root, path)} belongs to user 65534, the root to user 0`,
+    );
+  }
+});
+
+test('another user is told whose the root is', async () => {
+  if (!isRoot) return leftOut('becoming another user needs root');
+  const root = await registered();
+  chmodSync(root, 0o755);
+  const node = process.execPath;
+  const { stdout, status } = await shell(
+    `setpriv --reuid=65534 --regid=65534 --clear-groups '${node}' "$(command -v runner-doctor)" --offline --json`,
+    { root },
+  );
+  const { findings } = JSON.parse(stdout);
+  assert.is(status, 1);
+  assert.equal(findings[0], {
+    check: 'folders',
+    level: 'problem',
+    message: `${root} belongs to user 0, and this is user 65534`,
+    mend: `sudo -u '#0' runner doctor --root ${root}`,
+  });
+  const keys = findings.find(({ check }: { check: string }) => check === 'keys');
+  assert.match(keys.message, /^cannot read .*: permission denied$/);
+});
+
+test('a link in the place of a file is told', async () => {
+  const root = await registered();
+  writeFileSync(join(root, 'elsewhere'), 'notify: {}\n', { mode: 0o600 });
+  symlinkSync('elsewhere', join(root, 'config.yml'));
+  const { troubles } = await examined(root);
+  assert.equal(troubles, [
+    `problem folders: ${root}/config.yml is a link, which is not followed`,
+    `problem config: cannot read ${root}/config.yml: it is a symbolic link`,
+  ]);
+});
+
+test('a root that is a file is told', async () => {
+  const file = join(temporaryFolder('doctor'), 'file');
+  writeFileSync(file, '');
+  const { troubles } = await examined(file);
+  assert.is(troubles[0], `problem folders: ${file} is not a folder`);
+});
+
+test('a master key that is open, missing, damaged or foreign is told', async () => {
+  const root = await registered();
+  const mkey = join(root, 'mkey');
+  chmodSync(mkey, 0o640);
+  await mended(root, `problem keys: others may read the master key: run chmod 600 ${mkey}`);
+  renameSync(mkey, `${mkey}.away`);
+  const missing = await examined(root);
+  assert.equal(missing.troubles, [
+    'problem keys: 1 token is stored, but the master key is missing: restore it from a backup',
+  ]);
+  put(root, 'mkey', 'no key\n');
+  const damaged = await examined(root);
+  assert.equal(damaged.troubles, [
+    `problem keys: ${mkey} does not hold 32-byte keys in base64url, one per line`,
+  ]);
+  put(root, 'mkey', `${Buffer.alloc(32, 7).toString('base64url')}\n`);
+  const [foreign = ''] = (await examined(root)).troubles;
+  assert.match(
+    foreign,
+    /^problem keys: the stored token of 'shop' is sealed with another master key than those in use \(m_[0-9a-f]{8}\)$/,
+  );
+});
+
+test('an older master key that a rekey left is told, and rekey mends it', async () => {
+  const root = await registered();
+  appendFileSync(join(root, 'mkey'), `${Buffer.alloc(32, 7).toString('base64url')}\n`);
+  await mended(root, 'warning keys: 1 older master key is kept: a rekey was not finished');
+});
+
+test('a state that cannot be read is told, and hides nothing else', async () => {
+  const root = await registered();
+  put(root, 'state/blog.json', '{');
+  const { troubles } = await examined(root);
+  assert.equal(troubles, ["problem keys: the state file of 'blog' is not JSON"]);
+});
+
+test('a token that was altered is told with the command that sets it anew', async () => {
+  const root = await registered();
+  const file = join(root, 'state/shop.json');
+  writeFileSync(
+    file,
+    readFileSync(file, 'utf8').replace(/"repohost_token": "[^.]+/, '"repohost_token": "AAAA'),
+  );
+  const { troubles, findings } = await examined(root);
+  assert.equal(troubles, ["problem keys: the stored token of 'shop' is damaged"]);
+  assert.is(findings.find(({ level }) => level === 'problem')?.mend, 'runner edit shop --token -');
+});
+
+test('a wrong config.yml is told with its line; a key that nothing reads is a warning', async () => {
+  const root = await registered();
+  const file = put(root, 'config.yml', 'notify:\n  verbose_errors: maybe\n');
+  const wrong = await examined(root);
+  assert.equal(wrong.troubles, [
+    `problem config: ${file}:2: notify.verbose_errors: must be true or false`,
+  ]);
+  assert.is(
+    wrong.findings.find(({ level }) => level === 'problem')?.mend,
+    `\${EDITOR:-vi} +2 ${file}`,
+  );
+  put(root, 'config.yml', 'mine: 1\nnotify:\n  chanel: both\n  templates:\n    started: {}\n');
+  assert.equal((await examined(root)).troubles, [
+    `warning config: ${file}:1: mine is a key that nothing reads`,
+    `warning config: ${file}:3: notify.chanel is a key that nothing reads`,
+  ]);
+  rmSync(file);
+  assert.equal((await examined(root)).troubles, []);
+});
+
+test.run();
