@@ -25,7 +25,10 @@ export interface Facts {
   readonly templates: Templates;
 }
 
-/** Everything that is made. */
+/**
+ * Everything that is made; called by scripts/bundle/reference.mjs.
+ * @public
+ */
 export function referenceFiles(
   tools: readonly Tool[],
   { version, shim, templates }: Facts,

@@ -31,21 +31,23 @@ export function requireWritable(paths: Paths): void {
 /**
  * Changes keys of config.yml under the registry's lock, from what is on disk at that moment, and
  * writes it whole, readable by its owner alone. Comments, order and unknown keys stay; a credential
- * of `notify` is changed where it stands, at the top level in the earlier layout. Without a change
- * nothing is written. Throws `config_invalid`, `file_unreadable`, `locked`, `not_writable` or
- * `disk_full`; the file is untouched then.
+ * of `notify` is changed where it stands, at the top level in the earlier layout. A file that is not
+ * there begins with `head`, comment lines. Without a change nothing is written. Throws
+ * `config_invalid`, `file_unreadable`, `locked`, `not_writable` or `disk_full`; the file is untouched
+ * then.
  */
 export function editConfig(
   paths: Paths,
   io: Pick<Io, 'now' | 'pid'>,
   command: string,
   changes: readonly ConfigChange[],
+  head = '',
 ): void {
   const holder = { pid: io.pid, command, since: io.now().toISOString() };
   const lock = requireLock(paths.registryLock, 'the registry', EDIT_WAIT, holder);
   try {
     const file: FileName = { name: paths.config, code: 'config_invalid' };
-    const before = readIfThere(paths.config, CONFIG_MAX)?.toString('utf8') ?? '';
+    const before = readIfThere(paths.config, CONFIG_MAX)?.toString('utf8') ?? head;
     const after = editedYaml(before, changes, file);
     if (after === before) return;
     // What was written must be readable again, and legal.

@@ -3,6 +3,7 @@ import {
   appendFileSync,
   chmodSync,
   chownSync,
+  existsSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -40,6 +41,18 @@ test('a new registration is in order, and is not changed', async () => {
   const before = tree(root, { modes: true });
   assert.equal((await examined(root)).troubles, []);
   assert.equal(tree(root, { modes: true }), before);
+});
+
+test('docs/doctor.md has a row for every check, and no other', async () => {
+  let folder = __dirname;
+  while (!existsSync(join(folder, 'pnpm-workspace.yaml'))) folder = dirname(folder);
+  const page = readFileSync(join(folder, 'docs/doctor.md'), 'utf8');
+  const rows = [...page.matchAll(/^\| `([a-z]+)` \|/gm)].map(([, check]) => check);
+  const root = temporaryFolder('doctor');
+  const { stdout } = await run('runner-doctor', ['--offline', '--json'], { root });
+  const { findings, skipped } = JSON.parse(stdout);
+  const checks = new Set([...findings.map(({ check }: { check: string }) => check), ...skipped]);
+  assert.equal([...rows].sort(), [...checks].sort());
 });
 
 test('people read a line per finding, the command below it, and a count', async () => {

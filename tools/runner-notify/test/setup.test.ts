@@ -1,7 +1,7 @@
 /** `setup` where nobody can be asked. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Ended, type RunOptions, run } from '@runner/testing/run';
+import { distFolder, type Ended, type RunOptions, run } from '@runner/testing/run';
 import { findSecret } from '@runner/testing/secret-search';
 import { tree } from '@runner/testing/temp';
 import { test } from 'uvu';
@@ -324,6 +324,19 @@ test('the root is made when it is not there, and config.yml is for its owner alo
   const ended = await setup([`--webhook-file=${files.webhook}`, '--root', root]);
   assert.is(ended.status, 0);
   assert.match(tree(root, { modes: true })['config.yml'] ?? '', /^0600 /);
+});
+
+test('a new config.yml names its JSON Schema, by which an editor checks it; an old one is left as it is', async () => {
+  const root = join(chats.root, 'new');
+  const args = [`--webhook-file=${files.webhook}`, '--root', root];
+  await setup(args);
+  const path = join(distFolder(), 'share/runner/schemas/config.schema.json');
+  const text = readFileSync(join(root, 'config.yml'), 'utf8');
+  assert.is(text.split('\n')[0], `# yaml-language-server: $schema=${path}`);
+  assert.is(JSON.parse(readFileSync(path, 'utf8')).title, 'config.yml of runner');
+  writeFileSync(join(root, 'config.yml'), '# mine\n', { mode: 0o600 });
+  await setup(args);
+  assert.match(readFileSync(join(root, 'config.yml'), 'utf8'), /^# mine\n\nnotify:\n/);
 });
 
 test.run();

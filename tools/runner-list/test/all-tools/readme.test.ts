@@ -77,6 +77,8 @@ test('every field is documented by the tool that prints it', async () => {
   await documented('runner-debug', ['last-error', 'shop']);
   await documented('runner-debug', ['extract']);
   await documented('runner-audit', ['verify']);
+  await documented('runner-doctor', ['--offline']);
+  await documented('runner-completion', ['bash']);
 });
 
 test.run();

@@ -14,6 +14,7 @@ import { keepTrial } from '../trial-state.ts';
 import { type Dialogue, openDialogue } from './dialogue.ts';
 import { type DraftValues, draftOf } from './draft.ts';
 import { type Inputs, readInputs, requireInputs, type SetupOptions } from './inputs.ts';
+import { schemaComment } from './schema-comment.ts';
 import type { Prepared, Situation } from './situation.ts';
 
 /** What was saved; what `runner notify setup --json` prints. */
@@ -85,7 +86,7 @@ async function setUpChannels(
   const channel = active.length > 1 ? 'both' : (active[0] as ChannelName);
   const values: DraftValues = Object.assign({ channel }, ...prepared.map((each) => each.values));
   const changes = Object.entries(values).map(([key, value]) => ({ path: ['notify', key], value }));
-  editConfig(paths, io, 'notify setup', changes);
+  editConfig(paths, io, 'notify setup', changes, schemaComment(io.program));
   const saved = notifySettingsOf(readConfig(paths), io.env);
   for (const { channel: name, tested } of prepared)
     keepTrial({ io, paths, title: 'notify setup' }, name, saved, tested ? null : undefined);

@@ -1,0 +1,16 @@
+/** The line by which an editor finds the JSON Schema of config.yml. */
+import { dirname, join } from 'node:path';
+import { isThere } from '@runner/common/files';
+
+const SCHEMA = 'runner/schemas/config.schema.json';
+
+/**
+ * The first line of a new config.yml: names the schema beside the folder of the executables, else the
+ * one that a package has put in place. Empty when there is neither.
+ */
+export function schemaComment(program: string): string {
+  const places = [join(dirname(dirname(program)), 'share', SCHEMA), `/usr/share/${SCHEMA}`];
+  // A space would end the address.
+  const path = places.find((place) => isThere(place) && !/\s/.test(place));
+  return path === undefined ? '' : `# yaml-language-server: $schema=${path}\n`;
+}
