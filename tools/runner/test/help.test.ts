@@ -9,18 +9,20 @@ const HELP = `Deploy apps from git on one server
 Usage: runner <COMMAND> [ARGS]...
 
 Commands:
-  add        Register an app to deploy from git
-  edit       Change an app's token, branch or repository
-  remove     Forget an app and stop what runs of it
-  list       Show the registered apps and what runs
-  status     Show one app in detail
-  deploy     Deploy an app from git
-  fetch      Look for new commits, and deploy them
-  rollback   Bring the version before back
-  tokens     Show which apps share which code-host token
-  notify     Announce deploys in Telegram and Discord
-  audit      Write and read the audit log of deploy events
-  debug      Tell why the last deploy failed
+  add         Register an app to deploy from git
+  edit        Change an app's token, branch or repository
+  remove      Forget an app and stop what runs of it
+  list        Show the registered apps and what runs
+  status      Show one app in detail
+  deploy      Deploy an app from git
+  fetch       Look for new commits, and deploy them
+  rollback    Bring the version before back
+  tokens      Show which apps share which code-host token
+  notify      Announce deploys in Telegram and Discord
+  audit       Write and read the audit log of deploy events
+  debug       Tell why the last deploy failed
+  doctor      Check this installation, and say how to mend what is wrong
+  completion  Print the completion for bash, zsh or fish
 
 Options:
   -h, --help     Print help; 'runner help <COMMAND>' prints that of a command
