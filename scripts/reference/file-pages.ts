@@ -23,7 +23,10 @@ function kindOf(schema: Schema): string {
   if (schema.type === 'object') return 'section';
   if (schema.type === 'array') return 'list';
   if (schema.type === 'boolean') return 'true|false';
-  if (schema.type === 'integer') return `${schema.minimum} to ${schema.maximum}`;
+  if (schema.type === 'integer')
+    return schema.maximum === Number.MAX_SAFE_INTEGER
+      ? `${schema.minimum} or more`
+      : `${schema.minimum} to ${schema.maximum}`;
   if (schema.enum) return schema.enum.join('|');
   return schema.wanted ?? 'text';
 }

@@ -1,6 +1,6 @@
 /** What the doctor finds around the root: the network, systemd, programs, the disk, and what was left. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, symlinkSync, truncateSync, utimesSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync, utimesSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createSilent } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -202,6 +202,16 @@ test('a timer that is not installed, not active, not enabled or has failed is to
     assert.equal(told.troubles, troubles);
     assert.is(told.findings.find(({ level }) => level !== 'ok')?.mend, mend);
   }
+  const checked = (minutes: number) =>
+    writeState(root, 'shop', {
+      last_checked: new Date(Date.now() - minutes * 60_000).toISOString(),
+    });
+  checked(130);
+  assert.equal((await examined(root, { env: { PATH: systemctl(good, good) } })).troubles, [
+    'warning timers: the timers are active, but no app was looked at for 2 h',
+  ]);
+  checked(50);
+  assert.equal((await examined(root, { env: { PATH: systemctl(good, good) } })).troubles, []);
   const none = `${programs({ systemctl: 'echo "System has not been booted with systemd" >&2; exit 1' })}:${PATH}`;
   assert.equal((await examined(root, { env: { PATH: none } })).troubles, []);
 });
@@ -242,6 +252,33 @@ test('a disk that is nearly full, or has few inodes, is told', async () => {
     disk.map(({ message }: { message: string }) => message.replace(/\d+/, 'N')),
     [`only N MiB are free on the disk of ${root}`, `only N inodes are free on the disk of ${root}`],
   );
+});
+
+test('a master key that is a credential of systemd is not missing', async () => {
+  if (!canMount) {
+    process.stdout.write('(left out: mounting needs root)\n');
+    return;
+  }
+  const root = await registered();
+  rmSync(join(root, 'mkey'));
+  const script =
+    'mount -t tmpfs none /etc && mkdir /etc/credstore && : >/etc/credstore/runner-mkey';
+  const { stdout, status } = await shell(
+    `exec unshare -m sh -c '${script} && exec runner-doctor --offline --json --root "$1"' sh '${root}'`,
+  );
+  assert.is(status, 0);
+  const keys = JSON.parse(stdout).findings.filter(
+    ({ check }: { check: string }) => check === 'keys',
+  );
+  assert.equal(keys, [
+    {
+      check: 'keys',
+      level: 'ok',
+      message:
+        '1 token is stored; the master key is a credential that systemd gives to its services alone',
+      mend: null,
+    },
+  ]);
 });
 
 test('what dead deploys and commands left is told', async () => {
@@ -325,6 +362,7 @@ test('messages that wait for long, and those that were given up, are told', asyn
 test('a log that has grown large is told', async () => {
   const root = await registered();
   const log = put(root, 'logs/deploy-events.jsonl', '', 0o640);
+  assert.equal((await examined(root)).troubles, []);
   truncateSync(log, 64 * 1_048_576);
   const { troubles } = await examined(root);
   assert.is(troubles.length, 1);

@@ -1,9 +1,13 @@
 /** Whether the master keys are there, and open every sealed token. */
+import { existsSync } from 'node:fs';
 import { type AppState, visitApps } from '@runner/common/apps';
 import { Failure } from '@runner/common/failure';
 import { type Keyring, mkeyFile, readKeyring } from '@runner/common/keyring';
 import { keyIdOf, open } from '@runner/common/vault';
 import { type Found, orWell, type Patient, problem, shellWord, warning } from '../finding.ts';
+
+/** Where systemd keeps the credential that its services are given: no command that is typed gets it. */
+const CREDENTIALS = ['/etc/credstore/runner-mkey', '/etc/credstore.encrypted/runner-mkey'];
 
 export function keys({ io, paths }: Patient): readonly Found[] {
   const sealed: AppState[] = [];
@@ -33,7 +37,13 @@ export function keys({ io, paths }: Patient): readonly Found[] {
   if (keyring === undefined) {
     if (sealed.length === 0)
       return orWell(unreadable, 'no token is stored, so no master key is needed');
-    const message = `${counted(sealed.length)} stored, but the master key is missing: restore it from a backup`;
+    const stored = `${counted(sealed.length)} stored`;
+    if (CREDENTIALS.some((file) => existsSync(file)))
+      return orWell(
+        unreadable,
+        `${stored}; the master key is a credential that systemd gives to its services alone`,
+      );
+    const message = `${stored}, but the master key is missing: restore it from a backup`;
     return [...unreadable, problem(message, `install -m 600 <BACKUP>/mkey ${path}`)];
   }
   const ring = keyring;

@@ -4,6 +4,8 @@ import { type Found, ok, orWell, type Patient, problem, warning } from '../findi
 
 /** Rotated every day, a log stays far below, in bytes. */
 const LARGE = 67_108_864;
+/** Where nothing rotates the logs, this is the time to see to it. */
+const GROWING = 1_048_576;
 /** What the package brings. */
 const LOGROTATE = '/etc/logrotate.d/runner';
 
@@ -13,7 +15,7 @@ export function logs({ paths }: Patient): readonly Found[] {
     const stat = lstatSync(path, { throwIfNoEntry: false });
     if (stat === undefined) return [];
     if (!stat.isFile()) return [problem(`${path} is not a regular file`, `ls -l ${path}`)];
-    if (stat.size < LARGE) return [];
+    if (stat.size < (rotated ? LARGE : GROWING)) return [];
     const size = `${path} has grown to ${Math.floor(stat.size / 1_048_576)} MiB`;
     return rotated
       ? [warning(`${size}: logrotate does not run`, `logrotate --force ${LOGROTATE}`)]

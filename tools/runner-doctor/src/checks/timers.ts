@@ -1,5 +1,5 @@
 /** Whether systemd's timers run: they are what makes a push a deploy. */
-import { appNames } from '@runner/common/apps';
+import { type AppState, listApps } from '@runner/common/apps';
 import { type Found, ok, orWell, type Patient, problem, warning } from '../finding.ts';
 import { runFor } from '../program.ts';
 
@@ -9,6 +9,7 @@ const TIMERS = {
   'runner-notify.timer': 'messages that wait are sent only by the next deploy',
 } as const;
 const TIMEOUT = 5_000;
+const HOUR = 3_600_000;
 
 type Unit = Readonly<Record<string, string | undefined>>;
 
@@ -18,7 +19,8 @@ export async function timers({ io, paths }: Patient): Promise<readonly Found[]> 
   const ran = await runFor(io, TIMEOUT, 'systemctl', ['show', `--property=${shown}`, ...names]);
   if (ran === undefined || ran.status !== 0)
     return [ok('systemd does not run here: let cron run runner fetch --deploy')];
-  if (appNames(paths).length === 0) return [ok('no app is registered, so no timer is needed')];
+  const { apps } = listApps(paths);
+  if (apps.length === 0) return [ok('no app is registered, so no timer is needed')];
   const units = ran.stdout
     .trim()
     .split(/\n{2,}/)
@@ -27,7 +29,17 @@ export async function timers({ io, paths }: Patient): Promise<readonly Found[]> 
     const unit = units.find(({ Id }) => Id === name);
     return unit ? judged(name, unit) : [];
   });
-  return orWell(found, `${names.join(' and ')} are active`);
+  const idle = found.length === 0 ? lookedLast(apps, io.now().getTime()) : [];
+  return orWell([...found, ...idle], `${names.join(' and ')} are active`);
+}
+
+/** A timer may run and its service fail: then the apps were not looked at for long. */
+function lookedLast(apps: readonly AppState[], now: number): Found[] {
+  const times = apps.flatMap(({ last_checked: time }) => (time === null ? [] : Date.parse(time)));
+  const hours = Math.floor((now - Math.max(...times)) / HOUR);
+  if (times.length === 0 || !(hours >= 1)) return [];
+  const what = `the timers are active, but no app was looked at for ${hours} h`;
+  return [warning(what, 'journalctl -n 50 -u runner-fetch.service')];
 }
 
 function unitOf(text: string): Unit {
