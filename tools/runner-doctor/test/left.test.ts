@@ -1,0 +1,98 @@
+import { mkdirSync, readFileSync, symlinkSync, truncateSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { COMMIT, deployed, failures, INTERRUPTED, writeState } from '@runner/testing/app-states';
+import { run } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { examined, mended, put, registered } from './patient.ts';
+
+test('what dead deploys and commands left is told', async () => {
+  const root = temporaryFolder('doctor');
+  writeState(root, 'dead', { deploying: INTERRUPTED });
+  writeState(root, 'stuck', { failures: failures(3) });
+  writeState(root, 'gone', { instances: { default: { current: deployed('v1'), previous: [] } } });
+  writeState(root, 'fine');
+  mkdirSync(join(root, 'apps/fine/releases/.tmp-0a1b2c3d'), { recursive: true });
+  const stray = put(root, 'state/.fine.json.0123456789ab.tmp', '');
+  utimesSync(stray, 0, 0);
+  put(root, 'state/.fine.json.0123456789ac.tmp', '');
+  const { troubles, findings } = await examined(root);
+  assert.equal(troubles, [
+    'warning deploys: a deploy of dead died during health: the next one cleans up',
+    `warning deploys: ${root}/apps/fine/releases/.tmp-0a1b2c3d was left by a deploy that died`,
+    `problem deploys: ${root}/apps/gone/instances/default/current is missing, but v1 should run`,
+    'warning deploys: automatic deploys of stuck are blocked: the same commit failed 3 times',
+    `warning deploys: ${stray} was left by a command that died`,
+  ]);
+  assert.equal(
+    findings.filter(({ level }) => level !== 'ok').map(({ mend }) => mend),
+    [
+      'runner deploy dead',
+      `rm -rf ${root}/apps/fine/releases/.tmp-0a1b2c3d`,
+      'runner deploy gone',
+      'runner debug last-error stuck',
+      `rm ${stray}`,
+    ],
+  );
+});
+
+test('current has to lead to the release that the state names', async () => {
+  const root = temporaryFolder('doctor');
+  const { release } = deployed('v1') as { release: string };
+  writeState(root, 'shop', { instances: { default: { current: deployed('v1'), previous: [] } } });
+  const instance = join(root, 'apps/shop/instances/default');
+  mkdirSync(instance, { recursive: true });
+  symlinkSync(`../../releases/${release}`, join(instance, 'current'));
+  assert.equal((await examined(root)).troubles, [
+    `problem deploys: ${instance}/current leads to a release that is gone`,
+  ]);
+  mkdirSync(join(root, 'apps/shop/releases', release), { recursive: true });
+  assert.equal((await examined(root)).troubles, []);
+  writeState(root, 'shop', {
+    instances: {
+      default: { current: deployed('v1', { release: 'another', commit: COMMIT }), previous: [] },
+    },
+  });
+  assert.equal((await examined(root)).troubles, [
+    `problem deploys: ${instance}/current does not lead to another, which the state names`,
+  ]);
+});
+
+test('events that could not be written are told, and the command that is named appends them', async () => {
+  const root = await registered();
+  const { stdout } = await run(
+    'runner-audit',
+    ['emit', 'DeployStarted', '--project', 'shop', '--version', 'v1'],
+    { root },
+  );
+  put(root, 'spool/audit/20260504-a1b2c3d4-DeployFailure.jsonl', stdout);
+  await mended(root, 'problem spool: 1 event could not be written to the audit log');
+  assert.is(readFileSync(join(root, 'logs/deploy-events.jsonl'), 'utf8'), stdout + stdout);
+});
+
+test('messages that wait for long, and those that were given up, are told', async () => {
+  const root = await registered();
+  const old = put(root, 'spool/notify/mib0k3v1c-9f2e.telegram.json', '{}');
+  put(root, 'spool/notify/mib0k3v1d-9f2e.telegram.json', '{}');
+  put(root, 'spool/notify/telegram.json', '{}');
+  assert.equal((await examined(root)).troubles, []);
+  utimesSync(old, 0, 0);
+  put(root, 'spool/notify/dead/mib0k3v1e-9f2e.discord.json', '{}');
+  assert.equal((await examined(root)).troubles, [
+    'warning spool: 1 message waited for more than an hour',
+    'warning spool: 1 message could not be delivered and was given up',
+  ]);
+});
+
+test('a log that has grown large is told', async () => {
+  const root = await registered();
+  const log = put(root, 'logs/deploy-events.jsonl', '', 0o640);
+  assert.equal((await examined(root)).troubles, []);
+  truncateSync(log, 64 * 1_048_576);
+  const { troubles } = await examined(root);
+  assert.is(troubles.length, 1);
+  assert.match(troubles[0] ?? '', /^warning logs: \S+deploy-events\.jsonl has grown to 64 MiB: /);
+});
+
+test.run();

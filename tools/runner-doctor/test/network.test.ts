@@ -1,0 +1,152 @@
+import { createServer } from 'node:http';
+import { type AddressInfo, createServer as createSilent } from 'node:net';
+import { freePort } from '@runner/testing/app';
+import { startCodeHost } from '@runner/testing/code-host';
+import { run } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { examined, put, registered, TOKEN } from './patient.ts';
+
+test('with a code host that takes the token and has the same time, all is well', async () => {
+  const host = await startCodeHost({ tokens: { [TOKEN]: { login: 'octo', scopes: ['repo'] } } });
+  try {
+    const root = await registered();
+    const env = { RUNNER_CODE_HOST_API_URL: host.apiUrl };
+    const { troubles, findings } = await examined(root, { env }, []);
+    assert.equal(troubles, []);
+    const told = Object.fromEntries(findings.map(({ check, message }) => [check, message]));
+    assert.is(told.tokens, 'the token is taken by the code host');
+    assert.is(told.clock, 'the code host answers, and this clock agrees with its own');
+    assert.is(told.chats, 'no chat is set up: nobody is told');
+  } finally {
+    await host.close();
+  }
+});
+
+test('--offline asks nobody, and says what was left out', async () => {
+  const root = await registered();
+  const env = { RUNNER_CODE_HOST_API_URL: `http://127.0.0.1:${await freePort()}` };
+  const { stdout } = await run('runner-doctor', ['--offline', '--json'], { root, env });
+  assert.equal(JSON.parse(stdout).skipped, ['tokens', 'chats', 'clock']);
+  assert.equal((await examined(root, { env })).troubles, []);
+});
+
+test('a token that is refused or ends soon is told, and never shown', async () => {
+  const soon = new Date(Date.now() + 3.5 * 86_400_000).toISOString();
+  const expires = `${soon.slice(0, 10)} ${soon.slice(11, 19)} UTC`;
+  const host = await startCodeHost({
+    tokens: { [TOKEN]: { login: 'octo', scopes: null, expires } },
+  });
+  try {
+    const root = await registered();
+    const env = { RUNNER_CODE_HOST_API_URL: host.apiUrl };
+    const ending = await examined(root, { env }, []);
+    assert.is(ending.troubles.length, 1);
+    assert.match(
+      String(ending.troubles),
+      /^warning tokens: the token tk_[0-9a-f]{4}…[0-9a-f]{4} of shop ends in 3 days$/,
+    );
+    host.revoke(TOKEN);
+    const refused = await examined(root, { env }, []);
+    assert.is(refused.troubles.length, 1);
+    assert.match(
+      String(refused.troubles),
+      /^problem tokens: the code host refused the token tk_\S+ of 'shop' \(401: Bad credentials\)$/,
+    );
+    assert.is(
+      refused.findings.find(({ level }) => level === 'problem')?.mend,
+      'runner edit shop --token -',
+    );
+    assert.not.ok(JSON.stringify([ending, refused]).includes(TOKEN));
+  } finally {
+    await host.close();
+  }
+});
+
+test('a code host that does not answer is told for the tokens and for itself', async () => {
+  const root = await registered();
+  const port = await freePort();
+  const env = { RUNNER_CODE_HOST_API_URL: `http://127.0.0.1:${port}` };
+  const { troubles } = await examined(root, { env }, []);
+  const refused = `connection refused (connect ECONNREFUSED 127.0.0.1:${port})`;
+  assert.is(troubles.length, 2);
+  assert.match(
+    troubles[0] ?? '',
+    /^problem tokens: the token tk_\S+ of shop could not be tested: /,
+  );
+  assert.is(
+    troubles[1],
+    `problem clock: the code host http://127.0.0.1:${port} cannot be reached: ${refused}`,
+  );
+});
+
+test('a code host that hangs holds it up no longer than its time limits', async () => {
+  const root = await registered();
+  const silent = createSilent(() => {});
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', () => resolve()));
+  const { port } = silent.address() as AddressInfo;
+  try {
+    const env = { RUNNER_CODE_HOST_API_URL: `http://127.0.0.1:${port}` };
+    const { troubles } = await examined(root, { env, timeout: 40_000 }, []);
+    assert.is(troubles.length, 2);
+    for (const trouble of troubles) assert.match(trouble, /no complete answer within 10 s$/);
+  } finally {
+    silent.close();
+  }
+});
+
+test("a clock that differs from the code host's is told, by how much and which way", async () => {
+  const root = temporaryFolder('doctor');
+  for (const [offset, expected] of [
+    [-120, /^warning clock: this clock is (?:119|12[01]) s ahead of the code host's$/],
+    [3_600, /^problem clock: this clock is 3(?:599|60[01]) s behind the code host's$/],
+  ] as const) {
+    const server = createServer((_, response) => {
+      response.setHeader('date', new Date(Date.now() + offset * 1000).toUTCString());
+      response.end('{}');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
+    const { port } = server.address() as AddressInfo;
+    const env = { RUNNER_CODE_HOST_API_URL: `http://127.0.0.1:${port}` };
+    const { troubles } = await examined(root, { env }, []);
+    server.close();
+    server.closeAllConnections();
+    assert.is(troubles.length, 1);
+    assert.match(troubles[0] ?? '', expected);
+  }
+});
+
+test('a chat that is half set up, or that cannot be reached, is told', async () => {
+  const host = await startCodeHost({ tokens: {} });
+  try {
+    const root = temporaryFolder('doctor');
+    const env = {
+      RUNNER_CODE_HOST_API_URL: host.apiUrl,
+      RUNNER_TELEGRAM_API_URL: `http://127.0.0.1:${await freePort()}`,
+    };
+    put(root, 'config.yml', 'notify:\n  telegram_chat_id: "-100123"\n');
+    const half = await examined(root, { env }, []);
+    assert.equal(half.troubles, ['warning chats: telegram lacks telegram_bot_token']);
+    put(
+      root,
+      'config.yml',
+      'notify:\n  telegram_chat_id: "-100123"\n  telegram_bot_token: "123:abcdefghijklmnopqrstuvwxyz"\n',
+    );
+    const silent = await examined(root, { env }, []);
+    assert.is(silent.troubles.length, 1);
+    assert.match(silent.troubles[0] ?? '', /^problem chats: telegram does not take messages/);
+    assert.not.ok(JSON.stringify(silent).includes('abcdefghijkl'));
+    put(root, 'config.yml', 'notify: {channel: smoke}\n');
+    const broken = await examined(root, { env }, []);
+    assert.ok(
+      broken.troubles.some((each) =>
+        each.startsWith('problem chats: the chats could not be asked: '),
+      ),
+    );
+  } finally {
+    await host.close();
+  }
+});
+
+test.run();
