@@ -25,6 +25,7 @@ const KIND_OF_NAME: Readonly<Record<string, string>> = {
   apps: 'app',
   deploy: 'deploy',
   'deploy-id': 'deploy',
+  ids: 'message',
   instance: 'instance',
   project: 'app',
   to: 'previous',

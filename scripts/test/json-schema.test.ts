@@ -1,9 +1,10 @@
 /** The published JSON Schemas and the checks at run time take and refuse the same files. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { readYaml } from '@runner/common/config';
 import { readDeployFile } from '@runner/common/deploy-file';
 import { Failure } from '@runner/common/failure';
+import type { Tree } from '@runner/common/schema';
 import { codeHostOf, maxDeployRetries, notifySettingsOf } from '@runner/common/settings';
 import { distFolder } from '@runner/testing/run';
 import { Ajv, type ValidateFunction } from 'ajv';
@@ -200,6 +201,36 @@ test('examples of config.yml are taken, and refused, by both', () => {
   for (const value of CONFIG_INVALID) {
     assert.is.not(configRefusal(value), null, JSON.stringify(value));
     assert.not.ok(configSchema(value), JSON.stringify(value));
+  }
+});
+
+/** A file's values as an editor sees them. */
+function plainValue(tree: Tree): unknown {
+  if (tree.kind === 'list') return tree.items.map(plainValue);
+  if (tree.kind === 'scalar') return tree.value;
+  return Object.fromEntries(tree.entries.map(({ key, value }) => [key, plainValue(value)]));
+}
+
+test('what the documents show as examples is taken by both', () => {
+  let folder = __dirname;
+  while (!existsSync(join(folder, 'pnpm-workspace.yaml'))) folder = dirname(folder);
+  const shown = readdirSync(join(folder, 'docs'))
+    .filter((file) => file.endsWith('.md'))
+    .flatMap((file) => {
+      const text = readFileSync(join(folder, 'docs', file), 'utf8');
+      const blocks = text.matchAll(
+        /```yaml\n(# yaml-language-server: .*?\/(\w+)\.schema\.json\n.*?)```/gs,
+      );
+      return [...blocks].map(([, example = '', schema]) => ({ example, schema }));
+    });
+  assert.equal([...new Set(shown.map(({ schema }) => schema))].sort(), ['config', 'deploy']);
+  for (const { example, schema } of shown) {
+    const bytes = Buffer.from(example);
+    const value = plainValue(readYaml(bytes, { name: 'docs', code: 'config_invalid' }));
+    const told = schema === 'deploy' ? deployRefusal(value) : configRefusal(value);
+    assert.is(told, null, example);
+    const validate = schema === 'deploy' ? deploySchema : configSchema;
+    assert.ok(validate(value), JSON.stringify(validate.errors));
   }
 });
 

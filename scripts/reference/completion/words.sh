@@ -63,6 +63,13 @@ offer_deploys() {
   done
 }
 
+offer_messages() {
+  for path in "$root"/spool/notify/*.*.json "$root"/spool/notify/dead/*.*.json; do
+    name=${path##*/}
+    [ ! -f "$path" ] || offer "${name%%.*}" message
+  done
+}
+
 offer_versions() { # all|previous
   [ -f "$root/state/$app.json" ] || return 0
   awk -v which="$1" '
@@ -96,6 +103,7 @@ offer_kind() {
     deploy) [ -z "$app" ] || offer_deploys ;;
     version) [ -z "$app" ] || offer_versions all ;;
     previous) [ -z "$app" ] || offer_versions previous ;;
+    message) offer_messages ;;
     file) echo :files ;;
     folder) echo :folders ;;
   esac

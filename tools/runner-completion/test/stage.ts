@@ -28,6 +28,13 @@ export function newStage(): Stage {
     mkdirSync(join(root, 'apps/shop/instances', name), { recursive: true });
   mkdirSync(join(root, 'logs/deploys/shop'), { recursive: true });
   writeFileSync(join(root, 'logs/deploys/shop/a1b2c3d4.log'), '');
+  mkdirSync(join(root, 'spool/notify/dead'), { recursive: true });
+  for (const file of [
+    'mib0k3v1c-9f2e.telegram.json',
+    'telegram.json',
+    'dead/mib0k3v1e-9f2e.discord.json',
+  ])
+    writeFileSync(join(root, 'spool/notify', file), '');
   const bin = temporaryFolder('bin');
   writeFileSync(join(bin, 'runner-foo'), '#!/bin/sh\n');
   chmodSync(join(bin, 'runner-foo'), 0o755);

@@ -69,6 +69,7 @@ const CASES: readonly (readonly [typed: string, current: string, wanted: readonl
   ['runner list', '--output=', ['--output=human', '--output=json', '--output=yaml']],
   ['runner notify setup --channel', '', ['telegram', 'discord', 'both']],
   ['runner notify queue', '', ['list', 'show', 'retry', 'drop']],
+  ['runner notify queue retry', '', ['mib0k3v1c-9f2e', 'mib0k3v1e-9f2e']],
   ['runner completion', '', ['bash', 'zsh', 'fish']],
   ['runner add --token-file', '', [':files']],
   ['runner add', '--token-file=', [':files']],
