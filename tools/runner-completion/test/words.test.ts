@@ -10,11 +10,13 @@ import { isInstalled, newStage, shellEnvironment } from './stage.ts';
 
 const stage = newStage();
 const env = shellEnvironment(stage);
-let program: string | undefined;
+let program: Promise<string> | undefined;
 
-async function source(): Promise<string> {
-  const { stdout } = await run('runner-completion', ['bash']);
-  program ??= /<<'(\w+)'\n(.*?)\n\1\n/s.exec(stdout)?.[2] ?? '';
+/** Its text, asked once. */
+function source(): Promise<string> {
+  program ??= run('runner-completion', ['bash']).then(
+    ({ stdout }) => /<<'(\w+)'\n(.*?)\n\1\n/s.exec(stdout)?.[2] ?? '',
+  );
   return program;
 }
 
