@@ -21,7 +21,7 @@ _runner_foreign() {
 }
 
 _runner() {
-  local words=() piece joined='' line current cut='' before value
+  local words=() piece joined='' line current cut='' before value action
   COMPREPLY=()
   # bash takes --option=value apart, and leaves quotes as they are.
   for piece in "${COMP_WORDS[@]:0:COMP_CWORD+1}"; do
@@ -49,9 +49,9 @@ _runner() {
         return
         ;;
       :files | :folders)
+        if [[ $line == :files ]]; then action='file'; else action='directory'; fi
         compopt -o filenames 2>/dev/null
-        line=${line/:files/-f}
-        mapfile -t COMPREPLY < <(compgen "${line/:folders/-d}" -- "$value")
+        mapfile -t COMPREPLY < <(compgen -A "$action" -- "$value")
         if [[ -z $cut && -n $before ]]; then COMPREPLY=("${COMPREPLY[@]/#/$before}"); fi
         ;;
       *)

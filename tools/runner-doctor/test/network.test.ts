@@ -137,8 +137,13 @@ test('a chat that is half set up, or that cannot be reached, is told', async () 
     assert.is(silent.troubles.length, 1);
     assert.match(silent.troubles[0] ?? '', /^problem chats: telegram does not take messages/);
     assert.not.ok(JSON.stringify(silent).includes('abcdefghijkl'));
-    put(root, 'config.yml', 'notify: {channel: smoke}\n');
-    const broken = await examined(root, { env }, []);
+    put(root, 'config.yml', 'notify: {channel: smoke}\ncode_host_api_url: []\n');
+    const broken = await examined(root, { env: {} }, []);
+    assert.ok(
+      broken.troubles.includes(
+        'warning clock: the code host cannot be asked: config.yml is not valid',
+      ),
+    );
     assert.ok(
       broken.troubles.some((each) =>
         each.startsWith('problem chats: the chats could not be asked: '),

@@ -19,7 +19,12 @@ export async function clock({ io, paths }: Patient): Promise<readonly Found[]> {
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     // The check of config.yml says what is wrong with it.
-    return [warning('the code host cannot be asked: config.yml is not valid', 'runner doctor')];
+    return [
+      warning(
+        'the code host cannot be asked: config.yml is not valid',
+        `\${EDITOR:-vi} ${shellWord(paths.config)}`,
+      ),
+    ];
   }
   const before = io.now().getTime();
   let answer: HttpAnswer;
