@@ -65,6 +65,7 @@ const CASES: readonly (readonly [typed: string, current: string, wanted: readonl
   ['runner rollback blog --instance', '', []],
   ['runner audit emit DeployStarted --project shop --version', '', ['v3', 'v2', 'feature/x', 'v1']],
   ['runner audit emit --project shop --deploy-id', '', ['a1b2c3d4']],
+  ['runner debug log shop --deploy', '', ['a1b2c3d4']],
   ['runner audit emit', '', ['DeployStarted', 'DeploySuccess', 'DeployFailure', 'RollbackSuccess']],
   ['runner list -o', '', ['human', 'json', 'yaml']],
   ['runner list --output', 'j', ['human', 'json', 'yaml']],
