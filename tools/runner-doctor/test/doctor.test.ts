@@ -92,7 +92,11 @@ test('folders and files that others can write or read are told, and what is told
     ['state', 0o770, `problem folders: ${at('state')} can be written by others`],
     ['state', 0o750, `warning folders: ${at('state')} can be read by others`],
     ['state/shop.json', 0o644, `warning folders: ${at('state/shop.json')} can be read by others`],
-    ['config.yml', 0o604, `problem folders: others may read the secrets in ${at('config.yml')}`],
+    [
+      'config.yml',
+      0o604,
+      `problem folders: ${at('config.yml')} holds secrets that others may read`,
+    ],
     [
       'logs/deploy-events.jsonl',
       0o642,
@@ -119,10 +123,23 @@ test('what belongs to another user is told, and what is told mends it', async ()
   const root = await registered();
   for (const path of ['state/shop.json', 'locks']) {
     chownSync(join(root, path), NOBODY, NOBODY);
-    await mended(
-      root,
-      `problem folders: ${join(root, path)} belongs to user 65534, the root to user 0`,
-    );
+    const what = `${join(root, path)} belongs to another user (uid 65534)`;
+    await mended(root, `problem folders: ${what}`);
+  }
+});
+
+test('what root left in the folder of another account is told, and what is told mends it', async () => {
+  if (!isRoot) return leftOut('giving files away needs root');
+  const root = await registered();
+  await shell(
+    `chown -R ${NOBODY}:${NOBODY} "$RUNNER_ROOT" && mkdir "$RUNNER_ROOT/logs" && chown ${NOBODY} "$RUNNER_ROOT/logs"`,
+    { root },
+  );
+  assert.equal((await examined(root)).troubles, []);
+  for (const path of ['state/shop.json', 'mkey']) {
+    chownSync(join(root, path), 0, 0);
+    const what = `${join(root, path)} belongs to user 0, the root to user 65534`;
+    await mended(root, `problem folders: ${what}`);
   }
 });
 
@@ -153,7 +170,7 @@ test('a link in the place of a file is told', async () => {
   symlinkSync('elsewhere', join(root, 'config.yml'));
   const { troubles } = await examined(root);
   assert.equal(troubles, [
-    `problem folders: ${root}/config.yml is a link, which is not followed`,
+    `problem folders: ${root}/config.yml is a symbolic link`,
     `problem config: cannot read ${root}/config.yml: it is a symbolic link`,
   ]);
 });

@@ -1,19 +1,19 @@
 /**
  * Whether the folders and files under the root belong to one account and are closed to others, and
- * whether nobody else can replace them from above.
+ * whether nobody else can replace them from above: by the guards of `runner debug last-error`, and
+ * what they let through that a timer of the account would stumble over.
  */
 import { lstatSync, realpathSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { appNames } from '@runner/common/apps';
-import { configExposure } from '@runner/common/exposure';
 import { systemFailure } from '@runner/common/failure';
+import { trippedGuards } from '@runner/common/guards';
+import { mkeyFile } from '@runner/common/key-file';
 import type { Paths } from '@runner/common/paths';
 import { type Found, orWell, type Patient, problem, shellWord, warning } from '../finding.ts';
 
-/** Any bit of the group or of others. */
-const OTHERS = 0o077;
-const OTHERS_WRITE = 0o022;
-const STICKY = 0o1000;
+/** What others may do that is no matter of writing. */
+const OTHERS_READ = 0o055;
 
 /** What is there; undefined for what is not. */
 function look(path: string): Stats | undefined {
@@ -25,113 +25,68 @@ function look(path: string): Stats | undefined {
 }
 
 export function folders({ io, paths }: Patient): readonly Found[] {
-  const root = look(paths.root);
-  if (root === undefined)
+  if (look(paths.root) === undefined)
     return [
       warning(
         `there is nothing at ${paths.root} yet: the first app makes it`,
         'runner add --repo <OWNER/NAME> --branch <BRANCH>',
       ),
     ];
-  const real = realpathSync(paths.root);
-  const account = lstatSync(real).uid;
-  if (!lstatSync(real).isDirectory())
+  const root = lstatSync(realpathSync(paths.root));
+  if (!root.isDirectory())
     return [problem(`${paths.root} is not a folder`, `ls -ld ${shellWord(paths.root)}`)];
-  if (io.uid !== 0 && io.uid !== account)
+  if (io.uid !== 0 && io.uid !== root.uid)
     return [
       problem(
-        `${paths.root} belongs to user ${account}, and this is user ${io.uid}`,
-        `sudo -u '#${account}' runner doctor`,
+        `${paths.root} belongs to user ${root.uid}, and this is user ${io.uid}`,
+        `sudo -u '#${root.uid}' runner doctor`,
       ),
     ];
-  const inside = [...foldersOf(paths), ...filesOf(paths)];
+  const states = appNames(paths).map((app) => paths.state(app));
+  const spools = [paths.notifySpool, paths.auditSpool];
+  const apart = [paths.locksDir, join(paths.root, 'apps'), dirname(paths.notifySpool), ...spools];
+  const inside = [
+    paths.stateDir,
+    paths.logsDir,
+    ...apart,
+    paths.auditLog,
+    paths.fetchLog,
+    ...states,
+  ];
+  const mkey = mkeyFile(paths, io.env);
+  const tripped = trippedGuards(paths, inside, io).filter(
+    // The check of the keys tells of an open master key.
+    ({ guard, path }) => guard !== 'readable' || path !== mkey,
+  );
+  const told = new Set(tripped.map(({ path }) => path));
   return orWell(
     [
-      ...above(real, account),
-      ...inside.flatMap((path) => judged(path, account, paths)),
-      ...closed(paths),
+      ...tripped.map(({ why, mend }) => problem(why, mend)),
+      ...[paths.config, mkey, ...inside]
+        .filter((path) => !told.has(path))
+        .flatMap((path) => misowned(path, root.uid, paths)),
+      ...[paths.stateDir, ...spools].flatMap((path) => open(path, '700')),
+      ...states.flatMap((path) => open(path, '600')),
     ],
     `${paths.root} and what is in it belong to one user, and are closed to others`,
   );
 }
 
-function foldersOf(paths: Paths): string[] {
-  const spools = [paths.notifySpool, paths.auditSpool];
+/** A file of root is trusted, but the account that the root belongs to cannot read it. */
+function misowned(path: string, account: number, paths: Paths): Found[] {
+  const owner = look(path)?.uid;
+  if (owner === undefined || owner === account || !path.startsWith(`${paths.root}/`)) return [];
   return [
-    dirname(paths.notifySpool),
-    ...spools,
-    paths.stateDir,
-    paths.logsDir,
-    paths.locksDir,
-  ].concat(join(paths.root, 'apps'));
-}
-
-/** Files that no link may stand for: they are never followed. */
-function filesOf(paths: Paths): string[] {
-  const states = appNames(paths).map((app) => paths.state(app));
-  return [paths.config, paths.mkey, paths.auditLog, paths.fetchLog, ...states];
-}
-
-/** The folders from the root up to `/`: who can write there can put another root in its place. */
-function above(path: string, account: number): Found[] {
-  const stat = lstatSync(path);
-  const at = shellWord(path);
-  const found: Found[] = [];
-  if (stat.uid !== 0 && stat.uid !== account)
-    found.push(
-      problem(
-        `${path} belongs to user ${stat.uid}, who could replace what is in it`,
-        `chown root ${at}`,
-      ),
-    );
-  // In a sticky folder, as /tmp is one, nobody replaces what is another's.
-  if ((stat.mode & OTHERS_WRITE) !== 0 && (stat.mode & STICKY) === 0)
-    found.push(problem(`${path} can be written by others`, `chmod go-w ${at}`));
-  return dirname(path) === path ? found : [...above(dirname(path), account), ...found];
-}
-
-function judged(path: string, account: number, paths: Paths): Found[] {
-  const stat = look(path);
-  if (stat === undefined) return [];
-  const at = shellWord(path);
-  if (stat.isSymbolicLink())
-    return [problem(`${path} is a link, which is not followed`, `ls -l ${at}`)];
-  const found: Found[] = [];
-  if (stat.uid !== account)
-    found.push(
-      problem(
-        `${path} belongs to user ${stat.uid}, the root to user ${account}`,
-        `chown --reference=${shellWord(paths.root)} ${at}`,
-      ),
-    );
-  if ((stat.mode & OTHERS_WRITE) !== 0)
-    found.push(problem(`${path} can be written by others`, `chmod go-w ${at}`));
-  return found;
-}
-
-/** What others may not read. The check of the keys tells of an open master key. */
-function closed(paths: Paths): Found[] {
-  const exposure = configExposure(paths);
-  const states = appNames(paths).map((app) => [paths.state(app), '600'] as const);
-  const secret = [
-    [paths.stateDir, '700'],
-    [paths.notifySpool, '700'],
-    [paths.auditSpool, '700'],
-    ...states,
-  ] as const;
-  return [
-    ...(exposure
-      ? [
-          problem(
-            `others may read the secrets in ${paths.config}`,
-            `chmod 600 ${shellWord(paths.config)}`,
-          ),
-        ]
-      : []),
-    ...secret.flatMap(([path, mode]) => {
-      const stat = look(path);
-      if (stat === undefined || (stat.mode & OTHERS & ~OTHERS_WRITE) === 0) return [];
-      return [warning(`${path} can be read by others`, `chmod ${mode} ${shellWord(path)}`)];
-    }),
+    problem(
+      `${path} belongs to user ${owner}, the root to user ${account}`,
+      `chown --reference=${shellWord(paths.root)} ${shellWord(path)}`,
+    ),
   ];
+}
+
+/** What others need not read, although no secret lies open in it. */
+function open(path: string, mode: string): Found[] {
+  const stat = look(path);
+  if (stat === undefined || (stat.mode & OTHERS_READ) === 0) return [];
+  return [warning(`${path} can be read by others`, `chmod ${mode} ${shellWord(path)}`)];
 }

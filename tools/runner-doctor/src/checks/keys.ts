@@ -2,7 +2,8 @@
 import { existsSync } from 'node:fs';
 import { type AppState, visitApps } from '@runner/common/apps';
 import { Failure } from '@runner/common/failure';
-import { type Keyring, mkeyFile, readKeyring } from '@runner/common/keyring';
+import { mkeyFile } from '@runner/common/key-file';
+import { type Keyring, readKeyring } from '@runner/common/keyring';
 import { keyIdOf, open } from '@runner/common/vault';
 import { type Found, orWell, type Patient, problem, shellWord, warning } from '../finding.ts';
 
