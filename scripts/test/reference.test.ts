@@ -187,6 +187,18 @@ test('the page of the audit log describes every field that emit writes', async (
   for (const field of fields) assert.match(page, new RegExp(`^${field}\\n\\w`, 'm'), field);
 });
 
+test('the page of the audit log and docs/audit-log.md describe the same fields', () => {
+  const page = plain(readFileSync(join(man, 'man5/runner-audit-log.5'), 'utf8'));
+  const inPage = [...page.matchAll(/^([a-z_]+)\n\w/gm)].map(([, field]) => field);
+  const document = readFileSync(join(checkout(), 'docs/audit-log.md'), 'utf8');
+  const table = document.split('## Fields')[1]?.split('\n## ')[0] ?? '';
+  const cells = [...table.matchAll(/^\| (`.*?) \|/gm)].map(([, cell]) => cell ?? '');
+  const inDocument = cells.flatMap((cell) =>
+    [...cell.matchAll(/`(\w+)`/g)].map(([, field]) => field),
+  );
+  assert.equal(inPage, inDocument);
+});
+
 test('docs/commands.md is what the definitions say: npm run docs', () => {
   const made = readFileSync(join(distFolder(), 'share/doc/runner/commands.md'), 'utf8');
   const same = readFileSync(join(checkout(), 'docs/commands.md'), 'utf8') === made;

@@ -42,7 +42,7 @@ function look(path: string): Stats | undefined {
 }
 
 /** A path as a word of a shell. */
-function word(path: string): string {
+export function word(path: string): string {
   return /^[A-Za-z0-9_/.,:@%+=-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 

@@ -1,5 +1,6 @@
 /** Runs all checks at once, and puts what they find in order. */
 import { Failure, systemFailure } from '@runner/common/failure';
+import { word } from '@runner/common/guards';
 import type { Io } from '@runner/common/io';
 import { DEFAULT_ROOT, type Paths } from '@runner/common/paths';
 import { chats } from './checks/chats.ts';
@@ -23,7 +24,6 @@ import {
   type Found,
   type Patient,
   problem,
-  shellWord,
 } from './finding.ts';
 
 const OF_NAME: Readonly<Record<CheckName, Check>> = {
@@ -83,5 +83,5 @@ function rooted(found: Found, { io, paths }: Patient): Found {
   const { mend } = found;
   const ours = mend !== null && /^(?:sudo (?:-u '#\d+' )?)?runner /.test(mend);
   const known = paths.root === DEFAULT_ROOT || (io.env.RUNNER_ROOT && !mend?.startsWith('sudo '));
-  return ours && !known ? { ...found, mend: `${mend} --root ${shellWord(paths.root)}` } : found;
+  return ours && !known ? { ...found, mend: `${mend} --root ${word(paths.root)}` } : found;
 }

@@ -74,8 +74,3 @@ export const problem = (message: string, mend: string): Found => ({
 export function orWell(findings: readonly Found[], message: string): readonly Found[] {
   return findings.length > 0 ? findings : [ok(message)];
 }
-
-/** A path or name as a word of a shell. */
-export function shellWord(text: string): string {
-  return /^[A-Za-z0-9_/.,:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}

@@ -1,9 +1,10 @@
 /** Whether the code host can be reached, and this clock is right by its Date header. */
 import { readConfig } from '@runner/common/config';
 import { Failure } from '@runner/common/failure';
+import { word } from '@runner/common/guards';
 import { type HttpAnswer, send } from '@runner/common/http';
 import { codeHostOf } from '@runner/common/settings';
-import { type Found, ok, type Patient, problem, shellWord, warning } from '../finding.ts';
+import { type Found, ok, type Patient, problem, warning } from '../finding.ts';
 
 const TIMEOUT = 10_000;
 const BODY_MAX = 1_048_576;
@@ -22,7 +23,7 @@ export async function clock({ io, paths }: Patient): Promise<readonly Found[]> {
     return [
       warning(
         'the code host cannot be asked: config.yml is not valid',
-        `\${EDITOR:-vi} ${shellWord(paths.config)}`,
+        `\${EDITOR:-vi} ${word(paths.config)}`,
       ),
     ];
   }
@@ -39,7 +40,7 @@ export async function clock({ io, paths }: Patient): Promise<readonly Found[]> {
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const what = `the code host ${apiUrl} cannot be reached: ${error.message}`;
-    return [problem(what, `curl -sSI ${shellWord(apiUrl)}`)];
+    return [problem(what, `curl -sSI ${word(apiUrl)}`)];
   }
   const theirs = Date.parse(answer.headers.date ?? '');
   if (Number.isNaN(theirs)) return [ok('the code host answers, but does not tell its time')];

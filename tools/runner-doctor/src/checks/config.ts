@@ -1,6 +1,7 @@
 /** Whether config.yml can be read, every key that is used is legal, and none is misspelt. */
 import { readConfig } from '@runner/common/config';
 import { Failure } from '@runner/common/failure';
+import { word } from '@runner/common/guards';
 import type { ObjectSchema, Tree } from '@runner/common/schema';
 import {
   CONFIG_SCHEMA,
@@ -8,10 +9,10 @@ import {
   maxDeployRetries,
   notifySettingsOf,
 } from '@runner/common/settings';
-import { type Found, ok, orWell, type Patient, problem, shellWord, warning } from '../finding.ts';
+import { type Found, ok, orWell, type Patient, problem, warning } from '../finding.ts';
 
 export function config({ io, paths }: Patient): readonly Found[] {
-  const edit = (line: number) => `\${EDITOR:-vi} +${line} ${shellWord(paths.config)}`;
+  const edit = (line: number) => `\${EDITOR:-vi} +${line} ${word(paths.config)}`;
   try {
     const file = readConfig(paths);
     codeHostOf(file, io.env);

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { type AppSummary, summaryOf } from '@runner/common/app-summary';
 import { type AppState, listApps } from '@runner/common/apps';
 import { isThere, namesIn } from '@runner/common/files';
+import { word } from '@runner/common/guards';
 import type { Paths } from '@runner/common/paths';
 import { retriesFor } from '@runner/common/retries';
-import { type Found, ok, orWell, type Patient, problem, shellWord, warning } from '../finding.ts';
+import { type Found, ok, orWell, type Patient, problem, warning } from '../finding.ts';
 
 /** A temporary file of a killed command is told after this many milliseconds. */
 const STRAY_AGE = 3_600_000;
@@ -49,7 +50,7 @@ function unfinished(paths: Paths, { app, state }: AppSummary): Found[] {
     .filter((name) => name.startsWith('.tmp-'))
     .map((name) => {
       const path = join(releases, name);
-      return warning(`${path} was left by a deploy that died`, `rm -rf ${shellWord(path)}`);
+      return warning(`${path} was left by a deploy that died`, `rm -rf ${word(path)}`);
     });
 }
 
@@ -79,5 +80,5 @@ function strayFiles(folder: string, now: Date): Found[] {
         now.getTime() - (lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now.getTime()) >
         STRAY_AGE,
     )
-    .map((path) => warning(`${path} was left by a command that died`, `rm ${shellWord(path)}`));
+    .map((path) => warning(`${path} was left by a command that died`, `rm ${word(path)}`));
 }

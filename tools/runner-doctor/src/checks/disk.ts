@@ -2,7 +2,8 @@
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { systemCode, systemFailure } from '@runner/common/failure';
-import { type Found, orWell, type Patient, problem, shellWord, warning } from '../finding.ts';
+import { word } from '@runner/common/guards';
+import { type Found, orWell, type Patient, problem, warning } from '../finding.ts';
 
 const MIB = 1_048_576;
 /** Less is a problem: `deploy` itself keeps 16 MiB and four times the repository free. */
@@ -16,7 +17,7 @@ export function disk({ paths }: Patient): readonly Found[] {
   const at = existing(paths.root);
   const { bavail, blocks, bsize, ffree, files } = statfsSync(at);
   const free = bavail * bsize;
-  const where = shellWord(at);
+  const where = word(at);
   const mend = `du -xh --max-depth=2 ${where} | sort -h | tail`;
   const size =
     free < 10_240 * MIB ? `${Math.floor(free / MIB)} MiB` : `${Math.floor(free / MIB / 1024)} GiB`;

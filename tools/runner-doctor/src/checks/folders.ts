@@ -7,10 +7,10 @@ import { lstatSync, realpathSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { appNames } from '@runner/common/apps';
 import { systemFailure } from '@runner/common/failure';
-import { trippedGuards } from '@runner/common/guards';
+import { trippedGuards, word } from '@runner/common/guards';
 import { mkeyFile } from '@runner/common/key-file';
 import type { Paths } from '@runner/common/paths';
-import { type Found, orWell, type Patient, problem, shellWord, warning } from '../finding.ts';
+import { type Found, orWell, type Patient, problem, warning } from '../finding.ts';
 
 /** What others may do that is no matter of writing. */
 const OTHERS_READ = 0o055;
@@ -34,7 +34,7 @@ export function folders({ io, paths }: Patient): readonly Found[] {
     ];
   const root = lstatSync(realpathSync(paths.root));
   if (!root.isDirectory())
-    return [problem(`${paths.root} is not a folder`, `ls -ld ${shellWord(paths.root)}`)];
+    return [problem(`${paths.root} is not a folder`, `ls -ld ${word(paths.root)}`)];
   if (io.uid !== 0 && io.uid !== root.uid)
     return [
       problem(
@@ -79,7 +79,7 @@ function misowned(path: string, account: number, paths: Paths): Found[] {
   return [
     problem(
       `${path} belongs to user ${owner}, the root to user ${account}`,
-      `chown --reference=${shellWord(paths.root)} ${shellWord(path)}`,
+      `chown --reference=${word(paths.root)} ${word(path)}`,
     ),
   ];
 }
@@ -88,5 +88,5 @@ function misowned(path: string, account: number, paths: Paths): Found[] {
 function open(path: string, mode: string): Found[] {
   const stat = look(path);
   if (stat === undefined || (stat.mode & OTHERS_READ) === 0) return [];
-  return [warning(`${path} can be read by others`, `chmod ${mode} ${shellWord(path)}`)];
+  return [warning(`${path} can be read by others`, `chmod ${mode} ${word(path)}`)];
 }

@@ -2,10 +2,11 @@
 import { existsSync } from 'node:fs';
 import { type AppState, visitApps } from '@runner/common/apps';
 import { Failure } from '@runner/common/failure';
+import { word } from '@runner/common/guards';
 import { mkeyFile } from '@runner/common/key-file';
 import { type Keyring, readKeyring } from '@runner/common/keyring';
 import { keyIdOf, open } from '@runner/common/vault';
-import { type Found, orWell, type Patient, problem, shellWord, warning } from '../finding.ts';
+import { type Found, orWell, type Patient, problem, warning } from '../finding.ts';
 
 /** Where systemd keeps the credential that its services are given: no command that is typed gets it. */
 const CREDENTIALS = ['/etc/credstore/runner-mkey', '/etc/credstore.encrypted/runner-mkey'];
@@ -22,11 +23,11 @@ export function keys({ io, paths }: Patient): readonly Found[] {
       unreadable.push(
         problem(
           failure.message,
-          `install -m 600 <BACKUP>/state/${app}.json ${shellWord(paths.state(app))}`,
+          `install -m 600 <BACKUP>/state/${app}.json ${word(paths.state(app))}`,
         ),
       ),
   );
-  const path = shellWord(mkeyFile(paths, io.env));
+  const path = word(mkeyFile(paths, io.env));
   let keyring: Keyring | undefined;
   try {
     keyring = readKeyring(paths, io.env);
