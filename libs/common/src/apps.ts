@@ -23,7 +23,7 @@ export interface InstanceState {
   previous: Deployed[];
 }
 
-/** A deploy that is running, or was when its process died. */
+/** A deploy or a rollback by hand that is running, or was when its process died. */
 export interface Deploying {
   deploy_id: string;
   pid: number;
@@ -34,6 +34,27 @@ export interface Deploying {
   version: string;
   instance: string;
   stage: string;
+  /** Instances that may have been stopped or switched so far. */
+  touched?: string[];
+  /** Set by a rollback by hand: the release that each instance goes to. */
+  rollback?: Record<string, string>;
+  /** Which channels hear of it. */
+  notify?: string;
+  /** Head of the branch, which is held when it is deployed to not all instances. */
+  passed_over?: string;
+  /** Why it fails, from the moment that is known until it is recorded. */
+  failed?: { stage: string; error: string; blame: string };
+}
+
+/** The newest failure of a deploy or rollback; it stays when a later one succeeds. */
+export interface LastFailure {
+  version: string;
+  commit: string;
+  deploy_id: string;
+  stage: string;
+  /** Its first line. */
+  error: string;
+  at: string;
 }
 
 /** One app. Fields that this version does not know survive a rewrite. */
@@ -49,6 +70,7 @@ export interface AppState {
   /** Failures of one commit in a row. */
   failures: { commit: string; count: number; last_at: string; stage: string } | null;
   held: { commit: string; since: string; reason: string } | null;
+  last_failure?: LastFailure | null;
   deploying: Deploying | null;
   last_checked: string | null;
   [field: string]: unknown;
@@ -73,6 +95,14 @@ const FAILURE_SHAPE: Shape = {
   count: 'number',
   last_at: 'string',
   stage: 'string',
+};
+const LAST_FAILURE_SHAPE: Shape = {
+  version: 'string',
+  commit: 'string',
+  deploy_id: 'string',
+  stage: 'string',
+  error: 'string',
+  at: 'string',
 };
 const HELD_SHAPE: Shape = { commit: 'string', since: 'string', reason: 'string' };
 const DEPLOYING_SHAPE: Shape = {
@@ -129,6 +159,9 @@ function parseState(name: string, text: string): AppState {
     instances: instances as AppState['instances'],
     failures: optional(value.failures, FAILURE_SHAPE, bad) as AppState['failures'],
     held: optional(value.held, HELD_SHAPE, bad) as AppState['held'],
+    ...(value.last_failure !== undefined && {
+      last_failure: optional(value.last_failure, LAST_FAILURE_SHAPE, bad) as LastFailure | null,
+    }),
     deploying: optional(value.deploying, DEPLOYING_SHAPE, bad) as AppState['deploying'],
     last_checked: typeof value.last_checked === 'string' ? value.last_checked : null,
   });

@@ -218,33 +218,29 @@ export async function newestRecord(
 }
 
 /**
- * The newest event of a deploy that is one of these kinds: in the live log, the one rotated before it,
- * or among those that wait to be appended.
+ * The events of a deploy, newest first: in the live log, the one rotated before it, and among those
+ * that wait to be appended.
  */
-export function eventOfDeploy(
-  paths: Paths,
-  deployId: string,
-  kinds: readonly string[],
-): LogRecord | undefined {
-  const accept = (record: LogRecord | undefined) =>
-    record?.deploy_id === deployId && kinds.includes(String(kindOf(record))) ? record : undefined;
-  for (const name of namesIn(paths.auditSpool).filter((each) => each.includes(`-${deployId}-`))) {
-    const line = readIfThere(join(paths.auditSpool, name), LINE_MAX);
-    const found = line && accept(readRecord(line));
-    if (found) return found;
-  }
+export function eventsOfDeploy(paths: Paths, deployId: string): LogRecord[] {
+  const found: LogRecord[] = [];
+  const take = (line: Uint8Array | undefined) => {
+    const record = line && readRecord(line);
+    if (record?.deploy_id === deployId) found.push(record);
+  };
+  const waiting = namesIn(paths.auditSpool).filter((each) => each.includes(`-${deployId}-`));
+  for (const name of waiting.reverse()) take(readIfThere(join(paths.auditSpool, name), LINE_MAX));
   const plain = logFiles(paths).filter((path) => !path.endsWith('.gz'));
   for (const path of plain.slice(0, 2)) {
     const fd = openLog(path);
     if (fd === undefined) continue;
     try {
       for (const line of linesBackward(fd, Buffer.from(JSON.stringify(deployId)))) {
-        const found = accept(readRecord(line));
-        if (found) return found;
+        take(line);
+        if (found.some((record) => kindOf(record) === 'DeployStarted')) return found;
       }
     } finally {
       closeSync(fd);
     }
   }
-  return undefined;
+  return found;
 }

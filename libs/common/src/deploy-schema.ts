@@ -22,12 +22,16 @@ export const START_KEYS = {
   none: { needs: [], may: [] },
 } as const satisfies Record<string, { needs: readonly string[]; may: readonly string[] }>;
 
-const DURATION = '^[0-9]{1,9}(?:ms|s|m|h)?$';
+const DURATION = '^(?!0+(?:ms|s|m|h)?$)[0-9]{1,9}(?:ms|s|m|h)?$';
 const duration = (description: string): Schema => ({
   type: ['string', 'integer'],
   pattern: DURATION,
+  refused: [
+    ['^0+(?:ms|s|m|h)?$', 'must be longer than 0'],
+    ['^[0-9]{10,}(?:ms|s|m|h)?$', 'is too long: 24 days are the most'],
+  ],
   wanted: 'a time like 500ms, 30s, 5m or 1h',
-  numbers: [0, 999_999_999],
+  numbers: [1, 999_999_999],
   description,
 });
 const line = (description?: string): Schema => ({

@@ -3,7 +3,16 @@
  * file description, so it stays with this process after the helper has ended and the kernel drops
  * it however the process dies. The file is never unlinked: two holders would be possible.
  */
-import { closeSync, constants, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  writeSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { Failure, systemCode, systemFailure } from './failure.ts';
 import { makeFolder, readIfThere } from './files.ts';
@@ -94,6 +103,32 @@ export function holderOf(path: string): Holder {
     return value !== null && typeof value === 'object' ? (value as Holder) : {};
   } catch {
     return {};
+  }
+}
+
+/**
+ * Who holds a lock now, found out without taking it: the one that wrote itself into the file, if that
+ * process has the file open. Of another user's process only that it runs can be seen.
+ */
+export function liveHolder(path: string): (Holder & { pid: number }) | undefined {
+  const { pid, ...holder } = holderOf(path);
+  if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid < 1) return undefined;
+  try {
+    const open = readdirSync(`/proc/${pid}/fd`).some(
+      (fd) => linkAt(`/proc/${pid}/fd/${fd}`) === path,
+    );
+    return open ? { ...holder, pid } : undefined;
+  } catch (error) {
+    return systemCode(error) === 'EACCES' ? { ...holder, pid } : undefined;
+  }
+}
+
+function linkAt(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    // Closed meanwhile.
+    return undefined;
   }
 }
 

@@ -33,6 +33,8 @@ export type Schema =
       readonly pattern?: string;
       /** Says in words what `pattern` wants, after "must be". */
       readonly wanted?: string;
+      /** Texts that `pattern` would take, or that deserve words of their own: pattern and words. */
+      readonly refused?: readonly (readonly [pattern: string, words: string])[];
       readonly minLength?: number;
       /** Least and largest number that `pattern` takes when the value is written as a number. */
       readonly numbers?: readonly [least: number, largest: number];
@@ -126,6 +128,9 @@ function checkText(
     throw fail(`must be one of ${schema.enum.join(', ')}`);
   if (text.includes('\0')) throw fail('must not hold a NUL character');
   if (text.length < (schema.minLength ?? 0)) throw fail('must not be empty');
+  for (const [pattern, words] of schema.refused ?? []) {
+    if (new RegExp(pattern, 'u').test(text)) throw fail(words);
+  }
   if (schema.pattern !== undefined && !new RegExp(schema.pattern, 'u').test(text)) {
     throw fail(`must be ${schema.wanted ?? `a text like ${schema.pattern}`}`);
   }

@@ -188,6 +188,17 @@ const BAD: readonly (readonly [text: string, sentence: string])[] = [
   ['build: {timeout: 1.5}\n', `:1: build.timeout: ${TIME}`],
   ['build: {timeout: -5}\n', `:1: build.timeout: ${TIME}`],
   ['build: {timeout: 1d}\n', `:1: build.timeout: ${TIME}`],
+  ['build: {timeout: 0}\n', ':1: build.timeout: must be longer than 0'],
+  ['build:\n  timeout: 00h\n', ':2: build.timeout: must be longer than 0'],
+  [
+    'health:\n  cmd: x\n  interval: 0\n  timeout: 5s\n',
+    ':3: health.interval: must be longer than 0',
+  ],
+  ['health:\n  cmd: x\n  timeout: 0s\n', ':3: health.timeout: must be longer than 0'],
+  ['health:\n  cmd: x\n  within: 0ms\n', ':3: health.within: must be longer than 0'],
+  ['start: {type: process, run: x, timeout: 0m}\n', ':1: start.timeout: must be longer than 0'],
+  ['build: {timeout: 1234567890}\n', ':1: build.timeout: is too long: 24 days are the most'],
+  ['build: {timeout: 9999999999h}\n', ':1: build.timeout: is too long: 24 days are the most'],
   ['start: node x.js\n', ':1: start: must be a section, not a single value'],
   ['start: {run: x}\n', ':1: start: needs the key type'],
   [

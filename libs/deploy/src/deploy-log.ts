@@ -140,7 +140,8 @@ export function pruneLogs(
   const logs = namesIn(folder)
     .filter((name) => name.endsWith('.log'))
     .map((name) => join(folder, name))
-    .filter((path) => path !== keep)
-    .sort((a, b) => mtime(b) - mtime(a));
-  for (const path of logs.slice(KEPT - 1)) removeIfThere(path);
+    .filter((path) => path !== keep);
+  if (logs.length < KEPT) return;
+  const dated = logs.map((path) => ({ path, time: mtime(path) })).sort((a, b) => b.time - a.time);
+  for (const { path } of dated.slice(KEPT - 1)) removeIfThere(path);
 }

@@ -36,7 +36,14 @@ const SAFE = [
 export function git(
   io: Io,
   args: readonly string[],
-  options: { source?: Source; cwd: string; timeout?: number; signal?: AbortSignal },
+  options: {
+    source?: Source;
+    cwd: string;
+    timeout?: number;
+    signal?: AbortSignal;
+    /** What it reads on its standard input; nothing when absent. */
+    input?: string | Uint8Array;
+  },
 ): Promise<GitResult> {
   const env = gitEnvironment(io.env);
   const fd = options.source ? credential(options.source, env) : undefined;
@@ -47,9 +54,12 @@ export function git(
       cwd: options.cwd,
       env,
       detached: true,
-      stdio: ['ignore', 'pipe', 'pipe', fd ?? 'ignore'],
+      stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', fd ?? 'ignore'],
     });
     if (fd !== undefined) closeSync(fd);
+    // git may end before it has read everything.
+    child.stdin?.on('error', () => {});
+    child.stdin?.end(options.input);
     const chunks: Buffer[] = [];
     let size = 0;
     let stderr = '';

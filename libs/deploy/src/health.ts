@@ -1,7 +1,4 @@
 /** Asking an instance whether it is healthy, until it is or its time is over. */
-import { get } from 'node:http';
-import { get as getSecure } from 'node:https';
-import { connect } from 'node:net';
 import type { Health } from '@runner/common/deploy-file';
 import { endingWords, succeeded } from './child.ts';
 import type { Started, Target } from './drivers/driver.ts';
@@ -68,8 +65,11 @@ function askUrl(
   return new Promise((resolve) => {
     const fail = (words: string, output = '') => resolve({ words: `${address} ${words}`, output });
     if (!URL.canParse(address)) return fail('is not an address');
-    const fetch = address.startsWith('https:') ? getSecure : get;
-    const request = fetch(
+    // Loaded here: a deploy without such a question has no need of them.
+    const { get } = process.getBuiltinModule(
+      address.startsWith('https:') ? 'node:https' : 'node:http',
+    );
+    const request = get(
       address,
       { signal: AbortSignal.timeout(timeout), agent: false },
       (response) => {
@@ -105,7 +105,7 @@ function askTcp(address: string, timeout: number): Promise<Finding> {
     if (!Number.isInteger(port) || port < 1 || port > 65_535) {
       return resolve({ words: `${address} is not host:port`, output: '' });
     }
-    const socket = connect({ host, port, timeout });
+    const socket = process.getBuiltinModule('node:net').connect({ host, port, timeout });
     const end = (finding: Finding) => {
       socket.destroy();
       resolve(finding);

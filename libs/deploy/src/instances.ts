@@ -3,14 +3,16 @@ import type { Deployed } from '@runner/common/apps';
 import type { DeployFile, Instance } from '@runner/common/deploy-file';
 import { switchTo } from './activate.ts';
 import { driverFor } from './drivers/choose.ts';
+import type { Driver, Started, Target } from './drivers/driver.ts';
 import { waitHealthy } from './health.ts';
 import { runHook } from './hooks.ts';
 import { fileOfRelease, type TargetParts, targetOf } from './instance-target.ts';
-import { type Job, markStage } from './job.ts';
+import type { Job } from './job.ts';
 import { partsOf, previousOf } from './job-target.ts';
 import { reported } from './reporter.ts';
 import { goBack } from './rollback.ts';
 import { asStepFailure, StepFailure } from './step.ts';
+import { markStage } from './under-way.ts';
 
 /** What became of the instances. */
 export interface Activation {
@@ -39,17 +41,14 @@ async function activateOne(job: Job, parts: TargetParts, switched: Instance[]): 
   if (job.signal.aborted)
     throw new StepFailure('switch', 'switch: was interrupted', '', 'operator');
   await runHook(job, parts, 'pre_switch');
-  markStage(job, 'switch');
+  markStage(job, 'switch', instance.name);
   await reported(job.reporter, `switch ${instance.name}`, async () => {
     // From here on something may have been stopped: a failure goes back.
     switched.push(instance);
     await stopOtherType(job, parts);
     switchTo(job.paths.app(job.app.app), instance.name, parts.release);
   });
-  markStage(job, 'start');
-  const started = await (target.start.type === 'none'
-    ? driver.start(target)
-    : reported(job.reporter, `start ${instance.name}`, () => driver.start(target)));
+  const started = await start(job, driver, target);
   const { health } = file;
   if (health) {
     markStage(job, 'health');
@@ -57,6 +56,12 @@ async function activateOne(job: Job, parts: TargetParts, switched: Instance[]): 
       waitHealthy(health, target, started),
     );
   }
+}
+
+async function start(job: Job, driver: Driver, target: Target): Promise<Started> {
+  if (target.start.type === 'none') return driver.start(target);
+  markStage(job, 'start');
+  return reported(job.reporter, `start ${target.instance.name}`, () => driver.start(target));
 }
 
 /** What the release before started in another way would go on beside the new one. */

@@ -1,6 +1,7 @@
 /** What of a deploy concerns one instance. */
 import type { AppState, Deployed } from '@runner/common/apps';
 import type { DeployFile, Instance } from '@runner/common/deploy-file';
+import { Failure } from '@runner/common/failure';
 import type { TargetParts } from './instance-target.ts';
 import type { Job } from './job.ts';
 
@@ -40,4 +41,23 @@ export function previousOfAll(app: AppState, names: readonly string[]): Deployed
   const own = names.map((name) => app.instances[name]?.current);
   const others = Object.values(app.instances).map(({ current }) => current);
   return [...own, ...others].find((version) => version) ?? null;
+}
+
+/**
+ * `.deploy.yml` with one instance alone, the one that was asked for.
+ * Throws `instance_not_found`.
+ */
+export function onlyInstance(
+  file: DeployFile,
+  name: string | undefined,
+  version: string,
+): DeployFile {
+  if (name === undefined) return file;
+  const instances = file.instances.filter((each) => each.name === name);
+  if (instances.length > 0) return { ...file, instances };
+  const known = file.instances.map((each) => each.name).join(', ');
+  throw new Failure(
+    'instance_not_found',
+    `.deploy.yml of ${version} has no instance '${name.slice(0, 80)}'; it has: ${known}`,
+  );
 }

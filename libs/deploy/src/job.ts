@@ -5,7 +5,6 @@ import { completeEvent, type DeployEvent } from '@runner/common/events';
 import { Failure } from '@runner/common/failure';
 import type { Io } from '@runner/common/io';
 import type { Paths } from '@runner/common/paths';
-import { changeApp } from '@runner/common/registry';
 import type { DeployLog } from './deploy-log.ts';
 import type { Notifier } from './notifier.ts';
 import type { Reporter } from './reporter.ts';
@@ -20,6 +19,10 @@ export interface Job {
   readonly commit: string;
   readonly version: string;
   readonly trigger: string;
+  /** Head of the branch, of which an operator chose to deploy something else, or only to some. */
+  readonly passedOver: string | undefined;
+  /** Only one instance was asked for: the others stay as they are. */
+  readonly partial: boolean;
   readonly signal: AbortSignal;
   readonly log: DeployLog;
   readonly redact: (text: string) => string;
@@ -71,13 +74,4 @@ export function recordAnyway(job: Pick<Job, 'paths' | 'reporter'>, event: Deploy
       );
     }
   }
-}
-
-/** Notes in the app's state how far the deploy is, so that a killed one can be told and cleaned up. */
-export function markStage(job: Job, stage: Stage): void {
-  job.stage = stage;
-  changeApp(job.paths, job.io, 'deploy', job.app.app, (app) => ({
-    ...app,
-    deploying: app.deploying && { ...app.deploying, stage },
-  }));
 }

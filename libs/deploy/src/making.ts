@@ -1,41 +1,53 @@
 /** Making the release: export, shared paths, build. Nothing of the running version is touched. */
 import type { DeployFile, Instance } from '@runner/common/deploy-file';
+import { exportCommit } from './export.ts';
 import { runHook } from './hooks.ts';
 import { targetOf } from './instance-target.ts';
-import { type Job, markStage } from './job.ts';
+import type { Job } from './job.ts';
 import { partsOf } from './job-target.ts';
 import {
-  exportCommit,
   finishRelease,
   freeReleaseName,
   linkShared,
+  makeTemporary,
   removeTree,
+  submoduleFolder,
   temporaryRelease,
 } from './release.ts';
 import { reported } from './reporter.ts';
 import type { Source } from './source.ts';
 import { asStepFailure, runStep, type Stage, shellStep } from './step.ts';
+import type { Submodule } from './submodules.ts';
+import { markStage } from './under-way.ts';
 
 /**
  * Exports and builds the commit in `.tmp-<deploy_id>` and renames it to a release; returns the
  * release's name. Throws a StepFailure; the unfinished folder is removed then.
  */
-export async function makeRelease(job: Job, source: Source, file: DeployFile): Promise<string> {
+export async function makeRelease(
+  job: Job,
+  source: Source,
+  file: DeployFile,
+  submodules: readonly Submodule[],
+): Promise<string> {
   const appPaths = job.paths.app(job.app.app);
   const temporary = temporaryRelease(appPaths, job.deployId);
   let stage: Stage = 'export';
   try {
-    markStage(job, stage);
     await reported(job.reporter, `export ${job.version}`, async () => {
+      makeTemporary(temporary);
       await exportCommit(source, job.commit, temporary);
+      for (const { path, commit, source: inner } of submodules) {
+        await exportCommit(inner, commit, submoduleFolder(temporary, path));
+      }
       const [first] = file.instances as [Instance];
       linkShared(temporary, appPaths.instance(first.name).shared, file.shared);
     });
     stage = 'build';
-    markStage(job, stage);
+    // Each mark is written durably: not for what takes no time.
+    if (hasBuild(file)) markStage(job, stage);
     await build(job, file, temporary);
     stage = 'release';
-    markStage(job, stage);
     const name = freeReleaseName(appPaths, job.io.now(), job.commit);
     finishRelease(temporary, appPaths.release(name));
     return name;
@@ -43,6 +55,10 @@ export async function makeRelease(job: Job, source: Source, file: DeployFile): P
     removeTree(temporary);
     throw asStepFailure(error, stage);
   }
+}
+
+function hasBuild({ build: { run }, hooks }: DeployFile): boolean {
+  return run.length + hooks.pre_build.length + hooks.post_build.length > 0;
 }
 
 async function build(job: Job, file: DeployFile, folder: string): Promise<void> {

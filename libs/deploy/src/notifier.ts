@@ -23,7 +23,8 @@ export interface Notifier {
 /** A deploy with `--no-notify`, or one whose app wants no notifications. */
 export const silent: Notifier = { tell: () => {}, finish: async () => [] };
 
-const CHANNEL: Readonly<Record<NotifyChoice, string>> = {
+/** What the notifier is told for each choice. */
+export const CHANNEL: Readonly<Record<NotifyChoice, string>> = {
   all: 'both',
   telegram: 'telegram',
   discord: 'discord',

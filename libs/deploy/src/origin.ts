@@ -1,4 +1,4 @@
-/** Opening an app's source: its address and token, and the newest commit there. */
+/** Opening an app's source: its address and its token. */
 import { openToken } from '@runner/common/app-token';
 import type { AppState } from '@runner/common/apps';
 import { readConfig } from '@runner/common/config';
@@ -6,7 +6,6 @@ import type { Io } from '@runner/common/io';
 import type { Paths } from '@runner/common/paths';
 import { redactor } from '@runner/common/secret';
 import { codeHostOf } from '@runner/common/settings';
-import { fetchBranch, remoteHead, versionOf } from './remote.ts';
 import type { Source } from './source.ts';
 
 /** What opening a source needs. */
@@ -35,11 +34,4 @@ export function sourceOf(
     signal,
   };
   return { source, redact: redactor(token ? [token] : []) };
-}
-
-/** Fetches the branch; the commit is the one that then stands at its head. */
-export async function fetchHead(source: Source): Promise<{ commit: string; version: string }> {
-  const head = await remoteHead(source);
-  const commit = await fetchBranch(source, head.url);
-  return { commit, version: versionOf(commit, commit === head.commit ? head.tag : undefined) };
 }

@@ -1,13 +1,12 @@
 /** How a deploy ends: its last events, the app's state, and what the command prints. */
 import type { AppState, Deployed } from '@runner/common/apps';
 import type { DeployFile } from '@runner/common/deploy-file';
-import { Failure } from '@runner/common/failure';
-import { changeApp } from '@runner/common/registry';
-import { countFailure } from './counting.ts';
+import { countFailure, lastFailure } from './counting.ts';
 import type { WayBack } from './instances.ts';
 import { eventOf, type Job, recordAnyway } from './job.ts';
 import { previousOfAll } from './job-target.ts';
 import type { StepFailure } from './step.ts';
+import { writeEnd } from './under-way.ts';
 
 /** The last object of `runner deploy --json`. */
 export interface Outcome {
@@ -37,19 +36,6 @@ function duration(job: Job): number {
   return Math.round(job.io.elapsed() - job.began);
 }
 
-/**
- * Writes how a deploy ended into the app's state. When that fails, `deploying` stays: the next
- * command finds the deploy's last event in the log and puts the state right.
- */
-function writeEnd(job: Job, change: (app: AppState) => AppState): void {
-  try {
-    changeApp(job.paths, job.io, 'deploy', job.app.app, change);
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    job.reporter.note(`${error.message}; the next command puts the state right (${error.code})`);
-  }
-}
-
 /** Records a success: the event first, since from it a state that was not written can be mended. */
 export function concludeSuccess(job: Job, file: DeployFile, release: string): Outcome {
   const names = file.instances.map((instance) => instance.name);
@@ -70,7 +56,7 @@ export function concludeSuccess(job: Job, file: DeployFile, release: string): Ou
     deployed_at: event.timestamp,
     deploy_id: job.deployId,
   };
-  writeEnd(job, (app) => succeededState(app, names, deployed, file.keep));
+  writeEnd(job, (app) => succeededState(app, names, deployed, file.keep, job.passedOver));
   job.notifier.tell(event);
   return {
     app: job.app.app,
@@ -86,15 +72,30 @@ export function concludeSuccess(job: Job, file: DeployFile, release: string): Ou
   };
 }
 
-/** The state after a success: a version for these instances, nothing that failed or is held. */
+/**
+ * The state after a success: a version for these instances, nothing that failed. Held is only the
+ * head of the branch when an operator left an instance at something else: the timer must not undo it.
+ */
 export function succeededState(
   app: AppState,
   names: readonly string[],
   deployed: Deployed,
   keep: number,
+  passedOver: string | undefined,
 ): AppState {
   const instances = withCurrent(app, names, deployed, keep);
-  return { ...app, instances, failures: null, held: null, deploying: null };
+  const elsewhere = Object.values(instances).some(
+    ({ current }) => current && current.commit !== passedOver,
+  );
+  const held =
+    passedOver !== undefined && elsewhere
+      ? {
+          commit: passedOver,
+          since: deployed.deployed_at,
+          reason: `${deployed.version} was deployed by hand`,
+        }
+      : null;
+  return { ...app, instances, failures: null, held, deploying: null };
 }
 
 function withCurrent(
@@ -171,6 +172,7 @@ export function concludeFailure(
       error.blame === 'commit'
         ? countFailure(app, job.commit, error.stage, job.io.now())
         : app.failures,
+    last_failure: lastFailure(job, error.stage, text, job.io.now()),
     deploying: null,
   }));
   return {

@@ -1,9 +1,7 @@
 /** A deploy from top to bottom. Everything that touches the running version is below `activate`. */
-
-import { statSync } from 'node:fs';
-import { type Deployed, requireApp } from '@runner/common/apps';
+import { type AppState, type Deployed, requireApp } from '@runner/common/apps';
 import { appendEvent, appendKept } from '@runner/common/audit';
-import { DEPLOY_FILE, type DeployFile, readDeployFile } from '@runner/common/deploy-file';
+import type { DeployFile, NotifyChoice } from '@runner/common/deploy-file';
 import { newDeployId } from '@runner/common/events';
 import { configExposure } from '@runner/common/exposure';
 import { Failure } from '@runner/common/failure';
@@ -11,51 +9,51 @@ import type { Io } from '@runner/common/io';
 import { requireLock } from '@runner/common/lock';
 import type { Paths } from '@runner/common/paths';
 import { changeApp } from '@runner/common/registry';
-import { causeOf, keepBaseline } from './cause.ts';
-import { sweep } from './child.ts';
-import { openDeployLog, pruneLogs } from './deploy-log.ts';
-import { bootId } from './drivers/process.ts';
-import { runFailureHook, runHook } from './hooks.ts';
+import { type Contents, contentsOf, isOfTheCommit } from './contents.ts';
+import { openDeployLog } from './deploy-log.ts';
+import { afterwards, ended } from './ending.ts';
 import { fileOfRelease } from './instance-target.ts';
 import { activate, rollBack } from './instances.ts';
 import { eventOf, type Job } from './job.ts';
-import { partsOf, previousOfAll } from './job-target.ts';
+import { onlyInstance, previousOfAll } from './job-target.ts';
 import { makeRelease } from './making.ts';
 import { silent, startNotifier } from './notifier.ts';
-import { fetchHead, sourceOf } from './origin.ts';
-import { concludeFailure, concludeSuccess, type FailedDeploy, type Outcome } from './outcome.ts';
+import { sourceOf } from './origin.ts';
+import { concludeSuccess, type Outcome } from './outcome.ts';
 import { recover } from './recovery.ts';
-import { checkSpace, pruneReleases } from './release.ts';
-import { fileAt } from './remote.ts';
+import { fetchHead, fetchRef, type Wanted } from './ref.ts';
+import { checkSpace } from './release.ts';
 import { type Reporter, redacting, reported } from './reporter.ts';
 import type { Source } from './source.ts';
 import { asStepFailure, StepFailure } from './step.ts';
-import { stopRemoved } from './stopping.ts';
+import { begin, markFailed } from './under-way.ts';
 
 export interface DeployRequest {
   readonly io: Io;
   readonly paths: Paths;
   readonly app: string;
-  readonly trigger: string;
+  readonly trigger: 'manual' | 'fetch';
+  /** Branch, tag or commit; undefined: the head of the app's branch. */
+  readonly ref?: string | undefined;
+  /** Only this instance; undefined: all. */
+  readonly instance?: string | undefined;
   readonly notify: boolean;
   readonly reporter: Reporter;
   readonly signal: AbortSignal;
+  /** Called under the lock with what would be deployed; what it throws ends the deploy. */
+  confirm?(app: AppState, wanted: Wanted): void;
 }
 
 /**
- * Deploys the head of an app's branch. Resolves with the outcome, a failed deploy included; throws
- * a Failure when nothing was begun (unknown app, lock, network, token, disk, audit log).
+ * Deploys an app. Resolves with the outcome, a failed deploy included; throws a Failure when nothing
+ * was begun (unknown app, ref or instance, lock, network, token, disk, audit log).
  */
 export async function deploy(request: DeployRequest): Promise<Outcome> {
-  const { io, paths, signal } = request;
+  const { io, paths, signal, trigger, instance } = request;
   const known = requireApp(paths, request.app);
   const deployId = newDeployId(io.random);
-  const holder = {
-    pid: io.pid,
-    command: 'deploy',
-    deploy_id: deployId,
-    since: io.now().toISOString(),
-  };
+  const since = io.now().toISOString();
+  const holder = { pid: io.pid, command: 'deploy', deploy_id: deployId, since };
   const lock = requireLock(paths.lock(known.app), `'${known.app}'`, 0, holder);
   let job: Job | undefined;
   try {
@@ -66,31 +64,20 @@ export async function deploy(request: DeployRequest): Promise<Outcome> {
     if (exposed) reporter.note(exposed);
     const app = await recover({ io, paths, reporter, redact }, requireApp(paths, request.app));
     const began = io.elapsed();
-    const { commit, version } = await reported(
-      reporter,
-      `fetch ${source.branch} of ${source.repo}`,
-      () => fetchHead(source),
-    );
+    const { wanted, contents } = await fetchAll(source, reporter, request, app);
+    const { commit, version, head } = wanted;
     checkSpace(paths.app(app.app));
     const log = openDeployLog(paths, app.app, deployId, redact, reporter.output);
-    const { trigger } = request;
+    const chosen = request.ref !== undefined || instance !== undefined;
     job = {
-      io,
-      paths,
-      app,
-      deployId,
-      commit,
-      version,
-      trigger,
-      signal,
-      log,
-      redact,
-      reporter,
+      ...{ io, paths, app, deployId, commit, version, trigger, signal, log, redact, reporter },
       began,
+      passedOver: chosen ? head : undefined,
+      partial: instance !== undefined,
       notifier: silent,
       stage: 'config',
     };
-    return await run(job, source, request.notify);
+    return await run(job, source, contents, request);
   } finally {
     lock.release();
     job?.log.close();
@@ -108,22 +95,47 @@ function appendKeptIfPossible(paths: Paths, reporter: Reporter): void {
   }
 }
 
-/** What the commit says about its deploy, or why that cannot be read. */
-async function fileOf(job: Job, source: Source): Promise<DeployFile | StepFailure> {
-  try {
-    return readDeployFile(await fileAt(source, job.commit, DEPLOY_FILE));
-  } catch (error) {
-    if (!(error instanceof Failure) || error.code !== 'deploy_file_invalid') throw error;
-    return new StepFailure('config', `config: ${error.message}`, '');
-  }
+/** Fetches the commit with its submodules; what is wrong with the commit itself is no refusal. */
+async function fetchAll(
+  source: Source,
+  reporter: Reporter,
+  { ref, instance, confirm }: DeployRequest,
+  app: AppState,
+): Promise<{ wanted: Wanted; contents: Contents | StepFailure }> {
+  const step = `fetch ${ref ?? source.branch} of ${source.repo}`;
+  return reported(reporter, step, async () => {
+    const wanted = await (ref === undefined ? fetchHead(source) : fetchRef(source, ref));
+    confirm?.(app, wanted);
+    try {
+      const contents = await contentsOf(source, wanted.commit);
+      const file = onlyInstance(contents.file, instance, wanted.version);
+      return { wanted, contents: { ...contents, file } };
+    } catch (error) {
+      if (!isOfTheCommit(error)) throw error;
+      return { wanted, contents: new StepFailure('config', `config: ${error.message}`, '') };
+    }
+  });
 }
 
-async function run(job: Job, source: Source, notify: boolean): Promise<Outcome> {
+async function run(
+  job: Job,
+  source: Source,
+  contents: Contents | StepFailure,
+  request: DeployRequest,
+): Promise<Outcome> {
   const { paths, io } = job;
-  const file = await fileOf(job, source);
-  const instance = instanceNames(job, file);
-  begin(job, instance);
-  if (notify) job.notifier = startNotifier(io, paths.root, channelChoice(job, file));
+  const file = contents instanceof StepFailure ? undefined : contents.file;
+  const instance = request.instance ?? instanceNames(job, file);
+  const channels = request.notify ? channelChoice(job, file) : 'none';
+  const { deployId: deploy_id, commit, version, passedOver } = job;
+  const more = {
+    ...(channels && { notify: channels }),
+    ...(passedOver !== undefined && { passed_over: passedOver }),
+  };
+  // What the commit says is known by now: with it the first stage is over.
+  job.stage = file ? 'export' : 'config';
+  begin(job, { deploy_id, commit, version, instance, stage: job.stage, ...more });
+  if (request.notify) job.notifier = startNotifier(io, paths.root, channels);
   const previous = previousOfAll(job.app, instance.split(','))?.version;
   const fields = { instance, ...(previous !== undefined && { previous_version: previous }) };
   const startedEvent = eventOf(job, 'DeployStarted', fields);
@@ -135,104 +147,48 @@ async function run(job: Job, source: Source, notify: boolean): Promise<Outcome> 
     throw error;
   }
   job.notifier.tell(startedEvent);
-  if (file instanceof StepFailure)
-    return ended(job, { error: file, instance, ways: [], file: undefined }, undefined);
+  if (contents instanceof StepFailure)
+    return ended(job, { error: contents, instance, ways: [], file: undefined }, undefined);
+  return bring(job, source, contents, instance);
+}
+
+/** Makes the release and brings it to its instances. */
+async function bring(
+  job: Job,
+  source: Source,
+  { file, submodules }: Contents,
+  instance: string,
+): Promise<Outcome> {
   let release: string;
   try {
-    release = await makeRelease(job, source, file);
-  } catch (error) {
-    return ended(
-      job,
-      { error: asStepFailure(error, job.stage), instance, ways: [], file },
-      undefined,
-    );
+    release = await makeRelease(job, source, file, submodules);
+  } catch (thrown) {
+    const error = asStepFailure(thrown, job.stage);
+    return ended(job, { error, instance, ways: [], file }, undefined);
   }
   const { switched, failure } = await activate(job, file, release);
   if (failure) {
+    const { error } = failure;
+    if (switched.length > 0) markFailed(job, error, job.redact(error.message));
     const ways = await rollBack(job, file, release, switched);
-    return ended(
-      job,
-      { error: failure.error, instance: failure.instance.name, ways, file },
-      release,
-    );
+    return ended(job, { error, instance: failure.instance.name, ways, file }, release);
   }
   const outcome = concludeSuccess(job, file, release);
   await afterwards(job, file, release);
   return outcome;
 }
 
-/** Concludes a failure, then runs the hook for it: what the hook does cannot hold up the record. */
-async function ended(
-  job: Job,
-  failed: Omit<FailedDeploy, 'cause'>,
-  release: string | undefined,
-): Promise<Outcome> {
-  // What an interrupted deploy's finished steps left running goes too.
-  if (failed.error.blame === 'operator') sweep(`RUNNER_DEPLOY_ID=${job.deployId}`);
-  const outcome = concludeFailure(job, { ...failed, cause: await causeOf(job, failed.error) });
-  if (failed.file) await runFailureHook(job, failed.file, release, outcome.error ?? '');
-  tidy(job, job.paths, job.app.app);
-  return outcome;
-}
-
 /** The instances' names: of the file, else of what was deployed before. */
-function instanceNames(job: Job, file: DeployFile | StepFailure): string {
-  const names =
-    file instanceof StepFailure
-      ? Object.keys(job.app.instances)
-      : file.instances.map((each) => each.name);
+function instanceNames(job: Job, file: DeployFile | undefined): string {
+  const names = file ? file.instances.map((each) => each.name) : Object.keys(job.app.instances);
   return names.join(',') || 'default';
 }
 
-/** Marks the app as being deployed, so that a kill from here on is noticed. */
-function begin(job: Job, instance: string): void {
-  changeApp(job.paths, job.io, 'deploy', job.app.app, (app) => ({
-    ...app,
-    last_checked: job.io.now().toISOString(),
-    deploying: {
-      deploy_id: job.deployId,
-      pid: job.io.pid,
-      started: job.io.now().toISOString(),
-      boot_id: bootId(),
-      commit: job.commit,
-      version: job.version,
-      instance,
-      stage: 'config',
-    },
-  }));
-}
-
 /** The commit's own choice; when it cannot be read the active release's, else the global one. */
-function channelChoice(job: Job, file: DeployFile | StepFailure): DeployFile['notify'] | undefined {
-  if (!(file instanceof StepFailure)) return file.notify;
+function channelChoice(job: Job, file: DeployFile | undefined): NotifyChoice | undefined {
+  if (file) return file.notify;
   const active = Object.values(job.app.instances)
     .map((each) => each.current)
     .find((each): each is Deployed => each !== null);
   return active && fileOfRelease(job.paths, job.app.app, active)?.notify;
-}
-
-/** What comes after a success and cannot undo it: hook, old releases, old logs. */
-async function afterwards(job: Job, file: DeployFile, release: string): Promise<void> {
-  const { paths, app, reporter } = job;
-  for (const instance of file.instances) {
-    try {
-      await runHook(job, partsOf(job, file, instance, release), 'post_deploy');
-    } catch (error) {
-      reporter.note(`the deploy succeeded, but ${asStepFailure(error, 'hook').message}`);
-    }
-  }
-  await stopRemoved(job, file);
-  await keepBaseline(job);
-  tidy(job, paths, app.app);
-}
-
-/** Removes old releases and logs; that it fails is told and changes nothing. */
-function tidy(job: Pick<Job, 'reporter' | 'log'>, paths: Paths, app: string): void {
-  try {
-    pruneReleases(paths.app(app), requireApp(paths, app));
-    pruneLogs(paths, app, (path) => statSync(path).mtimeMs, job.log.path);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    job.reporter.note(`old releases or logs could not be removed: ${why}`);
-  }
 }

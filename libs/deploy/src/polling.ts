@@ -14,36 +14,16 @@ import { holderOf } from '@runner/common/lock';
 import type { Paths } from '@runner/common/paths';
 import { changeRegistry } from '@runner/common/registry';
 import { maxDeployRetries } from '@runner/common/settings';
+import { type Decision, decision, judge } from './deciding.ts';
 import { sourceOf } from './origin.ts';
 import type { Outcome } from './outcome.ts';
 import { deploy } from './pipeline.ts';
+import type { Wanted } from './ref.ts';
 import { remoteHead, versionOf } from './remote.ts';
 import type { Reporter } from './reporter.ts';
 
 /** Conversations with the code host at once: more of them count as abuse. */
 const AT_ONCE = 4;
-
-/** What was decided about one app; one line of `fetch`. */
-export interface Decision {
-  app: string;
-  result:
-    | 'up_to_date'
-    | 'new_commit'
-    | 'blocked'
-    | 'held'
-    | 'skipped'
-    | 'error'
-    | Outcome['result'];
-  /** The decision in words. */
-  text: string;
-  commit: string | null;
-  version: string | null;
-  /** Code of what kept it from being found out; null otherwise. */
-  error: string | null;
-  deploy_id: string | null;
-  /** What the decision means for the exit status. */
-  status: number;
-}
 
 export interface FetchRequest {
   readonly io: Io;
@@ -86,28 +66,9 @@ export async function fetchApps(request: FetchRequest): Promise<number> {
   noteChecked(request);
   news.sort((a, b) => (a.app < b.app ? -1 : 1));
   for (const decision of news) {
-    if (!request.signal.aborted) await conclude(await deployOne(request, decision));
+    if (!request.signal.aborted) await conclude(await deployOne(request, decision, retries));
   }
   return worst;
-}
-
-function decision(
-  app: string,
-  result: Decision['result'],
-  text: string,
-  more: Partial<Decision> = {},
-): Decision {
-  return {
-    app,
-    result,
-    text,
-    commit: null,
-    version: null,
-    error: null,
-    deploy_id: null,
-    status: 0,
-    ...more,
-  };
 }
 
 async function look(request: FetchRequest, name: string, retries: number): Promise<Decision> {
@@ -124,32 +85,31 @@ async function look(request: FetchRequest, name: string, retries: number): Promi
   }
 }
 
-/** Block and hold are about one commit: another one lifts both by itself. */
-function judge(app: AppState, commit: string, version: string, retries: number): Decision {
-  const about = { commit, version };
-  const running = Object.values(app.instances).map(({ current }) => current?.commit);
-  // A deploy that was killed left something to clean up, whatever the head is.
-  if (running.length > 0 && running.every((each) => each === commit) && !app.deploying) {
-    return decision(app.app, 'up_to_date', 'up to date', about);
+/** What was decided before the lock was taken does not hold any more. */
+class Overtaken extends Error {
+  readonly decision: Decision;
+
+  constructor(decided: Decision) {
+    super(decided.text);
+    this.decision = decided;
   }
-  if (app.failures?.commit === commit && app.failures.count >= retries) {
-    const text = `deploy blocked, same commit failed ${app.failures.count} times`;
-    return decision(app.app, 'blocked', text, about);
-  }
-  if (app.held?.commit === commit) {
-    return decision(app.app, 'held', `held: ${version} was rolled back`, about);
-  }
-  return decision(app.app, 'new_commit', `new commit ${version}`, about);
 }
 
 async function deployOne(
   request: FetchRequest,
   { app, commit, version }: Decision,
+  retries: number,
 ): Promise<Decision> {
   const { io, paths, notify, reporter, signal } = request;
   const about = { commit, version };
+  // Another fetch may have deployed it meanwhile, or recovering what a dead one left changed it.
+  const confirm = (now: AppState, wanted: Wanted) => {
+    const again = judge(now, wanted.commit, wanted.version, retries);
+    if (again.result !== 'new_commit') throw new Overtaken(again);
+  };
+  const how = { trigger: 'fetch' as const, notify, reporter, signal, confirm };
   try {
-    const outcome = await deploy({ io, paths, app, trigger: 'fetch', notify, reporter, signal });
+    const outcome = await deploy({ io, paths, app, ...how });
     const told = {
       ...about,
       commit: outcome.commit,
@@ -165,6 +125,7 @@ async function deployOne(
     const text = `deploy of ${outcome.version} failed at ${outcome.stage}, ${now}`;
     return decision(app, outcome.result, text, { ...told, status: outcome.rollback_error ? 3 : 1 });
   } catch (error) {
+    if (error instanceof Overtaken) return error.decision;
     if (!(error instanceof Failure)) throw error;
     if (error.code === 'locked') {
       const { deploy_id: id } = holderOf(paths.lock(app));

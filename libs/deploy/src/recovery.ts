@@ -1,30 +1,33 @@
-/** What a deploy left that was killed: told, cleaned up, and what it had switched is switched back. */
+/**
+ * What a deploy or a rollback left that was killed: told, cleaned up, and what it had touched is
+ * brought back to what the state says.
+ */
 import { join } from 'node:path';
 import type { AppState, Deployed } from '@runner/common/apps';
-import { eventOfDeploy } from '@runner/common/audit-scan';
-import { type DeployEvent, kindOf, type LogRecord } from '@runner/common/events';
+import { eventsOfDeploy } from '@runner/common/audit-scan';
+import type { NotifyChoice } from '@runner/common/deploy-file';
+import { type DeployEvent, kindOf, type LogRecord, textOf } from '@runner/common/events';
 import { namesIn } from '@runner/common/files';
 import { changeApp } from '@runner/common/registry';
 import { activeRelease } from './activate.ts';
 import { sweep } from './child.ts';
-import { type DeployLog, openDeployLog } from './deploy-log.ts';
-import { processDriver } from './drivers/process.ts';
+import { countFailure, lastFailure } from './counting.ts';
+import { type Dead, headlineOf, isEarly, type Recovery } from './dead.ts';
+import { openDeployLog } from './deploy-log.ts';
 import { fileOfRelease } from './instance-target.ts';
-import { eventOf, type Job, recordAnyway } from './job.ts';
-import { previousOfAll } from './job-target.ts';
-import { startNotifier } from './notifier.ts';
+import { recordAnyway } from './job.ts';
+import { CHANNEL, startNotifier } from './notifier.ts';
 import { succeededState } from './outcome.ts';
+import { bringBack } from './recovery-back.ts';
+import { missingEvents } from './recovery-events.ts';
 import { removeTree } from './release.ts';
-import { goBack } from './rollback.ts';
-import { asStepFailure } from './step.ts';
-
-type Recovery = Pick<Job, 'io' | 'paths' | 'reporter' | 'redact'>;
-type Dead = NonNullable<AppState['deploying']>;
+import { rolledBackEvent } from './rollback-events.ts';
+import { notedWays, rolledBackState } from './rollback-ways.ts';
 
 /**
- * Called under the app's lock: whoever is named in `deploying` is dead. If its last event is in the
- * log, only the state is put right; else its DeployFailure is recorded. Its unfinished release is
- * removed, and what it had switched is brought back. Returns the app as it is now.
+ * Called under the app's lock: whoever is named in `deploying` is dead. If the event of its success
+ * is in the log, the state follows it; else its DeployFailure is recorded, unless it is there, its
+ * unfinished release removed, and what it had touched brought back. Returns the app as it is now.
  */
 export async function recover(recovery: Recovery, app: AppState): Promise<AppState> {
   const { io, paths, reporter, redact } = recovery;
@@ -35,31 +38,84 @@ export async function recover(recovery: Recovery, app: AppState): Promise<AppSta
   for (const name of namesIn(releases).filter((each) => each.startsWith('.tmp-'))) {
     removeTree(join(releases, name));
   }
-  const last = eventOfDeploy(paths, dead.deploy_id, ['DeploySuccess', 'DeployFailure']);
-  if (last && kindOf(last) === 'DeploySuccess') return finish(recovery, app, dead, last);
+  const records = eventsOfDeploy(paths, dead.deploy_id);
+  const has = (kind: string) => records.find((record) => kindOf(record) === kind);
+  const success = has(dead.rollback ? 'RollbackSuccess' : 'DeploySuccess');
+  if (success && !dead.rollback) return finishDeploy(recovery, app, dead, success);
+  if (success) return finishRollback(recovery, app, dead, records);
+  // Killed before its start was recorded, so nothing had been done.
+  if (!dead.rollback && records.length === 0 && isEarly(dead)) return cleared(recovery, app);
   const log = openDeployLog(paths, app.app, dead.deploy_id, redact, () => {});
-  log.line(`deploy interrupted during ${dead.stage}`);
-  reporter.note(`deploy ${dead.deploy_id} was interrupted during ${dead.stage}: cleaning up`);
-  const { back, problems } = await bringBack(recovery, app, log);
+  log.line(headlineOf(dead));
+  const what = dead.rollback ? 'rollback' : 'deploy';
+  reporter.note(`${what} ${dead.deploy_id} was interrupted during ${dead.stage}: cleaning up`);
+  const returned = await bringBack(recovery, app, dead, log);
   log.close();
-  const notifier = startNotifier(io, paths.root, undefined);
-  for (const event of eventsOf(recovery, app, dead, last, back, problems)) {
-    if (event !== last) recordAnyway(recovery, event);
+  const notifier = startNotifier(io, paths.root, channelsOf(recovery, app, dead));
+  for (const { event, isNew } of missingEvents(recovery, app, dead, records, returned)) {
+    if (isNew) recordAnyway(recovery, event);
     notifier.tell(event);
   }
-  // A kill is nobody's commit: it does not count towards blocking.
-  const recovered = changeApp(paths, io, 'deploy', app.app, (now) => ({ ...now, deploying: null }));
+  const recovered = changeApp(paths, io, 'deploy', app.app, (now) => ({
+    ...now,
+    // A kill is nobody's commit; what the commit had done before it counts.
+    failures:
+      dead.failed?.blame === 'commit' && !dead.rollback
+        ? countFailure(now, dead.commit, dead.failed.stage, io.now())
+        : now.failures,
+    last_failure:
+      lastFailureOf(dead, records) ??
+      lastFailure(
+        { ...dead, deployId: dead.deploy_id },
+        dead.failed?.stage ?? dead.stage,
+        headlineOf(dead),
+        io.now(),
+      ),
+    deploying: null,
+  }));
   for (const line of await notifier.finish()) reporter.note(line);
   return recovered;
 }
 
+/** When the failure was recorded before the kill, it is that. */
+function lastFailureOf(dead: Dead, records: readonly LogRecord[]): AppState['last_failure'] {
+  const record = records.find((each) => kindOf(each) === 'DeployFailure');
+  if (!record) return undefined;
+  const told = { ...dead, deployId: dead.deploy_id };
+  const at = new Date(textOf(record, 'timestamp'));
+  return lastFailure(told, textOf(record, 'stage'), textOf(record, 'error'), at);
+}
+
+function cleared({ io, paths }: Recovery, app: AppState): AppState {
+  return changeApp(paths, io, 'deploy', app.app, (now) => ({ ...now, deploying: null }));
+}
+
+/** What it had chosen; else what the active release says, else every channel. */
+function channelsOf(
+  { paths }: Recovery,
+  app: AppState,
+  { notify }: Dead,
+): NotifyChoice | undefined {
+  if (notify !== undefined && Object.hasOwn(CHANNEL, notify)) return notify as NotifyChoice;
+  const active = Object.values(app.instances).find(({ current }) => current)?.current;
+  return active ? fileOfRelease(paths, app.app, active)?.notify : undefined;
+}
+
 /** Killed between the event of its success and the state: the state follows the event. */
-function finish({ io, paths }: Recovery, app: AppState, dead: Dead, event: LogRecord): AppState {
+async function finishDeploy(
+  recovery: Recovery,
+  app: AppState,
+  dead: Dead,
+  event: LogRecord,
+): Promise<AppState> {
+  const { io, paths, reporter } = recovery;
   const names = String(event.instance ?? dead.instance).split(',');
   const release = activeRelease(paths.app(app.app), names[0] as string);
-  if (release === undefined)
-    return changeApp(paths, io, 'deploy', app.app, (now) => ({ ...now, deploying: null }));
-  const { version, commit, deploy_id } = dead;
+  if (release === undefined) return cleared(recovery, app);
+  // Nobody was told: that comes after the state.
+  const notifier = startNotifier(io, paths.root, channelsOf(recovery, app, dead));
+  notifier.tell(event as DeployEvent);
+  const { version, commit, deploy_id, passed_over } = dead;
   const deployed: Deployed = {
     version,
     commit,
@@ -68,71 +124,32 @@ function finish({ io, paths }: Recovery, app: AppState, dead: Dead, event: LogRe
     deploy_id,
   };
   const keep = fileOfRelease(paths, app.app, deployed)?.keep ?? 5;
-  return changeApp(paths, io, 'deploy', app.app, (now) =>
-    succeededState(now, names, deployed, keep),
+  const now = changeApp(paths, io, 'deploy', app.app, (state) =>
+    succeededState(state, names, deployed, keep, passed_over),
   );
+  for (const line of await notifier.finish()) reporter.note(line);
+  return now;
 }
 
-interface Back {
-  readonly instance: string;
-  readonly to: Deployed | null;
-}
-
-/** Brings back every instance whose `current` is not what the state says. */
-async function bringBack(
-  { io, paths, redact }: Recovery,
-  app: AppState,
-  log: DeployLog,
-): Promise<{ back: Back[]; problems: string[] }> {
-  const appPaths = paths.app(app.app);
-  const back: Back[] = [];
-  const problems: string[] = [];
-  const signal = new AbortController().signal;
-  // A first deploy may have made an instance that the state does not know yet.
-  for (const instance of new Set([...Object.keys(app.instances), ...namesIn(appPaths.instances)])) {
-    const current = app.instances[instance]?.current ?? null;
-    if (activeRelease(appPaths, instance) === current?.release) continue;
-    try {
-      if (!current) await processDriver.stop({ paths: appPaths.instance(instance) });
-      const parts = { paths, env: io.env, app: app.app, log, redact, signal };
-      await goBack(parts, { name: instance, domain: undefined, env: {} }, undefined, current);
-      back.push({ instance, to: current });
-    } catch (error) {
-      const { message } = asStepFailure(error, 'start');
-      problems.push(`rollback to ${current?.version ?? 'nothing'} failed: ${message}`);
-    }
-  }
-  return { back, problems };
-}
-
-/** The failure (the one that is in the log already, if there is one), then what went back. */
-function eventsOf(
-  { io }: Recovery,
+/** Every instance had arrived when the first of the events was written. */
+async function finishRollback(
+  recovery: Recovery,
   app: AppState,
   dead: Dead,
-  last: LogRecord | undefined,
-  back: readonly Back[],
-  problems: readonly string[],
-): DeployEvent[] {
-  const { deploy_id: deployId, commit, version, stage } = dead;
-  const told = { io, app, deployId, commit, version, trigger: 'recovery' };
-  const headline = `deploy interrupted during ${stage}`;
-  const previous = previousOfAll(app, dead.instance.split(','))?.version;
-  const failure = eventOf(told, 'DeployFailure', {
-    instance: dead.instance,
-    stage,
-    error: [headline, ...problems].join('\n'),
-    ...(problems.length > 0 && { rolled_back: false, reason: problems.join('; ') }),
-    ...(previous !== undefined && { previous_version: previous }),
-  });
-  const returned = back.flatMap(({ instance, to }) => {
-    const fields = {
-      instance,
-      version: to?.version ?? '',
-      from_version: version,
-      reason: headline,
-    };
-    return to ? [eventOf(told, 'RollbackSuccess', fields)] : [];
-  });
-  return [last ? (last as DeployEvent) : failure, ...returned];
+  records: readonly LogRecord[],
+): Promise<AppState> {
+  const { io, paths, reporter } = recovery;
+  const ways = notedWays(app, dead.rollback ?? {});
+  const notifier = startNotifier(io, paths.root, channelsOf(recovery, app, dead));
+  for (const way of ways) {
+    const written = records.find((record) => record.instance === way.name);
+    const event = rolledBackEvent({ io, app, deployId: dead.deploy_id }, way);
+    if (!written) recordAnyway(recovery, event);
+    notifier.tell(written ? { ...event, timestamp: String(written.timestamp) } : event);
+  }
+  const now = changeApp(paths, io, 'rollback', app.app, (state) =>
+    rolledBackState(state, ways, io.now()),
+  );
+  for (const line of await notifier.finish()) reporter.note(line);
+  return now;
 }

@@ -1,13 +1,10 @@
 /** Releases: a commit exported and built in a folder of its own, then never changed. */
-import { spawn } from 'node:child_process';
 import { lstatSync, mkdirSync, renameSync, rmSync, statfsSync, symlinkSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { AppState } from '@runner/common/apps';
 import { Failure, systemCode, systemFailure } from '@runner/common/failure';
-import { isThere, makeFolder, namesIn, syncFolder, writeWhole } from '@runner/common/files';
+import { isThere, makeFolder, namesIn, syncFolder } from '@runner/common/files';
 import type { AppPaths } from '@runner/common/paths';
-import { gitEnvironment } from './environment.ts';
-import type { Source } from './source.ts';
 
 /** `20261121T093000Z-0123456789ab`: sorts by time, names the commit. */
 export function releaseName(now: Date, commit: string): string {
@@ -33,75 +30,60 @@ const RESERVE = 16_777_216;
 /** Files that a release may need at least. */
 const INODES = 1_000;
 
-/** Refuses to begin where a release would not fit: what is packed grows when it is unpacked. */
-export function checkSpace(paths: AppPaths): void {
+/** What a release may use and may need, in bytes and files. */
+export interface Space {
+  readonly free: number;
+  readonly needed: number;
+  readonly fewFiles: boolean;
+}
+
+/** What is packed grows when it is unpacked. */
+export function spaceFor(paths: AppPaths): Space {
   const { bavail, bsize, ffree, files } = statfsSync(paths.dir);
   const packs = join(paths.repo, 'objects', 'pack');
   const packed = namesIn(packs).reduce((sum, name) => sum + lstatSync(join(packs, name)).size, 0);
-  const needed = RESERVE + 4 * packed;
-  if (bavail * bsize < needed) {
-    const mib = (bytes: number) => Math.ceil(bytes / 1_048_576);
-    throw new Failure(
-      'disk_full',
-      `too little space for a release: ${mib(bavail * bsize)} MiB free, ${mib(needed)} MiB wanted`,
-    );
-  }
-  if (files > 0 && ffree < INODES)
-    throw new Failure('disk_full', 'too few inodes are free for a release');
-}
-
-/** Exports a commit into a new folder. Throws `git_failed`, `disk_full`, `interrupted`. */
-export async function exportCommit(source: Source, commit: string, into: string): Promise<void> {
-  makeFolder(dirname(into));
-  try {
-    mkdirSync(into, { mode: 0o750 });
-  } catch (error) {
-    throw systemFailure(error, `make the folder ${into}`);
-  }
-  takeEverything(source.mirror);
-  const env = gitEnvironment(source.io.env);
-  const options = { env, signal: source.signal, stdio: ['pipe', 'pipe', 'pipe'] as const };
-  const archive = spawn('git', ['-c', 'tar.umask=0022', 'archive', '--format=tar', commit], {
-    ...options,
-    cwd: source.mirror,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const tar = spawn('tar', ['-x', '--no-same-owner', '-f', '-', '-C', into], {
-    ...options,
-    stdio: ['pipe', 'ignore', 'pipe'],
-  });
-  let words = '';
-  const listen = (chunk: Buffer) => {
-    words = (words + chunk.toString('utf8')).slice(0, 4096);
+  return {
+    free: bavail * bsize,
+    needed: RESERVE + 4 * packed,
+    fewFiles: files > 0 && ffree < INODES,
   };
-  archive.stderr.on('data', listen);
-  tar.stderr.on('data', listen);
-  // tar may end first on a full disk; its own status tells.
-  tar.stdin.on('error', () => {});
-  archive.stdout.pipe(tar.stdin);
-  const ended = (child: typeof archive | typeof tar) =>
-    new Promise<number | null>((resolve) => {
-      child.once('error', () => resolve(null));
-      child.once('close', resolve);
-    });
-  const statuses = await Promise.all([ended(archive), ended(tar)]);
-  if (source.signal.aborted) throw new Failure('interrupted', 'interrupted');
-  if (statuses.every((status) => status === 0)) return;
-  if (/No space left/.test(words)) throw new Failure('disk_full', 'no space left on the disk');
-  throw new Failure(
-    'git_failed',
-    `the commit cannot be exported: ${words.trim().split('\n')[0] ?? ''}`,
-  );
 }
 
-/**
- * Attributes that a repository has for its release archives would leave files out of a deploy, or
- * alter them: what is deployed is the commit as it is.
- */
-function takeEverything(mirror: string): void {
-  const folder = join(mirror, 'info');
+/** In words what is too little for a release; empty when a release fits. */
+export function tooLittle({ free, needed, fewFiles }: Space): string[] {
+  const mib = (bytes: number) => Math.ceil(bytes / 1_048_576);
+  return [
+    ...(free < needed
+      ? [`too little space for a release: ${mib(free)} MiB free, ${mib(needed)} MiB wanted`]
+      : []),
+    ...(fewFiles ? ['too few inodes are free for a release'] : []),
+  ];
+}
+
+/** Refuses to begin where a release would not fit. */
+export function checkSpace(paths: AppPaths): void {
+  const [problem] = tooLittle(spaceFor(paths));
+  if (problem !== undefined) throw new Failure('disk_full', problem);
+}
+
+/** Makes the folder of an unfinished release. */
+export function makeTemporary(path: string): void {
+  makeFolder(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o750 });
+  } catch (error) {
+    throw systemFailure(error, `make the folder ${path}`);
+  }
+}
+
+/** The place of a submodule in a release, where git leaves an empty folder. */
+export function submoduleFolder(release: string, path: string): string {
+  const unsafe = path.split('/').some((part) => /^(?:|\.|\.\.|\.git)$/i.test(part));
+  if (unsafe) throw new Failure('deploy_file_invalid', `the submodule ${path} has no safe path`);
+  refuseLinks(release, path, `the submodule ${path}`);
+  const folder = join(release, path);
   makeFolder(folder);
-  writeWhole(join(folder, 'attributes'), '* -export-ignore -export-subst\n', 0o640);
+  return folder;
 }
 
 /** Makes the finished folder a release: from now on it is never changed. */
@@ -122,7 +104,7 @@ export function linkShared(
   for (const { path, folder } of entries) {
     const inside = join(release, path);
     const outside = join(shared, path);
-    refuseLinks(release, dirname(path));
+    refuseLinks(release, dirname(path), `shared: ${dirname(path)}`);
     makeFolder(dirname(inside));
     makeFolder(dirname(outside));
     if (!isThere(outside) && isThere(inside)) renameSync(inside, outside);
@@ -139,7 +121,7 @@ export function linkShared(
 }
 
 /** A link of the commit in the path would lead what is removed and made out of the release. */
-function refuseLinks(release: string, folder: string): void {
+function refuseLinks(release: string, folder: string, what: string): void {
   let path = release;
   for (const part of folder.split('/').filter((each) => each !== '.')) {
     path = join(path, part);
@@ -149,10 +131,7 @@ function refuseLinks(release: string, folder: string): void {
       if (systemCode(error) === 'ENOENT') return;
       throw error;
     }
-    throw new Failure(
-      'deploy_file_invalid',
-      `shared: ${folder} is not a plain folder in this commit`,
-    );
+    throw new Failure('deploy_file_invalid', `${what} is not a plain folder in this commit`);
   }
 }
 

@@ -1,77 +1,94 @@
-/** The branch of an app on the code host, and its mirror here. */
+/** The repository of an app on the code host, and its mirror here. */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Failure } from '@runner/common/failure';
 import { makeFolder } from '@runner/common/files';
 import { git } from './git.ts';
 import { gitFailure } from './git-failure.ts';
-import type { Source } from './source.ts';
+import type { GitResult, Source } from './source.ts';
 
 /** A first fetch may be large; below 1 kB/s for a minute git gives up by itself. */
 const FETCH_TIMEOUT = 1_800_000;
 /** Listing refs is one exchange; git itself knows no time limit. In milliseconds. */
 const LIST_TIMEOUT = 60_000;
-/** The newest commit of a branch, and the tag that stands on it. */
-export interface Head {
-  readonly commit: string;
-  readonly tag: string | undefined;
+
+/** A branch or tag of the host and what it points to; an annotated tag stands there twice. */
+export type Ref = readonly [sha: string, name: string];
+
+/** What the host lists. */
+export interface Listing {
+  readonly refs: readonly Ref[];
   /** The repository's address as the host knows it: with or without `.git`. */
   readonly url: string;
 }
 
-/** Asks the host for the head of the source's branch. Throws `branch_not_found`, `repo_not_found`, … */
-export async function remoteHead(source: Source): Promise<Head> {
-  makeFolder(dirname(source.mirror));
+/** The newest commit of a branch, and the tag that stands on it. */
+export interface Head extends Listing {
+  readonly commit: string;
+  readonly tag: string | undefined;
+}
+
+/** Calls git with the repository's address; some hosts serve it only under its bare name. */
+async function atAddress(
+  source: Source,
+  ask: (url: string) => Promise<GitResult>,
+): Promise<{ answer: GitResult; url: string }> {
   const base = `${source.gitUrl}/${source.repo}`;
-  const ask = (url: string) =>
+  const answer = await ask(`${base}.git`);
+  if (answer.status !== 0 && gitFailure(source, answer).code === 'repo_not_found') {
+    const second = await ask(base);
+    if (second.status === 0) return { answer: second, url: base };
+  }
+  return { answer, url: `${base}.git` };
+}
+
+/** Lists refs of the host that match the patterns, and all tags. Throws `repo_not_found`, … */
+export async function listRefs(source: Source, patterns: readonly string[]): Promise<Listing> {
+  const cwd = dirname(source.mirror);
+  makeFolder(cwd);
+  const options = { source, cwd, timeout: LIST_TIMEOUT, signal: source.signal };
+  const { answer, url } = await atAddress(source, (at) =>
     git(
       source.io,
-      [
-        'ls-remote',
-        '--quiet',
-        '--end-of-options',
-        url,
-        `refs/heads/${source.branch}`,
-        'refs/tags/*',
-      ],
-      {
-        source,
-        cwd: dirname(source.mirror),
-        timeout: LIST_TIMEOUT,
-        signal: source.signal,
-      },
-    );
-  let url = `${base}.git`;
-  let answer = await ask(url);
-  if (answer.status !== 0 && gitFailure(source, answer).code === 'repo_not_found') {
-    // Some hosts serve a repository only under its bare name.
-    const second = await ask(base);
-    if (second.status === 0) [url, answer] = [base, second];
-  }
+      ['ls-remote', '--quiet', '--end-of-options', at, ...patterns, 'refs/tags/*'],
+      options,
+    ),
+  );
   if (answer.status !== 0) throw gitFailure(source, answer);
   const refs = answer.stdout
     .toString('utf8')
     .split('\n')
     .map((line) => line.split('\t'))
-    .filter((parts) => parts.length === 2) as [string, string][];
-  const commit = refs.find(([, ref]) => ref === `refs/heads/${source.branch}`)?.[0];
-  if (!commit || !/^[0-9a-f]{40,64}$/.test(commit)) {
+    .filter((parts) => parts.length === 2 && /^[0-9a-f]{40,64}$/.test(parts[0] ?? ''));
+  return { refs: refs as unknown as Ref[], url };
+}
+
+/** Asks the host for the head of the source's branch. Throws `branch_not_found`, `repo_not_found`, … */
+export async function remoteHead(source: Source): Promise<Head> {
+  const name = `refs/heads/${source.branch}`;
+  const listing = await listRefs(source, [name]);
+  const commit = listing.refs.find(([, ref]) => ref === name)?.[0];
+  if (!commit) {
     throw new Failure(
       'branch_not_found',
       `the repository ${source.repo} has no branch '${source.branch}'`,
     );
   }
-  return { commit, tag: tagOn(commit, refs), url };
+  return { ...listing, commit, tag: tagOn(commit, listing.refs) };
 }
 
 /** The tag on a commit, annotated or not; of several the one that sorts last by its numbers. */
-function tagOn(commit: string, refs: readonly [string, string][]): string | undefined {
+export function tagOn(commit: string, refs: readonly Ref[]): string | undefined {
   const names = refs
     .filter(([sha, ref]) => sha === commit && ref.startsWith('refs/tags/'))
     .map(([, ref]) => ref.slice('refs/tags/'.length).replace(/\^\{\}$/, ''))
-    // It becomes text in messages and tables.
-    .filter((name) => /^[\w.+/@-]{1,100}$/.test(name));
+    .filter(isShowable);
   return names.sort((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1);
+}
+
+/** Whether a tag can be a version: it becomes text in messages and tables. */
+export function isShowable(tag: string): boolean {
+  return /^[\w.+/@-]{1,100}$/.test(tag);
 }
 
 /** `v1.2.3` when a tag stands on the commit, else its first 12 hex characters. */
@@ -79,55 +96,57 @@ export function versionOf(commit: string, tag: string | undefined): string {
   return tag ?? commit.slice(0, 12);
 }
 
-/** Fetches the branch into the mirror; returns the commit that it now points to. */
-export async function fetchBranch(source: Source, url: string): Promise<string> {
-  const { io, mirror, branch, signal } = source;
-  if (!existsSync(join(mirror, 'HEAD'))) {
-    makeFolder(mirror);
-    const made = await git(io, ['init', '--quiet', '--bare', '--end-of-options', mirror], {
-      cwd: mirror,
-      signal,
-    });
-    if (made.status !== 0) throw gitFailure(source, made);
-  }
-  const ref = `refs/heads/${branch}`;
-  const options = [
-    '--quiet',
-    '--force',
-    '--no-tags',
-    '--depth=1',
-    '--no-write-fetch-head',
-    '--no-auto-maintenance',
-  ];
-  const fetched = await git(io, ['fetch', ...options, '--end-of-options', url, `+${ref}:${ref}`], {
+/** Makes the bare repository of a mirror when there is none. */
+export async function makeMirror({ io, signal }: Source, mirror: string): Promise<void> {
+  if (existsSync(join(mirror, 'HEAD'))) return;
+  makeFolder(mirror);
+  const args = ['init', '--quiet', '--bare', '--template=', '--end-of-options', mirror];
+  const made = await git(io, args, { cwd: mirror, signal });
+  if (made.status !== 0)
+    throw new Failure('git_failed', `git cannot make ${mirror}: ${made.stderr.trim()}`);
+}
+
+/** Fetches refspecs into a mirror, by default one commit of each and not its history. */
+export async function fetchRefs(
+  source: Source,
+  url: string,
+  refspecs: readonly string[],
+  { mirror = source.mirror, depth = '--depth=1' }: { mirror?: string; depth?: string } = {},
+): Promise<GitResult> {
+  await makeMirror(source, mirror);
+  const options = ['--quiet', '--force', '--no-tags', depth, '--no-write-fetch-head'];
+  const args = ['fetch', ...options, '--no-auto-maintenance', '--end-of-options', url, ...refspecs];
+  return git(source.io, args, {
     source,
     cwd: mirror,
     timeout: FETCH_TIMEOUT,
-    signal,
+    signal: source.signal,
   });
-  if (fetched.status !== 0) throw gitFailure(source, fetched);
-  const parsed = await git(io, ['rev-parse', '--verify', '--end-of-options', `${ref}^{commit}`], {
-    cwd: mirror,
-    signal,
-  });
-  if (parsed.status !== 0) throw gitFailure(source, parsed);
-  return parsed.stdout.toString('latin1').trim();
 }
 
-/** A file of a commit; undefined when the commit has none there. Throws on a link or a folder. */
-export async function fileAt(
-  source: Source,
-  commit: string,
-  path: string,
-): Promise<Buffer | undefined> {
-  const { io, mirror, signal } = source;
-  const listed = await git(io, ['ls-tree', '-z', commit, '--', path], { cwd: mirror, signal });
-  if (listed.status !== 0) throw gitFailure(source, listed);
-  const [mode] = listed.stdout.toString('utf8').split(' ');
-  if (!mode) return undefined;
-  if (!mode.startsWith('100'))
-    throw new Failure('deploy_file_invalid', `${path} is not a regular file in this commit`);
-  const shown = await git(io, ['cat-file', 'blob', `${commit}:${path}`], { cwd: mirror, signal });
-  if (shown.status !== 0) throw gitFailure(source, shown);
-  return shown.stdout;
+/** Whether the host has no such object, or gives none that no branch or tag points to. */
+export function isRefused(result: GitResult): boolean {
+  return /not our ref|unadvertised object|couldn't find remote ref|no such remote ref/i.test(
+    result.stderr,
+  );
+}
+
+/** Fetches a commit by its full id when the mirror does not have it. */
+export async function fetchById(source: Source, commit: string): Promise<void> {
+  await makeMirror(source, source.mirror);
+  if ((await commitIn(source, commit)) === commit) return;
+  const { answer } = await atAddress(source, (url) =>
+    fetchRefs(source, url, [`+${commit}:refs/runner/wanted`]),
+  );
+  if (answer.status !== 0) throw gitFailure(source, answer);
+}
+
+/** The full id of a commit that a name of the mirror stands for; undefined when there is none. */
+export async function commitIn(
+  { io, mirror, signal }: Source,
+  name: string,
+): Promise<string | undefined> {
+  const args = ['rev-parse', '--quiet', '--verify', '--end-of-options', `${name}^{commit}`];
+  const parsed = await git(io, args, { cwd: mirror, signal });
+  return parsed.status === 0 ? parsed.stdout.toString('latin1').trim() : undefined;
 }

@@ -8,6 +8,9 @@ import { fileOfRelease, type TargetParts, targetOf } from './instance-target.ts'
 
 export type BackParts = Omit<TargetParts, 'file' | 'release' | 'version' | 'commit' | 'instance'>;
 
+/** Called as it goes on, so that a kill can be told. */
+export type Mark = (stage: 'start' | 'health') => void;
+
 /**
  * Makes `previous` active again for an instance and waits until it is healthy by its own
  * `.deploy.yml`. `failed` is what was being started; undefined when nothing was. With nothing to
@@ -18,6 +21,7 @@ export async function goBack(
   instance: Instance,
   failed: TargetParts | undefined,
   previous: Deployed | null,
+  mark: Mark = () => {},
 ): Promise<void> {
   const appPaths = parts.paths.app(parts.app);
   const target = previous && targetBefore(parts, instance.name, previous);
@@ -32,12 +36,15 @@ export async function goBack(
   if (activeRelease(appPaths, instance.name) !== previous.release) {
     switchTo(appPaths, instance.name, previous.release);
   }
+  mark('start');
   const started = await driverFor(target.start).start(target);
-  if (target.health) await waitHealthy(target.health, target, started);
+  if (!target.health) return;
+  mark('health');
+  await waitHealthy(target.health, target, started);
 }
 
-/** The instance as the release before describes it. */
-function targetBefore(parts: BackParts, name: string, previous: Deployed) {
+/** The instance as a release describes it; null when that cannot be read any more. */
+export function targetBefore(parts: BackParts, name: string, previous: Deployed) {
   const file = fileOfRelease(parts.paths, parts.app, previous);
   if (!file) return null;
   const instance = file.instances.find((each) => each.name === name) ?? {

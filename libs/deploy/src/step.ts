@@ -13,7 +13,8 @@ export type Stage =
   | 'switch'
   | 'start'
   | 'health'
-  | 'hook';
+  | 'hook'
+  | 'rollback';
 
 /** Who is at fault when a step fails. */
 export type Blame = 'commit' | 'server' | 'operator';

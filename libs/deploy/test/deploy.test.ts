@@ -236,7 +236,7 @@ for (const [name, prepare, code, sentence] of [
       string,
       unknown
     >;
-    assert.is(object.error, code);
+    assert.equal([object.error, object.app, object.result], [code, 'shop', 'failed']);
     assert.equal(world.kinds(), []);
     assert.is(world.state().failures, null);
   });
@@ -245,9 +245,13 @@ for (const [name, prepare, code, sentence] of [
 test('two deploys at once: the second is told who holds the lock, and ends with 75', async ({
   world,
 }) => {
-  await world.push('v1', { deploy: deployFile(world.port, 'build: sleep 2') });
+  await world.push('v1', { deploy: deployFile(world.port, 'build: sleep 3') });
   const first = world.deploy();
-  await new Promise((resolve) => setTimeout(resolve, 900));
+  for (let tries = 0; tries < 1000 && world.kinds().length === 0; tries += 1)
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  const json = await world.deploy(['--json']);
+  const told = JSON.parse(json.stdout) as Record<string, unknown>;
+  assert.equal([json.status, told.error, told.result], [75, 'locked', 'skipped']);
   const second = await world.deploy();
   assert.is(second.status, 75);
   assert.match(

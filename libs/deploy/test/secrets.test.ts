@@ -124,6 +124,15 @@ test('a .deploy.yml that is a link, or leads shared paths out of the release, is
   );
 });
 
+test('a .deploy.yml that is a folder is refused, not taken for none', async ({ world }) => {
+  await world.git.commit('acme/shop', { '.deploy.yml/x': 'keep: 1\n' }, 'folder');
+  assert.is((await world.deploy()).status, 1);
+  assert.match(
+    String(world.events().at(-1)?.error),
+    /^config: \.deploy\.yml is not a regular file in this commit$/,
+  );
+});
+
 test('a branch or repository that looks like an option is refused by its name', async ({
   world,
 }) => {
@@ -141,7 +150,10 @@ test('a branch or repository that looks like an option is refused by its name', 
 test('on a full disk the deploy fails with a sentence, and the version before still answers', async ({
   world,
 }) => {
-  if (process.geteuid?.() !== 0) return;
+  if (process.geteuid?.() !== 0) {
+    process.stdout.write('skipped: only root can mount a small tmpfs\n');
+    return;
+  }
   await world.push('v1');
   assert.is((await world.deploy()).status, 0);
   const releases = join(world.root, 'apps/shop/releases');

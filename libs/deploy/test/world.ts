@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from
 import { join } from 'node:path';
 import { appFiles, freePort, killApp, page } from '@runner/testing/app';
 import { atExit } from '@runner/testing/cleanup';
+import type { Files } from '@runner/testing/git-import';
 import { type GitServer, startGitServer } from '@runner/testing/git-server';
 import { type Ended, run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
@@ -17,7 +18,7 @@ export interface World {
   /** Commits a version of the small HTTP app with this `.deploy.yml` (default: a healthy one). */
   push(
     version: string,
-    options?: { health?: number; deploy?: string; files?: Record<string, string> },
+    options?: { health?: number; deploy?: string; files?: Files },
   ): Promise<string>;
   deploy(args?: readonly string[], env?: Record<string, string>): Promise<Ended>;
   /** What the app answers on `/`; null when nobody answers. */
@@ -40,11 +41,11 @@ health: { url: "http://127.0.0.1:\${PORT}/health", interval: 50ms, within: 3s }
 ${more}`;
 }
 
-/** Makes a world with a registered app `shop`. */
-export async function makeWorld(): Promise<World> {
+/** Makes a world with a registered app `shop`; `old` is the git server's way. */
+export async function makeWorld({ old = false } = {}): Promise<World> {
   const root = join(temporaryFolder('root'), 'root');
   mkdirSync(root);
-  const git = await startGitServer({ token: TOKEN });
+  const git = await startGitServer({ token: TOKEN, old });
   await git.createRepo(REPO);
   const port = await freePort();
   writeFileSync(join(root, 'config.yml'), `code_host_git_url: ${git.url}\n`, { mode: 0o600 });

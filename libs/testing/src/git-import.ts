@@ -3,9 +3,15 @@
  * commit, the branch and the tag.
  */
 
-/** Content by path; `null` deletes, `{ link }` makes a symlink. Other files stay. */
+/**
+ * Content by path; `null` deletes, `{ link }` makes a symlink, `{ submodule }` names a commit of another
+ * repository. Other files stay.
+ */
 export type Files = Readonly<
-  Record<string, string | Uint8Array | null | { readonly link: string }>
+  Record<
+    string,
+    string | Uint8Array | null | { readonly link: string } | { readonly submodule: string }
+  >
 >;
 
 export interface Commit {
@@ -43,6 +49,8 @@ function quoted(path: string): string {
 
 function change(path: string, content: Files[string], executable: boolean): Buffer[] {
   if (content === null || content === undefined) return [Buffer.from(`D ${quoted(path)}\n`)];
+  if (typeof content === 'object' && 'submodule' in content)
+    return [Buffer.from(`M 160000 ${content.submodule} ${quoted(path)}\n`)];
   const isLink = typeof content === 'object' && 'link' in content;
   const mode = isLink ? '120000' : executable ? '100755' : '100644';
   const head = Buffer.from(`M ${mode} inline ${quoted(path)}\n`);

@@ -37,7 +37,7 @@ export interface GitRepos {
   /** Absolute path of a bare repository, whether it exists or not. */
   path(name: string): string;
   /** Makes an empty repository `owner/name` with `main` as its default branch. */
-  createRepo(name: string): Promise<void>;
+  createRepo(name: string, options?: { old?: boolean }): Promise<void>;
   /** Adds a commit and resolves its full id. */
   commit(name: string, files: Files, message: string, options?: CommitOptions): Promise<string>;
   deleteBranch(name: string, branch: string): Promise<void>;
@@ -71,11 +71,11 @@ export function gitRepos(folder: string): GitRepos {
   return {
     path,
     head: (name, ref = 'main') => id(name, `${ref}^{commit}`),
-    async createRepo(name) {
+    async createRepo(name, { old = false } = {}) {
       mkdirSync(path(name), { recursive: true });
       const settings = {
-        'uploadpack.allowAnySHA1InWant': 'true',
-        'uploadpack.allowFilter': 'true',
+        'uploadpack.allowAnySHA1InWant': String(!old),
+        'uploadpack.allowFilter': String(!old),
       };
       await git(path(name), ['init', '--quiet', '--bare', '--initial-branch=main', '--template=']);
       // What a code host allows: an exact commit may be asked for.

@@ -92,6 +92,7 @@ function serve(
   response: ServerResponse,
   root: string,
   path: GitPath,
+  old: boolean,
 ): void {
   const given = (name: string) => String(request.headers[name] ?? '');
   const child = spawn(join(execPath(), 'git-http-backend'), [], {
@@ -106,7 +107,7 @@ function serve(
       // Absent for a body of unknown length: git then reads to the end.
       ...(request.headers['content-length'] && { CONTENT_LENGTH: given('content-length') }),
       HTTP_CONTENT_ENCODING: given('content-encoding'),
-      GIT_PROTOCOL: given('git-protocol'),
+      GIT_PROTOCOL: old ? '' : given('git-protocol'),
       REMOTE_ADDR: '127.0.0.1',
       // With a user, pushing is allowed.
       ...(tokenOf(request) !== null && { REMOTE_USER: TOKEN_USER }),
@@ -141,8 +142,13 @@ function execPath(): string {
   return knownExecPath;
 }
 
-/** Starts a server without repositories at which `token`, if given, is valid. */
-export async function startGitServer(options: { token?: string } = {}): Promise<GitServer> {
+/**
+ * Starts a server without repositories at which `token`, if given, is valid. An `old` one speaks the
+ * first version of the protocol and gives no commit that no branch or tag points to.
+ */
+export async function startGitServer(
+  options: { token?: string; old?: boolean } = {},
+): Promise<GitServer> {
   const root = temporaryFolder('git-server');
   const repos = gitRepos(root);
   const tokens = new Set<string>(options.token === undefined ? [] : [options.token]);
@@ -166,7 +172,7 @@ export async function startGitServer(options: { token?: string } = {}): Promise<
       }
       // A code host says the same of what is not there and of what may not be seen.
       if (!existsSync(repos.path(path.repo))) return refuse(response, 404, 'Repository not found.');
-      serve(request, response, root, path);
+      serve(request, response, root, path, options.old === true);
     },
   });
 
@@ -175,7 +181,7 @@ export async function startGitServer(options: { token?: string } = {}): Promise<
     ...repos,
     async createRepo(name, { public: isPublic = false } = {}) {
       if (isPublic) publicRepos.add(name);
-      await repos.createRepo(name);
+      await repos.createRepo(name, { old: options.old === true });
     },
     allow: (token) => void tokens.add(token),
     revoke: (token) => void tokens.delete(token),

@@ -72,7 +72,7 @@ function unfinished(paths: Paths): number[] {
   visitApps(
     paths,
     (app) => {
-      const { deploying, state } = summaryOf(app, Number.POSITIVE_INFINITY);
+      const { deploying, state } = summaryOf(paths, app, Number.POSITIVE_INFINITY);
       if (deploying && state === 'deploying') keys.push(keyOf(deploying.deploy_id));
     },
     () => {},

@@ -2,7 +2,7 @@
 import { fstatSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { requireApp } from '@runner/common/apps';
-import { eventOfDeploy, newestRecord, openLog } from '@runner/common/audit-scan';
+import { eventsOfDeploy, newestRecord, openLog } from '@runner/common/audit-scan';
 import { kindOf, projectOf, textOf } from '@runner/common/events';
 import { Failure } from '@runner/common/failure';
 import { namesIn } from '@runner/common/files';
@@ -45,7 +45,10 @@ export async function openKeptLog(
     throw new Failure('log_not_found', `no deploy of '${app}' has left a log on this server yet`);
   }
   // Compared with names that are there, never put into a path as it came.
-  const record = eventOfDeploy(paths, deployId, [...ENDS, 'DeployStarted', 'RollbackSuccess']);
+  const kinds = [...ENDS, 'DeployStarted', 'RollbackSuccess'];
+  const record = eventsOfDeploy(paths, deployId).find((each) =>
+    kinds.includes(String(kindOf(each))),
+  );
   const own = record !== undefined && projectOf(record) === app ? record : undefined;
   if (!kept.includes(deployId)) throw absent(app, deployId, own !== undefined, kept);
   const path = paths.deployLog(app, deployId);

@@ -1,6 +1,6 @@
 /** Runs a deploy for the command line: signals, progress, the tail of what failed, the status. */
 import type { Answer, Context } from '@runner/common/command';
-import { EXIT, signalStatus } from '@runner/common/failure';
+import { EXIT, Failure, signalStatus } from '@runner/common/failure';
 import { explainFailure } from '@runner/deploy/explanation';
 import type { Outcome } from '@runner/deploy/outcome';
 import { deploy } from '@runner/deploy/pipeline';
@@ -8,7 +8,12 @@ import { progressFor } from '@runner/deploy/progress';
 
 type DeployContext = Pick<Context, 'io' | 'paths' | 'format' | 'print' | 'note' | 'errStyle'> & {
   readonly args: { readonly app: string };
-  readonly options: { readonly 'no-notify': boolean; readonly verbose: boolean };
+  readonly options: {
+    readonly ref: string | undefined;
+    readonly instance: string | undefined;
+    readonly 'no-notify': boolean;
+    readonly verbose: boolean;
+  };
 };
 
 export async function runDeploy(context: DeployContext): Promise<Answer> {
@@ -25,6 +30,8 @@ export async function runDeploy(context: DeployContext): Promise<Answer> {
       io,
       paths,
       app: args.app,
+      ref: options.ref,
+      instance: options.instance,
       trigger: 'manual',
       notify: !options['no-notify'],
       reporter: progress.reporter,
@@ -38,10 +45,13 @@ export async function runDeploy(context: DeployContext): Promise<Answer> {
     if (signalled) {
       const message = `interrupted by ${signalled} before anything was changed`;
       context.note(`${message} (interrupted)`);
-      const value = { error: 'interrupted', message };
+      const value = { error: 'interrupted', message, app: args.app, result: 'failed' };
       return { status: signalStatus(signalled), ...(context.format !== 'human' && { value }) };
     }
-    throw error;
+    if (!(error instanceof Failure)) throw error;
+    // The last line of --json always has a result, also when nothing was begun.
+    const result = error.code === 'locked' ? 'skipped' : 'failed';
+    throw new Failure(error.code, error.message, { ...error.facts, app: args.app, result });
   } finally {
     remove();
   }

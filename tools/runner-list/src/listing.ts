@@ -21,7 +21,7 @@ export async function listing(
   const retries = await retriesFor(paths, apps);
   const value = {
     count: apps.length,
-    apps: apps.map((app) => summaryOf(app, retries)),
+    apps: apps.map((app) => summaryOf(paths, app, retries)),
     unreadable: unreadable.map(({ app }) => app),
   };
   return { value, unreadable };

@@ -95,9 +95,12 @@ test('JSON has the whole summary of each app, and never the sealed token', async
         state: 'failing',
         instances: [{ instance: 'default', current: deployed('v2'), previous: [] }],
         failures: failures(1),
+        last_failure: null,
         max_deploy_retries: 3,
         held: null,
         deploying: null,
+        lock: null,
+        next: '1 of 3 attempts used; the next fetch --deploy tries again',
         last_checked: '2026-05-05T00:00:00.000Z',
         created_at: '2026-05-01T00:00:00.000Z',
         updated_at: '2026-05-04T00:00:00.000Z',
@@ -121,9 +124,12 @@ apps:
     state: new
     instances: []
     failures: null
+    last_failure: null
     max_deploy_retries: 3
     held: null
     deploying: null
+    lock: null
+    next: "the next fetch --deploy; by hand: runner deploy a"
     last_checked: null
     created_at: ""
     updated_at: ""

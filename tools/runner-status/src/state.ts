@@ -7,5 +7,5 @@ import { retriesFor } from '@runner/common/retries';
 /** Throws `app_not_found`, `state_malformed`. */
 export async function statusOf(paths: Paths, name: string): Promise<AppSummary> {
   const app = requireApp(paths, name);
-  return summaryOf(app, await retriesFor(paths, [app]));
+  return summaryOf(paths, app, await retriesFor(paths, [app]));
 }

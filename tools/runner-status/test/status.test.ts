@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   COMMIT,
@@ -33,6 +33,7 @@ test('an app that was never deployed', async () => {
   repo:    acme/shop
   branch:  main
   token:   stored, encrypted
+  next:    the next fetch --deploy; by hand: runner deploy shop
 `,
   );
 });
@@ -48,39 +49,100 @@ test('an app that runs: the version, since when, by which deploy, and what was b
   repo:     acme/shop
   branch:   main
   token:    none
-  default:  v3 since 2026-05-04T09:30:12.345Z (commit 0123456789ab, deploy a1b2c3d4)
+  default:  v3 since 2026-05-04 09:30:12 UTC
+            commit 0123456789ab, deploy a1b2c3d4
             before: v2, v1
   us:       nothing runs
-  checked:  2026-05-05T00:00:00.000Z
+  next:     the next push to main
+  checked:  2026-05-05 00:00:00 UTC
 `,
   );
 });
 
-test('an app that fails, or is blocked, tells how often, where and when', async () => {
-  assert.match(
-    await shown({ failures: failures(2) }),
-    /^ {2}state: {5}failing\n[\s\S]*\n {2}failures: {2}2 of 3: commit 0123456789ab, last at build, 2026-05-04T10:00:00\.000Z\n$/,
+const LAST = {
+  version: 'v2',
+  commit: COMMIT,
+  deploy_id: 'b1b2c3d4',
+  stage: 'build',
+  error: 'build: `make` ended with status 2',
+  at: '2026-05-04T10:00:00.000Z',
+};
+
+test('an app that fails tells how often and where, its last failure, and when it is tried again', async () => {
+  assert.is(
+    await shown({ failures: failures(2), last_failure: LAST }),
+    `  state:         failing
+  repo:          acme/shop
+  branch:        main
+  token:         none
+  failures:      2 of 3 of commit 0123456789ab
+                 the last one at build, 2026-05-04 10:00:00 UTC
+  last failure:  v2, 2026-05-04 10:00:00 UTC, deploy b1b2c3d4
+                 build: \`make\` ended with status 2
+                 runner debug last-error shop
+  next:          2 of 3 attempts used; the next fetch --deploy tries again
+`,
   );
+});
+
+test('an app that is blocked tells until when, and its last failure stays when a later deploy succeeds', async () => {
   assert.match(
     await shown({ failures: failures(3) }),
-    /^ {2}state: {5}blocked\n[\s\S]*\n {2}failures: {2}3, automatic deploys of it are blocked: commit 0123456789ab, last at build, 2026-05-04T10:00:00\.000Z\n$/,
+    /^ {2}state: +blocked\n[\s\S]*\n {2}failures: +3 of 3 of commit [\s\S]*\n {2}next: +blocked until the next push to main; by hand: runner deploy shop\n$/,
+  );
+  assert.match(
+    await shown({ instances: running('v3'), last_failure: LAST }),
+    /^ {2}state: +ok\n[\s\S]*\n {2}last failure: +v2, [\s\S]*\n {2}next: +the next push to main\n$/,
   );
 });
 
 test('an app that is held tells since when and why', async () => {
   assert.match(
     await shown({ instances: running('v2'), held: HELD }),
-    /^ {2}state: {4}held\n[\s\S]*\n {2}held: {5}commit 0123456789ab since 2026-05-04T11:00:00\.000Z: rolled back\n$/,
+    /^ {2}state: +held\n[\s\S]*\n {2}held: +commit 0123456789ab since 2026-05-04 11:00:00 UTC\n +rolled back\n {2}next: +held until the next push to main: rolled back\n$/,
   );
 });
 
-test('an app that is being deployed tells by whom and how far', async () => {
+test('an app that is being deployed tells by whom and how far; the lock, who really holds it', async () => {
   assert.match(
     await shown({ deploying: DEPLOYING }),
     new RegExp(
-      `^  state:      deploying\n[\\s\\S]*\n  deploying:  a1b2c3d4, at health, since 2026-05-04T12:00:00\\.000Z, process ${process.pid}\n$`,
+      `^  state: +deploying\n[\\s\\S]*\n  deploying: +a1b2c3d4, at health, process ${process.pid}\n +since 2026-05-04 12:00:00 UTC\n  next: +a deploy is running\n$`,
     ),
   );
+  const root = rootWith({ shop: { deploying: { ...DEPLOYING, rollback: { default: 'x' } } } });
+  mkdirSync(join(root, 'locks'));
+  const path = join(root, 'locks/shop.lock');
+  const since = '2026-05-04T12:00:00.000Z';
+  writeFileSync(path, JSON.stringify({ pid: process.pid, command: 'rollback', since }));
+  const left = JSON.parse((await status(root, 'shop', '--json')).stdout);
+  assert.equal([left.lock, left.next], [null, 'a rollback is running']);
+  const fd = openSync(path, 'r');
+  const json = JSON.parse((await status(root, 'shop', '--json')).stdout);
+  assert.equal(json.lock, { pid: process.pid, command: 'rollback', since });
+  const text = (await status(root, 'shop')).stdout;
+  assert.match(
+    text,
+    new RegExp(`\n  lock: +rollback, process ${process.pid}, since 2026-05-04 12:00:00 UTC\n`),
+  );
+  closeSync(fd);
+  for (const holder of ['', '{', '{"pid":"1/../2"}', '{"pid":-1}', '[]', 'null']) {
+    writeFileSync(path, holder);
+    assert.is(JSON.parse((await status(root, 'shop', '--json')).stdout).lock, null, holder);
+  }
+});
+
+test('no line is wider than 80 columns, however much there is to tell', async () => {
+  const text = await shown({
+    instances: running('v2'),
+    failures: failures(3),
+    held: { ...HELD, reason: 'v3 was deployed by hand' },
+    deploying: INTERRUPTED,
+    last_failure: { ...LAST, error: `build: ${'a few words '.repeat(30)}` },
+    last_checked: '2026-05-05T00:00:00.000Z',
+  });
+  const wide = text.split('\n').filter((line) => line.length > 80);
+  assert.equal(wide, []);
 });
 
 test('an app whose deploy died is told apart from one that is being deployed', async () => {
@@ -110,9 +172,12 @@ test('JSON has everything but the sealed token; YAML the same', async () => {
     state: 'deploying',
     instances: [{ instance: 'default', current: deployed('v2'), previous: [deployed('v1')] }],
     failures: failures(3),
+    last_failure: null,
     max_deploy_retries: 3,
     held: HELD,
     deploying: DEPLOYING,
+    lock: null,
+    next: 'a deploy is running',
     last_checked: null,
     created_at: '2026-05-01T00:00:00.000Z',
     updated_at: '2026-05-04T00:00:00.000Z',
@@ -126,7 +191,7 @@ test('max_deploy_retries of the configuration counts', async () => {
   const root = rootWith({ shop: { failures: failures(3) } });
   writeFileSync(join(root, 'config.yml'), 'notify:\n  max_deploy_retries: 5\n');
   const { stdout } = await status(root, 'shop');
-  assert.match(stdout, '  failures:  3 of 5: commit ');
+  assert.match(stdout, '  failures:  3 of 5 of commit ');
 });
 
 test('an app that is not registered is told, also when the name is no name', async () => {

@@ -1,6 +1,6 @@
 import { command } from '@runner/common/command';
 import { harmlessLine } from '@runner/common/harmless';
-import type { Decision } from '@runner/deploy/polling';
+import type { Decision } from '@runner/deploy/deciding';
 
 export const fetch = command({
   name: '',

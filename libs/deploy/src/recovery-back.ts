@@ -1,0 +1,73 @@
+/** Bringing back the instances that a killed deploy or rollback had touched. */
+import type { AppState, Deployed } from '@runner/common/apps';
+import { namesIn } from '@runner/common/files';
+import { activeRelease } from './activate.ts';
+import type { Back, Dead, Recovery, Returned } from './dead.ts';
+import type { DeployLog } from './deploy-log.ts';
+import { driverFor } from './drivers/choose.ts';
+import { processDriver } from './drivers/process.ts';
+import { fileOfRelease, type TargetParts } from './instance-target.ts';
+import { type BackParts, goBack, targetBefore } from './rollback.ts';
+import { asStepFailure } from './step.ts';
+
+/**
+ * Brings back every instance whose `current` is not what the state says, and every one that had
+ * been touched: its link may be right again, and still nothing run.
+ */
+export async function bringBack(
+  { io, paths, redact }: Recovery,
+  app: AppState,
+  dead: Dead,
+  log: DeployLog,
+): Promise<Returned> {
+  const appPaths = paths.app(app.app);
+  const back: Back[] = [];
+  const problems: string[] = [];
+  const signal = new AbortController().signal;
+  const parts = { paths, env: io.env, app: app.app, log, redact, signal };
+  const touched = Array.isArray(dead.touched) ? dead.touched.map(String) : [];
+  // A first deploy may have made an instance that the state does not know yet.
+  const names = new Set([...Object.keys(app.instances), ...namesIn(appPaths.instances)]);
+  for (const name of names) {
+    const to = app.instances[name]?.current ?? null;
+    const active = activeRelease(appPaths, name);
+    const isRight = active === to?.release;
+    if (isRight && !touched.includes(name)) continue;
+    try {
+      // Killed before its link was switched: at most it had been stopped.
+      const wasSwitched = !isRight || dead.failed !== undefined;
+      if (!wasSwitched && (!to || isRunning(parts, name, to))) continue;
+      const failed = isRight ? undefined : startedBy(parts, name, active, dead);
+      if (!to && !failed) await processDriver.stop({ paths: appPaths.instance(name) });
+      await goBack(parts, failed?.instance ?? unknownInstance(name), failed, to);
+      if (wasSwitched) back.push({ instance: name, to });
+    } catch (error) {
+      const { message } = asStepFailure(error, 'start');
+      problems.push(`rollback to ${to?.version ?? 'nothing'} failed: ${message}`);
+    }
+  }
+  return { back, problems };
+}
+
+function isRunning(parts: BackParts, name: string, current: Deployed): boolean {
+  const target = targetBefore(parts, name, current);
+  return target !== null && driverFor(target.start).status(target) === 'running';
+}
+
+function unknownInstance(name: string) {
+  return { name, domain: undefined, env: {} };
+}
+
+/** What was being started, by the `.deploy.yml` of the release that is active. */
+function startedBy(
+  parts: BackParts,
+  name: string,
+  release: string | undefined,
+  { version, commit }: Dead,
+): TargetParts | undefined {
+  if (release === undefined) return undefined;
+  const file = fileOfRelease(parts.paths, parts.app, { release });
+  if (!file) return undefined;
+  const instance = file.instances.find((each) => each.name === name) ?? unknownInstance(name);
+  return { ...parts, file, instance, release, version, commit };
+}

@@ -1,0 +1,67 @@
+/** What is recorded and announced of a rollback by hand. */
+import type { AppState } from '@runner/common/apps';
+import type { DeployEvent } from '@runner/common/events';
+import type { Io } from '@runner/common/io';
+import type { Paths } from '@runner/common/paths';
+import type { DeployLog } from './deploy-log.ts';
+import { eventOf, type Job, recordAnyway } from './job.ts';
+import type { Notifier } from './notifier.ts';
+import type { Reporter } from './reporter.ts';
+import type { Way } from './rollback-ways.ts';
+import type { StepFailure } from './step.ts';
+
+/** What a rollback needs on its way. */
+export interface Walk {
+  readonly io: Io;
+  readonly paths: Paths;
+  readonly app: AppState;
+  readonly deployId: string;
+  readonly reporter: Reporter;
+  readonly redact: (text: string) => string;
+  readonly log: DeployLog;
+  readonly notifier: Notifier;
+}
+
+/** The event of an instance that has arrived. */
+export function rolledBackEvent(
+  job: Pick<Job, 'io' | 'app' | 'deployId'>,
+  { name, from, to }: Way,
+): DeployEvent {
+  return eventOf(
+    { ...job, commit: to.commit, version: to.version, trigger: 'manual' },
+    'RollbackSuccess',
+    { instance: name, from_version: from.version, reason: 'manual' },
+  );
+}
+
+export function tellRolledBack(walked: Walk, way: Way): void {
+  const event = rolledBackEvent(walked, way);
+  recordAnyway(walked, event);
+  walked.notifier.tell(event);
+}
+
+/** `trouble` is why the version before could not be brought back either. */
+export function tellFailed(
+  walked: Walk,
+  { name, from, to }: Way,
+  error: StepFailure,
+  text: string,
+  trouble: string | undefined,
+): void {
+  const event = eventOf(
+    { ...walked, commit: to.commit, version: to.version, trigger: 'manual' },
+    'DeployFailure',
+    {
+      instance: name,
+      stage: error.stage,
+      error: text,
+      log: walked.log.path,
+      // As in every event of a rollback by hand: it is the end of no deploy.
+      from_version: from.version,
+      previous_version: from.version,
+      ...(trouble !== undefined && { rolled_back: false, reason: trouble }),
+    },
+  );
+  recordAnyway(walked, event);
+  walked.notifier.tell(event);
+}

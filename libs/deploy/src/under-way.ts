@@ -1,0 +1,85 @@
+/**
+ * What the app's state tells of a deploy or rollback while it runs, so that the next command can tell
+ * and clean up one that was killed.
+ */
+import type { AppState, Deploying } from '@runner/common/apps';
+import { Failure } from '@runner/common/failure';
+import type { Io } from '@runner/common/io';
+import type { Paths } from '@runner/common/paths';
+import { changeApp } from '@runner/common/registry';
+import { bootId } from './drivers/process.ts';
+import type { Job } from './job.ts';
+import type { Reporter } from './reporter.ts';
+import type { Stage, StepFailure } from './step.ts';
+
+/** Longest error that is noted beside the stage, in characters: the whole one is in the log. */
+const ERROR_MAX = 4_000;
+
+/** Whose state is written, and where trouble with that is told. */
+export interface Writer {
+  readonly io: Io;
+  readonly paths: Paths;
+  readonly reporter: Reporter;
+  readonly app: Pick<AppState, 'app'>;
+}
+
+/** Marks the app as being deployed, so that a kill from here on is noticed. */
+export function begin(
+  { io, paths, app }: Writer,
+  what: Omit<Deploying, 'pid' | 'started' | 'boot_id'>,
+): void {
+  const now = io.now().toISOString();
+  changeApp(paths, io, 'deploy', app.app, (state) => ({
+    ...state,
+    last_checked: what.rollback ? state.last_checked : now,
+    deploying: { ...what, pid: io.pid, started: now, boot_id: bootId() },
+  }));
+}
+
+/** Changes the mark; there is none when it could not be written at the beginning. */
+function mark({ io, paths, app }: Writer, change: (now: Deploying) => Deploying): void {
+  changeApp(paths, io, 'deploy', app.app, (state) => ({
+    ...state,
+    deploying: state.deploying && change(state.deploying),
+  }));
+}
+
+/** Notes how far a deploy is; `instance` is the one that is touched from here on. */
+export function markStage(job: Job, stage: Stage, instance?: string): void {
+  job.stage = stage;
+  mark(job, (now) => staged(now, stage, instance));
+}
+
+/** The same for what must go on although nobody would learn of a kill. */
+export function markStageAnyway(writer: Writer, stage: Stage, instance?: string): void {
+  anyway(writer, () => mark(writer, (now) => staged(now, stage, instance)));
+}
+
+function staged(now: Deploying, stage: Stage, instance: string | undefined): Deploying {
+  const touched = instance === undefined ? now.touched : [...(now.touched ?? []), instance];
+  return { ...now, stage, ...(touched && { touched: [...new Set(touched)] }) };
+}
+
+/** Notes why it fails: going back takes time, and a kill must not lose the cause. */
+export function markFailed(writer: Writer, error: StepFailure, text: string): void {
+  const failed = { stage: error.stage, error: text.slice(0, ERROR_MAX), blame: error.blame };
+  anyway(writer, () => mark(writer, (now) => ({ ...now, stage: 'rollback', failed })));
+}
+
+/**
+ * Writes how it ended. When that fails, `deploying` stays: the next command finds the last event in
+ * the log and puts the state right.
+ */
+export function writeEnd(writer: Writer, change: (app: AppState) => AppState): void {
+  const { io, paths, app } = writer;
+  anyway(writer, () => changeApp(paths, io, 'deploy', app.app, change));
+}
+
+function anyway({ reporter }: Writer, write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    reporter.note(`${error.message}; the next command puts the state right (${error.code})`);
+  }
+}

@@ -1,0 +1,158 @@
+/**
+ * {first deploy, second} × {kill -9 at each stage}: what answers, and what is told of it, once the
+ * next command has cleaned up. That one goes no further than recovering: the branch is gone.
+ */
+import type { Test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { EXPORTING, killedAfter, RENAMED, recorded, staged, switched } from './faults.ts';
+import { announced, impatient, look, makeStage, type Situation, unharmed } from './matrix.ts';
+
+const FAILED = ['DeployStarted', 'DeployFailure'];
+const BACK = [...FAILED, 'RollbackSuccess'];
+
+interface Row {
+  readonly when: string;
+  readonly moment: string;
+  /** The same for a first deploy, where it is another one. */
+  readonly first?: string;
+  /** What v2 answers on /health. */
+  readonly health?: number;
+  readonly error?: RegExp;
+  readonly events: readonly string[];
+  readonly counted?: number;
+}
+
+const AFTER_HEALTH = /^deploy interrupted during rollback\nhealth: .* not healthy within 0\.3 s/;
+
+const ROWS: readonly Row[] = [
+  { when: 'before its start was recorded', moment: staged('export'), events: [] },
+  {
+    when: 'after its start was recorded',
+    moment: recorded('DeployStarted'),
+    error: /^deploy interrupted during export$/,
+    events: FAILED,
+  },
+  {
+    when: 'while it exports',
+    moment: EXPORTING,
+    error: /^deploy interrupted during export$/,
+    events: FAILED,
+  },
+  {
+    when: 'while it builds',
+    moment: staged('build'),
+    error: /^deploy interrupted during build$/,
+    events: FAILED,
+  },
+  {
+    when: 'when the release has its name',
+    moment: RENAMED,
+    error: /^deploy interrupted during build$/,
+    events: FAILED,
+  },
+  {
+    when: 'before it switches',
+    moment: staged('switch'),
+    error: /^deploy interrupted during switch$/,
+    events: FAILED,
+  },
+  {
+    when: 'after it switched',
+    moment: switched(),
+    error: /^deploy interrupted during switch$/,
+    events: BACK,
+  },
+  {
+    when: 'while it starts',
+    moment: staged('start'),
+    error: /^deploy interrupted during start$/,
+    events: BACK,
+  },
+  {
+    when: 'while it waits for health',
+    moment: staged('health'),
+    error: /^deploy interrupted during health$/,
+    events: BACK,
+  },
+  {
+    when: 'when it is about to go back',
+    moment: staged('rollback'),
+    health: 503,
+    error: AFTER_HEALTH,
+    events: BACK,
+    counted: 1,
+  },
+  {
+    when: 'when it has switched back and nothing was started yet',
+    moment: switched(2),
+    first: `name === 'unlinkSync' && args[0].endsWith('/current')`,
+    health: 503,
+    error: AFTER_HEALTH,
+    events: BACK,
+    counted: 1,
+  },
+  {
+    when: 'after its failure was recorded',
+    moment: recorded('DeployFailure'),
+    health: 503,
+    error: /^health: .* not healthy within 0\.3 s/,
+    events: BACK,
+    counted: 1,
+  },
+  {
+    when: 'after its rollback was recorded',
+    moment: recorded('RollbackSuccess'),
+    first: recorded('DeployFailure'),
+    health: 503,
+    error: /^health: .* not healthy within 0\.3 s/,
+    events: BACK,
+    counted: 1,
+  },
+];
+
+/** A test for each moment. */
+export function killTests(test: Test, situation: Situation): void {
+  for (const row of ROWS) {
+    test(`a ${situation} deploy killed ${row.when} is cleaned up by the next command`, async () => {
+      const stage = await makeStage(situation);
+      const { world, chat } = stage;
+      try {
+        const { health } = row;
+        if (health === undefined)
+          await world.push('v2', { deploy: announced(world, 'build: "true"\n') });
+        else await world.push('v2', { deploy: impatient(world), health });
+        const moment = situation === 'first' ? (row.first ?? row.moment) : row.moment;
+        const killed = await world.deploy([], killedAfter(moment));
+        assert.is(killed.signal, 'SIGKILL', killed.stderr);
+        assert.not.equal(world.state().deploying, null);
+        await world.git.deleteBranch('acme/shop', 'main');
+        const next = await world.deploy();
+        assert.equal([next.status, next.stdout], [1, ''], next.stderr);
+        const { messages, ...picture } = await look(stage);
+        const { messages: wanted, ...rest } = unharmed(situation, row.events, row.counted ?? 0);
+        assert.equal(picture, rest);
+        // At least once: what may have been told before the kill is told again.
+        assert.equal([...new Set(messages)].sort(), [...wanted].sort());
+        const failure = world.events().find((event) => event.event_type === 'DeployFailure');
+        if (row.error) assert.match(String(failure?.error), row.error);
+      } finally {
+        await world.close();
+        await chat.close();
+      }
+    });
+  }
+
+  test(`a ${situation} deploy killed after its success was recorded is a success`, async () => {
+    const stage = await makeStage(situation);
+    const { world, chat } = stage;
+    await world.push('v2', { deploy: announced(world) });
+    await world.deploy([], killedAfter(recorded('DeploySuccess')));
+    await world.git.deleteBranch('acme/shop', 'main');
+    await world.deploy();
+    const events = ['DeployStarted', 'DeploySuccess'];
+    const v2 = { page: 'v2', current: 'v2', state: 'v2' };
+    assert.equal(await look(stage), { ...unharmed(situation, events, 0), ...v2 });
+    await world.close();
+    await chat.close();
+  });
+}

@@ -1,0 +1,131 @@
+/** What is looked at after a deploy, for the tables of matrix-*.test.ts. */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Discord, startDiscord } from '@runner/testing/discord';
+import { deployFile, makeWorld, type World } from './world.ts';
+
+/** A world that announces what happens, before its first deploy or with v1 running. */
+export interface Stage {
+  readonly world: World;
+  readonly chat: Discord;
+  /** Number of events and messages that v1 made. */
+  readonly before: number;
+}
+
+export const SITUATIONS = ['first', 'second'] as const;
+export type Situation = (typeof SITUATIONS)[number];
+
+/** `.deploy.yml` of every version here: its deploys are announced. */
+export function announced(world: World, more = ''): string {
+  return deployFile(world.port, `notify: {}\n${more}`).replace('within: 3s', 'within: 5s');
+}
+
+/** The same, soon given up when it is not healthy. */
+export function impatient(world: World): string {
+  return announced(world).replace('within: 5s', 'within: 300ms');
+}
+
+export async function makeStage(situation: Situation): Promise<Stage> {
+  const world = await makeWorld();
+  const chat = await startDiscord();
+  const config = `code_host_git_url: ${world.git.url}\nnotify: { discord_webhook: "${chat.webhook}" }\n`;
+  writeFileSync(join(world.root, 'config.yml'), config, { mode: 0o600 });
+  if (situation === 'second') {
+    await world.push('v1', { deploy: announced(world) });
+    const done = await world.deploy();
+    if (done.status !== 0) throw new Error(done.stderr);
+  }
+  return { world, chat, before: world.events().length };
+}
+
+/** Everything that a row of a table states. */
+export interface Picture {
+  /** What answers HTTP. */
+  page: string | null;
+  /** Version of the release that `current` points to. */
+  current: string | null;
+  /** Version of the instance by the state file. */
+  state: string | null;
+  deploying: unknown;
+  failures: number;
+  /** Kinds of the audit records since. */
+  events: unknown[];
+  /** Kinds of the messages since, as the chat got them. */
+  messages: string[];
+  /** Unfinished releases. */
+  left: string[];
+}
+
+const TITLES: Readonly<Record<string, string>> = {
+  'Deploy started': 'DeployStarted',
+  'Deploy completed': 'DeploySuccess',
+  'Deploy failed': 'DeployFailure',
+  'Rolled back': 'RollbackSuccess',
+  Rollback: 'RollbackSuccess',
+};
+
+function kindOfMessage(content: string): string {
+  const title = Object.keys(TITLES).find((each) => content.includes(each));
+  return title === undefined ? content : (TITLES[title] as string);
+}
+
+const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+/** Looks; waits for as many messages as there are events, since a killed deploy leaves its notifier. */
+export async function look({ world, chat, before }: Stage): Promise<Picture> {
+  const events = world.kinds().slice(before);
+  for (let tries = 0; tries < 400 && chat.messages.length < before + events.length; tries += 1)
+    await sleep(10);
+  const { deploying, failures, instances } = world.state() as {
+    deploying: unknown;
+    failures: { count: number } | null;
+    instances: { default?: { current: { version: string } | null } };
+  };
+  return {
+    page: await world.page(),
+    current: activeVersion(world),
+    state: instances.default?.current?.version ?? null,
+    deploying,
+    failures: failures?.count ?? 0,
+    events,
+    messages: chat.messages.slice(before).map(({ content }) => kindOfMessage(content)),
+    left: unfinished(world),
+  };
+}
+
+function activeVersion({ root }: World): string | null {
+  try {
+    const file = join(root, 'apps/shop/instances/default/current/VERSION');
+    return readFileSync(file, 'utf8').trim();
+  } catch {
+    return null;
+  }
+}
+
+function unfinished({ root }: World): string[] {
+  try {
+    return readdirSync(join(root, 'apps/shop/releases')).filter((name) => name.startsWith('.'));
+  } catch {
+    return [];
+  }
+}
+
+/** The picture when nothing but these events came of a deploy, and v1, if there is one, goes on. */
+export function unharmed(
+  situation: Situation,
+  events: readonly string[],
+  failures: number,
+): Picture {
+  const version = situation === 'first' ? null : 'v1';
+  const told = events.filter((kind) => situation === 'second' || kind !== 'RollbackSuccess');
+  return {
+    page: version,
+    current: version,
+    state: version,
+    deploying: null,
+    failures,
+    events: told,
+    messages: told,
+    left: [],
+  };
+}

@@ -1,0 +1,155 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Ended, run, start } from '@runner/testing/run';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { killedAfter, recorded } from './faults.ts';
+import { deployFile, makeWorld, TOKEN, type World } from './world.ts';
+
+const test = suite<{ world: World }>('overlapping and many');
+
+test.before.each(async (context) => {
+  context.world = await makeWorld();
+});
+test.after.each(async ({ world }) => {
+  await world.close();
+});
+
+const fetch = (world: World, args: readonly string[] = []): Promise<Ended> =>
+  run('runner-fetch', ['--deploy', ...args], { root: world.root });
+
+async function addApp(world: World, name: string): Promise<void> {
+  await world.git.createRepo(`acme/${name}`);
+  const args = ['--repo', `acme/${name}`, '--branch', 'main', '--token-from', 'shop'];
+  const added = await run('runner-add', args, { root: world.root });
+  assert.is(added.status, 0, added.stderr);
+}
+
+test('a hundred apps are fetched in one run, and each is told once', async ({ world }) => {
+  // Registered by hand: a hundred processes would only cost time.
+  const shop = world.state();
+  const names = Array.from({ length: 100 }, (_, number) => `app${number}`);
+  await world.push('v1', { deploy: 'keep: 1\n' });
+  await world.git.createRepo('acme/open', { public: true });
+  await world.git.commit('acme/open', { 'index.html': '' }, 'open', { tag: 'o1' });
+  for (const app of names) {
+    const state = { ...shop, app, repo: 'acme/open', state: {} };
+    writeFileSync(join(world.root, `state/${app}.json`), JSON.stringify(state), { mode: 0o600 });
+  }
+  const done = await run('runner-fetch', ['--json'], { root: world.root });
+  assert.is(done.status, 0, done.stderr);
+  const lines = done.stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { app: string; text: string });
+  const wanted = [...names.map((app) => `${app}: new commit o1`), 'shop: new commit v1'];
+  assert.equal(lines.map(({ app, text }) => `${app}: ${text}`).sort(), wanted.sort());
+  const log = readFileSync(join(world.root, 'logs/fetch.log'), 'utf8');
+  assert.is(log.trimEnd().split('\n').length, 101);
+});
+
+test('what was deployed between the look and the deploy is not deployed again', async ({
+  world,
+}) => {
+  await addApp(world, 'zoo');
+  await world.git.commit('acme/zoo', { '.deploy.yml': 'keep: 2\n' }, 'zoo', { tag: 'z1' });
+  // Both are new when the fetch looks; while it deploys the first, somebody deploys the second.
+  await world.push('v1', {
+    deploy: `build: "runner-deploy --root ${world.root} zoo"\n`,
+  });
+  const done = await fetch(world);
+  assert.is(done.status, 0, done.stderr);
+  assert.is(done.stdout, 'shop: deployed v1\nzoo: up to date\n');
+  const zoo = world.events().filter((event) => event.project === 'zoo');
+  assert.equal(
+    zoo.map((event) => event.event_type),
+    ['DeployStarted', 'DeploySuccess'],
+  );
+});
+
+test('a timer that runs twice at once deploys once', async ({ world }) => {
+  await world.push('v1', { deploy: 'build: sleep 0.5\n' });
+  const both = await Promise.all([fetch(world), fetch(world)]);
+  assert.equal(
+    both.map(({ status }) => status),
+    [0, 0],
+  );
+  const said = both.map(({ stdout }) => stdout).sort();
+  assert.is(said[0], 'shop: deployed v1\n');
+  assert.match(said[1] ?? '', /^shop: (skipped: deploy [0-9a-f]{8} running|up to date)\n$/);
+  assert.equal(world.kinds(), ['DeployStarted', 'DeploySuccess']);
+});
+
+test('a timer cleans up what a killed deploy left, and does not deploy what runs already', async ({
+  world,
+}) => {
+  await world.push('v1', { deploy: 'keep: 2\n' });
+  await world.deploy([], killedAfter(recorded('DeploySuccess')));
+  assert.not.equal(world.state().deploying, null);
+  const done = await fetch(world);
+  assert.equal([done.status, done.stdout], [0, 'shop: up to date\n']);
+  assert.is(world.state().deploying, null);
+  assert.equal(world.kinds(), ['DeployStarted', 'DeploySuccess']);
+});
+
+test('a build that leaves a daemon holding its output does not hold up the deploy', async ({
+  world,
+}) => {
+  const pidFile = join(world.root, 'daemon');
+  await world.push('v1', {
+    deploy: deployFile(world.port, `build: "setsid sleep 300 & echo $! > ${pidFile}; echo built"`),
+  });
+  const done = await world.deploy(['-v']);
+  assert.is(done.status, 0, done.stderr);
+  assert.match(done.stderr, /\nbuilt\n/);
+  assert.is(await world.page(), 'v1');
+  // A step that ended by itself keeps its daemons.
+  const pid = Number(readFileSync(pidFile, 'utf8'));
+  assert.ok(existsSync(`/proc/${pid}`));
+  process.kill(pid, 'SIGKILL');
+});
+
+test('a build that ignores SIGTERM and fled its group is ended with its time limit', async ({
+  world,
+}) => {
+  const pids = join(world.root, 'pids');
+  const flee = `trap '' TERM; setsid sh -c 'trap \\"\\" TERM; echo $$ >> ${pids}; sleep 300' & echo $$ >> ${pids}; sleep 300`;
+  await world.push('v1', {
+    deploy: deployFile(world.port, `build: { run: "${flee}", timeout: 1s }`),
+  });
+  const done = await world.deploy();
+  assert.is(done.status, 1);
+  assert.match(String(world.events().at(-1)?.error), / ran out of time \(1 s\)/);
+  for (const pid of readFileSync(pids, 'utf8').trim().split('\n')) {
+    for (let tries = 0; tries < 200 && isAlive(pid); tries += 1)
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    assert.not.ok(isAlive(pid), pid);
+  }
+});
+
+function isAlive(pid: string): boolean {
+  try {
+    return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z');
+  } catch {
+    return false;
+  }
+}
+
+test('a deploy killed with SIGTERM while it fetches has changed nothing', async ({ world }) => {
+  await world.push('v1');
+  world.git.fail('hang', Number.POSITIVE_INFINITY);
+  const running = start('runner-deploy', ['shop'], { root: world.root });
+  for (let tries = 0; tries < 1000 && world.git.requests.length === 0; tries += 1)
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  process.kill(running.pid, 'SIGTERM');
+  const done = await running.done;
+  assert.is(done.status, 143);
+  assert.match(
+    done.stderr,
+    /interrupted by SIGTERM before anything was changed \(interrupted\)\n$/,
+  );
+  assert.not.ok(done.stderr.includes(TOKEN));
+  assert.equal([world.kinds(), world.state().deploying], [[], null]);
+});
+
+test.run();

@@ -1,0 +1,31 @@
+/** `--check` for the command line. */
+import type { Answer, Context } from '@runner/common/command';
+import { EXIT } from '@runner/common/failure';
+import { planDeploy } from '@runner/deploy/checking';
+import { progressFor } from '@runner/deploy/progress';
+
+type CheckContext = Pick<Context, 'io' | 'paths' | 'format' | 'note' | 'errStyle'> & {
+  readonly args: { readonly app: string };
+  readonly options: { readonly ref: string | undefined; readonly instance: string | undefined };
+};
+
+export async function runCheck(context: CheckContext): Promise<Answer> {
+  const { io, paths, args, options, format } = context;
+  const controller = new AbortController();
+  const remove = io.onSignal(() => controller.abort());
+  // On a terminal alone: the answer is the plan, whose steps look alike.
+  const progress = progressFor({ ...context, format: 'human' }, false);
+  const silent = { begin: () => {}, done: () => {}, failed: () => {} };
+  const isDrawn = format === 'human' && io.stderr.isTTY;
+  try {
+    const plan = await planDeploy({
+      ...{ io, paths, app: args.app, ref: options.ref, instance: options.instance },
+      reporter: isDrawn ? progress.reporter : { ...progress.reporter, ...silent },
+      signal: controller.signal,
+    });
+    return { value: plan, status: plan.result === 'valid' ? EXIT.ok : EXIT.failed };
+  } finally {
+    progress.end();
+    remove();
+  }
+}

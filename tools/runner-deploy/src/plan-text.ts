@@ -1,0 +1,32 @@
+/** A plan for people. */
+import { harmlessLine } from '@runner/common/harmless';
+import { fields, type Style } from '@runner/common/output';
+import type { Plan } from '@runner/deploy/checking';
+
+export function planText(plan: Plan, style: Style): string {
+  const mib = (bytes: number) => `${Math.ceil(bytes / 1_048_576)} MiB`;
+  const rows: [string, string][] = [
+    ['source:', `${plan.repo}, ${plan.ref}, commit ${plan.commit.slice(0, 12)}`],
+    ['token:', plan.token === 'accepted' ? 'accepted by the code host' : 'none'],
+    ['file:', plan.deploy_file ? '.deploy.yml' : 'no .deploy.yml: checkout and switch'],
+    ...plan.instances.map(({ instance, domain, env, current }): [string, string] => {
+      const parts = [`${current ?? 'nothing'} is active`, domain ?? '', env.join(' ')];
+      return [`${instance}:`, parts.filter(Boolean).join(', ')];
+    }),
+    ...plan.submodules.map(({ path, repo, commit }): [string, string] => [
+      'submodule:',
+      `${path} from ${repo}, commit ${commit.slice(0, 12)}`,
+    ]),
+    ['notify:', plan.notify],
+    ['keep:', `${plan.keep} releases`],
+    ['space:', `${mib(plan.free_bytes)} free, ${mib(plan.needed_bytes)} wanted`],
+    ...plan.steps.map((step, index): [string, string] => [index === 0 ? 'steps:' : '', step]),
+  ];
+  const shown = rows.map(([label, value]) => [harmlessLine(label), harmlessLine(value)] as const);
+  const name = style.bold(`${harmlessLine(plan.app)} ${harmlessLine(plan.version)}`);
+  const verdict =
+    plan.result === 'valid'
+      ? style.green('Valid: nothing was deployed.')
+      : `${style.red('Not ready:')}\n${plan.problems.map((each) => `  ${harmlessLine(each)}`).join('\n')}`;
+  return `${name}\n${fields(shown)}${verdict}\n`;
+}

@@ -1,0 +1,94 @@
+/** One app for people: lines that fit a terminal. */
+import type { AppSummary } from '@runner/common/app-summary';
+import type { Deployed } from '@runner/common/apps';
+import { harmlessLine } from '@runner/common/harmless';
+import { fields, type Style } from '@runner/common/output';
+
+/** `2026-05-04 09:30:12 UTC`; something else that stands there is shown as it is. */
+function time(text: string): string {
+  return text.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/, '$1 $2 UTC');
+}
+
+function short(commit: string): string {
+  return commit.slice(0, 12);
+}
+
+function runs(current: Deployed | null): string[] {
+  if (!current) return ['nothing runs'];
+  const { version, deployed_at, commit, deploy_id } = current;
+  return [`${version} since ${time(deployed_at)}`, `commit ${short(commit)}, deploy ${deploy_id}`];
+}
+
+function rowsOf(app: AppSummary): [label: string, lines: string[]][] {
+  const rows: [string, string[]][] = [
+    ['state:', [app.state]],
+    ['repo:', [app.repo]],
+    ['branch:', [app.branch]],
+    ['token:', [app.token ? 'stored, encrypted' : 'none']],
+  ];
+  for (const { instance, current, previous } of app.instances) {
+    const before = previous.map((each) => each.version).join(', ');
+    rows.push([`${instance}:`, [...runs(current), ...(before ? [`before: ${before}`] : [])]]);
+  }
+  if (app.deploying) {
+    const { deploy_id, stage, started, pid } = app.deploying;
+    rows.push([
+      app.deploying.rollback ? 'rolling back:' : 'deploying:',
+      [`${deploy_id}, at ${stage}, process ${pid}`, `since ${time(started)}`],
+    ]);
+  }
+  if (app.lock)
+    rows.push([
+      'lock:',
+      [`${app.lock.command}, process ${app.lock.pid}, since ${time(app.lock.since)}`],
+    ]);
+  if (app.failures) {
+    const { commit, count, last_at, stage } = app.failures;
+    rows.push([
+      'failures:',
+      [
+        `${count} of ${app.max_deploy_retries} of commit ${short(commit)}`,
+        `the last one at ${stage}, ${time(last_at)}`,
+      ],
+    ]);
+  }
+  if (app.last_failure) {
+    const { version, at, error, deploy_id } = app.last_failure;
+    rows.push([
+      'last failure:',
+      [`${version}, ${time(at)}, deploy ${deploy_id}`, error, `runner debug last-error ${app.app}`],
+    ]);
+  }
+  if (app.held) {
+    const { commit, since, reason } = app.held;
+    rows.push(['held:', [`commit ${short(commit)} since ${time(since)}`, reason]]);
+  }
+  rows.push(['next:', [app.next]]);
+  if (app.last_checked) rows.push(['checked:', [time(app.last_checked)]]);
+  return rows;
+}
+
+/** Breaks a line at spaces so that no piece is wider; a word that is wider stands alone. */
+function wrapped(line: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of line.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + word.length < width)
+      lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+/** What `runner status` prints; `columns` is the terminal's width. */
+export function statusText(app: AppSummary, style: Style, columns: number): string {
+  const rows = rowsOf(app).map(
+    ([label, lines]) => [harmlessLine(label), lines.map(harmlessLine)] as const,
+  );
+  const margin = Math.max(...rows.map(([label]) => label.length)) + 4;
+  const width = Math.max(20, columns - margin);
+  const shown = rows.map(
+    ([label, lines]) => [label, lines.flatMap((line) => wrapped(line, width)).join('\n')] as const,
+  );
+  return `${style.bold(harmlessLine(app.app))}\n${fields(shown)}`;
+}
