@@ -63,6 +63,7 @@ function removeFiles(paths: Paths, { app }: AppState, purge: boolean): string[] 
   }
   remove(files.releases);
   remove(files.repo);
+  remove(files.baseline);
   const kept: string[] = [];
   for (const name of namesIn(files.instances)) {
     const instance = files.instance(name);

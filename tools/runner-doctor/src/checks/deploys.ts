@@ -16,7 +16,7 @@ export async function deploys({ io, paths }: Patient): Promise<readonly Found[]>
   const { apps } = listApps(paths);
   const retries = await retriesFor(paths, apps).catch(() => Number.POSITIVE_INFINITY);
   const found = apps.flatMap((app) => {
-    const summary = summaryOf(app, retries);
+    const summary = summaryOf(paths, app, retries);
     return [...stateOf(summary), ...unfinished(paths, summary), ...links(paths, app)];
   });
   const strays = [paths.root, paths.stateDir].flatMap((folder) => strayFiles(folder, io.now()));
