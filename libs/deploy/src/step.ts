@@ -92,6 +92,8 @@ export interface Step {
   readonly env: Readonly<Record<string, string>>;
   readonly timeout: number;
   readonly marker?: string;
+  /** Output that shows that no commit could help. */
+  readonly serverFault?: RegExp;
 }
 
 /** A shell command as a step. */
@@ -108,7 +110,8 @@ export async function runStep(log: DeployLog, signal: AbortSignal, step: Step): 
   if (succeeded(ending)) return;
   const headline = `${step.stage}: \`${step.title}\` ${endingWords(ending, step.timeout)}`;
   log.line(headline);
-  const blame = ending.interrupted ? 'operator' : FULL_DISK.test(output) ? 'server' : 'commit';
+  const ofServer = FULL_DISK.test(output) || step.serverFault?.test(output);
+  const blame = ending.interrupted ? 'operator' : ofServer ? 'server' : 'commit';
   const ended = { title: step.title, ending, part: log.parts.at(-1) };
   throw new StepFailure(step.stage, headline, output, blame, ended);
 }

@@ -3,6 +3,7 @@
  * `current`. The recommended driver: systemd restarts what crashes and keeps its output.
  */
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import type { Start } from '@runner/common/deploy-file';
 import { runStep, StepFailure } from '../step.ts';
 import type { Driver, Target } from './driver.ts';
@@ -24,25 +25,67 @@ function manager(start: Systemd): string[] {
   return start.user ? ['--user'] : [];
 }
 
-/** What `is-active` says: `active`, `activating`, `failed`, `inactive`, …; empty without systemd. */
-function stateOf(start: Systemd, { instance, env }: Pick<Target, 'instance' | 'env'>): string {
-  const args = [...manager(start), 'is-active', '--', unitOf(start.unit, instance.name)];
-  return spawnSync('systemctl', args, { env, encoding: 'utf8' }).stdout?.trim() ?? '';
+/** The server has to be told who may control the unit: no other commit would change that. */
+const NOT_ALLOWED =
+  /Access denied|authentication required|Failed to connect to .*bus|Permission denied/i;
+
+/**
+ * The environment of systemctl. Timers, cron and sudo set no XDG_RUNTIME_DIR, without which the
+ * user's own manager is not found.
+ */
+function clientEnvironment(start: Systemd, env: Target['env']): Record<string, string> {
+  const folder = `/run/user/${process.getuid?.()}`;
+  const given = start.user && env.XDG_RUNTIME_DIR === undefined && existsSync(folder);
+  return { ...env, ...(given && { XDG_RUNTIME_DIR: folder }) };
 }
 
-function journal(start: Systemd, { instance, env, redact }: Target): string {
+function ask(program: string, start: Systemd, env: Target['env'], args: readonly string[]): string {
+  const asked = spawnSync(program, [...manager(start), ...args], {
+    env: clientEnvironment(start, env),
+    encoding: 'utf8',
+  });
+  return asked.stdout ?? '';
+}
+
+interface UnitState {
+  /** `active`, `activating`, `failed`, `inactive`, …; empty without systemd. */
+  readonly active: string;
+  /** `running`, `exited`, `auto-restart`, … */
+  readonly sub: string;
+  /** How often systemd has restarted it by itself. */
+  readonly restarts: number;
+  /** Whether it is a job that has ended well. */
+  readonly done: boolean;
+}
+
+function stateOf(start: Systemd, { instance, env }: Pick<Target, 'instance' | 'env'>): UnitState {
   const unit = unitOf(start.unit, instance.name);
-  const args = [
-    ...manager(start),
-    '--unit',
-    unit,
-    '--lines',
-    JOURNAL_LINES,
-    '--no-pager',
-    '--output',
-    'cat',
-  ];
-  return redact(spawnSync('journalctl', args, { env, encoding: 'utf8' }).stdout ?? '');
+  const active = ask('systemctl', start, env, ['is-active', '--', unit]).trim();
+  const properties = 'SubState,NRestarts,Type,Result';
+  const text = ask('systemctl', start, env, ['show', '--property', properties, '--', unit]);
+  const value = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(text)?.[1] ?? '';
+  const ended = value('Type') === 'oneshot' && value('Result') === 'success';
+  return {
+    active,
+    sub: value('SubState'),
+    restarts: Number(value('NRestarts')),
+    done: active === 'inactive' && ended,
+  };
+}
+
+/** Why the unit does not run, in words; undefined while it does. */
+function whyDead(now: UnitState, before: UnitState): string | undefined {
+  // With Restart= a crashing program is `activating` between its lives.
+  if (now.sub === 'auto-restart' || now.restarts > before.restarts) return 'crashed';
+  const alive = ['active', 'activating', 'reloading', 'refreshing'].includes(now.active);
+  return alive || now.done ? undefined : `is ${now.active || 'unknown'}`;
+}
+
+/** What the unit has written since `since`, which is in seconds since 1970. */
+function journal(start: Systemd, { instance, env, redact }: Target, since: number): string {
+  const which = ['--unit', unitOf(start.unit, instance.name), '--since', `@${since}`];
+  const how = ['--lines', JOURNAL_LINES, '--no-pager', '--quiet', '--output', 'cat'];
+  return redact(ask('journalctl', start, env, [...which, ...how]));
 }
 
 async function control(
@@ -52,22 +95,33 @@ async function control(
   timeout: number,
 ): Promise<void> {
   const unit = unitOf(start.unit, target.instance.name);
-  const args = [...manager(start), verb, '--', unit];
-  const title = ['systemctl', ...manager(start), verb, unit].join(' ');
-  const { release: cwd, env, log, signal } = target;
-  await runStep(log, signal, { stage: 'start', title, file: 'systemctl', args, cwd, env, timeout });
+  const { release: cwd, log, signal } = target;
+  await runStep(log, signal, {
+    stage: 'start',
+    title: ['systemctl', ...manager(start), verb, unit].join(' '),
+    file: 'systemctl',
+    args: [...manager(start), verb, '--', unit],
+    cwd,
+    env: clientEnvironment(start, target.env),
+    timeout,
+    serverFault: NOT_ALLOWED,
+  });
 }
 
 export const systemdDriver: Driver = {
   async start(target) {
-    const { start } = target;
+    const { start, instance, env } = target;
     if (start.type !== 'systemd') return { death: () => undefined };
+    const unit = unitOf(start.unit, instance.name);
+    const since = Math.floor(Date.now() / 1000);
+    // What crashed too often is not started again, not even by hand: the release before neither.
+    ask('systemctl', start, env, ['reset-failed', '--', unit]);
     await control(target, start, start.reload ? 'reload-or-restart' : 'restart', start.timeout);
+    const begin = stateOf(start, target);
     const death = () => {
-      const state = stateOf(start, target);
-      if (state === 'active' || state === 'activating' || state === 'reloading') return undefined;
-      const words = `the unit ${unitOf(start.unit, target.instance.name)} is ${state || 'unknown'}`;
-      return { words, output: journal(start, target) };
+      const why = whyDead(stateOf(start, target), begin);
+      if (why === undefined) return undefined;
+      return { words: `the unit ${unit} ${why}`, output: journal(start, target, since) };
     };
     await new Promise((resolve) => setTimeout(resolve, SETTLE));
     const early = death();
@@ -79,7 +133,7 @@ export const systemdDriver: Driver = {
   },
   status(target) {
     if (target.start.type !== 'systemd') return 'unknown';
-    const state = stateOf(target.start, target);
-    return state === '' ? 'unknown' : state === 'active' ? 'running' : 'stopped';
+    const { active } = stateOf(target.start, target);
+    return active === '' ? 'unknown' : active === 'active' ? 'running' : 'stopped';
   },
 };
