@@ -4,11 +4,11 @@
  */
 import { appFiles, page } from '@runner/testing/app';
 import type { GitServer } from '@runner/testing/git-server';
-import type { uvu } from 'uvu';
+import type { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { REPO } from './world.ts';
 
-type Test = uvu.Test;
+type Test = ReturnType<typeof suite>;
 
 /** Where the deploys of a driver happen. */
 export interface Place {
@@ -29,7 +29,7 @@ export interface Place {
 const CRASH = { 'server.js': "console.error('no such table: users');\nprocess.exit(3);\n" };
 
 /** Asks until the app shows `version`, or nobody answers (null). */
-async function shows(port: number, version: string | null): Promise<void> {
+export async function shows(port: number, version: string | null): Promise<void> {
   const until = performance.now() + 10_000;
   let seen = await page(port);
   while (seen !== version && performance.now() < until) {

@@ -14,6 +14,8 @@ type Systemd = Extract<Start, { type: 'systemd' }>;
 const SETTLE = 500;
 /** Lines of the journal that an error shows. */
 const JOURNAL_LINES = '50';
+/** Milliseconds that the journal gets to take in the last words of a program. */
+const JOURNAL_DELAY = 200;
 const STOP_TIMEOUT = 90_000;
 
 /** `app@.service` and `app@%i.service` of the instance `web` are `app@web.service`. */
@@ -83,9 +85,15 @@ function whyDead(now: UnitState, before: UnitState): string | undefined {
 
 /** What the unit has written since `since`, which is in seconds since 1970. */
 function journal(start: Systemd, { instance, env, redact }: Target, since: number): string {
-  const which = ['--unit', unitOf(start.unit, instance.name), '--since', `@${since}`];
+  const unit = unitOf(start.unit, instance.name);
+  const main = ask('systemctl', start, env, ['show', '--property', 'ExecMainPID', '--', unit]);
+  const pid = /^ExecMainPID=([1-9]\d*)$/m.exec(main)?.[1];
+  const field = start.user ? 'USER_UNIT' : 'UNIT';
+  // By number too: of a program that ends at once the journal does not learn the unit of a user.
+  const which = [`_SYSTEMD_${field}=${unit}`, '+', `${field}=${unit}`];
+  const all = pid === undefined ? which : [...which, '+', `_PID=${pid}`];
   const how = ['--lines', JOURNAL_LINES, '--no-pager', '--quiet', '--output', 'cat'];
-  return redact(ask('journalctl', start, env, [...which, ...how]));
+  return redact(ask('journalctl', start, env, ['--since', `@${since}`, ...how, ...all]));
 }
 
 async function control(
@@ -124,12 +132,16 @@ export const systemdDriver: Driver = {
       return { words: `the unit ${unit} ${why}`, output: journal(start, target, since) };
     };
     await new Promise((resolve) => setTimeout(resolve, SETTLE));
+    if (death()) await new Promise((resolve) => setTimeout(resolve, JOURNAL_DELAY));
     const early = death();
     if (early) throw new StepFailure('start', `start: ${early.words}`, early.output);
     return { death };
   },
   async stop(target) {
-    if (target.start.type === 'systemd') await control(target, target.start, 'stop', STOP_TIMEOUT);
+    const { start } = target;
+    // Nobody needs the right to stop what does not run.
+    if (start.type !== 'systemd' || stateOf(start, target).active === 'inactive') return;
+    await control(target, start, 'stop', STOP_TIMEOUT);
   },
   status(target) {
     if (target.start.type !== 'systemd') return 'unknown';
