@@ -4,6 +4,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleDevPrograms } from './bundle/dev.mjs';
+import { packagesOf } from './bundle/packages.mjs';
 import { removeOthers, stage, writeIfChanged } from './bundle/place.mjs';
 import { referenceFiles } from './bundle/reference.mjs';
 import { bundleTool, launcherOf } from './bundle/tool.mjs';
@@ -56,7 +57,10 @@ const [bundled, dev, reference] = await Promise.all([
 const sound = bundled.filter((tool) => tool !== undefined);
 const chunks = Object.fromEntries(sound.map(({ tool, chunks }) => [tool, chunks]));
 
-const vendored = await bundleVendored(found);
+const sources = Object.values(chunks).flatMap((tool) =>
+  Object.values(tool).flatMap(({ inputs }) => inputs),
+);
+const vendored = await bundleVendored(found, sources);
 const files = [
   ...sound.flatMap((tool) => [...tool.files, launcherOf(tool, vendored)]),
   ...vendored,
@@ -65,6 +69,7 @@ const files = [
   ...dev,
   ...reference,
   ['chunks.json', Buffer.from(`${JSON.stringify(chunks, null, 2)}\n`)],
+  ['packages.json', Buffer.from(`${JSON.stringify(packagesOf(sources), null, 2)}\n`)],
   ['package.json', Buffer.from('{"type":"commonjs"}\n')],
 ];
 for (const [file, content, mode = 0o644] of files) {

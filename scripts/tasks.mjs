@@ -114,6 +114,13 @@ async function docs() {
   return status;
 }
 
+/** The life of a server, in a booted container; the programs of the checkout are not on its PATH. */
+async function systemTest(args) {
+  const status = (await build()) || (await script('package.mjs', []));
+  if (status !== 0) return status;
+  return (await run(process.execPath, [join(dist, 'dev', 'scripts.system.cjs'), ...args])).status;
+}
+
 /** Formats and mends what biome can mend without changing what the code does. */
 async function format(args) {
   const paths = args.length > 0 ? args : ['.'];
@@ -129,6 +136,8 @@ const tasks = new Map([
   ['check', check],
   ['docs', docs],
   ['format', format],
+  ['package', async (args) => (await build()) || script('package.mjs', args)],
+  ['test:system', systemTest],
   ['matrix', async (args) => (await build()) || script('matrix.mjs', args)],
 ]);
 

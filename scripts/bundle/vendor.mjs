@@ -115,8 +115,11 @@ export function vendorFileOf(path) {
   return path.startsWith(marker) ? vendorFile(path.slice(marker.length)) : undefined;
 }
 
-/** Bundles the packages that were found to be used; resolves [file relative to dist, content] pairs. */
-export async function bundleVendored(found) {
+/**
+ * Bundles the packages that were found to be used; resolves [file relative to dist, content] pairs.
+ * Notes in `sources` which files they are made of.
+ */
+export async function bundleVendored(found, sources) {
   const files = await Promise.all(
     [...found].sort().map(async ([name, entry]) => {
       const part = partOf.get(name);
@@ -137,8 +140,10 @@ export async function bundleVendored(found) {
         banner: { js: WRAPPER[0] },
         footer: { js: WRAPPER[1] },
         legalComments: 'inline',
+        metafile: true,
         logLevel: 'warning',
       });
+      sources.push(...Object.keys(result.metafile.inputs));
       const file = [vendorFile(name), result.outputFiles[0].contents];
       return part ? [file, [partForTests(name), unwrapped(result.outputFiles[0].text)]] : [file];
     }),

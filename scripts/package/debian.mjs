@@ -1,0 +1,65 @@
+import { lstatSync, lutimesSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { filesBelow } from '../bundle/place.mjs';
+import { checkout } from '../checkout.mjs';
+import { copy, execute, writeText } from './archive.mjs';
+
+const source = join(checkout, 'packaging/debian');
+const scripts = ['postinst', 'prerm', 'postrm'];
+
+/** Sets one time for everything below a folder and for itself; links are not followed. */
+function setTimes(folder, date) {
+  for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
+    lutimesSync(join(entry.parentPath ?? entry.path, entry.name), date, date);
+  }
+  lutimesSync(folder, date, date);
+}
+
+function compressPages(folder) {
+  const pages = filesBelow(folder).filter((file) => /^man\d\//.test(file));
+  for (const file of pages) {
+    const bytes = gzipSync(readFileSync(join(folder, file)), { level: 9 });
+    bytes[9] = 255;
+    writeText(join(folder, `${file}.gz`), bytes);
+    rmSync(join(folder, file));
+  }
+}
+
+/** Documents where Debian looks for them; those of the reference are there already. */
+function placePapers(tree, docs) {
+  for (const name of ['README.md', 'CHANGELOG.md', 'THIRD-PARTY.txt', 'sbom.cdx.json']) {
+    copy(join(tree, name), join(docs, name));
+  }
+  copy(join(tree, 'LICENSE'), join(docs, 'copyright'));
+  for (const file of filesBelow(join(tree, 'docs'))) {
+    copy(join(tree, 'docs', file), join(docs, 'docs', file));
+  }
+}
+
+/** Makes runner_<version>_all.deb from the unpacked release; the same files give the same bytes. */
+export function makeDebianPackage({ version, date, to }, tree, root) {
+  execute('sh', [join(tree, 'install'), '--prefix', '/usr'], { DESTDIR: root });
+  placePapers(tree, join(root, 'usr/share/doc/runner'));
+  compressPages(join(root, 'usr/share/man'));
+  const files = filesBelow(root);
+  const sums = files.map((file) => {
+    const hash = createHash('md5').update(readFileSync(join(root, file)));
+    return `${hash.digest('hex')}  ${file}\n`;
+  });
+  const bytes = files.reduce((sum, file) => sum + lstatSync(join(root, file)).size, 0);
+  const control = readFileSync(join(source, 'control'), 'utf8')
+    .replace('@VERSION@', version)
+    .replace('@SIZE@', String(Math.ceil(bytes / 1024)));
+  const place = (name, text, mode) => writeText(join(root, 'DEBIAN', name), text, mode);
+  place('control', control);
+  place('md5sums', sums.join(''));
+  for (const name of ['conffiles', 'triggers']) place(name, readFileSync(join(source, name)));
+  for (const name of scripts) place(name, readFileSync(join(source, name)), 0o755);
+  setTimes(root, date);
+  const how = ['--root-owner-group', '-Zxz', '-z6', '--threads-max=1'];
+  execute('dpkg-deb', [...how, '--build', root, join(to, `runner_${version}_all.deb`)], {
+    SOURCE_DATE_EPOCH: String(date),
+  });
+}
