@@ -12,8 +12,8 @@ import { makeArchive, sumsOf, writeText } from './package/archive.mjs';
 import { makeDebianPackage } from './package/debian.mjs';
 import { thirdPartyText } from './package/licences.mjs';
 import { makeNpmPackage } from './package/npm.mjs';
-import { releaseTree } from './package/tree.mjs';
 import { bomOf } from './package/sbom.mjs';
+import { releaseTree } from './package/tree.mjs';
 
 const { values } = parseArgs({
   options: {

@@ -1,5 +1,5 @@
-import { lstatSync, lutimesSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createHash } from 'node:crypto';
+import { lstatSync, lutimesSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { filesBelow } from '../bundle/place.mjs';

@@ -6,7 +6,8 @@ import { checkout } from '../checkout.mjs';
 export function thirdPartyText(packages) {
   const parts = packages.map(({ name, version, license, folder }) => {
     const names = readdirSync(join(checkout, folder)).filter((file) => /^licen[cs]e/i.test(file));
-    if (names.length === 0) throw new Error(`${name} ${version} comes without the text of a licence`);
+    if (names.length === 0)
+      throw new Error(`${name} ${version} comes without the text of a licence`);
     const texts = names.sort().map((file) => readFileSync(join(checkout, folder, file), 'utf8'));
     return `${name} ${version} (${license})\n\n${texts.join('\n').trim()}\n`;
   });

@@ -16,7 +16,9 @@ export function bomOf(version, packages) {
     purl: purlOf(one),
   }));
   const self = `pkg:generic/runner@${version}`;
-  const hash = createHash('sha256').update(JSON.stringify([version, components])).digest('hex');
+  const hash = createHash('sha256')
+    .update(JSON.stringify([version, components]))
+    .digest('hex');
   // Of the content, so that the same release has the same number; in the form of a version 5 UUID.
   const uuid = hash.replace(
     /^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/,

@@ -12,7 +12,9 @@ export function copyDist(dist, parts, folder) {
   for (const part of parts) {
     const path = join(dist, part);
     if (!existsSync(path)) continue;
-    const files = statSync(path).isDirectory() ? filesBelow(path).map((f) => `${part}/${f}`) : [part];
+    const files = statSync(path).isDirectory()
+      ? filesBelow(path).map((f) => `${part}/${f}`)
+      : [part];
     for (const file of files) {
       copy(join(dist, file), join(folder, file), statSync(join(dist, file)).mode & 0o755);
     }

@@ -22,15 +22,14 @@ if [ ! -d /run/systemd/system ]; then
   mount -t tmpfs tmpfs /run
   set -- --register=no --keep-unit "$@"
 fi
-layer=/run/runner-container
-mkdir "$layer"
+layer=$(mktemp -d /run/runner-container.XXXXXX)
 mount -t tmpfs -o mode=0755 tmpfs "$layer"
 mkdir "$layer/upper" "$layer/work" "$layer/root"
 mount -t overlay overlay -o "lowerdir=/,upperdir=$layer/upper,workdir=$layer/work" "$layer/root"
 cd "$layer/root"
 # The services of this machine do not belong to the story.
-rm -rf etc/systemd/system/*.wants etc/systemd/system/*.requires etc/rc[0-6S].d run/* tmp/* opt/runner
-mkdir -p etc/systemd/system tmp
+rm -rf etc/systemd/system/*.wants etc/systemd/system/*.requires etc/rc[0-6S].d opt/runner
+mkdir -p etc/systemd/system
 rm -f etc/fstab
 for unit in tmp.mount systemd-firstboot.service getty.target console-getty.service; do
   ln -sf /dev/null "etc/systemd/system/$unit"
@@ -39,7 +38,7 @@ ln -sf /lib/systemd/system/multi-user.target etc/systemd/system/default.target
 cd /
 # With --keep-unit a restart is left to whoever started it, and asked for by status 133.
 boot() {
-  setpriv --pdeathsig=KILL systemd-nspawn --quiet --boot --directory="$layer/root" \
+  systemd-nspawn --quiet --boot --directory="$layer/root" \
     --machine="$machine" --link-journal=no --resolv-conf=off --timezone=off --console=pipe "$@"
 }
 while status=0; boot "$@" || status=$?; [ "$status" -eq 133 ]; do :; done
@@ -116,10 +115,13 @@ function childrenOf(parent: number, name: string): number[] {
   });
 }
 
-/** The init of the container that the shell `pid` has started; undefined until there is one. */
-function initOf(pid: number): number | undefined {
-  const [nspawn] = childrenOf(pid, 'systemd-nspawn');
-  return nspawn === undefined ? undefined : childrenOf(nspawn, 'systemd')[0];
+/** The init of the container that `unshare` has started; undefined until there is one. */
+function initOf(unshare: number): number | undefined {
+  const way = ['sh', 'systemd-nspawn', 'systemd'];
+  return way.reduce<number | undefined>(
+    (parent, name) => (parent === undefined ? undefined : childrenOf(parent, name)[0]),
+    unshare,
+  );
 }
 
 /** Runs a script beside the init `pid`. */
@@ -182,7 +184,7 @@ async function booted(
     }
     await sleep(POLL);
   }
-  throw new Error(`the system did not boot:\n${words()}`);
+  throw new Error(`the system did not boot :\n${words()}`);
 }
 
 /** Boots a system; `bind` are folders of this machine that it sees, read only, as inside: outside. */
@@ -192,12 +194,13 @@ export async function bootContainer(
   const log = join(temporaryFolder('container'), 'console');
   const output = openSync(log, 'w');
   const binds = Object.entries(bind).map(([inside, here]) => `--bind-ro=${here}:${inside}`);
-  const machine = `runner-test-${process.pid}`;
-  const nspawn = spawn(
-    'setpriv',
-    ['--pdeathsig=KILL', 'unshare', '--mount', 'sh', '-c', PREPARE, 'sh', machine, ...binds],
-    { stdio: ['ignore', output, output], detached: true },
-  );
+  // In a namespace whose first process dies with this one: killing nspawn alone leaves the rest.
+  const namespaces = ['--mount', '--mount-proc', '--pid', '--fork', '--kill-child=KILL'];
+  const inner = ['sh', '-c', PREPARE, 'sh', `runner-test-${process.pid}`, ...binds];
+  const nspawn = spawn('setpriv', ['--pdeathsig=KILL', 'unshare', ...namespaces, ...inner], {
+    stdio: ['ignore', output, output],
+    detached: true,
+  });
   nspawn.unref();
   closeSync(output);
   const end = () => {

@@ -1,0 +1,93 @@
+/** The server of the story: the container, what it reaches on loopback, and its terminal. */
+import { page } from '@runner/testing/app';
+import { bootContainer, type Container } from '@runner/testing/container';
+import { type Discord, startDiscord } from '@runner/testing/discord';
+import { type GitServer, startGitServer } from '@runner/testing/git-server';
+
+export const TOKEN = 'ghp_system0system0system0system0system0';
+export const REPO = 'acme/shop';
+export const PORT = 18_080;
+/** How long anything that a timer does may take, in milliseconds. */
+const PATIENCE = 60_000;
+
+export interface Server {
+  readonly container: Container;
+  readonly git: GitServer;
+  readonly discord: Discord;
+  /** Tells what comes now; counts as a step that passed when the next one is told. */
+  step(text: string): void;
+  steps(): number;
+  /** Runs a command of root as if typed, shows it and what it prints; throws unless it succeeds. */
+  type(command: string, options?: { stdin?: string; status?: number }): Promise<string>;
+  /** Runs a command until `wanted` is in its output, then shows it. */
+  until(command: string, wanted: RegExp): Promise<string>;
+  /** Waits until the app shows this version. */
+  shows(version: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+const print = (text: string) => void process.stdout.write(text);
+
+/** Boots the server; `bind` are folders that it sees, read only. */
+export async function startServer(bind: Record<string, string>): Promise<Server> {
+  const git = await startGitServer({ token: TOKEN });
+  await git.createRepo(REPO);
+  const discord = await startDiscord();
+  const container = await bootContainer(bind);
+  let steps = 0;
+  const show = (command: string, output: string) => print(`\n# ${command}\n${output}`);
+  const patiently = async <T>(look: () => Promise<T>, good: (seen: T) => boolean, what: string) => {
+    const end = performance.now() + PATIENCE;
+    let seen = await look();
+    while (!good(seen)) {
+      if (performance.now() > end) throw new Error(`${what} did not come; last: ${seen}`);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      seen = await look();
+    }
+    return seen;
+  };
+  return {
+    container,
+    git,
+    discord,
+    steps: () => steps,
+    step(text) {
+      steps += 1;
+      print(`\n== ${steps}. ${text}\n`);
+    },
+    async type(command, { stdin, status = 0 } = {}) {
+      const done = await container.sh(command, {
+        ...(stdin !== undefined && { stdin }),
+        timeout: 120_000,
+      });
+      show(command, done.stdout + done.stderr);
+      if (done.status === status) return done.stdout + done.stderr;
+      throw new Error(`\`${command}\` ended with status ${done.status} instead of ${status}`);
+    },
+    async until(command, wanted) {
+      const look = async () => {
+        const { stdout, stderr } = await container.sh(command);
+        return stdout + stderr;
+      };
+      const seen = await patiently(
+        look,
+        (text) => wanted.test(text),
+        `${wanted} from \`${command}\``,
+      );
+      show(command, seen);
+      return seen;
+    },
+    async shows(version) {
+      await patiently(
+        () => page(PORT),
+        (seen) => seen === version,
+        `${version} of the app`,
+      );
+      print(`\n(the app shows ${version})\n`);
+    },
+    async close() {
+      await container.close();
+      await Promise.all([git.close(), discord.close()]);
+    },
+  };
+}
