@@ -47,6 +47,7 @@ export async function play(): Promise<number> {
     await deployByTimer(server);
     await failAndRollBack(server);
     await rotate(server);
+    await otherWays(server);
     await restart(server);
     await upgradeAndBack(server, version);
     await uninstall(server, version);
@@ -77,7 +78,8 @@ async function install({ step, type }: Server, version: string): Promise<void> {
   assert.match(timers, /runner-notify\.timer/);
   step('the units have few rights');
   for (const unit of ['runner-fetch', 'runner-notify']) {
-    await type(`systemd-analyze security --no-pager ${unit}.service | tail -n 1`);
+    const score = await type(`systemd-analyze security --no-pager ${unit}.service | tail -n 1`);
+    assert.ok(Number(/: ([\d.]+) /.exec(score)?.[1]) < 2, 'the score of the unit');
   }
   await type('systemctl start runner-fetch.service runner-notify.service');
 }
@@ -151,11 +153,57 @@ async function rotate(server: Server): Promise<void> {
   assert.match(await type('runner debug last-error shop'), /v3/);
 }
 
+/** `.deploy.yml` of a copy of the shop on another port. */
+function copyOfShop(port: number, start: string): string {
+  return `instances: { default: { env: { PORT: "${port}" } } }
+start: ${start}
+health: { url: "http://127.0.0.1:${port}/health", interval: 100ms, within: 3s }
+`;
+}
+
+async function otherWays({ container, git, step, type, until }: Server): Promise<void> {
+  step('a unit of the user runner, and a process that outlives the service that started it');
+  await type('loginctl enable-linger runner; systemctl start "user@$(id -u runner).service"');
+  await container.ok('mkdir -p /etc/systemd/user; cat > /etc/systemd/user/blog.service', {
+    stdin: `[Service]
+WorkingDirectory=/opt/runner/apps/blog/instances/default/current
+Environment=PORT=18081
+ExecStart=/usr/bin/env node server.js
+`,
+  });
+  await type('systemctl --user --machine=runner@ daemon-reload');
+  const starts = {
+    blog: '{ type: systemd, unit: blog.service, user: true }',
+    wiki: '{ type: process, run: exec node server.js }',
+  };
+  for (const [index, [name, start]] of Object.entries(starts).entries()) {
+    await git.createRepo(`acme/${name}`);
+    const files = { ...appFiles(name), '.deploy.yml': copyOfShop(PORT + 1 + index, start) };
+    await git.commit(`acme/${name}`, files, 'first', { tag: `${name}1` });
+    await type(`runner add --repo acme/${name} --branch main --token-from shop`);
+  }
+  for (const name of Object.keys(starts))
+    await until(`runner status ${name}`, /default: .* since /);
+  await until('systemctl is-active runner-fetch.service || :', /inactive/);
+  assert.is(await page(PORT + 1), 'blog');
+  assert.is(await page(PORT + 2), 'wiki');
+  await type('runner remove blog --yes; runner remove wiki --yes');
+  assert.equal([await page(PORT + 1), await page(PORT + 2)], [null, null]);
+
+  step('the master key may belong to root: the timer gets it as a credential');
+  await type('install -D -m 0600 /opt/runner/mkey /etc/credstore/runner-mkey; rm /opt/runner/mkey');
+  await git.commit(REPO, { VERSION: 'v4-1\n' }, 'v4-1', { tag: 'v4-1' });
+  await until('runner status shop', /v4-1 since/);
+  await type('runner tokens list', { status: 1 });
+  await type('install -o runner -g runner -m 0600 /etc/credstore/runner-mkey /opt/runner/mkey');
+  await type('rm /etc/credstore/runner-mkey');
+}
+
 async function restart(server: Server): Promise<void> {
   const { container, step, type, shows } = server;
   step('the server is restarted: the app is back, and the timers go on');
   await container.reboot();
-  await shows('v4');
+  await shows('v4-1');
   await push(server, 'v5');
   await shows('v5');
   await type('systemctl is-active runner-fetch.timer runner-notify.timer');
