@@ -6,7 +6,7 @@ import { checkout, say } from './checkout.mjs';
 
 /** Files that begin with a `#!` line naming a shell, in the folders that hold such programs. */
 function shellScripts() {
-  const folders = ['.ci', 'scripts', 'tools', 'libs'];
+  const folders = ['.ci', 'scripts', 'packaging', 'tools', 'libs'];
   return folders
     .filter((folder) => existsSync(join(checkout, folder)))
     .flatMap((folder) =>
