@@ -31,6 +31,15 @@ WantedBy=multi-user.target
 const BROKEN =
   'console.error("src/cart.ts:42:17 - error TS2339: Property \'total\' does not exist");\nprocess.exit(2);\n';
 
+/** Takes a minute, the first time. */
+const SLOW_ONCE = `const { existsSync, writeFileSync } = require('node:fs');
+const mark = process.env.HOME + '/slow';
+if (!existsSync(mark)) {
+  writeFileSync(mark, '');
+  setTimeout(() => {}, 60_000);
+}
+`;
+
 /** Timers of the story are due every two seconds instead of every minute. */
 const HURRY = '[Timer]\nOnCalendar=\nOnCalendar=*:*:0/2\nRandomizedDelaySec=0\n';
 
@@ -76,6 +85,13 @@ async function install({ step, type }: Server, version: string): Promise<void> {
   const timers = await type('systemctl list-timers --no-pager --legend=no "runner-*"');
   assert.match(timers, /runner-fetch\.timer/);
   assert.match(timers, /runner-notify\.timer/);
+  await type(
+    'rm -r /usr/lib/runner/cache; dpkg-trigger --by-package=nodejs --no-await /usr/bin/node',
+  );
+  assert.match(
+    await type('dpkg --triggers-only --pending; ls /usr/lib/runner/cache'),
+    /runner-add-/,
+  );
   step('the units have few rights');
   for (const unit of ['runner-fetch', 'runner-notify']) {
     const score = await type(`systemd-analyze security --no-pager ${unit}.service | tail -n 1`);
@@ -212,15 +228,19 @@ async function restart(server: Server): Promise<void> {
 async function upgradeAndBack(server: Server, version: string): Promise<void> {
   const { container, step, type, until, shows } = server;
   const running = () => container.ok('systemctl show -P MainPID shop.service');
-  step('an upgrade leaves the app running, and off what was switched off');
+  step(
+    'an upgrade in the middle of a deploy: the app runs on, the deploy is taken up again, off stays off',
+  );
   const pid = await running();
   await type('systemctl disable --now runner-notify.timer');
+  await push(server, 'v6', { 'build.js': SLOW_ONCE });
+  await until('ls /var/lib/runner', /slow/);
   await type('dpkg -i /srv/next/runner_9.9.9_all.deb');
   assert.match(await type('runner --version'), /9\.9\.9/);
   assert.match(await type('systemctl is-enabled runner-notify.timer', { status: 1 }), /disabled/);
   assert.is(await running(), pid);
-  await push(server, 'v6');
   await shows('v6');
+  assert.match(await type('runner debug last-error shop'), /v6[\s\S]*was interrupted/);
 
   step(
     'back to the version before: what it does not know survives; what it cannot know is refused',
