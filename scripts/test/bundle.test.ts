@@ -72,6 +72,7 @@ test('every tool becomes one executable, its lazy parts files of readable names'
     'lib/runner-a/main.cjs',
     'lib/runner-a/test.cjs',
     'package.json',
+    'packages.json',
     'vendor/undici.cjs',
     'vendor/yaml.cjs',
   ]);

@@ -4,8 +4,8 @@ import { endingWords, succeeded } from './child.ts';
 import type { Started, Target } from './drivers/driver.ts';
 import { expand, StepFailure, shellStep, tryStep } from './step.ts';
 
-/** Undefined when healthy, else why not. */
-type Finding = { words: string; output: string } | undefined;
+/** Undefined when healthy, else why not; `late` when there was no answer in time. */
+type Finding = { words: string; output: string; late?: boolean } | undefined;
 
 /**
  * Waits until the target answers as it should, asking every `interval`, `within` at most. Throws a
@@ -15,6 +15,7 @@ export async function waitHealthy(health: Health, target: Target, started: Start
   const { signal, log, instance } = target;
   const address = health.kind === 'cmd' ? health.target : expand(health.target, instance);
   const until = performance.now() + health.within;
+  let known: Finding;
   for (let attempt = 1; ; attempt += 1) {
     const left = Math.max(1, Math.ceil(until - performance.now()));
     const finding = await ask(health, address, target, Math.min(health.timeout, left));
@@ -22,10 +23,12 @@ export async function waitHealthy(health: Health, target: Target, started: Start
     if (death) throw new StepFailure('health', `health: ${death.words}`, death.output);
     if (!finding) return;
     log.line(`health: attempt ${attempt}: ${finding.words}`);
+    // The last attempt may have had no time left: that it got no answer tells less than one before.
+    if (!known || !finding.late || left >= health.timeout) known = finding;
     if (signal.aborted) throw new StepFailure('health', 'health: was interrupted', '', 'operator');
     if (performance.now() + health.interval >= until) {
-      const headline = `health: ${finding.words}, not healthy within ${health.within / 1000} s`;
-      throw new StepFailure('health', headline, finding.output);
+      const headline = `health: ${known.words}, not healthy within ${health.within / 1000} s`;
+      throw new StepFailure('health', headline, known.output);
     }
     await pause(health.interval, signal);
   }
@@ -51,9 +54,8 @@ async function ask(
       timeout,
     }),
   );
-  return succeeded(ending)
-    ? undefined
-    : { words: `\`${address}\` ${endingWords(ending, timeout)}`, output };
+  const words = `\`${address}\` ${endingWords(ending, timeout)}`;
+  return succeeded(ending) ? undefined : { words, output, late: ending.timedOut };
 }
 
 function askUrl(
@@ -63,7 +65,8 @@ function askUrl(
 ): Promise<Finding> {
   const wanted = low === high ? String(low) : `${low}-${high}`;
   return new Promise((resolve) => {
-    const fail = (words: string, output = '') => resolve({ words: `${address} ${words}`, output });
+    const fail = (words: string, output = '', late = false) =>
+      resolve({ words: `${address} ${words}`, output, late });
     if (!URL.canParse(address)) return fail('is not an address');
     // Loaded here: a deploy without such a question has no need of them.
     const { get } = process.getBuiltinModule(
@@ -92,6 +95,8 @@ function askUrl(
         late
           ? `did not answer within ${Math.round(timeout) / 1000} s`
           : `cannot be reached (${error.code})`,
+        '',
+        late,
       );
     });
   });
@@ -112,7 +117,7 @@ function askTcp(address: string, timeout: number): Promise<Finding> {
     };
     socket.once('connect', () => end(undefined));
     socket.once('timeout', () =>
-      end({ words: `${address} did not accept a connection`, output: '' }),
+      end({ words: `${address} did not accept a connection`, output: '', late: true }),
     );
     socket.once('error', (error: NodeJS.ErrnoException) =>
       end({ words: `${address} cannot be reached (${error.code})`, output: '' }),

@@ -69,17 +69,18 @@ export function driverContract(test: Test, name: string, open: () => Promise<Pla
   });
 
   test(`${name}: one that crashes at once fails with its words, and the version before is back`, async () => {
-    await push('v3', CRASH);
+    // On a busy machine it may crash after it has counted as started: then health finds it dead.
+    await push('v3', CRASH, health());
     const done = await place.deploy();
     assert.is(done.status, 1, done.stdout + done.stderr);
     assert.match(done.stdout, /Rolled back\. v2 is active\./);
-    assert.match(await place.lastError(), /^start: [\s\S]*no such table: users/);
+    assert.match(await place.lastError(), /^(start|health): [\s\S]*no such table: users/);
     await shows(place.port, 'v2');
     assert.is(await place.status(), 'running');
   });
 
   test(`${name}: one that does not become healthy is rolled back`, async () => {
-    const short = health().replace('within: 5s', 'within: 600ms');
+    const short = health().replace('within: 5s', 'within: 2500ms');
     await push('v4', { HEALTH: '503\n' }, short);
     const done = await place.deploy();
     assert.is(done.status, 1, done.stdout + done.stderr);

@@ -83,7 +83,8 @@ case $* in
     stop
     setsid node server.js >${at('output')} 2>&1 </dev/null &
     echo $! >${at('pid')}
-    sleep 0.3
+    while [ ! -s ${at('output')} ]; do sleep 0.05; done
+    sleep 0.2
     kill -0 "$(cat ${at('pid')})" 2>/dev/null || { cat ${at('output')}; exit 1; }
     ;;
   *' down '* | stop) stop ;;

@@ -7,7 +7,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { projectOf } from '../src/drivers/compose.ts';
 import { unitOf } from '../src/drivers/systemd.ts';
-import { makeWorld, type World } from './world.ts';
+import { deployFile, makeWorld, type World } from './world.ts';
 
 const test = suite<{ world: World }>('drivers');
 
@@ -195,6 +195,22 @@ test('health by tcp waits for a port, and by cmd for status 0', async ({ world }
   );
   const done = await world.deploy();
   assert.is(done.status, 0, done.stderr);
+});
+
+test('a last attempt that was cut short does not hide what was found before', async ({ world }) => {
+  const server = `let asked = 0;
+require('node:http').createServer((_, response) => {
+  if (asked++ === 0) { response.statusCode = 503; response.end('no database'); }
+}).listen(process.env.PORT, '127.0.0.1');
+`;
+  const health = `health: { url: "http://127.0.0.1:${world.port}/", interval: 50ms, within: 2s }\n`;
+  const deploy = `${deployFile(world.port).replace(/health:.*\n/, health)}`;
+  await world.push('v1', { deploy, files: { 'server.js': server } });
+  assert.is((await world.deploy()).status, 1);
+  assert.match(
+    String(world.events().find(({ error }) => error)?.error),
+    /^health: http:\S+ answered 503 instead of 200-299, not healthy within 2 s\nno database$/,
+  );
 });
 
 test('hooks run in their order and find the variables of message templates', async ({ world }) => {

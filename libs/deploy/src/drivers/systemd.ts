@@ -132,9 +132,11 @@ export const systemdDriver: Driver = {
       return { words: `the unit ${unit} ${why}`, output: journal(start, target, since) };
     };
     await new Promise((resolve) => setTimeout(resolve, SETTLE));
-    if (death()) await new Promise((resolve) => setTimeout(resolve, JOURNAL_DELAY));
-    const early = death();
-    if (early) throw new StepFailure('start', `start: ${early.words}`, early.output);
+    if (death()) {
+      await new Promise((resolve) => setTimeout(resolve, JOURNAL_DELAY));
+      const early = death();
+      if (early) throw new StepFailure('start', `start: ${early.words}`, early.output);
+    }
     return { death };
   },
   async stop(target) {
