@@ -1,4 +1,5 @@
 /** What the programs that a deploy runs find in their environment: an allow-list, never a secret. */
+import { existsSync } from 'node:fs';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -41,11 +42,21 @@ function some(env: Env, names: readonly string[]): Record<string, string> {
 
 const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
+/**
+ * Where the user's own services are reached. Timers, cron and sudo set no XDG_RUNTIME_DIR, without
+ * which `systemctl --user` does not find its manager.
+ */
+function runtimeFolder(): Record<string, string> {
+  const folder = `/run/user/${process.geteuid?.()}`;
+  return existsSync(folder) ? { XDG_RUNTIME_DIR: folder } : {};
+}
+
 /** For builds, hooks and the app itself. */
 export function stepEnvironment(env: Env): Record<string, string> {
   return {
     PATH: DEFAULT_PATH,
     LANG: 'C.UTF-8',
+    ...runtimeFolder(),
     ...some(env, PASSED),
     ...some(env, SUPERVISOR),
     ...some(env, NETWORK),

@@ -10,6 +10,7 @@ import { makeWorld, type World } from './world.ts';
 
 const NO_LOG: DeployLog = {
   path: '/dev/null',
+  parts: [],
   line: () => {},
   capture: async () => {
     throw new Error('a status needs no step');

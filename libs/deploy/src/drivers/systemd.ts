@@ -3,7 +3,6 @@
  * `current`. The recommended driver: systemd restarts what crashes and keeps its output.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import type { Start } from '@runner/common/deploy-file';
 import { runStep, StepFailure } from '../step.ts';
 import type { Driver, Target } from './driver.ts';
@@ -31,19 +30,9 @@ function manager(start: Systemd): string[] {
 const NOT_ALLOWED =
   /Access denied|authentication required|Failed to connect to .*bus|Permission denied/i;
 
-/**
- * The environment of systemctl. Timers, cron and sudo set no XDG_RUNTIME_DIR, without which the
- * user's own manager is not found.
- */
-function clientEnvironment(start: Systemd, env: Target['env']): Record<string, string> {
-  const folder = `/run/user/${process.getuid?.()}`;
-  const given = start.user && env.XDG_RUNTIME_DIR === undefined && existsSync(folder);
-  return { ...env, ...(given && { XDG_RUNTIME_DIR: folder }) };
-}
-
 function ask(program: string, start: Systemd, env: Target['env'], args: readonly string[]): string {
   const asked = spawnSync(program, [...manager(start), ...args], {
-    env: clientEnvironment(start, env),
+    env,
     encoding: 'utf8',
   });
   return asked.stdout ?? '';
@@ -103,14 +92,14 @@ async function control(
   timeout: number,
 ): Promise<void> {
   const unit = unitOf(start.unit, target.instance.name);
-  const { release: cwd, log, signal } = target;
+  const { release: cwd, env, log, signal } = target;
   await runStep(log, signal, {
     stage: 'start',
     title: ['systemctl', ...manager(start), verb, unit].join(' '),
     file: 'systemctl',
     args: [...manager(start), verb, '--', unit],
     cwd,
-    env: clientEnvironment(start, target.env),
+    env,
     timeout,
     serverFault: NOT_ALLOWED,
   });
