@@ -63,8 +63,8 @@ test('what is not about one channel names none: only lists, options and the word
     'commands/setup.ts',
     'commands/status.ts',
     'commands/test.ts',
-    'main.ts',
     'setup/inputs.ts',
+    'tool.ts',
   ]);
 });
 
