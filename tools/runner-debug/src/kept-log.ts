@@ -45,11 +45,11 @@ export async function openKeptLog(
     throw new Failure('log_not_found', `no deploy of '${app}' has left a log on this server yet`);
   }
   // Compared with names that are there, never put into a path as it came.
-  const kinds = [...ENDS, 'DeployStarted', 'RollbackSuccess'];
-  const record = eventsOfDeploy(paths, deployId).find((each) =>
-    kinds.includes(String(kindOf(each))),
-  );
-  const own = record !== undefined && projectOf(record) === app ? record : undefined;
+  const events = eventsOfDeploy(paths, deployId).filter((each) => projectOf(each) === app);
+  const of = (kinds: readonly string[]) =>
+    events.find((each) => kinds.includes(String(kindOf(each))));
+  // A rollback comes after the end of its deploy, and names the version that it went back to.
+  const own = of(ENDS) ?? of(['DeployStarted', 'RollbackSuccess']);
   if (!kept.includes(deployId)) throw absent(app, deployId, own !== undefined, kept);
   const path = paths.deployLog(app, deployId);
   const fd = openLog(path);

@@ -70,6 +70,21 @@ test('the newest failure is shown, its cause marked, also after a success', asyn
   );
 });
 
+test('a deploy that was rolled back is told as the failure that it was', async () => {
+  const root = rootWith('shop');
+  const rolledBack = { version: 'v1', from_version: 'v2', stage: undefined };
+  const events = [
+    event('DeployFailure', 'aaaa1111'),
+    event('RollbackSuccess', 'aaaa1111', rolledBack),
+  ];
+  writeLog(root, logText(events));
+  keep(root, 'aaaa1111');
+  const { status, stdout, stderr } = await log(root, 'shop');
+  assert.is(status, 0);
+  assert.match(stdout, '> src/cart.ts(9,5): error TS2304');
+  assert.match(stderr, 'deploy aaaa1111 of shop v2 failed at build');
+});
+
 test('a deploy is chosen by its id; nothing is marked in one that succeeded', async () => {
   const root = madeRoot();
   assert.is((await log(root, 'shop', '--deploy', 'aaaa1111')).stdout, '> Error: first\n');
