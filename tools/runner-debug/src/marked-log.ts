@@ -27,7 +27,31 @@ export function causeIn(log: KeptLog, paths: Paths): Extraction | null {
     baseline: readBaseline(paths, log.app),
   });
   for (const block of blocksOf(log)) extractor.push(block);
-  return extractor.end();
+  const found = extractor.end();
+  return found.rule === null ? lastAnswer(log, found) : found;
+}
+
+/**
+ * Where no rule knows the cause: the last answer of the health check, when that failed; else what was
+ * found, without the commands that the pipeline wrote above their output.
+ */
+function lastAnswer(log: KeptLog, found: Extraction): Extraction {
+  const redact = redactor();
+  const texts = new Map<number, string>();
+  const wanted = new Set(found.lines);
+  let answer: [number, string] | undefined;
+  const reader = createLineReader((text, line) => {
+    if (wanted.has(line) && !text.startsWith('$ ')) texts.set(line, redact(text));
+    if (text.startsWith('health: attempt ')) answer = [line, redact(text)];
+  });
+  for (const block of blocksOf(log)) reader.push(block);
+  reader.end();
+  const chosen = log.stage === 'health' && answer ? [answer] : [...texts];
+  return {
+    ...found,
+    text: chosen.map(([, text]) => text).join('\n'),
+    lines: chosen.map(([line]) => line),
+  };
 }
 
 /** Batches of lines, some 64 KiB each. What a progress bar drew over is left out, unless it is the cause. */

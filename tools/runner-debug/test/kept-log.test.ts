@@ -85,6 +85,24 @@ test('a deploy that was rolled back is told as the failure that it was', async (
   assert.match(stderr, 'deploy aaaa1111 of shop v2 failed at build');
 });
 
+test('where no rule knows the cause, the last answer of the health check is marked', async () => {
+  const root = rootWith('shop');
+  writeLog(root, logText([event('DeployFailure', 'aaaa1111', { stage: 'health' })]));
+  const answers = ['health: attempt 1: it said 503', 'health: attempt 2: it said 504'];
+  keep(
+    root,
+    'aaaa1111',
+    ['$ node build.js', 'built', '$ exec node server.js', ...answers, ''].join('\n'),
+  );
+  const lines = (await log(root, 'shop')).stdout.split('\n');
+  assert.equal(
+    lines.filter((line) => line.startsWith('>')),
+    ['> health: attempt 2: it said 504'],
+  );
+  writeLog(root, logText([event('DeployFailure', 'aaaa1111')]));
+  assert.not.match((await log(root, 'shop')).stdout, /^> \$/m);
+});
+
 test('a deploy is chosen by its id; nothing is marked in one that succeeded', async () => {
   const root = madeRoot();
   assert.is((await log(root, 'shop', '--deploy', 'aaaa1111')).stdout, '> Error: first\n');
