@@ -65,7 +65,10 @@ const files = [
   ...sound.flatMap((tool) => [...tool.files, launcherOf(tool, vendored)]),
   ...vendored,
   ...scriptFiles(),
-  ['lib/precompile.cjs', readFileSync(join(checkout, 'scripts/bundle/precompile.cjs'))],
+  ...['precompile.cjs', 'precompile-server.cjs'].map((name) => [
+    `lib/${name}`,
+    readFileSync(join(checkout, 'scripts/bundle', name)),
+  ]),
   ...dev,
   ...reference,
   ['chunks.json', Buffer.from(`${JSON.stringify(chunks, null, 2)}\n`)],

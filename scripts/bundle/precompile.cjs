@@ -8,7 +8,6 @@
 const { spawn } = require('node:child_process');
 const { existsSync, mkdirSync, mkdtempSync, readdirSync } = require('node:fs');
 const { readFileSync, renameSync, rmSync, writeFileSync } = require('node:fs');
-const { createServer } = require('node:http');
 const { tmpdir } = require('node:os');
 const { basename, dirname, join } = require('node:path');
 
@@ -51,21 +50,6 @@ function record(tool, args) {
   require(program);
 }
 
-/** Answers what a code host or a chat would. */
-function listen() {
-  const server = createServer((request, response) => {
-    request.resume().on('end', () => {
-      const bot = request.url.startsWith('/bot');
-      response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify(bot ? { ok: true, result: { message_id: 1 } } : { login: 'a' }));
-    });
-  });
-  return new Promise((resolve, reject) => {
-    server.on('error', reject);
-    server.listen(0, '127.0.0.1', () => resolve(server));
-  });
-}
-
 const event = (type, more) =>
   JSON.stringify({ event_type: type, project: 'app', version: 'v1', ...more });
 const failure = event('DeployFailure', {
@@ -77,8 +61,6 @@ const usual = [
   ['runner-add', ['--repo', 'a/app', '--branch', 'main', '--token', '-'], 'token-0123456789'],
   ['runner-add', ['--repo', 'a/other', '--branch', 'main', '--token-from', 'app']],
   ['runner-list', ['--json']],
-  ['runner-list', []],
-  ['runner-status', ['app']],
   ['runner-tokens', ['test', 'app']],
   ['runner-tokens', ['list']],
   ['runner-audit', ['emit'], `${event('DeployStarted')}\n${failure}\n`],
@@ -90,8 +72,12 @@ const usual = [
   ['runner-notify', ['send', '--channel', 'telegram'], `${failure}\n`],
   ['runner-notify', ['flush']],
   ['runner-notify', ['status', '--offline']],
-  ['runner-fetch', ['app']],
-  ['runner-deploy', ['app', '--no-notify']],
+  ['runner-deploy', ['app']],
+  ['runner-deploy', ['app', '--no-notify', '--json']],
+  ['runner-fetch', ['app', '--deploy']],
+  ['runner-rollback', ['app']],
+  ['runner-list', []],
+  ['runner-status', ['app']],
 ];
 
 /** Runs one command to its end; what it says and how it ends does not matter here. */
@@ -122,7 +108,8 @@ async function precompile() {
 
 async function recordAll(tools) {
   const root = mkdtempSync(join(tmpdir(), 'runner-precompile-'));
-  const server = await listen();
+  const { listen } = require('./precompile-server.cjs');
+  const server = await listen(join(root, 'host'));
   const address = `http://127.0.0.1:${server.address().port}`;
   const env = {
     PATH: process.env.PATH,

@@ -64,6 +64,7 @@ test('every tool becomes one executable, its lazy parts files of readable names'
     'dev/programs.json',
     'dev/vendor/undici.cjs',
     'lib/askpass',
+    'lib/precompile-server.cjs',
     'lib/precompile.cjs',
     'lib/runner-a/config.cjs',
     'lib/runner-a/help.cjs',
@@ -205,6 +206,7 @@ test('what is no longer built disappears', () => {
     files(dist).filter((file) => /^(lib|vendor)\//.test(file)),
     [
       'lib/askpass',
+      'lib/precompile-server.cjs',
       'lib/precompile.cjs',
       'lib/runner-a/config.cjs',
       'lib/runner-a/help.cjs',
