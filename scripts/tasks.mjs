@@ -63,14 +63,18 @@ async function someTests(args) {
   return script('test.mjs', args);
 }
 
-async function demo(args) {
-  if (!existsSync(join(checkout, 'scripts', 'demo.ts'))) {
-    say('demo: scripts/demo.ts is missing');
-    return 1;
-  }
-  const status = await build();
-  if (status !== 0) return status;
-  return (await run(process.execPath, [join(dist, 'dev', 'scripts.demo.cjs'), ...args])).status;
+/** `npm run <name>` for the program scripts/<name>.ts. */
+function program(name) {
+  return async (args) => {
+    if (!existsSync(join(checkout, 'scripts', `${name}.ts`))) {
+      say(`${name}: scripts/${name}.ts is missing`);
+      return 1;
+    }
+    const status = await build();
+    if (status !== 0) return status;
+    const bundle = join(dist, 'dev', `scripts.${name}.cjs`);
+    return (await run(process.execPath, [bundle, ...args])).status;
+  };
 }
 
 /** `npm run bench -- extract` runs bench/extract.ts; without a name, all of them in turn. */
@@ -131,7 +135,8 @@ const tasks = new Map([
   ['build', build],
   ['test', test],
   ['t', someTests],
-  ['demo', demo],
+  ['demo', program('demo')],
+  ['record', program('record')],
   ['bench', bench],
   ['check', check],
   ['docs', docs],

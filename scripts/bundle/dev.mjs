@@ -5,7 +5,7 @@ import { checkout } from '../checkout.mjs';
 import { filesBelow } from './place.mjs';
 import { partForTests } from './vendor.mjs';
 
-/** The programs that only a checkout has: tests, benchmarks, the demo, the system test. Paths relative to it. */
+/** The programs that only a checkout has: tests, benchmarks, scripts/*.ts. Paths relative to it. */
 function devPrograms() {
   const all = ['libs', 'tools', 'scripts', 'bench'].flatMap((top) =>
     filesBelow(join(checkout, top)).map((file) => `${top}/${file}`),
@@ -15,7 +15,7 @@ function devPrograms() {
       !file.includes('node_modules/') &&
       (/^(libs|tools)\/[^/]+\/test\/.*\.test\.ts$/.test(file) ||
         /^scripts\/test\/.*\.test\.ts$/.test(file) ||
-        /^scripts\/(demo|system)[^/]*\.ts$/.test(file) ||
+        /^scripts\/[^/]+\.ts$/.test(file) ||
         /^bench\/[^/]+\.ts$/.test(file)),
   );
 }

@@ -29,7 +29,7 @@ async function tell(stage: Stage): Promise<void> {
   };
 
   say(
-    'A git host, a code host and two chats stand on loopback. The app is registered; its token is read from stdin.',
+    "A git host, a code host and two chats stand on loopback. The app's token is read from stdin.",
   );
   await push('v1.0.0', 'none');
   await run(`runner add --repo ${REPO} --branch main --token -`, 0, TOKEN);

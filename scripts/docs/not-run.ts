@@ -1,0 +1,43 @@
+/** What of the documentation's commands a test cannot run, each with its reason. */
+
+export interface NotRun {
+  readonly page: string;
+  /** Text that one block of the page holds: the block is left out. */
+  readonly block?: string;
+  /** A line of one block: the line alone is left out. Without block and line it is the page. */
+  readonly line?: string;
+  readonly reason: string;
+}
+
+export const NOT_RUN: readonly NotRun[] = [
+  {
+    page: 'README.md',
+    block: 'npm run demo ',
+    reason: 'the demo is played by docs-pictures.test.ts; the tests cannot run the tests',
+  },
+  {
+    page: 'README.md',
+    block: 'npm run build',
+    reason: 'the build makes what the tests run, and cannot change under them',
+  },
+  {
+    page: 'docs/audit-log.md',
+    line: 'runner audit tail -f --json | jq .version               # as they come, through rotations',
+    reason: 'it follows the log and never ends; tail -f has tests of its own',
+  },
+  {
+    page: 'docs/cookbook.md',
+    block: 'runner audit tail -f',
+    reason: 'it follows the log and never ends; tail -f has tests of its own',
+  },
+  {
+    page: 'docs/notifications.md',
+    block: 'runner notify setup      # asks',
+    reason: 'setup asks on a terminal; the tests of notify type the answers',
+  },
+  {
+    page: 'docs/performance.md',
+    block: 'npm run bench',
+    reason: 'minutes of measuring, and it needs an idle machine',
+  },
+];

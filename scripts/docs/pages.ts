@@ -1,0 +1,81 @@
+/** The pages of the documentation, and the fenced blocks in them. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export const CHECKOUT = process.cwd();
+
+export interface Fence {
+  /** Path of the page, relative to the checkout. */
+  readonly page: string;
+  /** Number of the line with the opening fence. */
+  readonly line: number;
+  /** `sh`, `console`, `yaml`, …; empty when none is given. */
+  readonly language: string;
+  readonly text: string;
+  /** What the comment `<!-- test: name=value … -->` right before the block says. */
+  readonly notes: ReadonlyMap<string, string>;
+}
+
+/** Every *.md of the checkout that people read: paths relative to it. */
+export function markdownFiles(): string[] {
+  const found: string[] = [];
+  const walk = (folder: string): void => {
+    for (const entry of readdirSync(join(CHECKOUT, folder), { withFileTypes: true })) {
+      const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
+      if (/^(node_modules|dist|release|error-corpus)$/.test(entry.name)) continue;
+      if (entry.name.startsWith('.')) continue;
+      if (entry.isDirectory()) walk(path);
+      else if (entry.name.endsWith('.md')) found.push(path);
+    }
+  };
+  walk('');
+  return found.sort();
+}
+
+/** README.md and the pages of docs/: those whose commands are run. */
+export function pages(): string[] {
+  return markdownFiles().filter((path) => path === 'README.md' || /^docs\/[^/]+\.md$/.test(path));
+}
+
+export function textOf(page: string): string {
+  return readFileSync(join(CHECKOUT, page), 'utf8');
+}
+
+function notesIn(line: string): Map<string, string> {
+  const [, inside = ''] = /^<!-- test: (.*) -->$/.exec(line.trim()) ?? [];
+  const pairs = inside.split(/\s+/).filter(Boolean);
+  return new Map(
+    pairs.map((pair): [string, string] => {
+      const at = pair.indexOf('=');
+      return [pair.slice(0, at), pair.slice(at + 1)];
+    }),
+  );
+}
+
+/** The fenced blocks of a page, in order. */
+export function fencesOf(page: string): Fence[] {
+  const fences: Fence[] = [];
+  const lines = textOf(page).split('\n');
+  for (let index = 0; index < lines.length; index += 1) {
+    const [, indent = '', ticks, language = ''] =
+      /^(\s*)(`{3,})\s*([\w-]*)/.exec(lines[index] as string) ?? [];
+    if (ticks === undefined) continue;
+    const close = lines.findIndex((line, at) => at > index && line.trim() === ticks);
+    if (close === -1) throw new Error(`${page}:${index + 1}: the block does not end`);
+    const text = lines
+      .slice(index + 1, close)
+      .map((line) => (line.startsWith(indent) ? line.slice(indent.length) : line))
+      .join('\n');
+    const notes = notesIn(lines[index - 1] ?? '');
+    fences.push({ page, line: index + 1, language, text, notes });
+    index = close;
+  }
+  return fences;
+}
+
+/** A page without its fenced blocks and spans of code: where links and headings stand. */
+export function proseOf(page: string): string {
+  return textOf(page)
+    .replace(/^(\s*)(`{3,})[^\n]*\n[\s\S]*?^\s*\2$/gm, '')
+    .replace(/`[^`\n]*`/g, (span) => span.replace(/[[\]()]/g, ' '));
+}

@@ -1,0 +1,210 @@
+/**
+ * A server for the commands of a page: the paths of the documentation lie in a folder of its own,
+ * github.com and the chats are stand-ins on loopback, `you` has pushed apps there before.
+ */
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { appFiles, freePort, killApp } from '@runner/testing/app';
+import { atExit } from '@runner/testing/cleanup';
+import { startCodeHost } from '@runner/testing/code-host';
+import { startDiscord } from '@runner/testing/discord';
+import { type GitServer, startGitServer } from '@runner/testing/git-server';
+import { type Ended, run, shell } from '@runner/testing/run';
+import { startTelegram } from '@runner/testing/telegram';
+import { temporaryFolder } from '@runner/testing/temp';
+
+/** The token of every app of the documentation. */
+const TOKEN = 'ghp_docs0docs0docs0docs0docs0docs0docs0';
+const BOT_TOKEN = '123456789:AAdocs_docs_docs_docs_docs_docs_docs';
+const CHAT = -1001234567890;
+/** The port that the pages write; in a world it is another one. */
+const PORT = /\b3000\b/g;
+/** Folders of the documentation that lie elsewhere in a world. */
+const ELSEWHERE = /(?<![\w./~$}-])\/(?=(?:opt\/runner|srv|backup|elsewhere|root)\b)/g;
+
+const SHOP_BUILD = `console.log('compiled 24 files');\n`;
+const BROKEN_BUILD = `console.error("src/checkout.ts:42:17 - error TS2339: Property 'total' does not exist on type 'Cart'.");
+process.exitCode = 2;
+`;
+
+function shopFiles(version: string, port: number, broken: boolean): Record<string, string> {
+  return {
+    ...appFiles(version),
+    'build.js': broken ? BROKEN_BUILD : SHOP_BUILD,
+    '.deploy.yml': `instances: { default: { domain: shop.example.org, env: { PORT: "${port}" } } }
+build: node build.js
+start: { type: process, run: exec node server.js }
+health: { url: "http://127.0.0.1:\${PORT}/health", interval: 50ms, within: 5s }
+notify: {}
+`,
+  };
+}
+
+/** Repository, version and files of each commit on the git host, in order: the ids are always the same. */
+function commitsOf(port: number): (readonly [repo: string, tag: string, Record<string, string>])[] {
+  return [
+    ['acme/shop', 'v1.0.0', shopFiles('v1.0.0', port, false)],
+    ['acme/blog', 'v1', { 'index.html': '<h1>Blog</h1>\n' }],
+    ['acme/shop', 'v1.1.0', shopFiles('v1.1.0', port, false)],
+    ['acme/shop', 'v1.2.0', shopFiles('v1.2.0', port, true)],
+    ['acme/shop', 'v1.3.0', shopFiles('v1.3.0', port, false)],
+  ];
+}
+
+/** Makes the repositories, and an empty one to be pushed to. */
+async function makeRepos(git: GitServer): Promise<void> {
+  for (const repo of ['acme/shop', 'acme/blog', 'you/hello']) await git.createRepo(repo);
+}
+
+/** What a page's commands find. */
+export interface World {
+  /** The folder that stands for `/`. */
+  readonly base: string;
+  /** Runs a script as typed on the server, in the folder and with the exports of the one before. */
+  type(script: string, stdin?: string): Promise<Ended>;
+  /** A text of a world in the words of the documentation. */
+  inWordsOfPages(text: string): string;
+  readonly token: string;
+  close(): Promise<void>;
+}
+
+/** An address of the documentation's servers that answers on loopback. */
+async function startHosts() {
+  const git = await startGitServer({ token: TOKEN });
+  const codeHost = await startCodeHost();
+  codeHost.allow(TOKEN, { login: 'ada', scopes: ['repo', 'read:org'] });
+  const telegram = await startTelegram({
+    token: BOT_TOKEN,
+    chats: [{ id: CHAT, type: 'supergroup', title: 'Deploys' }],
+  });
+  const discord = await startDiscord();
+  return {
+    git,
+    env: {
+      RUNNER_CODE_HOST_API_URL: codeHost.apiUrl,
+      RUNNER_CODE_HOST_GIT_URL: git.url,
+      RUNNER_TELEGRAM_API_URL: telegram.url,
+    },
+    discord,
+    close: () => Promise.all([git.close(), codeHost.close(), telegram.close(), discord.close()]),
+  };
+}
+
+type Hosts = Awaited<ReturnType<typeof startHosts>>;
+
+function config({ discord }: Hosts): string {
+  return `notify:
+  telegram_bot_token: "${BOT_TOKEN}"
+  telegram_chat_id: "${CHAT}"
+  discord_webhook: ${discord.webhook}
+`;
+}
+
+/** A root with two apps: shop runs v1.1.0 and failed to build v1.2.0, blog has one version. v1.3.0 of shop is new. */
+async function makeTemplate(port: number): Promise<string> {
+  const root = join(temporaryFolder('docs-template'), 'runner');
+  const hosts = await startHosts();
+  const { git, env } = hosts;
+  const runner = async (args: readonly string[], wanted: number) => {
+    const [tool, ...rest] = args;
+    const { status, stdout, stderr } = await run(`runner-${tool}`, rest, {
+      root,
+      env,
+      stdin: TOKEN,
+    });
+    if (status !== wanted) throw new Error(`${args.join(' ')}: ${status}\n${stdout}${stderr}`);
+  };
+  await makeRepos(git);
+  await runner(['add', '--repo', 'acme/shop', '--branch', 'main', '--token', '-'], 0);
+  await runner(['add', '--repo', 'acme/blog', '--branch', 'main', '--token-from', 'shop'], 0);
+  for (const [repo, tag, files] of commitsOf(port)) {
+    if (tag === 'v1.3.0') break;
+    await git.commit(repo, files, `Release ${tag}`, { tag });
+    const app = repo.slice('acme/'.length);
+    await runner(['deploy', app, '--no-notify'], tag === 'v1.2.0' ? 1 : 0);
+  }
+  await runner(['fetch'], 0);
+  await hosts.close();
+  atExit(() => killApp(root, 'shop'));
+  return root;
+}
+
+let template: Promise<string> | undefined;
+let port: Promise<number> | undefined;
+
+function stopApps(base: string): void {
+  for (const root of [
+    join(base, 'opt/runner'),
+    join(base, 'srv/runner'),
+    join(base, 'home/runner'),
+  ]) {
+    if (!existsSync(join(root, 'apps'))) continue;
+    for (const app of readdirSync(join(root, 'apps'))) killApp(root, app);
+  }
+}
+
+/** Lays out the home folder: a token, and a git that reaches the stand-in as github.com. */
+function furnish(base: string, hosts: Hosts): void {
+  for (const folder of ['opt', 'srv', 'backup', 'elsewhere', 'root', 'home']) {
+    mkdirSync(join(base, folder), { mode: 0o755 });
+  }
+  const secret = { mode: 0o600 };
+  for (const name of ['token', 'shop.token'])
+    writeFileSync(join(base, 'home', name), TOKEN, secret);
+  writeFileSync(join(base, 'root/bot-token'), BOT_TOKEN, secret);
+  writeFileSync(join(base, 'root/webhook'), hosts.discord.webhook, secret);
+  const url = hosts.git.url.replace('://', `://x-access-token:${TOKEN}@`);
+  const settings = `[user]
+  name = Ada
+  email = ada@example.org
+[init]
+  defaultBranch = main
+[url "${url}/"]
+  insteadOf = https://github.com/
+`;
+  writeFileSync(join(base, 'home/.gitconfig'), settings);
+}
+
+/** Makes a world; `empty`: nothing is installed or registered, only the hosts are there. */
+export async function makeWorld(kind: 'living' | 'empty'): Promise<World> {
+  port ??= freePort();
+  const here = await port;
+  const base = temporaryFolder('docs');
+  const hosts = await startHosts();
+  furnish(base, hosts);
+  await makeRepos(hosts.git);
+  for (const [repo, tag, files] of commitsOf(here)) {
+    await hosts.git.commit(repo, files, `Release ${tag}`, { tag });
+  }
+  if (kind === 'living') {
+    template ??= makeTemplate(here);
+    cpSync(await template, join(base, 'opt/runner'), { recursive: true, verbatimSymlinks: true });
+    writeFileSync(join(base, 'opt/runner/config.yml'), config(hosts), { mode: 0o600 });
+  }
+  const forget = atExit(() => stopApps(base));
+  const [exportsFile, folderFile] = [join(base, '.exports'), join(base, '.folder')];
+  writeFileSync(exportsFile, '');
+  writeFileSync(folderFile, `${join(base, 'home')}\n`);
+  const translated = (text: string) =>
+    text.replace(ELSEWHERE, `${base}/`).replace(PORT, String(here));
+  return {
+    base,
+    token: TOKEN,
+    inWordsOfPages: (text) =>
+      text
+        .replaceAll(join(base, 'home'), '~')
+        .replaceAll(base, '')
+        .replaceAll(String(here), '3000'),
+    type(script, stdin = '') {
+      const folder = readFileSync(folderFile, 'utf8').trim();
+      const all = `. ${exportsFile}\ncd "${folder}"\nset -e\n${translated(script)}\nset +e\nexport -p > ${exportsFile}\npwd > ${folderFile}\n`;
+      const env = { ...hosts.env, HOME: join(base, 'home') };
+      return shell(all, { root: join(base, 'opt/runner'), env, stdin });
+    },
+    async close() {
+      stopApps(base);
+      forget();
+      await hosts.close();
+    },
+  };
+}
