@@ -26,6 +26,31 @@ export const NOT_RUN: readonly NotRun[] = [
     reason: 'it follows the log and never ends; tail -f has tests of its own',
   },
   {
+    page: 'docs/commands.md',
+    block: 'source <(runner completion zsh)',
+    reason: 'each line is for another shell; the tests of completion run them in all three',
+  },
+  {
+    page: 'docs/commands.md',
+    line: 'runner debug log shop --deploy a1b2c3d4',
+    reason: 'the id of a deploy is never the same; the tests of debug log choose one by its id',
+  },
+  {
+    page: 'docs/commands.md',
+    line: 'runner notify setup',
+    reason: 'setup asks on a terminal; the tests of notify type the answers',
+  },
+  {
+    page: 'docs/commands.md',
+    line: '* * * * * root runner notify flush',
+    reason: 'a line for cron, not for a shell',
+  },
+  {
+    page: 'docs/commands.md',
+    line: 'runner notify queue show mib0k3v1c-9f2e',
+    reason: 'the id of a message is never the same; the tests of queue show one by its id',
+  },
+  {
     page: 'docs/cookbook.md',
     block: 'runner audit tail -f',
     reason: 'it follows the log and never ends; tail -f has tests of its own',

@@ -4,14 +4,15 @@
  */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { appFiles, freePort, killApp } from '@runner/testing/app';
+import { freePort, killApp } from '@runner/testing/app';
 import { atExit } from '@runner/testing/cleanup';
 import { startCodeHost } from '@runner/testing/code-host';
 import { startDiscord } from '@runner/testing/discord';
-import { type GitServer, startGitServer } from '@runner/testing/git-server';
+import { startGitServer } from '@runner/testing/git-server';
 import { type Ended, run, shell } from '@runner/testing/run';
 import { startTelegram } from '@runner/testing/telegram';
 import { temporaryFolder } from '@runner/testing/temp';
+import { commitsOf, makeRepos } from './repos.ts';
 
 /** The token of every app of the documentation. */
 const TOKEN = 'ghp_docs0docs0docs0docs0docs0docs0docs0';
@@ -21,40 +22,6 @@ const CHAT = -1001234567890;
 const PORT = /\b3000\b/g;
 /** Folders of the documentation that lie elsewhere in a world. */
 const ELSEWHERE = /(?<![\w./~$}-])\/(?=(?:opt\/runner|srv|backup|elsewhere|root)\b)/g;
-
-const SHOP_BUILD = `console.log('compiled 24 files');\n`;
-const BROKEN_BUILD = `console.error("src/checkout.ts:42:17 - error TS2339: Property 'total' does not exist on type 'Cart'.");
-process.exitCode = 2;
-`;
-
-function shopFiles(version: string, port: number, broken: boolean): Record<string, string> {
-  return {
-    ...appFiles(version),
-    'build.js': broken ? BROKEN_BUILD : SHOP_BUILD,
-    '.deploy.yml': `instances: { default: { domain: shop.example.org, env: { PORT: "${port}" } } }
-build: node build.js
-start: { type: process, run: exec node server.js }
-health: { url: "http://127.0.0.1:\${PORT}/health", interval: 50ms, within: 5s }
-notify: {}
-`,
-  };
-}
-
-/** Repository, version and files of each commit on the git host, in order: the ids are always the same. */
-function commitsOf(port: number): (readonly [repo: string, tag: string, Record<string, string>])[] {
-  return [
-    ['acme/shop', 'v1.0.0', shopFiles('v1.0.0', port, false)],
-    ['acme/blog', 'v1', { 'index.html': '<h1>Blog</h1>\n' }],
-    ['acme/shop', 'v1.1.0', shopFiles('v1.1.0', port, false)],
-    ['acme/shop', 'v1.2.0', shopFiles('v1.2.0', port, true)],
-    ['acme/shop', 'v1.3.0', shopFiles('v1.3.0', port, false)],
-  ];
-}
-
-/** Makes the repositories, and an empty one to be pushed to. */
-async function makeRepos(git: GitServer): Promise<void> {
-  for (const repo of ['acme/shop', 'acme/blog', 'you/hello']) await git.createRepo(repo);
-}
 
 /** What a page's commands find. */
 export interface World {
@@ -143,14 +110,19 @@ function stopApps(base: string): void {
   }
 }
 
-/** Lays out the home folder: a token, and a git that reaches the stand-in as github.com. */
+/** Lays out the home folder: tokens, logs, events, and a git that reaches the stand-in as github.com. */
 function furnish(base: string, hosts: Hosts): void {
   for (const folder of ['opt', 'srv', 'backup', 'elsewhere', 'root', 'home']) {
     mkdirSync(join(base, folder), { mode: 0o755 });
   }
   const secret = { mode: 0o600 };
-  for (const name of ['token', 'shop.token'])
+  for (const name of ['token', 'shop.token', 'new-token']) {
     writeFileSync(join(base, 'home', name), TOKEN, secret);
+  }
+  writeFileSync(join(base, 'home/good.log'), 'compiled 24 files\n');
+  writeFileSync(join(base, 'home/bad.log'), 'compiled 24 files\nKilled\n');
+  const event = { event_type: 'DeploySuccess', project: 'docs', version: 'v9' };
+  writeFileSync(join(base, 'home/events.jsonl'), `${JSON.stringify(event)}\n`);
   writeFileSync(join(base, 'root/bot-token'), BOT_TOKEN, secret);
   writeFileSync(join(base, 'root/webhook'), hosts.discord.webhook, secret);
   const url = hosts.git.url.replace('://', `://x-access-token:${TOKEN}@`);

@@ -8,6 +8,8 @@ import { type Fence, fencesOf, pages } from '../docs/pages.ts';
 import { makeWorld, type World } from '../docs/world.ts';
 
 const EMPTY_WORLDS = ['README.md', 'docs/quick-start.md'];
+/** Pages whose blocks are about different things: each block has a world of its own. */
+const WORLD_PER_BLOCK = ['docs/commands.md'];
 /** Programs that pages use besides the runner's own; without one its pages are skipped. */
 const PROGRAMS = ['jq'];
 
@@ -25,6 +27,10 @@ function runnable(fence: Fence): Fence | undefined {
   const lines = fence.text.split('\n').filter((line) => !without.includes(line.trim()));
   return lines.length > 0 ? { ...fence, text: lines.join('\n') } : undefined;
 }
+
+/** What a command of a pipe says that fails without failing the pipe. */
+const TROUBLE = /^(error: |jq: error|.*runner[\w-]*: not found).*$/m;
+
 const uses = (fence: Fence, program: string) =>
   new RegExp(`(^|[|;&(]\\s*)${program}\\b`, 'm').test(fence.text.replace(/^\$ /gm, ''));
 const isInstalled = (program: string) => spawnSync(program, ['--version']).error === undefined;
@@ -35,6 +41,7 @@ async function runScript(world: World, fence: Fence, stdin: string): Promise<voi
   const wanted = Number(fence.notes.get('status') ?? 0);
   const where = `${fence.page}:${fence.line}`;
   assert.is(status, wanted, `${where}: status ${status}\n${fence.text}\n---\n${stdout}${stderr}`);
+  assert.is(TROUBLE.exec(stderr)?.[0], undefined, where);
 }
 
 /** Runs a session command by command, and compares what it prints. */
@@ -50,6 +57,21 @@ async function runSession(world: World, fence: Fence, stdin: string): Promise<vo
   }
 }
 
+/** Runs blocks one after the other on a server; registering apps needs one without them. */
+async function inOneWorld(fences: readonly Fence[], empty: boolean): Promise<void> {
+  const registers = fences[0]?.text.startsWith('runner add ') === true;
+  const world = await makeWorld(empty || registers ? 'empty' : 'living');
+  try {
+    for (const fence of fences) {
+      const stdin = fence.notes.get('stdin') === 'token' ? world.token : '';
+      const runBlock = fence.language === 'sh' ? runScript : runSession;
+      await runBlock(world, fence, stdin);
+    }
+  } finally {
+    await world.close();
+  }
+}
+
 for (const page of pages()) {
   const fences = fencesOf(page).flatMap((fence) => runnable(fence) ?? []);
   if (fences.length === 0) continue;
@@ -58,16 +80,8 @@ for (const page of pages()) {
   );
   const define = missing.length > 0 ? test.skip : test;
   define(`the commands of ${page} do what it says`, async () => {
-    const world = await makeWorld(EMPTY_WORLDS.includes(page) ? 'empty' : 'living');
-    try {
-      for (const fence of fences) {
-        const stdin = fence.notes.get('stdin') === 'token' ? world.token : '';
-        const runBlock = fence.language === 'sh' ? runScript : runSession;
-        await runBlock(world, fence, stdin);
-      }
-    } finally {
-      await world.close();
-    }
+    const groups = WORLD_PER_BLOCK.includes(page) ? fences.map((fence) => [fence]) : [fences];
+    for (const group of groups) await inOneWorld(group, EMPTY_WORLDS.includes(page));
   });
 }
 
