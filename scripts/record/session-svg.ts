@@ -40,15 +40,14 @@ function row(line: Line, index: number): string {
   return `<text y="${index * ROW + FONT}"${more}>${parts.join('')}</text>`;
 }
 
-/** `@keyframes` that jump to each position at its time. */
+/** `@keyframes` that jump to each position at its time; of positions at one time, to the last. */
 function keyframes(
   name: string,
   steps: readonly (readonly [at: number, y: number])[],
   total: number,
-) {
-  const frames = steps.map(
-    ([at, y]) => `${short((at / total) * 100)}%{transform:translateY(${y}px)}`,
-  );
+): string {
+  const places = new Map(steps.map(([at, y]) => [short((at / total) * 100), y]));
+  const frames = [...places].map(([at, y]) => `${at}%{transform:translateY(${y}px)}`);
   return `@keyframes ${name}{${frames.join('')}}`;
 }
 
@@ -85,7 +84,7 @@ ${keyframes('curtain', curtain, total)}
 <rect width="${width}" height="${height}" rx="8" fill="${COLOURS.screen}"/>
 <g fill="#4a545e"><circle cx="22" cy="20" r="6"/><circle cx="42" cy="20" r="6"/><circle cx="62" cy="20" r="6"/></g>
 <text x="${width / 2}" y="25" text-anchor="middle" class="dim">${xml(title)}</text>
-<svg y="${TOP}" width="${width}" height="${rows * ROW}" overflow="hidden">
+<svg y="${TOP}" width="${width}" height="${rows * ROW}" overflow="hidden" aria-hidden="true">
 <g id="strip">
 ${lines.map(row).filter(Boolean).join('\n')}
 </g>
