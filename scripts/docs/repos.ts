@@ -20,20 +20,39 @@ notify: {}
   };
 }
 
-/** Repository, version and files of each commit on the git host, in order: the ids are always the same. */
-export function commitsOf(
-  port: number,
-): (readonly [repo: string, tag: string, Record<string, string>])[] {
+interface Release {
+  readonly repo: string;
+  readonly tag: string;
+  readonly branch?: string;
+  readonly files: Record<string, string>;
+}
+
+/** The commits on the git host, in order: their ids are always the same. */
+function releases(port: number): Release[] {
+  const shop = (tag: string, broken = false) => ({
+    repo: 'acme/shop',
+    tag,
+    files: shopFiles(tag, port, broken),
+  });
   return [
-    ['acme/shop', 'v1.0.0', shopFiles('v1.0.0', port, false)],
-    ['acme/blog', 'v1', { 'index.html': '<h1>Blog</h1>\n' }],
-    ['acme/shop', 'v1.1.0', shopFiles('v1.1.0', port, false)],
-    ['acme/shop', 'v1.2.0', shopFiles('v1.2.0', port, true)],
-    ['acme/shop', 'v1.3.0', shopFiles('v1.3.0', port, false)],
+    shop('v1.0.0'),
+    { repo: 'acme/blog', tag: 'v1', files: { 'index.html': '<h1>Blog</h1>\n' } },
+    shop('v1.1.0'),
+    shop('v1.2.0', true),
+    shop('v1.3.0'),
+    { ...shop('v1.4.2'), branch: 'release' },
   ];
 }
 
-/** Makes the repositories, and an empty one to be pushed to. */
-export async function makeRepos(git: GitServer): Promise<void> {
+/** Makes the repositories, and an empty one to be pushed to; `pushed` is called after each commit. */
+export async function makeRepos(
+  git: GitServer,
+  port: number,
+  pushed: (repo: string, tag: string) => Promise<void> = async () => {},
+): Promise<void> {
   for (const repo of ['acme/shop', 'acme/blog', 'you/hello']) await git.createRepo(repo);
+  for (const { repo, tag, branch = 'main', files } of releases(port)) {
+    await git.commit(repo, files, `Release ${tag}`, { tag, branch });
+    await pushed(repo, tag);
+  }
 }

@@ -12,7 +12,7 @@ import { startGitServer } from '@runner/testing/git-server';
 import { type Ended, run, shell } from '@runner/testing/run';
 import { startTelegram } from '@runner/testing/telegram';
 import { temporaryFolder } from '@runner/testing/temp';
-import { commitsOf, makeRepos } from './repos.ts';
+import { makeRepos } from './repos.ts';
 
 /** The token of every app of the documentation. */
 const TOKEN = 'ghp_docs0docs0docs0docs0docs0docs0docs0';
@@ -81,15 +81,14 @@ async function makeTemplate(port: number): Promise<string> {
     });
     if (status !== wanted) throw new Error(`${args.join(' ')}: ${status}\n${stdout}${stderr}`);
   };
-  await makeRepos(git);
   await runner(['add', '--repo', 'acme/shop', '--branch', 'main', '--token', '-'], 0);
   await runner(['add', '--repo', 'acme/blog', '--branch', 'main', '--token-from', 'shop'], 0);
-  for (const [repo, tag, files] of commitsOf(port)) {
-    if (tag === 'v1.3.0') break;
-    await git.commit(repo, files, `Release ${tag}`, { tag });
+  await makeRepos(git, port, async (repo, tag) => {
     const app = repo.slice('acme/'.length);
-    await runner(['deploy', app, '--no-notify'], tag === 'v1.2.0' ? 1 : 0);
-  }
+    const statuses: Record<string, number> = { 'v1.0.0': 0, v1: 0, 'v1.1.0': 0, 'v1.2.0': 1 };
+    const wanted = statuses[tag];
+    if (wanted !== undefined) await runner(['deploy', app, '--no-notify'], wanted);
+  });
   await runner(['fetch'], 0);
   await hosts.close();
   atExit(() => killApp(root, 'shop'));
@@ -144,10 +143,7 @@ export async function makeWorld(kind: 'living' | 'empty'): Promise<World> {
   const base = temporaryFolder('docs');
   const hosts = await startHosts();
   furnish(base, hosts);
-  await makeRepos(hosts.git);
-  for (const [repo, tag, files] of commitsOf(here)) {
-    await hosts.git.commit(repo, files, `Release ${tag}`, { tag });
-  }
+  await makeRepos(hosts.git, here);
   if (kind === 'living') {
     template ??= makeTemplate(here);
     cpSync(await template, join(base, 'opt/runner'), { recursive: true, verbatimSymlinks: true });
