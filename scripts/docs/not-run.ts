@@ -56,6 +56,10 @@ export const NOT_RUN: readonly NotRun[] = [
     reason: 'it follows the log and never ends; tail -f has tests of its own',
   },
   {
+    page: 'docs/install.md',
+    reason: 'it installs packages and units as root: npm run test:system does, in a booted system',
+  },
+  {
     page: 'docs/notifications.md',
     block: 'runner notify setup      # asks',
     reason: 'setup asks on a terminal; the tests of notify type the answers',

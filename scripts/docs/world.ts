@@ -3,7 +3,7 @@
  * github.com and the chats are stand-ins on loopback, `you` has pushed apps there before.
  */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { freePort, killApp } from '@runner/testing/app';
 import { atExit } from '@runner/testing/cleanup';
 import { startCodeHost } from '@runner/testing/code-host';
@@ -67,8 +67,18 @@ function config({ discord }: Hosts): string {
 `;
 }
 
+/** What is made once and copied into every world. */
+interface Template {
+  readonly root: string;
+  /** The git host's folder. */
+  readonly repos: string;
+}
+
+const reposOf = ({ git }: Hosts) => dirname(dirname(git.path('acme/shop')));
+const asItIs = { recursive: true, verbatimSymlinks: true };
+
 /** A root with two apps: shop runs v1.1.0 and failed to build v1.2.0, blog has one version. v1.3.0 of shop is new. */
-async function makeTemplate(port: number): Promise<string> {
+async function makeTemplate(port: number): Promise<Template> {
   const root = join(temporaryFolder('docs-template'), 'runner');
   const hosts = await startHosts();
   const { git, env } = hosts;
@@ -91,11 +101,12 @@ async function makeTemplate(port: number): Promise<string> {
   });
   await runner(['fetch'], 0);
   await hosts.close();
-  atExit(() => killApp(root, 'shop'));
-  return root;
+  // The port is for the worlds.
+  killApp(root, 'shop');
+  return { root, repos: reposOf(hosts) };
 }
 
-let template: Promise<string> | undefined;
+let template: Promise<Template> | undefined;
 let port: Promise<number> | undefined;
 
 function stopApps(base: string): void {
@@ -143,10 +154,11 @@ export async function makeWorld(kind: 'living' | 'empty'): Promise<World> {
   const base = temporaryFolder('docs');
   const hosts = await startHosts();
   furnish(base, hosts);
-  await makeRepos(hosts.git, here);
+  template ??= makeTemplate(here);
+  const { root, repos } = await template;
+  cpSync(repos, reposOf(hosts), asItIs);
   if (kind === 'living') {
-    template ??= makeTemplate(here);
-    cpSync(await template, join(base, 'opt/runner'), { recursive: true, verbatimSymlinks: true });
+    cpSync(root, join(base, 'opt/runner'), asItIs);
     writeFileSync(join(base, 'opt/runner/config.yml'), config(hosts), { mode: 0o600 });
   }
   const forget = atExit(() => stopApps(base));
