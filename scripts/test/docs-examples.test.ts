@@ -18,7 +18,6 @@ function withProcess(deployFile: string, run: string): string {
   return deployFile
     .replace(/^start: .*$/m, `start: { type: process, run: ${run} }`)
     .replace(/PORT: "80[08]0"/, 'PORT: "3000"')
-    .replaceAll('/var/cache/runner-go', '/srv/cache')
     .replace(/^shared: .*$/m, 'shared: [uploads/]');
 }
 

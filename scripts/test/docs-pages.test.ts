@@ -5,13 +5,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fencesOf, textOf } from '../docs/pages.ts';
 
-test('troubleshooting.md has an entry for each code of an error', () => {
+test('troubleshooting.md has an entry for each code of an error, and no other', () => {
   const entries = [...textOf('docs/troubleshooting.md').matchAll(/^### `(\w+)`\n(.+)$/gm)];
-  const codes = entries.map(([, code]) => code as string);
-  assert.equal(
-    FAILURE_CODES.filter((code) => !codes.includes(code)),
-    [],
-  );
+  assert.equal(entries.map(([, code]) => code).sort(), [...FAILURE_CODES].sort());
   for (const [, code, text = ''] of entries) assert.ok(text.length > 30, `${code} says something`);
 });
 
