@@ -49,6 +49,23 @@ everywhere(
 );
 
 everywhere(
+  'a command for node is started without a fork, and without env',
+  (stage) => {
+    stage.file(join(stage.own, 'runner-x'), '#!/usr/bin/env node\n');
+    stage.file(join(stage.outside, 'node'), '#!/bin/sh\n');
+    const lines = calls(stage, `${FORKS},execve`, ['x']);
+    const started = lines.filter((line) => line.endsWith(' = 0'));
+    assert.is(started.length, 2, lines.join('\n'));
+    assert.match(started[1] ?? '', '/outside/node", ["node", ');
+    assert.equal(
+      lines.filter((line) => line.includes('clone')),
+      [],
+    );
+  },
+  cannotTrace,
+);
+
+everywhere(
   'beside a symlink to the shim nothing is forked either',
   (stage) => {
     stage.command(stage.own, 'x', ':');
