@@ -1,12 +1,12 @@
 /** The published JSON Schemas and the checks at run time take and refuse the same files. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { readYaml } from '@runner/common/config';
 import { readDeployFile } from '@runner/common/deploy-file';
 import { Failure } from '@runner/common/failure';
 import type { Tree } from '@runner/common/schema';
 import { codeHostOf, maxDeployRetries, notifySettingsOf } from '@runner/common/settings';
-import { distFolder } from '@runner/testing/run';
+import { checkoutFolder, distFolder } from '@runner/testing/run';
 import { Ajv, type ValidateFunction } from 'ajv';
 import fc from 'fast-check';
 import { test } from 'uvu';
@@ -212,8 +212,7 @@ function plainValue(tree: Tree): unknown {
 }
 
 test('what the documents show as examples is taken by both', () => {
-  let folder = __dirname;
-  while (!existsSync(join(folder, 'pnpm-workspace.yaml'))) folder = dirname(folder);
+  const folder = checkoutFolder();
   const shown = readdirSync(join(folder, 'docs'))
     .filter((file) => file.endsWith('.md'))
     .flatMap((file) => {

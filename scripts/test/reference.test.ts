@@ -1,20 +1,13 @@
 /** Help, manual pages and docs/commands.md say the same: they are made from the same definitions. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { distFolder, run } from '@runner/testing/run';
+import { join } from 'node:path';
+import { checkoutFolder, distFolder, run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 
 const man = join(distFolder(), 'share/man');
-
-/** Folder of the checkout. */
-function checkout(): string {
-  let folder = __dirname;
-  while (!existsSync(join(folder, 'pnpm-workspace.yaml'))) folder = dirname(folder);
-  return folder;
-}
 
 const tools = readdirSync(join(distFolder(), 'bin')).filter((name) => name.startsWith('runner-'));
 
@@ -190,7 +183,7 @@ test('the page of the audit log describes every field that emit writes', async (
 test('the page of the audit log and docs/audit-log.md describe the same fields', () => {
   const page = plain(readFileSync(join(man, 'man5/runner-audit-log.5'), 'utf8'));
   const inPage = [...page.matchAll(/^([a-z_]+)\n\w/gm)].map(([, field]) => field);
-  const document = readFileSync(join(checkout(), 'docs/audit-log.md'), 'utf8');
+  const document = readFileSync(join(checkoutFolder(), 'docs/audit-log.md'), 'utf8');
   const table = document.split('## Fields')[1]?.split('\n## ')[0] ?? '';
   const cells = [...table.matchAll(/^\| (`.*?) \|/gm)].map(([, cell]) => cell ?? '');
   const inDocument = cells.flatMap((cell) =>
@@ -201,13 +194,13 @@ test('the page of the audit log and docs/audit-log.md describe the same fields',
 
 test('docs/commands.md is what the definitions say: npm run docs', () => {
   const made = readFileSync(join(distFolder(), 'share/doc/runner/commands.md'), 'utf8');
-  const same = readFileSync(join(checkout(), 'docs/commands.md'), 'utf8') === made;
+  const same = readFileSync(join(checkoutFolder(), 'docs/commands.md'), 'utf8') === made;
   assert.ok(same, 'docs/commands.md is out of date: npm run docs, and commit it');
 });
 
 /** Markdown that users read. */
 function documents(): string[] {
-  const folder = checkout();
+  const folder = checkoutFolder();
   const readmes = tools.map((tool) => `tools/${tool}/README.md`);
   const docs = readdirSync(join(folder, 'docs')).map((file) => `docs/${file}`);
   return ['README.md', ...docs, ...readmes].filter(
@@ -227,7 +220,7 @@ test('every option of a command in the documents exists', async () => {
   }
   let seen = 0;
   for (const file of documents()) {
-    const text = readFileSync(join(checkout(), file), 'utf8');
+    const text = readFileSync(join(checkoutFolder(), file), 'utf8');
     const typed = text.matchAll(/(?:^|[`$(|&;] ?)(runner[ -][a-z-]+)((?:[ \t]+[^|;&`\n#)]+)?)/gm);
     for (const [, command = '', rest = ''] of typed) {
       const tool = command.replace('-', ' ');

@@ -63,6 +63,14 @@ export function distFolder(): string {
   throw new Error('no dist/bin above this file: build first, or set RUNNER_DIST');
 }
 
+/** The folder of the checkout: the nearest with a workspace, going up from this file. */
+export function checkoutFolder(): string {
+  for (let folder = __dirname; folder !== dirname(folder); folder = dirname(folder)) {
+    if (existsSync(join(folder, 'pnpm-workspace.yaml'))) return folder;
+  }
+  throw new Error('no checkout above this file');
+}
+
 /** Absolute path of a built executable, such as `runner-add`. */
 export function executable(tool: string): string {
   const path = join(distFolder(), 'bin', tool);

@@ -1,8 +1,8 @@
 /** The snippet that ships, with the real logrotate, while eight programs write. */
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { run, start } from '@runner/testing/run';
+import { checkoutFolder, run, start } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -21,9 +21,7 @@ function missing(): string | undefined {
 
 /** The snippet for another root, as a file that logrotate trusts. */
 function snippetFor(root: string): string {
-  let folder = __dirname;
-  while (!existsSync(join(folder, 'pnpm-workspace.yaml'))) folder = dirname(folder);
-  const text = readFileSync(join(folder, 'packaging/logrotate/runner'), 'utf8');
+  const text = readFileSync(join(checkoutFolder(), 'packaging/logrotate/runner'), 'utf8');
   const path = join(temporaryFolder('logrotate'), 'runner');
   writeFileSync(path, text.replaceAll('/opt/runner', root), { mode: 0o644 });
   return path;

@@ -3,7 +3,6 @@ import {
   appendFileSync,
   chmodSync,
   chownSync,
-  existsSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -11,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { run, shell } from '@runner/testing/run';
+import { checkoutFolder, run, shell } from '@runner/testing/run';
 import { temporaryFolder, tree } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -44,9 +43,7 @@ test('a new registration is in order, and is not changed', async () => {
 });
 
 test('docs/doctor.md has a row for every check, and no other', async () => {
-  let folder = __dirname;
-  while (!existsSync(join(folder, 'pnpm-workspace.yaml'))) folder = dirname(folder);
-  const page = readFileSync(join(folder, 'docs/doctor.md'), 'utf8');
+  const page = readFileSync(join(checkoutFolder(), 'docs/doctor.md'), 'utf8');
   const rows = [...page.matchAll(/^\| `([a-z]+)` \|/gm)].map(([, check]) => check);
   const root = temporaryFolder('doctor');
   const { stdout } = await run('runner-doctor', ['--offline', '--json'], { root });
