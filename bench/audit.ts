@@ -1,5 +1,6 @@
 /**
- * `npm run bench -- audit`: the audit log at its limits: a stream of events, and reading a log of 100 MB.
+ * `npm run bench -- audit`: the audit log at its limits: a stream of events, and reading a log of 100 MB,
+ * and finding the newest failure in one of 1 GB.
  * `--rounds N` (default 9). The status is 1 when a budget is missed.
  */
 import { spawnSync } from 'node:child_process';
@@ -12,26 +13,21 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { cpus } from 'node:os';
 import { join } from 'node:path';
-import { distFolder } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { STEADY, writeLog } from './harness/audit-log.ts';
 import { type Contestant, compare, FLOOR, printTable } from './harness/measure.ts';
+import { bin, printSetting, roundsWanted } from './harness/setting.ts';
 
-const AUDIT = join(distFolder(), 'bin', 'runner-audit');
-const DEBUG = join(distFolder(), 'bin', 'runner-debug');
+const AUDIT = bin('runner-audit');
+const DEBUG = bin('runner-debug');
 const EVENTS = 300_000;
 /** Events a second. */
 const STREAM_BUDGET = 100_000;
 /** Megabytes beyond those of `node -e 0`. */
 const MEMORY_BUDGET = 10;
 const MEGABYTES = 100;
-
-function roundsWanted(): number {
-  const at = process.argv.indexOf('--rounds');
-  return at === -1 ? 9 : Number(process.argv[at + 1]);
-}
+const GIGABYTE = 1024;
 
 function verdict(kept: boolean): string {
   return kept ? 'kept' : 'MISSED';
@@ -121,18 +117,23 @@ function memory(root: string, contestants: readonly Contestant[]): boolean {
   return !kept.includes(false);
 }
 
-function main(): void {
-  const rounds = roundsWanted();
+/** A root with a log of so many megabytes, and some of the apps that are in it. */
+function rootWithLog(megabytes: number): string {
   const root = join(temporaryFolder('bench'), 'root');
   mkdirSync(join(root, 'state'), { recursive: true, mode: 0o700 });
   for (const app of ['app0', STEADY, 'quiet']) {
     const state = JSON.stringify({ version: 1, app, repo: `acme/${app}`, branch: 'main' });
     writeFileSync(join(root, 'state', `${app}.json`), state, { mode: 0o600 });
   }
-  writeLog(root, MEGABYTES);
-  process.stdout.write(
-    `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${rounds} rounds, lower quartiles\n`,
-  );
+  writeLog(root, megabytes);
+  return root;
+}
+
+function main(): void {
+  const rounds = roundsWanted(9);
+  const root = rootWithLog(MEGABYTES);
+  const large = rootWithLog(GIGABYTE);
+  printSetting('The audit log at its limits', rounds);
   const contestant = (name: string, args: readonly string[], budget?: number): Contestant => ({
     name,
     file: process.execPath,
@@ -148,9 +149,11 @@ function main(): void {
     contestant('audit list --project, all', [AUDIT, 'list', '--project', STEADY]),
     contestant('audit verify', [AUDIT, 'verify']),
   ];
+  const hit = contestant('last-error, a recent hit in 1 GB', [DEBUG, 'last-error', 'app0'], 1.15);
+  const inLarge = { ...hit, env: { RUNNER_ROOT: large } };
   const kept = [
     stream(rounds),
-    printTable(`A log of ${MEGABYTES} MB`, compare([FLOOR, ...reading], rounds)),
+    printTable(`A log of ${MEGABYTES} MB`, compare([FLOOR, ...reading, inLarge], rounds)),
     memory(root, reading),
   ];
   if (kept.includes(false)) process.exitCode = 1;

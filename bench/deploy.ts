@@ -7,12 +7,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { startGitServer } from '@runner/testing/git-server';
-import { distFolder, run } from '@runner/testing/run';
+import { run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { type Contestant, compare, FLOOR, printTable } from './harness/measure.ts';
+import { bin, printSetting, roundsWanted } from './harness/setting.ts';
 import { switchGap } from './harness/switch-gap.ts';
 
 const TOKEN = 'ghp_benchbenchbenchbenchbenchbenchbe';
@@ -22,8 +22,7 @@ const AT_ONCE = 4;
 const FILES = 50_000;
 
 const option = (name: string) => process.argv.indexOf(`--${name}`);
-const rounds = option('rounds') === -1 ? 15 : Number(process.argv[option('rounds') + 1]);
-const bin = (tool: string) => join(distFolder(), 'bin', tool);
+const rounds = roundsWanted(15);
 
 /** A git server in a process of its own: the one who measures is blocked. */
 async function serve(): Promise<void> {
@@ -168,9 +167,7 @@ async function main(): Promise<void> {
   if (!server.stdout) throw new Error('the git server has no output');
   const [address] = (await once(server.stdout, 'data')) as [Buffer];
   const url = address.toString('utf8').trim();
-  process.stdout.write(
-    `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${rounds} rounds, lower quartiles\n`,
-  );
+  printSetting('Deploying', rounds);
   const kept = [await smallDeploy(url), await fetchOfMany(url)];
   if (option('no-large') === -1) kept.push(await largeDeploy(url));
   server.kill();

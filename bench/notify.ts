@@ -7,12 +7,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { startDiscord } from '@runner/testing/discord';
-import { distFolder } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { type Contestant, compare, FLOOR, printTable } from './harness/measure.ts';
+import { bin, printSetting, roundsWanted } from './harness/setting.ts';
 
 const EVENT = {
   timestamp: '2026-05-04T09:30:00.000Z',
@@ -22,11 +21,6 @@ const EVENT = {
   version: 'v1.3.0',
   deploy_id: 'a1b2c3d4',
 };
-
-function roundsWanted(): number {
-  const at = process.argv.indexOf('--rounds');
-  return at === -1 ? 25 : Number(process.argv[at + 1]);
-}
 
 /** Prints the address of a webhook and answers until it is killed: the one who measures is blocked. */
 async function serve(): Promise<void> {
@@ -45,8 +39,8 @@ async function main(): Promise<void> {
   writeFileSync(join(root, 'config.yml'), `notify:\n  discord_webhook: ${webhook}\n`, {
     mode: 0o600,
   });
-  const rounds = roundsWanted();
-  const tool = join(distFolder(), 'bin', 'runner-notify');
+  const rounds = roundsWanted(25);
+  const tool = bin('runner-notify');
   // The spool remembers the service's rates: kept from round to round it would make them wait.
   const fresh = 'rm -rf "$RUNNER_ROOT/spool"; exec "$0" "$@"';
   const contestant = (name: string, args: readonly string[], budget?: number): Contestant => ({
@@ -57,9 +51,7 @@ async function main(): Promise<void> {
     input: `${JSON.stringify(EVENT)}\n`,
     ...(budget !== undefined && { budget }),
   });
-  process.stdout.write(
-    `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${rounds} rounds, lower quartiles\n`,
-  );
+  printSetting('Announcing', rounds);
   const kept = printTable(
     'One event',
     compare(

@@ -2,21 +2,14 @@
  * `npm run bench -- startup`: what the commands cost beside `node -e 0`, in one run. `--rounds N`
  * (default 25). The status is 1 when a budget is missed.
  */
-import { mkdirSync } from 'node:fs';
-import { cpus } from 'node:os';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { distFolder, run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
-import { writeLog } from './harness/audit-log.ts';
 import { type Contestant, compare, FLOOR, printTable } from './harness/measure.ts';
+import { bin, printSetting, roundsWanted } from './harness/setting.ts';
 
-const bin = (tool: string) => join(distFolder(), 'bin', tool);
-const TOOLS = ['add', 'list', 'status', 'deploy', 'tokens', 'notify', 'audit', 'debug'];
-
-function roundsWanted(): number {
-  const at = process.argv.indexOf('--rounds');
-  return at === -1 ? 25 : Number(process.argv[at + 1]);
-}
+const TOOLS = readdirSync(join(distFolder(), 'bin')).filter((name) => name.startsWith('runner-'));
 
 /** A root with ten apps that share two tokens. */
 async function rootWithApps(): Promise<string> {
@@ -31,7 +24,7 @@ async function rootWithApps(): Promise<string> {
 }
 
 async function main(): Promise<void> {
-  const rounds = roundsWanted();
+  const rounds = roundsWanted(25);
   const root = await rootWithApps();
   const emitRoot = join(temporaryFolder('bench'), 'emit');
   mkdirSync(emitRoot);
@@ -48,11 +41,9 @@ async function main(): Promise<void> {
     env: { RUNNER_ROOT: where },
     budget,
   });
-  process.stdout.write(
-    `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${rounds} rounds, lower quartiles\n`,
-  );
-  const help = TOOLS.map((name) => node(`runner-${name}`, ['--help'], root, 1.1));
-  const version = TOOLS.map((name) => node(`runner-${name}`, ['--version'], root, 1.1));
+  printSetting('Starting', rounds);
+  const help = TOOLS.map((name) => node(name, ['--help'], root, 1.1));
+  const version = TOOLS.map((name) => node(name, ['--version'], root, 1.1));
   const kept = [printTable('Help and version', compare([FLOOR, ...help, ...version], rounds))];
   const direct = node('runner-list', ['--version'], root, 1.1, 'node runner-list --version');
   const shim: Contestant = {
@@ -87,21 +78,13 @@ async function main(): Promise<void> {
     ),
   );
   const emitting = ['emit', 'DeployStarted', '--project', 'shop', '--version', 'v1'];
-  writeLog(root, 100);
   kept.push(
     printTable(
-      'Audit log',
+      'One event',
       compare(
         [
           FLOOR,
-          node('runner-audit', emitting, emitRoot, 1.2, 'audit emit, one event with fdatasync'),
-          node(
-            'runner-debug',
-            ['last-error', 'app0'],
-            root,
-            1.2,
-            'debug last-error, a recent hit in 100 MB',
-          ),
+          node('runner-audit', emitting, emitRoot, 1.1, 'audit emit, one event with fdatasync'),
         ],
         rounds,
       ),

@@ -6,24 +6,18 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { createKeyring } from '@runner/common/keyring';
 import { pathsOf } from '@runner/common/paths';
 import { Secret } from '@runner/common/secret';
 import { seal } from '@runner/common/vault';
-import { distFolder } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { type Contestant, compare, FLOOR, printTable } from './harness/measure.ts';
+import { bin, printSetting, roundsWanted } from './harness/setting.ts';
 
-const TOKENS = join(distFolder(), 'bin', 'runner-tokens');
+const TOKENS = bin('runner-tokens');
 /** Largest resident memory of `tokens list` at 10,000 apps, in MB. */
 const MEMORY_BUDGET = 150;
-
-function roundsWanted(): number {
-  const at = process.argv.indexOf('--rounds');
-  return at === -1 ? 15 : Number(process.argv[at + 1]);
-}
 
 /** A root with so many apps, ten to a token; a state file as it is after some deploys. */
 function rootWith(count: number): string {
@@ -109,10 +103,8 @@ function memoryOf(root: string): number | undefined {
 }
 
 async function main(): Promise<void> {
-  const rounds = roundsWanted();
-  process.stdout.write(
-    `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${rounds} rounds, lower quartiles\n`,
-  );
+  const rounds = roundsWanted(15);
+  printSetting('Tokens', rounds);
   const roots = [10, 1000, 10_000].map((count) => [count, rootWith(count)] as const);
   const budgets: Readonly<Record<number, number>> = { 10: 1.3, 1000: 2.3, 10000: 10 };
   const list = roots.map(

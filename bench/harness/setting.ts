@@ -1,0 +1,25 @@
+/** What every measurement begins with: the machine in words, how often, and where the executables are. */
+import { execFileSync } from 'node:child_process';
+import { cpus, loadavg, release, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { distFolder } from '@runner/testing/run';
+
+/** Path of a built executable. */
+export const bin = (tool: string): string => join(distFolder(), 'bin', tool);
+
+/** `--rounds N`, else so many. */
+export function roundsWanted(usual: number): number {
+  const at = process.argv.indexOf('--rounds');
+  return at === -1 ? usual : Number(process.argv[at + 1]);
+}
+
+/** Prints what is measured, and on what; the load shows whether the machine was quiet. */
+export function printSetting(title: string, rounds: number): void {
+  const processor = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}`;
+  const memory = `${Math.round(totalmem() / 2 ** 30)} GB`;
+  const git = execFileSync('git', ['--version'], { encoding: 'utf8' }).trim();
+  const load = (loadavg()[0] ?? 0).toFixed(1);
+  process.stdout.write(
+    `\n## ${title}\n\nNode ${process.version}, ${git}, Linux ${release()}, ${processor}, ${memory}, load ${load}; ${rounds} rounds, lower quartiles\n`,
+  );
+}
