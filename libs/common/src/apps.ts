@@ -17,6 +17,7 @@ export interface Deployed {
   deploy_id: string;
 }
 
+/** What is active in one instance, and what was before. */
 export interface InstanceState {
   current: Deployed | null;
   /** Good versions before it, newest first. */

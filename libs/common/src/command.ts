@@ -12,6 +12,7 @@ import { type Flag, type Option, type Options, optionTitle } from './option.ts';
 import type { Format, Style } from './output.ts';
 import type { Paths } from './paths.ts';
 
+/** One argument without a dash. */
 export interface Positional {
   readonly about: string;
   readonly required?: boolean;
@@ -22,6 +23,7 @@ export interface Positional {
   /** Words that completion offers; others are taken too. */
   readonly suggestions?: readonly string[];
 }
+/** The arguments of a command by their names, in their order. */
 export type Positionals = Readonly<Record<string, Positional>>;
 
 type OptionValues<O extends Options> = {
@@ -63,6 +65,7 @@ export interface Answer {
   readonly status?: number;
 }
 
+/** A command as it is written down; what `run` gets follows from `options` and `positionals`. */
 export interface CommandDefinition<O extends Options, P extends Positionals> {
   /** The word after the tool's name; empty for the only command of a tool. */
   readonly name: string;
@@ -81,6 +84,7 @@ export interface CommandDefinition<O extends Options, P extends Positionals> {
   human?(value: never, style: Style, context: Context<O, P>): string;
 }
 
+/** A command whatever its options: what help, completion and parsing know of it. */
 export type Command = CommandDefinition<Options, Positionals>;
 
 /** Names a command; only the types of its options and positionals are worked out. */
@@ -138,6 +142,7 @@ export function positionalTitle(name: string, spec: Positional): string {
   return `${spec.required ? `<${title}>` : `[${title}]`}${spec.many ? '...' : ''}`;
 }
 
+/** A command line as it was read: values by the names of options and arguments. */
 export interface Parsed {
   readonly options: Readonly<Record<string, string | boolean | undefined>>;
   readonly args: Readonly<Record<string, string | readonly string[] | undefined>>;

@@ -6,6 +6,7 @@ import { check, type FileName, problem, section } from './schema.ts';
 /** The file's name in the repository. */
 export const DEPLOY_FILE = '.deploy.yml';
 
+/** One place in which an app runs, with its environment. */
 export interface Instance {
   readonly name: string;
   readonly domain: string | undefined;
@@ -42,11 +43,13 @@ export interface Health {
   readonly within: number;
 }
 
+/** Name of a hook. */
 export type Hook = (typeof HOOKS)[number];
 
 /** Which channels hear of this app: `all` is `notify: {}` or `both`, `none` is no section at all. */
 export type NotifyChoice = 'telegram' | 'discord' | 'all' | 'none';
 
+/** What `.deploy.yml` says, with everything it leaves out filled in. */
 export interface DeployFile {
   /** In the file's order. */
   readonly instances: readonly Instance[];

@@ -1,6 +1,7 @@
 /** What `.deploy.yml` may hold, in the words of JSON Schema. */
 import type { ObjectSchema, Schema } from './schema.ts';
 
+/** The hooks, in the order in which a deploy reaches them. */
 export const HOOKS = [
   'pre_build',
   'post_build',

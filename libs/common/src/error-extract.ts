@@ -21,9 +21,10 @@ export { type Baseline, baselineOf, createShapeReader } from './error-extract/ba
 export { createLineReader } from './error-extract/lines.ts';
 export { lineShape } from './error-extract/shape.ts';
 
-/** What a message can hold (REQUIREMENTS.md 6, rule 4). */
+/** Error text that the first message of a failure holds: docs/notify-messages.md. */
 const MAX = 800;
 
+/** How to extract, and how the step ended that wrote the log. */
 export interface ExtractOptions extends Ending {
   /** Code points of the text at most; 800 if not given. */
   readonly max?: number;
@@ -33,6 +34,7 @@ export interface ExtractOptions extends Ending {
   readonly baseline?: Baseline;
 }
 
+/** What was chosen of a log. */
 export interface Extraction {
   /** The lines that tell the cause, the cause first; '' only for a log without a line. */
   readonly text: string;
@@ -44,6 +46,7 @@ export interface Extraction {
   readonly rule: string | null;
 }
 
+/** Takes a log chunk by chunk and chooses at its end. */
 export interface Extractor {
   push(chunk: Uint8Array | string): void;
   end(): Extraction;

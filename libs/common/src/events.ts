@@ -2,13 +2,14 @@
 import { Failure } from './failure.ts';
 import { isAppName } from './names.ts';
 
-/** The four kinds of REQUIREMENTS that are announced, in the order in which a deploy has them. */
+/** The four kinds that are announced, in the order in which a deploy has them. */
 export const EVENT_TYPES = [
   'DeployStarted',
   'DeploySuccess',
   'DeployFailure',
   'RollbackSuccess',
 ] as const;
+/** A kind of event that is announced. */
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /** One line of the audit log. Fields that we do not know are kept. */

@@ -72,6 +72,7 @@ const STATUS_OF = {
   version_not_found: EXIT.failed,
 } as const;
 
+/** A code of the table: what scripts compare. */
 export type FailureCode = keyof typeof STATUS_OF;
 
 /** All codes, for the page that documents them. */

@@ -8,6 +8,7 @@ import { Failure, systemCode } from './failure.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
+/** A request, with the bounds of the whole exchange. */
 export interface HttpRequest {
   readonly method: 'GET' | 'POST';
   readonly url: string;
@@ -22,6 +23,7 @@ export interface HttpRequest {
   readonly signal?: AbortSignal;
 }
 
+/** Any answer, whatever its status. */
 export interface HttpAnswer {
   readonly status: number;
   /** Names in lower case; a repeated header is joined by `, `. */

@@ -15,6 +15,7 @@ export interface Sink {
   write(data: string | Uint8Array): void;
 }
 
+/** A stream that is read, such as standard input. */
 export interface Source {
   readonly fd: number;
   readonly isTTY: boolean;
@@ -22,6 +23,7 @@ export interface Source {
   read(): Uint8Array | null;
 }
 
+/** All that a command may touch of the world outside its files. */
 export interface Io {
   readonly stdin: Source;
   readonly stdout: Sink;

@@ -10,6 +10,7 @@ import type { Paths } from './paths.ts';
 /** Bytes of a key. */
 export const KEY_BYTES = 32;
 
+/** One line of mkey. */
 export interface MasterKey {
   /** `m_` and 8 hex characters; names the key without telling anything about it. */
   readonly kid: string;

@@ -20,6 +20,7 @@ import { makeFolder, readIfThere } from './files.ts';
 /** Exit status that flock(1) is told to use when the lock is held. */
 const HELD = 75;
 
+/** A lock that is held until it is released or the process ends. */
 export interface Lock {
   /** The locked descriptor; close-on-exec, so no child keeps the lock. */
   readonly fd: number;

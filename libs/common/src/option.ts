@@ -23,7 +23,9 @@ export interface Value extends OptionBase {
   /** The value is never repeated in a message. */
   readonly secret?: boolean;
 }
+/** An option with a value, or one without. */
 export type Option = Flag | Value;
+/** The options of a command by their long names. */
 export type Options = Readonly<Record<string, Option>>;
 
 /** `--token <TOKEN>` or `--json`, as clap names an option in its sentences. */

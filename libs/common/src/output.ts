@@ -1,6 +1,7 @@
 /** Human, JSON and YAML renderings of an answer; foreign text made harmless; colour. */
 import { jsonEscapes, UNSAFE } from './harmless.ts';
 
+/** How an answer is rendered. */
 export type Format = 'human' | 'json' | 'yaml';
 
 /** YAML of a value; unsafe characters are written as escapes in double quotes. */
@@ -16,10 +17,12 @@ export async function yamlText(value: unknown): Promise<string> {
   return jsonEscapes(stringify(plain, { lineWidth: 0, blockQuote: false, ...quoted }));
 }
 
+/** What `--color` may say. */
 export type ColourWhen = 'auto' | 'always' | 'never';
 
 /** What a text can be made to look like. */
 const LOOKS = ['bold', 'cyan', 'dim', 'green', 'red', 'yellow'] as const;
+/** Makes text look like something, or leaves it alone where there is no colour. */
 export type Style = Readonly<Record<(typeof LOOKS)[number], (text: string) => string>>;
 
 const PLAIN = Object.fromEntries(LOOKS.map((look) => [look, (text: string) => text])) as Style;

@@ -4,6 +4,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 /** Where the runner lives unless `--root` or RUNNER_ROOT says otherwise. */
 export const DEFAULT_ROOT = '/opt/runner';
 
+/** Files and folders of one root, all absolute. */
 export interface Paths {
   readonly root: string;
   readonly config: string;
@@ -23,6 +24,7 @@ export interface Paths {
   deployLogs(app: string): string;
 }
 
+/** What belongs to one app. */
 export interface AppPaths {
   readonly dir: string;
   readonly repo: string;
@@ -34,6 +36,7 @@ export interface AppPaths {
   instance(name: string): InstancePaths;
 }
 
+/** What belongs to one instance of an app. */
 export interface InstancePaths {
   readonly dir: string;
   /** Relative symbolic link to the active release. */

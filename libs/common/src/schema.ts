@@ -16,6 +16,7 @@ export type Tree =
       /** As written, so that `-1001234567890123456` keeps its digits. */
       readonly source: string;
     };
+/** A key of a section, the line on which it stands, and its value. */
 export interface Entry {
   readonly key: string;
   readonly line: number;
@@ -51,6 +52,7 @@ export type Schema =
   | ObjectSchema
   | { readonly anyOf: readonly Schema[]; readonly description?: string };
 
+/** A section: its keys and what each holds. */
 export interface ObjectSchema {
   readonly type: 'object';
   readonly properties?: Readonly<Record<string, Schema>>;

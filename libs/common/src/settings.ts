@@ -162,14 +162,16 @@ export function codeHostOf(config: Config, env: Env): CodeHost {
   };
 }
 
-/** Failures of one commit after which automatic deploys of it stop; REQUIREMENTS 2.7: default 3. */
+/** Failures of one commit after which automatic deploys of it stop; 3 if not given. */
 export function maxDeployRetries(config: Config): number {
   const values = pick(config, ['max_deploy_retries'], ['max_deploy_retries']);
   const inner = section(values, 'notify')?.get('max_deploy_retries');
   return (inner ?? values.get('max_deploy_retries') ?? 3) as number;
 }
 
+/** A service that deploys can be announced in. */
 export type ChannelName = 'telegram' | 'discord';
+/** A message that can be worded by `notify.templates`. */
 export type TemplateKind = 'started' | 'success' | 'failure' | 'rollback';
 
 /** Section `notify`. A channel without its credentials is undefined: it is not active. */

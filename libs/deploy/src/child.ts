@@ -9,6 +9,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** How long a tree may take to end after SIGTERM before it is killed, in milliseconds. */
 export const GRACE = 10_000;
 
+/** A program to run, and how long it may take. */
 export interface ChildSpec {
   readonly file: string;
   readonly args: readonly string[];
@@ -34,6 +35,7 @@ export interface Ending {
   readonly startError: string | undefined;
 }
 
+/** Whether it ran to its end by itself, with status 0. */
 export function succeeded(ending: Ending): boolean {
   return ending.code === 0 && !ending.timedOut && !ending.interrupted && !ending.startError;
 }

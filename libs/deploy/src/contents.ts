@@ -6,6 +6,7 @@ import type { Source } from './source.ts';
 import { fetchSubmodules, MODULES_FILE, type Submodule } from './submodules.ts';
 import { blobsOf, type Tree, treeOf } from './tree.ts';
 
+/** What was read of a commit. */
 export interface Contents {
   readonly file: DeployFile;
   /** Whether the commit has a `.deploy.yml` at all. */

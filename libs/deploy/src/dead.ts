@@ -4,6 +4,7 @@ import type { Job } from './job.ts';
 
 /** What recovering needs. */
 export type Recovery = Pick<Job, 'io' | 'paths' | 'reporter' | 'redact'>;
+/** What the state tells of it. */
 export type Dead = NonNullable<AppState['deploying']>;
 
 /** An instance that went back; to null when it had no version before. */

@@ -24,6 +24,7 @@ export interface Decision {
   status: number;
 }
 
+/** A decision, in which what it leaves out is null and the status 0. */
 export function decision(
   app: string,
   result: Decision['result'],

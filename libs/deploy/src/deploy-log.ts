@@ -28,6 +28,7 @@ export interface Part {
   readonly to: number;
 }
 
+/** A log that is open for writing. */
 export interface DeployLog {
   /** Path of the file. */
   readonly path: string;

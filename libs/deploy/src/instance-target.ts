@@ -15,6 +15,7 @@ import type { DeployLog } from './deploy-log.ts';
 import type { Target } from './drivers/driver.ts';
 import { stepEnvironment } from './environment.ts';
 
+/** What a target is made of. */
 export interface TargetParts {
   readonly paths: Paths;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -30,6 +31,7 @@ export interface TargetParts {
   readonly signal: AbortSignal;
 }
 
+/** The target, with its folders and its environment worked out. */
 export function targetOf(parts: TargetParts): Target {
   const appPaths = parts.paths.app(parts.app);
   const paths = appPaths.instance(parts.instance.name);

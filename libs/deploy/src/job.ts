@@ -10,6 +10,7 @@ import type { Notifier } from './notifier.ts';
 import type { Reporter } from './reporter.ts';
 import type { Stage } from './step.ts';
 
+/** What is known from the moment the lock is taken. */
 export interface Job {
   readonly io: Io;
   readonly paths: Paths;

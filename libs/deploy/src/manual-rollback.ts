@@ -22,6 +22,7 @@ import { rolledBackState, type Way, waysOf } from './rollback-ways.ts';
 import { asStepFailure } from './step.ts';
 import { begin, markFailed, markStageAnyway, writeEnd } from './under-way.ts';
 
+/** What the command line asks for. */
 export interface RollbackRequest {
   readonly io: Io;
   readonly paths: Paths;

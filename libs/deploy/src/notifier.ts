@@ -14,6 +14,7 @@ import type { Io } from '@runner/common/io';
 /** Longest wait for the chats after a deploy, in milliseconds. */
 const PATIENCE = 15_000;
 
+/** Tells the chats of events, beside the deploy. */
 export interface Notifier {
   tell(event: DeployEvent): void;
   /** Waits until everything is said, 15 s at most; returns what went wrong, for people. */

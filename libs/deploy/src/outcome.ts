@@ -113,6 +113,7 @@ function withCurrent(
   return instances;
 }
 
+/** Where and why a deploy failed, and what was done about it. */
 export interface FailedDeploy {
   readonly error: StepFailure;
   readonly instance: string;

@@ -28,6 +28,7 @@ import type { Source } from './source.ts';
 import { asStepFailure, StepFailure } from './step.ts';
 import { begin, markFailed } from './under-way.ts';
 
+/** What is to be deployed, and who wants it. */
 export interface DeployRequest {
   readonly io: Io;
   readonly paths: Paths;

@@ -25,6 +25,7 @@ import type { Reporter } from './reporter.ts';
 /** Conversations with the code host at once: more of them count as abuse. */
 const AT_ONCE = 4;
 
+/** Which apps are asked about, and whether what is new is deployed. */
 export interface FetchRequest {
   readonly io: Io;
   readonly paths: Paths;

@@ -6,6 +6,7 @@ import type { Context } from '@runner/common/command';
 import { harmless, harmlessLine, jsonLine } from '@runner/common/harmless';
 import type { Reporter } from './reporter.ts';
 
+/** A reporter that draws, until it is ended. */
 export interface Progress {
   readonly reporter: Reporter;
   /** Stops drawing; a half-drawn line is ended. */
@@ -18,6 +19,7 @@ const FRAME_TIME = 100;
 
 type ProgressContext = Pick<Context, 'io' | 'format' | 'note' | 'errStyle'>;
 
+/** The way to draw that fits the format and the terminal; `verbose` shows the output of steps too. */
 export function progressFor(context: ProgressContext, verbose: boolean): Progress {
   if (context.format === 'json') return jsonProgress(context);
   return context.io.stderr.isTTY && !verbose

@@ -1,5 +1,6 @@
 /** Where a deploy tells how it goes; the tools draw it. */
 
+/** Hears of each step as it begins and ends. */
 export interface Reporter {
   /** A step begins. */
   begin(step: string): void;

@@ -34,6 +34,7 @@ export function rolledBackEvent(
   );
 }
 
+/** Records and announces an instance that went back. */
 export function tellRolledBack(walked: Walk, way: Way): void {
   const event = rolledBackEvent(walked, way);
   recordAnyway(walked, event);

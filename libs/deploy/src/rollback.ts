@@ -6,6 +6,7 @@ import { driverFor } from './drivers/choose.ts';
 import { waitHealthy } from './health.ts';
 import { fileOfRelease, type TargetParts, targetOf } from './instance-target.ts';
 
+/** Parts of a target that are the same for the version before. */
 export type BackParts = Omit<TargetParts, 'file' | 'release' | 'version' | 'commit' | 'instance'>;
 
 /** Called as it goes on, so that a kill can be told. */

@@ -19,6 +19,7 @@ export interface Submodule {
   readonly source: Source;
 }
 
+/** git's file of the submodules of a commit. */
 export const MODULES_FILE = '.gitmodules';
 /** Submodules of one commit with those inside them; a repository can name itself. */
 const MOST = 100;

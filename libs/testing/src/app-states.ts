@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from './temp.ts';
 
+/** The commit of all versions here. */
 export const COMMIT = '0123456789abcdef0123456789abcdef01234567';
 
 /** A version that is or was active. */
@@ -17,6 +18,7 @@ export function deployed(version: string, more: object = {}): object {
   };
 }
 
+/** So many failed builds of that commit. */
 export const failures = (count: number) => ({
   commit: COMMIT,
   count,
@@ -24,6 +26,7 @@ export const failures = (count: number) => ({
   stage: 'build',
 });
 
+/** That commit, rolled back by hand. */
 export const HELD = { commit: COMMIT, since: '2026-05-04T11:00:00.000Z', reason: 'rolled back' };
 
 /** A deploy that this test's own process seems to run. */

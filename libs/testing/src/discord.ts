@@ -7,6 +7,7 @@ import { checkMessage, isEmptyMessage } from './discord-rules.ts';
 import { type Answer, sendAnswer } from './faults.ts';
 import { type Loopback, readBody, sendJson, startLoopback } from './loopback.ts';
 
+/** A message as the webhook took it. */
 export interface AcceptedMessage {
   readonly id: string;
   readonly content: string;
@@ -21,6 +22,7 @@ export interface AcceptedMessage {
   readonly at: number;
 }
 
+/** How the stand-in behaves. */
 export interface DiscordOptions {
   /** Name of the webhook. Default `Deploys`. */
   readonly name?: string;

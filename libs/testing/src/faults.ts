@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+/** What goes wrong with one request. */
 export type Fault =
   /** The connection ends without an answer. */
   | 'drop'
@@ -32,6 +33,7 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** The faults that wait for requests. */
 export interface Faults {
   /**
    * The next `times` requests (default 1; Infinity until heal()) of a route meet `fault`. Which
@@ -45,6 +47,7 @@ export interface Faults {
   next(route: string): Fault | undefined;
 }
 
+/** No faults yet. */
 export function faults(): Faults {
   const waiting = new Map<string, { fault: Fault; times: number }[]>();
   const take = (route: string): Fault | undefined => {

@@ -14,6 +14,7 @@ export type Files = Readonly<
   >
 >;
 
+/** What the commit holds, and where it goes. */
 export interface Commit {
   readonly branch: string;
   readonly message: string;

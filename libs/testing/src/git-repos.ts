@@ -22,6 +22,7 @@ export function gitEnvironment(): Record<string, string> {
   };
 }
 
+/** Where a commit goes, and how. */
 export interface CommitOptions {
   /** Default `main`. Begins at the head of `main` when it does not exist. */
   readonly branch?: string;
@@ -33,6 +34,7 @@ export interface CommitOptions {
   readonly force?: boolean;
 }
 
+/** Bare repositories below one folder. */
 export interface GitRepos {
   /** Absolute path of a bare repository, whether it exists or not. */
   path(name: string): string;

@@ -37,6 +37,7 @@ export interface Loopback {
   close(): Promise<void>;
 }
 
+/** What a stand-in does with a request. */
 export interface Service {
   /** Names the route of a request, for faults. */
   route(request: IncomingMessage): string;

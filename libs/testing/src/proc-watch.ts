@@ -6,6 +6,7 @@
 import { Worker } from 'node:worker_threads';
 import { secretForms } from './secret-search.ts';
 
+/** A process that shows a secret. */
 export interface Sighting {
   readonly pid: number;
   readonly where: 'argv' | 'environment';
@@ -15,6 +16,7 @@ export interface Sighting {
   readonly command: string;
 }
 
+/** The watch while it goes on. */
 export interface Watch {
   /** From now on, and for what was seen before, this process is left out. */
   except(pid: number): void;

@@ -8,6 +8,7 @@ export interface RateWindow {
   add(now: number): void;
 }
 
+/** A window in which nothing has happened yet. */
 export function rateWindow(limit: number, ms: number): RateWindow {
   let times: number[] = [];
   const current = (now: number) => {

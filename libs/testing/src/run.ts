@@ -14,6 +14,7 @@ import { temporaryFolder } from './temp.ts';
 /** Milliseconds after which a program that has not ended is killed. */
 const DEFAULT_TIMEOUT = 60_000;
 
+/** What a program gets besides its arguments. */
 export interface RunOptions {
   /** Becomes RUNNER_ROOT. Without it the variable is not set. */
   readonly root?: string;
@@ -29,6 +30,7 @@ export interface RunOptions {
   readonly fds?: Readonly<Record<number, number>>;
 }
 
+/** How a program ended, and all it wrote. */
 export interface Ended {
   /** Exit status, null after a signal. */
   readonly status: number | null;
@@ -41,6 +43,7 @@ export interface Ended {
   readonly ms: number;
 }
 
+/** A program that goes on while the test does. */
 export interface Running {
   readonly pid: number;
   readonly stdin: Writable;

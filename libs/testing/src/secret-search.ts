@@ -9,6 +9,7 @@ import { pathsBelow } from './temp.ts';
 /** Shorter pieces would be found by chance. */
 const SHORTEST_PIECE = 6;
 
+/** One way in which a secret can have been written down. */
 export interface SecretForm {
   /** Such as `raw`, `base64+1` (the secret stands one byte after a multiple of three), `hex`. */
   readonly form: string;

@@ -1,5 +1,6 @@
 /** The chats that the Telegram stand-in knows, and what a bot may do in them. */
 
+/** A chat, and the standing of the bot in it. */
 export interface Chat {
   /** User > 0, group < 0, supergroup and channel -100…; more than 32 bits. */
   readonly id: number;
@@ -40,6 +41,7 @@ export class Refusal extends Error {
   }
 }
 
+/** The standing of the bot, where nothing is said the usual one. */
 export function botStatus(chat: Chat): NonNullable<Chat['bot']> {
   return chat.bot ?? (chat.type === 'channel' ? 'administrator' : 'member');
 }

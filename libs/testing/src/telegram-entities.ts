@@ -3,6 +3,7 @@
  * brought into order, white space at both ends goes. Offsets are UTF-16, as everywhere in its API.
  */
 
+/** Telegram's names of what text can be. */
 export type EntityType =
   | 'Bold'
   | 'Italic'
@@ -18,6 +19,7 @@ export type EntityType =
   | 'BlockQuote'
   | 'ExpandableBlockQuote';
 
+/** A part of a text that is more than text. */
 export interface Entity {
   readonly type: EntityType;
   readonly offset: number;
@@ -26,6 +28,7 @@ export interface Entity {
   readonly argument?: string;
 }
 
+/** A text without its markup, and what the markup said. */
 export interface Formatted {
   readonly text: string;
   readonly entities: readonly Entity[];

@@ -13,8 +13,10 @@ import { parseHtml } from './telegram-html.ts';
 import { parseMarkdown } from './telegram-legacy.ts';
 import { parseMarkdownV2 } from './telegram-markdown.ts';
 
+/** A formatting mode of sendMessage. */
 export type ParseMode = 'MarkdownV2' | 'Markdown' | 'HTML';
 
+/** The text as it arrives, or why it is refused. */
 export type ParsedText =
   | {
       readonly ok: true;

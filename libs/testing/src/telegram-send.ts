@@ -35,6 +35,7 @@ const MODES: Readonly<Record<string, ParseMode>> = {
   html: 'HTML',
 };
 
+/** A message that passed all the rules. */
 export interface ReadyMessage {
   readonly chat: Chat;
   /** As it arrives: parsed and trimmed. */

@@ -1,6 +1,7 @@
 /** The queue of updates of a bot, and `getUpdates` with its rules. */
 import { Refusal } from './telegram-chats.ts';
 
+/** What the bot has not seen yet. */
 export interface Updates {
   /** Puts an update in the queue, such as `{ message: {…} }`, unless its kind is not wanted. */
   push(update: Readonly<Record<string, unknown>>): void;
@@ -9,6 +10,7 @@ export interface Updates {
   pending(): number;
 }
 
+/** Why `getUpdates` is refused. */
 export interface Conflicts {
   /** A webhook is set: its address. */
   webhook: string;

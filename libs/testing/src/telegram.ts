@@ -15,6 +15,7 @@ import type { Entity } from './telegram-entities.ts';
 import { checkMessage, messageObject } from './telegram-send.ts';
 import { type Conflicts, updates } from './telegram-updates.ts';
 
+/** A message as the chat got it. */
 export interface AcceptedMessage {
   readonly message_id: number;
   readonly chat_id: number;
@@ -29,6 +30,7 @@ export interface AcceptedMessage {
   readonly at: number;
 }
 
+/** The bot, its chats, and how the stand-in behaves. */
 export interface TelegramOptions {
   readonly token: string;
   readonly chats?: readonly Chat[];

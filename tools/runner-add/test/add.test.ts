@@ -31,7 +31,7 @@ test('a token from standard input is stored encrypted, in files that only the ow
   assert.match(files.mkey ?? '', /^0600 [A-Za-z0-9_-]{43}\n$/);
 });
 
-test('the state file holds what DESIGN says, and nothing of the app has happened yet', async () => {
+test('the state file holds what docs/files.md says, and nothing of the app has happened yet', async () => {
   const root = newRoot();
   const before = Date.now();
   await register(root, 'shop');

@@ -42,6 +42,7 @@ function idOf(key: number): string | undefined {
   return id;
 }
 
+/** Remembers of each deploy where it began and that it ended. */
 export class DeployLedger {
   #keys = new Float64Array(1024);
   #lines = new Uint32Array(1024);

@@ -6,6 +6,7 @@ import { Failure, usage } from '@runner/common/failure';
 import { readAll } from '@runner/common/io';
 import { redactor } from '@runner/common/secret';
 
+/** What `emit` needs, for one event and for a stream. */
 export type EmitContext = Pick<Context, 'io' | 'paths' | 'print' | 'note' | 'format'> & {
   readonly options: Readonly<Record<string, string | boolean | undefined>>;
 };

@@ -20,6 +20,7 @@ export type ProblemKind =
   | 'no_end'
   | 'file_damaged';
 
+/** A line that is not as it should be. */
 export interface Problem {
   /** Name of the file in `logs/`. */
   readonly file: string;

@@ -9,6 +9,7 @@ type CheckContext = Pick<Context, 'io' | 'paths' | 'format' | 'note' | 'errStyle
   readonly options: { readonly ref: string | undefined; readonly instance: string | undefined };
 };
 
+/** Returns the plan; its problems make the status 1. */
 export async function runCheck(context: CheckContext): Promise<Answer> {
   const { io, paths, args, options, format } = context;
   const controller = new AbortController();

@@ -16,6 +16,7 @@ type DeployContext = Pick<Context, 'io' | 'paths' | 'format' | 'print' | 'note' 
   };
 };
 
+/** Returns what the deploy came to, with the exit status. */
 export async function runDeploy(context: DeployContext): Promise<Answer> {
   const { io, paths, args, options } = context;
   const controller = new AbortController();

@@ -3,6 +3,7 @@ import { harmlessLine } from '@runner/common/harmless';
 import { fields, type Style } from '@runner/common/output';
 import type { Plan } from '@runner/deploy/checking';
 
+/** The plan in lines; foreign text in it is harmless. */
 export function planText(plan: Plan, style: Style): string {
   const mib = (bytes: number) => `${Math.ceil(bytes / 1_048_576)} MiB`;
   const rows: [string, string][] = [

@@ -2,6 +2,7 @@
 import type { Io } from '@runner/common/io';
 import type { Paths } from '@runner/common/paths';
 
+/** How bad it is. */
 export type Level = 'ok' | 'warning' | 'problem';
 
 /** The checks, in the order in which they are told. */
@@ -19,6 +20,7 @@ export const CHECKS = [
   'spool',
   'logs',
 ] as const;
+/** Name of a check. */
 export type CheckName = (typeof CHECKS)[number];
 
 /** One thing that was looked at. */
@@ -56,14 +58,17 @@ export interface Patient {
 /** Looks at one thing; a Failure that it throws is a problem of its own. */
 export type Check = (patient: Patient) => Promise<readonly Found[]> | readonly Found[];
 
+/** A finding that says all is well. */
 export const ok = (message: string): Found => ({ level: 'ok', message, mend: null });
 
+/** A finding that can wait. */
 export const warning = (message: string, mend: string): Found => ({
   level: 'warning',
   message,
   mend,
 });
 
+/** A finding that keeps something from working, or opens it to others. */
 export const problem = (message: string, mend: string): Found => ({
   level: 'problem',
   message,

@@ -7,6 +7,7 @@ import type { Io } from '@runner/common/io';
 /** Most of an answer that is kept, in characters. */
 const OUTPUT_MAX = 4_194_304;
 
+/** How a program ended. */
 export interface Ran {
   /** Exit status; null when a signal or the time limit ended it. */
   readonly status: number | null;

@@ -1,6 +1,6 @@
 /**
- * A notice laid out: which fields each message has (REQUIREMENTS 6, rule 4), in which order, with
- * which words. No markup: each channel adds its own.
+ * A notice laid out: which fields each message has, in which order, with which
+ * words. No markup: each channel adds its own.
  */
 import { cutCodePoints } from '@runner/common/text';
 import type { Notice } from './notice.ts';
@@ -8,11 +8,13 @@ import type { Notice } from './notice.ts';
 /** Constant words, and values, which a channel shows as code so that nothing in them is markup. */
 export type Phrase = readonly (string | { readonly value: string })[];
 
+/** A field of a message. */
 export interface Row {
   readonly label: string;
   readonly phrase: Phrase;
 }
 
+/** A message without markup. */
 export interface Announcement {
   readonly icon: string;
   readonly title: string;

@@ -5,6 +5,7 @@ import type { ChannelName } from '@runner/common/settings';
 import { readState, type State } from './spool/destination-state.ts';
 import { openSpool } from './spool/spool.ts';
 
+/** The queue of one channel in numbers. */
 export interface Backlog {
   /** Messages that wait to be sent. */
   readonly queued: number;

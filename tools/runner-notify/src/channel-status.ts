@@ -21,6 +21,7 @@ import { probeOf } from './probes.ts';
 import { activeChannels } from './selection.ts';
 import { checkTemplates } from './template-check.ts';
 
+/** One channel: what is set, what waits, what the service says. */
 export interface ChannelStatus extends Backlog {
   readonly channel: ChannelName;
   /** All its credentials are set. */
@@ -42,6 +43,7 @@ export interface ChannelStatus extends Backlog {
   readonly problem: Problem | null;
 }
 
+/** What `runner notify status --json` prints. */
 export interface NotifyStatus {
   readonly config: string;
   /** Whether every active channel is healthy; null when none was asked. */

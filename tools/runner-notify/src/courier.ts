@@ -37,6 +37,7 @@ export interface Patience {
   readonly eager?: boolean;
 }
 
+/** What a courier takes from where to where. */
 export interface CourierOptions {
   readonly spool: Spool;
   readonly channel: Channel;
@@ -47,6 +48,7 @@ export interface CourierOptions {
   note(text: string): void;
 }
 
+/** Delivers the entries of one channel. */
 export interface Courier {
   /** Delivers until `patience` ends it; `ended` is told of each entry that leaves the queue. */
   bring(patience: Patience, ended: (ending: Ending) => void): Promise<void>;

@@ -16,6 +16,7 @@ import { type Carrier, carrierFor } from './spool/carrier.ts';
 import { newEntry } from './spool/entry.ts';
 import { openSpool } from './spool/spool.ts';
 
+/** What `--channel` said; undefined leaves it to app and configuration. */
 export type ChannelOption = ChannelName | 'both' | 'none' | undefined;
 
 /** What came of one record on one channel; what `runner notify send --json` prints. */
@@ -54,6 +55,7 @@ export interface Result {
   readonly payloads?: readonly unknown[];
 }
 
+/** Who announces, and how long it waits. */
 export interface DeliveryOptions {
   readonly io: Io;
   readonly paths: Paths;
@@ -68,6 +70,7 @@ export interface DeliveryOptions {
   note(text: string): void;
 }
 
+/** Announces one record after the other. */
 export interface Delivery {
   /**
    * Queues one record for its channels; when the promise of this function is kept, it is on disk.

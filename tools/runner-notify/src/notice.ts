@@ -10,11 +10,11 @@ import type { TemplateKind } from '@runner/common/settings';
 import { cleanText, codePoints, cutCodePoints, headAndTail } from '@runner/common/text';
 import type { Announceable } from './records.ts';
 
-/** REQUIREMENTS 8: error text of the first failure message, in code points. */
+/** Error text of the first failure message, in code points: what is read at a glance. */
 export const SUMMARY_MAX = 800;
-/** REQUIREMENTS 8: full error log of the second failure message, in code points. */
+/** Full error log of the second failure message, in code points: fits what both services take. */
 export const LOG_MAX = 3800;
-/** REQUIREMENTS 8: characters of a deploy_id. */
+/** Characters of a deploy_id: docs/audit-log.md. */
 const DEPLOY_ID_LENGTH = 8;
 /** Longest name, version or domain that is shown; a record holds at most 200 characters. */
 const VALUE_MAX = 200;

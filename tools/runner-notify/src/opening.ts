@@ -39,6 +39,7 @@ export interface Opened {
   saveMove(name: ChannelName, id: string): void;
 }
 
+/** Who opens the channels. */
 export interface OpeningOptions {
   readonly io: Io;
   readonly paths: Paths;

@@ -11,6 +11,7 @@ export type SkipReason =
   | 'app_without_notify'
   | 'no_notify';
 
+/** The channels that hear of an event, or why none does. */
 export type Selection =
   | { readonly channels: readonly ChannelName[] }
   | { readonly channels: readonly []; readonly reason: SkipReason };

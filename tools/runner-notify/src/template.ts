@@ -5,7 +5,7 @@
 import { Failure } from '@runner/common/failure';
 import type { Notice } from './notice.ts';
 
-/** REQUIREMENTS 2.9. */
+/** What a template may name, and nothing else: a name that is misspelt is refused. */
 export const VARIABLES = [
   'PROJECT',
   'VERSION',
@@ -15,7 +15,9 @@ export const VARIABLES = [
   'ERROR',
   'DOMAIN',
 ] as const;
+/** Name of a variable. */
 export type Variable = (typeof VARIABLES)[number];
+/** What stands for each variable in one message. */
 export type Values = Readonly<Record<Variable, string>>;
 
 /** Where a value stands: this decides which of its characters would be markup. */

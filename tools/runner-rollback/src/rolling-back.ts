@@ -14,6 +14,7 @@ type RollbackContext = Pick<Context, 'io' | 'paths' | 'format' | 'note' | 'errSt
   };
 };
 
+/** Returns what the rollback came to, with the exit status. */
 export async function runRollback(context: RollbackContext): Promise<Answer> {
   const { io, paths, args, options } = context;
   const progress = progressFor(context, false);

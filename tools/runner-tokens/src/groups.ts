@@ -11,12 +11,14 @@ import { open } from '@runner/common/vault';
 /** Apps from which on optimized code pays, measured with `npm run bench -- tokens`. */
 const WORTH_OPTIMIZING = 3_000;
 
+/** A token and the apps that share it, as `--json` prints them. */
 export interface TokenGroup {
   fingerprint: string;
   apps_count: number;
   apps: string[];
 }
 
+/** All groups, and the apps that are in none. */
 export interface Grouping {
   groups: TokenGroup[];
   /** Apps that have no token. */

@@ -31,6 +31,7 @@ export function baselineOf(ids: Iterable<string>): Baseline {
   return (line) => known.has(shapeId(line));
 }
 
+/** Takes a log chunk by chunk and gives the shapes of its lines at its end. */
 export interface ShapeReader {
   push(chunk: Uint8Array | string): void;
   /** The ids, at most 4000: memory and file are bounded whatever the log. */

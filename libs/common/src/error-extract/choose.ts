@@ -16,6 +16,7 @@ const ANNOUNCED = 20;
 /** Lines between two candidates that have nothing to do with each other. */
 const CLUSTER_GAP = 8;
 
+/** A candidate with what counts for its rank. */
 export interface Ranked {
   readonly candidate: Candidate;
   readonly score: number;

@@ -5,6 +5,7 @@ import { RULES } from './rules.ts';
 import { LABELLED } from './rules-words.ts';
 import { readLabels } from './severity.ts';
 
+/** The rule that a line fits, and what it is worth there. */
 export interface Match {
   readonly rule: Rule;
   /** The rule's score, moved by the line's label and by what plays it down. */

@@ -29,6 +29,7 @@ const CHAINED = /^(?:The above exception was the direct|During handling of the a
 
 const PYTHON = rule('python', 'exception', 92, /\S/, { pick: 'last' });
 
+/** What is kept of a log: bounded, whatever its length. */
 export interface Collected {
   readonly candidates: readonly Candidate[];
   /** The last lines whose shape was rare when they came. */
@@ -41,11 +42,13 @@ export interface Collected {
   readonly lastRow: Row | null;
 }
 
+/** Takes the lines of a log in their order. */
 export interface Collector {
   add(text: string, line: number, overwritten: boolean): void;
   finish(): Collected;
 }
 
+/** A collector for one log. */
 export function createCollector(): Collector {
   const split = createLaneSplitter();
   const laneOf = createLanes();

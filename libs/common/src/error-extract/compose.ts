@@ -21,6 +21,7 @@ const OTHER_STEP = 84;
 const HEAD_LINE = 320;
 const LINE = 200;
 
+/** The text that is shown, and the numbers of its lines in the log. */
 export interface Composed {
   readonly text: string;
   readonly lines: number[];

@@ -4,6 +4,7 @@ import { marks } from './marks.ts';
 import type { Row } from './row.ts';
 import { KEYED } from './shape.ts';
 
+/** What a line is, as far as rules and marks tell. */
 export interface Kind {
   readonly match: Match | null;
   readonly aftermath: boolean;

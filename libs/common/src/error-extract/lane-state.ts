@@ -10,6 +10,7 @@ import { rule } from './rule.ts';
 const RING = 6;
 const NAME_REACH = 60;
 
+/** What is remembered of the lines of one speaker. */
 export interface Lane {
   readonly ring: Row[];
   /** Candidates that still take following lines, with what they may still take. */
@@ -28,6 +29,7 @@ export interface Lane {
   since: number;
 }
 
+/** A speaker of whom nothing was heard yet. */
 export function createLane(): Lane {
   return {
     ring: [],
@@ -63,6 +65,7 @@ const AFTER = 24;
 const TRACE = 400;
 const CAUSES = 4;
 
+/** Lets a candidate take the lines that follow it. */
 export function openCandidate(lane: Lane, candidate: Candidate): void {
   lane.open.push({ candidate, rows: 0, trace: true });
 }

@@ -19,6 +19,7 @@ const PIECE = 16_384;
  */
 export type LineSink = (text: string, line: number, overwritten: boolean, cut: boolean) => void;
 
+/** Takes a log chunk by chunk; lines go to the sink as they are complete. */
 export interface LineReader {
   push(chunk: Uint8Array | string): void;
   end(): void;

@@ -54,6 +54,7 @@ const SUMMARY =
 const CAPTURED =
   /^(?:console\.(?:error|warn|log|info|debug)|stderr \| |stdout \| |-+ ?Captured (?:stdout|stderr|log)|Captured (?:stdout|stderr|log))/;
 
+/** Tests for lines that are no cause themselves. */
 export const marks = {
   /** A test or a step that went well. */
   isPassing: (text: string) => PASSING.test(text),

@@ -1,6 +1,7 @@
 /** One line of a log, and a line that may tell the cause, with what stands around it. */
 import type { Match } from './classify.ts';
 
+/** One line, and the forms in which it is looked at. */
 export interface Row {
   /** Number in the log, from 1. */
   readonly line: number;
@@ -20,6 +21,7 @@ export interface Row {
   kept?: Row;
 }
 
+/** A line that may tell the cause. */
 export interface Candidate extends Match {
   readonly row: Row;
   /** How many steps the log had begun before this line. */
@@ -36,6 +38,7 @@ export interface Candidate extends Match {
   readonly around: Around;
 }
 
+/** Lines above a candidate that say where it happened. */
 export interface Around {
   readonly announcer?: Row | undefined;
   readonly test?: Row | undefined;

@@ -37,6 +37,7 @@ export type RuleUse =
   /** The line only passes on that something below it failed: shown when nothing says why. */
   | 'wrapper';
 
+/** One row of the table: what lines it is about, and what they are worth. */
 export interface Rule {
   /** Unique, for `--json` and for whoever extends the table. */
   readonly name: string;

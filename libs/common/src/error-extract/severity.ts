@@ -1,5 +1,6 @@
 /** What a line says about its own weight, and the message under that label. */
 
+/** The weight that a line gives itself; empty when it gives none. */
 export type Severity = 'error' | 'warning' | 'info' | '';
 
 /** A line without the labels that tools put before a message. */

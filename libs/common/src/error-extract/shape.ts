@@ -32,6 +32,7 @@ export interface ShapeCounts {
   of(key: number): number;
 }
 
+/** Counts of nothing yet. */
 export function createShapeCounts(): ShapeCounts {
   const counts = new Map<number, number>();
   return {

@@ -10,6 +10,7 @@ const PER_SHAPE = 3;
 /** Lines after which another message of the same rule is another matter. */
 const FAR = 60;
 
+/** The candidates that may still be chosen: few of each rule. */
 export interface Shortlist {
   /** Takes the candidate that `make` gives, or only counts the line. */
   offer(key: number, facts: Facts, make: () => Candidate): void;
@@ -20,6 +21,7 @@ export interface Shortlist {
 
 type Facts = Pick<Candidate, 'rule' | 'epoch'> & { readonly line: number };
 
+/** A shortlist without candidates. */
 export function createShortlist(): Shortlist {
   const byRule = new Map<string, Candidate[]>();
   const repeats = createShapeCounts();

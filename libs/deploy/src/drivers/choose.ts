@@ -17,6 +17,7 @@ const DRIVERS: Readonly<Record<Start['type'], Driver>> = {
   systemd: systemdDriver,
 };
 
+/** The driver of a type; each has one. */
 export function driverFor(start: Start): Driver {
   return DRIVERS[start.type];
 }

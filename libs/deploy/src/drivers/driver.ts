@@ -26,6 +26,7 @@ export interface Started {
   death(): { words: string; output: string } | undefined;
 }
 
+/** The contract of all drivers. */
 export interface Driver {
   /** Starts the target in place of what runs for its instance. Throws a StepFailure of stage `start`. */
   start(target: Target): Promise<Started>;

@@ -52,6 +52,7 @@ export type Outcome =
   /** No message to this destination will be taken before somebody mends it. */
   | { readonly class: 'gone'; readonly problem: Problem };
 
+/** A service that is ready to send to one destination. */
 export interface Channel {
   readonly name: ChannelName;
   readonly rates: readonly Rate[];

@@ -1,5 +1,6 @@
 /** JSON of which nothing is known for sure. */
 
+/** A JSON object, of which any field may be missing or of another type. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** An object of an answer; empty when it is none. */

@@ -37,4 +37,5 @@ export interface Probe {
 
 /** The words of a test notification. */
 export const TEST_TITLE = 'Test notification';
+/** Its one sentence. */
 export const TEST_TEXT = 'The runner announces its deploys here.';

@@ -6,6 +6,7 @@ import type { Wire } from './reply.ts';
 import type { Credentials } from './service.ts';
 import { telegramProbe } from './telegram/probe.ts';
 
+/** By channel, so that a new one cannot be forgotten. */
 export const PROBES: Readonly<
   Record<ChannelName, (credentials: Credentials, wire: Wire) => Probe | undefined>
 > = {

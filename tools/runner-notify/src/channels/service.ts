@@ -13,6 +13,7 @@ import type { Known } from './wording.ts';
 /** The credentials of all channels. */
 export type Credentials = Pick<NotifySettings, ChannelName>;
 
+/** What a folder of a channel exports. */
 export interface Service {
   readonly name: ChannelName;
   /** What messages are sent with, for people. */

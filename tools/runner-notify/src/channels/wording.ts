@@ -1,6 +1,7 @@
 /** How a channel is told to people. */
 import type { Fields } from './fields.ts';
 
+/** A line of `runner notify status`. */
 export type Row = readonly [label: string, text: string];
 
 /** What `runner notify status` knows of a destination. */
@@ -11,6 +12,7 @@ export interface Known {
   readonly answer: Fields | null;
 }
 
+/** What people read about a channel. */
 export interface Words {
   /** As people write it. */
   readonly title: string;

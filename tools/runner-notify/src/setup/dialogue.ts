@@ -14,6 +14,7 @@ const BACKSPACE = /[\x08\x7f]/;
 /** Goes to the beginning of the line and empties it. */
 const ERASE_LINE = '\r\x1b[K';
 
+/** The ways to ask a person. */
 export interface Dialogue {
   /** Aborts when the conversation ends early. */
   readonly signal: AbortSignal;

@@ -18,6 +18,7 @@ export interface SetupOptions {
   readonly 'webhook-file': string | undefined;
 }
 
+/** Answers that need not be asked for. */
 export interface Inputs {
   /** Undefined: to be asked. */
   readonly channels: readonly ChannelName[] | undefined;

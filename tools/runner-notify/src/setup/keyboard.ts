@@ -19,6 +19,7 @@ export class Interrupted extends Failure {
   }
 }
 
+/** A terminal in raw mode. */
 export interface Keyboard {
   /** The next key. Rejects with Interrupted, or with `interrupted` at the end of the input. */
   next(signal?: AbortSignal): Promise<string>;

@@ -18,6 +18,7 @@ export const ATTEMPTS = 3;
 /** The credentials of all channels, as far as they are known. */
 type Credentials = Pick<NotifySettings, ChannelName>;
 
+/** The configuration, what was given, and the person to ask, if there is one. */
 export interface Situation {
   readonly io: Io;
   readonly config: Config;

@@ -4,6 +4,7 @@ import type { Ending } from '../courier.ts';
 import type { Entry } from './entry.ts';
 import { idOf } from './names.ts';
 
+/** How far an entry came in the time it was waited for. */
 export interface Carried {
   /** `failed`: it could not be queued, and was tried in vain. */
   readonly result: 'delivered' | 'queued' | 'rejected' | 'failed';

@@ -22,6 +22,7 @@ const LOOKS_PER_TRY = 4;
 /** So many entries, the oldest, are read at each look: the others wait behind them. */
 const LOOKED_AT = 8;
 
+/** Takes entries for one channel. */
 export interface Carrier {
   /**
    * Queues an entry, before this function returns, and waits at most so many milliseconds for its
@@ -30,6 +31,7 @@ export interface Carrier {
   carry(entry: Entry, wait: number, unqueued: (error: Failure) => void): Promise<Carried>;
 }
 
+/** Who carries, and to which channel. */
 export interface CarrierOptions {
   readonly io: Io;
   readonly paths: Paths;

@@ -18,6 +18,7 @@ const REST_MAX = 5_000;
 /** Why a message cannot be sent right now: its own rates, the service's wish, or trouble on the way. */
 export type WaitKind = 'rate' | 'asked' | 'trouble';
 
+/** How long nothing can be sent, and why. */
 export interface Wait {
   /** Milliseconds; 0 when a message may be sent now. */
   readonly ms: number;
@@ -26,6 +27,7 @@ export interface Wait {
   readonly problem: Problem | undefined;
 }
 
+/** Decides when the next message may be sent, and learns from each answer. */
 export interface Destination {
   wait(options?: { readonly ignoreTrouble: boolean }): Wait;
   /** Why nothing is sent any more. */
@@ -36,6 +38,7 @@ export interface Destination {
   answered(outcome: Outcome, pause: (failures: number) => number): void;
 }
 
+/** Which destination; other credentials are another one. */
 export interface DestinationOptions {
   readonly paths: Paths;
   readonly channel: ChannelName;

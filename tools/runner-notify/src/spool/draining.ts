@@ -11,6 +11,7 @@ import type { Next } from './turns.ts';
 /** Longest pause in the middle of a run, in milliseconds: the windows of the services' rates, and a little. */
 const PAUSE_MAX = 65_000;
 
+/** Who drains, and which channels. */
 export interface DrainingOptions {
   readonly io: Io;
   readonly paths: Paths;

@@ -5,6 +5,7 @@ import type { Entry } from './entry.ts';
 import type { EntryName } from './names.ts';
 import type { Spool } from './spool.ts';
 
+/** Where the entries of one channel are. */
 export interface Keeping {
   /** Oldest first. */
   names(): EntryName[];

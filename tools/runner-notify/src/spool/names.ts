@@ -20,6 +20,7 @@ export function idOf(name: EntryName): string {
   return name.slice(0, name.indexOf('.'));
 }
 
+/** The channel in the name of an entry. */
 export function channelOf(name: EntryName): ChannelName {
   return NAME.exec(name)?.[2] as ChannelName;
 }

@@ -26,6 +26,7 @@ export const DEAD_MAX = 1_000;
 /** The two places where an entry may lie. */
 export type Place = 'queue' | 'dead';
 
+/** The entries on disk. */
 export interface Spool {
   /** Writes an entry durably. Throws `disk_full` or `not_writable`. */
   save(name: EntryName, entry: Entry, place?: Place): void;

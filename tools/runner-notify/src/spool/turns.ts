@@ -25,6 +25,7 @@ interface Known {
   readonly nextAt: number;
 }
 
+/** Decides who is next. */
 export interface Turns {
   /** Begins anew: nothing is known, nothing was tried. */
   begin(): void;
@@ -39,6 +40,7 @@ export interface Turns {
   untried(name: EntryName): void;
 }
 
+/** The entries, and the destination that they go to. */
 export interface TurnsOptions {
   readonly keeping: Keeping;
   readonly channel: ChannelName;

@@ -6,7 +6,7 @@ import { foreignAnswer, type Line, problemOf } from '../exchange.ts';
 /** JSON error codes: discord.com/developers/docs/topics/opcodes-and-status-codes#json. */
 const INVALID_FORM = 50035;
 
-/** What to check; REQUIREMENTS 7, "Delivery problems". */
+/** What to check; docs/notifications.md, "No messages arrive". */
 const BY_STATUS: Readonly<Record<number, string>> = {
   401: 'check the webhook address with `runner notify status`: its token is not valid',
   403: "check that the webhook may post, and the server's network: its address may be banned for a while",

@@ -6,9 +6,8 @@ import { judgeDiscord } from './answer.ts';
 import { discordMessages } from './message.ts';
 
 /**
- * REQUIREMENTS 8 says 5 per second; Discord's staff says, and its headers show, 5 per 2 seconds for
- * a webhook, and 30 per minute for a channel, which no header announces
- * (discord/discord-api-docs#367). What other webhooks of the channel use is told by 429.
+ * Discord's staff says, and its headers show, 5 per 2 seconds (not 5 per second) for a webhook, and 30
+ * per minute for a channel, which no header announces (discord/discord-api-docs#367). What other webhooks of the channel use is told by 429.
  */
 const RATES: readonly Rate[] = [
   { count: 5, per: 2_000 },

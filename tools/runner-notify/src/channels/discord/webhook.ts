@@ -6,6 +6,7 @@ const DISCORD_HOST = /^(?:(?:ptb|canary)\.)?discord(?:app)?\.com$/;
 
 const PATH = /^(.*\/webhooks\/(\d{1,20})\/[\w-]{1,200})(?:\/(?:slack|github))?\/*$/;
 
+/** The address of a webhook in its parts. */
 export interface Webhook {
   /** Takes Discord's own format; without what asks for another one. Secret. */
   readonly address: string;

@@ -3,7 +3,7 @@ import type { HttpAnswer } from '@runner/common/http';
 import { type Complaint, delayOf, jsonObject, type Outcome } from '../channel.ts';
 import { foreignAnswer, type Line, problemOf } from '../exchange.ts';
 
-/** What to check, by what the description says; REQUIREMENTS 7, "Delivery problems". */
+/** What to check, by what the description says; docs/notifications.md, "No messages arrive". */
 const HINTS: readonly (readonly [RegExp, string])[] = [
   [
     /chat not found|PEER_ID_INVALID|chat_id is empty/i,

@@ -18,6 +18,7 @@ const WANTED_UPDATES = [
   'chat_join_request',
 ];
 
+/** The bot, as getMe tells it. */
 export interface Me {
   readonly id: number;
   readonly username: string;
@@ -25,6 +26,7 @@ export interface Me {
   readonly readsAll: boolean;
 }
 
+/** A chat, as getChat tells it. */
 export interface ChatFacts {
   readonly id: string;
   readonly type: string;
@@ -35,12 +37,14 @@ export interface ChatFacts {
   readonly membersMayPost: boolean;
 }
 
+/** The standing of the bot in a chat, as getChatMember tells it. */
 export interface Member {
   readonly status: string;
   /** Undefined where the service does not tell it for this status. */
   readonly mayPost: boolean | undefined;
 }
 
+/** The methods that ask; none changes anything. */
 export interface Bot {
   me(): Promise<Reply<Me>>;
   /** The host of the webhook that gets the bot's updates; empty when there is none. */

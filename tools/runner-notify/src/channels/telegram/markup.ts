@@ -23,6 +23,7 @@ export function escapeValue(value: string, place: Place): string {
   return escaped(value, place === 'link' ? RESERVED_IN_LINK : RESERVED_IN_CODE);
 }
 
+/** Telegram reads it as formatted text. */
 export const markdownV2: Markup = {
   words: (text) => escaped(text, RESERVED),
   bold: (text) => `*${escaped(text, RESERVED)}*`,
@@ -32,6 +33,7 @@ export const markdownV2: Markup = {
 };
 
 const same = (text: string) => text;
+/** No formatting: for a text that was refused with it. */
 export const plainText: Markup = { words: same, bold: same, code: same, pre: same };
 
 /** Words stay words, values become code. */

@@ -1,6 +1,7 @@
-/** Whether a bot can post in a chat, and what to change when it cannot; REQUIREMENTS 4.5. */
+/** Whether a bot can post in a chat, and what to change when it cannot. */
 import type { ChatFacts, Me, Member } from './bot.ts';
 
+/** Whether the bot can post, and what to change. */
 export interface Rights {
   /** What the bot is in the chat, in the service's word. */
   readonly status: string;

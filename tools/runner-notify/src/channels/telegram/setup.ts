@@ -1,4 +1,4 @@
-/** Sets up the bot chat service, in the order of REQUIREMENTS 4.5. */
+/** Sets up the bot chat service, in the order of docs/notifications.md: token, chat, rights, test message. */
 import { type Prepared, type Situation, tryOut } from '../../setup/situation.ts';
 import { type ChosenChat, chooseChat } from './setup/chat.ts';
 import { type KnownBot, knownBot } from './setup/token.ts';

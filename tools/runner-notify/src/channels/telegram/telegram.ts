@@ -7,7 +7,7 @@ import { type Line, post } from '../exchange.ts';
 import { judgeTelegram, migratedTo } from './answer.ts';
 import { telegramMessages } from './message.ts';
 
-/** REQUIREMENTS 8 and core.telegram.org/bots/faq: 30 messages per second over all chats, 1 in one chat. */
+/** core.telegram.org/bots/faq: 30 messages per second over all chats, 1 in one chat. */
 const RATES: readonly Rate[] = [
   { count: 30, per: 1_000 },
   { count: 1, per: 1_000 },

@@ -1,4 +1,4 @@
-/** Finds the chat by a message that the person sends to the bot; REQUIREMENTS 4.5. */
+/** Finds the chat by a message that the person sends to the bot. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Dialogue } from '../../../setup/dialogue.ts';
 import { refusalOf, refusalText } from '../../../setup/refusal.ts';

@@ -2,12 +2,14 @@
 import { type Fields, fieldsOf, wordOf } from '../../fields.ts';
 import { type ChatFacts, chatFactsOf } from '../bot.ts';
 
+/** A topic of a group, as a message in it shows it. */
 export interface Topic {
   readonly id: number;
   /** Empty when no update names it. */
   readonly name: string;
 }
 
+/** A chat in which something was written. */
 export interface SeenChat extends ChatFacts {
   readonly topics: readonly Topic[];
 }

@@ -10,6 +10,7 @@ const TOKEN = /^[1-9]\d{0,16}:[A-Za-z0-9_-]{20,}$/;
 
 const NOT_A_TOKEN = 'that is not a bot token: digits, a colon, and at least 20 letters and digits';
 
+/** A token that Telegram took, and whose it is. */
 export interface KnownBot {
   readonly token: Secret;
   readonly bot: Bot;
