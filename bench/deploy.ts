@@ -12,6 +12,7 @@ import { startGitServer } from '@runner/testing/git-server';
 import { run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { type Contestant, compare, FLOOR, printTable } from './harness/measure.ts';
+import { muteChat } from './harness/mute-chat.ts';
 import { bin, printSetting, roundsWanted } from './harness/setting.ts';
 import { switchGap } from './harness/switch-gap.ts';
 
@@ -172,6 +173,7 @@ async function main(): Promise<void> {
   if (option('no-large') === -1) kept.push(await largeDeploy(url));
   server.kill();
   await switchGap(rounds);
+  kept.push(await muteChat());
   if (kept.includes(false)) process.exitCode = 1;
 }
 
