@@ -7,6 +7,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { executable } from '@runner/testing/run';
+import { printSetting } from './harness/setting.ts';
 
 const MB = 1_048_576;
 /** Largest resident memory, in MB, whatever the size of the log. */
@@ -76,7 +77,8 @@ async function main(): Promise<void> {
   ];
   const sizes = process.argv.includes('--gigabyte') ? [100, 1024] : [100];
   const { stdout } = process;
-  stdout.write('\n### A big log\n\n| log | extract | MB/s | memory | grep -c | ratio | |\n');
+  printSetting('A big log', 1);
+  stdout.write('\n| log | extract | MB/s | memory | grep -c | ratio | |\n');
   stdout.write('|---|---|---|---|---|---|---|\n');
   let kept = true;
   for (const [name, block] of blocks) {

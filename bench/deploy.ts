@@ -1,12 +1,12 @@
 /**
  * `npm run bench -- deploy`: what a deploy and a fetch cost beside the git commands that they cannot do
  * without, all against a git server on this machine. `--rounds N` (default 15); `--no-large` leaves
- * out the repository of 50,000 files. TMPDIR on a RAM disk leaves out what the disk is busy with. The
- * status is 1 when a budget is missed.
+ * out the repository of 50,000 files. It works on a RAM disk where there is one, unless TMPDIR says
+ * otherwise: unpacking 50,000 files measures the disk. The status is 1 when a budget is missed.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startGitServer } from '@runner/testing/git-server';
 import { run } from '@runner/testing/run';
@@ -24,6 +24,8 @@ const FILES = 50_000;
 
 const option = (name: string) => process.argv.indexOf(`--${name}`);
 const rounds = roundsWanted(15);
+const RAM_DISK = '/dev/shm';
+if (process.env.TMPDIR === undefined && existsSync(RAM_DISK)) process.env.TMPDIR = RAM_DISK;
 
 /** A git server in a process of its own: the one who measures is blocked. */
 async function serve(): Promise<void> {

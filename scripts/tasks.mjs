@@ -1,5 +1,6 @@
 import { copyFileSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { runBenches } from './bench.mjs';
 import { placeBundles } from './bundle/place.mjs';
 import { checkout, run, say } from './checkout.mjs';
 import { setUp } from './setup.mjs';
@@ -77,26 +78,9 @@ function program(name) {
   };
 }
 
-/** `npm run bench -- extract` runs bench/extract.ts; without a name, all of them in turn. */
 async function bench(args) {
   const status = await build();
-  if (status !== 0) return status;
-  const [wanted, ...rest] = args;
-  const names = readdirSync(join(dist, 'dev'))
-    .filter((file) => file.startsWith('bench.') && file.endsWith('.cjs'))
-    .map((file) => file.slice('bench.'.length, -'.cjs'.length))
-    .filter((name) => wanted === undefined || wanted.startsWith('-') || name === wanted);
-  if (names.length === 0) {
-    say(`bench: nothing is called '${wanted}' in bench/`);
-    return 1;
-  }
-  const options = wanted?.startsWith('-') ? args : rest;
-  let worst = 0;
-  for (const name of names) {
-    const program = join(dist, 'dev', `bench.${name}.cjs`);
-    worst = Math.max(worst, (await run(process.execPath, [program, ...options])).status);
-  }
-  return worst;
+  return status === 0 ? runBenches(dist, args) : status;
 }
 
 /** All checks and then the tests; `--no-tests` leaves the tests out. */

@@ -20,6 +20,6 @@ export function printSetting(title: string, rounds: number): void {
   const git = execFileSync('git', ['--version'], { encoding: 'utf8' }).trim();
   const load = (loadavg()[0] ?? 0).toFixed(1);
   process.stdout.write(
-    `\n## ${title}\n\nNode ${process.version}, ${git}, Linux ${release()}, ${processor}, ${memory}, load ${load}; ${rounds} rounds, lower quartiles\n`,
+    `\n## ${title}\n\nNode ${process.version}, ${git}, Linux ${release()}, ${processor}, ${memory}, load ${load}; ${rounds === 1 ? 'once' : `${rounds} rounds, lower quartiles`}\n`,
   );
 }
