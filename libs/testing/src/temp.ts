@@ -61,3 +61,9 @@ export function tree(folder: string, options: { modes?: boolean } = {}): Record<
   }
   return Object.fromEntries(entries);
 }
+
+/** Everything below a root but the locks, whose content informs about the last holder. */
+export function contentOf(root: string): Record<string, string> {
+  const entries = Object.entries(tree(root, { modes: true }));
+  return Object.fromEntries(entries.filter(([path]) => !path.startsWith('locks/')));
+}

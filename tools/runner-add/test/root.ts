@@ -1,9 +1,11 @@
 /** A root of a test's own, and `runner-add` run on it. */
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Ended, type RunOptions, run } from '@runner/testing/run';
-import { temporaryFolder, tree } from '@runner/testing/temp';
+import { temporaryFolder } from '@runner/testing/temp';
+
+export { fingerprint } from '@runner/testing/fingerprint';
+export { contentOf } from '@runner/testing/temp';
 
 /** Has the shape of no known token, so nothing but care keeps it out of the output. */
 export const TOKEN = 'plain-Token/with+odd=signs.0123456789';
@@ -45,16 +47,4 @@ export function sealedOf(root: string, app: string): { value: string; header: un
     value: state.repohost_token,
     header: JSON.parse(Buffer.from(head, 'base64url').toString('utf8')),
   };
-}
-
-/** Everything below a root but the locks, whose content informs about the last holder. */
-export function contentOf(root: string): Record<string, string> {
-  const entries = Object.entries(tree(root, { modes: true }));
-  return Object.fromEntries(entries.filter(([path]) => !path.startsWith('locks/')));
-}
-
-/** A token's fingerprint, worked out apart from the code that is tested. */
-export function fingerprint(token: string): string {
-  const hex = createHash('sha256').update(token).digest('hex').slice(0, 12);
-  return `tk_${hex.slice(0, 4)}…${hex.slice(8)}`;
 }

@@ -1,12 +1,13 @@
 /** A server with two apps that were deployed, and `runner-remove` run on it. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { get } from 'node:http';
 import { join } from 'node:path';
-import { appFiles, freePort } from '@runner/testing/app';
+import { appFiles, freePort, killApp, page } from '@runner/testing/app';
 import { atExit } from '@runner/testing/cleanup';
 import { startGitServer } from '@runner/testing/git-server';
 import { type Ended, type RunOptions, run } from '@runner/testing/run';
-import { temporaryFolder, tree } from '@runner/testing/temp';
+import { temporaryFolder } from '@runner/testing/temp';
+
+export { contentOf } from '@runner/testing/temp';
 
 export const TOKEN = 'ghp_r3m0v3r3m0v3r3m0v3r3m0v3r3m0v3r3m0v3';
 
@@ -53,7 +54,7 @@ shared: [.env]
   const shared = join(root, 'apps/shop/instances/default/shared');
   mkdirSync(shared, { recursive: true });
   writeFileSync(join(shared, '.env'), 'KEEP=1\n');
-  const forget = atExit(() => endApp(root));
+  const forget = atExit(() => killApp(root, 'shop'));
   const deploy = () => run('runner-deploy', ['shop'], { root });
   const { status, stderr } = await deploy();
   if (status !== 0) throw new Error(stderr);
@@ -63,32 +64,11 @@ shared: [.env]
     deploy,
     page: () => page(port),
     async close() {
-      endApp(root);
+      killApp(root, 'shop');
       forget();
       await git.close();
     },
   };
-}
-
-function page(port: number): Promise<string | null> {
-  return new Promise((resolve) => {
-    get({ port, host: '127.0.0.1', agent: false }, (response) => {
-      let body = '';
-      response.on('data', (chunk: Buffer) => {
-        body += chunk.toString('utf8');
-      });
-      response.on('end', () => resolve(body.trim()));
-    }).on('error', () => resolve(null));
-  });
-}
-
-function endApp(root: string): void {
-  try {
-    const file = join(root, 'apps/shop/instances/default/run/pid.json');
-    process.kill(-(JSON.parse(readFileSync(file, 'utf8')) as { pid: number }).pid, 'SIGKILL');
-  } catch {
-    // Nothing runs.
-  }
 }
 
 /** `runner-remove` with these arguments on a root. */
@@ -104,10 +84,4 @@ export function remove(
 export function auditLog(root: string): string {
   const path = join(root, 'logs/deploy-events.jsonl');
   return existsSync(path) ? readFileSync(path, 'utf8') : '';
-}
-
-/** Everything below a root but the locks, whose content informs about the last holder. */
-export function contentOf(root: string): Record<string, string> {
-  const entries = Object.entries(tree(root, { modes: true }));
-  return Object.fromEntries(entries.filter(([path]) => !path.startsWith('locks/')));
 }

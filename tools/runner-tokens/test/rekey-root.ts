@@ -8,7 +8,9 @@ import { pathsOf } from '@runner/common/paths';
 import { Secret } from '@runner/common/secret';
 import { seal } from '@runner/common/vault';
 import { type Ended, type RunOptions, run } from '@runner/testing/run';
-import { temporaryFolder, tree } from '@runner/testing/temp';
+import { temporaryFolder } from '@runner/testing/temp';
+
+export { contentOf } from '@runner/testing/temp';
 
 /** App -> its token; null for an app without one. */
 export type Tokens = Readonly<Record<string, string | null>>;
@@ -64,12 +66,6 @@ export function headerOf(root: string, app: string): Record<string, unknown> {
   };
   const [head = ''] = state.repohost_token.split('.');
   return JSON.parse(Buffer.from(head, 'base64url').toString('utf8')) as Record<string, unknown>;
-}
-
-/** Everything below a root but the locks, whose content informs about the last holder. */
-export function contentOf(root: string): Record<string, string> {
-  const entries = Object.entries(tree(root, { modes: true }));
-  return Object.fromEntries(entries.filter(([path]) => !path.startsWith('locks/')));
 }
 
 /** `runner-tokens rekey` on a root. */

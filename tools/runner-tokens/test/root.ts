@@ -1,9 +1,10 @@
-/** A root with apps, made by the executables, and what a token's fingerprint is. */
-import { createHash } from 'node:crypto';
+/** A root with apps, made by the executables. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
+
+export { fingerprint } from '@runner/testing/fingerprint';
 
 /** Has the shape of no known token, so nothing but care keeps it out of the output. */
 export const TOKEN = 'plain-Token/with+odd=signs.0123456789';
@@ -19,12 +20,6 @@ export async function rootWith(apps: Readonly<Record<string, string | null>>): P
     if (status !== 0) throw new Error(stderr);
   }
   return root;
-}
-
-/** First and last four of the first twelve hex characters of the sha256. */
-export function fingerprint(token: string): string {
-  const hex = createHash('sha256').update(token).digest('hex').slice(0, 12);
-  return `tk_${hex.slice(0, 4)}…${hex.slice(8)}`;
 }
 
 export const statePath = (root: string, app: string) => join(root, 'state', `${app}.json`);
