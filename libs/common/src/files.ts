@@ -134,9 +134,10 @@ export function writeUnsynced(path: string, data: string): void {
 function replace(path: string, data: string | Uint8Array, mode: number, durable: boolean): void {
   const bytes = typeof data === 'string' ? Buffer.from(data, 'utf8') : data;
   const temporary = temporaryBeside(path);
-  let placed = false;
+  let left = false;
   try {
     const fd = openSync(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+    left = true;
     try {
       writeFully(fd, bytes);
       // A full disk can cut a write short without an error.
@@ -149,10 +150,10 @@ function replace(path: string, data: string | Uint8Array, mode: number, durable:
       closeSync(fd);
     }
     renameSync(temporary, path);
-    placed = true;
+    left = false;
     if (durable) syncFolder(dirname(path));
   } catch (error) {
-    if (!placed) removeIfThere(temporary);
+    if (left) removeIfThere(temporary);
     throw systemFailure(error, `write ${path}`);
   }
 }
