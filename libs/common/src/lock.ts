@@ -53,14 +53,18 @@ export function takeLock(path: string, waitSeconds: number, holder: Holder = {})
   }
   try {
     if (!fstatSync(fd).isFile()) throw new Failure('lock_unavailable', `${path} is not a file`);
-    const wait = waitSeconds > 0 ? ['-w', String(waitSeconds)] : ['-n'];
     // Loaded here: most commands that know of locks take none.
     const { spawnSync } = process.getBuiltinModule('node:child_process');
-    const done = spawnSync('flock', ['-x', ...wait, '-E', String(HELD), '3'], {
-      stdio: ['ignore', 'ignore', 'ignore', fd],
-      // Nothing else: RUNNER_TOKEN may stand in the environment.
-      env: { PATH: process.env.PATH },
-    });
+    const flock = (seconds: number) =>
+      spawnSync('flock', ['-x', ...(seconds > 0 ? ['-w', '1'] : ['-n']), '-E', String(HELD), '3'], {
+        stdio: ['ignore', 'ignore', 'ignore', fd],
+        // Nothing else: RUNNER_TOKEN may stand in the environment.
+        env: { PATH: process.env.PATH },
+      });
+    // A second at a time: a helper whose caller was killed must not wait on, and get the lock.
+    let done = flock(waitSeconds);
+    for (let left = waitSeconds - 1; left > 0 && done.status === HELD; left -= 1)
+      done = flock(left);
     if (done.status === HELD) {
       closeSync(fd);
       return undefined;
