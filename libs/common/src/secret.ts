@@ -140,6 +140,7 @@ function formsOf(value: string): string[] {
     ...base64,
     ...base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_')),
     encodeURIComponent(value),
+    encodeURIComponent(value).replace(/%[0-9A-F]{2}/g, (part) => part.toLowerCase()),
     JSON.stringify(value).slice(1, -1),
     bytes.toString('hex'),
     bytes.toString('hex').toUpperCase(),

@@ -53,11 +53,16 @@ const MEANINGS: readonly (readonly [RegExp, FailureCode, (source: Source) => str
   ],
 ];
 
+/** Most characters of git's own line. */
+const SAID_MAX = 300;
+
 /** The Failure for a call of git that did not succeed; holds git's own line where it helps. */
 export function gitFailure(source: Source, result: GitResult): Failure {
   if (result.timedOut) return new Failure('network_error', 'the code host did not answer in time');
   const found = MEANINGS.find(([pattern]) => pattern.test(result.stderr));
-  const said = redactor(source.token ? [source.token] : [])(mainLine(result.stderr));
+  // Cleaned before it is cut: a secret that is cut is not recognised any more.
+  const clean = redactor(source.token ? [source.token] : [])(result.stderr);
+  const said = mainLine(clean).slice(0, SAID_MAX);
   if (!found) return new Failure('git_failed', `git failed: ${said || `status ${result.status}`}`);
   const [, code, words] = found;
   const explained =
@@ -69,5 +74,5 @@ function mainLine(stderr: string): string {
   const lines = stderr.split('\n').map((line) => line.trim());
   const line =
     lines.find((each) => /^(fatal|error):/.test(each)) ?? lines.find((each) => each !== '') ?? '';
-  return line.replace(/^(fatal|error):\s*/, '').slice(0, 300);
+  return line.replace(/^(fatal|error):\s*/, '');
 }

@@ -2,6 +2,7 @@
 import { openToken } from '@runner/common/app-token';
 import type { AppState } from '@runner/common/apps';
 import { readConfig } from '@runner/common/config';
+import { Failure } from '@runner/common/failure';
 import type { Io } from '@runner/common/io';
 import type { Paths } from '@runner/common/paths';
 import { redactor } from '@runner/common/secret';
@@ -34,4 +35,21 @@ export function sourceOf(
     signal,
   };
   return { source, redact: redactor(token ? [token] : []) };
+}
+
+/**
+ * What cleans text of an app's secrets for work that needs no token, and is done also when the token
+ * cannot be opened: then only secrets that their shape tells are known.
+ */
+export function redactorOf(
+  { io, paths }: Pick<SourceRequest, 'io' | 'paths'>,
+  app: string,
+): (text: string) => string {
+  try {
+    const token = openToken(paths, io.env, app);
+    return redactor(token ? [token] : []);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return redactor();
+  }
 }

@@ -5,12 +5,12 @@ import { newDeployId } from '@runner/common/events';
 import type { Io } from '@runner/common/io';
 import type { Paths } from '@runner/common/paths';
 import { changeApp } from '@runner/common/registry';
-import { redactor } from '@runner/common/secret';
 import { switchOff } from './activate.ts';
 import { openDeployLog } from './deploy-log.ts';
 import { driverFor } from './drivers/choose.ts';
 import { fileOfRelease, targetOf } from './instance-target.ts';
 import type { Job } from './job.ts';
+import { redactorOf } from './origin.ts';
 import type { BackParts } from './rollback.ts';
 import { asStepFailure } from './step.ts';
 
@@ -21,7 +21,7 @@ export async function stopInstances(
   app: AppState,
   note: (text: string) => void,
 ): Promise<void> {
-  const redact = redactor();
+  const redact = redactorOf({ io, paths }, app.app);
   const log = openDeployLog(paths, app.app, newDeployId(io.random), redact, () => {});
   const signal = new AbortController().signal;
   const parts = { paths, env: io.env, app: app.app, log, redact, signal };
