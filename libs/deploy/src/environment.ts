@@ -63,6 +63,14 @@ export function stepEnvironment(env: Env): Record<string, string> {
   };
 }
 
+/** Addresses of stand-ins, and what an operator gave to every Node program. */
+const OURS = ['RUNNER_TELEGRAM_API_URL', 'NODE_OPTIONS'];
+
+/** For the notifier: what reads config.yml needs no secret of the environment. */
+export function notifierEnvironment(env: Env): Record<string, string> {
+  return { ...stepEnvironment(env), ...some(env, OURS) };
+}
+
 /** For git: no user or system configuration, no tracing (it prints headers), English messages. */
 export function gitEnvironment(env: Env): Record<string, string> {
   return {

@@ -10,6 +10,7 @@ import type { NotifyChoice } from '@runner/common/deploy-file';
 import type { DeployEvent } from '@runner/common/events';
 import { EXPOSED } from '@runner/common/exposure';
 import type { Io } from '@runner/common/io';
+import { notifierEnvironment } from './environment.ts';
 
 /** Longest wait for the chats after a deploy, in milliseconds. */
 const PATIENCE = 15_000;
@@ -40,9 +41,8 @@ export function startNotifier(io: Io, root: string, choice: NotifyChoice | undef
     return { ...silent, finish: async () => [`${program} is missing: nobody was told`] };
   const args = [program, 'send', '--root', root, '--channel', CHANNEL[choice ?? 'all']];
   // A group of its own: Ctrl-C ends the deploy, and the chats still hear of it.
-  const { RUNNER_TOKEN: _, ...env } = io.env;
   const child = spawn(process.execPath, args, {
-    env,
+    env: notifierEnvironment(io.env),
     detached: true,
     stdio: ['pipe', 'ignore', 'pipe'],
   });
