@@ -3,7 +3,7 @@
  * name; what it wrote is read from there, cleaned of secrets and appended, so that no secret of a
  * build stands in any file, even when the runner is killed.
  */
-import { closeSync, constants, fstatSync, openSync, unlinkSync } from 'node:fs';
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, unlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { systemFailure } from '@runner/common/failure';
 import { makeFolder, namesIn, readRange, removeIfThere, writeFully } from '@runner/common/files';
@@ -81,7 +81,7 @@ export function openDeployLog(
     line: (text) => append(`${redact(text)}\n`),
     async capture(step, body) {
       const from = fstatSync(file).size;
-      const raw = openNameless(dirname(path), deployId);
+      const raw = openOutput(dirname(path), deployId);
       let position = 0;
       let kept = '';
       const take = (all: boolean) => {
@@ -114,6 +114,25 @@ export function openDeployLog(
     },
     close: () => closeSync(file),
   };
+}
+
+/** Room that is asked for before a step writes, in bytes. */
+const ROOM = 65_536;
+
+/**
+ * Where a step writes to. On a full disk that is nowhere: a program that cannot write a line would
+ * fail, and a rollback with it.
+ */
+function openOutput(folder: string, id: string): number {
+  const fd = openNameless(folder, id);
+  try {
+    writeFully(fd, Buffer.alloc(ROOM));
+    ftruncateSync(fd, 0);
+    return fd;
+  } catch {
+    closeSync(fd);
+    return openSync('/dev/null', constants.O_RDWR);
+  }
 }
 
 /** A file that has lost its name before anything is written to it. */

@@ -102,8 +102,9 @@ export async function makeMirror({ io, signal }: Source, mirror: string): Promis
   makeFolder(mirror);
   const args = ['init', '--quiet', '--bare', '--template=', '--end-of-options', mirror];
   const made = await git(io, args, { cwd: mirror, signal });
-  if (made.status !== 0)
-    throw new Failure('git_failed', `git cannot make ${mirror}: ${made.stderr.trim()}`);
+  if (made.status === 0) return;
+  const code = /No space left|quota exceeded/i.test(made.stderr) ? 'disk_full' : 'git_failed';
+  throw new Failure(code, `git cannot make ${mirror}: ${made.stderr.trim()}`);
 }
 
 /** Fetches refspecs into a mirror, by default one commit of each and not its history. */
