@@ -41,6 +41,8 @@ const OF_NAME: Readonly<Record<CheckName, Check>> = {
   logs,
 };
 
+export { endPrograms } from './program.ts';
+
 /** Checks that speak to others, which `--offline` leaves out. */
 const ONLINE: readonly CheckName[] = ['tokens', 'chats', 'clock'];
 

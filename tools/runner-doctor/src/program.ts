@@ -15,6 +15,22 @@ export interface Ran {
   readonly stderr: string;
 }
 
+/** Process groups of the programs that run now. */
+const running = new Set<number>();
+
+/** Ends whatever runs now, and what it started. */
+export function endPrograms(): void {
+  for (const group of running) end(group);
+}
+
+function end(group: number): void {
+  try {
+    process.kill(-group, 'SIGKILL');
+  } catch {
+    // It has ended in this moment.
+  }
+}
+
 /**
  * Runs a program to its end, at most `timeout` milliseconds; then everything that it started is
  * ended. Undefined when there is no such program.
@@ -25,8 +41,10 @@ export function runFor(
   program: string,
   args: readonly string[],
 ): Promise<Ran | undefined> {
-  // A token that was given to this command is nobody else's.
-  const { RUNNER_TOKEN: _, ...env } = io.env;
+  // A secret that was given to this command is nobody else's.
+  const env = { ...io.env };
+  for (const name of ['RUNNER_TOKEN', 'RUNNER_TELEGRAM_TOKEN', 'RUNNER_DISCORD_WEBHOOK'])
+    delete env[name];
   return new Promise((resolve) => {
     const child = spawn(program, args, {
       env: { ...env, LC_ALL: 'C' },
@@ -39,12 +57,10 @@ export function runFor(
         if (texts[name].length < OUTPUT_MAX) texts[name] += chunk;
       });
     }
+    const group = child.pid;
+    if (group !== undefined) running.add(group);
     const timer = setTimeout(() => {
-      try {
-        process.kill(-(child.pid as number), 'SIGKILL');
-      } catch {
-        // It has ended in this moment.
-      }
+      if (group !== undefined) end(group);
       child.stdout.destroy();
       child.stderr.destroy();
     }, timeout);
@@ -54,6 +70,7 @@ export function runFor(
     });
     child.once('close', (status) => {
       clearTimeout(timer);
+      running.delete(group as number);
       resolve({ status, ...texts });
     });
   });

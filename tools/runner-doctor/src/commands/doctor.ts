@@ -1,4 +1,5 @@
 import { command } from '@runner/common/command';
+import { signalStatus } from '@runner/common/failure';
 import { harmlessLine } from '@runner/common/harmless';
 import type { Style } from '@runner/common/output';
 import type { Examination, Level } from '../finding.ts';
@@ -19,9 +20,16 @@ export const doctor = command({
     'runner doctor --offline --json | jq -r \'.findings[] | select(.level == "problem") | .mend\'',
   ],
   async run(context) {
-    const { examine } = await import('../examining.ts');
-    const value = await examine(context, context.options.offline);
-    return { value, status: value.healthy ? 0 : 1 };
+    const { endPrograms, examine } = await import('../examining.ts');
+    let remove = () => {};
+    const stopped = new Promise<NodeJS.Signals>((resolve) => {
+      remove = context.io.onSignal(resolve);
+    });
+    const value = await Promise.race([examine(context, context.options.offline), stopped]);
+    remove();
+    if (typeof value !== 'string') return { value, status: value.healthy ? 0 : 1 };
+    endPrograms();
+    return { status: signalStatus(value) };
   },
   human({ findings, problems, warnings, skipped }: Examination, style) {
     const width = Math.max(...findings.map(({ check }) => check.length));
