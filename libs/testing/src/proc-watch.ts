@@ -10,6 +10,8 @@ import { secretForms } from './secret-search.ts';
 export interface Sighting {
   readonly pid: number;
   readonly where: 'argv' | 'environment';
+  /** Its place in the list of secrets. */
+  readonly secret: number;
   /** The shape of the secret, as in secretForms(). */
   readonly form: string;
   /** First word of the command line. */
@@ -23,7 +25,7 @@ export interface Watch {
 }
 
 interface Order {
-  readonly needles: readonly { form: string; bytes: string }[];
+  readonly needles: readonly { secret: number; form: string; bytes: string }[];
 }
 
 /**
@@ -49,18 +51,30 @@ function sample(): void {
     }
   };
 
+  const parentOf = (pid: string) => /^PPid:\s*(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1];
+
   const look = (pid: string) => {
     const argv = read(`/proc/${pid}/cmdline`);
     const command = argv.split('\0', 1)[0] ?? '';
+    const sightings: [key: string, sighting: unknown][] = [];
     for (const [where, text] of [
       ['argv', argv],
       ['environment', read(`/proc/${pid}/environ`)],
     ] as const) {
-      for (const { form, bytes } of needles) {
-        if (text.includes(bytes))
-          seen.set(`${pid} ${where} ${form}`, { pid: Number(pid), where, form, command });
+      for (const { secret, form, bytes } of needles) {
+        if (text.includes(bytes)) {
+          const sighting = { pid: Number(pid), where, secret, form, command };
+          sightings.push([`${pid} ${where} ${secret} ${form}`, sighting]);
+        }
       }
     }
+    // Until it runs its own program, a child shows the argv and environment of its parent.
+    if (sightings.length === 0) return;
+    const parent = parentOf(pid);
+    const isForked = parent === undefined || argv === read(`/proc/${parent}/cmdline`);
+    // What has begun its program meanwhile is looked at in the next round.
+    if (isForked || argv !== read(`/proc/${pid}/cmdline`)) return;
+    for (const [key, sighting] of sightings) seen.set(key, sighting);
   };
 
   const round = () => {
@@ -92,11 +106,11 @@ function sample(): void {
  * form, in a process other than this one and those excepted; `rounds` tells how often it looked.
  */
 export async function watchProcesses<T>(
-  secrets: readonly string[],
+  secrets: readonly (string | Uint8Array)[],
   action: (watch: Watch) => Promise<T>,
 ): Promise<{ value: T; sightings: Sighting[]; rounds: number }> {
-  const needles = secrets.flatMap((secret) =>
-    secretForms(secret).map(({ form, bytes }) => ({ form, bytes: bytes.toString('latin1') })),
+  const needles = secrets.flatMap((text, secret) =>
+    secretForms(text).map(({ form, bytes }) => ({ secret, form, bytes: bytes.toString('latin1') })),
   );
   const order: Order = { needles };
   const worker = new Worker(`(${sample.toString()})()`, { eval: true, workerData: order });

@@ -24,24 +24,28 @@ function base64Piece(secret: Buffer, before: number, encoding: 'base64' | 'base6
   return text.slice(first, end);
 }
 
-/** The shapes of a secret, those that look the same only once. Throws for less than 6 bytes. */
-export function secretForms(secret: string): SecretForm[] {
-  const raw = Buffer.from(secret, 'utf8');
+/**
+ * The shapes of a secret, a text or bytes, those that look the same only once. Throws for less than
+ * 6 bytes.
+ */
+export function secretForms(secret: string | Uint8Array): SecretForm[] {
+  const isText = typeof secret === 'string';
+  const raw = isText ? Buffer.from(secret, 'utf8') : Buffer.from(secret);
   if (raw.length < SHORTEST_PIECE) throw new Error('a secret to look for has at least 6 bytes');
   const hex = raw.toString('hex');
-  const uri = encodeURIComponent(secret);
+  const uri = isText ? encodeURIComponent(secret) : '';
   const texts: [string, string][] = [
-    ['raw', secret],
+    ['raw', isText ? secret : ''],
     ...[0, 1, 2].map((n): [string, string] => [`base64+${n}`, base64Piece(raw, n, 'base64')]),
     ...[0, 1, 2].map((n): [string, string] => [`base64url+${n}`, base64Piece(raw, n, 'base64url')]),
     ['uri', uri],
     ['uri lower', uri.replace(/%[0-9A-F]{2}/g, (part) => part.toLowerCase())],
     ['hex', hex],
     ['hex upper', hex.toUpperCase()],
-    ['json', JSON.stringify(secret).slice(1, -1)],
+    ['json', isText ? JSON.stringify(secret).slice(1, -1) : ''],
   ];
   const seen = new Set<string>();
-  const forms: SecretForm[] = [];
+  const forms: SecretForm[] = isText ? [] : [{ form: 'raw', bytes: raw }];
   for (const [form, text] of texts) {
     if (text.length < SHORTEST_PIECE || seen.has(text)) continue;
     seen.add(text);
