@@ -1,0 +1,143 @@
+/** The contract of the audit log, why a deploy failed, and what is about all of it. */
+import { call, type Entry, OUTPUT, STATE, withEvent } from './entry.ts';
+
+export const READING: readonly Entry[] = [
+  {
+    command: 'audit emit',
+    calls: [
+      withEvent(),
+      {
+        ...call('DeployFailure', '--project', 'shop', '--version', 'v1', '--error', '-'),
+        stdin: ({ log }) => log,
+      },
+    ],
+    writes: true,
+    wrong: [['event_invalid', { args: [], stdin: ({ log }) => log }]],
+    refusals: {
+      ...OUTPUT,
+      audit_unwritable: ['the audit log is a folder'],
+      file_unreadable: ['a file stands in the place of spool'],
+    },
+  },
+  {
+    command: 'audit tail',
+    calls: [call(), call('--json')],
+    writes: false,
+    refusals: {
+      ...OUTPUT,
+      log_not_found: ['there is no audit log'],
+      file_unreadable: ['the audit log is a folder'],
+    },
+  },
+  {
+    command: 'audit list',
+    calls: [call(), call('--json')],
+    writes: false,
+    refusals: {
+      ...OUTPUT,
+      log_not_found: ['there is no audit log'],
+      file_unreadable: ['the audit log is a folder'],
+    },
+  },
+  {
+    command: 'audit verify',
+    calls: [call(), call('--json')],
+    writes: false,
+    refusals: {
+      ...OUTPUT,
+      log_not_found: ['there is no audit log'],
+      file_unreadable: ['the audit log is a folder', 'a file stands in the place of spool'],
+    },
+  },
+  {
+    command: 'doctor',
+    calls: [call(), call('--json', '--offline')],
+    writes: false,
+    refusals: {
+      ...OUTPUT,
+      'status 1': [
+        'a state file is damaged',
+        'a state file is newer',
+        'a state file is a folder',
+        'the master key is lost',
+        'others may read the master key',
+        'the master key is damaged',
+        'the master key is another one',
+        'a token is damaged',
+        'a token is that of another app',
+        'config.yml is no YAML',
+        'a value in config.yml is wrong',
+        'an address holds a password',
+        'a chat is not reached by https',
+        'config.yml is a folder',
+        'the audit log is a folder',
+        'others may write the audit log',
+        'flock is missing',
+        'a file stands in the place of spool',
+        'the releases are gone',
+        'every host answers 401',
+        'every host answers 403',
+        'every host answers 404',
+        'every host answers 429',
+        'every host answers 500',
+        'every host hangs up',
+        'every host answers no JSON',
+      ],
+    },
+  },
+  {
+    command: 'completion',
+    calls: [call('bash'), call('zsh', '--json'), call('fish')],
+    writes: false,
+    refusals: {
+      ...OUTPUT,
+    },
+  },
+  {
+    command: 'debug last-error',
+    calls: [call('shop'), call('shop', '--json'), call('shop', '--insecure')],
+    writes: false,
+    wrong: [['app_not_found', call('nope')]],
+    refusals: {
+      ...STATE,
+      ...OUTPUT,
+      file_unreadable: ['a state file is a folder', 'the audit log is a folder'],
+      guard_tripped: ['others may read the master key', 'others may write the audit log'],
+      log_not_found: ['there is no audit log'],
+    },
+  },
+  {
+    command: 'debug log',
+    calls: [
+      call('shop'),
+      { args: ({ failedDeploy }) => ['shop', '--deploy', failedDeploy, '--json'] },
+    ],
+    writes: false,
+    wrong: [
+      ['app_not_found', call('nope')],
+      ['deploy_not_found', call('shop', '--deploy', 'zzzzzzzz')],
+    ],
+    refusals: {
+      ...STATE,
+      ...OUTPUT,
+      file_unreadable: [
+        'a state file is a folder',
+        'the audit log is a folder',
+        'a file stands in the place of spool',
+      ],
+      log_not_found: ['there is no audit log'],
+    },
+  },
+  {
+    command: 'debug extract',
+    calls: [
+      { args: [], stdin: ({ log }) => log },
+      { args: ['--app', 'shop', '--json'], stdin: ({ log }) => log },
+    ],
+    writes: false,
+    wrong: [['file_unreadable', call('--baseline', '/nonexistent')]],
+    refusals: {
+      ...OUTPUT,
+    },
+  },
+];

@@ -1,0 +1,8 @@
+/** Every command of every executable. */
+import { NOTIFY } from './contract-notify.ts';
+import { PIPELINE } from './contract-pipeline.ts';
+import { READING } from './contract-reading.ts';
+import { REGISTRY } from './contract-registry.ts';
+import type { Entry } from './entry.ts';
+
+export const CONTRACT: readonly Entry[] = [...REGISTRY, ...PIPELINE, ...NOTIFY, ...READING];

@@ -1,0 +1,6 @@
+import { test } from 'uvu';
+import { NOTIFY } from './contract-notify.ts';
+import { testLeaks } from './leaks.ts';
+
+testLeaks(NOTIFY, true);
+test.run();

@@ -1,0 +1,5 @@
+import { test } from 'uvu';
+import { testSignals } from './signals.ts';
+
+testSignals(false);
+test.run();

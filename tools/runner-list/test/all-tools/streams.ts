@@ -1,0 +1,81 @@
+/** Every command with streams that are closed, full, left by their reader, or read slowly. */
+import { join } from 'node:path';
+import { type Ended, shell } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { CONTRACT } from './contract.ts';
+import type { Entry } from './entry.ts';
+import { orphansOf } from './orphans.ts';
+import { makeStage, type Stage } from './stage.ts';
+import { argsOf, codeIn, wordsOf } from './walk.ts';
+
+let staged: Promise<Stage> | undefined;
+const stage = () => {
+  staged ??= makeStage();
+  return staged;
+};
+test.after(async () => (await stage()).close());
+
+const quoted = (words: readonly string[]) =>
+  words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
+
+interface Tried {
+  readonly ended: Ended;
+  /** The command's own status, which the script wrote to descriptor 3. */
+  readonly status: number;
+}
+
+/** Runs the first call of a command on a copy of the stage; `$(…)` of the script is its line. */
+async function tried(entry: Entry, script: (line: string) => string): Promise<Tried> {
+  const set = await stage();
+  const [call] = entry.calls;
+  const root = set.copy(join(temporaryFolder('streams'), 'root'));
+  const line = quoted([...wordsOf(entry), ...argsOf(call, set)]);
+  const ended = await shell(`exec 3>&2; ${script(`{ ${line}; echo "status $?" >&3; }`)}`, {
+    root,
+    stdin: call.stdin?.(set) ?? '',
+    env: set.env,
+  });
+  set.heal();
+  const status = Number(/^status (\d+)$/m.exec(ended.stderr)?.[1]);
+  const what = `runner ${entry.command}`;
+  assert.not.match(ended.stderr, /this is a bug|\n {4}at /, what);
+  assert.equal(await orphansOf(root), [], what);
+  return { ended: { ...ended, stderr: ended.stderr.replace(/^status \d+\n/m, '') }, status };
+}
+
+/** The status of the first call when nothing is in its way. */
+const usual = ({ calls }: Entry) => calls[0].status ?? 0;
+
+/** Tests every command; `outputs` are the redirections in which nobody reads. */
+export function testStreams(outputs: readonly string[]): void {
+  for (const entry of CONTRACT) {
+    const what = `runner ${entry.command}`;
+
+    test(`${what} takes a closed standard input for an empty one`, async () => {
+      const { status } = await tried(entry, (line) => `${line} <&-`);
+      assert.is(status, entry.withoutInput ?? usual(entry), what);
+    });
+
+    test(`${what} does its work when nobody reads`, async () => {
+      for (const output of outputs) {
+        const { status, ended } = await tried(entry, (line) => `${line} ${output}`);
+        assert.is(status, usual(entry), `${what} ${output}: ${ended.stderr}`);
+      }
+    });
+
+    test(`${what} tells that standard output is full`, async () => {
+      const { status, ended } = await tried(entry, (line) => `${line} >/dev/full`);
+      assert.equal([status, codeIn(ended)], [1, 'output_failed'], `${what}: ${ended.stderr}`);
+    });
+
+    test(`${what} waits for a slow reader`, async () => {
+      // `read` takes a byte at a time.
+      const reader = 'while IFS= read -r line; do printf "%s\\n" "$line"; done';
+      const { status, ended } = await tried(entry, (line) => `${line} | ${reader}`);
+      assert.is(status, usual(entry), what);
+      assert.is.not(ended.stdout, '', what);
+    });
+  }
+}
