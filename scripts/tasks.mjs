@@ -58,6 +58,12 @@ async function test(args) {
   return Math.max(built, await script('test.mjs', args));
 }
 
+/** The tests that take longer than a minute: many kills, all files with all damages. */
+async function longTest(args) {
+  const built = await build();
+  return Math.max(built, await script('test.mjs', ['--long', ...args]));
+}
+
 /** Part of the tests while others work on the rest: what they broke does not count. */
 async function someTests(args) {
   await build();
@@ -118,6 +124,7 @@ async function format(args) {
 const tasks = new Map([
   ['build', build],
   ['test', test],
+  ['test:long', longTest],
   ['t', someTests],
   ['demo', program('demo')],
   ['record', program('record')],

@@ -1,7 +1,9 @@
 // Runs the bundled tests, two files at a time, each in a process of its own, and prints
 // `N passed, N failed, N skipped` last.
 //
-//   node scripts/test.mjs [--limit SECONDS] [--jobs N] [--node PROGRAM] [part of a path …]
+// Files `*.long.test.ts` are run with --long alone, and then nothing else.
+//
+//   node scripts/test.mjs [--long] [--limit SECONDS] [--jobs N] [--node PROGRAM] [part of a path …]
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -9,13 +11,17 @@ import { checkout } from './checkout.mjs';
 import { runTestFile } from './test-file.mjs';
 import { rememberSeconds, slowFirst } from './test-order.mjs';
 
+/** Seconds that a file may take. */
+const LIMITS = { usual: 120, long: 3_600 };
+
 const ownDist = join(checkout, 'dist');
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     dist: { type: 'string', default: ownDist },
     jobs: { type: 'string', default: '2' },
-    limit: { type: 'string', default: '120' },
+    limit: { type: 'string' },
+    long: { type: 'boolean', default: false },
     node: { type: 'string', default: process.execPath },
   },
 });
@@ -25,6 +31,7 @@ function chosenTests() {
   const programs = JSON.parse(readFileSync(join(values.dist, 'dev/programs.json'), 'utf8'));
   return Object.entries(programs)
     .filter(([, source]) => source.endsWith('.test.ts'))
+    .filter(([, source]) => source.endsWith('.long.test.ts') === values.long)
     .filter(
       ([, source]) => positionals.length === 0 || positionals.some((p) => source.includes(p)),
     );
@@ -35,7 +42,7 @@ async function runBundle(file) {
     const reason = 'could not be bundled';
     return { passed: 0, failed: 1, skipped: 0, reason, output: '', seconds: 0 };
   }
-  const { limit, node } = values;
+  const { limit = values.long ? LIMITS.long : LIMITS.usual, node } = values;
   return runTestFile(file, { cwd: checkout, limit: Number(limit), node });
 }
 
