@@ -7,10 +7,10 @@ export const PIPELINE: readonly Entry[] = [
     calls: [
       call('shop', '--no-notify'),
       call('shop'),
-      call('blog', '--json'),
+      call('blog', '--no-notify', '--json'),
       call('site', '--verbose', '--no-notify'),
       call('shop', '--check', '--json'),
-      call('shop', '--ref', 'v2'),
+      call('shop', '--ref', 'v2', '--no-notify'),
     ],
     writes: true,
     changesInSpite: true,
@@ -46,7 +46,11 @@ export const PIPELINE: readonly Entry[] = [
   },
   {
     command: 'fetch',
-    calls: [call('--deploy', '--no-notify', '--json'), call('shop', '--deploy'), call('--quiet')],
+    calls: [
+      call('shop', '--deploy', '--no-notify', '--json'),
+      call('--deploy', '--no-notify'),
+      call('--quiet'),
+    ],
     writes: true,
     changesInSpite: true,
     wrong: [['app_not_found', call('nope')]],

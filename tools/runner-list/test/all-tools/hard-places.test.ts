@@ -9,7 +9,7 @@ import { CONTRACT } from './contract.ts';
 import type { Entry } from './entry.ts';
 import { emptied, HARD_PLACES, type HardPlace, smallDisk } from './hard-places.ts';
 import { makeStage, type Stage } from './stage.ts';
-import { argsOf, codeIn, wordsOf } from './walk.ts';
+import { argsOf, wordsOf } from './walk.ts';
 
 let staged: Promise<Stage> | undefined;
 const stage = () => {
