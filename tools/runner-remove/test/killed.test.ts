@@ -1,44 +1,23 @@
 /** `kill -9` of remove before each call that changes a file: the whole app is there, or none. */
-import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openToken } from '@runner/common/app-token';
 import { pathsOf } from '@runner/common/paths';
+import { killedAtCall } from '@runner/testing/killing';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { auditLog, newServer, register, remove, TOKEN } from './server.ts';
 
-/** Loaded into the program: kills it at the call whose number KILL_AT says. */
-const HOOK = `const fs = require('node:fs');
-const last = Number(process.env.KILL_AT);
-delete process.env.NODE_OPTIONS;
-let calls = 0;
-for (const name of ['openSync', 'writeSync', 'fsyncSync', 'ftruncateSync', 'unlinkSync', 'mkdirSync',
-  'rmSync', 'rmdirSync']) {
-  const real = fs[name];
-  fs[name] = (...args) => {
-    const isReading = name === 'openSync' && (args[1] === undefined || args[1] === 'r' || (args[1] & 3) === 0);
-    const isOutput = name === 'writeSync' && args[0] < 3;
-    if (!isReading && !isOutput && ++calls === last) process.kill(process.pid, 'SIGKILL');
-    return real(...args);
-  };
-}
-`;
-
 test('remove that is killed at any call leaves the whole app or none, and can be repeated', async () => {
   const server = await newServer();
-  const hook = join(temporaryFolder('hook'), 'kill.cjs');
-  writeFileSync(hook, HOOK);
   const seen = new Set<boolean>();
   let at = 0;
   for (let killed = true; killed; ) {
     at += 1;
     const root = join(temporaryFolder('remove'), 'root');
     cpSync(server.root, root, { recursive: true, verbatimSymlinks: true });
-    const env = { NODE_OPTIONS: `--require=${hook}`, KILL_AT: String(at) };
-    const ended = await remove(root, ['shop', '--yes'], { env });
-    killed = ended.signal === 'SIGKILL';
-    assert.ok(killed || ended.status === 0, ended.stderr);
+    killed = await killedAtCall('runner-remove', ['shop', '--yes'], at, { root });
     const there = existsSync(join(root, 'state/shop.json'));
     seen.add(there);
     const token = there ? openToken(pathsOf(root), {}, 'shop')?.reveal() : null;
@@ -66,14 +45,10 @@ test('remove that is killed at any call leaves the whole app or none, and can be
 test('an app that is added again after a killed removal is deployed as new', async () => {
   const server = await newServer();
   const { root } = server;
-  const hook = join(temporaryFolder('hook'), 'kill.cjs');
-  writeFileSync(hook, HOOK);
   const path = join(root, 'state/shop.json');
   // The first call after the registration is gone.
   for (let at = 1; existsSync(path); at += 1) {
-    const env = { NODE_OPTIONS: `--require=${hook}`, KILL_AT: String(at) };
-    const { signal } = await remove(root, ['shop', '--yes'], { env });
-    assert.is(signal, 'SIGKILL');
+    assert.ok(await killedAtCall('runner-remove', ['shop', '--yes'], at, { root }));
   }
   assert.ok(existsSync(join(root, 'apps/shop/repo.git')));
   await register(root, 'shop');

@@ -1,11 +1,11 @@
 /** `kill -9` of rekey, add and edit: at every call that changes a file, and 200 times at random. */
 import { cpSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { killedAfter, killedAtCall } from '@runner/testing/killing';
 import { run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { killedAfter, killedAtCall } from './rekey-kill.ts';
 import { headerOf, keyIds, rekey, rootWith, THREE, type Tokens, tokensIn } from './rekey-root.ts';
 
 const NEW = 'glpat-n3wn3wn3wn3wn3wn3wn3w';

@@ -45,7 +45,10 @@ export const DAMAGES: Readonly<Record<string, Damage>> = {
   'a number': written(() => '7\n'),
   null: written(() => 'null\n'),
   'fields of other types': written((text) =>
-    text.replace(/("?)([\w-]+)\1: *("[^"]*"|[\w:/.-]+)/g, (_, quote, key) => `${quote}${key}${quote}: [7]`),
+    text.replace(
+      /("?)([\w-]+)\1: *("[^"]*"|[\w:/.-]+)/g,
+      (_, quote, key) => `${quote}${key}${quote}: [7]`,
+    ),
   ),
   'the same key twice': written((text, kind) =>
     kind === 'json' ? text.replace('{', '{"version":1,"app":"shop",') : `${text}\n${text}`,
@@ -58,7 +61,11 @@ export const DAMAGES: Readonly<Record<string, Damage>> = {
   'invalid UTF-8': (path, content) =>
     writeFileSync(
       path,
-      Buffer.concat([content.subarray(0, 12), Buffer.from([0xff, 0xc0, 0x80]), content.subarray(12)]),
+      Buffer.concat([
+        content.subarray(0, 12),
+        Buffer.from([0xff, 0xc0, 0x80]),
+        content.subarray(12),
+      ]),
     ),
   'UTF-16': written((text) => Buffer.from(`\ufeff${text}`, 'utf16le')),
   __proto__: before('"__proto__":{"polluted":true,"toString":1}', '__proto__: {polluted: true}'),
@@ -66,10 +73,7 @@ export const DAMAGES: Readonly<Record<string, Damage>> = {
     '"big":12345678901234567890,"endless":1e999',
     'big: 12345678901234567890\nendless: 1e999',
   ),
-  'what moves a terminal': before(
-    '"\\u001b[2Jx":"\u202e\u009b31m"',
-    '"\\e[2Jx\u202e\u009b31m": 1',
-  ),
+  'what moves a terminal': before('"\\u001b[2Jx":"\u202e\u009b31m"', '"\\e[2Jx\u202e\u009b31m": 1'),
   'a link to what it was': (path) => {
     renameSync(path, `${path}.elsewhere`);
     symlinkSync(`${path}.elsewhere`, path);

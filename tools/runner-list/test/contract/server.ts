@@ -15,7 +15,8 @@ export const TOKEN = 'ghp_c0ntr4ctc0ntr4ctc0ntr4ctc0ntr4ctc0nt';
 export const NEW_TOKEN = 'ghp_n3wn3wn3wn3wn3wn3wn3wn3wn3wn3wn3wn3w';
 export const BOT_TOKEN = '123456789:AAE-bOwk6ad9r_QXMENQjcrGbqCr4Kbotte';
 
-export const DEPLOY_FILE = 'build: "echo building"\nnotify: {}\n';
+/** A build whose release is recognised as whole: `one` and `two` are as VERSION. */
+const DEPLOY_FILE = 'build: "cp VERSION one; cp VERSION two"\nnotify: {}\n';
 
 /** A record of `shop`, as `runner-audit emit` prints it. */
 export function record(version: string, more: object = {}): Record<string, unknown> {

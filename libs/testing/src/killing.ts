@@ -1,8 +1,8 @@
 /** Ending a program with SIGKILL: before each call that changes a file, and at random moments. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type RunOptions, run, start } from '@runner/testing/run';
-import { temporaryFolder } from '@runner/testing/temp';
+import { type Ended, type RunOptions, run, start } from './run.ts';
+import { temporaryFolder } from './temp.ts';
 
 /** Loaded into the program: kills it at the call whose number KILL_AT says, a write half done. */
 const HOOK = `const fs = require('node:fs');
@@ -47,6 +47,26 @@ export async function killedAtCall(
   return signal === 'SIGKILL';
 }
 
+/** Runs a tool and kills it, not what it started, after some milliseconds. */
+export async function endedWithin(
+  tool: string,
+  args: readonly string[],
+  milliseconds: number,
+  options: RunOptions,
+): Promise<Ended> {
+  const running = start(tool, args, { stdin: '', ...options });
+  const timer = setTimeout(() => {
+    try {
+      process.kill(running.pid, 'SIGKILL');
+    } catch {
+      // It has ended already.
+    }
+  }, milliseconds);
+  const ended = await running.done;
+  clearTimeout(timer);
+  return ended;
+}
+
 /** Runs a tool and kills it after some milliseconds; resolves whether it had not ended before. */
 export async function killedAfter(
   tool: string,
@@ -54,10 +74,7 @@ export async function killedAfter(
   milliseconds: number,
   options: RunOptions,
 ): Promise<boolean> {
-  const running = start(tool, args, { stdin: '', ...options });
-  const timer = setTimeout(() => running.kill('SIGKILL'), milliseconds);
-  const { signal, status, stderr } = await running.done;
-  clearTimeout(timer);
+  const { signal, status, stderr } = await endedWithin(tool, args, milliseconds, options);
   if (signal !== 'SIGKILL' && status !== 0)
     throw new Error(`${tool} ended with ${status}: ${stderr}`);
   return signal === 'SIGKILL';

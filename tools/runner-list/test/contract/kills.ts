@@ -1,0 +1,256 @@
+/** `kill -9` at random moments, again and again on one root: what is left over must not add up. */
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { endedWithin } from '@runner/testing/killing';
+import { type Ended, run } from '@runner/testing/run';
+import * as assert from 'uvu/assert';
+import { BOT_TOKEN, must, NEW_TOKEN, queuedIn, record, type Server, TOKEN } from './server.ts';
+
+export interface Attempt {
+  readonly tool: string;
+  readonly args: readonly string[];
+  readonly stdin?: string;
+}
+
+export interface Storm {
+  /** What is run the next time; what it needs is made here. */
+  readonly next: (time: number) => Promise<Attempt> | Attempt;
+  /** Looks at what a killed or finished command has left; throws what is wrong. */
+  readonly check: (ended: Ended, time: number) => Promise<void> | void;
+}
+
+/**
+ * Kills so many runs while they run, at moments spread evenly at random over the time of a whole
+ * one. Who ends before its moment counts as no kill and is tried again.
+ */
+export async function storm(root: string, times: number, { next, check }: Storm): Promise<void> {
+  let whole = Number.POSITIVE_INFINITY;
+  let killed = 0;
+  for (let time = 0; killed < times; time += 1) {
+    assert.ok(time < 5 * times + 10, `only ${killed} of ${time} were killed`);
+    const { tool, args, stdin = '' } = await next(time);
+    // The first two are left alone: they tell how long it takes.
+    const limit = time < 2 ? 120_000 : whole * (0.05 + 0.95 * Math.random());
+    const ended = await endedWithin(tool, args, limit, { root, stdin, timeout: 180_000 });
+    if (ended.signal === 'SIGKILL') killed += 1;
+    else assert.ok(ended.status === 0, `${tool} ${args.join(' ')}: ${ended.stderr}`);
+    if (time < 2) whole = Math.min(whole, ended.ms);
+    try {
+      await check(ended, time);
+    } catch (error) {
+      const { message, actual, expects } = error as assert.Assertion;
+      const told = [message, actual, expects].map((each) => JSON.stringify(each)).join('\n');
+      throw new Error(`after ${killed} kills, ${ended.signal}: ${ended.stderr}\n${told}`);
+    }
+  }
+}
+
+export const versionsIn = (text: string) =>
+  [...text.matchAll(/"version": ?"(k[a-z]*[\d.]+)"/g)].map((match) => match[1] ?? '');
+
+/** `emit` of forty events, some of them long: what was echoed is in the log, whole. */
+export function emitting(root: string): Storm {
+  const acknowledged = new Set<string>();
+  return {
+    next: (time) => ({
+      tool: 'runner-audit',
+      args: ['emit'],
+      stdin: Array.from({ length: 40 }, (_, index) => {
+        const error = 'x'.repeat(index % 4 === 0 ? 20_000 : 200);
+        return `${JSON.stringify(record(`k${time}.${index}`, { error }))}\n`;
+      }).join(''),
+    }),
+    check({ stdout }) {
+      const echoed = stdout.slice(0, stdout.lastIndexOf('\n') + 1);
+      for (const version of versionsIn(echoed)) acknowledged.add(version);
+      const log = readFileSync(join(root, 'logs/deploy-events.jsonl'), 'utf8');
+      const whole = new Set(
+        log.split('\n').flatMap((line) => {
+          try {
+            return [String((JSON.parse(line) as { version: unknown }).version)];
+          } catch {
+            return [];
+          }
+        }),
+      );
+      assert.equal(
+        [...acknowledged].filter((each) => !whole.has(each)),
+        [],
+      );
+    },
+  };
+}
+
+/** `add`, `edit` and `remove` in turn, each app with its token whole or not there. */
+export function registering(root: string): Storm {
+  const names = (time: number) => `app${Math.floor(time / 3)}`;
+  return {
+    next: (time) => {
+      const tool = (['runner-add', 'runner-edit', 'runner-remove'] as const)[time % 3] ?? '';
+      if (tool === 'runner-remove') return { tool, args: [`app${Math.floor(time / 3)}`, '--yes'] };
+      if (tool === 'runner-edit')
+        return { tool, args: [names(time), '--token', '-'], stdin: NEW_TOKEN };
+      const args = ['--repo', 'acme/x', '--branch', 'main', '--token', '-', '--name', names(time)];
+      return { tool, args, stdin: TOKEN };
+    },
+    async check(_, time) {
+      const { stdout } = await must('runner-tokens', ['list', '--json'], { root });
+      const groups = JSON.parse(stdout) as { tokens: { apps: string[] }[] };
+      const apps = groups.tokens.flatMap((group) => group.apps);
+      assert.ok(apps.includes('shop') && apps.includes('blog'), stdout);
+      const files = readdirSync(join(root, 'state')).filter((name) => /^[^.].*\.json$/.test(name));
+      assert.equal([...apps, 'open'].sort(), files.map((name) => name.slice(0, -5)).sort());
+      // What the next one works on has to be there; a removal that was killed is done again.
+      const [app, there] = [names(time), apps.includes(names(time))];
+      if (time % 3 === 2 && there) await must('runner-remove', [app, '--yes'], { root });
+      if (time % 3 !== 2 && !there) {
+        const args = ['--repo', 'acme/x', '--branch', 'main', '--token', '-', '--name', app];
+        await must('runner-add', args, { root, stdin: TOKEN });
+      }
+    },
+  };
+}
+
+/** Four events of two deploys; their versions are those of one storm and of one time. */
+const lines = (name: string, time: number) =>
+  Array.from({ length: 4 }, (_, index) => {
+    const deploy_id = `d${String(time).padStart(5, '0')}${index % 2}`;
+    return `${JSON.stringify(record(`k${name}${time}.${index}`, { deploy_id }))}\n`;
+  }).join('');
+
+/** The versions of a storm that have arrived, in order. */
+function arrived({ hook }: Server, name: string): string[] {
+  const version = new RegExp(`k${name}\\d+\\.\\d+`);
+  return hook.messages.flatMap(({ payload }) => version.exec(JSON.stringify(payload)) ?? []);
+}
+
+/** Queues them: the chat is not there. */
+async function queue(root: string, { hook }: Server, stdin: string): Promise<void> {
+  forgetRates(root);
+  hook.fail('drop', Number.POSITIVE_INFINITY);
+  await must('runner-notify', ['send', '--wait', '0', '--channel', 'discord'], { root, stdin });
+  hook.heal();
+}
+
+/** The rates of the chat begin anew: else every test would wait a minute for them. */
+function forgetRates(root: string): void {
+  rmSync(join(root, 'spool/notify/discord.json'), { force: true });
+}
+
+/** What `send` told of is delivered, by itself or by a `flush` that comes after. */
+export function sending(root: string, server: Server): Storm {
+  const acknowledged = new Set<string>();
+  return {
+    next: (time) => ({
+      tool: 'runner-notify',
+      args: ['send', '--json', '--channel', 'discord', '--wait', '5'],
+      stdin: lines('send', time),
+    }),
+    async check({ stdout }) {
+      for (const version of versionsIn(stdout)) acknowledged.add(version);
+      forgetRates(root);
+      await must('runner-notify', ['flush', '--now'], { root });
+      assert.equal(queuedIn(root, 'discord'), []);
+      const seen = new Set(arrived(server, 'send'));
+      assert.equal(
+        [...acknowledged].filter((each) => !seen.has(each)),
+        [],
+      );
+    },
+  };
+}
+
+/** `flush` of what is queued: everything arrives, and only what was under way may arrive twice. */
+export function flushing(root: string, server: Server): Storm {
+  const queued = new Set<string>();
+  let kills = 0;
+  return {
+    async next(time) {
+      const stdin = lines('flush', time);
+      await queue(root, server, stdin);
+      for (const version of versionsIn(stdin)) queued.add(version);
+      return { tool: 'runner-notify', args: ['flush', '--now'] };
+    },
+    async check({ signal }) {
+      if (signal !== null) kills += 1;
+      forgetRates(root);
+      await must('runner-notify', ['flush', '--now'], { root });
+      assert.equal(queuedIn(root, 'discord'), []);
+      const all = arrived(server, 'flush');
+      const seen = new Set(all);
+      assert.equal(
+        [...queued].filter((each) => !seen.has(each)),
+        [],
+      );
+      assert.ok(all.length - seen.size <= kills, `${all.length - seen.size} twice, ${kills} kills`);
+    },
+  };
+}
+
+/** `queue retry` and `drop`: each message is in one place and whole, and others stay. */
+export function queueing(root: string): Storm {
+  const spool = join(root, 'spool/notify');
+  const dead = join(spool, 'dead');
+  mkdirSync(dead, { recursive: true });
+  const names = queuedIn(root, 'discord').concat(queuedIn(root, 'telegram'));
+  const bury = () => {
+    for (const name of readdirSync(spool).filter((each) => names.includes(each)))
+      renameSync(join(spool, name), join(dead, name));
+  };
+  return {
+    next() {
+      bury();
+      return { tool: 'runner-notify', args: ['queue', 'retry', '--all'] };
+    },
+    async check() {
+      const { stdout } = await must('runner-notify', ['queue', 'list', '--json'], { root });
+      assert.not.match(stdout, /"damaged"/);
+      const found = [...readdirSync(spool), ...readdirSync(dead)].filter((n) => names.includes(n));
+      assert.equal(found.sort(), [...names].sort());
+    },
+  };
+}
+
+/** `queue drop` of one of many: it is there whole or gone. */
+export function dropping(root: string, server: Server): Storm {
+  const all = () =>
+    [...queuedIn(root, 'discord')].map((name) => name.split('.')[0] as string).sort();
+  let before: string[] = [];
+  let dropped = '';
+  return {
+    async next(time) {
+      await queue(root, server, lines('drop', time));
+      before = all();
+      dropped = before[0] ?? '';
+      return { tool: 'runner-notify', args: ['queue', 'drop', dropped] };
+    },
+    async check({ signal }) {
+      const now = all();
+      assert.equal([...new Set([...now, dropped])].sort(), before);
+      if (signal === null) assert.not.ok(now.includes(dropped));
+      const list = await must('runner-notify', ['queue', 'list', '--json'], { root });
+      assert.not.match(list.stdout, /"damaged"/);
+    },
+  };
+}
+
+/** `setup`: config.yml is the one before or the new one, with its comment. */
+export function settingUp(root: string, { hook }: Server): Storm {
+  const path = join(root, 'config.yml');
+  const read = () => readFileSync(path, 'utf8');
+  return {
+    next: (time) => {
+      const topic = ['--chat-id', '-1001234567890', '--thread-id', String((time % 9) + 1)];
+      const args = ['setup', '--channel', 'telegram', '--token-file', '-', ...topic, '--no-test'];
+      return { tool: 'runner-notify', args, stdin: BOT_TOKEN };
+    },
+    async check({ signal }) {
+      const text = read();
+      if (signal === null) assert.match(text, /telegram_thread_id: \d\n/);
+      assert.match(text, /^# ours\n/);
+      assert.ok(text.endsWith('\n') && text.includes(hook.webhook), text);
+      const ended = await run('runner-notify', ['status', '--offline', '--json'], { root });
+      assert.is(ended.status, 0, ended.stderr);
+    },
+  };
+}
