@@ -91,12 +91,13 @@ async function bench(args) {
 
 /** All checks and then the tests; `--no-tests` leaves the tests out. */
 async function check(args) {
-  say('check: types, lint, imports, unused code');
+  say('check: types, lint, imports, unused code, lockfile, shell scripts');
   const built = await build();
   const checks = await turbo(['types', 'lint', 'imports', 'unused'], { loud: true });
+  const lockfile = await script('lint-lockfile.mjs', []);
   const shell = await script('lint-shell.mjs', []);
-  if (args.includes('--no-tests')) return Math.max(built, checks, shell);
-  return Math.max(built, checks, shell, await script('test.mjs', args));
+  const worst = Math.max(built, checks, lockfile, shell);
+  return args.includes('--no-tests') ? worst : Math.max(worst, await script('test.mjs', args));
 }
 
 /** Brings the pages that the build makes from the definitions of the commands to docs/. */
