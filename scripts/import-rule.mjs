@@ -27,6 +27,7 @@ export const layersOfCommon = [
   'token-input',
   'keyring',
   'vault',
+  'exact-json',
   'apps',
   'app-token',
   'token-source',

@@ -1,4 +1,5 @@
 /** The registry: one state file per app, read, listed and written whole. */
+import { exactText, parseExact } from './exact-json.ts';
 import { Failure } from './failure.ts';
 import { isThere, makeFolder, namesIn, readTextIfThere, writeWhole } from './files.ts';
 import { appName, isAppName } from './names.ts';
@@ -126,7 +127,7 @@ function parseState(name: string, text: string): AppState {
   const bad = (why: string) => new Failure('state_malformed', `the state file of '${name}' ${why}`);
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseExact(text);
   } catch {
     throw bad('is not JSON');
   }
@@ -247,7 +248,7 @@ export function listApps(paths: Paths): { apps: AppState[]; unreadable: Unreadab
 }
 
 function stateText(app: AppState): string {
-  return `${JSON.stringify(app, null, 2)}\n`;
+  return `${exactText(app)}\n`;
 }
 
 /** Registers an app under the registry's lock. Throws `app_exists`. */

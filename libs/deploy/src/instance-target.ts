@@ -1,6 +1,5 @@
 /** An instance of an app at a release, with the environment that its commands find. */
 
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Deployed } from '@runner/common/apps';
 import {
@@ -9,11 +8,15 @@ import {
   type Instance,
   readDeployFile,
 } from '@runner/common/deploy-file';
-import { Failure, systemCode } from '@runner/common/failure';
+import { Failure } from '@runner/common/failure';
+import { readIfThere } from '@runner/common/files';
 import type { Paths } from '@runner/common/paths';
 import type { DeployLog } from './deploy-log.ts';
 import type { Target } from './drivers/driver.ts';
 import { stepEnvironment } from './environment.ts';
+
+/** Bytes; a longer one is refused before it is parsed. */
+const DEPLOY_FILE_MAX = 65_536;
 
 /** What a target is made of. */
 export interface TargetParts {
@@ -68,10 +71,11 @@ export function fileOfRelease(
   release: Pick<Deployed, 'release'>,
 ): DeployFile | undefined {
   try {
-    return readDeployFile(readFileSync(join(paths.app(app).release(release.release), DEPLOY_FILE)));
+    // A build may have put a pipe there, or a link to what has no end.
+    const path = join(paths.app(app).release(release.release), DEPLOY_FILE);
+    return readDeployFile(readIfThere(path, DEPLOY_FILE_MAX));
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return readDeployFile(undefined);
-    if (error instanceof Failure || systemCode(error) !== undefined) return undefined;
+    if (error instanceof Failure) return undefined;
     throw error;
   }
 }

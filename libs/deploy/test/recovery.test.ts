@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { start } from '@runner/testing/run';
+import { run, start } from '@runner/testing/run';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { deployFile, makeWorld, type World } from './world.ts';
@@ -233,6 +233,19 @@ test('a shared file that exists nowhere is refused before anything is switched',
     /shared file .*\/\.env does not exist yet: create it/,
   );
   assert.is(world.state().failures, null);
+});
+
+test('a build that leaves a pipe in the place of .deploy.yml holds up no later command', async ({
+  world,
+}) => {
+  const build = 'build: "rm .deploy.yml; mkfifo .deploy.yml"\n';
+  await world.push('v1', { deploy: build });
+  assert.is((await world.deploy()).status, 0);
+  await world.push('v2', { deploy: build });
+  assert.is((await world.deploy()).status, 0);
+  const { status, stderr } = await run('runner-remove', ['shop', '--yes'], { root: world.root });
+  assert.is(status, 0, stderr);
+  assert.match(stderr, /default was not stopped: its \.deploy\.yml cannot be read any more/);
 });
 
 test('only as many good releases are kept as keep says, and never less than the active one', async ({

@@ -50,7 +50,9 @@ function isWhole(root: string): void {
   assert.ok(releases.length <= 8, releases.join());
   // Every deploy that began has ended, once.
   const ends = new Map<unknown, number>();
-  for (const { event_type, deploy_id } of eventsIn(root)) {
+  for (const { event_type, deploy_id, from_version } of eventsIn(root)) {
+    // A rollback by hand that fails, or is killed, is the end of no deploy.
+    if (from_version !== undefined) continue;
     const change = event_type === 'DeployStarted' ? 1 : /^Deploy/.test(String(event_type)) ? -1 : 0;
     ends.set(deploy_id, (ends.get(deploy_id) ?? 0) + change);
   }

@@ -215,7 +215,13 @@ export function someCases(): Case[] {
 function runOn(root: string, name: CommandName, server: Server): Promise<Ended> {
   const command: Command = COMMANDS[name];
   const stdin = command.stdin?.(server) ?? '';
-  return run(command.tool, command.args(root, server), { root, stdin, timeout: 30_000 });
+  // Also where the file has lost its addresses nobody outside is asked.
+  const env = {
+    RUNNER_CODE_HOST_API_URL: server.host.url,
+    RUNNER_CODE_HOST_GIT_URL: server.git.url,
+    RUNNER_TELEGRAM_API_URL: server.bot.url,
+  };
+  return run(command.tool, command.args(root, server), { root, stdin, env, timeout: 30_000 });
 }
 
 /** Regular files below a folder that are not too large to be compared, with their bytes. */
@@ -272,6 +278,12 @@ function baseline(server: Server, command: CommandName): Promise<Ended> {
 /** What a command may change although it fails. */
 const MAY_CHANGE = /^(locks|spool|logs|apps)\//;
 
+/** What an app must not lose. */
+function identityOf(text = '{}'): string {
+  const { repo, branch, state, instances } = JSON.parse(text) as Record<string, unknown>;
+  return JSON.stringify([repo, branch, state, instances]);
+}
+
 /** Damages a file of a new root and runs a command there; null when all holds that has to. */
 async function check(server: Server, { subject, damage, command }: Case): Promise<string | null> {
   const { path: pathIn, kind } = SUBJECTS[subject] as Subject;
@@ -300,6 +312,9 @@ async function check(server: Server, { subject, damage, command }: Case): Promis
     // With one app unreadable, rekey seals the others anew and keeps the old key.
     const rekeyed = command === 'rekey' && /^(mkey|state\/blog\.json)$/.test(file);
     if (rekeyed && (file !== 'mkey' || after.get(file)?.endsWith(bytes))) continue;
+    // When an app was looked at, and why that failed, may be noted; the rest of it stays.
+    const noted = /^(fetch|deploy|rollback)/.test(command) && file === 'state/shop.json';
+    if (noted && identityOf(after.get(file)) === identityOf(bytes)) continue;
     if (after.get(file) !== bytes) return `${file} has changed: ${stderr}`;
   }
   // With the file mended by hand everything is as it was.
