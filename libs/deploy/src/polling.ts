@@ -2,7 +2,7 @@
  * `runner fetch`: asks the code host for the head of each app's branch, a few at a time, decides
  * what that means, and deploys what is new when it is told to.
  */
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, closeSync, constants, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type AppState, requireApp, writeApp } from '@runner/common/apps';
 import { readConfig } from '@runner/common/config';
@@ -157,13 +157,20 @@ function noteChecked({ io, paths, apps, signal }: FetchRequest): void {
   });
 }
 
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
+const APPENDING = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK;
+
 /** One line in logs/fetch.log. A full disk does not keep an app from being deployed. */
 function log(paths: Paths, now: Date, { app, text }: Decision): void {
   try {
     makeFolder(dirname(paths.fetchLog));
-    appendFileSync(paths.fetchLog, `${now.toISOString()} ${app}: ${harmlessLine(text)}\n`, {
-      mode: 0o640,
-    });
+    // A pipe that nobody reads must not stop the deploys, nor a link lead out of the root.
+    const fd = openSync(paths.fetchLog, APPENDING, 0o640);
+    try {
+      appendFileSync(fd, `${now.toISOString()} ${app}: ${harmlessLine(text)}\n`);
+    } finally {
+      closeSync(fd);
+    }
   } catch {
     // The same line is on standard output.
   }

@@ -1,6 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { type Ended, run, start } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { deployFile, makeWorld, TOKEN, type World } from './world.ts';
@@ -32,6 +34,24 @@ test('what is new is said, deployed when told to, and then up to date', async ({
   const log = readFileSync(join(world.root, 'logs/fetch.log'), 'utf8').replace(/^\S+ /gm, '');
   assert.is(log, 'shop: new commit v1\nshop: deployed v1\nshop: up to date\nshop: up to date\n');
   assert.is.not(world.state().last_checked, null);
+});
+
+test('a pipe that nobody reads, or a link, in the place of fetch.log holds up no deploy', async ({
+  world,
+}) => {
+  const log = join(world.root, 'logs/fetch.log');
+  const elsewhere = join(temporaryFolder('elsewhere'), 'file');
+  mkdirSync(dirname(log));
+  for (const [version, command, ...args] of [
+    ['v1', 'mkfifo', log],
+    ['v2', 'ln', '-sf', elsewhere, log],
+  ] as const) {
+    spawnSync(command, args);
+    await world.push(version);
+    const { status, stdout, stderr } = await fetch(world, ['--deploy', 'shop']);
+    assert.equal([status, stdout], [0, `shop: deployed ${version}\n`], stderr);
+  }
+  assert.not.ok(existsSync(elsewhere));
 });
 
 test('a commit that keeps failing is blocked without an event, and the next push lifts the block', async ({
