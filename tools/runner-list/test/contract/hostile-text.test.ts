@@ -1,5 +1,5 @@
 /** Text that comes from outside, through a whole deploy into log, terminal, Telegram and Discord. */
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Ended, run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
@@ -109,7 +109,10 @@ function isQuiet({ bot, hook }: Server, from: readonly [bot: number, hook: numbe
 
 const counts = ({ bot, hook }: Server) => [bot.messages.length, hook.messages.length] as const;
 
-const logOf = (root: string) => readFileSync(join(root, 'logs/deploy-events.jsonl'), 'utf8');
+function logOf(root: string): string {
+  const path = join(root, 'logs/deploy-events.jsonl');
+  return existsSync(path) ? readFileSync(path, 'utf8') : '';
+}
 
 /** Deploys what is at the head; its result, and what it added to the log, one object a line. */
 async function deploy(server: Server, root: string, args: readonly string[] = []) {
