@@ -183,6 +183,15 @@ test('parts of paths choose the files; a part that matches none fails the run', 
   assert.match(none.stdout, 'no test file matches');
 });
 
+test('long tests run with --long, and then alone', () => {
+  const texts = { 'a.long': good, b: good };
+  const usual = runTests(texts);
+  assert.equal([usual.last, usual.lines.length], ['2 passed, 0 failed, 0 skipped', 2]);
+  const long = runTests(texts, '--long');
+  assert.match(long.stdout, /^ok {4}libs\/x\/test\/a\.long\.test\.ts {2}2 passed/);
+  assert.equal([long.last, long.lines.length], ['2 passed, 0 failed, 0 skipped', 2]);
+});
+
 test('a test has an empty home and temp folder of its own and none of npm or NODE_EXTRA_CA_CERTS', () => {
   const { status, stdout } = runTests({
     env: `${begin} const fs = require('node:fs'); const { env } = process;

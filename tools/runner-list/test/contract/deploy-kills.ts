@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import * as assert from 'uvu/assert';
-import type { Storm } from './kills.ts';
+import { forgetRates, type Storm } from './kills.ts';
 import { must, type Server } from './server.ts';
 
 type Recorded = Readonly<Record<string, unknown>>;
@@ -67,6 +67,7 @@ function isWhole(root: string): void {
 function deployingWith(root: string, server: Server, tool: string, args: readonly string[]): Storm {
   return {
     async next(time) {
+      forgetRates(root);
       await server.commit(`${args.length}k${time}`);
       return { tool, args };
     },
@@ -75,6 +76,7 @@ function deployingWith(root: string, server: Server, tool: string, args: readonl
       await must('runner-list', [], { root });
       const status = await run('runner-status', ['shop', '--json'], { root });
       assert.is(status.status, 0, status.stderr);
+      forgetRates(root);
       await must('runner-deploy', ['shop'], { root });
       isWhole(root);
       assert.is(activeVersion(root), `${args.length}k${time}`);
@@ -92,6 +94,7 @@ export const fetching = (root: string, server: Server): Storm =>
 export function rollingBack(root: string, server: Server): Storm {
   return {
     async next(time) {
+      forgetRates(root);
       await server.commit(`r${time}`);
       await must('runner-deploy', ['shop'], { root });
       return { tool: 'runner-rollback', args: ['shop'] };
@@ -99,6 +102,7 @@ export function rollingBack(root: string, server: Server): Storm {
     async check(ended, time) {
       const active = activeVersion(root);
       if (ended.signal === null) assert.is.not(active, `r${time}`);
+      forgetRates(root);
       await must('runner-deploy', ['shop'], { root });
       isWhole(root);
       assert.is(activeVersion(root), `r${time}`);

@@ -133,7 +133,7 @@ async function queue(root: string, { hook }: Server, stdin: string): Promise<voi
 }
 
 /** The rates of the chat begin anew: else every test would wait a minute for them. */
-function forgetRates(root: string): void {
+export function forgetRates(root: string): void {
   rmSync(join(root, 'spool/notify/discord.json'), { force: true });
 }
 
