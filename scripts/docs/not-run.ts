@@ -69,9 +69,4 @@ export const NOT_RUN: readonly NotRun[] = [
     block: 'runner notify setup      # asks',
     reason: 'setup asks on a terminal; the tests of notify type the answers',
   },
-  {
-    page: 'docs/performance.md',
-    block: 'npm run bench',
-    reason: 'minutes of measuring, and it needs an idle machine',
-  },
 ];

@@ -33,7 +33,7 @@ for (const version of ['12.22.0', '18.20.4', '20.17.0']) {
 for (const version of ['20.18.0', '22.0.0', '24.1.0']) {
   test(`Node ${version} is taken`, () => {
     const { status, stderr } = runAs(version, 'no-such-task');
-    assert.match(stderr, /^runner: no task 'no-such-task'; there are build, test, t, /);
+    assert.match(stderr, /^runner: no task 'no-such-task'; there are build, test, test:long, t, /);
     assert.is(status, 2);
   });
 }
