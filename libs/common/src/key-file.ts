@@ -1,8 +1,9 @@
-/** Where the master keys are read from, and whether others may read them. */
+/** Where the master keys are read from, whether others may read them, and what must not show. */
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { isThere } from './files.ts';
+import { isThere, readIfThere } from './files.ts';
 import type { Paths } from './paths.ts';
+import { Secret } from './secret.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -21,4 +22,21 @@ export function credentialFile(env: Env): string | undefined {
 /** Whether others than the owner may read the file of the keys; it must exist. */
 export function isKeyExposed(path: string, env: Env): boolean {
   return path !== credentialFile(env) && (lstatSync(path).mode & 0o077) !== 0;
+}
+
+/** The largest file of keys that is read. */
+export const KEY_FILE_MAX = 65_536;
+
+/**
+ * The lines of the file of the keys, whatever they hold, to be cleaned from text; none when it cannot
+ * be read: whoever needs a key says so.
+ */
+export function keyLines(paths: Paths, env: Env): Secret[] {
+  try {
+    const text = readIfThere(mkeyFile(paths, env), KEY_FILE_MAX)?.toString('latin1') ?? '';
+    const lines = text.split('\n').map((line) => line.trim());
+    return lines.filter((line) => line !== '').map((line) => new Secret(line));
+  } catch {
+    return [];
+  }
 }

@@ -4,7 +4,7 @@ import { accessSync, constants, lstatSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Failure, systemFailure } from './failure.ts';
 import { isThere, makeFolder, namesIn, readIfThere, removeIfThere, writeWhole } from './files.ts';
-import { credentialFile, isKeyExposed, mkeyFile } from './key-file.ts';
+import { credentialFile, isKeyExposed, KEY_FILE_MAX, mkeyFile } from './key-file.ts';
 import type { Paths } from './paths.ts';
 
 /** Bytes of a key. */
@@ -32,7 +32,7 @@ function masterKey(bytes: Buffer): MasterKey {
  */
 export function readKeyring(paths: Paths, env: Env): Keyring | undefined {
   const path = mkeyFile(paths, env);
-  const text = readIfThere(path, 65_536)?.toString('latin1');
+  const text = readIfThere(path, KEY_FILE_MAX)?.toString('latin1');
   if (text === undefined) return undefined;
   if (isKeyExposed(path, env)) {
     throw new Failure('mkey_exposed', `others may read the master key: run chmod 600 ${path}`);

@@ -1,6 +1,7 @@
 /** What config.yml says: the code host, the block, the section `notify`; today's layout and the earlier one. */
 import { httpAddress } from './addresses.ts';
 import { type Config, CREDENTIALS } from './config.ts';
+import { Failure } from './failure.ts';
 import { check, type Entry, type ObjectSchema, type Schema, section } from './schema.ts';
 import { Secret } from './secret.ts';
 
@@ -183,6 +184,29 @@ export interface NotifySettings {
   readonly discord: { webhook: Secret } | undefined;
   readonly verboseErrors: boolean;
   template(kind: TemplateKind, channel: ChannelName): string | undefined;
+}
+
+const SECRET_KEYS = ['telegram_bot_token', 'discord_webhook'];
+
+/**
+ * The bot's token and the webhook that config.yml holds, in either layout and also where a channel is
+ * not active, with their secret ends alone: what is cleaned from text. None from a wrong value.
+ */
+export function chatSecretsOf(config: Config): Secret[] {
+  let values: Map<string, unknown>;
+  try {
+    values = pick(config, SECRET_KEYS, SECRET_KEYS);
+  } catch (error) {
+    if (error instanceof Failure) return [];
+    throw error;
+  }
+  return [values, section(values, 'notify')].flatMap((each) => {
+    const text = (key: string) => String(each?.get(key) ?? '').trim();
+    const token = text('telegram_bot_token');
+    const webhook = text('discord_webhook').replace(/[?#].*$/, '');
+    const all = [token, token.replace(/^.*:/, ''), webhook, webhook.replace(/^.*\//, '')];
+    return all.filter((secret) => secret !== '').map((secret) => new Secret(secret));
+  });
 }
 
 /** Section `notify`, and its three credentials at the top level: the earlier layout. */

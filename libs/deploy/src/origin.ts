@@ -4,9 +4,10 @@ import type { AppState } from '@runner/common/apps';
 import { readConfig } from '@runner/common/config';
 import { Failure } from '@runner/common/failure';
 import type { Io } from '@runner/common/io';
+import { keyLines } from '@runner/common/key-file';
 import type { Paths } from '@runner/common/paths';
 import { redactor } from '@runner/common/secret';
-import { codeHostOf } from '@runner/common/settings';
+import { chatSecretsOf, codeHostOf } from '@runner/common/settings';
 import type { Source } from './source.ts';
 
 /** What opening a source needs. */
@@ -21,7 +22,8 @@ export function sourceOf(
   { io, paths, signal }: SourceRequest,
   app: AppState,
 ): { source: Source; redact: (text: string) => string } {
-  const { gitUrl } = codeHostOf(readConfig(paths), io.env);
+  const config = readConfig(paths);
+  const { gitUrl } = codeHostOf(config, io.env);
   const token = openToken(paths, io.env, app.app);
   const { repo, branch } = app;
   const source: Source = {
@@ -34,7 +36,9 @@ export function sourceOf(
     mirror: paths.app(app.app).repo,
     signal,
   };
-  return { source, redact: redactor(token ? [token] : []) };
+  // A step runs as the same user, who may read all of these.
+  const known = [...keyLines(paths, io.env), ...chatSecretsOf(config)];
+  return { source, redact: redactor(token ? [token, ...known] : known) };
 }
 
 /**

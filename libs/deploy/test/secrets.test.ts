@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startCodeHost } from '@runner/testing/code-host';
 import { watchProcesses } from '@runner/testing/proc-watch';
@@ -30,6 +30,37 @@ test('during a deploy the token is in no argument and no environment of any proc
   assert.ok(rounds > 10);
   assert.equal(sightings, []);
   assert.equal(findBytes(world.root, TOKEN), []);
+});
+
+test('the master keys and the credentials of the chats that a step prints are shown nowhere', async ({
+  world,
+}) => {
+  // Not as the services make them: nothing but the files themselves tells that they are secrets.
+  const bot = '4711:of-our-own-4f1c09';
+  const hook = 'hook-7d2e55aa';
+  const [config, mkey] = [join(world.root, 'config.yml'), join(world.root, 'mkey')];
+  const older = Buffer.alloc(32, 'k').toString('base64url');
+  appendFileSync(mkey, `${older}\n`);
+  appendFileSync(
+    config,
+    `telegram_bot_token: "${bot}"\nnotify: { discord_webhook: "http://127.0.0.1:9/h/${hook}" }\n`,
+  );
+  const build = `build: "cat '${mkey}' '${config}'; head -1 '${mkey}' | base64 -w0; exit 1"`;
+  await world.push('v1', { deploy: deployFile(world.port, build) });
+  const done = await world.deploy(['--no-notify']);
+  assert.is(done.status, 1);
+  assert.match(String(world.events().at(-1)?.error), /^build: .*\[REDACTED\]/s);
+  const id = String(world.events().at(-1)?.deploy_id);
+  const logged = readFileSync(join(world.root, 'logs/deploys/shop', `${id}.log`), 'utf8');
+  const [key = ''] = readFileSync(mkey, 'utf8').split('\n');
+  const lastError = await run('runner-debug', ['last-error', 'shop'], { root: world.root });
+  const shown = [done.stdout, done.stderr, logged, JSON.stringify(world.events())];
+  const texts = [...shown, lastError.stdout].join('\n');
+  assert.match(lastError.stdout, /\[REDACTED\]/);
+  const inBase64 = Buffer.from(`${key}\n`).toString('base64').slice(0, 40);
+  for (const secret of [key, older, bot, hook, inBase64]) {
+    assert.not.ok(texts.includes(secret), secret);
+  }
 });
 
 test('a build inherits no descriptor of the runner, so no lock and no token', async ({ world }) => {
