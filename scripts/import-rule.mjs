@@ -30,6 +30,8 @@ export const layersOfCommon = [
   'exact-json',
   'apps',
   'app-token',
+  'known-secrets',
+  'cleaning',
   'token-source',
   'app-summary',
   'registry',

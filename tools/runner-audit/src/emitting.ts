@@ -1,10 +1,10 @@
 /** One event from the options: appended durably, then echoed. A stream is in streaming.ts. */
 import { appendKept, appendLines, lineOf } from '@runner/common/audit';
+import { cleanRecord, recordMayHoldToken, redactorFor } from '@runner/common/cleaning';
 import type { Context } from '@runner/common/command';
 import { completeEvent, type DeployEvent, EVENT_TYPES } from '@runner/common/events';
 import { Failure, usage } from '@runner/common/failure';
 import { readAll } from '@runner/common/io';
-import { redactor } from '@runner/common/secret';
 
 /** What `emit` needs, for one event and for a stream. */
 export type EmitContext = Pick<Context, 'io' | 'paths' | 'print' | 'note' | 'format'> & {
@@ -13,13 +13,6 @@ export type EmitContext = Pick<Context, 'io' | 'paths' | 'print' | 'note' | 'for
 
 /** Largest error text that is read from standard input; a record keeps 64 KiB of it. */
 const ERROR_INPUT_MAX = 67_108_864;
-
-const redact = redactor();
-
-/** Error texts come from builds; what has the shape of a secret does not enter the log. */
-export function clean(event: DeployEvent): DeployEvent {
-  return event.error === undefined ? event : { ...event, error: redact(event.error) };
-}
 
 /** `emit EVENT …`: one event from the options. */
 export async function emitOne(context: EmitContext, kind: string): Promise<number> {
@@ -36,7 +29,10 @@ export async function emitOne(context: EmitContext, kind: string): Promise<numbe
     }
     fields.duration_ms = Number(fields.duration_ms);
   }
-  const event = clean(eventFrom(fields, kind, io));
+  // Texts come from builds. Cleaned before a long one is cut: a secret that is cut is not recognised.
+  const place = { paths: context.paths, env: io.env };
+  const redact = await redactorFor(recordMayHoldToken(fields), place, fields.project);
+  const event = eventFrom(cleanRecord(fields, redact), kind, io);
   appendKept(context.paths);
   appendLines(context.paths, [lineOf(event)]);
   await context.print(event);

@@ -1,10 +1,12 @@
 /** `list`: the wanted records as a table or as a stream. */
 import { appendWaiting } from '@runner/common/audit';
+import { cleanRecord } from '@runner/common/cleaning';
 import type { Context } from '@runner/common/command';
 import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/events';
 import { usage } from '@runner/common/failure';
 import { harmlessLine, jsonLine } from '@runner/common/harmless';
 import { cells, fit, pad, type Style } from '@runner/common/output';
+import { redactor } from '@runner/common/secret';
 import { openLogs } from './log-lines.ts';
 import { chosenRecords, type Filter, newestChosen } from './selecting.ts';
 import { timeOf } from './when.ts';
@@ -44,12 +46,14 @@ export async function printList(
       : [await newestChosen(logs, filter, count, note)];
   const rows = new Table(context);
   let unreadable = 0;
+  const redact = redactor();
   for await (const block of blocks) {
     unreadable += block.unreadable;
-    if (format === 'human') rows.add(block.records);
+    const records = block.records.map((each) => cleanRecord(each, redact));
+    if (format === 'human') rows.add(records);
     else if (format === 'json')
-      io.stdout.write(block.records.map((each) => `${jsonLine(each)}\n`).join(''));
-    else for (const record of block.records) await context.print(record);
+      io.stdout.write(records.map((each) => `${jsonLine(each)}\n`).join(''));
+    else for (const record of records) await context.print(record);
     if (io.stdout.closed) return;
   }
   if (format === 'human') rows.end();

@@ -1,9 +1,25 @@
 /** Events from standard input, one JSON object a line: checked, appended in batches, echoed. */
 import { appendKept, appendLines, lineOf } from '@runner/common/audit';
-import { type Completion, completeEvent, type DeployEvent } from '@runner/common/events';
+import {
+  cleanRecord,
+  type Place,
+  type Redact,
+  recordMayHoldToken,
+  redactorFor,
+} from '@runner/common/cleaning';
+import {
+  type Completion,
+  completeEvent,
+  type DeployEvent,
+  type LogRecord,
+  projectOf,
+} from '@runner/common/events';
 import { Failure, usage } from '@runner/common/failure';
-import { clean, type EmitContext, FIELDS } from './emitting.ts';
+import { redactor } from '@runner/common/secret';
+import { type EmitContext, FIELDS } from './emitting.ts';
 import { readyReader } from './ready-input.ts';
+
+const ofShape = redactor();
 
 /** A longer line is no event: reported and passed over. */
 const LINE_MAX = 16_777_216;
@@ -34,7 +50,7 @@ export async function emitStream(context: EmitContext): Promise<number> {
     }
     ended = chunk === null;
     if (ended) input.end();
-    const batch = input.batch();
+    const batch = await input.batch();
     const records = batch.map(({ record }) => record);
     appendLines(paths, records);
     if (format === 'yaml') for (const { event } of batch) await context.print(event);
@@ -52,8 +68,10 @@ interface Made {
 /** Makes events of blocks of bytes; what is no event is told at once. */
 class EventInput {
   readonly #note: EmitContext['note'];
+  readonly #place: Place;
   readonly #completion: Completion;
-  #made: Made[] = [];
+  /** Lines that no event was made of yet; undefined is one that was too long to be kept. */
+  #lines: (Buffer | undefined)[] = [];
   #rest: Buffer = Buffer.alloc(0);
   #overlong = false;
   #number = 0;
@@ -61,8 +79,9 @@ class EventInput {
   size = 0;
   sawBad = false;
 
-  constructor({ io, note }: EmitContext) {
+  constructor({ io, paths, note }: EmitContext) {
     this.#note = note;
+    this.#place = { paths, env: io.env };
     this.#completion = { now: io.now, random: pooled(io.random) };
   }
 
@@ -75,7 +94,7 @@ class EventInput {
       const lines: (Buffer | undefined)[] = linesOf(bytes.subarray(0, end));
       if (this.#overlong) lines[0] = undefined;
       this.#overlong = false;
-      for (const line of lines) this.#make(line);
+      for (const line of lines) this.#lines.push(line);
     }
     if (this.#rest.length > LINE_MAX) {
       this.#rest = Buffer.alloc(0);
@@ -85,35 +104,49 @@ class EventInput {
 
   /** The line behind the last newline, if there is one. */
   end(): void {
-    if (this.#overlong) this.#make(undefined);
-    else if (this.#rest.length > 0) this.#make(this.#rest);
+    if (this.#overlong) this.#lines.push(undefined);
+    else if (this.#rest.length > 0) this.#lines.push(this.#rest);
   }
 
-  /** What was made since it was asked last. */
-  batch(): readonly Made[] {
-    const made = this.#made;
-    this.#made = [];
+  /** The events of the lines that were taken since it was asked last. */
+  async batch(): Promise<readonly Made[]> {
+    const batch: Made[] = [];
+    const known = new Map<unknown, Redact>();
+    for (const line of this.#lines) {
+      this.#number += 1;
+      const made = await this.#eventOf(line, known);
+      if (made) batch.push(made);
+      else if (made === null) this.sawBad = true;
+    }
+    this.#lines = [];
     this.size = 0;
-    return made;
+    return batch;
   }
 
-  #make(line: Buffer | undefined): void {
-    this.#number += 1;
-    const made = this.#eventOf(line);
-    if (made) this.#made.push(made);
-    else if (made === null) this.sawBad = true;
+  /** Before a long text is cut: a secret that is cut is not recognised. */
+  async #clean(record: LogRecord, known: Map<unknown, Redact>): Promise<LogRecord> {
+    if (!recordMayHoldToken(record)) return cleanRecord(record, ofShape);
+    const app = projectOf(record);
+    const redact = known.get(app) ?? (await redactorFor(true, this.#place, app));
+    known.set(app, redact);
+    return cleanRecord(record, redact);
   }
 
   /**
    * The event of a line and its record; undefined for a blank line, null for a bad one, which is
-   * told. A line that is undefined was too long to be kept.
+   * told. Tokens are read once in a batch: `edit` may replace them while a stream goes on.
    */
-  #eventOf(line: Buffer | undefined): Made | undefined | null {
+  async #eventOf(
+    line: Buffer | undefined,
+    known: Map<unknown, Redact>,
+  ): Promise<Made | undefined | null> {
     try {
       const text = line?.toString('utf8').trim();
       if (text === '') return undefined;
       if (text === undefined) throw tooLong(LINE_MAX);
-      const event = clean(completeEvent(JSON.parse(text), this.#completion));
+      const parsed: unknown = JSON.parse(text);
+      const clean = isRecord(parsed) ? await this.#clean(parsed, known) : parsed;
+      const event = completeEvent(clean, this.#completion);
       const record = lineOf(event);
       if (Buffer.byteLength(record) > RECORD_MAX) throw tooLong(RECORD_MAX);
       return { event, record };
@@ -127,6 +160,10 @@ class EventInput {
       return null;
     }
   }
+}
+
+function isRecord(value: unknown): value is LogRecord {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
 /** Random bytes out of a supply: asking the kernel for each id would be half the work. */

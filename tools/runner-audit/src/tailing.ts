@@ -1,10 +1,14 @@
 /** The newest records of the log, and those that come after them. */
 import { closeSync, fstatSync, statSync } from 'node:fs';
 import { LINE_MAX, lineStart, linesBackward, logFiles, openLog } from '@runner/common/audit-scan';
+import { cleanRecord } from '@runner/common/cleaning';
 import type { Context } from '@runner/common/command';
 import { type LogRecord, readRecord } from '@runner/common/events';
 import { Failure, signalStatus } from '@runner/common/failure';
 import { readRange } from '@runner/common/files';
+import { redactor } from '@runner/common/secret';
+
+const redact = redactor();
 
 type TailContext = Pick<Context, 'io' | 'paths' | 'print' | 'note'>;
 
@@ -29,7 +33,7 @@ export async function printTail(
   // A line that is still being written belongs to what follows.
   const end = live !== undefined && follow ? lineStart(live, size) : size;
   const { records, unreadable } = newest(context, count, live, end);
-  for (const record of records) await context.print(record);
+  for (const record of records) await context.print(cleanRecord(record, redact));
   noteUnreadable(context, unreadable);
   if (follow) return followFrom(context, live, end);
   if (live !== undefined) closeSync(live);
@@ -119,7 +123,7 @@ async function printLines(context: TailContext, bytes: Buffer): Promise<Buffer> 
   let unreadable = 0;
   for (const line of bytes.subarray(0, Math.max(0, end)).toString('utf8').split('\n')) {
     const record = readRecord(line);
-    if (record) await context.print(record);
+    if (record) await context.print(cleanRecord(record, redact));
     else if (line !== '') unreadable += 1;
   }
   noteUnreadable(context, unreadable);

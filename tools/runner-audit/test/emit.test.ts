@@ -1,4 +1,5 @@
-import { existsSync, statSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { type RunOptions, run } from '@runner/testing/run';
 import { temporaryFolder, tree } from '@runner/testing/temp';
 import { test } from 'uvu';
@@ -93,6 +94,33 @@ test('a long error keeps its head and tail, and secrets of known shape do not en
   assert.match(error, /\nlast line$/);
   assert.ok(Buffer.byteLength(error) <= 65_536);
   assert.not.ok(logOf(root).includes(secret));
+});
+
+test('tokens of the server that no shape tells do not enter the log, nor does an older master key', async () => {
+  const root = newRoot();
+  const token = 'our-own-t0ken-of-shop';
+  const args = ['--repo', 'acme/shop', '--branch', 'main', '--token', '-'];
+  assert.is((await run('runner-add', args, { root, stdin: token })).status, 0);
+  const older = Buffer.alloc(32, 'k').toString('base64url');
+  appendFileSync(join(root, 'mkey'), `${older}\n`);
+  const [key = ''] = readFileSync(join(root, 'mkey'), 'utf8').split('\n');
+  const basic = Buffer.from(`x:${token}`).toString('base64');
+  const error = `git: ${token}\nbasic ${basic}\n${key} ${older}\n${'x'.repeat(30_000)}${token}`;
+  const option = ['DeployFailure', '--project', 'shop', '--version', `v1-${token}`, '--error', '-'];
+  const one = await emit(root, option, { stdin: error });
+  const given = record('v1', { cause: token, reason: `see ${older}`, more: [{ deep: token }] });
+  const unknown = record('v1', { project: 'blog', error: `${key} stays secret, a1b2c3d4e5f6 not` });
+  const stream = await emit(root, [], { stdin: `${line(given)}${line(unknown)}` });
+  assert.equal([one.status, one.stderr, stream.status, stream.stderr], [0, '', 0, '']);
+  const texts = one.stdout + stream.stdout + logOf(root);
+  for (const secret of [token, key, older, basic.slice(8)]) assert.not.ok(texts.includes(secret));
+  const [, second, third] = logOf(root)
+    .trimEnd()
+    .split('\n')
+    .map((each) => JSON.parse(each));
+  const gone = { cause: '[REDACTED]', reason: 'see [REDACTED]', more: [{ deep: '[REDACTED]' }] };
+  assert.equal(second, record('v1', gone));
+  assert.is(third.error, '[REDACTED] stays secret, a1b2c3d4e5f6 not');
 });
 
 test('lines of JSON on standard input are appended and echoed in their order', async () => {

@@ -52,6 +52,20 @@ test('with --json the records stand as in the log; YAML is a document each', asy
   );
 });
 
+test('what a foreign writer left of secrets is shown by neither tail nor list', async () => {
+  const secret = `ghp_${'a1B2'.repeat(9)}`;
+  const left = record(`v1-${secret}`, { error: `login ${secret}`, guards: [{ why: secret }] });
+  const root = rootWithLog(line(left));
+  for (const command of ['tail', 'list']) {
+    for (const args of [[], ['--json'], ['-o', 'yaml']]) {
+      const { status, stdout } = await run('runner-audit', [command, ...args], { root });
+      assert.is(status, 0);
+      assert.match(stdout, /\[REDACTED\]/);
+      assert.not.ok(stdout.includes(secret), `${command} ${args}`);
+    }
+  }
+});
+
 test('the newest ten are printed, or as many as -n says, oldest first', async () => {
   const all = Array.from({ length: 25 }, (_, index) => `v${index}`);
   const root = rootWithLog(lines(...all));

@@ -2,12 +2,12 @@
 import { requireApp } from '@runner/common/apps';
 import { appendWaiting } from '@runner/common/audit';
 import { logFiles, newestRecord } from '@runner/common/audit-scan';
+import { mayHoldToken, redactorFor } from '@runner/common/cleaning';
 import type { Context } from '@runner/common/command';
 import { textOf } from '@runner/common/events';
 import { isThere, namesIn } from '@runner/common/files';
 import { guardFailure, trippedGuards } from '@runner/common/guards';
 import { isAppName } from '@runner/common/names';
-import { redactor } from '@runner/common/secret';
 
 /** What `last-error` prints. */
 export interface LastError {
@@ -42,11 +42,14 @@ export async function findLastError(
   appendWaiting(paths);
   const record = await newestRecord(paths, 'DeployFailure', app);
   if (!record) return null;
+  const [version, error] = [textOf(record, 'version'), textOf(record, 'error')];
+  const may = mayHoldToken(version) || mayHoldToken(error);
+  const redact = await redactorFor(may, { paths, env: io.env }, app);
   return {
     app,
-    version: textOf(record, 'version'),
+    version: redact(version),
     timestamp: textOf(record, 'timestamp'),
-    error: redactor()(textOf(record, 'error')),
+    error: redact(error),
     event: 'DeployFailure',
   };
 }

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { run } from '@runner/testing/run';
-import { tree } from '@runner/testing/temp';
+import { temporaryFolder, tree } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { failure, logPath, logText, rootWith, writeLog } from './log.ts';
@@ -220,6 +220,30 @@ test('secrets that a record holds are redacted', async () => {
     }
     assert.is(stdout.split('[REDACTED]').length, 5, stdout);
   }
+});
+
+test("the app's own token and the master key are redacted, whatever they look like", async () => {
+  const root = join(temporaryFolder('debug'), 'root');
+  const token = 'our-own-t0ken-of-shop';
+  const args = ['--repo', 'acme/shop', '--branch', 'main', '--token', '-'];
+  assert.is((await run('runner-add', args, { root, stdin: token })).status, 0);
+  const [key = ''] = readFileSync(join(root, 'mkey'), 'utf8').split('\n');
+  const error = `git: ${token} is wrong\n${Buffer.from(token).toString('hex')}\n${key}`;
+  writeLog(root, logText([failure(`v1-${token}`, { error })]));
+  const { stdout, stderr } = await lastError(root, 'shop', '--json');
+  assert.is(stderr, '');
+  const { version, error: shown } = JSON.parse(stdout);
+  assert.equal(
+    [version, shown],
+    ['v1-[REDACTED]', 'git: [REDACTED] is wrong\n[REDACTED]\n[REDACTED]'],
+  );
+  const log = `Error: ${token} and ${key}\n`;
+  const extract = await run('runner-debug', ['extract', '--app', 'shop'], { root, stdin: log });
+  assert.is(extract.stdout, 'Error: [REDACTED] and [REDACTED]\n');
+  // Without its key a token cannot be known; the failure is told all the same.
+  rmSync(join(root, 'mkey'));
+  const without = await lastError(root, 'shop', '--json');
+  assert.equal([without.status, JSON.parse(without.stdout).error], [0, error]);
 });
 
 test('what a record holds cannot drive the terminal, and JSON loses nothing of it', async () => {

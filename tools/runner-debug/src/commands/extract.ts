@@ -55,10 +55,11 @@ export const extract = command({
     setFlagsFromString('--max-semi-space-size=1');
     setFlagsFromString('--semi-space-growth-factor=1');
     const { createExtractor } = await import('@runner/common/error-extract');
-    const { redactor } = await import('@runner/common/secret');
-    const redact = redactor();
+    const { app } = options;
+    const { redactorFor } = await import('@runner/common/cleaning');
+    const redact = await redactorFor(app !== undefined, { paths, env: io.env }, app);
     const { baselineFor } = await import('../good-log.ts');
-    const baseline = baselineFor(paths, options.baseline, options.app, redact);
+    const baseline = baselineFor(paths, options.baseline, app, redact);
     const { step, command: title } = options;
     const extractor = createExtractor({
       max,

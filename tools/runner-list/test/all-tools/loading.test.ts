@@ -131,6 +131,20 @@ test('what bypasses the guards is loaded for that alone', async () => {
   assert.equal([status, names], [0, ['main.cjs', 'bypass.cjs']]);
 });
 
+test('the keys are loaded for a failure whose text may hold a token, and for no other', async () => {
+  const root = await madeRoot();
+  for (const [error, builtins] of [
+    ['build: `npm run build` ended with status 1\nat src/index.ts:12 (a1b2c3d4e5f6)', []],
+    ['login with another-token-77 failed', ['crypto']],
+  ] as const) {
+    const record = { event: 'DeployFailure', app: 'shop', version: 'a1b2c3d4e5f6', error };
+    writeFileSync(join(root, 'logs/deploy-events.jsonl'), `${JSON.stringify(record)}\n`);
+    const loaded = await loadedBy('runner-debug', ['last-error', 'shop'], root);
+    assert.equal(loaded.builtins, builtins);
+    assert.is(loaded.files.length, builtins.length + 1);
+  }
+});
+
 test('YAML and colours are loaded when they are asked for', async () => {
   const root = await madeRoot();
   const yaml = await loadedBy('runner-list', ['-o', 'yaml'], root);

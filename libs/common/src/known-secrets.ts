@@ -1,0 +1,18 @@
+/** Cleaning text of the secrets of this server: an app's token and the master keys. */
+import { openToken } from './app-token.ts';
+import type { Place, Redact } from './cleaning.ts';
+import { Failure } from './failure.ts';
+import { keyLines } from './key-file.ts';
+import { redactor, type Secret } from './secret.ts';
+
+/** Knows what can be read: an app that is not registered, or a lost key, leaves the rest. */
+export function knownRedactor({ paths, env }: Place, app: unknown): Redact {
+  const keys = keyLines(paths, env);
+  let token: Secret | undefined;
+  try {
+    token = typeof app === 'string' ? openToken(paths, env, app) : undefined;
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+  }
+  return redactor(token ? [token, ...keys] : keys);
+}
