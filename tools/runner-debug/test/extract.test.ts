@@ -68,6 +68,38 @@ test('a silent log is told by its step, command and exit status', async () => {
   assert.is(await told('all is well\n', '--status', '0'), 'all is well\n');
 });
 
+test('of a log that names no error its last rare lines are shown, in their order', async () => {
+  const steps = Array.from({ length: 400 }, (_, index) => `INFO step ${index + 1}\n`);
+  const found = async (log: string) => {
+    const { text, lines } = JSON.parse((await extract(log, ['--json'])).stdout);
+    return [text, lines];
+  };
+  const last = ['397', '398', '399', '400'];
+  assert.equal(await found(steps.join('')), [
+    last.map((number) => `INFO step ${number}`).join('\n'),
+    last.map(Number),
+  ]);
+  const rare = [
+    'the depot is in Ulm\n',
+    ...steps,
+    'lorry 7 is at the store\n',
+    'the store hung up on us\n',
+  ];
+  assert.equal(await found(rare.join('')), [
+    'the depot is in Ulm\nlorry 7 is at the store\nthe store hung up on us',
+    [1, 402, 403],
+  ]);
+});
+
+test('one character after the label is an error as well as a word is', async () => {
+  for (const word of ['x', '7', 'boom']) {
+    const { stdout } = await extract(`error: ${word}\n`, ['--json']);
+    const { text, class: kind, rule } = JSON.parse(stdout);
+    assert.equal([text, kind, rule], [`error: ${word}`, 'error', 'labelled']);
+  }
+  assert.is(JSON.parse((await extract('error: {\n', ['--json'])).stdout).class, 'silent');
+});
+
 test('secrets are redacted, and what drives a terminal is gone', async () => {
   const log = `\u001b[31mError: login at https://bob:hunter2pass@git.example.org failed\u001b[0m\u202e\u0007\n`;
   const { stdout } = await extract(log, ['--command', 'x']);

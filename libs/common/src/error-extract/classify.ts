@@ -49,7 +49,9 @@ export function classify(trimmed: string, gated = true): Match | null {
     if (rule.use === 'wrapper' && marks.saysNone(text)) return null;
     return { rule, score: weigh(rule, severity, quiet, text) };
   }
-  if (severity === 'error' && message.length > 1 && !quiet) {
+  // One sign of punctuation is what is left of a brace or a rule.
+  const tells = message.length > 1 || /[\p{L}\p{N}]/u.test(message);
+  if (severity === 'error' && tells && !quiet) {
     return { rule: LABELLED, score: marks.isHarmless(text) ? 45 : 70 };
   }
   return null;

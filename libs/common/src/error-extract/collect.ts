@@ -19,6 +19,8 @@ import { createShortlist } from './shortlist.ts';
 /** Lines kept for a log in which no rule matches: those whose shape had been rare until then. */
 const RARE_KEPT = 60;
 const RARE_SHAPE = 2;
+/** Lines kept for a log in which no line is rare: its last ones. */
+const LAST_KEPT = 4;
 /** What a test runner captured counts this much less, and what was drawn over must be this sure. */
 const CAPTURED = 40;
 const SURE = 80;
@@ -38,8 +40,8 @@ export interface Collected {
   readonly counts: ShapeCounts;
   /** How often the shapes of candidates were seen. */
   readonly repeats: ShapeCounts;
-  /** The last line that is not blank. */
-  readonly lastRow: Row | null;
+  /** The last lines that are not blank, the very last one at the end. */
+  readonly lastRows: readonly Row[];
 }
 
 /** Takes the lines of a log in their order. */
@@ -57,7 +59,8 @@ export function createCollector(): Collector {
   const counts = createShapeCounts();
   const shortlist = createShortlist();
   let rare: { row: Row; aftermath: boolean }[] = [];
-  let lastRow: Row | null = null;
+  let bare: Row | null = null;
+  const lastRows: Row[] = [];
   let epoch = 0;
   let aftermath = false;
 
@@ -124,7 +127,7 @@ export function createCollector(): Collector {
         if (!overwritten) lane.gap = true;
         if (lane.captured?.toBlank === true) lane.captured = null;
         // A log of nothing but speakers still has something to show.
-        if (text.trim() !== '') lastRow ??= bareRow(text, line);
+        if (text.trim() !== '') bare ??= bareRow(text, line);
         return;
       }
       const indent = inner.length - inner.trimStart().length;
@@ -136,7 +139,8 @@ export function createCollector(): Collector {
         return;
       }
       lane.gap = false;
-      lastRow = row;
+      lastRows.push(row);
+      if (lastRows.length > LAST_KEPT) lastRows.shift();
       const kind = kindOf(row);
       if (kind.aftermath) aftermath = true;
       if (kind.step) epoch += 1;
@@ -158,7 +162,7 @@ export function createCollector(): Collector {
       rare: rare.slice(-RARE_KEPT).map((one) => ({ ...one, row: keep(one.row) })),
       counts,
       repeats: shortlist.repeats,
-      lastRow: lastRow === null ? null : keep(lastRow),
+      lastRows: (lastRows.length === 0 && bare !== null ? [bare] : lastRows).map(keep),
     }),
   };
 }

@@ -17,8 +17,9 @@ const ROOM = 0.5;
 const RARE = 2;
 
 /**
- * The last rare and meaningful lines before any clean-up, the very last one first, because a program
- * that gives up says so at its end. `wrapper` is the line that only passes the failure on.
+ * The last rare and meaningful lines before any clean-up, in the log's order; where there is room for
+ * few, the very last one, because a program that gives up says so at its end. `wrapper` is the line
+ * that only passes the failure on.
  */
 export function lastWords(
   collected: Collected,
@@ -29,7 +30,8 @@ export function lastWords(
 ): Composed {
   const [first, ...others] = lastRows(collected, wrapper?.candidate.row, baseline);
   const passing = wrapper === undefined ? [] : [wrapper.candidate.row];
-  const rows = [...(first === undefined ? [] : [first]), ...passing, ...others];
+  const telling = wrapper === undefined ? others.filter((row) => !isDoing(row.trimmed)) : others;
+  const rows = [...(first === undefined ? [] : [first]), ...passing, ...telling];
   const kept: { row: Row; text: string }[] = [];
   let used = 0;
   for (const row of rows) {
@@ -38,14 +40,30 @@ export function lastWords(
     if (kept.length > 0 && (kept.length === SHOWN || used > max * ROOM)) break;
     kept.push({ row, text });
   }
-  const [head, ...rest] = kept;
-  const ordered =
-    head === undefined ? [] : [head, ...rest.toSorted((a, b) => a.row.line - b.row.line)];
+  const ascending = kept.toSorted((a, b) => a.row.line - b.row.line);
+  const [head] = kept;
+  const shown =
+    wrapper === undefined || head === undefined
+      ? ascending
+      : [head, ...ascending.filter((each) => each !== head)];
   return {
-    text: ordered.map(({ text }) => text).join('\n'),
-    lines: kept.map(({ row }) => row.line).toSorted((a, b) => a - b),
+    text: shown.map(({ text }) => text).join('\n'),
+    lines: ascending.map(({ row }) => row.line),
   };
 }
+
+/** Whether a line only tells what is being done: of no use above the one that came last. */
+function isDoing(trimmed: string): boolean {
+  return (
+    marks.isProgress(trimmed) ||
+    marks.isStep(trimmed) ||
+    marks.isAdvice(trimmed) ||
+    DOING.test(trimmed)
+  );
+}
+
+/** A number of steps, one word, a verb's form in -ing, or dots behind. */
+const DOING = /^\[\d+\/\d+\] |^\S+$|^\p{L}{2,20}ing\b|(?:\.{3}|…)$/u;
 
 /** Whether the log has a rare line that tells something and that good builds do not print. */
 export function hasNews(
@@ -56,13 +74,16 @@ export function hasNews(
   return worthwhile(collected, wrapper?.candidate.row, baseline).worth.length > 0;
 }
 
-/** The rows that may tell something, the last one first. */
+/**
+ * The rows that may tell something, the last one first: without a meaningful one those that are only
+ * rare, and in a log whose lines are all of few kinds its last ones.
+ */
 function lastRows(collected: Collected, wrapper: Row | undefined, baseline: Baseline): Row[] {
   const { pool, worth } = worthwhile(collected, wrapper, baseline);
-  const { lastRow } = collected;
-  const rows = worth.length > 0 || wrapper !== undefined ? worth : pool;
-  if (rows.length === 0 && wrapper === undefined && lastRow !== null) return [lastRow];
-  return rows.toReversed();
+  if (worth.length > 0 || wrapper !== undefined) return worth.toReversed();
+  const { counts, lastRows: ends } = collected;
+  const rare = pool.filter(({ key }) => counts.of(key) <= RARE);
+  return (rare.length > 0 ? rare : ends).toReversed();
 }
 
 /** Rare rows before any clean-up, and those among them that tell something new. */
