@@ -5,7 +5,7 @@ import { cleanRecord } from '@runner/common/cleaning';
 import type { Context } from '@runner/common/command';
 import { type LogRecord, readRecord } from '@runner/common/events';
 import { Failure, signalStatus } from '@runner/common/failure';
-import { readRange } from '@runner/common/files';
+import { isThere, readRange } from '@runner/common/files';
 import { redactor } from '@runner/common/secret';
 
 const redact = redactor();
@@ -96,8 +96,15 @@ async function followFrom(
       continue;
     }
     if (fd !== undefined && replaced && leaving) {
-      closeSync(fd);
-      fd = undefined;
+      const next = openNext(fd, paths);
+      if (next !== undefined) {
+        closeSync(fd);
+        fd = next;
+        position = 0;
+        part = NOTHING;
+        leaving = false;
+        continue;
+      }
     }
     // A writer that opened the file before it was renamed has one more round to finish.
     leaving = fd !== undefined && replaced && !leaving;
@@ -130,6 +137,29 @@ async function printLines(context: TailContext, bytes: Buffer): Promise<Buffer> 
   const part = bytes.subarray(end + 1);
   // A line that long is no record, and one character of it is enough to tell so.
   return Buffer.from(part.subarray(0, part.length > LINE_MAX ? 1 : undefined));
+}
+
+/**
+ * Opens the file that came after one that was rotated: the live log, or what has been rotated since as
+ * well. Undefined when it cannot be told now: a rotation is going on.
+ */
+function openNext(fd: number, paths: Context['paths']): number | undefined {
+  const files = logFiles(paths);
+  const own = files.findIndex((path) => !isReplaced(fd, path) && isThere(path));
+  // Compressed meanwhile, or deleted: nothing was written to it since, but to those after it.
+  const { mtimeMs: since } = fstatSync(fd);
+  const newer = (path: string) => !path.endsWith('.gz') && mtimeOf(path) > since;
+  const next = own === -1 ? (files.findLast(newer) ?? paths.auditLog) : files[own - 1];
+  const opened = next === undefined ? undefined : openLog(next);
+  const path = files[own];
+  if (opened === undefined || path === undefined || (isThere(path) && !isReplaced(fd, path)))
+    return opened;
+  closeSync(opened);
+  return undefined;
+}
+
+function mtimeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
 function isReplaced(fd: number, path: string): boolean {

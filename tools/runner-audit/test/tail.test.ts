@@ -1,4 +1,11 @@
-import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { setTimeout as after } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { type Running, run, shell, start } from '@runner/testing/run';
@@ -238,6 +245,33 @@ test('-f goes on through rotation by renaming, and loses nothing', async () => {
   appendFileSync(logPath(root), lines('v5'));
   assert.is(await next(), 'v5');
   await interrupted(running);
+});
+
+test('-f loses nothing when the log is rotated several times between two looks at it', async () => {
+  const root = rootWithLog(lines('v1'));
+  const log = logPath(root);
+  const { running, next } = follow(root);
+  assert.is(await next(), 'v1');
+  appendFileSync(log, lines('v2'));
+  renameSync(log, `${log}.1`);
+  writeFileSync(log, lines('v3'));
+  for (const version of ['v4', 'v5']) {
+    if (existsSync(`${log}.2`)) renameSync(`${log}.2`, `${log}.3`);
+    renameSync(`${log}.1`, `${log}.2`);
+    renameSync(log, `${log}.1`);
+    writeFileSync(log, lines(version));
+  }
+  for (const version of ['v2', 'v3', 'v4', 'v5']) assert.is(await next(), version);
+  // The one that is open is compressed by the second rotation, as the snippet that ships does.
+  appendFileSync(log, lines('v6'));
+  assert.is(await next(), 'v6');
+  for (const suffix of ['.1', '.2', '.3']) rmSync(log + suffix);
+  writeFileSync(`${log}.2.gz`, gzipSync(readFileSync(log)));
+  rmSync(log);
+  writeFileSync(`${log}.1`, lines('v7'));
+  writeFileSync(log, lines('v8'));
+  for (const version of ['v7', 'v8']) assert.is(await next(), version);
+  assert.is(await interrupted(running), '');
 });
 
 test('-f begins anew when the log was emptied', async () => {
