@@ -198,6 +198,7 @@ export function findApp(paths: Paths, name: string): AppState | undefined {
 export function requireApp(paths: Paths, name: string): AppState {
   const app = isAppName(name) ? findApp(paths, name) : undefined;
   if (app) return app;
+  if (name === '') throw new Failure('app_not_found', 'the name of the app is empty');
   const shown = name.length > 80 ? `${name.slice(0, 77)}…` : name;
   throw new Failure('app_not_found', `no app called '${shown}' is registered on this server`);
 }

@@ -4,7 +4,7 @@
  */
 import { closeSync, constants, createReadStream, fstatSync, openSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { kindOf, type LogRecord, projectOf, readRecord } from './events.ts';
+import { kindOf, type LogRecord, projectOf, readRecord, textOf } from './events.ts';
 import { Failure, systemCode, systemFailure } from './failure.ts';
 import { namesIn, readIfThere, readRange } from './files.ts';
 import type { Paths } from './paths.ts';
@@ -132,37 +132,64 @@ interface Wanted {
   readonly accept: (record: LogRecord) => boolean;
 }
 
-/** The newest wanted record of a file. */
-async function newestIn(path: string, wanted: Wanted): Promise<LogRecord | undefined> {
+/** Of two records the younger one: that which stands later, unless their times tell otherwise. */
+function younger(
+  later: LogRecord | undefined,
+  earlier: LogRecord | undefined,
+): LogRecord | undefined {
+  if (later === undefined || earlier === undefined) return later ?? earlier;
+  const time = (record: LogRecord) =>
+    Date.parse(textOf(record, 'timestamp')) || Number.NEGATIVE_INFINITY;
+  return time(earlier) > time(later) ? earlier : later;
+}
+
+/** Whether a record was appended when it happened: nothing before it in the log is younger then. */
+function inTime(record: LogRecord): boolean {
+  return record.late !== true;
+}
+
+/** The newest wanted record of a file, and whether none before it can be younger. */
+interface Newest {
+  readonly record: LogRecord | undefined;
+  readonly certain: boolean;
+}
+
+async function newestIn(path: string, wanted: Wanted): Promise<Newest> {
   if (path.endsWith('.gz')) return newestInGzip(path, wanted);
   const fd = openLog(path);
-  if (fd === undefined) return undefined;
+  let newest: LogRecord | undefined;
+  if (fd === undefined) return { record: newest, certain: false };
   try {
     for (const line of linesBackward(fd, wanted.app, undefined, wanted.kind)) {
       const record = readRecord(line);
-      if (record && wanted.accept(record)) return record;
+      if (!record || !wanted.accept(record)) continue;
+      newest = younger(newest, record);
+      if (inTime(record)) return { record: newest, certain: true };
     }
-    return undefined;
+    return { record: newest, certain: false };
   } finally {
     closeSync(fd);
   }
 }
 
-async function newestInGzip(path: string, wanted: Wanted): Promise<LogRecord | undefined> {
+async function newestInGzip(path: string, wanted: Wanted): Promise<Newest> {
   let newest: LogRecord | undefined;
+  let certain = false;
   try {
     for await (const line of gzipLines(path)) {
       // Cheaper than parsing every line.
       if (!line.includes(wanted.app) || !line.includes(wanted.kind)) continue;
       const record = readRecord(line);
-      if (record && wanted.accept(record)) newest = record;
+      if (!record || !wanted.accept(record)) continue;
+      newest = inTime(record) ? record : younger(record, newest);
+      certain ||= inTime(record);
     }
   } catch (error) {
     // A damaged rotated file ends here: what was read before counts.
     if (!systemCode(error)?.startsWith('Z_'))
       throw systemFailure(error, `read ${path}`, 'file_unreadable');
   }
-  return newest;
+  return { record: newest, certain };
 }
 
 /** Lines of a compressed file, first to last; one that is too long is passed over. */
@@ -192,8 +219,9 @@ export async function* gzipLines(path: string): AsyncGenerator<Buffer> {
 }
 
 /**
- * The newest record of one kind of one app: the live log first, then the rotated files. Throws
- * `log_not_found` when there is no file at all.
+ * The newest record of one kind of one app: the live log first, then the rotated files. One that was
+ * appended late is compared with those before it, in its file and the next one, up to one that was not.
+ * Throws `log_not_found` when there is no file at all.
  */
 export async function newestRecord(
   paths: Paths,
@@ -210,11 +238,13 @@ export async function newestRecord(
     kind: Buffer.from(JSON.stringify(kind)),
     accept: (record) => kindOf(record) === kind && projectOf(record) === app,
   };
+  let late: LogRecord | undefined;
   for (const path of files) {
-    const found = await newestIn(path, wanted);
-    if (found) return found;
+    const { record, certain } = await newestIn(path, wanted);
+    if (certain || late !== undefined) return younger(late, record);
+    late = record;
   }
-  return undefined;
+  return late;
 }
 
 /**

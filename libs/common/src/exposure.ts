@@ -1,5 +1,6 @@
-/** Secrets in config.yml that lie open to others. */
+/** Secrets in config.yml and the registry that lie open to others. */
 import { lstatSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { readIfThere } from './files.ts';
 import type { Paths } from './paths.ts';
 
@@ -14,6 +15,25 @@ export function isConfigExposed(paths: Paths): boolean {
     return open && SECRETS.test(readIfThere(paths.config, 65_536)?.toString('utf8') ?? '');
   } catch {
     // Missing or unreadable: whoever needs it says so.
+    return false;
+  }
+}
+
+/** A sealed token in a state file. */
+const SEALED = /"repohost_token"\s*:\s*"[^"]/;
+/** A state file is some kilobytes. */
+const STATE_MAX = 1_048_576;
+
+/**
+ * Whether others may read a state file, and it holds a token: sealed, but whoever gets hold of a master
+ * key later can open a copy. A folder that they cannot enter keeps it from them.
+ */
+export function isStateExposed(path: string): boolean {
+  try {
+    // Who may read the file, as those who have to enter its folder for it.
+    const readers = (lstatSync(path).mode >> 2) & lstatSync(dirname(path)).mode & 0o011;
+    return readers !== 0 && SEALED.test(readIfThere(path, STATE_MAX)?.toString('latin1') ?? '');
+  } catch {
     return false;
   }
 }

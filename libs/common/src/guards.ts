@@ -5,8 +5,8 @@
  * others own in it is refused by its owner.
  */
 import { lstatSync, realpathSync, type Stats } from 'node:fs';
-import { isAbsolute, resolve } from 'node:path';
-import { isConfigExposed } from './exposure.ts';
+import { dirname, isAbsolute, resolve } from 'node:path';
+import { isConfigExposed, isStateExposed } from './exposure.ts';
 import { Failure } from './failure.ts';
 import { credentialFile, isKeyExposed, mkeyFile } from './key-file.ts';
 import type { Paths } from './paths.ts';
@@ -84,7 +84,9 @@ export function trippedGuards(paths: Paths, files: readonly string[], asker: Ask
     const exposed =
       path === mkey
         ? isKeyExposed(path, asker.env)
-        : path === paths.config && isConfigExposed(paths);
+        : path === paths.config
+          ? isConfigExposed(paths)
+          : dirname(path) === paths.stateDir && isStateExposed(path);
     if (exposed) trip('readable', 'holds secrets that others may read', (at) => `chmod 600 ${at}`);
   }
   return tripped;

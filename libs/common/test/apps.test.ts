@@ -109,13 +109,17 @@ test('an app is registered once', () => {
 
 test('an unknown app is app_not_found, also when its name is no name', () => {
   const paths = freshRoot();
-  for (const name of ['blog', '', '../state/x', '__proto__', 'registry', 'x'.repeat(300)]) {
+  for (const name of ['blog', '../state/x', '__proto__', 'registry', 'x'.repeat(300)]) {
     const shown = name.length > 80 ? `${name.slice(0, 77)}…` : name;
     assert.is(
       told(() => requireApp(paths, name)),
       `app_not_found: no app called '${shown}' is registered on this server`,
     );
   }
+  assert.is(
+    told(() => requireApp(paths, '')),
+    'app_not_found: the name of the app is empty',
+  );
   assert.match(
     told(() => findApp(paths, '../x')),
     /^name_invalid: /,

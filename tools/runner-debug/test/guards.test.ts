@@ -4,6 +4,7 @@ import {
   chownSync,
   linkSync,
   mkdirSync,
+  readFileSync,
   realpathSync,
   renameSync,
   symlinkSync,
@@ -46,6 +47,15 @@ const open = (path: string, mode: number) => (root: string) => {
 const owned = (path: string) => (root: string) => {
   chownSync(join(root, path), STRANGER, STRANGER);
   return join(root, path).replace(/\/$/, '');
+};
+/** Gives the app a sealed token, and its folder and file these modes. */
+const withToken = (folder: number, file: number) => (root: string) => {
+  const path = join(root, 'state/shop.json');
+  const state = JSON.parse(readFileSync(path, 'utf8'));
+  writeFileSync(path, JSON.stringify({ ...state, state: { repohost_token: 'eyJ.a.b.c.d' } }));
+  chmodSync(path, file);
+  chmodSync(dirname(path), folder);
+  return path;
 };
 const linked = (path: string) => (root: string) => {
   linkSync(join(root, path), join(root, 'other-name'));
@@ -118,6 +128,8 @@ const SPOILT: readonly Spoilt[] = [
       return open('config.yml', 0o644)(root);
     },
   },
+  { what: 'a sealed token that all may read', ...READABLE, spoil: withToken(0o755, 0o604) },
+  { what: 'a sealed token that the group may read', ...READABLE, spoil: withToken(0o750, 0o640) },
   { what: 'a log with a second name', ...HARD_LINK, spoil: linked(LOG) },
   { what: 'a state with a second name', ...HARD_LINK, spoil: linked('state/shop.json') },
   { what: 'a key with a second name', ...HARD_LINK, spoil: linked('mkey') },
@@ -227,6 +239,15 @@ test('what holds no secret may be read, and a folder such as /tmp may be above t
     chmodSync(join(root, 'config.yml'), 0o644);
     chmodSync(logPath(root), 0o644);
     assert.equal([text, (await lastError(root)).stderr], [text, '']);
+  }
+  for (const [folder, file] of [
+    [0o700, 0o644],
+    [0o710, 0o604],
+    [0o755, 0o600],
+  ] as const) {
+    const kept = goodRoot();
+    withToken(folder, file)(kept);
+    assert.is((await lastError(kept)).stderr, '', `${folder.toString(8)} ${file.toString(8)}`);
   }
   const above = temporaryFolder('guards');
   chmodSync(above, 0o1777);

@@ -88,6 +88,7 @@ test('an app that is not registered is told before a log that is missing', async
   for (const [app, code, message] of [
     ['nope', 'app_not_found', "no app called 'nope' is registered on this server"],
     ['../shop', 'app_not_found', "no app called '../shop' is registered on this server"],
+    ['', 'app_not_found', 'the name of the app is empty'],
     ['__proto__', 'app_not_found', "no app called '__proto__' is registered on this server"],
     ['shop', 'log_not_found', `there is no audit log yet: ${logPath(root)}`],
   ] as const) {
@@ -108,6 +109,25 @@ test('the newest failure counts, whatever came after it', async () => {
     ...others.map((event_type) => failure('v3', { event_type })),
   );
   assert.is(await found(root), 'v2');
+});
+
+test('a failure that was appended late is not taken for the newest when a later one stands before it', async () => {
+  const at = (minute: number, more = {}) =>
+    failure(`v${minute}`, { timestamp: `2026-05-04T09:0${minute}:00.000Z`, ...more });
+  const late = { late: true };
+  assert.is(await found(rootWithLog(at(3), at(1, late), at(2, late))), 'v3');
+  assert.is(await found(rootWithLog(at(1), at(3, late), at(2, late))), 'v3');
+  assert.is(await found(rootWithLog(at(9), at(1), at(2, late))), 'v2');
+  assert.is(await found(rootWithLog(at(2, late), at(1, late))), 'v2');
+  const timeless = failure('v0', { timestamp: 'soon', late: true });
+  assert.is(await found(rootWithLog(at(1), timeless)), 'v1');
+  // A rotation may have come between.
+  const root = rootWithLog(at(1, late));
+  writeLog(root, logText([at(4), at(2, late)]), '.1');
+  assert.is(await found(root), 'v4');
+  rmSync(`${logPath(root)}.1`);
+  writeLog(root, gzipSync(logText([at(9, late), at(4), at(2, late), at(5, late)])), '.1.gz');
+  assert.is(await found(root), 'v5');
 });
 
 test('apps whose names begin alike are not mixed up', async () => {
@@ -284,6 +304,7 @@ test('nothing is written, and a file that may not be written is enough', async (
 
 for (const [args, sentence] of [
   [[], 'the following required arguments were not provided: <APP>'],
+  [['shop', '--root', ''], "a value is required for '--root <DIR>' but none was supplied"],
   [['shop', 'api'], "unexpected argument 'api' found"],
   [
     ['shop', '-o', 'xml'],
