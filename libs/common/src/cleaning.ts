@@ -2,16 +2,8 @@
  * Cleaning records and texts of secrets. The token of an app and the master keys are looked up only
  * for text that may hold one: to open a token takes node:crypto, which an ordinary error does without.
  */
-import type { Paths } from './paths.ts';
+import type { Place, Redact } from './known-secrets.ts';
 import { redactor } from './secret.ts';
-
-export type Redact = (text: string) => string;
-
-/** Where the keys are: the root and the environment. */
-export interface Place {
-  readonly paths: Paths;
-  readonly env: Readonly<Record<string, string | undefined>>;
-}
 
 /** Fields of a record whose values are names, times and numbers: they are left as they are. */
 const NAMES = new Set([

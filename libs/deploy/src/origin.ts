@@ -2,9 +2,9 @@
 import { openToken } from '@runner/common/app-token';
 import type { AppState } from '@runner/common/apps';
 import { readConfig } from '@runner/common/config';
-import { Failure } from '@runner/common/failure';
 import type { Io } from '@runner/common/io';
 import { keyLines } from '@runner/common/key-file';
+import { knownRedactor } from '@runner/common/known-secrets';
 import type { Paths } from '@runner/common/paths';
 import { redactor } from '@runner/common/secret';
 import { chatSecretsOf, codeHostOf } from '@runner/common/settings';
@@ -42,18 +42,12 @@ export function sourceOf(
 }
 
 /**
- * What cleans text of an app's secrets for work that needs no token, and is done also when the token
- * cannot be opened: then only secrets that their shape tells are known.
+ * What cleans text of an app's token and the master keys for work that needs no token, and is done also
+ * when the token cannot be opened: then it is told by its shape alone.
  */
 export function redactorOf(
   { io, paths }: Pick<SourceRequest, 'io' | 'paths'>,
   app: string,
 ): (text: string) => string {
-  try {
-    const token = openToken(paths, io.env, app);
-    return redactor(token ? [token] : []);
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    return redactor();
-  }
+  return knownRedactor({ paths, env: io.env }, app);
 }

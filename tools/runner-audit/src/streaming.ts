@@ -1,12 +1,6 @@
 /** Events from standard input, one JSON object a line: checked, appended in batches, echoed. */
 import { appendKept, appendLines, lineOf } from '@runner/common/audit';
-import {
-  cleanRecord,
-  type Place,
-  type Redact,
-  recordMayHoldToken,
-  redactorFor,
-} from '@runner/common/cleaning';
+import { cleanRecord, recordMayHoldToken, redactorFor } from '@runner/common/cleaning';
 import {
   type Completion,
   completeEvent,
@@ -15,6 +9,7 @@ import {
   projectOf,
 } from '@runner/common/events';
 import { Failure, usage } from '@runner/common/failure';
+import type { Place, Redact } from '@runner/common/known-secrets';
 import { redactor } from '@runner/common/secret';
 import { type EmitContext, FIELDS } from './emitting.ts';
 import { readyReader } from './ready-input.ts';
