@@ -107,10 +107,26 @@ function withCurrent(
   const instances = { ...app.instances };
   for (const name of names) {
     const before = app.instances[name];
-    const previous = [...(before?.current ? [before.current] : []), ...(before?.previous ?? [])];
-    instances[name] = { ...before, current: deployed, previous: previous.slice(0, keep - 1) };
+    const kept = otherCommits([before?.current, ...(before?.previous ?? [])], deployed.commit);
+    instances[name] = { ...before, current: deployed, previous: kept.slice(0, keep - 1) };
   }
   return instances;
+}
+
+/**
+ * The first version of each commit but this one: a commit that is deployed once more replaces itself,
+ * so that going back always leads to another one.
+ */
+function otherCommits(
+  versions: readonly (Deployed | null | undefined)[],
+  commit: string,
+): Deployed[] {
+  const seen = new Set([commit]);
+  return versions.filter((each): each is Deployed => {
+    if (!each || seen.has(each.commit)) return false;
+    seen.add(each.commit);
+    return true;
+  });
 }
 
 /** Where and why a deploy failed, and what was done about it. */

@@ -33,7 +33,7 @@ export function waysOf(paths: Paths, app: AppState, { instance, to }: Wish): [Wa
     .map(([name, { current, previous }]) => {
       const wanted =
         to === undefined
-          ? previous[0]
+          ? previous.find((each) => each.commit !== current?.commit)
           : previous.find((each) => each.version === to || each.release === to);
       return { name, from: current as Deployed, to: wanted };
     });

@@ -1,5 +1,6 @@
-import { rmSync } from 'node:fs';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Deployed } from '@runner/common/apps';
 import { type Ended, run, start } from '@runner/testing/run';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -51,6 +52,34 @@ test('going back again reaches the one before that, and --to can go forward', as
   assert.is(forward.status, 0, forward.stderr);
   assert.is(await world.page(), 'v3');
   assert.is(world.state().held, null);
+});
+
+test('a commit that is deployed again replaces itself: going back leads to another commit', async ({
+  world,
+}) => {
+  await deployAll(world, 'v1', 'v2');
+  for (const _ of [1, 2]) assert.is((await world.deploy()).status, 0);
+  const { default: kept } = world.state().instances as Record<string, { previous: Deployed[] }>;
+  assert.equal(
+    kept?.previous.map(({ version }) => version),
+    ['v1'],
+  );
+  assert.is(readdirSync(join(world.root, 'apps/shop/releases')).length, 2);
+  const done = await rollback(world);
+  assert.match(done.stdout, /^Rolled back shop from v2 to v1 \[/, done.stderr);
+  assert.is(await world.page(), 'v1');
+});
+
+test('what an older runner kept of one commit twice is passed over', async ({ world }) => {
+  await deployAll(world, 'v1', 'v2');
+  const state = world.state() as {
+    instances: { default: { current: Deployed; previous: Deployed[] } };
+  };
+  const { current, previous } = state.instances.default;
+  previous.unshift({ ...current, release: `${current.release}-twin` });
+  writeFileSync(join(world.root, 'state/shop.json'), JSON.stringify(state), { mode: 0o600 });
+  const done = await rollback(world);
+  assert.match(done.stdout, /^Rolled back shop from v2 to v1 \[/, done.stderr);
 });
 
 test('with no earlier version, or an unknown one, nothing is touched', async ({ world }) => {
