@@ -12,6 +12,7 @@ export const layersOfCommon = [
   'harmless',
   'prompt',
   'files',
+  'process-identity',
   'lock',
   'paths',
   'exposure',

@@ -1,8 +1,22 @@
 /** What is told about an app: everything in its state but the sealed token. */
-import { existsSync, readFileSync } from 'node:fs';
-import type { AppState, Deployed, Deploying, LastFailure } from './apps.ts';
+import { existsSync } from 'node:fs';
+import type { AppState, Deployed, Deploying, InstanceState, LastFailure } from './apps.ts';
 import { liveHolder } from './lock.ts';
 import type { Paths } from './paths.ts';
+import { bootId, isRunning } from './process-identity.ts';
+
+/** One instance of an app. */
+export interface InstanceSummary {
+  instance: string;
+  current: Deployed | null;
+  /** Since when `current` is active; null when nothing is. */
+  active_since: string | null;
+  /** Whether its process lives; null when it is not the runner's own (`start.type: process`). */
+  running: boolean | null;
+  /** Since when and why nothing could be started any more. */
+  broken: { since: string; reason: string } | null;
+  previous: Deployed[];
+}
 
 /** One app in `runner list` and `runner status`. */
 export interface AppSummary {
@@ -13,7 +27,7 @@ export interface AppSummary {
   token: boolean;
   /** One word, see `StateWord`; what `list` shows. */
   state: StateWord;
-  instances: { instance: string; current: Deployed | null; previous: Deployed[] }[];
+  instances: InstanceSummary[];
   failures: AppState['failures'];
   last_failure: LastFailure | null;
   /** Failures of one commit after which automatic deploys of it stop. */
@@ -31,15 +45,29 @@ export interface AppSummary {
 
 /**
  * `deploying`: a deploy is under way; `interrupted`: its process died, the next command cleans up;
+ * `broken`: a version failed, and the one before could not be started either;
+ * `down`: the process of an instance has ended;
  * `blocked`: the newest commit failed too often;
  * `held`: its newest commit was rolled back by hand; `failing`: its last deploy failed; `ok`: its
  * last deploy succeeded; `new`: never deployed.
  */
-export type StateWord = 'deploying' | 'interrupted' | 'blocked' | 'held' | 'failing' | 'ok' | 'new';
+export type StateWord =
+  | 'deploying'
+  | 'interrupted'
+  | 'broken'
+  | 'down'
+  | 'blocked'
+  | 'held'
+  | 'failing'
+  | 'ok'
+  | 'new';
 
 /** Summarises a state; `maxRetries` is asked only for an app that has failed. */
 export function summaryOf(paths: Paths, app: AppState, maxRetries: number): AppSummary {
-  const state = wordFor(app, maxRetries);
+  const instances = Object.entries(app.instances).map(([name, instance]) =>
+    instanceSummary(paths, app.app, name, instance),
+  );
+  const state = wordFor(app, instances, maxRetries);
   const { pid, command, since } = liveHolder(paths.lock(app.app)) ?? {};
   return {
     app: app.app,
@@ -47,11 +75,7 @@ export function summaryOf(paths: Paths, app: AppState, maxRetries: number): AppS
     branch: app.branch,
     token: Boolean(app.state.repohost_token),
     state,
-    instances: Object.entries(app.instances).map(([instance, { current, previous }]) => ({
-      instance,
-      current,
-      previous,
-    })),
+    instances,
     failures: app.failures,
     last_failure: app.last_failure ?? null,
     max_deploy_retries: maxRetries,
@@ -61,31 +85,88 @@ export function summaryOf(paths: Paths, app: AppState, maxRetries: number): AppS
       pid === undefined
         ? null
         : { pid, command: String(command ?? ''), since: String(since ?? '') },
-    next: nextOf(app, state, maxRetries),
+    next: nextOf(app, state, instances, maxRetries),
     last_checked: app.last_checked,
     created_at: app.created_at,
     updated_at: app.updated_at,
   };
 }
 
-function wordFor(app: AppState, maxRetries: number): StateWord {
-  if (app.deploying) return isAlive(app.deploying) ? 'deploying' : 'interrupted';
-  if (app.failures) return app.failures.count >= maxRetries ? 'blocked' : 'failing';
-  if (app.held) return 'held';
-  return Object.values(app.instances).some((instance) => instance.current) ? 'ok' : 'new';
+function instanceSummary(
+  paths: Paths,
+  app: string,
+  instance: string,
+  { current, active_since, broken, previous }: InstanceState,
+): InstanceSummary {
+  return {
+    instance,
+    current,
+    active_since: current && (active_since ?? current.deployed_at),
+    running: current && isRunning(paths.app(app).instance(instance).run),
+    broken: broken ?? null,
+    previous,
+  };
 }
 
-function nextOf(app: AppState, state: StateWord, maxRetries: number): string {
+function wordFor(
+  app: AppState,
+  instances: readonly InstanceSummary[],
+  maxRetries: number,
+): StateWord {
+  if (app.deploying) return isAlive(app.deploying) ? 'deploying' : 'interrupted';
+  if (instances.some(({ broken }) => broken)) return 'broken';
+  if (instances.some(({ running }) => running === false)) return 'down';
+  if (app.failures) return app.failures.count >= maxRetries ? 'blocked' : 'failing';
+  if (isDueAgain(app, instances)) return 'failing';
+  if (app.held) return 'held';
+  return instances.some(({ current }) => current) ? 'ok' : 'new';
+}
+
+/**
+ * Whether the newest deploy failed by nobody's commit (a kill, the server): it does not count, and
+ * the next `fetch --deploy` deploys the commit again.
+ */
+function isDueAgain(app: AppState, instances: readonly InstanceSummary[]): boolean {
+  const { last_failure: failure, held } = app;
+  if (!failure || failure.rollback || failure.commit === held?.commit) return false;
+  const settled = [...instances.map((each) => each.active_since), held?.since];
+  return (
+    !instances.some(({ current }) => current?.commit === failure.commit) &&
+    settled.every((time) => !time || time < failure.at)
+  );
+}
+
+/** The command that starts again what an instance should run. */
+function startAgain(app: string, { instance, current }: InstanceSummary, among: number): string {
+  if (!current) return `runner deploy ${app}`;
+  const only = among > 1 ? ` --instance ${instance}` : '';
+  return `runner rollback ${app} --to ${current.version}${only}`;
+}
+
+function nextOf(
+  app: AppState,
+  state: StateWord,
+  instances: readonly InstanceSummary[],
+  maxRetries: number,
+): string {
   const { app: name, branch, failures, held } = app;
   switch (state) {
     case 'deploying':
       return `${app.deploying?.rollback ? 'a rollback' : 'a deploy'} is running`;
     case 'interrupted':
       return 'the next deploy, rollback or fetch --deploy cleans up first';
+    case 'broken':
+    case 'down': {
+      const bad = instances.filter(({ broken, running }) => broken || running === false);
+      const commands = bad.map((each) => startAgain(name, each, instances.length));
+      return `it is not started by itself; by hand: ${commands.join('; ')}`;
+    }
     case 'blocked':
       return `blocked until the next push to ${branch}; by hand: runner deploy ${name}`;
     case 'failing':
-      return `${failures?.count} of ${maxRetries} attempts used; the next fetch --deploy tries again`;
+      return failures
+        ? `${failures.count} of ${maxRetries} attempts used; the next fetch --deploy tries again`
+        : 'the failure does not count: the next fetch --deploy tries again';
     case 'held':
       return `held until the next push to ${branch}: ${held?.reason}`;
     case 'new':
@@ -97,12 +178,6 @@ function nextOf(app: AppState, state: StateWord, maxRetries: number): string {
 
 /** Whether the process that is named still runs: of this boot, and there. The lock decides; this tells. */
 function isAlive({ pid, boot_id: boot }: Deploying): boolean {
-  try {
-    return (
-      readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim() === boot &&
-      existsSync(`/proc/${pid}`)
-    );
-  } catch {
-    return true;
-  }
+  const current = bootId();
+  return current === '' || (current === boot && existsSync(`/proc/${pid}`));
 }

@@ -21,8 +21,12 @@ export interface Deployed {
 /** What is active in one instance, and what was before. */
 export interface InstanceState {
   current: Deployed | null;
-  /** Good versions before it, newest first. */
+  /** Good versions before it, newest first, each of another commit. */
   previous: Deployed[];
+  /** Since when `current` is active: after a rollback that is later than its deploy. */
+  active_since?: string;
+  /** Set while `current` could not be started again after a failure. */
+  broken?: { since: string; reason: string } | null;
 }
 
 /** A deploy or a rollback by hand that is running, or was when its process died. */
@@ -57,6 +61,8 @@ export interface LastFailure {
   /** Its first line. */
   error: string;
   at: string;
+  /** It was a rollback by hand: no deploy of this commit is due. */
+  rollback?: boolean;
 }
 
 /** One app. Fields that this version does not know survive a rewrite. */
@@ -107,6 +113,7 @@ const LAST_FAILURE_SHAPE: Shape = {
   at: 'string',
 };
 const HELD_SHAPE: Shape = { commit: 'string', since: 'string', reason: 'string' };
+const BROKEN_SHAPE: Shape = { since: 'string', reason: 'string' };
 const DEPLOYING_SHAPE: Shape = {
   deploy_id: 'string',
   pid: 'number',
@@ -174,6 +181,9 @@ function checkInstance(instance: unknown, bad: (why: string) => Failure): void {
   if (!isRecord(instance) || !Array.isArray(previous)) throw bad('has a malformed instance');
   instance.previous = previous;
   instance.current ??= null;
+  if (instance.broken !== undefined) instance.broken = optional(instance.broken, BROKEN_SHAPE, bad);
+  if (!['undefined', 'string'].includes(typeof instance.active_since))
+    throw bad('has a malformed instance');
   for (const version of [instance.current, ...previous]) {
     const good = version === null || (isRecord(version) && hasShape(version, DEPLOYED_SHAPE));
     // A release is a folder's name: a path in its place could lead anywhere.

@@ -1,5 +1,6 @@
 /** A deploy or rollback whose process died, as the app's state tells of it. */
 import type { AppState, Deployed } from '@runner/common/apps';
+import type { Aftermath } from './broken.ts';
 import type { Job } from './job.ts';
 
 /** What recovering needs. */
@@ -17,6 +18,7 @@ export interface Back {
 export interface Returned {
   readonly back: readonly Back[];
   readonly problems: readonly string[];
+  readonly aftermath: readonly Aftermath[];
 }
 
 /** `deploy interrupted during build`. */

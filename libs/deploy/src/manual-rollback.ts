@@ -9,6 +9,7 @@ import { Failure } from '@runner/common/failure';
 import type { Io } from '@runner/common/io';
 import { requireLock } from '@runner/common/lock';
 import type { Paths } from '@runner/common/paths';
+import { type Aftermath, withAftermath } from './broken.ts';
 import { lastFailure } from './counting.ts';
 import { type DeployLog, openDeployLog } from './deploy-log.ts';
 import { fileOfRelease } from './instance-target.ts';
@@ -18,7 +19,7 @@ import { recover } from './recovery.ts';
 import { type Reporter, redacting, reported } from './reporter.ts';
 import { goBack } from './rollback.ts';
 import { tellFailed, tellRolledBack, type Walk } from './rollback-events.ts';
-import { rolledBackState, type Way, waysOf } from './rollback-ways.ts';
+import { isRestart, rolledBackState, routesOf, type Way } from './rollback-ways.ts';
 import { asStepFailure } from './step.ts';
 import { begin, markFailed, markStageAnyway, writeEnd } from './under-way.ts';
 
@@ -44,6 +45,8 @@ export interface RollbackOutcome {
   from_version: string;
   instance: string;
   deploy_id: string;
+  /** The version that was active was started again; nothing was switched. */
+  restarted?: true;
   duration_ms: number;
   error?: string;
   /** Why the version that was active could not be brought back either; the exit status is 3 then. */
@@ -64,7 +67,8 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
   let log: DeployLog | undefined;
   try {
     const app = await recover({ io, paths, reporter, redact }, requireApp(paths, known.app));
-    const ways = waysOf(paths, app, request);
+    const { ways, staying } = routesOf(paths, app, request);
+    for (const line of staying) reporter.note(line);
     log = openDeployLog(paths, app.app, deployId, redact, reporter.output);
     const own = fileOfRelease(paths, app.app, ways[0].to)?.notify;
     const channels = request.notify ? own : 'none';
@@ -111,13 +115,15 @@ async function walk(walked: Walk, ways: readonly [Way, ...Way[]]): Promise<Rollb
     from_version: ways[0].from.version,
     instance: ways.map((way) => way.name).join(','),
     deploy_id: walked.deployId,
+    ...(isRestart(ways[0]) && { restarted: true as const }),
   };
   const took = () => Math.round(io.elapsed() - began);
   for (const way of ways) {
     try {
-      await reported(walked.reporter, `roll back ${way.name} to ${way.to.version}`, () =>
-        go(walked, way.name, way.to),
-      );
+      const step = isRestart(way)
+        ? `start ${way.to.version} of ${way.name} again`
+        : `roll back ${way.name} to ${way.to.version}`;
+      await reported(walked.reporter, step, () => go(walked, way.name, way.to));
       done.push(way);
     } catch (cause) {
       const failed = await giveUp(walked, [...done, way], way, cause);
@@ -150,13 +156,15 @@ async function giveUp(
   const error = asStepFailure(cause, 'start');
   const headline = walked.redact(error.message);
   markFailed(walked, error, headline);
-  const trouble = await returnTo(walked, touched);
+  const aftermath = await returnTo(walked, touched);
+  const trouble = troubleOf(touched, aftermath);
   const text = [headline, trouble, error.output.trimEnd()].filter(Boolean).join('\n');
   tellFailed(walked, way, error, text, trouble);
   const last = { ...way.to, deployId: walked.deployId };
   writeEnd(walked, (now) => ({
     ...now,
-    last_failure: lastFailure(last, error.stage, text, walked.io.now()),
+    instances: withAftermath(now.instances, aftermath, walked.io.now()),
+    last_failure: { ...lastFailure(last, error.stage, text, walked.io.now()), rollback: true },
     deploying: null,
   }));
   return trouble
@@ -164,19 +172,30 @@ async function giveUp(
     : { version: way.from.version, error: text };
 }
 
-/** Undefined when that worked. */
-async function returnTo(walked: Walk, ways: readonly Way[]): Promise<string | undefined> {
+/** Brings each instance back, last first: one that does not start keeps no other from it. */
+async function returnTo(walked: Walk, ways: readonly Way[]): Promise<Aftermath[]> {
+  const aftermath: Aftermath[] = [];
   for (const way of [...ways].reverse()) {
+    const { name: instance, from } = way;
     try {
-      await reported(walked.reporter, `return ${way.name} to ${way.from.version}`, () =>
+      await reported(walked.reporter, `return ${instance} to ${from.version}`, () =>
         back(walked, way),
       );
+      aftermath.push({ instance, problem: undefined });
     } catch (error) {
-      const { message } = asStepFailure(error, 'start');
-      return `return to ${way.from.version} failed: ${walked.redact(message)}`;
+      aftermath.push({ instance, problem: walked.redact(asStepFailure(error, 'start').message) });
     }
   }
-  return undefined;
+  return aftermath;
+}
+
+/** Undefined when every instance was brought back. */
+function troubleOf(ways: readonly Way[], aftermath: readonly Aftermath[]): string | undefined {
+  const troubles = aftermath.flatMap(({ instance, problem }) => {
+    const from = ways.find((way) => way.name === instance)?.from.version;
+    return problem === undefined ? [] : [`return to ${from} failed: ${problem}`];
+  });
+  return troubles.length > 0 ? troubles.join('; ') : undefined;
 }
 
 function back({ io, paths, app, log, redact }: Walk, { name, from }: Way): Promise<void> {

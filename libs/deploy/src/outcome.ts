@@ -1,6 +1,7 @@
 /** How a deploy ends: its last events, the app's state, and what the command prints. */
 import type { AppState, Deployed } from '@runner/common/apps';
 import type { DeployFile } from '@runner/common/deploy-file';
+import { withAftermath } from './broken.ts';
 import { countFailure, lastFailure } from './counting.ts';
 import type { WayBack } from './instances.ts';
 import { eventOf, type Job, recordAnyway } from './job.ts';
@@ -106,9 +107,14 @@ function withCurrent(
 ): AppState['instances'] {
   const instances = { ...app.instances };
   for (const name of names) {
-    const before = app.instances[name];
-    const kept = otherCommits([before?.current, ...(before?.previous ?? [])], deployed.commit);
-    instances[name] = { ...before, current: deployed, previous: kept.slice(0, keep - 1) };
+    const { broken: _, ...before } = app.instances[name] ?? { current: null, previous: [] };
+    const kept = otherCommits([before.current, ...before.previous], deployed.commit);
+    instances[name] = {
+      ...before,
+      current: deployed,
+      active_since: deployed.deployed_at,
+      previous: kept.slice(0, keep - 1),
+    };
   }
   return instances;
 }
@@ -117,10 +123,7 @@ function withCurrent(
  * The first version of each commit but this one: a commit that is deployed once more replaces itself,
  * so that going back always leads to another one.
  */
-function otherCommits(
-  versions: readonly (Deployed | null | undefined)[],
-  commit: string,
-): Deployed[] {
+function otherCommits(versions: readonly (Deployed | null)[], commit: string): Deployed[] {
   const seen = new Set([commit]);
   return versions.filter((each): each is Deployed => {
     if (!each || seen.has(each.commit)) return false;
@@ -151,6 +154,10 @@ export function concludeFailure(
   const troubles = broken.map(
     (way) => `rollback to ${way.to?.version ?? 'nothing'} failed: ${way.error}`,
   );
+  const aftermath = ways.map(({ instance: { name }, error: problem }) => ({
+    instance: name,
+    problem: problem && job.redact(problem),
+  }));
   const text = [job.redact(error.message), ...troubles, error.output.trimEnd()]
     .filter((part) => part !== '')
     .join('\n');
@@ -184,7 +191,7 @@ export function concludeFailure(
   }
   writeEnd(job, (app) => ({
     ...app,
-    instances: withoutFirst(app, ways),
+    instances: withAftermath(withoutFirst(app, ways), aftermath, job.io.now()),
     failures:
       error.blame === 'commit'
         ? countFailure(app, job.commit, error.stage, job.io.now())

@@ -2,6 +2,7 @@
 import type { AppState, Deployed } from '@runner/common/apps';
 import { namesIn } from '@runner/common/files';
 import { activeRelease } from './activate.ts';
+import type { Aftermath } from './broken.ts';
 import type { Back, Dead, Recovery, Returned } from './dead.ts';
 import type { DeployLog } from './deploy-log.ts';
 import { driverFor } from './drivers/choose.ts';
@@ -23,6 +24,7 @@ export async function bringBack(
   const appPaths = paths.app(app.app);
   const back: Back[] = [];
   const problems: string[] = [];
+  const aftermath: Aftermath[] = [];
   const signal = new AbortController().signal;
   const parts = { paths, env: io.env, app: app.app, log, redact, signal };
   const touched = Array.isArray(dead.touched) ? dead.touched.map(String) : [];
@@ -40,13 +42,15 @@ export async function bringBack(
       const failed = isRight ? undefined : startedBy(parts, name, active, dead);
       if (!to && !failed) await processDriver.stop({ paths: appPaths.instance(name) });
       await goBack(parts, failed?.instance ?? unknownInstance(name), failed, to);
+      aftermath.push({ instance: name, problem: undefined });
       if (wasSwitched) back.push({ instance: name, to });
     } catch (error) {
       const { message } = asStepFailure(error, 'start');
       problems.push(`rollback to ${to?.version ?? 'nothing'} failed: ${message}`);
+      aftermath.push({ instance: name, problem: redact(message) });
     }
   }
-  return { back, problems };
+  return { back, problems, aftermath };
 }
 
 function isRunning(parts: BackParts, name: string, current: Deployed): boolean {

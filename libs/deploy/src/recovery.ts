@@ -3,13 +3,14 @@
  * brought back to what the state says.
  */
 import { join } from 'node:path';
-import type { AppState, Deployed } from '@runner/common/apps';
+import type { AppState, Deployed, LastFailure } from '@runner/common/apps';
 import { eventsOfDeploy } from '@runner/common/audit-scan';
 import type { NotifyChoice } from '@runner/common/deploy-file';
 import { type DeployEvent, kindOf, type LogRecord, textOf } from '@runner/common/events';
 import { namesIn } from '@runner/common/files';
 import { changeApp } from '@runner/common/registry';
 import { activeRelease } from './activate.ts';
+import { withAftermath } from './broken.ts';
 import { sweep } from './child.ts';
 import { countFailure, lastFailure } from './counting.ts';
 import { type Dead, headlineOf, isEarly, type Recovery } from './dead.ts';
@@ -58,19 +59,22 @@ export async function recover(recovery: Recovery, app: AppState): Promise<AppSta
   }
   const recovered = changeApp(paths, io, 'deploy', app.app, (now) => ({
     ...now,
+    instances: withAftermath(now.instances, returned.aftermath, io.now()),
     // A kill is nobody's commit; what the commit had done before it counts.
     failures:
       dead.failed?.blame === 'commit' && !dead.rollback
         ? countFailure(now, dead.commit, dead.failed.stage, io.now())
         : now.failures,
-    last_failure:
-      lastFailureOf(dead, records) ??
-      lastFailure(
-        { ...dead, deployId: dead.deploy_id },
-        dead.failed?.stage ?? dead.stage,
-        headlineOf(dead),
-        io.now(),
-      ),
+    last_failure: {
+      ...(lastFailureOf(dead, records) ??
+        lastFailure(
+          { ...dead, deployId: dead.deploy_id },
+          dead.failed?.stage ?? dead.stage,
+          headlineOf(dead),
+          io.now(),
+        )),
+      ...(dead.rollback && { rollback: true }),
+    },
     deploying: null,
   }));
   for (const line of await notifier.finish()) reporter.note(line);
@@ -78,7 +82,7 @@ export async function recover(recovery: Recovery, app: AppState): Promise<AppSta
 }
 
 /** When the failure was recorded before the kill, it is that. */
-function lastFailureOf(dead: Dead, records: readonly LogRecord[]): AppState['last_failure'] {
+function lastFailureOf(dead: Dead, records: readonly LogRecord[]): LastFailure | undefined {
   const record = records.find((each) => kindOf(each) === 'DeployFailure');
   if (!record) return undefined;
   const told = { ...dead, deployId: dead.deploy_id };

@@ -7,7 +7,7 @@ import type { DeployLog } from './deploy-log.ts';
 import { eventOf, type Job, recordAnyway } from './job.ts';
 import type { Notifier } from './notifier.ts';
 import type { Reporter } from './reporter.ts';
-import type { Way } from './rollback-ways.ts';
+import { isRestart, type Way } from './rollback-ways.ts';
 import type { StepFailure } from './step.ts';
 
 /** What a rollback needs on its way. */
@@ -23,14 +23,13 @@ export interface Walk {
 }
 
 /** The event of an instance that has arrived. */
-export function rolledBackEvent(
-  job: Pick<Job, 'io' | 'app' | 'deployId'>,
-  { name, from, to }: Way,
-): DeployEvent {
+export function rolledBackEvent(job: Pick<Job, 'io' | 'app' | 'deployId'>, way: Way): DeployEvent {
+  const { name, from, to } = way;
+  const reason = isRestart(way) ? 'started again by hand' : 'manual';
   return eventOf(
     { ...job, commit: to.commit, version: to.version, trigger: 'manual' },
     'RollbackSuccess',
-    { instance: name, from_version: from.version, reason: 'manual' },
+    { instance: name, from_version: from.version, reason },
   );
 }
 

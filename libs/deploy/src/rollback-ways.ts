@@ -1,5 +1,5 @@
 /** Where a rollback by hand leads: which release each instance goes to, and the state afterwards. */
-import type { AppState, Deployed } from '@runner/common/apps';
+import type { AppState, Deployed, InstanceState } from '@runner/common/apps';
 import { Failure } from '@runner/common/failure';
 import { isThere } from '@runner/common/files';
 import type { Paths } from '@runner/common/paths';
@@ -17,69 +17,113 @@ interface Wish {
   readonly instance: string | undefined;
 }
 
+/** Where the instances go, and in words why others stay as they are. */
+export interface Routes {
+  readonly ways: readonly [Way, ...Way[]];
+  readonly staying: readonly string[];
+}
+
 /**
- * Where each instance goes. Every release is there before anything is switched. Throws
- * `instance_not_found`, `version_not_found`.
+ * Where each instance goes: to the newest kept version of another commit, to the version that was
+ * asked for, or, when it is broken, to the version it should run. Every release is there before
+ * anything is switched. Throws `instance_not_found`, `version_not_found`.
  */
-export function waysOf(paths: Paths, app: AppState, { instance, to }: Wish): [Way, ...Way[]] {
+export function routesOf(paths: Paths, app: AppState, { instance, to }: Wish): Routes {
   if (instance !== undefined && !Object.hasOwn(app.instances, instance)) {
     throw new Failure(
       'instance_not_found',
       `'${app.app}' has no instance '${instance.slice(0, 80)}' that was deployed`,
     );
   }
-  const ways = Object.entries(app.instances)
-    .filter(([name, { current }]) => current && (instance === undefined || name === instance))
-    .map(([name, { current, previous }]) => {
-      const wanted =
-        to === undefined
-          ? previous.find((each) => each.commit !== current?.commit)
-          : previous.find((each) => each.version === to || each.release === to);
-      return { name, from: current as Deployed, to: wanted };
-    });
-  const missing = ways.find(
-    (way) => !way.to || !isThere(paths.app(app.app).release(way.to.release)),
+  const isKept = (each: Deployed) => isThere(paths.app(app.app).release(each.release));
+  const found = Object.entries(app.instances).flatMap(([name, state]) =>
+    state.current && (instance === undefined || name === instance)
+      ? [{ name, from: state.current, to: destination(state, to, isKept), broken: state.broken }]
+      : [],
   );
-  if (ways.length === 0 || missing) {
-    const kept = Object.values(app.instances).flatMap(({ previous }) =>
-      previous.map((each) => each.version),
+  const reachable = found.filter((each): each is typeof each & Way => each.to !== undefined);
+  const wanted =
+    to === undefined
+      ? reachable.filter((each) => each.broken)
+      : reachable.filter((each) => each.broken || !isRestart(each));
+  // What goes elsewhere comes first: the answer is about it.
+  const chosen = (wanted.length > 0 ? wanted : reachable).sort(
+    (a, b) => Number(isRestart(a)) - Number(isRestart(b)),
+  );
+  const [first, ...others] = chosen.map(({ name, from, to: way }) => ({ name, from, to: way }));
+  if (!first) throw nothingKept(app, to, instance);
+  const staying = found
+    .filter((each) => !chosen.some(({ name }) => name === each.name))
+    .map(
+      ({ name, from, to: way }) => `${name} ${whyItStays(way, to)}: it stays at ${from.version}`,
     );
-    const list = kept.length > 0 ? `; kept: ${[...new Set(kept)].join(', ')}` : '';
-    throw new Failure(
-      'version_not_found',
-      to === undefined
-        ? `'${app.app}' has no earlier version to go back to`
-        : `'${app.app}' has no kept version '${to.slice(0, 80)}'${list}`,
-    );
-  }
-  return ways as [Way, ...Way[]];
+  return { ways: [first, ...others], staying };
+}
+
+/** Whether the release that is active is started again. */
+export function isRestart({ from, to }: Way): boolean {
+  return from.release === to.release;
+}
+
+function destination(
+  { current, previous, broken }: InstanceState,
+  to: string | undefined,
+  isKept: (each: Deployed) => boolean,
+): Deployed | undefined {
+  const kept = [current, ...previous].filter((each): each is Deployed => !!each && isKept(each));
+  if (to !== undefined)
+    return kept.find((each) => [each.version, each.release, each.commit].includes(to));
+  if (broken && kept[0] === current) return kept[0];
+  return kept.find((each) => each.commit !== current?.commit);
+}
+
+function whyItStays(way: Deployed | undefined, to: string | undefined): string {
+  if (way) return 'is not broken';
+  return to === undefined ? 'has no earlier version' : `has no kept version '${to.slice(0, 80)}'`;
+}
+
+function nothingKept(app: AppState, to: string | undefined, instance: string | undefined): Failure {
+  const kept = Object.entries(app.instances).flatMap(([name, { previous }]) =>
+    instance === undefined || name === instance ? previous.map((each) => each.version) : [],
+  );
+  const of = instance === undefined ? '' : ` for ${instance}`;
+  const list = kept.length > 0 ? `; kept: ${[...new Set(kept)].join(', ')}` : '';
+  return new Failure(
+    'version_not_found',
+    to === undefined
+      ? `'${app.app}' has no earlier version to go back to${of}`
+      : `'${app.app}' has no kept version '${to.slice(0, 80)}'${of}${list}`,
+  );
 }
 
 /** The ways of a rollback that was killed, from what it noted. */
 export function notedWays(app: AppState, noted: Readonly<Record<string, unknown>>): Way[] {
   return Object.entries(noted).flatMap(([name, release]) => {
     const instance = app.instances[name];
-    const to = instance?.previous.find((each) => each.release === release);
+    const kept = [instance?.current, ...(instance?.previous ?? [])];
+    const to = kept.find((each) => each?.release === release);
     return instance?.current && to ? [{ name, from: instance.current, to }] : [];
   });
 }
 
 /** The state once every instance has arrived: the abandoned commit is held. */
 export function rolledBackState(app: AppState, ways: readonly Way[], now: Date): AppState {
-  const [first] = ways;
-  const held = first ? heldBy(now, first) : app.held;
-  return { ...app, instances: moved(app, ways), held, deploying: null };
+  const left = ways.find((way) => !isRestart(way));
+  const held = left ? heldBy(now, left) : app.held;
+  return { ...app, instances: moved(app, ways, now), held, deploying: null };
 }
 
 /** The abandoned version stays the last of those that can be chosen with `--to`. */
-function moved(app: AppState, ways: readonly Way[]): AppState['instances'] {
+function moved(app: AppState, ways: readonly Way[], now: Date): AppState['instances'] {
   const instances = { ...app.instances };
-  for (const { name, from, to } of ways) {
-    const before = instances[name];
-    const older = (before?.previous ?? []).filter((each) => each.release !== to.release);
+  for (const way of ways) {
+    const { name, from, to } = way;
+    const { broken: _, ...before } = instances[name] ?? { previous: [] };
+    const older = before.previous.filter((each) => each.release !== to.release);
     const rest = older.filter((each) => each.deployed_at < to.deployed_at);
     const newer = older.filter((each) => each.deployed_at >= to.deployed_at);
-    instances[name] = { ...before, current: to, previous: [...rest, ...newer, from] };
+    const previous = isRestart(way) ? before.previous : [...rest, ...newer, from];
+    instances[name] = { ...before, current: to, active_since: now.toISOString(), previous };
   }
   return instances;
 }

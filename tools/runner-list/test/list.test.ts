@@ -93,7 +93,16 @@ test('JSON has the whole summary of each app, and never the sealed token', async
         branch: 'main',
         token: true,
         state: 'failing',
-        instances: [{ instance: 'default', current: deployed('v2'), previous: [] }],
+        instances: [
+          {
+            instance: 'default',
+            current: deployed('v2'),
+            active_since: '2026-05-04T09:30:12.345Z',
+            running: null,
+            broken: null,
+            previous: [],
+          },
+        ],
         failures: failures(1),
         last_failure: null,
         max_deploy_retries: 3,

@@ -1,6 +1,5 @@
 /** One app for people: lines that fit a terminal. */
-import type { AppSummary } from '@runner/common/app-summary';
-import type { Deployed } from '@runner/common/apps';
+import type { AppSummary, InstanceSummary } from '@runner/common/app-summary';
 import { harmlessLine } from '@runner/common/harmless';
 import { fields, type Style } from '@runner/common/output';
 
@@ -13,10 +12,19 @@ function short(commit: string): string {
   return commit.slice(0, 12);
 }
 
-function runs(current: Deployed | null): string[] {
-  if (!current) return ['nothing runs'];
-  const { version, deployed_at, commit, deploy_id } = current;
-  return [`${version} since ${time(deployed_at)}`, `commit ${short(commit)}, deploy ${deploy_id}`];
+function runs({ current, active_since: since, running, broken }: InstanceSummary): string[] {
+  const why = broken
+    ? [`broken since ${time(broken.since)}: it could not be started again`, broken.reason]
+    : running === false
+      ? ['not running: its process has ended']
+      : [];
+  if (!current) return ['nothing runs', ...why];
+  const { version, commit, deploy_id } = current;
+  return [
+    `${version} since ${time(since ?? '')}`,
+    ...why,
+    `commit ${short(commit)}, deploy ${deploy_id}`,
+  ];
 }
 
 function rowsOf(app: AppSummary): [label: string, lines: string[]][] {
@@ -26,9 +34,10 @@ function rowsOf(app: AppSummary): [label: string, lines: string[]][] {
     ['branch:', [app.branch]],
     ['token:', [app.token ? 'stored, encrypted' : 'none']],
   ];
-  for (const { instance, current, previous } of app.instances) {
+  for (const each of app.instances) {
+    const { instance, previous } = each;
     const before = previous.map((each) => each.version).join(', ');
-    rows.push([`${instance}:`, [...runs(current), ...(before ? [`before: ${before}`] : [])]]);
+    rows.push([`${instance}:`, [...runs(each), ...(before ? [`before: ${before}`] : [])]]);
   }
   if (app.deploying) {
     const { deploy_id, stage, started, pid } = app.deploying;
@@ -47,7 +56,7 @@ function rowsOf(app: AppSummary): [label: string, lines: string[]][] {
     rows.push([
       'failures:',
       [
-        `${count} of ${app.max_deploy_retries} of commit ${short(commit)}`,
+        `commit ${short(commit)} failed ${count === 1 ? 'once' : `${count} times`} (limit ${app.max_deploy_retries})`,
         `the last one at ${stage}, ${time(last_at)}`,
       ],
     ]);

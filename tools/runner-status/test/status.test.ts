@@ -75,7 +75,7 @@ test('an app that fails tells how often and where, its last failure, and when it
   repo:          acme/shop
   branch:        main
   token:         none
-  failures:      2 of 3 of commit 0123456789ab
+  failures:      commit 0123456789ab failed 2 times (limit 3)
                  the last one at build, 2026-05-04 10:00:00 UTC
   last failure:  v2, 2026-05-04 10:00:00 UTC, deploy b1b2c3d4
                  build: \`make\` ended with status 2
@@ -85,10 +85,32 @@ test('an app that fails tells how often and where, its last failure, and when it
   );
 });
 
+test("an app whose newest deploy failed by nobody's commit is failing: the next fetch tries again", async () => {
+  const other = { ...LAST, commit: 'f'.repeat(40), error: 'deploy interrupted during build' };
+  for (const instances of [running('v1'), {}]) {
+    assert.match(
+      await shown({ instances, last_failure: other }),
+      /^ {2}state: +failing\n[\s\S]*\n {2}next: +the failure does not count: the next fetch --deploy tries\s+again\n$/,
+    );
+  }
+  const settled = [
+    { last_failure: { ...other, rollback: true } },
+    { last_failure: { ...other, at: '2026-05-04T09:00:00.000Z' } },
+    { last_failure: LAST },
+  ];
+  for (const more of settled)
+    assert.match(await shown({ instances: running('v1'), ...more }), /^ {2}state: +ok\n/);
+  const held = { ...HELD, commit: other.commit };
+  assert.match(
+    await shown({ instances: running('v1'), last_failure: other, held }),
+    /^ {2}state: +held\n/,
+  );
+});
+
 test('an app that is blocked tells until when, and its last failure stays when a later deploy succeeds', async () => {
   assert.match(
     await shown({ failures: failures(3) }),
-    /^ {2}state: +blocked\n[\s\S]*\n {2}failures: +3 of 3 of commit [\s\S]*\n {2}next: +blocked until the next push to main; by hand: runner deploy shop\n$/,
+    /^ {2}state: +blocked\n[\s\S]*\n {2}failures: +commit \S+ failed 3 times \(limit 3\)[\s\S]*\n {2}next: +blocked until the next push to main; by hand: runner deploy shop\n$/,
   );
   assert.match(
     await shown({ instances: running('v3'), last_failure: LAST }),
@@ -170,7 +192,16 @@ test('JSON has everything but the sealed token; YAML the same', async () => {
     branch: 'main',
     token: true,
     state: 'deploying',
-    instances: [{ instance: 'default', current: deployed('v2'), previous: [deployed('v1')] }],
+    instances: [
+      {
+        instance: 'default',
+        current: deployed('v2'),
+        active_since: '2026-05-04T09:30:12.345Z',
+        running: null,
+        broken: null,
+        previous: [deployed('v1')],
+      },
+    ],
     failures: failures(3),
     last_failure: null,
     max_deploy_retries: 3,
@@ -191,7 +222,7 @@ test('max_deploy_retries of the configuration counts', async () => {
   const root = rootWith({ shop: { failures: failures(3) } });
   writeFileSync(join(root, 'config.yml'), 'notify:\n  max_deploy_retries: 5\n');
   const { stdout } = await status(root, 'shop');
-  assert.match(stdout, '  failures:  3 of 5 of commit ');
+  assert.match(stdout, '(limit 5)\n');
 });
 
 test('an app that is not registered is told, also when the name is no name', async () => {

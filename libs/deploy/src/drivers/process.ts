@@ -3,17 +3,17 @@
  * crashes: for containers, the demo and tests. Others should use a supervisor.
  */
 import { spawn } from 'node:child_process';
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemFailure } from '@runner/common/failure';
+import { makeFolder, readRange, removeIfThere, writeWhole } from '@runner/common/files';
 import {
-  makeFolder,
-  readIfThere,
-  readRange,
-  removeIfThere,
-  writeWhole,
-} from '@runner/common/files';
-import type { InstancePaths } from '@runner/common/paths';
+  bootId,
+  type PidFile,
+  pidFileIn,
+  runningPid,
+  startTimeOf,
+} from '@runner/common/process-identity';
 import { endGroup } from '../child.ts';
 import { StepFailure } from '../step.ts';
 import type { Driver, Target } from './driver.ts';
@@ -25,52 +25,6 @@ const GRACE = 10_000;
 const POLL = 20;
 /** What an early death shows of the app's output, in bytes. */
 const OUTPUT_MAX = 65_536;
-
-interface PidFile {
-  pid: number;
-  /** Start time of the process in clock ticks: a pid is used again, a pair is not. */
-  start_time: string;
-  boot_id: string;
-}
-
-/** Identity of this boot. */
-export function bootId(): string {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
-  } catch {
-    return '';
-  }
-}
-
-/** Field 22 of /proc/PID/stat; undefined when there is no such process, or only a zombie. */
-export function startTimeOf(pid: number): string | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The name in field 2 may hold spaces and brackets.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19];
-  } catch {
-    return undefined;
-  }
-}
-
-function pidFile(paths: InstancePaths): string {
-  return join(paths.run, 'pid.json');
-}
-
-/** The pid of what runs for an instance; undefined when nothing does. */
-function runningPid(paths: InstancePaths): number | undefined {
-  try {
-    const file = JSON.parse(readIfThere(pidFile(paths), 4096)?.toString('utf8') ?? '') as PidFile;
-    const same =
-      file.boot_id === bootId() &&
-      Number.isInteger(file.pid) &&
-      startTimeOf(file.pid) === file.start_time;
-    return same ? file.pid : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 const sleep = (milliseconds: number) =>
   new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
@@ -84,7 +38,7 @@ async function ended(pid: number, patience: number): Promise<void> {
 }
 
 async function stop({ paths }: Pick<Target, 'paths'>): Promise<void> {
-  const pid = runningPid(paths);
+  const pid = runningPid(paths.run);
   if (pid !== undefined) {
     endGroup(pid, 'SIGTERM');
     await ended(pid, GRACE);
@@ -92,7 +46,7 @@ async function stop({ paths }: Pick<Target, 'paths'>): Promise<void> {
     endGroup(pid, 'SIGKILL');
     await ended(pid, GRACE);
   }
-  removeIfThere(pidFile(paths));
+  removeIfThere(pidFileIn(paths.run));
 }
 
 export const processDriver = {
@@ -129,7 +83,7 @@ export const processDriver = {
         start_time: startTimeOf(child.pid) ?? '',
         boot_id: bootId(),
       };
-      writeWhole(pidFile(paths), `${JSON.stringify(record)}\n`);
+      writeWhole(pidFileIn(paths.run), `${JSON.stringify(record)}\n`);
     }
     const until = performance.now() + SETTLE;
     while (words === undefined && performance.now() < until && !signal.aborted) await sleep(POLL);
@@ -146,7 +100,7 @@ export const processDriver = {
   },
   stop,
   status: ({ paths }: Pick<Target, 'paths'>) =>
-    runningPid(paths) === undefined ? 'stopped' : 'running',
+    runningPid(paths.run) === undefined ? 'stopped' : 'running',
 } satisfies Driver;
 
 function openOutput(path: string): number {

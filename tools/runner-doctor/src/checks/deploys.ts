@@ -24,7 +24,17 @@ export async function deploys({ io, paths }: Patient): Promise<readonly Found[]>
   return orWell([...found, ...strays], 'no deploy was left half done');
 }
 
-function stateOf({ app, state, deploying, failures }: AppSummary): Found[] {
+function stateOf({ app, state, deploying, failures, instances, next }: AppSummary): Found[] {
+  const command = next.slice(next.indexOf('runner '));
+  if (state === 'broken') {
+    const names = instances.filter(({ broken }) => broken).map(({ instance }) => instance);
+    return [problem(`${app} is broken: ${names.join(', ')} could not be started again`, command)];
+  }
+  if (state === 'down') {
+    const names = instances.filter(({ running }) => running === false);
+    const list = names.map(({ instance }) => instance).join(', ');
+    return [problem(`${app} does not run: the process of ${list} has ended`, command)];
+  }
   if (state === 'interrupted')
     return [
       warning(

@@ -8,8 +8,9 @@ export const list = command({
   about: 'Show the registered apps and what runs',
   details:
     'States: ok, new (never deployed), failing, blocked (the same commit failed too often), held\n' +
-    '(rolled back by hand), deploying, interrupted (the deploy died). An app that cannot be read is\n' +
-    'named on stderr; the status is then 1.',
+    '(rolled back by hand), down (a process has ended), broken (the version before did not start\n' +
+    'either), deploying, interrupted (the deploy died). An app that cannot be read is named on stderr;\n' +
+    'the status is then 1.',
   async run(context) {
     const { listing } = await import('../listing.ts');
     const { value, unreadable } = await listing(context.paths);
@@ -25,7 +26,7 @@ export const list = command({
         app.app,
         instance?.instance ?? '-',
         instance?.current?.version ?? '-',
-        instance?.current?.deployed_at.slice(0, 16).replace('T', ' ') ?? '-',
+        instance?.active_since?.slice(0, 16).replace('T', ' ') ?? '-',
         app.state,
         `${app.repo}#${app.branch}`,
       ]);

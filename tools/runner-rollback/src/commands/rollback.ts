@@ -7,13 +7,14 @@ export const rollback = command({
   about: 'Bring the version before back',
   details:
     'Switches to a kept release and starts it: no network, no token, no build. The abandoned commit is\n' +
-    'held: fetch --deploy does not bring it back; a new push or a deploy by hand does.',
+    'held: fetch --deploy does not bring it back; a new push or a deploy by hand does. When the version\n' +
+    'that should run could not be started (broken), it is started again.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     to: {
       kind: 'value',
       placeholder: 'VERSION',
-      about: 'Version to go to [default: the one before]',
+      about: 'Version or commit to go to, also the active one [default: the one before]',
     },
     instance: { kind: 'value', placeholder: 'NAME', about: 'Only this instance [default: all]' },
     'no-notify': { kind: 'flag', about: 'Tell nobody; the audit log is written all the same' },
@@ -29,6 +30,9 @@ export const rollback = command({
   human(outcome: RollbackOutcome, style) {
     const { app, result, version, from_version: from, deploy_id: id } = outcome;
     const name = style.bold(harmlessLine(app));
+    if (result === 'rolled_back' && outcome.restarted) {
+      return `${style.green('Started')} ${harmlessLine(from)} of ${name} again [${id}]\n`;
+    }
     if (result === 'rolled_back') {
       return `${style.green('Rolled back')} ${name} from ${harmlessLine(from)} to ${harmlessLine(version ?? '')} [${id}]\n`;
     }
