@@ -1,5 +1,6 @@
 /** Making the release: export, shared paths, build. Nothing of the running version is touched. */
 import type { DeployFile, Instance } from '@runner/common/deploy-file';
+import { Failure } from '@runner/common/failure';
 import { exportCommit } from './export.ts';
 import { runHook } from './hooks.ts';
 import { targetOf } from './instance-target.ts';
@@ -16,7 +17,7 @@ import {
 } from './release.ts';
 import { reported } from './reporter.ts';
 import type { Source } from './source.ts';
-import { asStepFailure, runStep, type Stage, shellStep } from './step.ts';
+import { asStepFailure, runStep, type Stage, StepFailure, shellStep } from './step.ts';
 import type { Submodule } from './submodules.ts';
 import { markStage } from './under-way.ts';
 
@@ -41,7 +42,7 @@ export async function makeRelease(
         await exportCommit(inner, commit, submoduleFolder(temporary, path));
       }
       const [first] = file.instances as [Instance];
-      linkShared(temporary, appPaths.instance(first.name).shared, file.shared);
+      linkSharedOf(file, temporary, appPaths.instance(first.name).shared);
     });
     stage = 'build';
     // Each mark is written durably: not for what takes no time.
@@ -54,6 +55,16 @@ export async function makeRelease(
   } catch (error) {
     removeTree(temporary);
     throw asStepFailure(error, stage);
+  }
+}
+
+/** A file that the commit wants and nobody has made counts: else the timer would try without end. */
+function linkSharedOf({ shared: entries }: DeployFile, release: string, shared: string): void {
+  try {
+    linkShared(release, shared, entries);
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== 'file_unreadable') throw error;
+    throw new StepFailure('export', `export: ${error.message}`, '');
   }
 }
 

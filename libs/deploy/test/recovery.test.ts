@@ -222,7 +222,7 @@ test('shared files stay when the release changes, and what the commit has there 
   assert.is(readFileSync(join(current, '.env'), 'utf8'), 'A=1\n');
 });
 
-test('a shared file that exists nowhere is refused before anything is switched', async ({
+test('a shared file that exists nowhere is refused before anything is switched, and counts', async ({
   world,
 }) => {
   await world.push('v1', { deploy: deployFile(world.port, 'shared: [.env]') });
@@ -232,7 +232,8 @@ test('a shared file that exists nowhere is refused before anything is switched',
     String(world.events().at(-1)?.error),
     /shared file .*\/\.env does not exist yet: create it/,
   );
-  assert.is(world.state().failures, null);
+  const failures = world.state().failures as { count: number; stage: string };
+  assert.equal([failures.count, failures.stage], [1, 'export']);
 });
 
 test('a build that leaves a pipe in the place of .deploy.yml holds up no later command', async ({
