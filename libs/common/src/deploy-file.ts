@@ -180,7 +180,9 @@ function healthOf(
   if (!health) return undefined;
   const kinds = HEALTH_KINDS.filter((kind) => health.has(kind));
   const [kind] = kinds;
-  if (kind === undefined || kinds.length > 1) throw fail('health', 'needs one of url, cmd, tcp');
+  if (kind === undefined) throw fail('health', 'needs one of url, cmd, tcp');
+  if (kinds.length > 1)
+    throw fail('health', `takes only one of url, cmd, tcp, not ${kinds.join(' and ')}`);
   const target = health.get(kind) as string;
   for (const [, name = ''] of kind === 'cmd' ? [] : target.matchAll(/\$\{([^}]*)\}/g)) {
     const without = instances.find((instance) => !Object.hasOwn(instance.env, name));
@@ -190,6 +192,8 @@ function healthOf(
         `uses \${${name}}, which the env of ${without.name} does not set`,
       );
   }
+  if (kind === 'tcp' && !instances.every(({ env }) => hasPort(target, env)))
+    throw fail('health.tcp', 'must end with a port from 1 to 65535');
   const [low = '200', high] = String(health.get('expect') ?? '200-299').split('-');
   if (high !== undefined && Number(high) < Number(low))
     throw fail('health.expect', 'ends before it begins');
@@ -201,6 +205,12 @@ function healthOf(
     timeout: milliseconds(health.get('timeout'), 5_000),
     within: milliseconds(health.get('within'), 30_000),
   };
+}
+
+function hasPort(address: string, env: Instance['env']): boolean {
+  const filled = address.replace(/\$\{([^}]*)\}/g, (_, name: string) => env[name] ?? '');
+  const port = filled.slice(filled.lastIndexOf(':') + 1);
+  return /^[0-9]{1,5}$/.test(port) && Number(port) >= 1 && Number(port) <= 65_535;
 }
 
 function sharedPath(text: string, fail: Fail): { path: string; folder: boolean } {

@@ -213,7 +213,16 @@ const BAD: readonly (readonly [text: string, sentence: string])[] = [
   ['health: {tcp: 8080}\n', ':1: health.tcp: must be host:port'],
   ['health: {tcp: "a b:1"}\n', ':1: health.tcp: must be host:port'],
   ['health: {cmd: }\n', ':1: health: needs one of url, cmd, tcp'],
-  ['keep: 1\nhealth: {cmd: x, tcp: "x:1"}\n', ':2: health: needs one of url, cmd, tcp'],
+  [
+    'keep: 1\nhealth: {cmd: x, tcp: "x:1"}\n',
+    ':2: health: takes only one of url, cmd, tcp, not cmd and tcp',
+  ],
+  ['health: {tcp: "x:99999"}\n', ':1: health.tcp: must end with a port from 1 to 65535'],
+  ['health: {tcp: "x:0"}\n', ':1: health.tcp: must end with a port from 1 to 65535'],
+  [
+    'instances: {a: {env: {P: 70000}}}\nhealth: {tcp: "x:${P}"}\n',
+    ':2: health.tcp: must end with a port from 1 to 65535',
+  ],
   [
     'health: {url: "http://x", expect: 99}\n',
     ':1: health.expect: must be an HTTP status like 200, or a range like 200-299',
