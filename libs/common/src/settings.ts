@@ -243,3 +243,7 @@ export function notifySettingsOf(config: Config, env: Env): NotifySettings {
       section(templates ?? new Map(), kind)?.get(channel) as string | undefined,
   };
 }
+
+/** Words of a warning that is no news where an app has not asked to be announced. */
+export const NO_CHANNEL = 'no channel is active';
+export const SET_UP = 'run `runner notify setup`';

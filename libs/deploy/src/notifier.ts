@@ -10,6 +10,7 @@ import type { NotifyChoice } from '@runner/common/deploy-file';
 import type { DeployEvent } from '@runner/common/events';
 import { EXPOSED } from '@runner/common/exposure';
 import type { Io } from '@runner/common/io';
+import { NO_CHANNEL, SET_UP } from '@runner/common/settings';
 import { notifierEnvironment } from './environment.ts';
 
 /** Longest wait for the chats after a deploy, in milliseconds. */
@@ -21,6 +22,9 @@ export interface Notifier {
   /** Waits until everything is said, 15 s at most; returns what went wrong, for people. */
   finish(): Promise<string[]>;
 }
+
+/** Said where nothing is configured: news only to an app that asked to be announced. */
+const UNUSED = `${NO_CHANNEL}: ${SET_UP}`;
 
 /** A deploy with `--no-notify`, or one whose app wants no notifications. */
 export const silent: Notifier = { tell: () => {}, finish: async () => [] };
@@ -57,7 +61,10 @@ export function startNotifier(io: Io, root: string, choice: NotifyChoice | undef
   });
   return {
     tell: (event) => void child.stdin?.write(lineOf(event)),
-    finish: () => finish(child, ended, () => words),
+    finish: async () => {
+      const lines = await finish(child, ended, () => words);
+      return choice === undefined ? lines.filter((line) => !line.includes(UNUSED)) : lines;
+    },
   };
 }
 

@@ -1,6 +1,6 @@
 /** Why a channel is not active, in words that name the key to change. */
 import type { Config } from '@runner/common/config';
-import type { ChannelName, NotifySettings } from '@runner/common/settings';
+import { type ChannelName, NO_CHANNEL, type NotifySettings, SET_UP } from '@runner/common/settings';
 import { CHANNEL_NAMES, WORDS } from './channels/words.ts';
 import { credentialAt } from './credentials.ts';
 
@@ -14,7 +14,7 @@ export function whyInactive(
   wanted: readonly ChannelName[] = CHANNEL_NAMES,
 ): string {
   const [only] = wanted;
-  const none = wanted.length === 1 ? `${only} is not active` : 'no channel is active';
+  const none = wanted.length === 1 ? `${only} is not active` : NO_CHANNEL;
   const file = config.file.name;
   const missingOf = (name: ChannelName) =>
     WORDS[name].credentials.filter((key) => credentialAt(config, key) === '');
@@ -29,5 +29,5 @@ export function whyInactive(
     return count > 0 && count < WORDS[name].credentials.length;
   });
   if (half !== undefined) return `${none}: ${missingOf(half).join(' and ')} is not set in ${file}`;
-  return `${none}: run \`runner notify setup\`, or see section notify of ${file}`;
+  return `${none}: ${SET_UP}, or see section notify of ${file}`;
 }
