@@ -6,7 +6,7 @@ import { appendFileSync, closeSync, constants, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type AppState, requireApp, writeApp } from '@runner/common/apps';
 import { readConfig } from '@runner/common/config';
-import { Failure } from '@runner/common/failure';
+import { Failure, systemWords } from '@runner/common/failure';
 import { makeFolder } from '@runner/common/files';
 import { harmlessLine } from '@runner/common/harmless';
 import type { Io } from '@runner/common/io';
@@ -45,9 +45,13 @@ export async function fetchApps(request: FetchRequest): Promise<number> {
   const { io, paths } = request;
   const retries = maxDeployRetries(readConfig(paths));
   let worst = 0;
+  let untold = false;
   const conclude = async (decision: Decision) => {
     worst = Math.max(worst, decision.status);
-    log(paths, io.now(), decision);
+    const trouble = log(paths, io.now(), decision);
+    if (trouble && !untold) request.reporter.note(trouble);
+    untold ||= trouble !== undefined;
+    if (trouble) worst = Math.max(worst, 1);
     await request.decided(decision);
   };
   const news: Decision[] = [];
@@ -120,9 +124,7 @@ async function deployOne(
     if (outcome.result === 'deployed')
       return decision(app, 'deployed', `deployed ${outcome.version}`, told);
     request.failed(outcome);
-    const now = outcome.active_version
-      ? `${outcome.active_version} is active`
-      : 'nothing is active';
+    const now = whatRuns(requireApp(paths, app), outcome);
     const text = `deploy of ${outcome.version} failed at ${outcome.stage}, ${now}`;
     return decision(app, outcome.result, text, { ...told, status: outcome.rollback_error ? 3 : 1 });
   } catch (error) {
@@ -141,9 +143,21 @@ async function deployOne(
   }
 }
 
+/** What is active after a failed deploy; instance by instance where there are several. */
+function whatRuns({ instances }: AppState, { active_version: active }: Outcome): string {
+  const all = Object.entries(instances);
+  if (all.length < 2) return active ? `${active} is active` : 'nothing is active';
+  return all
+    .map(([name, { current, broken }]) => {
+      if (broken) return `${name} is broken`;
+      return `${name} runs ${current?.version ?? 'nothing'}`;
+    })
+    .join(', ');
+}
+
 /** When each app was last asked about; all in one go, since each change syncs the disk. */
 function noteChecked({ io, paths, apps, signal }: FetchRequest): void {
-  if (signal.aborted) return;
+  if (signal.aborted || apps.length === 0) return;
   const now = io.now().toISOString();
   changeRegistry(paths, io, 'fetch', () => {
     for (const name of apps) {
@@ -160,8 +174,11 @@ function noteChecked({ io, paths, apps, signal }: FetchRequest): void {
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
 const APPENDING = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK;
 
-/** One line in logs/fetch.log. A full disk does not keep an app from being deployed. */
-function log(paths: Paths, now: Date, { app, text }: Decision): void {
+/**
+ * One line in logs/fetch.log; returns what kept it from being written. A full disk does not keep an
+ * app from being deployed.
+ */
+function log(paths: Paths, now: Date, { app, text }: Decision): string | undefined {
   try {
     makeFolder(dirname(paths.fetchLog));
     // A pipe that nobody reads must not stop the deploys, nor a link lead out of the root.
@@ -171,7 +188,8 @@ function log(paths: Paths, now: Date, { app, text }: Decision): void {
     } finally {
       closeSync(fd);
     }
-  } catch {
-    // The same line is on standard output.
+    return undefined;
+  } catch (error) {
+    return `${paths.fetchLog} cannot be written: ${systemWords(error)}`;
   }
 }

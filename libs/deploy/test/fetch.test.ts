@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+
 import { type Ended, run, start } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { suite } from 'uvu';
@@ -161,6 +162,55 @@ test('a token revoked between two fetches, and a host that is gone, write no eve
   assert.match(gone.stdout, /^shop: network error: the code host refused the connection/);
   assert.is(world.events().length, 2);
   assert.is(await world.page(), 'v1');
+});
+
+test('a fetch log that cannot be written is said once, with status 1; the decisions are printed', async ({
+  world,
+}) => {
+  await world.push('v1');
+  await run('runner-add', ['--repo', 'acme/none', '--branch', 'main', '--token-from', 'shop'], {
+    root: world.root,
+  });
+  const path = join(world.root, 'logs/fetch.log');
+  mkdirSync(path, { recursive: true });
+  const done = await fetch(world);
+  assert.is(done.status, 1);
+  assert.match(done.stdout, /^shop: new commit v1$/m);
+  assert.equal(done.stderr.match(/cannot be written/g)?.length, 1, done.stderr);
+  assert.ok(done.stderr.startsWith(`runner fetch: ${path} cannot be written: `), done.stderr);
+  const single = await fetch(world, ['shop']);
+  assert.is(single.status, 1);
+});
+
+test('without any app it says so and makes no folder', async () => {
+  const root = join(temporaryFolder('none'), 'root');
+  const said = await run('runner-fetch', ['--deploy'], { root });
+  assert.equal(
+    [said.status, said.stdout, said.stderr],
+    [0, 'no apps yet: register one with runner add\n', ''],
+  );
+  const json = await run('runner-fetch', ['--json'], { root });
+  assert.equal([json.status, json.stdout], [0, '{"count":0,"apps":[]}\n']);
+  assert.is(existsSync(root), false);
+});
+
+test('a failed deploy of several instances names what each of them runs', async ({ world }) => {
+  await world.push('v1', { deploy: 'instances: { eu: {} }' });
+  await fetch(world, ['--deploy']);
+  await world.push('v2', { deploy: 'instances: { eu: {}, us: {} }' });
+  await run('runner-deploy', ['shop', '--instance', 'us'], { root: world.root });
+  await world.push('v3', { deploy: 'instances: { eu: {}, us: {} }\nbuild: exit 1' });
+  const failed = await fetch(world, ['--deploy']);
+  assert.is(failed.stdout, 'shop: deploy of v3 failed at build, eu runs v1, us runs v2\n');
+});
+
+test('a broken .deploy.yml is told without a word about channels that nobody has set up', async ({
+  world,
+}) => {
+  await world.push('v1', { deploy: 'nonsense: 1' });
+  const done = await fetch(world, ['--deploy']);
+  assert.is(done.status, 1);
+  assert.not.match(done.stderr, /no channel is active/);
 });
 
 test('a force push and a branch that is gone are both told plainly', async ({ world }) => {

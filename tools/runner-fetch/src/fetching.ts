@@ -20,6 +20,11 @@ export async function runFetch(context: FetchContext): Promise<number> {
   const { io, paths, args, options } = context;
   for (const name of args.apps) requireApp(paths, name);
   const apps = args.apps.length > 0 ? [...new Set(args.apps)] : appNames(paths);
+  if (apps.length === 0) {
+    // As with every app up to date, --quiet has nothing to say.
+    if (!options.quiet) await context.print({ count: 0, apps: [] });
+    return 0;
+  }
   const controller = new AbortController();
   let signalled: NodeJS.Signals | undefined;
   const remove = io.onSignal((signal) => {

@@ -2,6 +2,12 @@ import { command } from '@runner/common/command';
 import { harmlessLine } from '@runner/common/harmless';
 import type { Decision } from '@runner/deploy/deciding';
 
+/** Printed where no app is registered. */
+interface NoApps {
+  count: 0;
+  apps: [];
+}
+
 export const fetch = command({
   name: '',
   about: 'Look for new commits, and deploy them',
@@ -9,7 +15,8 @@ export const fetch = command({
     'Asks the code host for the head of each branch, a few at a time, and prints one line an app; the\n' +
     'same lines are in logs/fetch.log. Made for a timer: safe to overlap, 0 when there is nothing to do,\n' +
     'and also for an app that is blocked (its commit failed too often), held (rolled back by hand) or\n' +
-    'being deployed. The status is that of the worst app.',
+    'being deployed. The status is that of the worst app; 1 also when logs/fetch.log cannot be written.\n' +
+    'Without any app it says so; --json then prints {"count":0,"apps":[]}.',
   positionals: { apps: { many: true, about: 'Names of apps [default: all]' } },
   options: {
     deploy: { kind: 'flag', about: 'Deploy what is new' },
@@ -25,5 +32,8 @@ export const fetch = command({
     const { runFetch } = await import('../fetching.ts');
     return { status: await runFetch(context) };
   },
-  human: ({ app, text }: Decision) => `${harmlessLine(app)}: ${harmlessLine(text)}\n`,
+  human: (told: Decision | NoApps) =>
+    'app' in told
+      ? `${harmlessLine(told.app)}: ${harmlessLine(told.text)}\n`
+      : 'no apps yet: register one with runner add\n',
 });
