@@ -50,7 +50,7 @@ test('a pipe that nobody reads, or a link, in the place of fetch.log holds up no
     spawnSync(command, args);
     await world.push(version);
     const { status, stdout, stderr } = await fetch(world, ['--deploy', 'shop']);
-    assert.equal([status, stdout], [0, `shop: deployed ${version}\n`], stderr);
+    assert.equal([status, stdout], [1, `shop: deployed ${version}\n`], stderr);
   }
   assert.not.ok(existsSync(elsewhere));
 });
