@@ -2,7 +2,15 @@
  * A server for the commands of a page: the paths of the documentation lie in a folder of its own,
  * github.com and the chats are stand-ins on loopback, `you` has pushed apps there before.
  */
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { freePort, killApp } from '@runner/testing/app';
 import { atExit } from '@runner/testing/cleanup';
@@ -101,8 +109,9 @@ async function makeTemplate(port: number): Promise<Template> {
   });
   await runner(['fetch'], 0);
   await hosts.close();
-  // The port is for the worlds.
+  // The port is for the worlds, in which nothing has died.
   killApp(root, 'shop');
+  rmSync(join(root, 'apps/shop/instances/default/run/pid.json'));
   return { root, repos: reposOf(hosts) };
 }
 
