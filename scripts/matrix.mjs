@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { cacheFolder, checkout, childEnvironment, say } from './checkout.mjs';
 
 const majors = ['20', '22', '24'];
-const smokeTests = ['smoke', 'main', 'command'];
+const smokeTests = ['smoke', 'main', 'common/test/command'];
 const dist = join(checkout, 'dist');
 const { version } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
 

@@ -2,6 +2,7 @@
  * A server for the commands of a page: the paths of the documentation lie in a folder of its own,
  * github.com and the chats are stand-ins on loopback, `you` has pushed apps there before.
  */
+import { execFileSync } from 'node:child_process';
 import {
   cpSync,
   existsSync,
@@ -167,7 +168,8 @@ export async function makeWorld(kind: 'living' | 'empty'): Promise<World> {
   const { root, repos } = await template;
   cpSync(repos, reposOf(hosts), asItIs);
   if (kind === 'living') {
-    cpSync(root, join(base, 'opt/runner'), asItIs);
+    // cpSync of Node 22 and later gives folders the usual mode.
+    execFileSync('cp', ['-a', root, join(base, 'opt/runner')]);
     writeFileSync(join(base, 'opt/runner/config.yml'), config(hosts), { mode: 0o600 });
   }
   const forget = atExit(() => stopApps(base));
