@@ -12,8 +12,8 @@ const MARKED = new RegExp(`"\\\\u0000exact:(${NUMBER})"`, 'g');
 
 /** Like `JSON.parse`; numbers beyond 2^53 keep their digits for `exactText`. Throws its SyntaxError. */
 export function parseExact(text: string): unknown {
-  // Nearly no file has any: only a long run of digits or a huge exponent can be one.
-  if (!/\d{16}|e\+?\d{3}/i.test(text)) return JSON.parse(text);
+  // Nearly no file has any: only a value of many digits or with an exponent can be one.
+  if (!/[:,[]\s*-?(?:\d{16}|\d+(?:\.\d+)?e)/i.test(text)) return JSON.parse(text);
   return JSON.parse(
     text.replace(TOKENS, (token) =>
       token.startsWith('"') || Math.abs(Number(token)) <= Number.MAX_SAFE_INTEGER
