@@ -1,7 +1,7 @@
 /** An instance of an app at a release, with the environment that its commands find. */
 
 import { join } from 'node:path';
-import type { Deployed } from '@runner/common/apps';
+import type { AppState, Deployed } from '@runner/common/apps';
 import {
   DEPLOY_FILE,
   type DeployFile,
@@ -10,6 +10,7 @@ import {
 } from '@runner/common/deploy-file';
 import { Failure } from '@runner/common/failure';
 import { readIfThere } from '@runner/common/files';
+import type { Io } from '@runner/common/io';
 import type { Paths } from '@runner/common/paths';
 import type { DeployLog } from './deploy-log.ts';
 import type { Target } from './drivers/driver.ts';
@@ -32,6 +33,23 @@ export interface TargetParts {
   readonly log: DeployLog;
   readonly redact: (text: string) => string;
   readonly signal: AbortSignal;
+}
+
+/** Parts that are the same for every instance and release of an app. */
+export type AppParts = Omit<TargetParts, 'file' | 'instance' | 'release' | 'version' | 'commit'>;
+
+/** These parts for what must not be interrupted: going back, and stopping. */
+export function partsOfApp({
+  io,
+  paths,
+  app: { app },
+  log,
+  redact,
+}: Pick<TargetParts, 'paths' | 'log' | 'redact'> & {
+  readonly io: Io;
+  readonly app: Pick<AppState, 'app'>;
+}): AppParts {
+  return { paths, env: io.env, app, log, redact, signal: new AbortController().signal };
 }
 
 /** The target, with its folders and its environment worked out. */
@@ -78,4 +96,17 @@ export function fileOfRelease(
     if (error instanceof Failure) return undefined;
     throw error;
   }
+}
+
+/** An instance as a kept release describes it; undefined when that cannot be read any more. */
+export function partsOfRelease(
+  parts: AppParts,
+  name: string,
+  { release, version, commit }: Pick<Deployed, 'release' | 'version' | 'commit'>,
+): TargetParts | undefined {
+  const file = fileOfRelease(parts.paths, parts.app, { release });
+  if (!file) return undefined;
+  const known = file.instances.find((each) => each.name === name);
+  const instance = known ?? { name, domain: undefined, env: {} };
+  return { ...parts, file, instance, release, version, commit };
 }

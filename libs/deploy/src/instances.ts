@@ -6,11 +6,11 @@ import { driverFor } from './drivers/choose.ts';
 import type { Driver, Started, Target } from './drivers/driver.ts';
 import { waitHealthy } from './health.ts';
 import { runHook } from './hooks.ts';
-import { fileOfRelease, type TargetParts, targetOf } from './instance-target.ts';
+import { partsOfApp, partsOfRelease, type TargetParts, targetOf } from './instance-target.ts';
 import type { Job } from './job.ts';
 import { partsOf, previousOf } from './job-target.ts';
 import { reported } from './reporter.ts';
-import { goBack } from './rollback.ts';
+import { goBack, stopUnlessReplaced } from './rollback.ts';
 import { asStepFailure, StepFailure } from './step.ts';
 import { markStage } from './under-way.ts';
 
@@ -45,7 +45,7 @@ async function activateOne(job: Job, parts: TargetParts, switched: Instance[]): 
   await reported(job.reporter, `switch ${instance.name}`, async () => {
     // From here on something may have been stopped: a failure goes back.
     switched.push(instance);
-    await stopOtherType(job, parts);
+    await stopPrevious(job, parts);
     switchTo(job.paths.app(job.app.app), instance.name, parts.release);
   });
   const started = await start(job, driver, target);
@@ -65,13 +65,10 @@ async function start(job: Job, driver: Driver, target: Target): Promise<Started>
 }
 
 /** What the release before started in another way would go on beside the new one. */
-async function stopOtherType(job: Job, parts: TargetParts): Promise<void> {
+async function stopPrevious(job: Job, parts: TargetParts): Promise<void> {
   const previous = previousOf(job, parts.instance.name);
-  const before = previous && fileOfRelease(job.paths, job.app.app, previous);
-  if (!previous || !before || before.start.type === parts.file.start.type) return;
-  const { release, version, commit } = previous;
-  const target = targetOf({ ...parts, file: before, release, version, commit });
-  await driverFor(target.start).stop(target);
+  const before = previous && partsOfRelease(parts, parts.instance.name, previous);
+  if (before) await stopUnlessReplaced(before, parts.file.start);
 }
 
 /** One instance that was brought back, or what kept it from it. */
@@ -92,15 +89,7 @@ export async function rollBack(
   switched: readonly Instance[],
 ): Promise<WayBack[]> {
   const ways: WayBack[] = [];
-  const { paths, log, redact } = job;
-  const parts = {
-    paths,
-    env: job.io.env,
-    app: job.app.app,
-    log,
-    redact,
-    signal: new AbortController().signal,
-  };
+  const parts = partsOfApp(job);
   for (const instance of [...switched].reverse()) {
     const to = previousOf(job, instance.name);
     const step = to
@@ -108,7 +97,7 @@ export async function rollBack(
       : `stop ${instance.name}: no earlier version`;
     try {
       await reported(job.reporter, step, () =>
-        goBack(parts, instance, partsOf(job, file, instance, release), to),
+        goBack(parts, instance.name, partsOf(job, file, instance, release), to),
       );
       ways.push({ instance, to, error: undefined });
     } catch (error) {

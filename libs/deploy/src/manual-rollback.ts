@@ -3,7 +3,6 @@
  * holds the abandoned commit, so that `fetch --deploy` does not bring it back.
  */
 import { type Deployed, requireApp } from '@runner/common/apps';
-import type { Instance } from '@runner/common/deploy-file';
 import { newDeployId } from '@runner/common/events';
 import { Failure } from '@runner/common/failure';
 import type { Io } from '@runner/common/io';
@@ -12,12 +11,12 @@ import type { Paths } from '@runner/common/paths';
 import { type Aftermath, withAftermath } from './broken.ts';
 import { lastFailure } from './counting.ts';
 import { type DeployLog, openDeployLog } from './deploy-log.ts';
-import { fileOfRelease } from './instance-target.ts';
+import { fileOfRelease, partsOfApp, partsOfRelease } from './instance-target.ts';
 import { type Notifier, silent, startNotifier } from './notifier.ts';
 import { redactorOf } from './origin.ts';
 import { recover } from './recovery.ts';
 import { type Reporter, redacting, reported } from './reporter.ts';
-import { goBack } from './rollback.ts';
+import { goBack, type Mark } from './rollback.ts';
 import { tellFailed, tellRolledBack, type Walk } from './rollback-events.ts';
 import { isRestart, rolledBackState, routesOf, type Way } from './rollback-ways.ts';
 import { asStepFailure } from './step.ts';
@@ -123,7 +122,10 @@ async function walk(walked: Walk, ways: readonly [Way, ...Way[]]): Promise<Rollb
       const step = isRestart(way)
         ? `start ${way.to.version} of ${way.name} again`
         : `roll back ${way.name} to ${way.to.version}`;
-      await reported(walked.reporter, step, () => go(walked, way.name, way.to));
+      markStageAnyway(walked, 'switch', way.name);
+      await reported(walked.reporter, step, () =>
+        go(walked, way.name, way.from, way.to, (stage) => markStageAnyway(walked, stage)),
+      );
       done.push(way);
     } catch (cause) {
       const failed = await giveUp(walked, [...done, way], way, cause);
@@ -136,14 +138,10 @@ async function walk(walked: Walk, ways: readonly [Way, ...Way[]]): Promise<Rollb
   return { ...base, result: 'rolled_back', version: ways[0].to.version, duration_ms: took() };
 }
 
-/** Makes a version active for an instance, by that version's own `.deploy.yml`. */
-function go(walked: Walk, name: string, to: Deployed): Promise<void> {
-  const { io, paths, app, log, redact } = walked;
-  const instance: Instance = { name, domain: undefined, env: {} };
-  const signal = new AbortController().signal;
-  const parts = { paths, env: io.env, app: app.app, log, redact, signal };
-  markStageAnyway(walked, 'switch', name);
-  return goBack(parts, instance, undefined, to, (stage) => markStageAnyway(walked, stage));
+/** Makes `to` active in place of `from`, each by its own `.deploy.yml`. */
+function go(walked: Walk, name: string, from: Deployed, to: Deployed, mark?: Mark): Promise<void> {
+  const parts = partsOfApp(walked);
+  return goBack(parts, name, partsOfRelease(parts, name, from), to, mark);
 }
 
 /** Brings back what was active, and records the failure. */
@@ -176,10 +174,10 @@ async function giveUp(
 async function returnTo(walked: Walk, ways: readonly Way[]): Promise<Aftermath[]> {
   const aftermath: Aftermath[] = [];
   for (const way of [...ways].reverse()) {
-    const { name: instance, from } = way;
+    const { name: instance, from, to } = way;
     try {
       await reported(walked.reporter, `return ${instance} to ${from.version}`, () =>
-        back(walked, way),
+        go(walked, instance, to, from),
       );
       aftermath.push({ instance, problem: undefined });
     } catch (error) {
@@ -196,10 +194,4 @@ function troubleOf(ways: readonly Way[], aftermath: readonly Aftermath[]): strin
     return problem === undefined ? [] : [`return to ${from} failed: ${problem}`];
   });
   return troubles.length > 0 ? troubles.join('; ') : undefined;
-}
-
-function back({ io, paths, app, log, redact }: Walk, { name, from }: Way): Promise<void> {
-  const signal = new AbortController().signal;
-  const parts = { paths, env: io.env, app: app.app, log, redact, signal };
-  return goBack(parts, { name, domain: undefined, env: {} }, undefined, from);
 }

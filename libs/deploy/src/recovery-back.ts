@@ -7,8 +7,8 @@ import type { Back, Dead, Recovery, Returned } from './dead.ts';
 import type { DeployLog } from './deploy-log.ts';
 import { driverFor } from './drivers/choose.ts';
 import { processDriver } from './drivers/process.ts';
-import { fileOfRelease, type TargetParts } from './instance-target.ts';
-import { type BackParts, goBack, targetBefore } from './rollback.ts';
+import { type AppParts, partsOfApp, partsOfRelease, targetOf } from './instance-target.ts';
+import { goBack } from './rollback.ts';
 import { asStepFailure } from './step.ts';
 
 /**
@@ -25,8 +25,7 @@ export async function bringBack(
   const back: Back[] = [];
   const problems: string[] = [];
   const aftermath: Aftermath[] = [];
-  const signal = new AbortController().signal;
-  const parts = { paths, env: io.env, app: app.app, log, redact, signal };
+  const parts = partsOfApp({ io, paths, app, log, redact });
   const touched = Array.isArray(dead.touched) ? dead.touched.map(String) : [];
   // A first deploy may have made an instance that the state does not know yet.
   const names = new Set([...Object.keys(app.instances), ...namesIn(appPaths.instances)]);
@@ -39,9 +38,13 @@ export async function bringBack(
       // Killed before its link was switched: at most it had been stopped.
       const wasSwitched = !isRight || dead.failed !== undefined;
       if (!wasSwitched && (!to || isRunning(parts, name, to))) continue;
-      const failed = isRight ? undefined : startedBy(parts, name, active, dead);
+      const { version, commit } = dead;
+      const failed =
+        isRight || active === undefined
+          ? undefined
+          : partsOfRelease(parts, name, { release: active, version, commit });
       if (!to && !failed) await processDriver.stop({ paths: appPaths.instance(name) });
-      await goBack(parts, failed?.instance ?? unknownInstance(name), failed, to);
+      await goBack(parts, name, failed, to);
       aftermath.push({ instance: name, problem: undefined });
       if (wasSwitched) back.push({ instance: name, to });
     } catch (error) {
@@ -53,25 +56,9 @@ export async function bringBack(
   return { back, problems, aftermath };
 }
 
-function isRunning(parts: BackParts, name: string, current: Deployed): boolean {
-  const target = targetBefore(parts, name, current);
-  return target !== null && driverFor(target.start).status(target) === 'running';
-}
-
-function unknownInstance(name: string) {
-  return { name, domain: undefined, env: {} };
-}
-
-/** What was being started, by the `.deploy.yml` of the release that is active. */
-function startedBy(
-  parts: BackParts,
-  name: string,
-  release: string | undefined,
-  { version, commit }: Dead,
-): TargetParts | undefined {
-  if (release === undefined) return undefined;
-  const file = fileOfRelease(parts.paths, parts.app, { release });
-  if (!file) return undefined;
-  const instance = file.instances.find((each) => each.name === name) ?? unknownInstance(name);
-  return { ...parts, file, instance, release, version, commit };
+function isRunning(parts: AppParts, name: string, current: Deployed): boolean {
+  const known = partsOfRelease(parts, name, current);
+  if (!known) return false;
+  const target = targetOf(known);
+  return driverFor(target.start).status(target) === 'running';
 }

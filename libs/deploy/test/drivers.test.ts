@@ -143,6 +143,25 @@ test('a type that changes from one release to the next is stopped in its old way
   ]);
 });
 
+test('a unit that is called otherwise from one release to the next is stopped first', async ({
+  world,
+}) => {
+  const { env, calls } = recording(['systemctl'], 'test "$1" != is-active || echo active');
+  await commit(world, 'start: { type: systemd, unit: shop.service }\n', 'one');
+  await world.deploy([], env);
+  const before = calls().length;
+  await commit(world, 'start: { type: systemd, unit: store.service }\n', 'two');
+  assert.is((await world.deploy([], env)).status, 0);
+  const acts = calls()
+    .slice(before)
+    .filter((call) => !/ (is-active|show) /.test(call));
+  assert.equal(acts, [
+    'systemctl stop -- shop.service',
+    'systemctl reset-failed -- store.service',
+    'systemctl restart -- store.service',
+  ]);
+});
+
 test('what runs is stopped in its own way when the app is removed', async ({ world }) => {
   const { env, calls } = recording(['systemctl'], 'echo active');
   await commit(world, 'start: { type: systemd, unit: shop.service }\n');

@@ -1,4 +1,4 @@
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Deployed } from '@runner/common/apps';
 import { type Ended, run, start } from '@runner/testing/run';
@@ -136,6 +136,25 @@ test('while a deploy runs a rollback is refused with 75', async ({ world }) => {
     /'shop' is busy: held by process \d+ \(deploy since .*\) \(locked\)\n$/,
   );
   await running.done;
+});
+
+test('what another way of starting had started is stopped, going back and going forward', async ({
+  world,
+}) => {
+  await deployAll(world, 'v1');
+  const trace = join(world.root, 'trace');
+  await world.push('v2', {
+    deploy: `start: { type: command, run: "echo start >> ${trace}" }\nstop: echo stop >> ${trace}\n`,
+  });
+  assert.is((await world.deploy()).status, 0);
+  const back = await rollback(world);
+  assert.is(back.status, 0, back.stderr);
+  assert.is(readFileSync(trace, 'utf8'), 'start\nstop\n');
+  assert.is(await world.page(), 'v1');
+  const forward = await rollback(world, ['--to', 'v2']);
+  assert.is(forward.status, 0, forward.stderr);
+  assert.is(readFileSync(trace, 'utf8'), 'start\nstop\nstart\n');
+  assert.is(await world.page(), null);
 });
 
 test.run();

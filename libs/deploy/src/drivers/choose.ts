@@ -21,3 +21,12 @@ const DRIVERS: Readonly<Record<Start['type'], Driver>> = {
 export function driverFor(start: Start): Driver {
   return DRIVERS[start.type];
 }
+
+/**
+ * Whether to start `after` ends what `before` started. Where it does not, both would run side by
+ * side: what `before` started has to be stopped first.
+ */
+export function takesThePlaceOf(after: Start, before: Start): boolean {
+  if (after.type !== 'systemd' || before.type !== 'systemd') return after.type === before.type;
+  return after.unit === before.unit && after.user === before.user;
+}
