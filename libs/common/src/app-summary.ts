@@ -1,6 +1,6 @@
 /** What is told about an app: everything in its state but the sealed token. */
 import { existsSync } from 'node:fs';
-import type { AppState, Deployed, Deploying, InstanceState, LastFailure } from './apps.ts';
+import type { AppState, Deployed, Deploying, InstanceState, LastFailure } from './app-state.ts';
 import { liveHolder } from './lock.ts';
 import type { Paths } from './paths.ts';
 import { bootId, isRunning } from './process-identity.ts';

@@ -9,17 +9,10 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { writeFully, writeWhole } from './atomic-write.ts';
 import type { DeployEvent } from './events.ts';
 import { Failure, systemWords } from './failure.ts';
-import {
-  makeFolder,
-  namesIn,
-  readIfThere,
-  readRange,
-  removeIfThere,
-  writeFully,
-  writeWhole,
-} from './files.ts';
+import { makeFolder, namesIn, readIfThere, readRange, removeIfThere } from './files.ts';
 import { jsonLine } from './harmless.ts';
 import { takeLock } from './lock.ts';
 import type { Paths } from './paths.ts';

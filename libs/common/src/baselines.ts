@@ -2,8 +2,10 @@
  * What the last good deploy of an app printed, per step: `apps/<app>/baseline.json`. It holds short
  * hashes of the shapes of redacted lines, and no word of any log.
  */
+
+import { writeWhole } from './atomic-write.ts';
 import { type Baseline, baselineOf } from './error-extract.ts';
-import { readTextIfThere, writeWhole } from './files.ts';
+import { readTextIfThere } from './files.ts';
 import { isAppName } from './names.ts';
 import type { Paths } from './paths.ts';
 

@@ -1,9 +1,10 @@
 /** Changing config.yml: written whole, comments and order kept, under the registry's lock. */
 import { accessSync, chmodSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { sweepStrays, writeWhole } from './atomic-write.ts';
 import { CONFIG_MAX, type ConfigChange, editedYaml, readYaml } from './config.ts';
 import { Failure, systemFailure } from './failure.ts';
-import { isThere, makeFolder, readIfThere, sweepStrays, writeWhole } from './files.ts';
+import { isThere, makeFolder, readIfThere } from './files.ts';
 import type { Io } from './io.ts';
 import { requireLock } from './lock.ts';
 import type { Paths } from './paths.ts';

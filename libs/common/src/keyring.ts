@@ -2,8 +2,9 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { accessSync, constants, lstatSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { writeWhole } from './atomic-write.ts';
 import { Failure, systemFailure } from './failure.ts';
-import { isThere, makeFolder, namesIn, readIfThere, removeIfThere, writeWhole } from './files.ts';
+import { isThere, makeFolder, namesIn, readIfThere, removeIfThere } from './files.ts';
 import { credentialFile, isKeyExposed, KEY_FILE_MAX, mkeyFile } from './key-file.ts';
 import type { Paths } from './paths.ts';
 

@@ -1,6 +1,7 @@
 /** Changing the registry: every change is made under one lock, from what is on disk at that moment. */
-import { type AppState, requireApp, writeApp } from './apps.ts';
-import { sweepStrays } from './files.ts';
+import type { AppState } from './app-state.ts';
+import { requireApp, writeApp } from './apps.ts';
+import { sweepStrays } from './atomic-write.ts';
 import type { Io } from './io.ts';
 import { requireLock } from './lock.ts';
 import type { Paths } from './paths.ts';

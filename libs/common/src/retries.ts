@@ -1,5 +1,5 @@
 /** How many failures block a commit, read only when an app has failed: reading YAML is slow. */
-import type { AppState } from './apps.ts';
+import type { AppState } from './app-state.ts';
 import type { Paths } from './paths.ts';
 
 /** What config.yml's default is; no failure, so nothing depends on it. */

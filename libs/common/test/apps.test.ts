@@ -3,15 +3,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import {
-  type AppState,
-  appNames,
-  createApp,
-  findApp,
-  listApps,
-  requireApp,
-  writeApp,
-} from '../src/apps.ts';
+import type { AppState } from '../src/app-state.ts';
+import { appNames, createApp, findApp, listApps, requireApp, writeApp } from '../src/apps.ts';
 import { Failure } from '../src/failure.ts';
 import { told } from './refusal.ts';
 import { freshRoot, plant } from './scratch.ts';

@@ -1,8 +1,9 @@
 /** Which release an instance uses: one symbolic link, switched atomically. */
 import { readlinkSync, renameSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
+import { syncFolder } from '@runner/common/atomic-write';
 import { systemCode } from '@runner/common/failure';
-import { makeFolder, removeIfThere, syncFolder } from '@runner/common/files';
+import { makeFolder, removeIfThere } from '@runner/common/files';
 import type { AppPaths } from '@runner/common/paths';
 
 /** Name of the release that `current` of an instance points to; undefined when there is none. */

@@ -1,5 +1,5 @@
 /** Instances of which nothing could be started any more: what the state remembers of them. */
-import type { AppState } from '@runner/common/apps';
+import type { AppState } from '@runner/common/app-state';
 
 /** What became of an instance that was to be brought back. */
 export interface Aftermath {

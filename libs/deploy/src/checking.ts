@@ -1,6 +1,7 @@
 /** `runner deploy --check`: what a deploy would do, and what would keep it from it; nothing is done. */
 import { join } from 'node:path';
-import { type AppState, requireApp } from '@runner/common/apps';
+import type { AppState } from '@runner/common/app-state';
+import { requireApp } from '@runner/common/apps';
 import type { DeployFile } from '@runner/common/deploy-file';
 import { isThere } from '@runner/common/files';
 import { requireLock } from '@runner/common/lock';

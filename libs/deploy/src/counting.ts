@@ -1,5 +1,5 @@
 /** What the state keeps of failures: those of a commit in a row; at `max_deploy_retries` of them automatic deploys of it stop. */
-import type { AppState, LastFailure } from '@runner/common/apps';
+import type { AppState, LastFailure } from '@runner/common/app-state';
 
 /** One more failure of a commit; another commit begins at one. */
 export function countFailure(

@@ -1,5 +1,5 @@
 /** A deploy or rollback whose process died, as the app's state tells of it. */
-import type { AppState, Deployed } from '@runner/common/apps';
+import type { AppState, Deployed } from '@runner/common/app-state';
 import type { Aftermath } from './broken.ts';
 import type { Job } from './job.ts';
 

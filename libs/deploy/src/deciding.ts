@@ -1,5 +1,5 @@
 /** What the head of a branch means for an app. */
-import type { AppState } from '@runner/common/apps';
+import type { AppState } from '@runner/common/app-state';
 import type { Outcome } from './outcome.ts';
 
 /** What was decided about one app; one line of `fetch`. */

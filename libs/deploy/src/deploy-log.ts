@@ -5,8 +5,9 @@
  */
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, unlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { writeFully } from '@runner/common/atomic-write';
 import { systemFailure } from '@runner/common/failure';
-import { makeFolder, namesIn, readRange, removeIfThere, writeFully } from '@runner/common/files';
+import { makeFolder, namesIn, readRange, removeIfThere } from '@runner/common/files';
 import type { Paths } from '@runner/common/paths';
 
 /** How many logs are kept per app. */

@@ -1,8 +1,9 @@
 /** Exporting a commit: `git archive | tar`, the cheapest way that leaves no trace of git. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { writeWhole } from '@runner/common/atomic-write';
 import { Failure } from '@runner/common/failure';
-import { makeFolder, readIfThere, writeWhole } from '@runner/common/files';
+import { makeFolder, readIfThere } from '@runner/common/files';
 import { gitEnvironment } from './environment.ts';
 import type { Source } from './source.ts';
 

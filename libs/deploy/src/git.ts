@@ -6,8 +6,9 @@
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { writeFully } from '@runner/common/atomic-write';
 import { Failure, systemFailure } from '@runner/common/failure';
-import { makeFolder, writeFully } from '@runner/common/files';
+import { makeFolder } from '@runner/common/files';
 import type { Io } from '@runner/common/io';
 import { openNameless } from './deploy-log.ts';
 import { gitEnvironment } from './environment.ts';

@@ -1,7 +1,7 @@
 /** An instance of an app at a release, with the environment that its commands find. */
 
 import { join } from 'node:path';
-import type { AppState, Deployed } from '@runner/common/apps';
+import type { AppState, Deployed } from '@runner/common/app-state';
 import {
   DEPLOY_FILE,
   type DeployFile,

@@ -1,5 +1,5 @@
 /** Bringing a release to its instances: switch, start, health; and back again when one fails. */
-import type { Deployed } from '@runner/common/apps';
+import type { Deployed } from '@runner/common/app-state';
 import type { DeployFile, Instance } from '@runner/common/deploy-file';
 import { switchTo } from './activate.ts';
 import { driverFor } from './drivers/choose.ts';

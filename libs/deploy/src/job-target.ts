@@ -1,5 +1,5 @@
 /** What of a deploy concerns one instance. */
-import type { AppState, Deployed } from '@runner/common/apps';
+import type { AppState, Deployed } from '@runner/common/app-state';
 import type { DeployFile, Instance } from '@runner/common/deploy-file';
 import { Failure } from '@runner/common/failure';
 import type { TargetParts } from './instance-target.ts';

@@ -1,5 +1,5 @@
 /** One deploy under way: what its stages share. */
-import type { AppState } from '@runner/common/apps';
+import type { AppState } from '@runner/common/app-state';
 import { appendEvent, keepForLater } from '@runner/common/audit';
 import { completeEvent, type DeployEvent } from '@runner/common/events';
 import { Failure } from '@runner/common/failure';

@@ -2,7 +2,8 @@
  * `runner rollback`: a kept release is made active again. It needs neither network nor token, and
  * holds the abandoned commit, so that `fetch --deploy` does not bring it back.
  */
-import { type Deployed, requireApp } from '@runner/common/apps';
+import type { Deployed } from '@runner/common/app-state';
+import { requireApp } from '@runner/common/apps';
 import { newDeployId } from '@runner/common/events';
 import { Failure } from '@runner/common/failure';
 import type { Io } from '@runner/common/io';

@@ -1,6 +1,7 @@
 /** Opening an app's source: its address and its token. */
+
+import type { AppState } from '@runner/common/app-state';
 import { openToken } from '@runner/common/app-token';
-import type { AppState } from '@runner/common/apps';
 import { readConfig } from '@runner/common/config';
 import type { Io } from '@runner/common/io';
 import { keyLines } from '@runner/common/key-file';

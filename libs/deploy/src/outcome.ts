@@ -1,5 +1,5 @@
 /** How a deploy ends: its last events, the app's state, and what the command prints. */
-import type { AppState, Deployed } from '@runner/common/apps';
+import type { AppState, Deployed } from '@runner/common/app-state';
 import type { DeployFile } from '@runner/common/deploy-file';
 import { withAftermath } from './broken.ts';
 import { countFailure, lastFailure } from './counting.ts';

@@ -1,5 +1,6 @@
 /** A deploy from top to bottom. Everything that touches the running version is below `activate`. */
-import { type AppState, type Deployed, requireApp } from '@runner/common/apps';
+import type { AppState, Deployed } from '@runner/common/app-state';
+import { requireApp } from '@runner/common/apps';
 import { appendEvent, appendKept } from '@runner/common/audit';
 import type { DeployFile, NotifyChoice } from '@runner/common/deploy-file';
 import { newDeployId } from '@runner/common/events';

@@ -4,7 +4,8 @@
  */
 import { appendFileSync, closeSync, constants, openSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { type AppState, requireApp, writeApp } from '@runner/common/apps';
+import type { AppState } from '@runner/common/app-state';
+import { requireApp, writeApp } from '@runner/common/apps';
 import { readConfig } from '@runner/common/config';
 import { Failure, systemWords } from '@runner/common/failure';
 import { makeFolder } from '@runner/common/files';

@@ -1,5 +1,5 @@
 /** Bringing back the instances that a killed deploy or rollback had touched. */
-import type { AppState, Deployed } from '@runner/common/apps';
+import type { AppState, Deployed } from '@runner/common/app-state';
 import { namesIn } from '@runner/common/files';
 import { activeRelease } from './activate.ts';
 import type { Aftermath } from './broken.ts';

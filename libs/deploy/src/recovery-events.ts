@@ -1,5 +1,5 @@
 /** The events that a killed deploy or rollback did not come to write. */
-import type { AppState } from '@runner/common/apps';
+import type { AppState } from '@runner/common/app-state';
 import { type DeployEvent, kindOf, type LogRecord } from '@runner/common/events';
 import { type Dead, headlineOf, isEarly, type Recovery, type Returned } from './dead.ts';
 import { eventOf } from './job.ts';

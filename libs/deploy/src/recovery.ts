@@ -3,7 +3,7 @@
  * brought back to what the state says.
  */
 import { join } from 'node:path';
-import type { AppState, Deployed, LastFailure } from '@runner/common/apps';
+import type { AppState, Deployed, LastFailure } from '@runner/common/app-state';
 import { eventsOfDeploy } from '@runner/common/audit-scan';
 import type { NotifyChoice } from '@runner/common/deploy-file';
 import { type DeployEvent, kindOf, type LogRecord, textOf } from '@runner/common/events';

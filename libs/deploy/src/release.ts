@@ -1,9 +1,10 @@
 /** Releases: a commit exported and built in a folder of its own, then never changed. */
 import { lstatSync, mkdirSync, renameSync, rmSync, statfsSync, symlinkSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import type { AppState } from '@runner/common/apps';
+import type { AppState } from '@runner/common/app-state';
+import { syncFolder } from '@runner/common/atomic-write';
 import { Failure, systemCode, systemFailure } from '@runner/common/failure';
-import { isThere, makeFolder, namesIn, syncFolder } from '@runner/common/files';
+import { isThere, makeFolder, namesIn } from '@runner/common/files';
 import type { AppPaths } from '@runner/common/paths';
 
 /** `20261121T093000Z-0123456789ab`: sorts by time, names the commit. */

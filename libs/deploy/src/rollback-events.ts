@@ -1,5 +1,5 @@
 /** What is recorded and announced of a rollback by hand. */
-import type { AppState } from '@runner/common/apps';
+import type { AppState } from '@runner/common/app-state';
 import type { DeployEvent } from '@runner/common/events';
 import type { Io } from '@runner/common/io';
 import type { Paths } from '@runner/common/paths';

@@ -1,5 +1,5 @@
 /** Where a rollback by hand leads: which release each instance goes to, and the state afterwards. */
-import type { AppState, Deployed, InstanceState } from '@runner/common/apps';
+import type { AppState, Deployed, InstanceState } from '@runner/common/app-state';
 import { Failure } from '@runner/common/failure';
 import { isThere } from '@runner/common/files';
 import type { Paths } from '@runner/common/paths';

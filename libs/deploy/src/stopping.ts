@@ -1,5 +1,5 @@
 /** Stopping what runs of an app that is removed, or of an instance that is. */
-import type { AppState, Deployed } from '@runner/common/apps';
+import type { AppState, Deployed } from '@runner/common/app-state';
 import type { DeployFile } from '@runner/common/deploy-file';
 import { newDeployId } from '@runner/common/events';
 import type { Io } from '@runner/common/io';

@@ -2,7 +2,7 @@
  * What the app's state tells of a deploy or rollback while it runs, so that the next command can tell
  * and clean up one that was killed.
  */
-import type { AppState, Deploying } from '@runner/common/apps';
+import type { AppState, Deploying } from '@runner/common/app-state';
 import { Failure } from '@runner/common/failure';
 import type { Io } from '@runner/common/io';
 import type { Paths } from '@runner/common/paths';

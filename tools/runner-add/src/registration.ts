@@ -1,5 +1,6 @@
 /** Registering an app: all or nothing, under the registry's lock. */
-import { type AppState, createApp } from '@runner/common/apps';
+import type { AppState } from '@runner/common/app-state';
+import { createApp } from '@runner/common/apps';
 import type { Context } from '@runner/common/command';
 import { Failure, usage } from '@runner/common/failure';
 import { isThere } from '@runner/common/files';

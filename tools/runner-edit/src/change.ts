@@ -1,5 +1,5 @@
 /** Changing an app: everything is checked first, then written whole, or nothing is. */
-import type { AppState } from '@runner/common/apps';
+import type { AppState } from '@runner/common/app-state';
 import { requireApp } from '@runner/common/apps';
 import type { Context } from '@runner/common/command';
 import { usage } from '@runner/common/failure';

@@ -1,9 +1,11 @@
 /** Removing an app: what runs is stopped, the registration goes first, then its files. */
 import { rmSync } from 'node:fs';
-import { type AppState, requireApp } from '@runner/common/apps';
+import type { AppState } from '@runner/common/app-state';
+import { requireApp } from '@runner/common/apps';
+import { syncFolder } from '@runner/common/atomic-write';
 import type { Context } from '@runner/common/command';
 import { Failure, usage } from '@runner/common/failure';
-import { isThere, namesIn, removeIfThere, syncFolder } from '@runner/common/files';
+import { isThere, namesIn, removeIfThere } from '@runner/common/files';
 import { requireLock } from '@runner/common/lock';
 import type { Paths } from '@runner/common/paths';
 import { ask, canAsk } from '@runner/common/prompt';

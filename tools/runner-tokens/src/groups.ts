@@ -1,7 +1,8 @@
 /** Apps grouped by the token that they share. */
 import { setFlagsFromString } from 'node:v8';
+import type { AppState } from '@runner/common/app-state';
 import { openToken } from '@runner/common/app-token';
-import { type AppState, appNames, type UnreadableApp, visitApps } from '@runner/common/apps';
+import { appNames, type UnreadableApp, visitApps } from '@runner/common/apps';
 import { Failure } from '@runner/common/failure';
 import { type Keyring, requireKeyring } from '@runner/common/keyring';
 import type { Paths } from '@runner/common/paths';

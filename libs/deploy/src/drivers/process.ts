@@ -5,8 +5,9 @@
 import { spawn } from 'node:child_process';
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeWhole } from '@runner/common/atomic-write';
 import { systemFailure } from '@runner/common/failure';
-import { makeFolder, readRange, removeIfThere, writeWhole } from '@runner/common/files';
+import { makeFolder, readRange, removeIfThere } from '@runner/common/files';
 import {
   bootId,
   type PidFile,

@@ -1,8 +1,9 @@
 /** What dead deploys left, apps that are not deployed any more, and releases that are gone. */
 import { existsSync, lstatSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { AppState } from '@runner/common/app-state';
 import { type AppSummary, summaryOf } from '@runner/common/app-summary';
-import { type AppState, listApps } from '@runner/common/apps';
+import { listApps } from '@runner/common/apps';
 import { isThere, namesIn } from '@runner/common/files';
 import { word } from '@runner/common/guards';
 import type { Paths } from '@runner/common/paths';

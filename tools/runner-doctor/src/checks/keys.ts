@@ -1,6 +1,7 @@
 /** Whether the master keys are there, and open every sealed token. */
 import { existsSync } from 'node:fs';
-import { type AppState, visitApps } from '@runner/common/apps';
+import type { AppState } from '@runner/common/app-state';
+import { visitApps } from '@runner/common/apps';
 import { Failure } from '@runner/common/failure';
 import { word } from '@runner/common/guards';
 import { mkeyFile } from '@runner/common/key-file';

@@ -1,5 +1,6 @@
 /** Whether systemd's timers run: they are what makes a push a deploy. */
-import { type AppState, listApps } from '@runner/common/apps';
+import type { AppState } from '@runner/common/app-state';
+import { listApps } from '@runner/common/apps';
 import { type Found, ok, orWell, type Patient, problem, warning } from '../finding.ts';
 import { runFor } from '../program.ts';
 

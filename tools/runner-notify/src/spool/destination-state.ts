@@ -3,8 +3,9 @@
  * channel's lock alone. It may be lost in a power cut: then nothing is known.
  */
 import { dirname } from 'node:path';
+import { writeUnsynced } from '@runner/common/atomic-write';
 import { Failure } from '@runner/common/failure';
-import { makeFolder, readIfThere, writeUnsynced } from '@runner/common/files';
+import { makeFolder, readIfThere } from '@runner/common/files';
 import type { Paths } from '@runner/common/paths';
 import type { ChannelName } from '@runner/common/settings';
 import type { Problem } from '../channels/channel.ts';

@@ -1,16 +1,9 @@
 /** The folder `spool/notify`: messages that wait, and in `dead/` those that were given up. */
 import { lstatSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { sweepStrays, syncFolder, writeWhole } from '@runner/common/atomic-write';
 import { Failure, systemCode, systemFailure } from '@runner/common/failure';
-import {
-  isThere,
-  makeFolder,
-  readIfThere,
-  removeIfThere,
-  sweepStrays,
-  syncFolder,
-  writeWhole,
-} from '@runner/common/files';
+import { isThere, makeFolder, readIfThere, removeIfThere } from '@runner/common/files';
 import type { Io } from '@runner/common/io';
 import { type Holder, type Lock, requireLock, takeLock } from '@runner/common/lock';
 import type { Paths } from '@runner/common/paths';

@@ -1,0 +1,193 @@
+/** What a state file holds: its shape, and how its text is checked when it is read. */
+import { parseExact } from './exact-json.ts';
+import { Failure } from './failure.ts';
+
+/** A version that is or was active. */
+export interface Deployed {
+  version: string;
+  commit: string;
+  /** Name of the folder under `releases/`. */
+  release: string;
+  deployed_at: string;
+  deploy_id: string;
+}
+
+/** What is active in one instance, and what was before. */
+export interface InstanceState {
+  current: Deployed | null;
+  /** Good versions before it, newest first, each of another commit. */
+  previous: Deployed[];
+  /** Since when `current` is active: after a rollback that is later than its deploy. */
+  active_since?: string;
+  /** Set while `current` could not be started again after a failure. */
+  broken?: { since: string; reason: string } | null;
+}
+
+/** A deploy or a rollback by hand that is running, or was when its process died. */
+export interface Deploying {
+  deploy_id: string;
+  pid: number;
+  started: string;
+  /** Identity of the boot, from /proc: a pid means nothing after a restart. */
+  boot_id: string;
+  commit: string;
+  version: string;
+  instance: string;
+  stage: string;
+  /** Instances that may have been stopped or switched so far. */
+  touched?: string[];
+  /** Set by a rollback by hand: the release that each instance goes to. */
+  rollback?: Record<string, string>;
+  /** Which channels hear of it. */
+  notify?: string;
+  /** Head of the branch, which is held when it is deployed to not all instances. */
+  passed_over?: string;
+  /** Why it fails, from the moment that is known until it is recorded. */
+  failed?: { stage: string; error: string; blame: string };
+}
+
+/** The newest failure of a deploy or rollback; it stays when a later one succeeds. */
+export interface LastFailure {
+  version: string;
+  commit: string;
+  deploy_id: string;
+  stage: string;
+  /** Its first line. */
+  error: string;
+  at: string;
+  /** It was a rollback by hand: no deploy of this commit is due. */
+  rollback?: boolean;
+}
+
+/** One app. Fields that this version does not know survive a rewrite. */
+export interface AppState {
+  version: 1;
+  app: string;
+  repo: string;
+  branch: string;
+  created_at: string;
+  updated_at: string;
+  state: { repohost_token?: string | null; [field: string]: unknown };
+  instances: Record<string, InstanceState>;
+  /** Failures of one commit in a row. */
+  failures: { commit: string; count: number; last_at: string; stage: string } | null;
+  held: { commit: string; since: string; reason: string } | null;
+  last_failure?: LastFailure | null;
+  deploying: Deploying | null;
+  last_checked: string | null;
+  [field: string]: unknown;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
+}
+
+/** The type of each field that is read without asking again whether it is there. */
+type Shape = Readonly<Record<string, 'string' | 'number'>>;
+
+const DEPLOYED_SHAPE: Shape = {
+  version: 'string',
+  commit: 'string',
+  release: 'string',
+  deployed_at: 'string',
+  deploy_id: 'string',
+};
+const FAILURE_SHAPE: Shape = {
+  commit: 'string',
+  count: 'number',
+  last_at: 'string',
+  stage: 'string',
+};
+const LAST_FAILURE_SHAPE: Shape = {
+  version: 'string',
+  commit: 'string',
+  deploy_id: 'string',
+  stage: 'string',
+  error: 'string',
+  at: 'string',
+};
+const HELD_SHAPE: Shape = { commit: 'string', since: 'string', reason: 'string' };
+const BROKEN_SHAPE: Shape = { since: 'string', reason: 'string' };
+const DEPLOYING_SHAPE: Shape = {
+  deploy_id: 'string',
+  pid: 'number',
+  started: 'string',
+  boot_id: 'string',
+  commit: 'string',
+  instance: 'string',
+  stage: 'string',
+};
+
+function hasShape(value: Record<string, unknown>, shape: Shape): boolean {
+  for (const field in shape) if (typeof value[field] !== shape[field]) return false;
+  return true;
+}
+
+/** Reads a state file's text. Throws `state_malformed` or `state_unsupported`. */
+export function parseState(name: string, text: string): AppState {
+  const bad = (why: string) => new Failure('state_malformed', `the state file of '${name}' ${why}`);
+  let value: unknown;
+  try {
+    value = parseExact(text);
+  } catch {
+    throw bad('is not JSON');
+  }
+  if (!isRecord(value)) throw bad('is not an object');
+  if (value.version !== undefined && value.version !== 1) {
+    throw new Failure(
+      'state_unsupported',
+      `the state file of '${name}' was written by a newer runner`,
+    );
+  }
+  const text_ = (field: string) => {
+    if (typeof value[field] !== 'string') throw bad(`has no text in ${field}`);
+    return value[field] as string;
+  };
+  if (value.app !== undefined && value.app !== name) throw bad('names another app');
+  const inner = value.state ?? {};
+  if (!isRecord(inner)) throw bad('has no section state');
+  const token = inner.repohost_token ?? null;
+  if (token !== null && typeof token !== 'string') throw bad('has a token that is not a text');
+  const instances = value.instances ?? {};
+  if (!isRecord(instances)) throw bad('has no section instances');
+  for (const instance of Object.values(instances)) checkInstance(instance, bad);
+  return Object.assign(value, {
+    version: 1 as const,
+    app: name,
+    repo: text_('repo'),
+    branch: text_('branch'),
+    created_at: String(value.created_at ?? ''),
+    updated_at: String(value.updated_at ?? ''),
+    state: inner,
+    instances: instances as AppState['instances'],
+    failures: optional(value.failures, FAILURE_SHAPE, bad) as AppState['failures'],
+    held: optional(value.held, HELD_SHAPE, bad) as AppState['held'],
+    ...(value.last_failure !== undefined && {
+      last_failure: optional(value.last_failure, LAST_FAILURE_SHAPE, bad) as LastFailure | null,
+    }),
+    deploying: optional(value.deploying, DEPLOYING_SHAPE, bad) as AppState['deploying'],
+    last_checked: typeof value.last_checked === 'string' ? value.last_checked : null,
+  });
+}
+
+function checkInstance(instance: unknown, bad: (why: string) => Failure): void {
+  const previous = isRecord(instance) ? (instance.previous ?? []) : undefined;
+  if (!isRecord(instance) || !Array.isArray(previous)) throw bad('has a malformed instance');
+  instance.previous = previous;
+  instance.current ??= null;
+  if (instance.broken !== undefined) instance.broken = optional(instance.broken, BROKEN_SHAPE, bad);
+  if (!['undefined', 'string'].includes(typeof instance.active_since))
+    throw bad('has a malformed instance');
+  for (const version of [instance.current, ...previous]) {
+    const good = version === null || (isRecord(version) && hasShape(version, DEPLOYED_SHAPE));
+    // A release is a folder's name: a path in its place could lead anywhere.
+    const safe = !isRecord(version) || /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(String(version.release));
+    if (!good || !safe) throw bad('has a malformed instance');
+  }
+}
+
+function optional(value: unknown, shape: Shape, bad: (why: string) => Failure): unknown {
+  if (value === undefined || value === null) return null;
+  if (!isRecord(value) || !hasShape(value, shape)) throw bad('has a malformed section');
+  return value;
+}
