@@ -5,7 +5,9 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { gzipLines, linesBackward, logFiles, newestRecord } from '../src/audit-scan.ts';
+import { gzipLines, logFiles } from '../src/audit-files.ts';
+import { newestRecord } from '../src/audit-scan.ts';
+import { linesBackward } from '../src/lines-backward.ts';
 import { refusalOf } from './refusal.ts';
 import { freshRoot, plant, scratch } from './scratch.ts';
 

@@ -1,9 +1,10 @@
 /** The log and its rotated files from their beginning, in blocks: memory does not grow with the log. */
-import { closeSync, createReadStream, fstatSync, readSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, readSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
-import { LINE_MAX, logFiles, openLog } from '@runner/common/audit-scan';
+import { gzipBlocks, logFiles, openLog } from '@runner/common/audit-files';
 import { Failure, systemCode, systemWords } from '@runner/common/failure';
+import { type Line, LineSplitter } from '@runner/common/line-splitter';
 import type { Paths } from '@runner/common/paths';
 
 const NEWLINE = 0x0a;
@@ -20,9 +21,6 @@ export interface OpenLog {
   readonly fd: number;
   readonly live: boolean;
 }
-
-/** A line without its newline; undefined when it was too long to be kept. */
-export type Line = Buffer | undefined;
 
 /**
  * Opens all files of the log, oldest first: what is renamed from now on is still read once. Throws
@@ -60,49 +58,6 @@ function isInPlace({ path, fd }: OpenLog): boolean {
   return there?.ino === mine.ino && there.dev === mine.dev;
 }
 
-/** Cuts blocks of bytes into lines. */
-class Splitter {
-  #parts: Buffer[] = [];
-  #size = 0;
-
-  /** The lines that end in this block. */
-  take(block: Buffer): Line[] {
-    const lines: Line[] = [];
-    let from = 0;
-    for (let at = block.indexOf(NEWLINE); at !== -1; at = block.indexOf(NEWLINE, from)) {
-      lines.push(this.#ended(block.subarray(from, at)));
-      from = at + 1;
-    }
-    this.#keep(block.subarray(from));
-    return lines;
-  }
-
-  /** Whether something stands behind the last newline. */
-  get isInLine(): boolean {
-    return this.#size > 0;
-  }
-
-  /** What stands behind the last newline; none when nothing does. */
-  rest(): Line[] {
-    return this.isInLine ? [this.#ended(Buffer.alloc(0))] : [];
-  }
-
-  #ended(end: Buffer): Line {
-    const size = this.#size + end.length;
-    const parts = this.#parts;
-    this.#parts = [];
-    this.#size = 0;
-    if (size > LINE_MAX) return undefined;
-    return parts.length === 0 ? end : Buffer.concat([...parts, end]);
-  }
-
-  #keep(part: Buffer): void {
-    this.#size += part.length;
-    if (this.#size > LINE_MAX) this.#parts = [];
-    else if (part.length > 0) this.#parts.push(Buffer.from(part));
-  }
-}
-
 /**
  * All lines of a file, a block of them at a time, each block valid until the next is asked for.
  * Closes the file. `damaged` hears what keeps a compressed file from being read to its end.
@@ -111,19 +66,14 @@ export async function* linesOf(
   log: OpenLog,
   damaged: (why: string) => void,
 ): AsyncGenerator<Line[]> {
-  const splitter = new Splitter();
+  const splitter = new LineSplitter();
   if (log.path.endsWith('.gz')) {
-    const stream = createReadStream(log.path, { fd: log.fd });
-    const unzipped = stream.pipe(process.getBuiltinModule('node:zlib').createGunzip());
-    stream.on('error', (error) => unzipped.destroy(error));
     try {
-      for await (const block of unzipped as AsyncIterable<Buffer>) yield splitter.take(block);
+      for await (const block of gzipBlocks(log.path, log.fd)) yield splitter.take(block);
     } catch (error) {
       if (systemCode(error) === undefined) throw error;
       const damage = systemCode(error)?.startsWith('Z_');
       damaged(damage ? 'it is damaged or cut short' : systemWords(error));
-    } finally {
-      stream.destroy();
     }
     yield splitter.rest();
     return;
@@ -135,7 +85,7 @@ export async function* linesOf(
   }
 }
 
-async function* plainLines({ fd, live }: OpenLog, splitter: Splitter): AsyncGenerator<Line[]> {
+async function* plainLines({ fd, live }: OpenLog, splitter: LineSplitter): AsyncGenerator<Line[]> {
   const buffer = Buffer.allocUnsafe(BLOCK);
   // Where it ends now is enough: writers that go on must not keep a reader for ever.
   const end = fstatSync(fd).size;

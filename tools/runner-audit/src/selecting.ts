@@ -1,8 +1,9 @@
 /** Which records of the log are wanted, and reading those, oldest first. */
 import { closeSync } from 'node:fs';
-import { linesBackward } from '@runner/common/audit-scan';
 import { kindOf, type LogRecord, projectOf, readRecord, textOf } from '@runner/common/events';
-import { type Line, linesOf, type OpenLog } from './log-lines.ts';
+import type { Line } from '@runner/common/line-splitter';
+import { linesBackward } from '@runner/common/lines-backward';
+import { linesOf, type OpenLog } from './log-lines.ts';
 
 /** What a record must have; what is undefined is not asked. */
 export interface Filter {

@@ -1,11 +1,12 @@
 /** The newest records of the log, and those that come after them. */
 import { closeSync, fstatSync, statSync } from 'node:fs';
-import { LINE_MAX, lineStart, linesBackward, logFiles, openLog } from '@runner/common/audit-scan';
+import { logFiles, openLog } from '@runner/common/audit-files';
 import { cleanRecord } from '@runner/common/cleaning';
 import type { Context } from '@runner/common/command';
 import { type LogRecord, readRecord } from '@runner/common/events';
 import { Failure, signalStatus } from '@runner/common/failure';
 import { isThere, readRange } from '@runner/common/files';
+import { LINE_MAX, lineStart, linesBackward } from '@runner/common/lines-backward';
 import { redactor } from '@runner/common/secret';
 
 const redact = redactor();

@@ -2,7 +2,8 @@
 import { fstatSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { requireApp } from '@runner/common/apps';
-import { eventsOfDeploy, newestRecord, openLog } from '@runner/common/audit-scan';
+import { openLog } from '@runner/common/audit-files';
+import { eventsOfDeploy, newestRecord } from '@runner/common/audit-scan';
 import { kindOf, projectOf, textOf } from '@runner/common/events';
 import { Failure } from '@runner/common/failure';
 import { namesIn } from '@runner/common/files';

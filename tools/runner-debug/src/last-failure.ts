@@ -1,7 +1,8 @@
 /** The newest DeployFailure of an app. */
 import { requireApp } from '@runner/common/apps';
 import { appendWaiting } from '@runner/common/audit';
-import { logFiles, newestRecord } from '@runner/common/audit-scan';
+import { logFiles } from '@runner/common/audit-files';
+import { newestRecord } from '@runner/common/audit-scan';
 import { mayHoldToken, redactorFor } from '@runner/common/cleaning';
 import type { Context } from '@runner/common/command';
 import { textOf } from '@runner/common/events';
