@@ -65,7 +65,8 @@ test('list, tail, verify and last-error read on; emit appends whole records behi
       const bytes = (lines: readonly Buffer[]) =>
         Buffer.concat(lines.flatMap((each) => [each, Buffer.from('\n')]));
       const all = bytes(live);
-      writeFileSync(logPath(root), ended ? all : all.subarray(0, -1));
+      const before = ended ? all : all.subarray(0, -1);
+      writeFileSync(logPath(root), before);
       writeFileSync(`${logPath(root)}.1.gz`, gzipSync(bytes(older)));
       const versionsIn = (lines: readonly Buffer[]) =>
         lines
@@ -96,7 +97,7 @@ test('list, tail, verify and last-error read on; emit appends whole records behi
 
       const emit = await tool(['emit', 'DeployStarted', '--project', 'shop', '--version', 'v1']);
       assert.is(emit.status, 0);
-      assert.ok(logOf(root).endsWith(`${live.length > 0 ? '\n' : ''}${emit.stdout}`));
+      assert.ok(logOf(root).endsWith(`${before.length > 0 ? '\n' : ''}${emit.stdout}`));
       assert.is((await tool(['tail', '--json', '-n', '1'])).stdout, emit.stdout);
     }),
     { numRuns: RUNS },
