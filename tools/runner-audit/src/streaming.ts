@@ -10,17 +10,16 @@ import {
 } from '@runner/common/events';
 import { Failure, usage } from '@runner/common/failure';
 import type { Place, Redact } from '@runner/common/known-secrets';
+import { type Line, LineSplitter } from '@runner/common/line-splitter';
+import { LINE_MAX } from '@runner/common/lines-backward';
 import { redactor } from '@runner/common/secret';
 import { type EmitContext, FIELDS } from './emitting.ts';
 import { readyReader } from './ready-input.ts';
 
 const ofShape = redactor();
 
-/** A longer line is no event: reported and passed over. */
-const LINE_MAX = 16_777_216;
 /** The longest record: an error is cut to fit, but further fields may be of any length. */
 const RECORD_MAX = 1_048_576;
-const NEWLINE = 0x0a;
 /** So many bytes of input are one append at most; a pause in the input ends a batch sooner. */
 const BATCH = 524_288;
 
@@ -65,10 +64,9 @@ class EventInput {
   readonly #note: EmitContext['note'];
   readonly #place: Place;
   readonly #completion: Completion;
-  /** Lines that no event was made of yet; undefined is one that was too long to be kept. */
-  #lines: (Buffer | undefined)[] = [];
-  #rest: Buffer = Buffer.alloc(0);
-  #overlong = false;
+  readonly #splitter = new LineSplitter();
+  /** Lines that no event was made of yet. */
+  #lines: Line[] = [];
   #number = 0;
   /** Bytes that were taken since a batch was asked for. */
   size = 0;
@@ -82,25 +80,12 @@ class EventInput {
 
   take(block: Buffer): void {
     this.size += block.length;
-    const bytes = this.#rest.length === 0 ? block : Buffer.concat([this.#rest, block]);
-    const end = bytes.lastIndexOf(NEWLINE);
-    this.#rest = bytes.subarray(end + 1);
-    if (end !== -1) {
-      const lines: (Buffer | undefined)[] = linesOf(bytes.subarray(0, end));
-      if (this.#overlong) lines[0] = undefined;
-      this.#overlong = false;
-      for (const line of lines) this.#lines.push(line);
-    }
-    if (this.#rest.length > LINE_MAX) {
-      this.#rest = Buffer.alloc(0);
-      this.#overlong = true;
-    }
+    for (const line of this.#splitter.take(block)) this.#lines.push(line);
   }
 
   /** The line behind the last newline, if there is one. */
   end(): void {
-    if (this.#overlong) this.#lines.push(undefined);
-    else if (this.#rest.length > 0) this.#lines.push(this.#rest);
+    this.#lines.push(...this.#splitter.rest());
   }
 
   /** The events of the lines that were taken since it was asked last. */
@@ -131,10 +116,7 @@ class EventInput {
    * The event of a line and its record; undefined for a blank line, null for a bad one, which is
    * told. Tokens are read once in a batch: `edit` may replace them while a stream goes on.
    */
-  async #eventOf(
-    line: Buffer | undefined,
-    known: Map<unknown, Redact>,
-  ): Promise<Made | undefined | null> {
+  async #eventOf(line: Line, known: Map<unknown, Redact>): Promise<Made | undefined | null> {
     try {
       const text = line?.toString('utf8').trim();
       if (text === '') return undefined;
@@ -170,17 +152,6 @@ function pooled(random: (bytes: number) => Uint8Array): (bytes: number) => Uint8
     supply = supply.subarray(bytes);
     return taken;
   };
-}
-
-function linesOf(bytes: Buffer): Buffer[] {
-  const lines: Buffer[] = [];
-  let from = 0;
-  for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE, from)) {
-    lines.push(bytes.subarray(from, at));
-    from = at + 1;
-  }
-  lines.push(bytes.subarray(from));
-  return lines;
 }
 
 function tooLong(limit: number): Failure {
