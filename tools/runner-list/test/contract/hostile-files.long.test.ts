@@ -1,6 +1,7 @@
 /** Every file, every damage, every command that reads it. */
 import { test } from 'uvu';
-import { allCases, checkAll, SUBJECTS } from './hostile-files.ts';
+import { allCases, SUBJECTS } from './hostile-files.ts';
+import { checkAll } from './hostile-files-check.ts';
 import { startServer } from './server.ts';
 
 const started = startServer();

@@ -1,6 +1,7 @@
 /** Every file that is read, with every damage: one command each. All of them are in the long test. */
 import { test } from 'uvu';
-import { checkAll, SUBJECTS, someCases } from './hostile-files.ts';
+import { SUBJECTS, someCases } from './hostile-files.ts';
+import { checkAll } from './hostile-files-check.ts';
 import { startServer } from './server.ts';
 
 const started = startServer();
