@@ -24,6 +24,7 @@ export const layersOfCommon = [
   'addresses',
   'schema',
   'config',
+  'config-schema',
   'settings',
   'config-edit',
   'deploy-schema',
@@ -54,13 +55,14 @@ export const layersOfCommon = [
   'option',
   'argv',
   'command',
+  'command-line',
   'help',
   'main',
 ];
 
 /** Who may import which package: a dependency is known to its owners alone. */
 export const ownersOfPackages = new Map([
-  ['mri', ['libs/common/src/command.ts']],
+  ['mri', ['libs/common/src/command-line.ts']],
   ['undici', ['libs/common/src/http.ts']],
   ['picocolors', ['libs/common/src/output.ts']],
   ['yaml', ['libs/common/src/config.ts', 'libs/common/src/output.ts']],

@@ -3,8 +3,8 @@
  * are built: manual pages, completions, JSON Schemas and docs/commands.md. Nothing is kept twice.
  */
 import type { Tool } from '@runner/common/command';
+import { CONFIG_SCHEMA } from '@runner/common/config-schema';
 import { DEPLOY_SCHEMA } from '@runner/common/deploy-schema';
-import { CONFIG_SCHEMA } from '@runner/common/settings';
 import { commandsPage } from './commands-page.ts';
 import { completionFiles, type Templates } from './completion.ts';
 import { configJsonSchema, deployJsonSchema } from './json-schema.ts';

@@ -1,14 +1,6 @@
-/**
- * What a command is, and how its command line is read. A command is plain data plus one function;
- * help and parsing come from the data. mri does the last step of parsing; everything that mri
- * would guess at (numbers, missing values, repeated or unknown options, a lone dash) is decided
- * here first and told in clap's words.
- */
-import mri from 'mri';
-import { normalise } from './argv.ts';
-import { usage } from './failure.ts';
+/** What a command is: plain data plus one function; help and parsing come from the data. */
 import type { Io } from './io.ts';
-import { type Flag, type Option, type Options, optionTitle } from './option.ts';
+import type { Flag, Options } from './option.ts';
 import type { Format, Style } from './output.ts';
 import type { Paths } from './paths.ts';
 
@@ -140,80 +132,4 @@ export function optionsOf(definition: Command): Options {
 export function positionalTitle(name: string, spec: Positional): string {
   const title = name.toUpperCase();
   return `${spec.required ? `<${title}>` : `[${title}]`}${spec.many ? '...' : ''}`;
-}
-
-/** A command line as it was read: values by the names of options and arguments. */
-export interface Parsed {
-  readonly options: Readonly<Record<string, string | boolean | undefined>>;
-  readonly args: Readonly<Record<string, string | readonly string[] | undefined>>;
-}
-
-/** Reads a command line by a definition. Throws `usage`. With `--help` nothing else is checked. */
-export function parse(definition: Command, argv: readonly string[]): Parsed {
-  const options = optionsOf(definition);
-  const { normal, rest } = normalise(options, argv);
-  const names = Object.keys(options);
-  // `no-x` is mri's own word for x = false, so such a name is handed over without its `no-`.
-  const handed = (name: string) => (name.startsWith('no-') ? name.slice(3) : name);
-  const found = mri(normal, {
-    string: names.filter((name) => options[name]?.kind === 'value'),
-    boolean: names.filter((name) => options[name]?.kind === 'flag').map(handed),
-  });
-  const values: Record<string, string | boolean | undefined> = {};
-  for (const name of names) {
-    const option = options[name] as Option;
-    const given = normal.some((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`));
-    if (option.kind === 'flag') values[name] = given;
-    else values[name] = given ? String(found[name]) : option.default;
-  }
-  if (values.help === true) return { options: values, args: {} };
-  checkConflicts(options, normal);
-  return { options: values, args: placePositionals(definition, options, values, rest) };
-}
-
-function checkConflicts(options: Options, normal: readonly string[]): void {
-  const given = Object.keys(options).filter((name) =>
-    normal.some((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`)),
-  );
-  for (const name of given) {
-    const option = options[name] as Option;
-    const other = option.conflicts?.find((candidate) => given.includes(candidate));
-    if (other !== undefined) {
-      throw usage(
-        `the argument '${optionTitle(name, option)}' cannot be used with '${optionTitle(other, options[other] as Option)}'`,
-      );
-    }
-  }
-}
-
-function placePositionals(
-  definition: Command,
-  options: Options,
-  values: Parsed['options'],
-  rest: readonly string[],
-): Parsed['args'] {
-  const args: Record<string, string | readonly string[] | undefined> = {};
-  const missing = Object.keys(options).flatMap((name) => {
-    const option = options[name] as Option;
-    const absent = option.kind === 'value' && option.required && values[name] === undefined;
-    return absent ? [optionTitle(name, option)] : [];
-  });
-  let used = 0;
-  for (const [name, spec] of Object.entries(definition.positionals ?? {})) {
-    const taken = spec.many ? rest.slice(used) : rest.slice(used, used + 1);
-    used += taken.length;
-    if (spec.required && taken.length === 0) missing.push(positionalTitle(name, spec));
-    const foreign = spec.choices && taken.find((word) => !spec.choices?.includes(word));
-    if (foreign !== undefined) {
-      throw usage(
-        `invalid value '${foreign}' for '${positionalTitle(name, spec)}' [possible values: ${spec.choices?.join(', ')}]`,
-      );
-    }
-    args[name] = spec.many ? taken : taken[0];
-  }
-  if (missing.length > 0) {
-    throw usage(`the following required arguments were not provided: ${missing.join(', ')}`);
-  }
-  if (used < rest.length) throw usage(`unexpected argument '${rest[used]}' found`);
-  return args;
 }

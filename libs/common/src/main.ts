@@ -1,13 +1,14 @@
 /** The last line of every program: parse, run, render, exit status. */
+
 import {
   type Answer,
   type Command,
   type Context,
   optionsOf,
-  parse,
   type Tool,
   titleOf,
 } from './command.ts';
+import { parse } from './command-line.ts';
 import { EXIT, Failure, usage } from './failure.ts';
 import { harmless, harmlessLine, jsonLine } from './harmless.ts';
 import { commandHelp, toolHelp } from './help.ts';

@@ -1,14 +1,10 @@
 /** Whether config.yml can be read, every key that is used is legal, and none is misspelt. */
 import { readConfig } from '@runner/common/config';
+import { CONFIG_SCHEMA } from '@runner/common/config-schema';
 import { Failure } from '@runner/common/failure';
 import { word } from '@runner/common/guards';
 import type { ObjectSchema, Tree } from '@runner/common/schema';
-import {
-  CONFIG_SCHEMA,
-  codeHostOf,
-  maxDeployRetries,
-  notifySettingsOf,
-} from '@runner/common/settings';
+import { codeHostOf, maxDeployRetries, notifySettingsOf } from '@runner/common/settings';
 import { type Found, ok, orWell, type Patient, problem, warning } from '../finding.ts';
 
 export function config({ io, paths }: Patient): readonly Found[] {

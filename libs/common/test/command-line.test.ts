@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { command, parse } from '../src/command.ts';
+import { command } from '../src/command.ts';
+import { parse } from '../src/command-line.ts';
 import { Failure } from '../src/failure.ts';
-import { nearest } from '../src/nearest.ts';
 import { refusal } from './refusal.ts';
 
 const add = command({
@@ -332,16 +332,6 @@ test('no message repeats the value of a secret option', () => {
     ),
     { numRuns: 1000 },
   );
-});
-
-test('a slip of the finger is met with the name that was meant, a far word is not', () => {
-  const names = ['list', 'test', 'rekey', 'last-error'];
-  assert.is(nearest('lsit', names), 'list');
-  assert.is(nearest('lis', names), 'list');
-  assert.is(nearest('last-eror', names), 'last-error');
-  assert.is(nearest('deploy', names), undefined);
-  assert.is(nearest('', names), undefined);
-  assert.is(nearest('x'.repeat(100_000), names), undefined);
 });
 
 test.run();
