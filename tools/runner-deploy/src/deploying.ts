@@ -2,6 +2,7 @@
 import type { Answer, Context } from '@runner/common/command';
 import { EXIT, Failure, signalStatus } from '@runner/common/failure';
 import { explainFailure } from '@runner/deploy/explanation';
+import { interruptionOf } from '@runner/deploy/interruption';
 import type { Outcome } from '@runner/deploy/outcome';
 import { deploy } from '@runner/deploy/pipeline';
 import { progressFor } from '@runner/deploy/progress';
@@ -19,12 +20,7 @@ type DeployContext = Pick<Context, 'io' | 'paths' | 'format' | 'print' | 'note' 
 /** Returns what the deploy came to, with the exit status. */
 export async function runDeploy(context: DeployContext): Promise<Answer> {
   const { io, paths, args, options } = context;
-  const controller = new AbortController();
-  let signalled: NodeJS.Signals | undefined;
-  const remove = io.onSignal((signal) => {
-    signalled ??= signal;
-    controller.abort();
-  });
+  const interruption = interruptionOf(io);
   const progress = progressFor(context, options.verbose);
   try {
     const outcome = await deploy({
@@ -36,25 +32,28 @@ export async function runDeploy(context: DeployContext): Promise<Answer> {
       trigger: 'manual',
       notify: !options['no-notify'],
       reporter: progress.reporter,
-      signal: controller.signal,
+      signal: interruption.signal,
     });
     progress.end();
     if (outcome.result !== 'deployed') explainFailure(context, outcome);
-    return { value: outcome, status: statusOf(outcome, signalled) };
+    return { value: outcome, status: statusOf(outcome, interruption.by) };
   } catch (error) {
     progress.end();
-    if (signalled) {
-      const message = `interrupted by ${signalled} before anything was changed`;
+    if (interruption.by) {
+      const message = `interrupted by ${interruption.by} before anything was changed`;
       context.note(`${message} (interrupted)`);
       const value = { error: 'interrupted', message, app: args.app, result: 'failed' };
-      return { status: signalStatus(signalled), ...(context.format !== 'human' && { value }) };
+      return {
+        status: signalStatus(interruption.by),
+        ...(context.format !== 'human' && { value }),
+      };
     }
     if (!(error instanceof Failure)) throw error;
     // The last line of --json always has a result, also when nothing was begun.
     const result = error.code === 'locked' ? 'skipped' : 'failed';
     throw new Failure(error.code, error.message, { ...error.facts, app: args.app, result });
   } finally {
-    remove();
+    interruption.remove();
   }
 }
 

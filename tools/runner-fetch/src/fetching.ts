@@ -3,8 +3,10 @@ import { appNames, requireApp } from '@runner/common/apps';
 import type { Context } from '@runner/common/command';
 import { signalStatus } from '@runner/common/failure';
 import { explainFailure } from '@runner/deploy/explanation';
+import { interruptionOf } from '@runner/deploy/interruption';
 import { fetchApps } from '@runner/deploy/polling';
 import { progressFor } from '@runner/deploy/progress';
+import { withoutSteps } from '@runner/deploy/reporter';
 
 type FetchContext = Pick<Context, 'io' | 'paths' | 'format' | 'print' | 'note' | 'errStyle'> & {
   readonly args: { readonly apps: readonly string[] };
@@ -25,12 +27,7 @@ export async function runFetch(context: FetchContext): Promise<number> {
     if (!options.quiet) await context.print({ count: 0, apps: [] });
     return 0;
   }
-  const controller = new AbortController();
-  let signalled: NodeJS.Signals | undefined;
-  const remove = io.onSignal((signal) => {
-    signalled ??= signal;
-    controller.abort();
-  });
+  const interruption = interruptionOf(io);
   // Steps are for people: in JSON each line is a decision.
   const progress = progressFor({ ...context, format: 'human' }, false);
   const quiet = context.format === 'json' || options.quiet;
@@ -41,10 +38,8 @@ export async function runFetch(context: FetchContext): Promise<number> {
       apps,
       deploy: options.deploy,
       notify: !options['no-notify'],
-      reporter: quiet
-        ? { ...progress.reporter, begin: () => {}, done: () => {}, failed: () => {} }
-        : progress.reporter,
-      signal: controller.signal,
+      reporter: quiet ? withoutSteps(progress.reporter) : progress.reporter,
+      signal: interruption.signal,
       decided: async (decision) => {
         if (options.quiet && decision.result === 'up_to_date') return;
         const { status: _, ...told } = decision;
@@ -55,9 +50,9 @@ export async function runFetch(context: FetchContext): Promise<number> {
         explainFailure(context, outcome);
       },
     });
-    return signalled ? signalStatus(signalled) : status;
+    return interruption.by ? signalStatus(interruption.by) : status;
   } finally {
     progress.end();
-    remove();
+    interruption.remove();
   }
 }
