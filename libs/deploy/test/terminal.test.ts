@@ -1,5 +1,4 @@
-import { spawn } from '@lydell/node-pty';
-import { cleanEnvironment, executable } from '@runner/testing/run';
+import { runOnTerminal, type ShownSession } from '@runner/testing/terminal';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { deployFile, makeWorld, type World } from './world.ts';
@@ -14,22 +13,8 @@ test.after.each(async ({ world }) => {
 });
 
 /** What an 80×24 terminal receives. */
-function onTerminal(
-  world: World,
-  env: Record<string, string>,
-): Promise<{ status: number; text: string }> {
-  const terminal = spawn(process.execPath, [executable('runner-deploy'), 'shop'], {
-    cols: 80,
-    rows: 24,
-    env: { ...cleanEnvironment({ root: world.root }), TERM: 'xterm', ...env },
-  });
-  let text = '';
-  terminal.onData((data) => {
-    text += data;
-  });
-  return new Promise((resolve) => {
-    terminal.onExit(({ exitCode }) => resolve({ status: exitCode, text }));
-  });
+function onTerminal({ root }: World, env: Record<string, string>): Promise<ShownSession> {
+  return runOnTerminal('runner-deploy', ['shop'], { root, env });
 }
 
 /** The screen's lines, as a terminal that knows CR and erase-line leaves them. */

@@ -1,10 +1,11 @@
-/** A command on a real pseudo-terminal: what it shows is waited for, keys are typed. */
+/** An executable on a real pseudo-terminal: what it shows is waited for, keys are typed. */
 import { spawn } from '@lydell/node-pty';
-import { cleanEnvironment, executable } from '@runner/testing/run';
+import { cleanEnvironment, executable } from './run.ts';
 
 /** Milliseconds to wait for what should show. */
-const PATIENCE = 15_000;
+const PATIENCE = 60_000;
 
+/** An executable that runs on a terminal. */
 export interface Session {
   /** Resolves when the text shows behind what was waited for before. */
   expect(wanted: string | RegExp): Promise<void>;
@@ -13,13 +14,26 @@ export interface Session {
   enter(text?: string): void;
   /** Everything shown so far, without colours and erasing. */
   text(): string;
+  /** Everything shown so far as the terminal received it. */
   raw(): string;
-  readonly done: Promise<{ status: number; signal: number | undefined }>;
+  /** Resolves when the executable has ended. */
+  readonly done: Promise<EndedSession>;
 }
 
+/** How an executable on a terminal ended. */
+export interface EndedSession {
+  readonly status: number;
+  readonly signal: number | undefined;
+}
+
+/** Where an executable runs, and on a terminal of which size. */
 export interface TerminalOptions {
+  /** The root on which it works. */
+  readonly root: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Default: 80. */
   readonly columns?: number;
+  /** Default: 24. */
   readonly rows?: number;
 }
 
@@ -31,13 +45,13 @@ function plain(text: string): string {
   return text.replace(/\x1b\[[0-9;?]*[A-Za-z]/g, '');
 }
 
-/** Starts `runner-notify` with these arguments. */
-export function onTerminal(
-  root: string,
+/** Starts a tool with these arguments. */
+export function startOnTerminal(
+  tool: string,
   args: readonly string[],
-  { env = {}, columns = 240, rows = 24 }: TerminalOptions = {},
+  { root, env = {}, columns = 80, rows = 24 }: TerminalOptions,
 ): Session {
-  const terminal = spawn(process.execPath, [executable('runner-notify'), ...args], {
+  const terminal = spawn(process.execPath, [executable(tool), ...args], {
     cols: columns,
     rows,
     env: { ...cleanEnvironment({ root }), TERM: 'xterm', ...env },
@@ -50,7 +64,7 @@ export function onTerminal(
     raw += data;
     wake();
   });
-  const done = new Promise<{ status: number; signal: number | undefined }>((resolve) => {
+  const done = new Promise<EndedSession>((resolve) => {
     terminal.onExit(({ exitCode, signal }) => {
       over = true;
       resolve({ status: exitCode, signal: signal || undefined });
@@ -91,4 +105,37 @@ export function onTerminal(
     raw: () => raw,
     done,
   };
+}
+
+/** What is typed once a question shows: one key or piece after the other. */
+export interface TypedAnswer {
+  readonly question: string;
+  readonly keys: readonly string[];
+}
+
+/** How an executable ended, and all that the terminal received, colours and erasing included. */
+export interface ShownSession extends EndedSession {
+  readonly text: string;
+}
+
+/** Runs a tool to its end; a question that does not show is not answered. */
+export async function runOnTerminal(
+  tool: string,
+  args: readonly string[],
+  options: TerminalOptions,
+  answer?: TypedAnswer,
+): Promise<ShownSession> {
+  const session = startOnTerminal(tool, args, options);
+  const isAsked =
+    answer !== undefined &&
+    (await session.expect(answer.question).then(
+      () => true,
+      () => false,
+    ));
+  for (const key of isAsked ? answer.keys : []) {
+    session.type(key);
+    // Apart, as a person types them.
+    await new Promise((resolve) => setTimeout(resolve, 30));
+  }
+  return { ...(await session.done), text: session.raw() };
 }

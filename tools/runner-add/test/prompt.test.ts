@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
-import { spawn } from '@lydell/node-pty';
-import { cleanEnvironment, executable } from '@runner/testing/run';
 import { findSecret } from '@runner/testing/secret-search';
+import { runOnTerminal, type ShownSession } from '@runner/testing/terminal';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { contentOf, fingerprint, newRoot, register, SHOP, TOKEN } from './root.ts';
@@ -14,24 +13,9 @@ function type(
   root: string,
   keys: readonly string[],
   args: readonly string[] = SHOP,
-): Promise<{ status: number; text: string }> {
-  const command = [executable('runner-add'), ...args];
-  const terminal = spawn(process.execPath, command, {
-    cols: 80,
-    rows: 24,
-    env: { ...cleanEnvironment({ root }), NO_COLOR: '1' },
-  });
-  let text = '';
-  let typed = false;
-  terminal.onData((data) => {
-    text += data;
-    if (typed || !text.includes(QUESTION)) return;
-    typed = true;
-    for (const [index, key] of keys.entries()) setTimeout(() => terminal.write(key), index * 30);
-  });
-  return new Promise((resolve) => {
-    terminal.onExit(({ exitCode }) => resolve({ status: exitCode, text }));
-  });
+): Promise<ShownSession> {
+  const options = { root, env: { NO_COLOR: '1' } };
+  return runOnTerminal('runner-add', args, options, { question: QUESTION, keys });
 }
 
 test('on a terminal the token is asked for, and what is typed is never shown', async () => {

@@ -1,8 +1,8 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { spawn } from '@lydell/node-pty';
-import { cleanEnvironment, executable, run, shell } from '@runner/testing/run';
+import { run, shell } from '@runner/testing/run';
 import { tree } from '@runner/testing/temp';
+import { runOnTerminal } from '@runner/testing/terminal';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { line, logPath, newRoot, record, rootWithLog } from './log.ts';
@@ -71,16 +71,7 @@ test('a person sees a table of at most 80 columns', async () => {
 test('on a terminal the names of apps give way, so that no line wraps and every column is there', async () => {
   const instance = 'production-europe-west-1';
   const root = rootWithLog(line(record('0123456789ab', { project: 'checkout', instance })));
-  const terminal = spawn(process.execPath, [executable('runner-audit'), 'list'], {
-    cols: 80,
-    rows: 24,
-    env: { ...cleanEnvironment({ root }), NO_COLOR: '1' },
-  });
-  let text = '';
-  terminal.onData((data) => {
-    text += data;
-  });
-  await new Promise<void>((resolve) => terminal.onExit(() => resolve()));
+  const { text } = await runOnTerminal('runner-audit', ['list'], { root, env: { NO_COLOR: '1' } });
   assert.equal(text.split('\r\n'), [
     'TIME (UTC)           EVENT          APP                   VERSION       DEPLOY',
     '2026-05-04 09:30:00  DeployStarted  checkout/production…  0123456789ab  a1b2c3d4',

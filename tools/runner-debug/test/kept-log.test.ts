@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { spawn } from '@lydell/node-pty';
-import { cleanEnvironment, executable, run, shell } from '@runner/testing/run';
+import { run, shell } from '@runner/testing/run';
+import { runOnTerminal, type ShownSession } from '@runner/testing/terminal';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { failure, logText, rootWith, writeLog } from './log.ts';
@@ -227,22 +227,8 @@ test('a reader that leaves early ends it quietly', async () => {
 });
 
 /** What a terminal receives. */
-function onTerminal(
-  root: string,
-  env: Record<string, string>,
-): Promise<{ status: number; text: string }> {
-  const terminal = spawn(process.execPath, [executable('runner-debug'), 'log', 'shop'], {
-    cols: 200,
-    rows: 24,
-    env: { ...cleanEnvironment({ root }), TERM: 'xterm', ...env },
-  });
-  let text = '';
-  terminal.onData((data) => {
-    text += data;
-  });
-  return new Promise((resolve) => {
-    terminal.onExit(({ exitCode }) => resolve({ status: exitCode, text }));
-  });
+function onTerminal(root: string, env: Record<string, string>): Promise<ShownSession> {
+  return runOnTerminal('runner-debug', ['log', 'shop'], { root, columns: 200, env });
 }
 
 test('on a terminal the pager gets the log, with the cause in colour', async () => {

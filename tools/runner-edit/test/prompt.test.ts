@@ -1,6 +1,4 @@
-/** The hidden prompt of `--token -`, in a pseudo-terminal. */
-import { spawn } from '@lydell/node-pty';
-import { cleanEnvironment, executable } from '@runner/testing/run';
+import { runOnTerminal, type ShownSession } from '@runner/testing/terminal';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { contentOf, fingerprint, NEW, newRoot, TOKEN, tokenOf } from './root.ts';
@@ -8,26 +6,9 @@ import { contentOf, fingerprint, NEW, newRoot, TOKEN, tokenOf } from './root.ts'
 const QUESTION = 'New token (hidden): ';
 
 /** Types `keys` when the question stands there; what the terminal showed, and the status. */
-function onTerminal(
-  root: string,
-  args: readonly string[],
-  keys: string,
-): Promise<{ status: number; text: string }> {
-  const terminal = spawn(process.execPath, [executable('runner-edit'), ...args], {
-    cols: 200,
-    env: { ...cleanEnvironment({ root }), TERM: 'xterm', NO_COLOR: '1' },
-  });
-  let text = '';
-  let typed = false;
-  terminal.onData((data) => {
-    text += data;
-    if (typed || !text.includes(QUESTION)) return;
-    typed = true;
-    terminal.write(keys);
-  });
-  return new Promise((resolve) => {
-    terminal.onExit(({ exitCode }) => resolve({ status: exitCode, text }));
-  });
+function onTerminal(root: string, args: readonly string[], keys: string): Promise<ShownSession> {
+  const options = { root, columns: 200, env: { NO_COLOR: '1' } };
+  return runOnTerminal('runner-edit', args, options, { question: QUESTION, keys: [keys] });
 }
 
 test('the token is asked for, and what is typed is not shown', async () => {

@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { spawn } from '@lydell/node-pty';
 import {
   COMMIT,
   DEPLOYING,
@@ -11,8 +10,9 @@ import {
   rootWith,
   running,
 } from '@runner/testing/app-states';
-import { cleanEnvironment, executable, run } from '@runner/testing/run';
+import { run } from '@runner/testing/run';
 import { temporaryFolder, tree } from '@runner/testing/temp';
+import { runOnTerminal } from '@runner/testing/terminal';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 
@@ -240,17 +240,9 @@ test('an app name of many digits or 63 characters is shown as it is', async () =
 });
 
 /** The lines that a terminal of 80 columns receives. */
-function onTerminal(root: string): Promise<string[]> {
-  const terminal = spawn(process.execPath, [executable('runner-list')], {
-    cols: 80,
-    rows: 24,
-    env: { ...cleanEnvironment({ root }), NO_COLOR: '1' },
-  });
-  let text = '';
-  terminal.onData((data) => {
-    text += data;
-  });
-  return new Promise((resolve) => terminal.onExit(() => resolve(text.split('\r\n'))));
+async function onTerminal(root: string): Promise<string[]> {
+  const { text } = await runOnTerminal('runner-list', [], { root, env: { NO_COLOR: '1' } });
+  return text.split('\r\n');
 }
 
 test('on a terminal a line that is too long is cut, not wrapped; in a pipe it is whole', async () => {

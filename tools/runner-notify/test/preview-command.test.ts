@@ -1,10 +1,10 @@
 import { type RunOptions, run } from '@runner/testing/run';
 import { findSecret } from '@runner/testing/secret-search';
 import { tree } from '@runner/testing/temp';
+import { startOnTerminal } from '@runner/testing/terminal';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CHAT_ID, type Chats, configOf, event, startChats } from './chats.ts';
-import { onTerminal } from './terminal.ts';
 
 let chats: Chats;
 test.before.each(async () => {
@@ -67,7 +67,10 @@ test('without records it shows a sample of every kind, and the long failure in t
 });
 
 test('on a terminal it shows the samples without waiting for input', async () => {
-  const session = onTerminal(chats.root, ['preview', '--channel', 'discord']);
+  const session = startOnTerminal('runner-notify', ['preview', '--channel', 'discord'], {
+    root: chats.root,
+    columns: 240,
+  });
   assert.is((await session.done).status, 0);
   assert.match(
     session.text(),

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findSecret } from '@runner/testing/secret-search';
 import { temporaryFolder, tree } from '@runner/testing/temp';
+import { CTRL_C, type Session, startOnTerminal } from '@runner/testing/terminal';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { BOT_TOKEN, CHAT_ID, type Chats, startChats } from './chats.ts';
-import { CTRL_C, onTerminal, type Session } from './terminal.ts';
 
 let chats: Chats;
 let root: string;
@@ -16,7 +16,8 @@ test.before.each(async () => {
 test.after.each(() => chats.close());
 
 function setup(args: readonly string[] = []): Session {
-  return onTerminal(root, ['setup', ...args], { env: { RUNNER_TELEGRAM_API_URL: chats.bot.url } });
+  const env = { RUNNER_TELEGRAM_API_URL: chats.bot.url };
+  return startOnTerminal('runner-notify', ['setup', ...args], { root, columns: 240, env });
 }
 
 /** Without the comment that names the schema. */
@@ -107,7 +108,8 @@ test('Ctrl-C in the second half of both writes nothing of the first', async () =
 });
 
 test('the answer of --json is alone on standard output; what is asked is on standard error', async () => {
-  const session = onTerminal(root, ['setup', '--channel', 'discord', '--json'], {});
+  const args = ['setup', '--channel', 'discord', '--json'];
+  const session = startOnTerminal('runner-notify', args, { root, columns: 240 });
   await session.expect('Webhook address');
   session.enter(chats.hook.webhook);
   await session.expect('"channel":"discord"');

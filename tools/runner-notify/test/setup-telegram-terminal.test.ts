@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { findBytes, findSecret } from '@runner/testing/secret-search';
 import { startTelegram, type Telegram, type TelegramOptions } from '@runner/testing/telegram';
 import { temporaryFolder, tree } from '@runner/testing/temp';
+import { CTRL_C, CTRL_D, type Session, startOnTerminal } from '@runner/testing/terminal';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { BOT_TOKEN } from './chats.ts';
-import { CTRL_C, CTRL_D, onTerminal, type Session } from './terminal.ts';
 
 const GROUP = { id: -1001234567890, type: 'supergroup', title: 'Deploys' } as const;
 const OTHER = { id: -100777, type: 'supergroup', title: 'Talk' } as const;
@@ -27,7 +27,9 @@ async function startBot(options: Omit<TelegramOptions, 'token'> = {}): Promise<v
 }
 
 function setup(args: readonly string[] = [], env: Record<string, string> = {}): Session {
-  return onTerminal(root, ['setup', '--channel', 'telegram', ...args], {
+  return startOnTerminal('runner-notify', ['setup', '--channel', 'telegram', ...args], {
+    root,
+    columns: 240,
     env: { RUNNER_TELEGRAM_API_URL: bot.url, ...env },
   });
 }
@@ -347,9 +349,8 @@ test('the end of the input is status 1 and writes nothing', async () => {
 test('on 80 columns words are whole, no line is broken, and NO_COLOR takes all colours away', async () => {
   for (const colours of [{}, { NO_COLOR: '1' }] as Record<string, string>[]) {
     await startBot();
-    const session = onTerminal(root, ['setup', '--channel', 'telegram'], {
-      columns: 80,
-      rows: 24,
+    const session = startOnTerminal('runner-notify', ['setup', '--channel', 'telegram'], {
+      root,
       env: { RUNNER_TELEGRAM_API_URL: bot.url, ...colours },
     });
     await session.expect('Bot token');

@@ -5,10 +5,10 @@ import { refusals as hookRefusals } from '@runner/testing/discord-refusals';
 import { type Ended, run } from '@runner/testing/run';
 import { findSecret } from '@runner/testing/secret-search';
 import { tree } from '@runner/testing/temp';
+import { runOnTerminal } from '@runner/testing/terminal';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { BOT_TOKEN, CHAT_ID, type Chats, configOf, event, startChats } from './chats.ts';
-import { onTerminal } from './terminal.ts';
 
 let chats: Chats;
 test.before.each(async () => {
@@ -361,9 +361,9 @@ test('what a service calls itself never drives the terminal', async () => {
 
 test('colours show on a terminal, and not with NO_COLOR', async () => {
   for (const env of [{}, { NO_COLOR: '1' }] as Record<string, string>[]) {
-    const session = onTerminal(chats.root, ['status'], { env });
-    await session.done;
-    assert.is(session.raw().includes('\x1b[32m✔'), env.NO_COLOR === undefined);
+    const options = { root: chats.root, columns: 240, env };
+    const { text } = await runOnTerminal('runner-notify', ['status'], options);
+    assert.is(text.includes('\x1b[32m✔'), env.NO_COLOR === undefined);
   }
 });
 

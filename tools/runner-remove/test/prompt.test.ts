@@ -1,6 +1,4 @@
-/** The question that `remove` asks, in a pseudo-terminal. */
-import { spawn } from '@lydell/node-pty';
-import { cleanEnvironment, executable } from '@runner/testing/run';
+import { runOnTerminal, type ShownSession } from '@runner/testing/terminal';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { contentOf, newRoot, remove } from './server.ts';
@@ -8,27 +6,9 @@ import { contentOf, newRoot, remove } from './server.ts';
 const QUESTION = "Remove 'shop', its token and its releases? [y/N] ";
 
 /** Types `keys` when the question stands there. */
-function onTerminal(
-  root: string,
-  keys: string,
-): Promise<{ status: number; signal: number; text: string }> {
-  const terminal = spawn(process.execPath, [executable('runner-remove'), 'shop'], {
-    cols: 200,
-    env: { ...cleanEnvironment({ root }), TERM: 'xterm', NO_COLOR: '1' },
-  });
-  let text = '';
-  let typed = false;
-  terminal.onData((data) => {
-    text += data;
-    if (typed || !text.includes(QUESTION)) return;
-    typed = true;
-    terminal.write(keys);
-  });
-  return new Promise((resolve) => {
-    terminal.onExit(({ exitCode, signal }) =>
-      resolve({ status: exitCode, signal: signal ?? 0, text }),
-    );
-  });
+function onTerminal(root: string, keys: string): Promise<ShownSession> {
+  const options = { root, columns: 200, env: { NO_COLOR: '1' } };
+  return runOnTerminal('runner-remove', ['shop'], options, { question: QUESTION, keys: [keys] });
 }
 
 for (const yes of ['y', 'Y', 'yes', ' y ']) {
