@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { startGitServer } from '@runner/testing/git-server';
 import { run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
-import { type Contestant, compare, FLOOR, printTable } from './harness/measure.ts';
+import { added, type Contestant, compare, FLOOR, printTable } from './harness/measure.ts';
 import { muteChat } from './harness/mute-chat.ts';
 import { bin, printSetting, roundsWanted } from './harness/setting.ts';
 import { switchGap } from './harness/switch-gap.ts';
@@ -108,14 +108,7 @@ async function smallDeploy(url: string): Promise<boolean> {
     rounds,
   );
   if (!floor || !git || !deploy) return false;
-  const own = {
-    ...deploy,
-    name: 'what the deploy adds to git',
-    quick: deploy.quick - git.quick,
-    medians: deploy.medians - git.medians,
-    ratio: deploy.ratio - git.ratio,
-    budget: 3,
-  };
+  const own = added('what the deploy adds to git', deploy, git, 3);
   return printTable('One deploy', [floor, git, deploy, own]);
 }
 

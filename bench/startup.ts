@@ -6,7 +6,7 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { distFolder, run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
-import { type Contestant, compare, FLOOR, printTable } from './harness/measure.ts';
+import { added, type Contestant, compare, FLOOR, printTable } from './harness/measure.ts';
 import { bin, printSetting, roundsWanted } from './harness/setting.ts';
 
 const TOOLS = readdirSync(join(distFolder(), 'bin')).filter((name) => name.startsWith('runner-'));
@@ -53,15 +53,8 @@ async function main(): Promise<void> {
   };
   const [floor, without, within] = compare([FLOOR, direct, shim], rounds * 2);
   if (floor && without && within) {
-    const added = {
-      ...within,
-      name: 'what the shim adds',
-      quick: within.quick - without.quick,
-      medians: within.medians - without.medians,
-      ratio: within.ratio - without.ratio,
-      budget: 0.05,
-    };
-    kept.push(printTable('The shim', [floor, without, within, added]));
+    const own = added('what the shim adds', within, without, 0.05);
+    kept.push(printTable('The shim', [floor, without, within, own]));
   }
   kept.push(
     printTable(

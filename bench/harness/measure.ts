@@ -98,6 +98,17 @@ export function compare(
   }));
 }
 
+/** What `whole` costs beyond `part`, held against a budget of its own. */
+export function added(name: string, whole: Figure, part: Figure, budget: number): Figure {
+  return {
+    name,
+    quick: whole.quick - part.quick,
+    medians: whole.medians - part.medians,
+    ratio: whole.ratio - part.ratio,
+    budget,
+  };
+}
+
 /** Prints figures as a Markdown table; returns whether every budget was kept. */
 export function printTable(title: string, figures: readonly Figure[]): boolean {
   const rows = figures.map(({ name, quick, ratio, medians, budget }) => [

@@ -15,18 +15,14 @@ import {
 import { dirname, join } from 'node:path';
 import { freePort, killApp } from '@runner/testing/app';
 import { atExit } from '@runner/testing/cleanup';
-import { startCodeHost } from '@runner/testing/code-host';
-import { startDiscord } from '@runner/testing/discord';
-import { startGitServer } from '@runner/testing/git-server';
+import { CHAT_ID, type Hosts, startHosts } from '@runner/testing/hosts';
 import { type Ended, run, shell } from '@runner/testing/run';
-import { startTelegram } from '@runner/testing/telegram';
 import { temporaryFolder } from '@runner/testing/temp';
 import { makeRepos } from './repos.ts';
 
 /** The token of every app of the documentation. */
 const TOKEN = 'ghp_docs0docs0docs0docs0docs0docs0docs0';
 const BOT_TOKEN = '123456789:AAdocs_docs_docs_docs_docs_docs_docs';
-const CHAT = -1001234567890;
 /** The port that the pages write; in a world it is another one. */
 const PORT = /\b3000\b/g;
 /** Folders of the documentation that lie elsewhere in a world. */
@@ -44,34 +40,17 @@ export interface World {
   close(): Promise<void>;
 }
 
-/** An address of the documentation's servers that answers on loopback. */
-async function startHosts() {
-  const git = await startGitServer({ token: TOKEN });
-  const codeHost = await startCodeHost();
-  codeHost.allow(TOKEN, { login: 'ada', scopes: ['repo', 'read:org'] });
-  const telegram = await startTelegram({
-    token: BOT_TOKEN,
-    chats: [{ id: CHAT, type: 'supergroup', title: 'Deploys' }],
-  });
-  const discord = await startDiscord();
-  return {
-    git,
-    env: {
-      RUNNER_CODE_HOST_API_URL: codeHost.apiUrl,
-      RUNNER_CODE_HOST_GIT_URL: git.url,
-      RUNNER_TELEGRAM_API_URL: telegram.url,
-    },
-    discord,
-    close: () => Promise.all([git.close(), codeHost.close(), telegram.close(), discord.close()]),
-  };
-}
-
-type Hosts = Awaited<ReturnType<typeof startHosts>>;
+/** Where the hosts answer whose names stand in the documentation. */
+const envOf = ({ git, codeHost, telegram }: Hosts) => ({
+  RUNNER_CODE_HOST_API_URL: codeHost.apiUrl,
+  RUNNER_CODE_HOST_GIT_URL: git.url,
+  RUNNER_TELEGRAM_API_URL: telegram.url,
+});
 
 function config({ discord }: Hosts): string {
   return `notify:
   telegram_bot_token: "${BOT_TOKEN}"
-  telegram_chat_id: "${CHAT}"
+  telegram_chat_id: "${CHAT_ID}"
   discord_webhook: ${discord.webhook}
 `;
 }
@@ -89,8 +68,8 @@ const asItIs = { recursive: true, verbatimSymlinks: true };
 /** A root with two apps: shop runs v1.1.0 and failed to build v1.2.0, blog has one version. v1.3.0 of shop is new. */
 async function makeTemplate(port: number): Promise<Template> {
   const root = join(temporaryFolder('docs-template'), 'runner');
-  const hosts = await startHosts();
-  const { git, env } = hosts;
+  const hosts = await startHosts(TOKEN, BOT_TOKEN);
+  const env = envOf(hosts);
   const runner = async (args: readonly string[], wanted: number) => {
     const [tool, ...rest] = args;
     const { status, stdout, stderr } = await run(`runner-${tool}`, rest, {
@@ -102,7 +81,7 @@ async function makeTemplate(port: number): Promise<Template> {
   };
   await runner(['add', '--repo', 'acme/shop', '--branch', 'main', '--token', '-'], 0);
   await runner(['add', '--repo', 'acme/blog', '--branch', 'main', '--token-from', 'shop'], 0);
-  await makeRepos(git, port, async (repo, tag) => {
+  await makeRepos(hosts.git, port, async (repo, tag) => {
     const app = repo.slice('acme/'.length);
     const statuses: Record<string, number> = { 'v1.0.0': 0, v1: 0, 'v1.1.0': 0, 'v1.2.0': 1 };
     const wanted = statuses[tag];
@@ -162,7 +141,7 @@ export async function makeWorld(kind: 'living' | 'empty'): Promise<World> {
   port ??= freePort();
   const here = await port;
   const base = temporaryFolder('docs');
-  const hosts = await startHosts();
+  const hosts = await startHosts(TOKEN, BOT_TOKEN);
   furnish(base, hosts);
   template ??= makeTemplate(here);
   const { root, repos } = await template;
@@ -189,7 +168,7 @@ export async function makeWorld(kind: 'living' | 'empty'): Promise<World> {
     type(script, stdin = '') {
       const folder = readFileSync(folderFile, 'utf8').trim();
       const all = `. ${exportsFile}\ncd "${folder}"\nset -e\n${translated(script)}\nset +e\nexport -p > ${exportsFile}\npwd > ${folderFile}\n`;
-      const env = { ...hosts.env, HOME: join(base, 'home') };
+      const env = { ...envOf(hosts), HOME: join(base, 'home') };
       return shell(all, { root: join(base, 'opt/runner'), env, stdin });
     },
     async close() {

@@ -22,91 +22,52 @@ interface Row {
   readonly counted?: number;
 }
 
-const AFTER_HEALTH = /^deploy interrupted during rollback\nhealth: .* not healthy within 0\.3 s/;
+/** What is told of a deploy that was killed at a stage. */
+const during = (stage: string, events: readonly string[]) => ({
+  error: new RegExp(`^deploy interrupted during ${stage}$`),
+  events,
+});
+
+const UNHEALTHY = 'health: .* not healthy within 0\\.3 s';
+/** What is told of one whose way back was killed; `v2` is not healthy. */
+const onTheWayBack = (told = `^deploy interrupted during rollback\n${UNHEALTHY}`) => ({
+  health: 503,
+  error: new RegExp(told),
+  events: BACK,
+  counted: 1,
+});
 
 const ROWS: readonly Row[] = [
   { when: 'before its start was recorded', moment: staged('export'), events: [] },
   {
     when: 'after its start was recorded',
     moment: recorded('DeployStarted'),
-    error: /^deploy interrupted during export$/,
-    events: FAILED,
+    ...during('export', FAILED),
   },
-  {
-    when: 'while it exports',
-    moment: EXPORTING,
-    error: /^deploy interrupted during export$/,
-    events: FAILED,
-  },
-  {
-    when: 'while it builds',
-    moment: staged('build'),
-    error: /^deploy interrupted during build$/,
-    events: FAILED,
-  },
-  {
-    when: 'when the release has its name',
-    moment: RENAMED,
-    error: /^deploy interrupted during build$/,
-    events: FAILED,
-  },
-  {
-    when: 'before it switches',
-    moment: staged('switch'),
-    error: /^deploy interrupted during switch$/,
-    events: FAILED,
-  },
-  {
-    when: 'after it switched',
-    moment: switched(),
-    error: /^deploy interrupted during switch$/,
-    events: BACK,
-  },
-  {
-    when: 'while it starts',
-    moment: staged('start'),
-    error: /^deploy interrupted during start$/,
-    events: BACK,
-  },
-  {
-    when: 'while it waits for health',
-    moment: staged('health'),
-    error: /^deploy interrupted during health$/,
-    events: BACK,
-  },
-  {
-    when: 'when it is about to go back',
-    moment: staged('rollback'),
-    health: 503,
-    error: AFTER_HEALTH,
-    events: BACK,
-    counted: 1,
-  },
+  { when: 'while it exports', moment: EXPORTING, ...during('export', FAILED) },
+  { when: 'while it builds', moment: staged('build'), ...during('build', FAILED) },
+  { when: 'when the release has its name', moment: RENAMED, ...during('build', FAILED) },
+  { when: 'before it switches', moment: staged('switch'), ...during('switch', FAILED) },
+  { when: 'after it switched', moment: switched(), ...during('switch', BACK) },
+  { when: 'while it starts', moment: staged('start'), ...during('start', BACK) },
+  { when: 'while it waits for health', moment: staged('health'), ...during('health', BACK) },
+  { when: 'when it is about to go back', moment: staged('rollback'), ...onTheWayBack() },
   {
     when: 'when it has switched back and nothing was started yet',
     moment: switched(2),
     first: `name === 'unlinkSync' && args[0].endsWith('/current')`,
-    health: 503,
-    error: AFTER_HEALTH,
-    events: BACK,
-    counted: 1,
+    ...onTheWayBack(),
   },
   {
     when: 'after its failure was recorded',
     moment: recorded('DeployFailure'),
-    health: 503,
-    error: /^health: .* not healthy within 0\.3 s/,
-    events: BACK,
-    counted: 1,
+    ...onTheWayBack(`^${UNHEALTHY}`),
   },
   {
     when: 'after its rollback was recorded',
     moment: recorded('RollbackSuccess'),
     first: recorded('DeployFailure'),
-    health: 503,
-    error: /^health: .* not healthy within 0\.3 s/,
-    events: BACK,
-    counted: 1,
+    ...onTheWayBack(`^${UNHEALTHY}`),
   },
 ];
 

@@ -1,8 +1,9 @@
 import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { refusal, refusalBy } from '@runner/testing/refusal';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { add, contentOf, newRoot, register, SHOP, TOKEN } from './root.ts';
+import { add, newRoot, register, SHOP, TOKEN } from './root.ts';
 
 /** Runs on a root with an app `shop`; the refusal must leave everything as it was. */
 async function refused(
@@ -15,17 +16,8 @@ async function refused(
   const root = newRoot();
   await register(root, 'shop');
   change(root);
-  const before = contentOf(root);
-  const ended = await add(root, args, { stdin });
-  const line = `${sentence.replaceAll('ROOT', root)}\n`;
-  assert.equal([ended.status, ended.stdout, ended.stderr], [status, '', line]);
-  assert.equal(contentOf(root), before);
-  const code = / \((\w+)\)$/.exec(sentence)?.[1] ?? 'usage';
-  const json = await add(root, [...args, '--json'], { stdin });
-  const message = line.replace(/^error: |^runner add: /, '').replace(/(?: \(\w+\))?\n$/, '');
-  assert.equal([json.status, json.stderr], [status, line]);
-  assert.equal(JSON.parse(json.stdout), { error: code, message });
-  assert.equal(contentOf(root), before);
+  const wanted = refusal(status, sentence.replaceAll('ROOT', root));
+  assert.equal(await refusalBy('runner-add', args, { root, stdin }), wanted);
 }
 
 const BLOG = ['--repo', 'acme/blog', '--branch', 'main'];

@@ -1,9 +1,10 @@
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { refusal, refusalBy } from '@runner/testing/refusal';
 import { run } from '@runner/testing/run';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { contentOf, edit, NEW, newRoot } from './root.ts';
+import { edit, NEW, newRoot } from './root.ts';
 
 /** Told with and without --json; the refusal must leave everything as it was. */
 async function refused(
@@ -15,16 +16,8 @@ async function refused(
 ): Promise<void> {
   const root = await newRoot();
   change(root);
-  const before = contentOf(root);
-  const line = `${sentence.replaceAll('ROOT', root)}\n`;
-  const code = / \((\w+)\)$/.exec(sentence)?.[1] ?? 'usage';
-  const message = line.replace(/^error: |^runner edit: /, '').replace(/(?: \(\w+\))?\n$/, '');
-  const ended = await edit(root, args, { stdin });
-  assert.equal([ended.status, ended.stdout, ended.stderr], [status, '', line]);
-  const json = await edit(root, [...args, '--json'], { stdin });
-  assert.equal([json.status, json.stderr], [status, line]);
-  assert.equal(JSON.parse(json.stdout), { error: code, message });
-  assert.equal(contentOf(root), before);
+  const wanted = refusal(status, sentence.replaceAll('ROOT', root));
+  assert.equal(await refusalBy('runner-edit', args, { root, stdin }), wanted);
 }
 
 const conflict = (one: string, other: string) =>

@@ -4,6 +4,7 @@
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { EVENT_TYPES } from '@runner/common/events';
 import { redactor, Secret } from '@runner/common/secret';
 import type { ChannelName } from '@runner/common/settings';
 import { findSecret } from '@runner/testing/secret-search';
@@ -93,12 +94,7 @@ for (const [name, subject] of Object.entries(CHANNELS)) {
   test(`${name}: every kind of event is one message that names project and deploy`, async () => {
     const server = fresh(subject, chats);
     const channel = open();
-    for (const kind of [
-      'DeployStarted',
-      'DeploySuccess',
-      'DeployFailure',
-      'RollbackSuccess',
-    ] as const) {
+    for (const kind of EVENT_TYPES) {
       const record = { kind, project: 'shop', fields: event(kind) };
       const notice = await noticeOf(record, {
         redact: redactor(),

@@ -8,7 +8,7 @@ import { discordMessages } from '../src/channels/discord/message.ts';
 import { noticeOf } from '../src/notice.ts';
 import { checked, inCode, visible } from './discord-shown.ts';
 import { hostileRecord, hostileText } from './hostile.ts';
-import { NOTICE, NOTICE_OPTIONS } from './notices.ts';
+import { longestNotices, NOTICE, NOTICE_OPTIONS } from './notices.ts';
 
 const silent = () => {};
 
@@ -59,24 +59,9 @@ test('whatever the record holds, every message is within the limits and carries 
 
 test('the longest values and logs of back-ticks keep within the limits', async () => {
   for (const character of ['x', '`', '😀', '漢', '`a']) {
-    const long = character.repeat(5000);
-    const fields = {
-      version: long,
-      instance: long,
-      previous_version: long,
-      reason: long,
-      rolled_back: false,
-      error: long,
-    };
-    for (const kind of [
-      'DeployStarted',
-      'DeploySuccess',
-      'DeployFailure',
-      'RollbackSuccess',
-    ] as const) {
-      const notice = await noticeOf({ kind, project: long, fields }, NOTICE_OPTIONS);
+    for (const notice of await longestNotices(character)) {
       const messages = discordMessages(notice, undefined, silent);
-      assert.is(messages.length, kind === 'DeployFailure' ? 2 : 1);
+      assert.is(messages.length, notice.eventType === 'DeployFailure' ? 2 : 1);
       for (const message of messages) checked(message);
     }
   }

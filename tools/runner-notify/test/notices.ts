@@ -1,6 +1,7 @@
 /** Notices that several tests speak about. */
+import { EVENT_TYPES } from '@runner/common/events';
 import { redactor } from '@runner/common/secret';
-import type { Notice } from '../src/notice.ts';
+import { type Notice, noticeOf } from '../src/notice.ts';
 
 /** What `noticeOf` needs beside a record. */
 export const NOTICE_OPTIONS = {
@@ -27,3 +28,18 @@ export const NOTICE: Notice = {
   error: 'boom',
   log: undefined,
 };
+
+/** A notice of each kind, all of whose values are this character, five thousand times. */
+export function longestNotices(character: string): Promise<Notice[]> {
+  const long = character.repeat(5000);
+  const fields = {
+    version: long,
+    instance: long,
+    previous_version: long,
+    reason: long,
+    rolled_back: false,
+    error: long,
+  };
+  const records = EVENT_TYPES.map((kind) => ({ kind, project: long, fields }));
+  return Promise.all(records.map((record) => noticeOf(record, NOTICE_OPTIONS)));
+}

@@ -8,7 +8,7 @@ import { escapeValue, markdownV2 } from '../src/channels/telegram/markup.ts';
 import { telegramMessages } from '../src/channels/telegram/message.ts';
 import { noticeOf } from '../src/notice.ts';
 import { hostileRecord, hostileText, longHostileText } from './hostile.ts';
-import { NOTICE, NOTICE_OPTIONS } from './notices.ts';
+import { longestNotices, NOTICE, NOTICE_OPTIONS } from './notices.ts';
 import { arrives, plain, shown } from './telegram-shown.ts';
 
 const silent = () => {};
@@ -41,24 +41,9 @@ test('the values of a failure stand in its message as they are', async () => {
 
 test('the longest values and a log of back-ticks and backslashes keep within the limits', async () => {
   for (const character of ['x', '`', '\\', '😀', '漢', '.', '`\\']) {
-    const long = character.repeat(5000);
-    const fields = {
-      version: long,
-      instance: long,
-      previous_version: long,
-      reason: long,
-      rolled_back: false,
-      error: long,
-    };
-    for (const kind of [
-      'DeployStarted',
-      'DeploySuccess',
-      'DeployFailure',
-      'RollbackSuccess',
-    ] as const) {
-      const notice = await noticeOf({ kind, project: long, fields }, NOTICE_OPTIONS);
+    for (const notice of await longestNotices(character)) {
       const messages = telegramMessages(notice, undefined, silent);
-      assert.is(messages.length, kind === 'DeployFailure' ? 2 : 1);
+      assert.is(messages.length, notice.eventType === 'DeployFailure' ? 2 : 1);
       for (const message of messages) shown(message);
     }
   }

@@ -1,5 +1,5 @@
 /** The contract of the chats. */
-import { CHATS, call, type Entry, FLOCK, OUTPUT, withEvent } from './entry.ts';
+import { CHATS, call, type Entry, FLOCK, HOSTS_FAIL, OUTPUT, withEvent } from './entry.ts';
 
 export const NOTIFY: readonly Entry[] = [
   {
@@ -38,15 +38,7 @@ export const NOTIFY: readonly Entry[] = [
       ...CHATS,
       ...OUTPUT,
       not_configured: ['no chat is configured'],
-      'status 1': [
-        'every host answers 401',
-        'every host answers 403',
-        'every host answers 404',
-        'every host answers 429',
-        'every host answers 500',
-        'every host hangs up',
-        'every host answers no JSON',
-      ],
+      'status 1': HOSTS_FAIL,
     },
   },
   {
@@ -57,15 +49,7 @@ export const NOTIFY: readonly Entry[] = [
       ...CHATS,
       ...OUTPUT,
       'status 3': ['no chat is configured'],
-      'status 1': [
-        'every host answers 401',
-        'every host answers 403',
-        'every host answers 404',
-        'every host answers 429',
-        'every host answers 500',
-        'every host hangs up',
-        'every host answers no JSON',
-      ],
+      'status 1': HOSTS_FAIL,
     },
   },
   {

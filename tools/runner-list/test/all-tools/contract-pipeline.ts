@@ -1,5 +1,28 @@
 /** The contract of what deploys. */
-import { call, type Entry, FLOCK, KEY, OUTPUT, SEALED, STATE } from './entry.ts';
+import { call, type Entry, FLOCK, KEY, OUTPUT, type Refusals, SEALED, STATE } from './entry.ts';
+
+/** Of those that ask the code host for a branch, and may deploy it. */
+const FETCHING = {
+  ...STATE,
+  ...KEY,
+  ...SEALED,
+  ...FLOCK,
+  ...OUTPUT,
+  file_unreadable: [
+    'a state file is a folder',
+    'config.yml is a folder',
+    'a file stands in the place of spool',
+  ],
+  token_invalid: ['the app has no token', 'every host answers 401', 'every host answers 403'],
+  insecure_address: ['an address holds a password'],
+  network_error: ['every host hangs up'],
+  audit_unwritable: ['the audit log is a folder'],
+  not_writable: ['a file stands in the place of locks'],
+  branch_not_found: ['the branch is gone', 'every host answers no JSON'],
+  repo_not_found: ['every host answers 404'],
+  rate_limited: ['every host answers 429'],
+  code_host_error: ['every host answers 500'],
+} as const satisfies Refusals;
 
 export const PIPELINE: readonly Entry[] = [
   {
@@ -21,27 +44,9 @@ export const PIPELINE: readonly Entry[] = [
       ['deploy_file_invalid', call('site', '--ref', 'broken', '--check', '--json')],
     ],
     refusals: {
-      ...STATE,
-      ...KEY,
-      ...SEALED,
-      ...FLOCK,
-      ...OUTPUT,
-      file_unreadable: [
-        'a state file is a folder',
-        'config.yml is a folder',
-        'a file stands in the place of spool',
-      ],
-      token_invalid: ['the app has no token', 'every host answers 401', 'every host answers 403'],
+      ...FETCHING,
       config_invalid: ['config.yml is no YAML'],
-      insecure_address: ['an address holds a password'],
-      network_error: ['every host hangs up'],
-      audit_unwritable: ['the audit log is a folder'],
       locked: ['a deploy of the app runs'],
-      not_writable: ['a file stands in the place of locks'],
-      branch_not_found: ['the branch is gone', 'every host answers no JSON'],
-      repo_not_found: ['every host answers 404'],
-      rate_limited: ['every host answers 429'],
-      code_host_error: ['every host answers 500'],
     },
   },
   {
@@ -55,26 +60,8 @@ export const PIPELINE: readonly Entry[] = [
     changesInSpite: true,
     wrong: [['app_not_found', call('nope')]],
     refusals: {
-      ...STATE,
-      ...KEY,
-      ...SEALED,
-      ...FLOCK,
-      ...OUTPUT,
-      file_unreadable: [
-        'a state file is a folder',
-        'config.yml is a folder',
-        'a file stands in the place of spool',
-      ],
-      token_invalid: ['the app has no token', 'every host answers 401', 'every host answers 403'],
+      ...FETCHING,
       config_invalid: ['config.yml is no YAML', 'a value in config.yml is wrong'],
-      insecure_address: ['an address holds a password'],
-      network_error: ['every host hangs up'],
-      audit_unwritable: ['the audit log is a folder'],
-      not_writable: ['a file stands in the place of locks'],
-      branch_not_found: ['the branch is gone', 'every host answers no JSON'],
-      repo_not_found: ['every host answers 404'],
-      rate_limited: ['every host answers 429'],
-      code_host_error: ['every host answers 500'],
     },
   },
   {

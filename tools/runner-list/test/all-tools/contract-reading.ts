@@ -1,5 +1,12 @@
 /** The contract of the audit log, why a deploy failed, and what is about all of it. */
-import { call, type Entry, OUTPUT, STATE, withEvent } from './entry.ts';
+import { call, type Entry, HOSTS_FAIL, OUTPUT, type Refusals, STATE, withEvent } from './entry.ts';
+
+/** Of those that read the audit log from its beginning or end. */
+const LOG = {
+  ...OUTPUT,
+  log_not_found: ['there is no audit log'],
+  file_unreadable: ['the audit log is a folder'],
+} as const satisfies Refusals;
 
 export const READING: readonly Entry[] = [
   {
@@ -23,29 +30,20 @@ export const READING: readonly Entry[] = [
     command: 'audit tail',
     calls: [call(), call('--json')],
     writes: false,
-    refusals: {
-      ...OUTPUT,
-      log_not_found: ['there is no audit log'],
-      file_unreadable: ['the audit log is a folder'],
-    },
+    refusals: LOG,
   },
   {
     command: 'audit list',
     calls: [call(), call('--json')],
     writes: false,
-    refusals: {
-      ...OUTPUT,
-      log_not_found: ['there is no audit log'],
-      file_unreadable: ['the audit log is a folder'],
-    },
+    refusals: LOG,
   },
   {
     command: 'audit verify',
     calls: [call(), call('--json')],
     writes: false,
     refusals: {
-      ...OUTPUT,
-      log_not_found: ['there is no audit log'],
+      ...LOG,
       file_unreadable: ['the audit log is a folder', 'a file stands in the place of spool'],
     },
   },
@@ -75,13 +73,7 @@ export const READING: readonly Entry[] = [
         'flock is missing',
         'a file stands in the place of spool',
         'the releases are gone',
-        'every host answers 401',
-        'every host answers 403',
-        'every host answers 404',
-        'every host answers 429',
-        'every host answers 500',
-        'every host hangs up',
-        'every host answers no JSON',
+        ...HOSTS_FAIL,
       ],
     },
   },

@@ -66,6 +66,17 @@ export const CHATS = {
   file_unreadable: ['config.yml is a folder'],
 } as const satisfies Refusals;
 
+/** Every way in which a host that is asked is of no use. */
+export const HOSTS_FAIL = [
+  'every host answers 401',
+  'every host answers 403',
+  'every host answers 404',
+  'every host answers 429',
+  'every host answers 500',
+  'every host hangs up',
+  'every host answers no JSON',
+] as const satisfies readonly SituationName[];
+
 /** Of those that take a lock. */
 export const FLOCK = {
   lock_unavailable: ['flock is missing'],

@@ -2,12 +2,9 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type CodeHost, startCodeHost } from '@runner/testing/code-host';
-import { type Discord, startDiscord } from '@runner/testing/discord';
-import { type GitServer, startGitServer } from '@runner/testing/git-server';
+import { configFor, type Hosts, startHosts } from '@runner/testing/hosts';
 import { type RunOptions, run } from '@runner/testing/run';
 import { secretForms } from '@runner/testing/secret-search';
-import { startTelegram, type Telegram } from '@runner/testing/telegram';
 import { temporaryFolder } from '@runner/testing/temp';
 import {
   BOT_TOKEN,
@@ -19,8 +16,6 @@ import {
   TOKENS,
   URL_PASSWORD,
 } from './known-secrets.ts';
-
-const CHAT_ID = -1001234567890;
 
 /** A `.deploy.yml` whose every program prints the file; the build ends with `status`. */
 const deployFile = (file: string, status = 0) => `build: "cat ${file} >&2; exit ${status}"
@@ -57,10 +52,10 @@ const inAllForms = (token: string) =>
     .join('');
 
 export interface Stage {
-  readonly git: GitServer;
-  readonly api: CodeHost;
-  readonly bot: Telegram;
-  readonly hook: Discord;
+  readonly git: Hosts['git'];
+  readonly api: Hosts['codeHost'];
+  readonly bot: Hosts['telegram'];
+  readonly hook: Hosts['discord'];
   /** A root that `copy` copies; nothing else runs on it. */
   readonly template: string;
   /** Id of a message that waits, and of one that was given up. */
@@ -92,13 +87,8 @@ async function must(tool: string, args: readonly string[], options: RunOptions):
 
 /** Three apps: shop (v2 runs, v1 is kept, v3 failed), blog (ckey, a token of no shape), site (none). */
 export async function makeStage(): Promise<Stage> {
-  const git = await startGitServer({ token: TOKENS.classic });
-  const api = await startCodeHost();
-  const bot = await startTelegram({
-    token: BOT_TOKEN,
-    chats: [{ id: CHAT_ID, type: 'supergroup', title: 'Deploys' }],
-  });
-  const hook = await startDiscord();
+  const hosts = await startHosts(TOKENS.classic, BOT_TOKEN);
+  const { git, codeHost: api, telegram: bot, discord: hook } = hosts;
   const account = { login: 'octo', scopes: ['repo'] };
   for (const token of Object.values(TOKENS)) {
     git.allow(token);
@@ -122,15 +112,7 @@ export async function makeStage(): Promise<Stage> {
     );
   const template = join(temporaryFolder('stage'), 'root');
   mkdirSync(template, { mode: 0o755 });
-  const config = `code_host_git_url: ${git.url}
-code_host_api_url: ${api.apiUrl}
-notify:
-  telegram_bot_token: "${BOT_TOKEN}"
-  telegram_chat_id: ${CHAT_ID}
-  telegram_api_url: ${bot.url}
-  discord_webhook: ${hook.webhook}
-`;
-  writeFileSync(join(template, 'config.yml'), config, { mode: 0o600 });
+  writeFileSync(join(template, 'config.yml'), configFor(hosts, BOT_TOKEN), { mode: 0o600 });
   const root = { root: template };
   const add = (repo: string, token: string, ...more: string[]) =>
     must('runner-add', ['--repo', repo, '--branch', 'main', '--token', '-', ...more], {

@@ -3,7 +3,7 @@
  * any command that handles tokens, when it succeeds and when it fails. The tokens: two shapes that
  * are known, and one that only care keeps out.
  */
-import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startCodeHost } from '@runner/testing/code-host';
 import type { Fault } from '@runner/testing/faults';
@@ -46,219 +46,87 @@ const lockless = (root: string) => {
 /** Sealed for another app. */
 const swapped = (root: string) => {
   const text = (app: string) => join(root, 'state', `${app}.json`);
-  const { readFileSync } = process.getBuiltinModule('node:fs');
   const [shop, blog] = ['shop', 'blog'].map((app) => JSON.parse(readFileSync(text(app), 'utf8')));
   writeFileSync(text('shop'), JSON.stringify({ ...shop, state: blog.state }));
 };
 
+/** A call of a tool, what it ends with, and what is wrong meanwhile. */
+const on = (
+  tool: 'add' | 'edit' | 'remove' | 'tokens',
+  name: string,
+  args: readonly string[],
+  status: number,
+  more: Omit<Case, 'name' | 'tool' | 'args' | 'status'> = {},
+): Case => ({ name, tool: `runner-${tool}`, args, status, ...more });
+
 const TOKEN_COMMANDS: readonly Case[] = [
-  { name: 'add', tool: 'runner-add', args: [...ADD, '--token', '-'], status: 0, stdin: 'token' },
-  {
-    name: 'add --ckey',
-    tool: 'runner-add',
-    args: [...ADD, '--ckey', '--token', '-'],
-    status: 0,
+  on('add', 'add', [...ADD, '--token', '-'], 0, { stdin: 'token' }),
+  on('add', 'add --ckey', [...ADD, '--ckey', '--token', '-'], 0, { stdin: 'token' }),
+  on('add', 'add --token-from', [...ADD, '--token-from', 'shop'], 0),
+  on('add', 'add of an app that exists', [...ADD, '--name', 'shop', '--token', '-'], 1, {
     stdin: 'token',
-  },
-  {
-    name: 'add --token-from',
-    tool: 'runner-add',
-    args: [...ADD, '--token-from', 'shop'],
-    status: 0,
-  },
-  {
-    name: 'add of an app that exists',
-    tool: 'runner-add',
-    args: [...ADD, '--name', 'shop', '--token', '-'],
-    status: 1,
-    stdin: 'token',
-  },
-  {
-    name: 'add with a wrong token',
-    tool: 'runner-add',
-    args: [...ADD, '--token', '-'],
-    status: 1,
-    stdin: 'bad token',
-  },
-  {
-    name: 'add with an exposed key',
-    tool: 'runner-add',
-    args: [...ADD, '--token', '-'],
-    status: 1,
+  }),
+  on('add', 'add with a wrong token', [...ADD, '--token', '-'], 1, { stdin: 'bad token' }),
+  on('add', 'add with an exposed key', [...ADD, '--token', '-'], 1, {
     stdin: 'token',
     change: exposed,
-  },
-  {
-    name: 'add without its key',
-    tool: 'runner-add',
-    args: [...ADD, '--token', '-'],
-    status: 1,
-    stdin: 'token',
-    change: lost,
-  },
-  {
-    name: 'add where nothing can be locked',
-    tool: 'runner-add',
-    args: [...ADD, '--token', '-'],
-    status: 1,
+  }),
+  on('add', 'add without its key', [...ADD, '--token', '-'], 1, { stdin: 'token', change: lost }),
+  on('add', 'add where nothing can be locked', [...ADD, '--token', '-'], 1, {
     stdin: 'token',
     change: lockless,
-  },
-  {
-    name: 'add --token-from a swapped file',
-    tool: 'runner-add',
-    args: [...ADD, '--token-from', 'shop'],
-    status: 1,
+  }),
+  on('add', 'add --token-from a swapped file', [...ADD, '--token-from', 'shop'], 1, {
     change: swapped,
-  },
-  { name: 'edit', tool: 'runner-edit', args: ['blog', '--token', '-'], status: 0, stdin: 'token' },
-  {
-    name: 'edit --token-from',
-    tool: 'runner-edit',
-    args: ['blog', '--token-from', 'shop', '--ckey'],
-    status: 0,
-  },
-  {
-    name: 'edit of an unknown app',
-    tool: 'runner-edit',
-    args: ['nope', '--token', '-'],
-    status: 1,
-    stdin: 'token',
-  },
-  {
-    name: 'edit with a wrong token',
-    tool: 'runner-edit',
-    args: ['blog', '--token', '-'],
-    status: 1,
-    stdin: 'bad token',
-  },
-  {
-    name: 'edit with a malformed key',
-    tool: 'runner-edit',
-    args: ['blog', '--token', '-'],
-    status: 1,
+  }),
+  on('edit', 'edit', ['blog', '--token', '-'], 0, { stdin: 'token' }),
+  on('edit', 'edit --token-from', ['blog', '--token-from', 'shop', '--ckey'], 0),
+  on('edit', 'edit of an unknown app', ['nope', '--token', '-'], 1, { stdin: 'token' }),
+  on('edit', 'edit with a wrong token', ['blog', '--token', '-'], 1, { stdin: 'bad token' }),
+  on('edit', 'edit with a malformed key', ['blog', '--token', '-'], 1, {
     stdin: 'token',
     change: malformed,
-  },
-  {
-    name: 'edit of a damaged state',
-    tool: 'runner-edit',
-    args: ['shop', '--token', '-'],
-    status: 1,
+  }),
+  on('edit', 'edit of a damaged state', ['shop', '--token', '-'], 1, {
     stdin: 'token',
     change: stateless,
-  },
-  { name: 'edit --public', tool: 'runner-edit', args: ['shop', '--public'], status: 0 },
-  { name: 'remove', tool: 'runner-remove', args: ['shop', '--yes'], status: 0 },
-  { name: 'remove without --yes', tool: 'runner-remove', args: ['shop'], status: 2 },
-  {
-    name: 'remove of a damaged state',
-    tool: 'runner-remove',
-    args: ['shop', '--yes'],
-    status: 1,
-    change: stateless,
-  },
-  { name: 'tokens list', tool: 'runner-tokens', args: ['list'], status: 0 },
-  {
-    name: 'tokens list of a swapped file',
-    tool: 'runner-tokens',
-    args: ['list'],
-    status: 1,
-    change: swapped,
-  },
-  {
-    name: 'tokens list without its key',
-    tool: 'runner-tokens',
-    args: ['list'],
-    status: 1,
-    change: lost,
-  },
-  { name: 'tokens rekey', tool: 'runner-tokens', args: ['rekey'], status: 0 },
-  {
-    name: 'tokens rekey --dry-run',
-    tool: 'runner-tokens',
-    args: ['rekey', '--dry-run'],
-    status: 0,
-  },
-  {
-    name: 'tokens rekey of a swapped file',
-    tool: 'runner-tokens',
-    args: ['rekey'],
-    status: 1,
-    change: swapped,
-  },
-  {
-    name: 'tokens rekey without its key',
-    tool: 'runner-tokens',
-    args: ['rekey'],
-    status: 1,
-    change: lost,
-  },
-  { name: 'tokens test', tool: 'runner-tokens', args: ['test', 'shop'], status: 0 },
-  {
-    name: 'tokens test of a revoked token',
-    tool: 'runner-tokens',
-    args: ['test', 'shop'],
-    status: 1,
+  }),
+  on('edit', 'edit --public', ['shop', '--public'], 0),
+  on('remove', 'remove', ['shop', '--yes'], 0),
+  on('remove', 'remove without --yes', ['shop'], 2),
+  on('remove', 'remove of a damaged state', ['shop', '--yes'], 1, { change: stateless }),
+  on('tokens', 'tokens list', ['list'], 0),
+  on('tokens', 'tokens list of a swapped file', ['list'], 1, { change: swapped }),
+  on('tokens', 'tokens list without its key', ['list'], 1, { change: lost }),
+  on('tokens', 'tokens rekey', ['rekey'], 0),
+  on('tokens', 'tokens rekey --dry-run', ['rekey', '--dry-run'], 0),
+  on('tokens', 'tokens rekey of a swapped file', ['rekey'], 1, { change: swapped }),
+  on('tokens', 'tokens rekey without its key', ['rekey'], 1, { change: lost }),
+  on('tokens', 'tokens test', ['test', 'shop'], 0),
+  on('tokens', 'tokens test of a revoked token', ['test', 'shop'], 1, {
     fault: { status: 401, body: { message: 'Bad credentials' } },
-  },
-  {
-    name: 'tokens test when the host is limited',
-    tool: 'runner-tokens',
-    args: ['test', 'shop'],
-    status: 1,
+  }),
+  on('tokens', 'tokens test when the host is limited', ['test', 'shop'], 1, {
     fault: { status: 429, body: '' },
-  },
-  {
-    name: 'tokens test when the host drops it',
-    tool: 'runner-tokens',
-    args: ['test', 'shop'],
-    status: 1,
-    fault: 'drop',
-  },
-  {
-    name: 'tokens test when a page comes',
-    tool: 'runner-tokens',
-    args: ['test', 'shop'],
-    status: 1,
-    fault: 'html',
-  },
-  {
-    name: 'tokens test when it is redirected',
-    tool: 'runner-tokens',
-    args: ['test', 'shop'],
-    status: 1,
+  }),
+  on('tokens', 'tokens test when the host drops it', ['test', 'shop'], 1, { fault: 'drop' }),
+  on('tokens', 'tokens test when a page comes', ['test', 'shop'], 1, { fault: 'html' }),
+  on('tokens', 'tokens test when it is redirected', ['test', 'shop'], 1, {
     fault: { redirect: 'http://127.0.0.1:9' },
-  },
-  {
-    name: 'tokens test where nobody listens',
-    tool: 'runner-tokens',
-    args: ['test', 'shop'],
-    status: 1,
+  }),
+  on('tokens', 'tokens test where nobody listens', ['test', 'shop'], 1, {
     env: { RUNNER_CODE_HOST_API_URL: 'http://127.0.0.1:9' },
-  },
-  {
-    name: 'tokens test through a wrong proxy',
-    tool: 'runner-tokens',
-    args: ['test', 'shop'],
-    status: 1,
+  }),
+  on('tokens', 'tokens test through a wrong proxy', ['test', 'shop'], 1, {
     env: { HTTP_PROXY: 'http://[' },
-  },
-  {
-    name: 'tokens test with a wrong configuration',
-    tool: 'runner-tokens',
-    args: ['test', 'shop'],
-    status: 1,
+  }),
+  on('tokens', 'tokens test with a wrong configuration', ['test', 'shop'], 1, {
     change: (root) => writeFileSync(config(root), 'code_host_api_url: ['),
-  },
-  { name: 'tokens test --all', tool: 'runner-tokens', args: ['test', '--all'], status: 0 },
-  {
-    name: 'tokens test --all of a revoked token',
-    tool: 'runner-tokens',
-    args: ['test', '--all'],
-    status: 1,
+  }),
+  on('tokens', 'tokens test --all', ['test', '--all'], 0),
+  on('tokens', 'tokens test --all of a revoked token', ['test', '--all'], 1, {
     fault: { status: 401, body: { message: 'Bad credentials' } },
-  },
+  }),
 ];
 
 function saidBy({ stdout, stderr }: Ended): string {

@@ -1,0 +1,49 @@
+/** A command that refuses: what it says for people and for programs, and that it changed nothing. */
+import { isDeepStrictEqual } from 'node:util';
+import { type RunOptions, run } from './run.ts';
+import { contentOf } from './temp.ts';
+
+/** What a command was heard to say, without and with `--json`. */
+export interface Refusal {
+  readonly status: readonly (number | null)[];
+  readonly stdout: string;
+  readonly stderr: readonly string[];
+  /** The object on stdout with `--json`. */
+  readonly json: unknown;
+  /** Every file of the root is as it was. */
+  readonly isUntouched: boolean;
+}
+
+/** Runs a tool on a root without and with `--json`. */
+export async function refusalBy(
+  tool: string,
+  args: readonly string[],
+  options: RunOptions & { readonly root: string },
+): Promise<Refusal> {
+  const before = contentOf(options.root);
+  const plain = await run(tool, args, options);
+  const json = await run(tool, [...args, '--json'], options);
+  return {
+    status: [plain.status, json.status],
+    stdout: plain.stdout,
+    stderr: [plain.stderr, json.stderr],
+    json: JSON.parse(json.stdout),
+    isUntouched: isDeepStrictEqual(contentOf(options.root), before),
+  };
+}
+
+/**
+ * What a refusal has to be: `sentence` as it stands on stderr, which ends with its code in brackets
+ * or, for wrong usage, begins with `error:`.
+ */
+export function refusal(status: number, sentence: string): Refusal {
+  const error = / \((\w+)\)$/.exec(sentence)?.[1] ?? 'usage';
+  const message = sentence.replace(/^error: |^runner [a-z ]+: /, '').replace(/ \(\w+\)$/, '');
+  return {
+    status: [status, status],
+    stdout: '',
+    stderr: [`${sentence}\n`, `${sentence}\n`],
+    json: { error, message },
+    isUntouched: true,
+  };
+}
