@@ -65,5 +65,6 @@ export const ownersOfPackages = new Map([
   ['mri', ['libs/common/src/command-line.ts']],
   ['undici', ['libs/common/src/http.ts']],
   ['picocolors', ['libs/common/src/output.ts']],
+  ['@lydell/node-pty', ['libs/testing/src/terminal.ts']],
   ['yaml', ['libs/common/src/config.ts', 'libs/common/src/output.ts']],
 ]);

@@ -4,6 +4,7 @@
  */
 import { spawnSync } from 'node:child_process';
 
+/** A process that is timed. */
 export interface Contestant {
   readonly name: string;
   readonly file: string;
@@ -16,6 +17,7 @@ export interface Contestant {
   readonly budget?: number;
 }
 
+/** What was measured of one of them. */
 export interface Figure {
   readonly name: string;
   /**

@@ -7,6 +7,7 @@ const indent = (text: string) =>
     .map((line) => `  │ ${line}`)
     .join('\n');
 
+/** What Telegram received so far. */
 export function telegramMessages({ telegram }: Stage): string[] {
   return telegram.messages.map((message) => `Telegram\n${indent(message.text)}`);
 }
@@ -17,6 +18,7 @@ interface Embed {
   fields?: { name: string; value: string }[];
 }
 
+/** What Discord received so far. */
 export function discordMessages({ discord }: Stage): string[] {
   return discord.messages.map(({ content, embeds }) => {
     const [embed = {}] = embeds as readonly Embed[];

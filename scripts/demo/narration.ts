@@ -5,10 +5,12 @@ import { cleanEnvironment } from '@runner/testing/run';
 const coloured = process.stdout.isTTY === true && !process.env.NO_COLOR;
 const paint = (code: number, text: string) => (coloured ? `\x1b[${code}m${text}\x1b[0m` : text);
 
+/** A sentence of the story. */
 export function say(text: string): void {
   process.stdout.write(`\n${paint(1, text)}\n`);
 }
 
+/** What the story shows besides commands. */
 export function show(text: string): void {
   process.stdout.write(`${text.replace(/\n?$/, '\n')}`);
 }
@@ -18,6 +20,7 @@ export function expect(condition: boolean, told: string): void {
   if (!condition) throw new Error(`expected that ${told}`);
 }
 
+/** How a command ended. */
 export interface Typed {
   readonly status: number | null;
   readonly stdout: string;

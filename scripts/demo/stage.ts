@@ -9,6 +9,7 @@ export const TOKEN = 'ghp_demo0demo0demo0demo0demo0demo0demo0';
 export const REPO = 'acme/shop';
 const BOT_TOKEN = '123456789:AAdemo_demo_demo_demo_demo_demo_demo';
 
+/** The server of the demo, with all that it talks to. */
 export interface Stage extends Omit<Hosts, 'close'> {
   readonly root: string;
   readonly port: number;
@@ -17,6 +18,7 @@ export interface Stage extends Omit<Hosts, 'close'> {
   close(keep: boolean): Promise<void>;
 }
 
+/** Makes a root in the folder for temporary files, and starts the hosts. */
 export async function setStage(): Promise<Stage> {
   const root = mkdtempSync(join(tmpdir(), 'runner-demo-'));
   const hosts = await startHosts(TOKEN, BOT_TOKEN);

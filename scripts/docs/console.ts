@@ -1,5 +1,6 @@
 /** Sessions in the documentation: the commands, what they print, and whether that is so. */
 
+/** A command of a session, and what it prints. */
 export interface Exchange {
   readonly command: string;
   /** Lines that follow the command on the page; `…` alone stands for any lines. */

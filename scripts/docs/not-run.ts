@@ -1,5 +1,6 @@
 /** What of the documentation's commands a test cannot run, each with its reason. */
 
+/** A page, block or line that is not run. */
 export interface NotRun {
   readonly page: string;
   /** Text that one block of the page holds: the block is left out. */
@@ -9,6 +10,7 @@ export interface NotRun {
   readonly reason: string;
 }
 
+/** In the order of the pages. */
 export const NOT_RUN: readonly NotRun[] = [
   {
     page: 'README.md',

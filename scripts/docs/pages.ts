@@ -2,8 +2,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+/** The scripts run in the checkout. */
 export const CHECKOUT = process.cwd();
 
+/** A fenced block. */
 export interface Fence {
   /** Path of the page, relative to the checkout. */
   readonly page: string;
@@ -37,6 +39,7 @@ export function pages(): string[] {
   return markdownFiles().filter((path) => path === 'README.md' || /^docs\/[^/]+\.md$/.test(path));
 }
 
+/** The text of a page by its path. */
 export function textOf(page: string): string {
   return readFileSync(join(CHECKOUT, page), 'utf8');
 }

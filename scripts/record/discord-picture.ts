@@ -12,6 +12,7 @@ interface Field {
   readonly inline: boolean;
 }
 
+/** What the runner sends to a webhook. */
 export interface DiscordPayload {
   readonly content: string;
   readonly embeds: readonly {

@@ -1,6 +1,7 @@
 /** Text with looks, broken into rows of a given width. Widths are estimates: no font is loaded. */
 import { MONOSPACE, short, xml } from './xml.ts';
 
+/** Characters of one look. */
 export interface Span {
   readonly text: string;
   readonly look: 'plain' | 'bold' | 'code';
@@ -14,6 +15,7 @@ export type Block =
 /** Pixels of an average character at 14 px; a little more than most fonts need. */
 const WIDTH = { plain: 7.3, bold: 7.8, code: 7.9 };
 const EMOJI = 19;
+/** Height of a row of text, in pixels. */
 export const ROW = 20;
 const CODE_ROW = 17;
 const CODE_COLUMN = 7.25;
@@ -56,6 +58,7 @@ function codeRows(text: string, width: number): string[] {
     .flatMap((line) => line.match(pattern) ?? ['']);
 }
 
+/** A part of the drawing, and how many pixels it is high. */
 export interface Drawn {
   readonly svg: string;
   readonly height: number;

@@ -6,6 +6,7 @@ export interface Run {
   readonly style: string;
 }
 
+/** A line of the terminal, styled. */
 export interface Line {
   readonly runs: readonly Run[];
   /** Milliseconds from the start to the moment at which the line was there. */

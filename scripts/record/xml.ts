@@ -12,8 +12,9 @@ export function short(number: number): string {
   return String(Math.round(number * 100) / 100);
 }
 
-/** The fonts that a reader has: a drawing loads none. */
+/** Fonts for code that a reader has: a drawing loads none. */
 export const MONOSPACE =
   "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', 'Liberation Mono', monospace";
+/** Fonts for text that a reader has. */
 export const SANS =
   "-apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'Noto Sans', 'DejaVu Sans', Arial, sans-serif";

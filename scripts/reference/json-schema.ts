@@ -6,6 +6,7 @@
 import { HEALTH_KINDS, START_KEYS } from '@runner/common/deploy-schema';
 import type { ObjectSchema, Schema } from '@runner/common/schema';
 
+/** A JSON Schema. */
 export type Json = Readonly<Record<string, unknown>>;
 
 /** The form of a value; `null`, a key without a value, is legal where it counts as absent. */

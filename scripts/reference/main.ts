@@ -18,6 +18,7 @@ export type ReferenceFile = readonly [file: string, text: string];
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
+/** What stands in no definition. */
 export interface Facts {
   readonly version: string;
   /** Source of the shim. */

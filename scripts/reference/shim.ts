@@ -3,6 +3,7 @@
 /** A term and what it means, as a help shows them in two columns. */
 export type Row = readonly [term: string, meaning: string];
 
+/** The parts of the shim's help. */
 export interface ShimHelp {
   readonly about: string;
   readonly options: readonly Row[];

@@ -10,6 +10,7 @@ export const PORT = 18_080;
 /** How long anything that a timer does may take, in milliseconds. */
 const PATIENCE = 60_000;
 
+/** The server, as the chapters of the story use it. */
 export interface Server {
   readonly container: Container;
   readonly git: GitServer;

@@ -1,12 +1,11 @@
 /** The token of a registered app, opened. */
 import { requireApp } from './apps.ts';
 import { Failure } from './failure.ts';
+import type { Env } from './io.ts';
 import { requireKeyring } from './keyring.ts';
 import type { Paths } from './paths.ts';
 import type { Secret } from './secret.ts';
 import { open } from './vault.ts';
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 /**
  * Opens an app's token; undefined when it has none. Between reading the state and the keys, a

@@ -3,13 +3,14 @@
  * that goes with it. Code below `main.ts` throws a Failure and never knows a number.
  */
 
-/** Exit statuses mean the same in every executable. */
+/** Exit statuses: what each means is the same in all executables, but for 3. */
 export const EXIT = {
   ok: 0,
   failed: 1,
   usage: 2,
+  /** Of those that deploy: the rollback failed as well. */
   rollbackFailed: 3,
-  /** `notify`: there is no channel to speak of. */
+  /** Of `notify`: there is no channel to speak of. */
   notConfigured: 3,
   /** EX_TEMPFAIL of sysexits.h: another process holds the lock, try again later. */
   busy: 75,

@@ -8,6 +8,7 @@ import { lstatSync, realpathSync, type Stats } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { isConfigExposed, isStateExposed } from './exposure.ts';
 import { Failure } from './failure.ts';
+import type { Env } from './io.ts';
 import { credentialFile, isKeyExposed, mkeyFile } from './key-file.ts';
 import type { Paths } from './paths.ts';
 
@@ -29,7 +30,7 @@ export interface Asker {
   /** Effective user id. */
   readonly uid: number;
   readonly cwd: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Env;
 }
 
 function look(path: string): Stats | undefined {

@@ -5,8 +5,7 @@
  */
 import type { Dispatcher } from 'undici';
 import { Failure, systemCode } from './failure.ts';
-
-type Env = Readonly<Record<string, string | undefined>>;
+import type { Env } from './io.ts';
 
 /** A request, with the bounds of the whole exchange. */
 export interface HttpRequest {

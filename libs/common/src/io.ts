@@ -23,12 +23,15 @@ export interface Source {
   read(): Uint8Array | null;
 }
 
+/** Variables of the environment by their names. */
+export type Env = Readonly<Record<string, string | undefined>>;
+
 /** All that a command may touch of the world outside its files. */
 export interface Io {
   readonly stdin: Source;
   readonly stdout: Sink;
   readonly stderr: Sink;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Env;
   readonly cwd: string;
   /** Effective user id. */
   readonly uid: number;

@@ -2,10 +2,9 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { isThere, readIfThere } from './files.ts';
+import type { Env } from './io.ts';
 import type { Paths } from './paths.ts';
 import { Secret } from './secret.ts';
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 /** Where the keys are read from: systemd's credential, RUNNER_MKEY_FILE, `mkey` under the root. */
 export function mkeyFile(paths: Paths, env: Env): string {

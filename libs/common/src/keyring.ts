@@ -5,6 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { writeWhole } from './atomic-write.ts';
 import { Failure, systemFailure } from './failure.ts';
 import { isThere, makeFolder, namesIn, readIfThere, removeIfThere } from './files.ts';
+import type { Env } from './io.ts';
 import { credentialFile, isKeyExposed, KEY_FILE_MAX, mkeyFile } from './key-file.ts';
 import type { Paths } from './paths.ts';
 
@@ -19,8 +20,6 @@ export interface MasterKey {
 }
 /** Master keys, the current one first. Never empty. */
 export type Keyring = readonly [MasterKey, ...MasterKey[]];
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 function masterKey(bytes: Buffer): MasterKey {
   const mac = createHmac('sha256', bytes).update('runner/kid/v1').digest('hex');

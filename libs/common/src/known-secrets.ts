@@ -1,16 +1,18 @@
 /** Cleaning text of the secrets of this server: an app's token and the master keys. */
 import { openToken } from './app-token.ts';
 import { Failure } from './failure.ts';
+import type { Env } from './io.ts';
 import { keyLines } from './key-file.ts';
 import type { Paths } from './paths.ts';
 import { redactor, type Secret } from './secret.ts';
 
+/** Puts `[REDACTED]` in the place of each secret that it knows. */
 export type Redact = (text: string) => string;
 
 /** Where the keys are: the root and the environment. */
 export interface Place {
   readonly paths: Paths;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Env;
 }
 
 /** Knows what can be read: an app that is not registered, or a lost key, leaves the rest. */

@@ -1,5 +1,6 @@
 /** Human, JSON and YAML renderings of an answer; foreign text made harmless; colour. */
 import { jsonEscapes, UNSAFE } from './harmless.ts';
+import type { Env } from './io.ts';
 
 /** How an answer is rendered. */
 export type Format = 'human' | 'json' | 'yaml';
@@ -34,7 +35,7 @@ const PLAIN = Object.fromEntries(LOOKS.map((look) => [look, (text: string) => te
  */
 export async function styleFor(
   when: ColourWhen,
-  env: Readonly<Record<string, string | undefined>>,
+  env: Env,
   stream: { readonly isTTY: boolean },
 ): Promise<Style> {
   if (!wantsColour(when, env, stream)) return PLAIN;
@@ -42,11 +43,7 @@ export async function styleFor(
   return picocolors.createColors(true);
 }
 
-function wantsColour(
-  when: ColourWhen,
-  env: Readonly<Record<string, string | undefined>>,
-  stream: { readonly isTTY: boolean },
-): boolean {
+function wantsColour(when: ColourWhen, env: Env, stream: { readonly isTTY: boolean }): boolean {
   if (when !== 'auto') return when === 'always';
   if (env.NO_COLOR) return false;
   if (env.FORCE_COLOR) return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false';

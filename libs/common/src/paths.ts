@@ -1,5 +1,6 @@
 /** Where everything lives under the runner's root. No file outside the root is ever written. */
 import { isAbsolute, join, resolve } from 'node:path';
+import type { Env } from './io.ts';
 
 /** Where the runner lives unless `--root` or RUNNER_ROOT says otherwise. */
 export const DEFAULT_ROOT = '/opt/runner';
@@ -46,11 +47,7 @@ export interface InstancePaths {
 }
 
 /** Chooses the root: `--root`, then RUNNER_ROOT, then /opt/runner; always absolute. */
-export function chooseRoot(
-  option: string | undefined,
-  env: Readonly<Record<string, string | undefined>>,
-  cwd: () => string,
-): string {
+export function chooseRoot(option: string | undefined, env: Env, cwd: () => string): string {
   const chosen = option || env.RUNNER_ROOT || DEFAULT_ROOT;
   // Asked only when it is needed: a folder that was deleted cannot be named.
   return isAbsolute(chosen) ? resolve(chosen) : resolve(cwd(), chosen);

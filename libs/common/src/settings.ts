@@ -3,6 +3,7 @@ import { httpAddress } from './addresses.ts';
 import { type Config, CREDENTIALS } from './config.ts';
 import { KEYS, NOTIFY_KEYS } from './config-schema.ts';
 import { Failure } from './failure.ts';
+import type { Env } from './io.ts';
 import { check, type Entry, type Schema, section } from './schema.ts';
 import { Secret } from './secret.ts';
 
@@ -31,8 +32,6 @@ function pick(
   };
   return check(config.tree, schema, config.file) as Map<string, unknown>;
 }
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 /** `config.yml:3: notify.discord_webhook`: where a key stands, for people. */
 export function placeOf(config: Config, path: readonly string[]): string {
@@ -150,4 +149,5 @@ export function notifySettingsOf(config: Config, env: Env): NotifySettings {
 
 /** Words of a warning that is no news where an app has not asked to be announced. */
 export const NO_CHANNEL = 'no channel is active';
+/** What to do about it. */
 export const SET_UP = 'run `runner notify setup`';

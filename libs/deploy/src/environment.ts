@@ -1,7 +1,6 @@
 /** What the programs that a deploy runs find in their environment: an allow-list, never a secret. */
 import { existsSync } from 'node:fs';
-
-type Env = Readonly<Record<string, string | undefined>>;
+import type { Env } from '@runner/common/io';
 
 const PASSED = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'SHELL'];
 

@@ -10,7 +10,7 @@ import {
 } from '@runner/common/deploy-file';
 import { Failure } from '@runner/common/failure';
 import { readIfThere } from '@runner/common/files';
-import type { Io } from '@runner/common/io';
+import type { Env, Io } from '@runner/common/io';
 import type { Paths } from '@runner/common/paths';
 import type { DeployLog } from './deploy-log.ts';
 import type { Target } from './drivers/driver.ts';
@@ -22,7 +22,7 @@ const DEPLOY_FILE_MAX = 65_536;
 /** What a target is made of. */
 export interface TargetParts {
   readonly paths: Paths;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Env;
   readonly app: string;
   readonly file: DeployFile;
   readonly instance: Instance;

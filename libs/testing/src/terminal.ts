@@ -37,7 +37,9 @@ export interface TerminalOptions {
   readonly rows?: number;
 }
 
+/** What a terminal sends for Ctrl-C: SIGINT, or an answer that cancels. */
 export const CTRL_C = '\x03';
+/** What a terminal sends for Ctrl-D: the end of input. */
 export const CTRL_D = '\x04';
 
 /** What people read, whatever it is coloured with. */

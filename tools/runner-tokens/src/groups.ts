@@ -4,6 +4,7 @@ import type { AppState } from '@runner/common/app-state';
 import { openToken } from '@runner/common/app-token';
 import { appNames, type UnreadableApp, visitApps } from '@runner/common/apps';
 import { Failure } from '@runner/common/failure';
+import type { Env } from '@runner/common/io';
 import { type Keyring, requireKeyring } from '@runner/common/keyring';
 import type { Paths } from '@runner/common/paths';
 import { digestOf, fingerprintOf, type Secret } from '@runner/common/secret';
@@ -32,10 +33,7 @@ export interface Grouping {
  * Groups by the whole sha256, never by the fingerprint, which can collide. Largest group first,
  * then by fingerprint; apps by name.
  */
-export function groupTokens(
-  paths: Paths,
-  env: Readonly<Record<string, string | undefined>>,
-): Grouping {
+export function groupTokens(paths: Paths, env: Env): Grouping {
   const byDigest = new Map<string, string[]>();
   const without: string[] = [];
   const failed: Grouping['failed'] = [];
@@ -75,7 +73,7 @@ export function groupTokens(
 /** Since the state was read a rekey may have dropped its key: then state and keys are read anew. */
 function openedNow(
   paths: Paths,
-  env: Readonly<Record<string, string | undefined>>,
+  env: Env,
   app: string,
   sealed: string,
   keyring: Keyring,

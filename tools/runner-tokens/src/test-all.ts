@@ -2,6 +2,7 @@
 
 import { readConfig } from '@runner/common/config';
 import { Failure } from '@runner/common/failure';
+import type { Env } from '@runner/common/io';
 import type { Paths } from '@runner/common/paths';
 import { codeHostOf } from '@runner/common/settings';
 import { groupTokens } from './groups.ts';
@@ -28,7 +29,7 @@ const AT_ONCE = 4;
 /** Verdicts in the order of `tokens list`, and the apps whose token cannot be opened. */
 export async function testAll(
   paths: Paths,
-  env: Readonly<Record<string, string | undefined>>,
+  env: Env,
 ): Promise<{ verdicts: TokenVerdict[]; failed: { app: string; failure: Failure }[] }> {
   // A wrong configuration is told once, not for every token.
   codeHostOf(readConfig(paths), env);
@@ -47,7 +48,7 @@ export async function testAll(
 
 async function verdictOf(
   paths: Paths,
-  env: Readonly<Record<string, string | undefined>>,
+  env: Env,
   fingerprint: string,
   apps: string[],
 ): Promise<TokenVerdict> {

@@ -4,6 +4,7 @@ import { requireApp } from '@runner/common/apps';
 import { readConfig } from '@runner/common/config';
 import { Failure } from '@runner/common/failure';
 import { type HttpAnswer, send } from '@runner/common/http';
+import type { Env } from '@runner/common/io';
 import type { Paths } from '@runner/common/paths';
 import { digestOf, fingerprintOf, redactor, type Secret } from '@runner/common/secret';
 import { codeHostOf } from '@runner/common/settings';
@@ -19,8 +20,6 @@ export interface TokenTest {
   /** ISO 8601 UTC; null when the host announces no end. */
   expires_at: string | null;
 }
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 /** For the whole exchange, in milliseconds, and for its body, in bytes. */
 const TIMEOUT = 10_000;

@@ -6,6 +6,7 @@ const BODY = { on: 'body' } as const;
 export const SOURCE =
   '(?:go|rs|c|cc|cpp|cxx|h|hpp|m|mm|swift|java|kts?|scala|groovy|cs|fs|vb|py|pyx|rb|pl|pm|lua|php|js|jsx|mjs|cjs|ts|tsx|mts|cts|vue|svelte|astro|css|scss|sass|less|styl|html|hs|ml|mli|ex|exs|erl|elm|nim|zig|d|dart|jl|r|R|sh|bash|tf|hcl|ya?ml|json|toml|ini|conf|cfg|xml|proto|sql|graphql|tex|md|v|sv|vhd|adb|ads|f90|f95|f|pas|pp|vala|cob|cbl|l|ll|y|yy|po|asm|s|S|tcl|lisp|scm|nix|vcl|mk|am|ac|adoc|rst|prisma|thrift|xsd|jsp|erb|haml|twig|j2|tmpl|hbs|ejs|pug|liquid|rego|cue|bats|vhdl|clj|cljs|rkt|gradle|bazel|bzl|cmake|build|Dockerfile)';
 
+/** Tried from top to bottom. */
 export const CODE = [
   rule('offense', 'lint', 74, /^[^\s:]{1,240}:\d+:\d+: [CWREF]: \S/, BODY),
   rule(

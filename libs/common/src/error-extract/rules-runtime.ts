@@ -4,6 +4,7 @@ import { rule } from './rule.ts';
 const LAST = { pick: 'last' } as const;
 const BODY_LAST = { on: 'body', pick: 'last' } as const;
 
+/** Tried from top to bottom. */
 export const RUNTIME = [
   rule(
     'out-of-memory',

@@ -4,6 +4,7 @@ import { rule } from './rule.ts';
 const CAUSE = { on: 'line' } as const;
 const TEST = { use: 'test', on: 'line' } as const;
 
+/** Tried from top to bottom. */
 export const TESTS = [
   rule('table-fail', 'test', 84, /\| FAIL \|$/, TEST),
   rule('expected-block', 'test', 87, /^(?:\[FAILED\] )?Expected:?$/, CAUSE),

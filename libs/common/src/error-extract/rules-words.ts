@@ -4,6 +4,7 @@ import { SOURCE } from './rules-code.ts';
 
 const WEAK = { weak: true, pick: 'last' } as const;
 
+/** Tried from top to bottom. */
 export const WORDS = [
   rule(
     'located-line',

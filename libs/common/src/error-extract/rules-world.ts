@@ -4,6 +4,7 @@ import { rule } from './rule.ts';
 const LAST = { pick: 'last' } as const;
 const BODY = { on: 'body' } as const;
 
+/** Tried from top to bottom. */
 export const WORLD = [
   rule(
     'merge',

@@ -11,6 +11,7 @@ import { WORDS } from './rules-words.ts';
 import { WORLD } from './rules-world.ts';
 import { ANNOUNCERS, WRAPPERS } from './rules-wrappers.ts';
 
+/** Every rule; of two that fit, the first one counts. */
 export const RULES: readonly Rule[] = [
   ...WRAPPERS,
   ...ANNOUNCERS,

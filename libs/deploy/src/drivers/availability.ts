@@ -3,10 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import type { DeployFile } from '@runner/common/deploy-file';
+import type { Env } from '@runner/common/io';
 import { stepEnvironment } from '../environment.ts';
 import { unitOf } from './systemd.ts';
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 /** A question to a supervisor takes milliseconds. */
 const PATIENCE = 10_000;

@@ -1,6 +1,7 @@
 /** One exchange with a chat service, told in the classes of channel.ts. */
 import { Failure } from '@runner/common/failure';
 import { type HttpAnswer, send } from '@runner/common/http';
+import type { Env } from '@runner/common/io';
 import { cleanText, cutCodePoints } from '@runner/common/text';
 import { ANSWER_MAX, EXCHANGE_TIMEOUT, type Outcome, type Problem } from './channel.ts';
 
@@ -13,7 +14,7 @@ const NETWORK_HINT = "check the server's network, and the proxy if there is one"
 export interface Line {
   /** Name of what is called, for problems: the address would hold a secret. */
   readonly method: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Env;
   redact(text: string): string;
 }
 
