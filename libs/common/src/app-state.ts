@@ -1,5 +1,4 @@
 /** What a state file holds: its shape, and how its text is checked when it is read. */
-import { parseExact } from './exact-json.ts';
 import { Failure } from './failure.ts';
 
 /** A version that is or was active. */
@@ -123,12 +122,18 @@ function hasShape(value: Record<string, unknown>, shape: Shape): boolean {
   return true;
 }
 
+/** Names of folders under `releases/`. */
+const RELEASE = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+
+/** How a state file's JSON becomes a value. Throws SyntaxError. */
+export type ReadJson = (text: string) => unknown;
+
 /** Reads a state file's text. Throws `state_malformed` or `state_unsupported`. */
-export function parseState(name: string, text: string): AppState {
+export function parseState(name: string, text: string, readJson: ReadJson): AppState {
   const bad = (why: string) => new Failure('state_malformed', `the state file of '${name}' ${why}`);
   let value: unknown;
   try {
-    value = parseExact(text);
+    value = readJson(text);
   } catch {
     throw bad('is not JSON');
   }
@@ -139,10 +144,8 @@ export function parseState(name: string, text: string): AppState {
       `the state file of '${name}' was written by a newer runner`,
     );
   }
-  const text_ = (field: string) => {
-    if (typeof value[field] !== 'string') throw bad(`has no text in ${field}`);
-    return value[field] as string;
-  };
+  if (typeof value.repo !== 'string') throw bad('has no text in repo');
+  if (typeof value.branch !== 'string') throw bad('has no text in branch');
   if (value.app !== undefined && value.app !== name) throw bad('names another app');
   const inner = value.state ?? {};
   if (!isRecord(inner)) throw bad('has no section state');
@@ -151,23 +154,20 @@ export function parseState(name: string, text: string): AppState {
   const instances = value.instances ?? {};
   if (!isRecord(instances)) throw bad('has no section instances');
   for (const instance of Object.values(instances)) checkInstance(instance, bad);
-  return Object.assign(value, {
-    version: 1 as const,
-    app: name,
-    repo: text_('repo'),
-    branch: text_('branch'),
-    created_at: String(value.created_at ?? ''),
-    updated_at: String(value.updated_at ?? ''),
-    state: inner,
-    instances: instances as AppState['instances'],
-    failures: optional(value.failures, FAILURE_SHAPE, bad) as AppState['failures'],
-    held: optional(value.held, HELD_SHAPE, bad) as AppState['held'],
-    ...(value.last_failure !== undefined && {
-      last_failure: optional(value.last_failure, LAST_FAILURE_SHAPE, bad) as LastFailure | null,
-    }),
-    deploying: optional(value.deploying, DEPLOYING_SHAPE, bad) as AppState['deploying'],
-    last_checked: typeof value.last_checked === 'string' ? value.last_checked : null,
-  });
+  // In place: a copy of each would cost as much as all the checks.
+  value.version = 1;
+  value.app = name;
+  value.created_at = String(value.created_at ?? '');
+  value.updated_at = String(value.updated_at ?? '');
+  value.state = inner;
+  value.instances = instances;
+  value.failures = optional(value.failures, FAILURE_SHAPE, bad);
+  value.held = optional(value.held, HELD_SHAPE, bad);
+  if (value.last_failure !== undefined)
+    value.last_failure = optional(value.last_failure, LAST_FAILURE_SHAPE, bad);
+  value.deploying = optional(value.deploying, DEPLOYING_SHAPE, bad);
+  value.last_checked = typeof value.last_checked === 'string' ? value.last_checked : null;
+  return value as AppState;
 }
 
 function checkInstance(instance: unknown, bad: (why: string) => Failure): void {
@@ -176,14 +176,17 @@ function checkInstance(instance: unknown, bad: (why: string) => Failure): void {
   instance.previous = previous;
   instance.current ??= null;
   if (instance.broken !== undefined) instance.broken = optional(instance.broken, BROKEN_SHAPE, bad);
-  if (!['undefined', 'string'].includes(typeof instance.active_since))
-    throw bad('has a malformed instance');
-  for (const version of [instance.current, ...previous]) {
-    const good = version === null || (isRecord(version) && hasShape(version, DEPLOYED_SHAPE));
-    // A release is a folder's name: a path in its place could lead anywhere.
-    const safe = !isRecord(version) || /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(String(version.release));
-    if (!good || !safe) throw bad('has a malformed instance');
-  }
+  const since = instance.active_since;
+  if (since !== undefined && typeof since !== 'string') throw bad('has a malformed instance');
+  checkVersion(instance.current, bad);
+  for (const version of previous) checkVersion(version, bad);
+}
+
+function checkVersion(version: unknown, bad: (why: string) => Failure): void {
+  if (version === null) return;
+  const good = isRecord(version) && hasShape(version, DEPLOYED_SHAPE);
+  // A release is a folder's name: a path in its place could lead anywhere.
+  if (!good || !RELEASE.test(version.release as string)) throw bad('has a malformed instance');
 }
 
 function optional(value: unknown, shape: Shape, bad: (why: string) => Failure): unknown {

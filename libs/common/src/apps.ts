@@ -1,7 +1,7 @@
 /** The registry: one state file per app, found, listed and written whole. */
-import { type AppState, parseState } from './app-state.ts';
+import { type AppState, parseState, type ReadJson } from './app-state.ts';
 import { writeWhole } from './atomic-write.ts';
-import { exactText } from './exact-json.ts';
+import { exactText, parseExact } from './exact-json.ts';
 import { Failure } from './failure.ts';
 import { isThere, makeFolder, namesIn, readTextIfThere } from './files.ts';
 import { appName, isAppName } from './names.ts';
@@ -10,10 +10,14 @@ import type { Paths } from './paths.ts';
 /** A state file is some kilobytes; more is not ours. */
 const STATE_MAX = 1_048_576;
 
+function readApp(paths: Paths, name: string, readJson: ReadJson): AppState | undefined {
+  const text = readTextIfThere(paths.state(name), STATE_MAX);
+  return text === undefined ? undefined : parseState(name, text, readJson);
+}
+
 /** Reads an app; undefined when it is not registered. Throws `name_invalid`, `state_malformed`, … */
 export function findApp(paths: Paths, name: string): AppState | undefined {
-  const text = readTextIfThere(paths.state(appName(name)), STATE_MAX);
-  return text === undefined ? undefined : parseState(name, text);
+  return readApp(paths, appName(name), parseExact);
 }
 
 /** Reads an app; an unknown one is the Failure `app_not_found`, also when the name is no name. */
@@ -39,7 +43,10 @@ export interface UnreadableApp {
   readonly failure: Failure;
 }
 
-/** Shows one app after the other, without keeping them; what cannot be read hides no other. */
+/**
+ * Shows one app after the other, without keeping them; what cannot be read hides no other. They are
+ * for looking at, never written back: numbers beyond 2^53 have lost digits.
+ */
 export function visitApps(
   paths: Paths,
   visit: (app: AppState) => void,
@@ -49,7 +56,7 @@ export function visitApps(
   for (const name of names) {
     let app: AppState | undefined;
     try {
-      app = findApp(paths, name);
+      app = readApp(paths, name, JSON.parse);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       unreadable({ app: name, failure: error });
@@ -58,7 +65,7 @@ export function visitApps(
   }
 }
 
-/** All apps; one that cannot be read is told beside the others and never hides them. */
+/** All apps, for looking at as by `visitApps`; what cannot be read is told beside them. */
 export function listApps(paths: Paths): { apps: AppState[]; unreadable: UnreadableApp[] } {
   const apps: AppState[] = [];
   const unreadable: UnreadableApp[] = [];

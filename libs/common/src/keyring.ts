@@ -4,7 +4,7 @@ import { accessSync, constants, lstatSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { writeWhole } from './atomic-write.ts';
 import { Failure, systemFailure } from './failure.ts';
-import { isThere, makeFolder, namesIn, readIfThere, removeIfThere } from './files.ts';
+import { isThere, makeFolder, namesIn, readTextIfThere, removeIfThere } from './files.ts';
 import type { Env } from './io.ts';
 import { credentialFile, isKeyExposed, KEY_FILE_MAX, mkeyFile } from './key-file.ts';
 import type { Paths } from './paths.ts';
@@ -22,8 +22,15 @@ export interface MasterKey {
 export type Keyring = readonly [MasterKey, ...MasterKey[]];
 
 function masterKey(bytes: Buffer): MasterKey {
-  const mac = createHmac('sha256', bytes).update('runner/kid/v1').digest('hex');
-  return { kid: `m_${mac.slice(0, 8)}`, bytes };
+  let kid: string | undefined;
+  return {
+    bytes,
+    // Made when it is asked for: to open a value with the only key there is takes no name.
+    get kid() {
+      kid ??= `m_${createHmac('sha256', bytes).update('runner/kid/v1').digest('hex').slice(0, 8)}`;
+      return kid;
+    },
+  };
 }
 
 /**
@@ -32,7 +39,7 @@ function masterKey(bytes: Buffer): MasterKey {
  */
 export function readKeyring(paths: Paths, env: Env): Keyring | undefined {
   const path = mkeyFile(paths, env);
-  const text = readIfThere(path, KEY_FILE_MAX)?.toString('latin1');
+  const text = readTextIfThere(path, KEY_FILE_MAX);
   if (text === undefined) return undefined;
   if (isKeyExposed(path, env)) {
     throw new Failure('mkey_exposed', `others may read the master key: run chmod 600 ${path}`);

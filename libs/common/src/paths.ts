@@ -53,28 +53,28 @@ export function chooseRoot(option: string | undefined, env: Env, cwd: () => stri
   return isAbsolute(chosen) ? resolve(chosen) : resolve(cwd(), chosen);
 }
 
-/** The layout under a root; see `docs/files.md`. */
+/** The layout under a root, which is absolute and normalized; see `docs/files.md`. */
 export function pathsOf(root: string): Paths {
-  const at = (...parts: string[]) => join(root, ...parts);
-  const stateDir = at('state');
+  // Not join(): every start pays for it, and with thousands of apps as much as for reading their files.
+  const base = root === '/' ? '' : root;
+  const at = (path: string) => `${base}/${path}`;
   return {
     root,
     config: at('config.yml'),
     mkey: at('mkey'),
-    stateDir,
+    stateDir: at('state'),
     logsDir: at('logs'),
-    auditLog: at('logs', 'deploy-events.jsonl'),
-    fetchLog: at('logs', 'fetch.log'),
-    auditSpool: at('spool', 'audit'),
-    notifySpool: at('spool', 'notify'),
+    auditLog: at('logs/deploy-events.jsonl'),
+    fetchLog: at('logs/fetch.log'),
+    auditSpool: at('spool/audit'),
+    notifySpool: at('spool/notify'),
     locksDir: at('locks'),
-    registryLock: at('locks', 'registry.lock'),
-    // Not join(): with thousands of apps it costs as much as reading their files.
-    state: (app) => `${stateDir}/${app}.json`,
-    lock: (app) => at('locks', `${app}.lock`),
-    app: (app) => appPaths(at('apps', app)),
-    deployLog: (app, deployId) => at('logs', 'deploys', app, `${deployId}.log`),
-    deployLogs: (app) => at('logs', 'deploys', app),
+    registryLock: at('locks/registry.lock'),
+    state: (app) => at(`state/${app}.json`),
+    lock: (app) => at(`locks/${app}.lock`),
+    app: (app) => appPaths(at(`apps/${app}`)),
+    deployLog: (app, deployId) => at(`logs/deploys/${app}/${deployId}.log`),
+    deployLogs: (app) => at(`logs/deploys/${app}`),
   };
 }
 

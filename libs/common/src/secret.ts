@@ -61,6 +61,20 @@ export function digestOf(secret: Secret): string {
   return crypto.hash('sha256', secret.reveal(), 'hex');
 }
 
+/** `digestOf` that knows each value again: of many apps, most share a token. */
+export function digester(): (secret: Secret) => string {
+  const known = new Map<string, string>();
+  return (secret) => {
+    const value = secret.reveal();
+    let digest = known.get(value);
+    if (digest === undefined) {
+      digest = digestOf(secret);
+      known.set(value, digest);
+    }
+    return digest;
+  };
+}
+
 /** Shows a digest as `tk_1234…9abc`: first and last four of its first 12 hex characters. */
 export function fingerprintOf(digest: string): string {
   return `tk_${digest.slice(0, 4)}…${digest.slice(8, 12)}`;
@@ -72,30 +86,34 @@ export function fingerprintOf(digest: string): string {
  */
 interface Shape {
   readonly hints: readonly string[];
-  /** Linear: no nested repetition. The first group, if there is one, is kept. */
-  readonly pattern: RegExp;
+  /**
+   * Linear: no nested repetition. The first group, if there is one, is kept. Made when it is needed:
+   * every start would pay for reading all of them.
+   */
+  readonly pattern: () => RegExp;
 }
 
 /** Secrets whose shape tells them, whoever issued them. */
 const SHAPES: readonly Shape[] = [
-  { hints: ['gh'], pattern: /\bgh[pousr]_[A-Za-z0-9]{20,255}/g },
-  { hints: ['github_pat_'], pattern: /\bgithub_pat_[A-Za-z0-9_]{20,255}/g },
-  { hints: ['gl'], pattern: /\bgl(?:pat|ptt|dt|rt|cbt)-[A-Za-z0-9_-]{16,255}/g },
-  { hints: ['npm_'], pattern: /\bnpm_[A-Za-z0-9]{30,64}/g },
-  { hints: ['xox'], pattern: /\bxox[abeoprs]-[A-Za-z0-9-]{10,255}/g },
-  { hints: ['sk_'], pattern: /\bsk_(?:live|test)_[A-Za-z0-9]{16,255}/g },
-  { hints: ['sk-'], pattern: /\bsk-(?:proj-|ant-)?[A-Za-z0-9_-]{32,255}/g },
-  { hints: ['akia', 'asia'], pattern: /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g },
-  { hints: ['aiza'], pattern: /\bAIza[A-Za-z0-9_-]{35}/g },
+  { hints: ['gh'], pattern: () => /\bgh[pousr]_[A-Za-z0-9]{20,255}/g },
+  { hints: ['github_pat_'], pattern: () => /\bgithub_pat_[A-Za-z0-9_]{20,255}/g },
+  { hints: ['gl'], pattern: () => /\bgl(?:pat|ptt|dt|rt|cbt)-[A-Za-z0-9_-]{16,255}/g },
+  { hints: ['npm_'], pattern: () => /\bnpm_[A-Za-z0-9]{30,64}/g },
+  { hints: ['xox'], pattern: () => /\bxox[abeoprs]-[A-Za-z0-9-]{10,255}/g },
+  { hints: ['sk_'], pattern: () => /\bsk_(?:live|test)_[A-Za-z0-9]{16,255}/g },
+  { hints: ['sk-'], pattern: () => /\bsk-(?:proj-|ant-)?[A-Za-z0-9_-]{32,255}/g },
+  { hints: ['akia', 'asia'], pattern: () => /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g },
+  { hints: ['aiza'], pattern: () => /\bAIza[A-Za-z0-9_-]{35}/g },
   {
     hints: ['eyj'],
-    pattern: /\beyJ[A-Za-z0-9_-]{8,4096}\.[A-Za-z0-9_-]{8,8192}(?:\.[A-Za-z0-9_-]{8,4096}){1,3}/g,
+    pattern: () =>
+      /\beyJ[A-Za-z0-9_-]{8,4096}\.[A-Za-z0-9_-]{8,8192}(?:\.[A-Za-z0-9_-]{8,4096}){1,3}/g,
   },
   // No \b before it: in an address it stands behind `bot`.
-  { hints: [':'], pattern: /(?<!\d)[1-9]\d{4,16}:[A-Za-z0-9_-]{30,64}/g },
+  { hints: [':'], pattern: () => /(?<!\d)[1-9]\d{4,16}:[A-Za-z0-9_-]{30,64}/g },
   {
     hints: ['-----begin '],
-    pattern:
+    pattern: () =>
       /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]{0,16384}(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?/g,
   },
 ];
@@ -104,19 +122,19 @@ const SHAPES: readonly Shape[] = [
 const PLACES: readonly Shape[] = [
   {
     hints: ['/webhooks/'],
-    pattern:
+    pattern: () =>
       /(https?:\/\/[^\s/]{1,255}\/api\/(?:v\d{1,2}\/)?webhooks\/\d{5,25}\/)[A-Za-z0-9_-]{8,255}/g,
   },
-  { hints: ['://'], pattern: /(\b[a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/@"'`<>]{1,512}(?=@)/gi },
+  { hints: ['://'], pattern: () => /(\b[a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/@"'`<>]{1,512}(?=@)/gi },
   {
     hints: ['authorization'],
-    pattern:
+    pattern: () =>
       /(\bauthorization["']?\s{0,4}[:=]\s{0,4}["']?(?:bearer|basic|token)\s{1,4})[A-Za-z0-9._~+/=-]{4,4096}/gi,
   },
-  { hints: ['bearer'], pattern: /(\bbearer\s{1,4})[A-Za-z0-9._~+/=-]{16,4096}/gi },
+  { hints: ['bearer'], pattern: () => /(\bbearer\s{1,4})[A-Za-z0-9._~+/=-]{16,4096}/gi },
   {
     hints: ['passw', 'secret', 'key', 'token'],
-    pattern:
+    pattern: () =>
       /(\b[a-z0-9_-]{0,40}(?:password|passwd|secret|api[_-]?key|access[_-]?key|auth[_-]?token|access[_-]?token|private[_-]?key)["']?\s{0,3}[:=]\s{0,3}["']?)(?!\[REDACTED\])(?![{(<$]|null\b|undefined\b|none\b|true\b|false\b)[^\s"'`,;)}\]]{6,512}/gi,
   },
 ];
@@ -161,9 +179,9 @@ export function redactor(known: Iterable<Secret> = []): (text: string) => string
     for (const form of forms) clean = clean.replaceAll(form, REDACTED);
     const lower = clean.toLowerCase();
     const hinted = ({ hints }: Shape) => hints.some((hint) => lower.includes(hint));
-    for (const shape of SHAPES) if (hinted(shape)) clean = clean.replace(shape.pattern, REDACTED);
+    for (const shape of SHAPES) if (hinted(shape)) clean = clean.replace(shape.pattern(), REDACTED);
     for (const place of PLACES)
-      if (hinted(place)) clean = clean.replace(place.pattern, `$1${REDACTED}`);
+      if (hinted(place)) clean = clean.replace(place.pattern(), `$1${REDACTED}`);
     return clean;
   };
 }

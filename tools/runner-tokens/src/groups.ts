@@ -1,5 +1,4 @@
 /** Apps grouped by the token that they share. */
-import { setFlagsFromString } from 'node:v8';
 import type { AppState } from '@runner/common/app-state';
 import { openToken } from '@runner/common/app-token';
 import { appNames, type UnreadableApp, visitApps } from '@runner/common/apps';
@@ -7,11 +6,14 @@ import { Failure } from '@runner/common/failure';
 import type { Env } from '@runner/common/io';
 import { type Keyring, requireKeyring } from '@runner/common/keyring';
 import type { Paths } from '@runner/common/paths';
-import { digestOf, fingerprintOf, type Secret } from '@runner/common/secret';
+import { digester, fingerprintOf, type Secret } from '@runner/common/secret';
 import { open } from '@runner/common/vault';
 
-/** Apps from which on optimized code pays, measured with `npm run bench -- tokens`. */
-const WORTH_OPTIMIZING = 3_000;
+/**
+ * With so many apps V8 would begin to optimize, and with fewer than the second number its code comes
+ * too late to pay; measured with `npm run bench -- tokens`.
+ */
+const OPTIMIZED_IN_VAIN = { from: 100, below: 3_000 };
 
 /** A token and the apps that share it, as `--json` prints them. */
 export interface TokenGroup {
@@ -34,6 +36,7 @@ export interface Grouping {
  * then by fingerprint; apps by name.
  */
 export function groupTokens(paths: Paths, env: Env): Grouping {
+  const digestOf = digester();
   const byDigest = new Map<string, string[]>();
   const without: string[] = [];
   const failed: Grouping['failed'] = [];
@@ -59,7 +62,8 @@ export function groupTokens(paths: Paths, env: Env): Grouping {
   };
   const names = appNames(paths);
   // The end of the process would wait for the optimizing compiler, whose code comes too late here.
-  if (names.length < WORTH_OPTIMIZING) setFlagsFromString('--no-opt');
+  if (names.length >= OPTIMIZED_IN_VAIN.from && names.length < OPTIMIZED_IN_VAIN.below)
+    process.getBuiltinModule('node:v8').setFlagsFromString('--no-opt');
   visitApps(paths, group, (unreadable) => failed.push(unreadable), names);
   const groups = [...byDigest].map(([digest, names]) => ({
     fingerprint: fingerprintOf(digest),
