@@ -2,7 +2,7 @@
 import type { Health } from '@runner/common/deploy-file';
 import { endingWords, succeeded } from './child.ts';
 import type { Started, Target } from './drivers/driver.ts';
-import { expand, StepFailure, shellStep, tryStep } from './step.ts';
+import { expand, StepFailure, shellStep, toldElsewhere, tryStep } from './step.ts';
 
 /** Undefined when healthy, else why not; `late` when there was no answer in time. */
 type Finding = { words: string; output: string; late?: boolean } | undefined;
@@ -20,7 +20,7 @@ export async function waitHealthy(health: Health, target: Target, started: Start
     const left = Math.max(1, Math.ceil(until - performance.now()));
     const finding = await ask(health, address, target, Math.min(health.timeout, left));
     const death = started.death();
-    if (death) throw new StepFailure('health', `health: ${death.words}`, death.output);
+    if (death) throw toldElsewhere(log, 'health', `health: ${death.words}`, death.output);
     if (!finding) return;
     log.line(`health: attempt ${attempt}: ${finding.words}`);
     // The last attempt may have had no time left: that it got no answer tells less than one before.
@@ -28,7 +28,9 @@ export async function waitHealthy(health: Health, target: Target, started: Start
     if (signal.aborted) throw new StepFailure('health', 'health: was interrupted', '', 'operator');
     if (performance.now() + health.interval >= until) {
       const headline = `health: ${known.words}, not healthy within ${health.within / 1000} s`;
-      throw new StepFailure('health', headline, known.output);
+      // What a command printed is in the log already.
+      if (health.kind === 'cmd') throw new StepFailure('health', headline, known.output);
+      throw toldElsewhere(log, 'health', headline, known.output);
     }
     await pause(health.interval, signal);
   }

@@ -149,8 +149,10 @@ async function run(
     throw error;
   }
   job.notifier.tell(startedEvent);
-  if (contents instanceof StepFailure)
+  if (contents instanceof StepFailure) {
+    logHeadline(job, contents);
     return ended(job, { error: contents, instance, ways: [], file: undefined }, undefined);
+  }
   return bring(job, source, contents, instance);
 }
 
@@ -166,11 +168,13 @@ async function bring(
     release = await makeRelease(job, source, file, submodules);
   } catch (thrown) {
     const error = asStepFailure(thrown, job.stage);
+    logHeadline(job, error);
     return ended(job, { error, instance, ways: [], file }, undefined);
   }
   const { switched, failure } = await activate(job, file, release);
   if (failure) {
     const { error } = failure;
+    logHeadline(job, error);
     if (switched.length > 0) markFailed(job, error, job.redact(error.message));
     const ways = await rollBack(job, file, release, switched);
     return ended(job, { error, instance: failure.instance.name, ways, file }, release);
@@ -178,6 +182,12 @@ async function bring(
   const outcome = concludeSuccess(job, file, release);
   await afterwards(job, file, release);
   return outcome;
+}
+
+/** The log says what failed before the way back is logged: `debug log` looks for the cause above. */
+function logHeadline({ log }: Job, { message, ended: step }: StepFailure): void {
+  // A program that ended badly has its headline there already.
+  if (!step) log.line(message);
 }
 
 /** The instances' names: of the file, else of what was deployed before. */

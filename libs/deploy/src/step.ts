@@ -52,6 +52,20 @@ export class StepFailure extends Error {
 }
 
 /**
+ * The failure of something that printed elsewhere: an app into its own output, a health check into
+ * its answer. The log takes it over, since where it stands now it will not stay.
+ */
+export function toldElsewhere(
+  log: DeployLog,
+  stage: Stage,
+  headline: string,
+  output: string,
+): StepFailure {
+  if (output.trim() !== '') log.line(output.trimEnd());
+  return new StepFailure(stage, headline, output);
+}
+
+/**
  * Any error as the failure of a stage: what went wrong below a stage must not keep the deploy from
  * being rolled back and recorded. A bug shows its stack in the output.
  */

@@ -128,6 +128,9 @@ test('an unhealthy version is rolled back: the version before answers again', as
   );
   assert.is(rollback?.version, 'v1');
   assert.is(rollback?.from_version, 'v2');
+  // The kept log has the answer and the verdict, in front of what the way back printed.
+  const log = readFileSync(String(failure?.log), 'utf8');
+  assert.match(log, /\nnot ready: the database.*\nhealth: .*not healthy within 0\.3 s\n\$ /);
 });
 
 test('an app that dies at once is rolled back, and its own words are in the error', async ({
@@ -139,9 +142,15 @@ test('an app that dies at once is rolled back, and its own words are in the erro
   const done = await world.deploy();
   assert.is(done.status, 1);
   assert.is(await world.page(), 'v1');
+  const failure = world.events().at(-2);
   assert.match(
-    String(world.events().at(-2)?.error),
+    String(failure?.error),
     /^start: `exec node server\.js` ended with status 1\n[\s\S]*no database address/,
+  );
+  // They stand in the kept log too: the app's own output goes on with the version before.
+  assert.match(
+    readFileSync(String(failure?.log), 'utf8'),
+    /no database address[\s\S]*\nstart: `exec node server\.js` ended with status 1\n\$ /,
   );
 });
 
@@ -195,6 +204,8 @@ test('a wrong .deploy.yml fails the deploy with file, line and key', async ({ wo
     String(world.events().at(-1)?.error),
     /^config: \.deploy\.yml:2: strat: unknown key/,
   );
+  const log = readFileSync(String(world.events().at(-1)?.log), 'utf8');
+  assert.match(log, /^config: \.deploy\.yml:2: strat: unknown key/);
 });
 
 test('no .deploy.yml at all is a checkout and a switch', async ({ world }) => {

@@ -23,6 +23,8 @@ export interface KeptLog {
   readonly version: string | null;
   readonly timestamp: string | null;
   readonly stage: string | null;
+  /** What failed, in one line, as the log has it; null unless the deploy failed. */
+  readonly headline: string | null;
 }
 
 const ENDS = ['DeploySuccess', 'DeployFailure'];
@@ -67,6 +69,7 @@ export async function openKeptLog(
     version: text('version'),
     timestamp: text('timestamp'),
     stage: kind === 'DeployFailure' ? text('stage') : null,
+    headline: kind === 'DeployFailure' ? (text('error')?.split('\n')[0] ?? null) : null,
   };
 }
 

@@ -103,6 +103,43 @@ test('where no rule knows the cause, the last answer of the health check is mark
   assert.not.match((await log(root, 'shop')).stdout, /^> \$/m);
 });
 
+test('what the way back printed is no cause', async () => {
+  const root = rootWith('shop');
+  const error = 'start: `sh start.sh` ended with status 3\nno such service: web';
+  writeLog(root, logText([event('DeployFailure', 'aaaa1111', { stage: 'start', error })]));
+  const ours = [
+    '$ sh start.sh',
+    'no such service: web',
+    'start: `sh start.sh` ended with status 3',
+  ];
+  const back = ['$ exec node server.js', 'health: attempt 1: it cannot be reached (ECONNREFUSED)'];
+  const noise = `${'x'.repeat(65_520)}\n`; // The headline lies across two blocks.
+  for (const before of ['', noise]) {
+    keep(root, 'aaaa1111', [before + ours[0], ...ours.slice(1), ...back, ''].join('\n'));
+    const { status, stdout } = await log(root, 'shop');
+    assert.is(status, 0);
+    assert.match(stdout, '\n> no such service: web\n');
+    assert.match(stdout, '\n  health: attempt 1: it cannot be reached (ECONNREFUSED)\n');
+  }
+});
+
+test('of a failed health check the last answer counts, or what the app said below it', async () => {
+  const root = rootWith('shop');
+  const answers = ['health: attempt 1: it cannot be reached', 'health: attempt 2: it answered 503'];
+  const marked = async (error: string, said: string[]) => {
+    writeLog(root, logText([event('DeployFailure', 'aaaa1111', { stage: 'health', error })]));
+    const lines = ['$ make', 'error: of old', ...answers, ...said, error, '$ back', answers[0], ''];
+    keep(root, 'aaaa1111', lines.join('\n'));
+    const { stdout } = await log(root, 'shop');
+    return stdout.split('\n').flatMap((line, at) => (line.startsWith('>') ? [at + 1] : []));
+  };
+  const unhealthy = 'health: it answered 503, not healthy within 2 s';
+  assert.equal(await marked(unhealthy, []), [4, 5]);
+  assert.equal(await marked(unhealthy, ['no base']), [5, 6]);
+  const dead = 'health: `exec node server.js` ended with status 1';
+  assert.equal(await marked(dead, ['at work', 'Error: Cannot find module "pg"']), [6]);
+});
+
 test('a deploy is chosen by its id; nothing is marked in one that succeeded', async () => {
   const root = madeRoot();
   assert.is((await log(root, 'shop', '--deploy', 'aaaa1111')).stdout, '> Error: first\n');

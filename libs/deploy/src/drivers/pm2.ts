@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, fstatSync, openSync, statSync } from 'node:fs';
 import type { Start } from '@runner/common/deploy-file';
 import { readRange } from '@runner/common/files';
-import { runStep, StepFailure, tryStep } from '../step.ts';
+import { runStep, toldElsewhere, tryStep } from '../step.ts';
 import type { Driver, Target } from './driver.ts';
 
 type Pm2 = Extract<Start, { type: 'pm2' }>;
@@ -150,7 +150,7 @@ export const pm2Driver: Driver = {
     await new Promise((resolve) => setTimeout(resolve, SETTLE));
     const death = () => deathOf(target, sizes);
     const early = death();
-    if (early) throw new StepFailure('start', `start: ${early.words}`, early.output);
+    if (early) throw toldElsewhere(log, 'start', `start: ${early.words}`, early.output);
     return { death };
   },
   async stop(target) {

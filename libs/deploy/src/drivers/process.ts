@@ -16,7 +16,7 @@ import {
   startTimeOf,
 } from '@runner/common/process-identity';
 import { endGroup } from '../child.ts';
-import { StepFailure } from '../step.ts';
+import { toldElsewhere } from '../step.ts';
 import type { Driver, Target } from './driver.ts';
 
 /** A process that has not died after this many milliseconds counts as started. */
@@ -93,7 +93,7 @@ export const processDriver = {
     const early = death();
     if (early) {
       closeSync(output);
-      throw new StepFailure('start', `start: ${early.words}`, early.output);
+      throw toldElsewhere(log, 'start', `start: ${early.words}`, early.output);
     }
     // The runner ends while the app goes on.
     child.unref();

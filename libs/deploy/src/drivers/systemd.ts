@@ -4,7 +4,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import type { Start } from '@runner/common/deploy-file';
-import { runStep, StepFailure } from '../step.ts';
+import { runStep, toldElsewhere } from '../step.ts';
 import type { Driver, Target } from './driver.ts';
 
 type Systemd = Extract<Start, { type: 'systemd' }>;
@@ -124,7 +124,7 @@ export const systemdDriver: Driver = {
     if (death()) {
       await new Promise((resolve) => setTimeout(resolve, JOURNAL_DELAY));
       const early = death();
-      if (early) throw new StepFailure('start', `start: ${early.words}`, early.output);
+      if (early) throw toldElsewhere(target.log, 'start', `start: ${early.words}`, early.output);
     }
     return { death };
   },
