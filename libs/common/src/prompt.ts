@@ -47,5 +47,7 @@ export function ask(io: Io, question: string): string {
     answer += Buffer.from(bytes).toString('utf8');
     if (answer.includes('\n')) break;
   }
+  // What is told next begins a line of its own, also when Ctrl-D was the answer.
+  if (!answer.includes('\n')) io.stderr.write('\n');
   return answer.split('\n')[0] ?? '';
 }

@@ -11,7 +11,11 @@ export function planText(plan: Plan, style: Style): string {
     ['token:', plan.token === 'accepted' ? 'accepted by the code host' : 'none'],
     ['file:', plan.deploy_file ? '.deploy.yml' : 'no .deploy.yml: checkout and switch'],
     ...plan.instances.map(({ instance, domain, env, current }): [string, string] => {
-      const parts = [`${current ?? 'nothing'} is active`, domain ?? '', env.join(' ')];
+      const parts = [
+        `${current ?? 'nothing'} is active`,
+        domain ?? '',
+        env.length > 0 ? `env ${env.join(' ')}` : '',
+      ];
       return [`${instance}:`, parts.filter(Boolean).join(', ')];
     }),
     ...plan.submodules.map(({ path, repo, commit }): [string, string] => [

@@ -61,6 +61,21 @@ test('an app with several instances has a line for each', async () => {
   ]);
 });
 
+test('an instance that runs is ok beside one that is broken', async () => {
+  const broken = { since: '2026-05-04T10:00:00.000Z', reason: 'start: it ended' };
+  const instances = {
+    eu: { current: deployed('v2'), previous: [] },
+    us: { current: deployed('v2'), previous: [], broken },
+  };
+  const root = rootWith({ shop: { instances } });
+  assert.equal((await list(root)).stdout.split('\n').slice(1), [
+    'shop  eu        v2       2026-05-04 09:30  ok      acme/shop#main',
+    'shop  us        v2       2026-05-04 09:30  broken  acme/shop#main',
+    '',
+  ]);
+  assert.is(JSON.parse((await list(root, '--json')).stdout).apps[0].state, 'broken');
+});
+
 test('without any app, or without a root, it says how to begin', async () => {
   for (const root of [temporaryFolder('list'), '/none/such']) {
     const { status, stdout, stderr } = await list(root);

@@ -35,6 +35,12 @@ for (const no of ['n', '', 'yep', 'shop', '\x04']) {
   });
 }
 
+test('Ctrl-D alone is a no, told on a line of its own', async () => {
+  const { status, text } = await onTerminal(await newRoot(), '\x04');
+  const told = 'runner remove: not confirmed, nothing was changed (interrupted)\r\n';
+  assert.equal([status, text], [1, `${QUESTION}\r\n${told}`]);
+});
+
 test('Ctrl-C ends it as a signal does, and nothing changes', async () => {
   const root = await newRoot();
   const before = contentOf(root);

@@ -77,10 +77,17 @@ function rowsOf(app: AppSummary): [label: string, lines: string[]][] {
   return rows;
 }
 
-/** Breaks a line at spaces so that no piece is wider; a word that is wider stands alone. */
+/** A command to type, which is there to be copied: it ends the line, or `;` ends it. */
+const COMMAND = /(?:^|(?<=[:;] ))runner (?:deploy|rollback|debug) [^;]*;?/g;
+
+/**
+ * Breaks a line at spaces so that no piece is wider; a word or a command that is wider stands alone.
+ */
 function wrapped(line: string, width: number): string[] {
   const lines: string[] = [];
-  for (const word of line.split(' ')) {
+  const whole = line.replace(COMMAND, (command) => command.replaceAll(' ', '\u00a0'));
+  for (const piece of whole.split(' ')) {
+    const word = piece.replaceAll('\u00a0', ' ');
     const last = lines.at(-1);
     if (last !== undefined && last.length + word.length < width)
       lines[lines.length - 1] = `${last} ${word}`;

@@ -167,6 +167,15 @@ test('no line is wider than 80 columns, however much there is to tell', async ()
   assert.equal(wide, []);
 });
 
+test('a command to type is never broken over two lines', async () => {
+  const app = 'a-shop-with-a-name-of-some-length';
+  const { stdout } = await status(rootWith({ [app]: { failures: failures(3) } }), app);
+  assert.match(
+    stdout,
+    `  next:      blocked until the next push to main; by hand:\n             runner deploy ${app}\n`,
+  );
+});
+
 test('an app whose deploy died is told apart from one that is being deployed', async () => {
   assert.match(await shown({ deploying: INTERRUPTED }), /^ {2}state: {6}interrupted\n/);
   const ended = { ...DEPLOYING, pid: 2 ** 30 };

@@ -1,7 +1,14 @@
+import type { AppSummary, InstanceSummary } from '@runner/common/app-summary';
 import { command } from '@runner/common/command';
 import { harmlessLine } from '@runner/common/harmless';
 import { table } from '@runner/common/output';
 import type { Listing } from '../listing.ts';
+
+/** An instance that runs is not `down` because another one of its app is. */
+function stateOf({ state }: AppSummary, instance: InstanceSummary | undefined): string {
+  const fine = instance?.current && instance.running !== false && !instance.broken;
+  return fine && (state === 'down' || state === 'broken') ? 'ok' : state;
+}
 
 export const list = command({
   name: '',
@@ -27,7 +34,7 @@ export const list = command({
         instance?.instance ?? '-',
         instance?.current?.version ?? '-',
         instance?.active_since?.slice(0, 16).replace('T', ' ') ?? '-',
-        app.state,
+        stateOf(app, instance),
         `${app.repo}#${app.branch}`,
       ]);
     });
