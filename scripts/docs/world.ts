@@ -128,8 +128,6 @@ function furnish(base: string, hosts: Hosts): void {
   const settings = `[user]
   name = Ada
   email = ada@example.org
-[init]
-  defaultBranch = main
 [url "${url}/"]
   insteadOf = https://github.com/
 `;
