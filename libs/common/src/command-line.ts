@@ -69,12 +69,11 @@ function placePositionals(
   for (const [name, spec] of Object.entries(definition.positionals ?? {})) {
     const taken = spec.many ? rest.slice(used) : rest.slice(used, used + 1);
     used += taken.length;
-    if (spec.required && taken.length === 0) missing.push(positionalTitle(name, spec));
+    const possible = spec.choices ? ` [possible values: ${spec.choices.join(', ')}]` : '';
+    if (spec.required && taken.length === 0) missing.push(positionalTitle(name, spec) + possible);
     const foreign = spec.choices && taken.find((word) => !spec.choices?.includes(word));
     if (foreign !== undefined) {
-      throw usage(
-        `invalid value '${foreign}' for '${positionalTitle(name, spec)}' [possible values: ${spec.choices?.join(', ')}]`,
-      );
+      throw usage(`invalid value '${foreign}' for '${positionalTitle(name, spec)}'${possible}`);
     }
     args[name] = spec.many ? taken : taken[0];
   }
