@@ -64,6 +64,7 @@ const STATUS_OF = {
   repo_not_found: EXIT.failed,
   state_malformed: EXIT.failed,
   state_unsupported: EXIT.failed,
+  stop_failed: EXIT.failed,
   submodule_unsupported: EXIT.failed,
   token_corrupt: EXIT.failed,
   token_invalid: EXIT.failed,

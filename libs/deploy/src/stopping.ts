@@ -13,35 +13,33 @@ import { redactorOf } from './origin.ts';
 import { stopUnlessReplaced } from './rollback.ts';
 import { asStepFailure } from './step.ts';
 
-/** Stops each instance by its own `.deploy.yml`; what cannot be stopped is noted. */
-export async function stopInstances(
-  io: Io,
-  paths: Paths,
-  app: AppState,
-  note: (text: string) => void,
-): Promise<void> {
+/** Stops each instance by its own `.deploy.yml`. Returns what could not be stopped, a sentence each. */
+export async function stopInstances(io: Io, paths: Paths, app: AppState): Promise<string[]> {
   const redact = redactorOf({ io, paths }, app.app);
   const log = openDeployLog(paths, app.app, newDeployId(io.random), redact, () => {});
   const parts = partsOfApp({ io, paths, app, log, redact });
+  const left: string[] = [];
   for (const [name, { current }] of Object.entries(app.instances)) {
-    if (current) await stopOne(parts, name, current, note);
+    const why = current && (await stopOne(parts, name, current));
+    if (why) left.push(why);
   }
   log.close();
+  return left;
 }
 
-/** Stops one instance by the `.deploy.yml` of the version that it has. */
+/** Stops one instance by the `.deploy.yml` of the version that it has. Returns why it could not. */
 async function stopOne(
   parts: AppParts,
   name: string,
   current: Deployed,
-  note: (text: string) => void,
-): Promise<void> {
+): Promise<string | undefined> {
   const running = partsOfRelease(parts, name, current);
-  if (!running) return note(`${name} was not stopped: its .deploy.yml cannot be read any more`);
+  if (!running) return `${name} was not stopped: its .deploy.yml cannot be read any more`;
   try {
     await stopUnlessReplaced(running, undefined);
+    return undefined;
   } catch (error) {
-    note(`${name} could not be stopped: ${asStepFailure(error, 'start').message}`);
+    return `${name} could not be stopped: ${asStepFailure(error, 'start').message}`;
   }
 }
 
@@ -53,7 +51,8 @@ export async function stopRemoved(job: Job, file: DeployFile): Promise<void> {
   if (gone.length === 0) return;
   const parts = partsOfApp(job);
   for (const [name, { current }] of gone) {
-    if (current) await stopOne(parts, name, current, reporter.note);
+    const why = current && (await stopOne(parts, name, current));
+    if (why) reporter.note(why);
     switchOff(paths.app(app.app), name);
     reporter.note(`the instance ${name} is no longer in .deploy.yml: it was stopped`);
   }

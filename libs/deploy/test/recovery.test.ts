@@ -244,9 +244,15 @@ test('a build that leaves a pipe in the place of .deploy.yml holds up no later c
   assert.is((await world.deploy()).status, 0);
   await world.push('v2', { deploy: build });
   assert.is((await world.deploy()).status, 0);
-  const { status, stderr } = await run('runner-remove', ['shop', '--yes'], { root: world.root });
-  assert.is(status, 0, stderr);
-  assert.match(stderr, /default was not stopped: its \.deploy\.yml cannot be read any more/);
+  const remove = (...more: string[]) =>
+    run('runner-remove', ['shop', '--yes', ...more], { root: world.root });
+  const { status, stderr } = await remove();
+  assert.is(status, 1, stderr);
+  assert.match(
+    stderr,
+    /default was not stopped: its \.deploy\.yml cannot be read any more; .*--force/,
+  );
+  assert.is((await remove('--force')).status, 0);
 });
 
 test('only as many good releases are kept as keep says, and never less than the active one', async ({

@@ -21,10 +21,10 @@ export interface Removed {
 
 type RemoveContext = Pick<Context, 'io' | 'paths' | 'note'> & {
   readonly args: { readonly app: string };
-  readonly options: { readonly yes: boolean; readonly purge: boolean };
+  readonly options: { readonly yes: boolean; readonly purge: boolean; readonly force: boolean };
 };
 
-/** Throws `app_not_found`, `locked`, `interrupted`, `usage`. */
+/** Throws `app_not_found`, `locked`, `interrupted`, `stop_failed`, `usage`. */
 export async function removeApp(context: RemoveContext): Promise<Removed> {
   const { io, paths, args, options } = context;
   const { app } = requireApp(paths, args.app);
@@ -33,7 +33,9 @@ export async function removeApp(context: RemoveContext): Promise<Removed> {
   const lock = requireLock(paths.lock(app), `'${app}'`, 0, holder);
   try {
     const state = requireApp(paths, app);
-    await stopInstances(io, paths, state, context.note);
+    const left = await stopInstances(io, paths, state);
+    if (left.length > 0 && !options.force) throw stillRuns(app, left);
+    for (const why of left) context.note(why);
     // From here on the app is gone; what is left of its files is only rubbish.
     changeRegistry(paths, io, 'remove', () => {
       removeIfThere(paths.state(app));
@@ -43,6 +45,12 @@ export async function removeApp(context: RemoveContext): Promise<Removed> {
   } finally {
     lock.release();
   }
+}
+
+/** Once the app were forgotten nothing would tell what runs on. */
+function stillRuns(app: string, left: readonly string[]): Failure {
+  const ways = 'mend it or stop it by hand and remove again, or give --force';
+  return new Failure('stop_failed', `${left.join('; ')}; '${app}' stays registered: ${ways}`);
 }
 
 function confirm({ io }: RemoveContext, app: string): void {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import { findBytes } from '@runner/testing/secret-search';
@@ -64,7 +64,7 @@ test('wrong usage is told in clap’s words', async () => {
   for (const [args, sentence] of [
     [['--yes'], 'the following required arguments were not provided: <APP>'],
     [['shop', 'blog', '--yes'], "unexpected argument 'blog' found"],
-    [['shop', '--force'], "unexpected argument '--force' found"],
+    [['shop', '--quiet'], "unexpected argument '--quiet' found"],
   ] as const) {
     const { status, stderr } = await remove(root, args);
     assert.equal([status, stderr], [2, `error: ${sentence}\n`]);
@@ -144,6 +144,29 @@ test('--purge removes shared files and deploy logs as well, the audit log stays'
   assert.is(auditLog(root), log);
   const left = Object.keys(contentOf(root)).filter((path) => path.includes('shop'));
   assert.equal(left, []);
+  await server.close();
+});
+
+test('an app that cannot be stopped stays registered with status 1, and --force removes it', async () => {
+  const server = await newServer();
+  const { root } = server;
+  const release = realpathSync(join(root, 'apps/shop/instances/default/current'));
+  const deployFile = join(release, '.deploy.yml');
+  writeFileSync(deployFile, 'start: { type: command, run: "true" }\nstop: "echo no; exit 3"\n');
+  const kept = () => [join(root, 'state/shop.json'), join(release, 'VERSION')].map(existsSync);
+  const refused = await remove(root, ['shop', '--yes', '--json']);
+  const message =
+    "default could not be stopped: start: `echo no; exit 3` ended with status 3; 'shop' stays " +
+    'registered: mend it or stop it by hand and remove again, or give --force';
+  assert.is(refused.stderr, `runner remove: ${message} (stop_failed)\n`);
+  assert.is(refused.status, 1);
+  assert.equal(JSON.parse(refused.stdout), { error: 'stop_failed', message });
+  assert.equal(kept(), [true, true]);
+  const forced = await remove(root, ['shop', '--yes', '--purge', '--force']);
+  const note =
+    'runner remove: default could not be stopped: start: `echo no; exit 3` ended with status 3\n';
+  assert.equal([forced.status, forced.stdout, forced.stderr], [0, 'Removed shop\n', note]);
+  assert.equal(kept(), [false, false]);
   await server.close();
 });
 

@@ -17,6 +17,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   git_failed: 'libs/deploy/test: what git says otherwise',
   lfs_unsupported: 'libs/deploy/test/submodules.test.ts',
   ref_ambiguous: 'libs/deploy/test/ref.test.ts',
+  stop_failed: 'tools/runner-remove/test/remove.test.ts',
   submodule_unsupported: 'libs/deploy/test/submodules.test.ts',
   disk_full: 'hard-places.test.ts',
   interrupted: 'signals.test.ts',
