@@ -112,11 +112,11 @@ export function openDelivery(options: DeliveryOptions): Delivery {
   }
 
   function tell(name: ChannelName, notice: Notice, carried: Carried): void {
-    const { result, problem, degraded, asked } = carried;
+    const { result, problem, untried, degraded, asked } = carried;
     if (degraded === 'markup' && result === 'delivered')
       note(`${name}: the markup was refused, the message was sent as plain text`);
     if (result === 'delivered') return;
-    const why = problem ? wordsOf(problem, asked) : 'there was no time to try';
+    const why = problem ? wordsOf(problem, asked) : untried;
     const later = result === 'queued' ? ' yet, it stays queued' : '';
     note(`${name}: ${notice.eventType} of ${notice.project} was not delivered${later}: ${why}`);
   }
@@ -178,7 +178,7 @@ export function headOf(notice: Notice, channel: ChannelName | null) {
 
 /** The fields of a result that tell what came of it. */
 export function resultOf(carried: Carried): Omit<Result, keyof ReturnType<typeof headOf>> {
-  const { result, id, entry, problem, degraded, movedTo } = carried;
+  const { result, id, entry, problem, untried, degraded, movedTo } = carried;
   const { hint, ...fields } = result === 'delivered' ? ({} as Partial<Problem>) : (problem ?? {});
   return {
     result,
@@ -187,6 +187,7 @@ export function resultOf(carried: Carried): Omit<Result, keyof ReturnType<typeof
     ...(entry.maybe_duplicate && { maybe_duplicate: true as const }),
     ...(degraded && { degraded }),
     ...(movedTo && { moved_to: movedTo }),
+    ...(untried && { description: untried }),
     ...fields,
     ...(hint && { hint }),
   };

@@ -31,5 +31,5 @@ function endOf({ result, messages, payloads, reason, description, maybe_duplicat
     const twice = maybe_duplicate ? ', maybe twice' : '';
     return `${count} ${count === 1 ? 'message' : 'messages'}${twice}`;
   }
-  return reason ?? harmlessLine(description ?? 'no time to try');
+  return reason ?? harmlessLine(description ?? 'no reason is known');
 }

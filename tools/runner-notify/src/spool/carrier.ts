@@ -10,7 +10,7 @@ import type { ChannelName } from '@runner/common/settings';
 import type { Clock } from '../clock.ts';
 import type { Ending, Patience } from '../courier.ts';
 import type { Opened } from '../opening.ts';
-import { type Carried, carriedOf } from './carried.ts';
+import { type Carried, carriedOf, untriedFor } from './carried.ts';
 import type { Entry } from './entry.ts';
 import { type EntryName, entryName, idOf, timeOfName } from './names.ts';
 import { lockChannel, type Spool } from './spool.ts';
@@ -75,6 +75,7 @@ export function carrierFor(options: CarrierOptions): Carrier {
     own.get(name)?.settle({
       id: carried.result === 'queued' || carried.result === 'rejected' ? idOf(name) : undefined,
       problem: carried.entry.problem ?? undefined,
+      untried: undefined,
       asked: undefined,
       degraded: undefined,
       movedTo: undefined,
@@ -88,15 +89,19 @@ export function carrierFor(options: CarrierOptions): Carrier {
     settle(ending.name, carriedOf(ending));
   };
 
-  /** Settles what is still waited for as queued, or lost when it is in memory alone. */
-  const leave = (name: EntryName, next?: Next) => {
+  /**
+   * Settles what is still waited for as queued, or lost when it is in memory alone. `next`: what could
+   * be sent next; undefined when another process holds the lock. `refused`: why no lock can be had.
+   */
+  const leave = (name: EntryName, next?: Next, refused?: Failure) => {
     const lost = unsaved.get(name);
     const found = lost ?? spool.read(name);
     const entry = found && found !== 'damaged' ? found : (own.get(name)?.entry as Entry);
     unsaved.delete(name);
-    const problem = entry.problem ?? next?.problem;
+    const problem = refused ? undefined : (entry.problem ?? next?.problem);
     const asked = next?.why === 'asked' ? next.wait : undefined;
-    settle(name, { result: lost ? 'failed' : 'queued', entry, problem, asked });
+    const untried = problem ? undefined : (refused?.message ?? untriedFor(next));
+    settle(name, { result: lost ? 'failed' : 'queued', entry, problem, untried, asked });
   };
 
   /** Settles what another process has taken out of the queue. */
@@ -179,8 +184,8 @@ export function carrierFor(options: CarrierOptions): Carrier {
     } catch (error) {
       if (error instanceof Failure) {
         // E.g. no lock can be had: what is on disk stays there for whoever can.
-        note(`${channel}: ${error.message}`);
-        for (const name of [...own.keys()]) leave(name);
+        if (own.size === 0) note(`${channel}: ${error.message}`);
+        for (const name of [...own.keys()]) leave(name, undefined, error);
       }
       for (const { reject } of own.values()) reject(error);
       own.clear();
