@@ -3,6 +3,10 @@ import { Failure, type FailureCode } from '@runner/common/failure';
 import { redactor } from '@runner/common/secret';
 import type { GitResult, Source } from './source.ts';
 
+const NOT_GIT =
+  'the code host does not answer as a git server: check code_host_git_url, and whether a proxy or a ' +
+  'login page answers in its place';
+
 /** First match wins. Messages are English: git runs with LC_ALL=C. */
 const MEANINGS: readonly (readonly [RegExp, FailureCode, (source: Source) => string])[] = [
   [
@@ -22,6 +26,11 @@ const MEANINGS: readonly (readonly [RegExp, FailureCode, (source: Source) => str
     /couldn't find remote ref/i,
     'branch_not_found',
     (source) => `the repository ${source.repo} has no branch '${source.branch}'`,
+  ],
+  [
+    /is this a git repository\?|bad line length character|unable to update url base from redirection/i,
+    'code_host_error',
+    () => NOT_GIT,
   ],
   [/No space left on device|Disk quota exceeded/i, 'disk_full', () => 'no space left on the disk'],
   [
@@ -65,9 +74,15 @@ export function gitFailure(source: Source, result: GitResult): Failure {
   const said = mainLine(clean).slice(0, SAID_MAX);
   if (!found) return new Failure('git_failed', `git failed: ${said || `status ${result.status}`}`);
   const [, code, words] = found;
+  const sentence = words(source);
   const explained =
-    code === 'token_invalid' || code === 'branch_not_found' || code === 'repo_not_found';
-  return new Failure(code, explained ? words(source) : `${words(source)} (${said})`);
+    ['token_invalid', 'branch_not_found', 'repo_not_found'].includes(code) || sentence === NOT_GIT;
+  return new Failure(code, explained ? sentence : `${sentence} (${said})`);
+}
+
+/** The Failure for an answer that git took for an empty list although no git server gave it. */
+export function notGit(): Failure {
+  return new Failure('code_host_error', NOT_GIT);
 }
 
 function mainLine(stderr: string): string {

@@ -44,10 +44,13 @@ export function git(
     signal?: AbortSignal;
     /** What it reads on its standard input; nothing when absent. */
     input?: string | Uint8Array;
+    /** Adds the lines of git's own protocol to stderr; no header is among them. */
+    packets?: boolean;
   },
 ): Promise<GitResult> {
   const env = gitEnvironment(io.env);
   const fd = options.source ? credential(options.source, env) : undefined;
+  if (options.packets) env.GIT_TRACE_PACKET = '2';
   // Unencrypted is this machine alone: a proxy has no business there.
   if (options.source?.gitUrl.startsWith('http:')) env.no_proxy = '*';
   return new Promise((resolve, reject) => {

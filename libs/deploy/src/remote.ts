@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { Failure } from '@runner/common/failure';
 import { makeFolder } from '@runner/common/files';
 import { git } from './git.ts';
-import { gitFailure } from './git-failure.ts';
+import { gitFailure, notGit } from './git-failure.ts';
 import type { GitResult, Source } from './source.ts';
 
 /** A first fetch may be large; below 1 kB/s for a minute git gives up by itself. */
@@ -42,24 +42,24 @@ async function atAddress(
   return { answer, url: `${base}.git` };
 }
 
-/** Lists refs of the host that match the patterns, and all tags. Throws `repo_not_found`, … */
+/** Lists refs of the host that match the patterns, and all tags. Throws `repo_not_found`, `code_host_error`, … */
 export async function listRefs(source: Source, patterns: readonly string[]): Promise<Listing> {
   const cwd = dirname(source.mirror);
   makeFolder(cwd);
   const options = { source, cwd, timeout: LIST_TIMEOUT, signal: source.signal };
-  const { answer, url } = await atAddress(source, (at) =>
-    git(
-      source.io,
-      ['ls-remote', '--quiet', '--end-of-options', at, ...patterns, 'refs/tags/*'],
-      options,
-    ),
-  );
+  const list = (at: string, packets = false) => {
+    const args = ['ls-remote', '--quiet', '--end-of-options', at, ...patterns, 'refs/tags/*'];
+    return git(source.io, args, { ...options, packets });
+  };
+  const { answer, url } = await atAddress(source, (at) => list(at));
   if (answer.status !== 0) throw gitFailure(source, answer);
   const refs = answer.stdout
     .toString('utf8')
     .split('\n')
     .map((line) => line.split('\t'))
     .filter((parts) => parts.length === 2 && /^[0-9a-f]{40,64}$/.test(parts[0] ?? ''));
+  // git takes a page without a line's end for the empty list of a host that speaks no protocol.
+  if (refs.length === 0 && !(await list(url, true)).stderr.includes(' packet: ')) throw notGit();
   return { refs: refs as unknown as Ref[], url };
 }
 

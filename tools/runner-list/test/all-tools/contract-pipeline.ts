@@ -18,10 +18,10 @@ const FETCHING = {
   network_error: ['every host hangs up'],
   audit_unwritable: ['the audit log is a folder'],
   not_writable: ['a file stands in the place of locks'],
-  branch_not_found: ['the branch is gone', 'every host answers no JSON'],
+  branch_not_found: ['the branch is gone'],
   repo_not_found: ['every host answers 404'],
   rate_limited: ['every host answers 429'],
-  code_host_error: ['every host answers 500'],
+  code_host_error: ['every host answers 500', 'every host answers no JSON'],
 } as const satisfies Refusals;
 
 export const PIPELINE: readonly Entry[] = [

@@ -1,0 +1,81 @@
+/** A host that answers, but not as a git server does: a wrong address, a proxy's page, a login. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { run } from '@runner/testing/run';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { makeWorld, REPO, type World } from './world.ts';
+
+const test = suite<{ world: World }>('not git');
+test.before.each(async (context) => {
+  context.world = await makeWorld();
+});
+test.after.each(({ world }) => world.close());
+
+const SENTENCE =
+  'the code host does not answer as a git server: check code_host_git_url, and whether a proxy or a ' +
+  'login page answers in its place';
+
+const answer = (type: string, body: string) => ({
+  status: 200,
+  body,
+  headers: { 'content-type': type },
+});
+const PAGE = '<!doctype html>\n<html>\n<title>Sign in</title>\n</html>\n';
+
+test('JSON, a page, nothing, and a page that says to be git are told as that', async ({
+  world,
+}) => {
+  await world.push('v1');
+  for (const each of [
+    answer('application/json', '{"message":"ok"}'),
+    answer('application/json', '{\n  "message": "ok"\n}\n'),
+    answer('text/html', PAGE),
+    answer('text/html', PAGE.replaceAll('\n', '')),
+    answer('text/html', PAGE.replaceAll('\n<', '\n\t<')),
+    answer('text/plain', ''),
+    answer('application/x-git-upload-pack-advertisement', PAGE),
+  ]) {
+    world.git.fail(each, Number.POSITIVE_INFINITY);
+    for (const tool of ['runner-deploy', 'runner-fetch']) {
+      const { status, stdout, stderr } = await run(tool, ['shop'], { root: world.root });
+      const what = `${tool}: ${JSON.stringify(each)}: ${stdout}${stderr}`;
+      assert.is(status, 1, what);
+      assert.ok((stdout + stderr).includes(SENTENCE), what);
+    }
+    world.git.heal();
+  }
+  const ref = { root: world.root };
+  world.git.fail(answer('application/json', '{"message":"ok"}'), Number.POSITIVE_INFINITY);
+  const { stderr } = await run('runner-deploy', ['shop', '--ref', 'v1'], ref);
+  assert.ok(stderr.includes(`${SENTENCE} (code_host_error)\n`), stderr);
+  assert.not.ok(existsSync(join(world.root, 'apps/shop/releases')));
+});
+
+test('a login page that the host leads to is told as that', async ({ world }) => {
+  await world.push('v1');
+  world.git.fail(
+    { status: 302, headers: { location: '/login' } },
+    Number.POSITIVE_INFINITY,
+    'info/refs',
+  );
+  world.git.fail(answer('text/html', PAGE), Number.POSITIVE_INFINITY, 'other');
+  const { status, stderr } = await world.deploy();
+  assert.is(status, 1);
+  assert.ok(stderr.includes(`${SENTENCE} (code_host_error)\n`), stderr);
+});
+
+test('an empty repository has no branch, and none is there without tags either', async ({
+  world,
+}) => {
+  const sentence = `the repository ${REPO} has no branch 'main' (branch_not_found)\n`;
+  const empty = await world.deploy();
+  assert.equal([empty.status, empty.stderr.endsWith(sentence)], [1, true], empty.stderr);
+  await world.push('v1');
+  await world.git.commit(REPO, { a: 'b' }, 'next', { branch: 'next' });
+  await world.git.deleteBranch(REPO, 'main');
+  const gone = await world.deploy();
+  assert.equal([gone.status, gone.stderr.endsWith(sentence)], [1, true], gone.stderr);
+});
+
+test.run();
