@@ -9,10 +9,16 @@ import type { Paths } from './paths.ts';
 /** Longest wait for another command's change, in seconds; a change takes milliseconds. */
 const WAIT = 20;
 
-/** Runs `change` while no other command can change the registry. Throws `locked` after 20 s. */
-export function changeRegistry<T>(paths: Paths, io: Io, command: string, change: () => T): T {
+/** Runs `change` while no other command can change the registry. Throws `locked` after `wait` seconds. */
+export function changeRegistry<T>(
+  paths: Paths,
+  io: Io,
+  command: string,
+  change: () => T,
+  wait = WAIT,
+): T {
   const holder = { pid: io.pid, command, since: io.now().toISOString() };
-  const lock = requireLock(paths.registryLock, 'the registry', WAIT, holder);
+  const lock = requireLock(paths.registryLock, 'the registry', wait, holder);
   try {
     sweepStrays(paths.stateDir, io.now());
     return change();
@@ -28,10 +34,12 @@ export function changeApp(
   command: string,
   name: string,
   change: (app: AppState) => AppState,
+  wait = WAIT,
 ): AppState {
-  return changeRegistry(paths, io, command, () => {
+  const write = () => {
     const changed = { ...change(requireApp(paths, name)), updated_at: io.now().toISOString() };
     writeApp(paths, changed);
     return changed;
-  });
+  };
+  return changeRegistry(paths, io, command, write, wait);
 }

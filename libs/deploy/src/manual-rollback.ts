@@ -83,7 +83,10 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
   }
 }
 
-/** A full disk must not keep an operator from going back: only a kill would not be noticed then. */
+/**
+ * A full disk must not keep an operator from going back: only a kill would not be noticed then. A busy
+ * registry may: another command works on it, and nothing has been changed yet.
+ */
 function beginAnyway(
   walked: Walk,
   ways: readonly [Way, ...Way[]],
@@ -101,7 +104,7 @@ function beginAnyway(
       ...(notify !== undefined && { notify }),
     });
   } catch (error) {
-    if (!(error instanceof Failure)) throw error;
+    if (!(error instanceof Failure) || error.code === 'locked') throw error;
     walked.reporter.note(`${error.message}; the rollback goes on (${error.code})`);
   }
 }

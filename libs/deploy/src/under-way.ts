@@ -37,11 +37,16 @@ export function begin(
 }
 
 /** Changes the mark; there is none when it could not be written at the beginning. */
-function mark({ io, paths, app }: Writer, change: (now: Deploying) => Deploying): void {
-  changeApp(paths, io, 'deploy', app.app, (state) => ({
+function mark(
+  { io, paths, app }: Writer,
+  change: (now: Deploying) => Deploying,
+  wait?: number,
+): void {
+  const marked = (state: AppState) => ({
     ...state,
     deploying: state.deploying && change(state.deploying),
-  }));
+  });
+  changeApp(paths, io, 'deploy', app.app, marked, wait);
 }
 
 /** Notes how far a deploy is; `instance` is the one that is touched from here on. */
@@ -52,7 +57,7 @@ export function markStage(job: Job, stage: Stage, instance?: string): void {
 
 /** The same for what must go on although nobody would learn of a kill. */
 export function markStageAnyway(writer: Writer, stage: Stage, instance?: string): void {
-  anyway(writer, () => mark(writer, (now) => staged(now, stage, instance)));
+  markAnyway(writer, (now) => staged(now, stage, instance));
 }
 
 function staged(now: Deploying, stage: Stage, instance: string | undefined): Deploying {
@@ -63,7 +68,16 @@ function staged(now: Deploying, stage: Stage, instance: string | undefined): Dep
 /** Notes why it fails: going back takes time, and a kill must not lose the cause. */
 export function markFailed(writer: Writer, error: StepFailure, text: string): void {
   const failed = { stage: error.stage, error: text.slice(0, ERROR_MAX), blame: error.blame };
-  anyway(writer, () => mark(writer, (now) => ({ ...now, stage: 'rollback', failed })));
+  markAnyway(writer, (now) => ({ ...now, stage: 'rollback', failed }));
+}
+
+/** Seconds that a mark waits for another command's change: the way back is under way. */
+const MARK_WAIT = 5;
+/** Writers that have met a registry that stays busy: their next marks do not wait for it once more. */
+const met = new WeakSet<Writer>();
+
+function markAnyway(writer: Writer, change: (now: Deploying) => Deploying): void {
+  anyway(writer, () => mark(writer, change, met.has(writer) ? 0 : MARK_WAIT));
 }
 
 /**
@@ -75,11 +89,12 @@ export function writeEnd(writer: Writer, change: (app: AppState) => AppState): v
   anyway(writer, () => changeApp(paths, io, 'deploy', app.app, change));
 }
 
-function anyway({ reporter }: Writer, write: () => void): void {
+function anyway(writer: Writer, write: () => void): void {
   try {
     write();
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    reporter.note(`${error.message}; the next command puts the state right (${error.code})`);
+    if (error.code === 'locked') met.add(writer);
+    writer.reporter.note(`${error.message}; the next command puts the state right (${error.code})`);
   }
 }

@@ -79,7 +79,7 @@ export const PIPELINE: readonly Entry[] = [
       ...FLOCK,
       ...OUTPUT,
       file_unreadable: ['a state file is a folder'],
-      locked: ['a deploy of the app runs'],
+      locked: ['a deploy of the app runs', 'another command changes the registry'],
       not_writable: ['a file stands in the place of locks'],
       version_not_found: ['the releases are gone'],
     },
