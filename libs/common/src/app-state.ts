@@ -128,9 +128,9 @@ const RELEASE = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 /** How a state file's JSON becomes a value. Throws SyntaxError. */
 export type ReadJson = (text: string) => unknown;
 
-/** Reads a state file's text. Throws `state_malformed` or `state_unsupported`. */
-export function parseState(name: string, text: string, readJson: ReadJson): AppState {
-  const bad = (why: string) => new Failure('state_malformed', `the state file of '${name}' ${why}`);
+/** Reads the text of the state file `path`. Throws `state_malformed` or `state_unsupported`. */
+export function parseState(name: string, text: string, readJson: ReadJson, path: string): AppState {
+  const bad = (why: string) => new Failure('state_malformed', `the state file ${path} ${why}`);
   let value: unknown;
   try {
     value = readJson(text);
@@ -139,10 +139,7 @@ export function parseState(name: string, text: string, readJson: ReadJson): AppS
   }
   if (!isRecord(value)) throw bad('is not an object');
   if (value.version !== undefined && value.version !== 1) {
-    throw new Failure(
-      'state_unsupported',
-      `the state file of '${name}' was written by a newer runner`,
-    );
+    throw new Failure('state_unsupported', `the state file ${path} was written by a newer runner`);
   }
   if (typeof value.repo !== 'string') throw bad('has no text in repo');
   if (typeof value.branch !== 'string') throw bad('has no text in branch');

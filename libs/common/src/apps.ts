@@ -11,8 +11,9 @@ import type { Paths } from './paths.ts';
 const STATE_MAX = 1_048_576;
 
 function readApp(paths: Paths, name: string, readJson: ReadJson): AppState | undefined {
-  const text = readTextIfThere(paths.state(name), STATE_MAX);
-  return text === undefined ? undefined : parseState(name, text, readJson);
+  const path = paths.state(name);
+  const text = readTextIfThere(path, STATE_MAX);
+  return text === undefined ? undefined : parseState(name, text, readJson, path);
 }
 
 /** Reads an app; undefined when it is not registered. Throws `name_invalid`, `state_malformed`, … */

@@ -171,7 +171,7 @@ for (const [text, why] of BAD) {
     plant(paths.state('blog'), text);
     assert.is(
       told(() => findApp(paths, 'blog')),
-      `state_malformed: the state file of 'blog' ${why}`,
+      `state_malformed: the state file ${paths.state('blog')} ${why}`,
     );
   });
 }
@@ -182,7 +182,7 @@ test('a state file of a newer version is unsupported, not malformed', () => {
     plant(paths.state('blog'), `{"version":${version},"whatever":true}`);
     assert.is(
       told(() => findApp(paths, 'blog')),
-      "state_unsupported: the state file of 'blog' was written by a newer runner",
+      `state_unsupported: the state file ${paths.state('blog')} was written by a newer runner`,
     );
   }
 });
@@ -295,7 +295,7 @@ test('a counter that is no number any more is refused, not taken for none', () =
   plant(paths.state('blog'), `{"repo": "o/r", "branch": "main", "failures": ${failures}}`);
   assert.is(
     told(() => requireApp(paths, 'blog')),
-    "state_malformed: the state file of 'blog' has a malformed section",
+    `state_malformed: the state file ${paths.state('blog')} has a malformed section`,
   );
 });
 

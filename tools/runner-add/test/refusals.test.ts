@@ -221,7 +221,7 @@ test('--token-from does not take what cannot be opened', async () => {
   await refused(
     args,
     1,
-    "runner add: the state file of 'shop' is not JSON (state_malformed)",
+    'runner add: the state file ROOT/state/shop.json is not JSON (state_malformed)',
     '',
     (root) => writeFileSync(join(root, 'state/shop.json'), '{'),
   );

@@ -212,7 +212,9 @@ test('a state that cannot be read is told, and hides nothing else', async () => 
   const root = await registered();
   put(root, 'state/blog.json', '{');
   const { troubles } = await examined(root);
-  assert.equal(troubles, ["problem keys: the state file of 'blog' is not JSON"]);
+  assert.equal(troubles, [
+    `problem keys: the state file ${join(root, 'state/blog.json')} is not JSON`,
+  ]);
 });
 
 test('a token that was altered is told with the command that sets it anew', async () => {

@@ -160,7 +160,7 @@ test('a damaged state file is told and left as it is', () =>
   refused(
     ['shop', '--branch', 'next'],
     1,
-    "runner edit: the state file of 'shop' is not JSON (state_malformed)",
+    'runner edit: the state file ROOT/state/shop.json is not JSON (state_malformed)',
     '',
     (root) => writeFileSync(join(root, 'state/shop.json'), '{'),
   ));

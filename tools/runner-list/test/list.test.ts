@@ -211,7 +211,10 @@ for (const [what, [more, why]] of Object.entries(DAMAGED)) {
   test(`a damaged state file (${what}) is named and hides no other app`, async () => {
     const root = rootWith({ bad: more, good: {} });
     const { status, stdout, stderr } = await list(root);
-    assert.is(stderr, `runner list: the state file of 'bad' ${why} (state_malformed)\n`);
+    assert.is(
+      stderr,
+      `runner list: the state file ${root}/state/bad.json ${why} (state_malformed)\n`,
+    );
     assert.match(stdout, /\ngood .* new .* acme\/good#main\n$/);
     assert.is(status, 1);
     const json = JSON.parse((await list(root, '--json')).stdout);
@@ -220,11 +223,12 @@ for (const [what, [more, why]] of Object.entries(DAMAGED)) {
 }
 
 test('a root whose apps can all not be read is not an empty one', async () => {
-  const { status, stdout, stderr } = await list(rootWith({ bad: '{', newer: '{"version":2}' }));
+  const root = rootWith({ bad: '{', newer: '{"version":2}' });
+  const { status, stdout, stderr } = await list(root);
   assert.is(stdout, 'APP  INSTANCE  VERSION  SINCE (UTC)  STATE  SOURCE\n');
   assert.is(
     stderr,
-    "runner list: the state file of 'bad' is not JSON (state_malformed)\nrunner list: the state file of 'newer' was written by a newer runner (state_unsupported)\n",
+    `runner list: the state file ${root}/state/bad.json is not JSON (state_malformed)\nrunner list: the state file ${root}/state/newer.json was written by a newer runner (state_unsupported)\n`,
   );
   assert.is(status, 1);
 });

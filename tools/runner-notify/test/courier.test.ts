@@ -325,7 +325,7 @@ test('a damaged file and an event that cannot be read are put aside and hold up 
     ['dead', 'delivered'],
   );
   assert.equal(spool.names('telegram', 'dead'), [name, empty]);
-  assert.match(notes.join(), 'is damaged: it was put aside');
+  assert.match(notes.join(), `${paths.notifySpool}/${name} is damaged: it was put aside, in dead/`);
 });
 
 test('an entry that is dropped while it is tried does not come back', async () => {

@@ -140,7 +140,10 @@ test('a damaged file is listed, cannot be retried, and can be dropped', async ()
   assert.is((await messages('list'))[0]?.state, 'damaged');
   const refused = await queue('retry', waiting);
   assert.is(refused.status, 1);
-  assert.match(refused.stderr, `the message ${waiting} is damaged: drop it (file_unreadable)`);
+  assert.match(
+    refused.stderr,
+    `the message ${waiting} is damaged (${chats.root}/spool/notify/${waiting}.discord.json): drop it (file_unreadable)`,
+  );
   assert.is((await queue('drop', waiting)).status, 0);
 });
 
@@ -163,7 +166,10 @@ test('what is no entry holds up nobody: it is listed as damaged, put aside by fl
   );
   const retried = await queue('retry', '--all');
   assert.is(retried.status, 1);
-  assert.match(retried.stderr, 'the message abcdefghi-0001 is damaged: drop it\n');
+  assert.match(
+    retried.stderr,
+    `the message abcdefghi-0001 is damaged (${spool}/dead/abcdefghi-0001.discord.json): drop it\n`,
+  );
   assert.is((await queue('drop', '--all')).stdout, '4 messages dropped\n');
   assert.equal(await messages('list'), []);
   assert.ok(existsSync('/etc/passwd'));

@@ -71,7 +71,7 @@ test('a state file that cannot be read is told, and so is every active channel',
   assert.is(ended.status, 0);
   assert.is(
     ended.stderr,
-    `runner notify send: shop: the state file of 'shop' is not JSON; ${TOLD}\n`,
+    `runner notify send: shop: the state file ${join(chats.root, 'state/shop.json')} is not JSON; ${TOLD}\n`,
   );
   assert.equal([chats.bot.messages.length, chats.hook.messages.length], [1, 1]);
 });

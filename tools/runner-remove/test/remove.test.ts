@@ -77,7 +77,7 @@ test('a state file that cannot be read is no app that can be removed', async () 
   const { status, stderr } = await remove(root, ['shop', '--yes']);
   assert.equal(
     [status, stderr],
-    [1, "runner remove: the state file of 'shop' is not JSON (state_malformed)\n"],
+    [1, `runner remove: the state file ${root}/state/shop.json is not JSON (state_malformed)\n`],
   );
   assert.ok(existsSync(join(root, 'state/shop.json')));
 });

@@ -254,14 +254,17 @@ test('a damaged state file is one sentence, and a newer one is told apart', asyn
   const root = rootWith({ bad: '{"version":1,', newer: '{"version":2}' });
   writeState(root, 'half', { instances: { default: { current: { version: 'v1' } } } });
   for (const [app, sentence] of [
-    ['bad', "the state file of 'bad' is not JSON (state_malformed)"],
-    ['half', "the state file of 'half' has a malformed instance (state_malformed)"],
-    ['newer', "the state file of 'newer' was written by a newer runner (state_unsupported)"],
+    ['bad', 'the state file ROOT/state/bad.json is not JSON (state_malformed)'],
+    ['half', 'the state file ROOT/state/half.json has a malformed instance (state_malformed)'],
+    [
+      'newer',
+      'the state file ROOT/state/newer.json was written by a newer runner (state_unsupported)',
+    ],
   ] as const) {
     const ended = await status(root, app);
     assert.equal(
       [ended.status, ended.stdout, ended.stderr],
-      [1, '', `runner status: ${sentence}\n`],
+      [1, '', `runner status: ${sentence.replace('ROOT', root)}\n`],
     );
   }
 });

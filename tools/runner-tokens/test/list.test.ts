@@ -129,15 +129,15 @@ const DAMAGE: Readonly<Record<string, [(root: string) => void, string]>> = {
   ],
   'a token that is no text': [
     (root) => changeSealed(root, 'bad', () => 5),
-    "the state file of 'bad' has a token that is not a text (state_malformed)",
+    'the state file ROOT/state/bad.json has a token that is not a text (state_malformed)',
   ],
   'a state file that is not JSON': [
     (root) => writeFileSync(statePath(root, 'bad'), '{"app":'),
-    "the state file of 'bad' is not JSON (state_malformed)",
+    'the state file ROOT/state/bad.json is not JSON (state_malformed)',
   ],
   'the state file of a newer runner': [
     (root) => writeFileSync(statePath(root, 'bad'), '{"version":2}'),
-    "the state file of 'bad' was written by a newer runner (state_unsupported)",
+    'the state file ROOT/state/bad.json was written by a newer runner (state_unsupported)',
   ],
   'a link in the place of the state file': [
     (root) => {

@@ -120,7 +120,7 @@ test('--dry-run names an app whose token does not open, with status 1', async ()
     [
       1,
       '2 token(s) would be sealed anew\n',
-      "runner tokens rekey: blog: the state file of 'blog' is not JSON (state_malformed)\n",
+      `runner tokens rekey: blog: the state file ${root}/state/blog.json is not JSON (state_malformed)\n`,
     ],
   );
   assert.equal(contentOf(root), before);
@@ -139,7 +139,7 @@ test('an app that cannot be opened keeps the old key, is named, and hides no oth
     [
       1,
       `Sealed 2 token(s) with the key ${key}, the old key stays\n`,
-      "runner tokens rekey: blog: the state file of 'blog' is not JSON (state_malformed)\n",
+      `runner tokens rekey: blog: the state file ${root}/state/blog.json is not JSON (state_malformed)\n`,
     ],
   );
   // The file comes back from a backup: its token still opens, and the next run finishes.

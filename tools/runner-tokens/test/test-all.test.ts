@@ -179,7 +179,10 @@ test('apps that cannot be opened are told on stderr and make the status 1', asyn
   const ended = await askAll(root, ['--json']);
   assert.equal(
     [ended.status, ended.stderr],
-    [1, "runner tokens test: bad: the state file of 'bad' is not JSON (state_malformed)\n"],
+    [
+      1,
+      `runner tokens test: bad: the state file ${root}/state/bad.json is not JSON (state_malformed)\n`,
+    ],
   );
   assert.equal(
     Object.values(verdictsIn(ended)).map(({ valid }) => valid),

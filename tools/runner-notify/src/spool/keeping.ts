@@ -13,6 +13,8 @@ export interface Keeping {
   /** What cannot be written is told once: a message may be repeated then. */
   save(name: EntryName, entry: Entry): void;
   remove(name: EntryName): void;
+  /** Where it lies, or would. */
+  path(name: EntryName): string;
   /** Puts an entry aside; undefined: as it lies there. */
   bury(name: EntryName, entry: Entry | undefined): void;
 }
@@ -46,6 +48,7 @@ export function keepingOf(
     remove(name) {
       if (!unsaved.delete(name)) spool.remove(name);
     },
+    path: (name) => spool.path(name),
     bury(name, entry) {
       try {
         if (!unsaved.delete(name)) spool.move(name, entry, 'dead');

@@ -97,7 +97,7 @@ export function retry(by: Locking, spool: Spool, found: readonly Found[]): void 
       for (const { name, place } of found.filter((each) => channelOf(each.name) === channel)) {
         const entry = spool.read(name, place);
         if (entry === undefined) continue;
-        if (entry === 'damaged') throw damaged(name);
+        if (entry === 'damaged') throw damaged(spool, { name, place });
         const due = dueEntry(entry, by.io.now());
         if (place === 'dead') spool.move(name, due, 'queue');
         else spool.save(name, due);
@@ -111,11 +111,12 @@ export function retry(by: Locking, spool: Spool, found: readonly Found[]): void 
 /** Those that are no entries, each with what to do about it. */
 export function damagedOf(spool: Spool, found: readonly Found[]): Map<Found, Failure> {
   const those = found.filter(({ name, place }) => spool.read(name, place) === 'damaged');
-  return new Map(those.map((each) => [each, damaged(each.name)]));
+  return new Map(those.map((each) => [each, damaged(spool, each)]));
 }
 
-function damaged(name: EntryName): Failure {
-  return new Failure('file_unreadable', `the message ${idOf(name)} is damaged: drop it`);
+function damaged(spool: Spool, { name, place }: Found): Failure {
+  const what = `the message ${idOf(name)} is damaged (${spool.path(name, place)})`;
+  return new Failure('file_unreadable', `${what}: drop it`);
 }
 
 function dueEntry(entry: Entry, now: Date): Entry {

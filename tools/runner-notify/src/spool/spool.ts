@@ -26,6 +26,8 @@ export interface Spool {
   /** Oldest first. */
   names(channel?: ChannelName, place?: Place): EntryName[];
   has(name: EntryName, place?: Place): boolean;
+  /** Where it lies. */
+  path(name: EntryName, place?: Place): string;
   /** Undefined when it is gone; `damaged` when the file is no entry. */
   read(name: EntryName, place?: Place): Entry | 'damaged' | undefined;
   remove(name: EntryName, place?: Place): void;
@@ -94,6 +96,7 @@ export function openSpool(paths: Paths): Spool {
       return channel ? names.filter((name) => channelOf(name) === channel) : names;
     },
     has: (name, place = 'queue') => isThere(at(name, place)),
+    path: (name, place = 'queue') => at(name, place),
     read(name, place = 'queue') {
       try {
         const bytes = readIfThere(at(name, place), ENTRY_MAX);

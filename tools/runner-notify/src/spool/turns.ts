@@ -85,7 +85,7 @@ export function turnsFor({ keeping, channel, destination, clock, note }: TurnsOp
   const look = (name: EntryName): Known | undefined => {
     const entry = keeping.read(name);
     if (entry === 'damaged') {
-      note(`${channel}: the message ${name} is damaged: it was put aside`);
+      note(`${channel}: the message ${keeping.path(name)} is damaged: it was put aside, in dead/`);
       keeping.bury(name, undefined);
     }
     if (entry === undefined || entry === 'damaged') {
