@@ -7,6 +7,8 @@ export interface Decision {
   app: string;
   result:
     | 'up_to_date'
+    /** Its head is active, but an instance is down or broken. */
+    | 'not_running'
     | 'new_commit'
     | 'blocked'
     | 'held'

@@ -5,6 +5,7 @@
 import { appendFileSync, closeSync, constants, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { AppState } from '@runner/common/app-state';
+import { summaryOf } from '@runner/common/app-summary';
 import { requireApp, writeApp } from '@runner/common/apps';
 import { readConfig } from '@runner/common/config';
 import { Failure, systemWords } from '@runner/common/failure';
@@ -82,13 +83,22 @@ async function look(request: FetchRequest, name: string, retries: number): Promi
     const app = requireApp(request.paths, name);
     const { source } = sourceOf(request, app);
     const { commit, tag } = await remoteHead(source);
-    return judge(app, commit, versionOf(commit, tag), retries);
+    return lookedAfter(request.paths, app, judge(app, commit, versionOf(commit, tag), retries));
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const words =
       error.code === 'network_error' ? `network error: ${error.message}` : error.message;
     return decision(name, 'error', words, { error: error.code, status: 1 });
   }
+}
+
+/** Nothing is started by a fetch; that something does not run is said at each. */
+function lookedAfter(paths: Paths, app: AppState, decided: Decision): Decision {
+  if (decided.result !== 'up_to_date') return decided;
+  // How many retries there are decides nothing about what runs.
+  const { state, next } = summaryOf(paths, app, 0);
+  if (state !== 'down' && state !== 'broken') return decided;
+  return { ...decided, result: 'not_running', text: `up to date, but ${state}: ${next}` };
 }
 
 /** What was decided before the lock was taken does not hold any more. */

@@ -18,6 +18,9 @@ test.after.each(async ({ world }) => {
 const rollback = (world: World, ...args: string[]): Promise<Ended> =>
   run('runner-rollback', ['shop', ...args], { root: world.root });
 
+const fetch = (world: World, ...args: string[]): Promise<Ended> =>
+  run('runner-fetch', ['--deploy', '--quiet', ...args], { root: world.root });
+
 interface Shown {
   state: string;
   next: string;
@@ -102,6 +105,12 @@ test('a process that has ended is told; rollback --to its version, or its commit
     assert.equal([dead.state, dead.instances[0]?.running], ['down', false]);
     const { stdout } = await run('runner-status', ['shop'], { root: world.root });
     assert.match(stdout, /\n +not running: its process has ended\n/);
+    const way = 'it is not started by itself; by hand: runner rollback shop --to v2';
+    const told = await fetch(world);
+    const line = `shop: up to date, but down: ${way}\n`;
+    assert.equal([told.status, told.stdout, told.stderr], [0, line, '']);
+    const json = JSON.parse((await fetch(world, '--json')).stdout);
+    assert.equal([json.result, json.version], ['not_running', 'v2']);
     const done = await rollback(world, '--to', wish, '--json');
     const answer = JSON.parse(done.stdout.trimEnd().split('\n').at(-1) ?? '') as {
       restarted?: true;
@@ -109,6 +118,7 @@ test('a process that has ended is told; rollback --to its version, or its commit
     assert.equal([done.status, answer.restarted], [0, true], done.stderr);
     assert.is(await world.page(), 'v2');
     assert.equal([(await shown(world)).state, world.state().held], ['ok', null]);
+    assert.is((await fetch(world)).stdout, '');
   }
 });
 

@@ -15,7 +15,8 @@ export const fetch = command({
     'Asks the code host for the head of each branch, a few at a time, and prints one line an app; the\n' +
     'same lines are in logs/fetch.log. Made for a timer: safe to overlap, 0 when there is nothing to do,\n' +
     'and also for an app that is blocked (its commit failed too often), held (rolled back by hand) or\n' +
-    'being deployed. The status is that of the worst app; 1 also when logs/fetch.log cannot be written.\n' +
+    'being deployed. An app that is up to date but not running is named, and not started. The status\n' +
+    'is that of the worst app; 1 also when logs/fetch.log cannot be written.\n' +
     'Without any app it says so; --json then prints {"count":0,"apps":[]}.',
   positionals: { apps: { many: true, about: 'Names of apps [default: all]' } },
   options: {
