@@ -33,7 +33,11 @@ const flat = (text: string): string => text.replace(/\s+/g, ' ').trim();
 /** Rows `term  meaning` of a section of a help; lines that go on are joined. */
 function rowsOf(help: string, title: string): [term: string, meaning: string][] {
   const section = new RegExp(`\\n${title}:\\n((?: {2,}.*\\n)+)`).exec(help)?.[1] ?? '';
-  const rows = section.replace(/\n {12,}(?=\S)/g, '  ').trimEnd();
+  // Choices go on below themselves without a space; an option without a letter stands at column 7.
+  const rows = section
+    .replace(/(?<=\|)\n +/g, '')
+    .replace(/\n(?: {12,}(?=\S)| {5,11}(?=[^\s-]))/g, '  ')
+    .trimEnd();
   if (rows === '') return [];
   return rows.split('\n').map((row) => {
     const [term = '', ...meaning] = row.trim().split(/ {2,}/);

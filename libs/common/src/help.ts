@@ -2,8 +2,8 @@
 import { COMMON_OPTIONS, type Command, positionalTitle, type Tool, titleOf } from './command.ts';
 import { type Options, optionTitle } from './option.ts';
 
-/** No line of a help is longer, in characters; what an author broke by hand is left as it is. */
-const WIDTH = 100;
+/** No line of a help is longer, in characters, but for examples: those are typed as they stand. */
+const WIDTH = 80;
 
 /** Two columns; a text on the right that is too long goes on below itself. */
 function rows(entries: readonly (readonly [string, string])[]): string {
@@ -19,15 +19,30 @@ function rows(entries: readonly (readonly [string, string])[]): string {
     .join('');
 }
 
+/** What stands in brackets, as `[default: 5 s]`, is broken only when it fills more than a line. */
 function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= width)
-      lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
+  for (const word of text.split(/ (?![^[\]]*\])/)) {
+    const parts = word.length > width ? word.split(/(?= )|(?<=\|)/) : [word];
+    parts[0] = ` ${parts[0]}`;
+    for (const part of parts) {
+      const last = lines.at(-1);
+      if (last !== undefined && last.length + part.length <= width)
+        lines[lines.length - 1] = last + part;
+      else lines.push(part.trimStart());
+    }
   }
   return lines;
+}
+
+/** Paragraphs of the width of a help, however their author broke them; columns stay as they are. */
+function filled(text: string): string {
+  const paragraphs = text.trim().split(/\n{2,}/);
+  return paragraphs
+    .map((each) =>
+      /\S {3,}\S/.test(each) ? each : wrap(each.replaceAll('\n', ' '), WIDTH).join('\n'),
+    )
+    .join('\n\n');
 }
 
 /** ` [human|json|yaml]`: what stands behind the sentence about a value. */
@@ -61,7 +76,7 @@ export function commandHelp(tool: Tool, definition: Command): string {
   const own = optionRows(definition.options ?? {});
   const parts = [
     `${definition.about}\n`,
-    definition.details ? `${definition.details.trim()}\n` : '',
+    definition.details ? `${filled(definition.details)}\n` : '',
     `Usage: ${titleOf(tool, definition)} ${usage.join(' ')}\n`,
     positionals.length > 0
       ? `Arguments:\n${rows(positionals.map(([name, spec]) => [positionalTitle(name, spec), `${spec.about}${choicesText(spec.choices)}`]))}`

@@ -39,10 +39,15 @@ const send = command({
 
 const post = { name: 'runner-post', about: 'Send letters', commands: [send, list] };
 
-const COMMON = (indent: string) => `      --json${indent}             Shortcut for --output json
-  -o, --output <FORMAT>${indent}  How to print the answer [default: human] [human|json|yaml]
-      --root <DIR>${indent}       The runner's folder [default: $RUNNER_ROOT, else /opt/runner]
-      --color <WHEN>${indent}     When to use colours [default: auto] [auto|always|never]
+const COMMON = (
+  indent: string,
+  choices: string,
+) => `      --json${indent}             Shortcut for --output json
+  -o, --output <FORMAT>${indent}  How to print the answer [default: human]
+                         ${indent}[human|json|yaml]
+      --root <DIR>${indent}       The runner's folder
+                         ${indent}[default: $RUNNER_ROOT, else /opt/runner]
+      --color <WHEN>${indent}     When to use colours [default: auto]${choices}
   -h, --help${indent}             Print help
 `;
 
@@ -66,7 +71,7 @@ Options:
       --express                   In a hurry
       --a-very-long-option-name <LETTER>
                                   On a line of its own
-${COMMON('         ')}
+${COMMON('         ', `\n${' '.repeat(34)}[auto|always|never]`)}
 Exit status:
   0   Done
   1   Refused or failed; the reason is on stderr
@@ -88,7 +93,7 @@ test('the help of a small command has no empty parts', () => {
 Usage: runner post list [OPTIONS]
 
 Options:
-${COMMON('')}
+${COMMON('', ' [auto|always|never]')}
 Exit status:
   0  Done
   1  Refused or failed; the reason is on stderr
@@ -119,6 +124,44 @@ Options:
       --version  Print the version
 `,
   );
+});
+
+test('no line is longer than 80 columns: texts are filled, choices break after a bar, columns stay', () => {
+  const columns = 'one      first\ntwo      second';
+  const write = command({
+    name: 'write',
+    about: 'Write a letter',
+    details: `${'word '.repeat(30)}word\nend.\n\n${columns}\n`,
+    options: {
+      ink: {
+        kind: 'value',
+        placeholder: 'INK',
+        choices: [
+          'black',
+          'blue',
+          'green',
+          'purple',
+          'red',
+          'yellow',
+          'invisible',
+          'washable',
+          'gold',
+        ],
+        about: 'What to write with',
+      },
+    },
+    run: async () => ({}),
+  });
+  const help = commandHelp(post, write);
+  assert.equal(
+    help.split('\n').filter((line) => line.length > 80),
+    [],
+  );
+  assert.ok(
+    help.includes(`\n${'word '.repeat(15)}word\n${'word '.repeat(15)}end.\n\n${columns}\n`),
+    help,
+  );
+  assert.match(help, /\|\n +\S+\]\n/);
 });
 
 test('no line of a help ends in a space', () => {

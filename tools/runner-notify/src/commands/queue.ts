@@ -21,7 +21,7 @@ export const queue = command({
   details: [
     'list           The messages that wait and those that were given up, oldest first',
     'show ID...     All that is known of them, the event included',
-    'retry ID...    Makes them due again; `runner notify flush` or the next `send` delivers them',
+    'retry ID...    Makes them due again: the next `send` or `flush` delivers them',
     'drop ID...     Removes them for good',
     '',
     '`retry` and `drop` take --all instead of ids. With --dead all four see only messages that were',
