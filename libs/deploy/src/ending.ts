@@ -2,12 +2,14 @@
 import { statSync } from 'node:fs';
 import { requireApp } from '@runner/common/apps';
 import type { DeployFile } from '@runner/common/deploy-file';
+import { Failure } from '@runner/common/failure';
 import { causeOf, keepBaseline } from './cause.ts';
 import { sweep } from './child.ts';
 import { pruneLogs } from './deploy-log.ts';
 import { runFailureHook, runHook } from './hooks.ts';
 import type { Job } from './job.ts';
 import { partsOf } from './job-target.ts';
+import { tidyMirror } from './mirror-upkeep.ts';
 import { concludeFailure, type FailedDeploy, type Outcome } from './outcome.ts';
 import { pruneReleases } from './release.ts';
 import { asStepFailure } from './step.ts';
@@ -39,6 +41,13 @@ export async function afterwards(job: Job, file: DeployFile, release: string): P
   if (!job.partial) await stopRemoved(job, file);
   await keepBaseline(job);
   tidy(job);
+  try {
+    const why = await tidyMirror(job.io, job.paths.app(job.app.app).repo);
+    if (why) job.reporter.note(`the mirror could not be tidied: ${why}`);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    job.reporter.note(`the mirror could not be tidied: ${error.message}`);
+  }
 }
 
 /** Removes old releases and logs; that it fails is told and changes nothing. */

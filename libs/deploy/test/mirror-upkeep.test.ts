@@ -1,0 +1,64 @@
+/** A mirror does not grow for ever: what only earlier commits had is dropped, and can be fetched again. */
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, readdirSync, readFileSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { makeWorld } from './world.ts';
+
+test('with twenty commits a deploy drops those that nothing needs, and keeps what is fresh', async () => {
+  const world = await makeWorld();
+  const mirror = join(world.root, 'apps/shop/repo.git');
+  const git = (...args: string[]) =>
+    execFileSync('git', args, {
+      cwd: mirror,
+      encoding: 'utf8',
+      env: {
+        ...process.env,
+        GIT_AUTHOR_NAME: 'a',
+        GIT_AUTHOR_EMAIL: 'a@b',
+        GIT_COMMITTER_NAME: 'a',
+        GIT_COMMITTER_EMAIL: 'a@b',
+      },
+    }).trim();
+  const commit = (message: string) => git('commit-tree', '-m', message, 'refs/runner/head^{tree}');
+  const has = (id: string) => {
+    try {
+      git('cat-file', '-e', id);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const fetched = () => readFileSync(join(mirror, 'shallow'), 'utf8').trim().split('\n');
+  try {
+    await world.push('v1', { deploy: 'keep: 2\n' });
+    assert.is((await world.deploy()).status, 0);
+    const [first = ''] = fetched();
+    // As seventeen more deploys leave it, some hours ago.
+    const earlier = Array.from({ length: 17 }, (_, index) => commit(`earlier ${index}`));
+    appendFileSync(join(mirror, 'shallow'), `${earlier.join('\n')}\n`);
+    const ago = Date.now() / 1000 - 10_000;
+    for (const name of readdirSync(join(mirror, 'objects'), { recursive: true }))
+      utimesSync(join(mirror, 'objects', String(name)), ago, ago);
+    const fresh = commit('by somebody just now');
+    await world.push('v2', { deploy: 'keep: 2\n' });
+    assert.is((await world.deploy()).status, 0);
+    assert.equal(earlier.map(has), Array(17).fill(true), 'nineteen are not too many');
+    const third = await world.push('v3', { deploy: 'keep: 2\n' });
+    const done = await world.deploy();
+    assert.equal([done.status, done.stderr.includes('tidied')], [0, false], done.stderr);
+    assert.equal([...earlier, first].filter(has), []);
+    assert.equal([has(third), has(fresh)], [true, true]);
+    assert.ok(fetched().length < 5, fetched().join());
+    git('fsck', '--connectivity-only');
+    const back = await world.deploy(['--ref', 'v1']);
+    assert.is(back.status, 0, back.stderr);
+    await world.push('v4', { deploy: 'keep: 2\n' });
+    assert.is((await world.deploy()).status, 0);
+  } finally {
+    await world.close();
+  }
+});
+
+test.run();
