@@ -23,6 +23,7 @@ export const layersOfCommon = [
   'guards',
   'addresses',
   'schema',
+  'yaml-reading',
   'config',
   'config-schema',
   'settings',
@@ -66,5 +67,5 @@ export const ownersOfPackages = new Map([
   ['undici', ['libs/common/src/http.ts']],
   ['picocolors', ['libs/common/src/output.ts']],
   ['@lydell/node-pty', ['libs/testing/src/terminal.ts']],
-  ['yaml', ['libs/common/src/config.ts', 'libs/common/src/output.ts']],
+  ['yaml', ['yaml-reading', 'config-edit', 'output'].map((name) => `libs/common/src/${name}.ts`)],
 ]);

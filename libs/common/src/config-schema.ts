@@ -98,3 +98,6 @@ export const CONFIG_SCHEMA: ObjectSchema = {
     },
   },
 };
+
+/** The credentials of the channels; the earlier layout has them at the top level. */
+export const CREDENTIALS = ['telegram_bot_token', 'telegram_chat_id', 'discord_webhook'] as const;

@@ -1,7 +1,7 @@
 /** `.deploy.yml` of a commit: what an app says about how it is deployed. Strict keys. */
-import { readYaml } from './config.ts';
 import { DEPLOY_SCHEMA, HEALTH_KINDS, HOOKS, START_KEYS } from './deploy-schema.ts';
 import { check, type FileName, problem, section } from './schema.ts';
+import { readYaml } from './yaml-reading.ts';
 
 /** The file's name in the repository. */
 export const DEPLOY_FILE = '.deploy.yml';

@@ -1,7 +1,7 @@
 /** What config.yml says: the code host, the block, the section `notify`. */
 import { httpAddress } from './addresses.ts';
-import { type Config, CREDENTIALS } from './config.ts';
-import { KEYS, NOTIFY_KEYS } from './config-schema.ts';
+import type { Config } from './config.ts';
+import { CREDENTIALS, KEYS, NOTIFY_KEYS } from './config-schema.ts';
 import { Failure } from './failure.ts';
 import type { Env } from './io.ts';
 import { check, type Entry, type Schema, section } from './schema.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { readYaml } from '../src/config.ts';
 import { Failure } from '../src/failure.ts';
 import type { Tree } from '../src/schema.ts';
+import { readYaml } from '../src/yaml-reading.ts';
 import { outputOf, role, startRole } from './processes.ts';
 import { told } from './refusal.ts';
 
