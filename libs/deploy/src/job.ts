@@ -10,7 +10,7 @@ import type { Notifier } from './notifier.ts';
 import type { Reporter } from './reporter.ts';
 import type { Stage } from './step.ts';
 
-/** What is known from the moment the lock is taken. */
+/** What is known once the lock is taken and the commit is fetched. */
 export interface Job {
   readonly io: Io;
   readonly paths: Paths;
