@@ -1,5 +1,4 @@
 /** The story: an app added, deployed, broken twice, and what the operator sees of it. */
-
 import { versionFiles } from './app.ts';
 import { discordMessages, telegramMessages } from './chats.ts';
 import { expect, say, show, type } from './narration.ts';

@@ -1,5 +1,4 @@
 /** What the pages of section 5 say besides the keys. */
-
 import { CONFIG_SCHEMA } from '@runner/common/config-schema';
 import { DEPLOY_SCHEMA } from '@runner/common/deploy-schema';
 import { filePage } from './file-pages.ts';

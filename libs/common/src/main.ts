@@ -1,5 +1,4 @@
 /** The last line of every program: parse, run, render, exit status. */
-
 import {
   type Answer,
   type Command,

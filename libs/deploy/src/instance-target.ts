@@ -1,5 +1,4 @@
 /** An instance of an app at a release, with the environment that its commands find. */
-
 import { join } from 'node:path';
 import type { AppState, Deployed } from '@runner/common/app-state';
 import {

@@ -1,5 +1,4 @@
 /** Opening an app's source: its address and its token. */
-
 import type { AppState } from '@runner/common/app-state';
 import { openToken } from '@runner/common/app-token';
 import { readConfig } from '@runner/common/config';

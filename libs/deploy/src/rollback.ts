@@ -1,5 +1,4 @@
 /** Going back: the release that was active before is switched on and started again. */
-
 import type { Deployed } from '@runner/common/app-state';
 import type { Start } from '@runner/common/deploy-file';
 import { activeRelease, switchOff, switchTo } from './activate.ts';

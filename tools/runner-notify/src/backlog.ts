@@ -1,5 +1,4 @@
 /** What waits for a channel, read from the spool as it stands; for `runner notify status`. */
-
 import type { Paths } from '@runner/common/paths';
 import type { ChannelName } from '@runner/common/settings';
 import { readState, type State } from './spool/destination-state.ts';

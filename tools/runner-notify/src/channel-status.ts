@@ -1,5 +1,4 @@
 /** Everything that is known about each channel; what `runner notify status` prints. */
-
 import { type Config, readConfig } from '@runner/common/config';
 import { configExposure } from '@runner/common/exposure';
 import type { Io } from '@runner/common/io';
@@ -17,7 +16,7 @@ import { SERVICES } from './channels/services.ts';
 import { CHANNEL_NAMES, WORDS } from './channels/words.ts';
 import { credentialAt, destinationDigest } from './credentials.ts';
 import { whyInactive } from './inactive.ts';
-import { probeOf } from './probes.ts';
+import { probeOf } from './probing.ts';
 import { activeChannels } from './selection.ts';
 import { checkTemplates } from './template-check.ts';
 

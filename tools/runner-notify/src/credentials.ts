@@ -1,5 +1,4 @@
 /** The credentials of config.yml: whether they are there, and what is secret in them. */
-
 import type { Config } from '@runner/common/config';
 import type { Tree } from '@runner/common/schema';
 import { digestOf, Secret } from '@runner/common/secret';

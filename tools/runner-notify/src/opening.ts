@@ -1,5 +1,4 @@
 /** The channels that config.yml describes, opened, each with what its spool and its courier need. */
-
 import { readConfig } from '@runner/common/config';
 import { editConfig } from '@runner/common/config-edit';
 import { configExposure } from '@runner/common/exposure';

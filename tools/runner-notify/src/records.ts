@@ -1,5 +1,4 @@
 /** The records on standard input, line by line as they arrive. */
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   EVENT_TYPES,

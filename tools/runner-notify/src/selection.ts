@@ -1,5 +1,4 @@
 /** Which channels hear of an event. */
-
 import type { NotifyChoice } from '@runner/common/deploy-file';
 import type { ChannelName, NotifySettings } from '@runner/common/settings';
 import { CHANNEL_NAMES } from './channels/words.ts';

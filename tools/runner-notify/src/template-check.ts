@@ -1,5 +1,4 @@
 /** Checks the users' own wording before a deploy is to be announced with it. */
-
 import type { Config } from '@runner/common/config';
 import { Failure } from '@runner/common/failure';
 import { type NotifySettings, placeOf, type TemplateKind } from '@runner/common/settings';

@@ -1,5 +1,4 @@
 /** Test notifications: which channels get one, and what came of it. */
-
 import { type Config, readConfig } from '@runner/common/config';
 import { editConfig } from '@runner/common/config-edit';
 import { Failure } from '@runner/common/failure';
@@ -9,7 +8,7 @@ import type { Problem } from './channels/channel.ts';
 import type { Trial } from './channels/probe.ts';
 import { CHANNEL_NAMES, WORDS } from './channels/words.ts';
 import { whyInactive } from './inactive.ts';
-import { probeOf } from './probes.ts';
+import { probeOf } from './probing.ts';
 import { activeChannels } from './selection.ts';
 import type { Locking } from './spool/spool.ts';
 import { keepTrial } from './trial-state.ts';

@@ -1,5 +1,4 @@
 /** What a service says no to, as the failure of the command. */
-
 import { Failure, type FailureCode } from '@runner/common/failure';
 import type { ChannelName } from '@runner/common/settings';
 import type { Problem } from '../channels/channel.ts';

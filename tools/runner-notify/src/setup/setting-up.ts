@@ -7,7 +7,7 @@ import { type ChannelName, notifySettingsOf } from '@runner/common/settings';
 import { SERVICES } from '../channels/services.ts';
 import { SETUPS } from '../channels/setups.ts';
 import { CHANNEL_NAMES, WORDS } from '../channels/words.ts';
-import { probeOf, wireOf } from '../probes.ts';
+import { probeOf, wireOf } from '../probing.ts';
 import { activeChannels } from '../selection.ts';
 import { checkTemplates } from '../template-check.ts';
 import { keepTrial } from '../trial-state.ts';

@@ -1,5 +1,4 @@
 /** What every step of the setup works with. */
-
 import type { Config } from '@runner/common/config';
 import { Failure } from '@runner/common/failure';
 import type { Io } from '@runner/common/io';

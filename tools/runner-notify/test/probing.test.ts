@@ -5,7 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Probe } from '../src/channels/probe.ts';
 import { CHANNEL_NAMES } from '../src/channels/words.ts';
-import { probeOf } from '../src/probes.ts';
+import { probeOf } from '../src/probing.ts';
 import { BOT_TOKEN, CHAT_ID, type Chats, startChats } from './chats.ts';
 import { CHANNELS, FAULTS, fresh } from './subjects.ts';
 

@@ -1,5 +1,4 @@
 /** Which channels can be asked, and the lines to ask them on. */
-
 import type { Io } from '@runner/common/io';
 import { redactor } from '@runner/common/secret';
 import type { ChannelName } from '@runner/common/settings';
