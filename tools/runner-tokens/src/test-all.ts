@@ -64,7 +64,7 @@ async function verdictOf(
     message: null,
   };
   try {
-    const { username, scopes, expires_at } = await testToken(paths, env, apps[0] as string);
+    const { username, scopes, expires_at = null } = await testToken(paths, env, apps[0] as string);
     return { ...unknown, valid: true, username, scopes, expires_at };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;

@@ -17,8 +17,8 @@ export interface TokenTest {
   username: string;
   /** Empty for the kinds of token that announce none. */
   scopes: string[];
-  /** ISO 8601 UTC; null when the host announces no end. */
-  expires_at: string | null;
+  /** ISO 8601 UTC; absent when the host announces no end. */
+  expires_at?: string;
 }
 
 /** For the whole exchange, in milliseconds, and for its body, in bytes. */
@@ -80,9 +80,7 @@ function accountOf(
   const body = bodyOf(answer);
   const said = textIn(body, 'message', redact);
   if (isRateLimit(answer, said)) {
-    const wait = headers['retry-after'];
-    const until = wait && /^\d{1,6}$/.test(wait) ? `, try again in ${wait} s` : '';
-    throw new Failure('rate_limited', `the code host asks to wait (${status})${until}`);
+    throw new Failure('rate_limited', `the code host asks to wait (${status})${untilOf(headers)}`);
   }
   if (status === 401 || status === 403) {
     const details = { valid: false, app, fingerprint, http_status: status };
@@ -105,11 +103,21 @@ function accountOf(
       'code_host_error',
       'the code host answered something that is no account: is the address right?',
     );
+  const expiry = expiryOf(headers);
   return {
     username,
     scopes: scopesOf(redact(headers['x-oauth-scopes'] ?? '')),
-    expires_at: expiryOf(headers),
+    ...(expiry !== undefined && { expires_at: expiry }),
   };
+}
+
+/** When the host answers again: its own word, or the end of its window; empty when it says neither. */
+function untilOf(headers: HttpAnswer['headers']): string {
+  const after = headers['retry-after'] ?? '';
+  if (/^\d{1,6}$/.test(after)) return `, try again in ${after} s`;
+  const reset = headers['x-ratelimit-reset'] ?? '';
+  if (headers['x-ratelimit-remaining'] !== '0' || !/^\d{1,11}$/.test(reset)) return '';
+  return `, try again after ${new Date(Number(reset) * 1000).toISOString()}`;
 }
 
 function isRateLimit({ status, headers }: HttpAnswer, said: string): boolean {
@@ -147,11 +155,11 @@ function scopesOf(header: string): string[] {
 }
 
 /** `2031-10-07 19:07:53 UTC`, also with a numeric zone. */
-function expiryOf(headers: HttpAnswer['headers']): string | null {
+function expiryOf(headers: HttpAnswer['headers']): string | undefined {
   const text = headers['github-authentication-token-expiration'] ?? '';
   const match = /^(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2}) (UTC|[+-]\d{4})$/.exec(text);
-  if (!match) return null;
+  if (!match) return undefined;
   const zone = match[3] === 'UTC' ? 'Z' : `${match[3]?.slice(0, 3)}:${match[3]?.slice(3)}`;
   const time = Date.parse(`${match[1]}T${match[2]}${zone}`);
-  return Number.isNaN(time) ? null : new Date(time).toISOString();
+  return Number.isNaN(time) ? undefined : new Date(time).toISOString();
 }

@@ -36,9 +36,10 @@ export async function startAsking(): Promise<Asking> {
     async refused(fault, code, message, more = {}) {
       host.fail(fault, 2);
       const [human, json] = await Promise.all([ask(), ask(['--json'])]);
+      const answer = code === 'token_invalid' ? invalidText(JSON.parse(json.stdout)) : '';
       assert.equal(
         [human.status, human.stdout, human.stderr],
-        [1, '', `runner tokens test: ${message} (${code})\n`],
+        [1, answer, `runner tokens test: ${message} (${code})\n`],
       );
       assert.equal([json.status, json.stderr], [1, human.stderr]);
       assert.equal(JSON.parse(json.stdout), { ...more, error: code, message });
@@ -46,6 +47,10 @@ export async function startAsking(): Promise<Asking> {
     },
   };
 }
+
+/** What is printed for people when the host refuses the token. */
+const invalidText = ({ http_status: status }: { http_status: number }) =>
+  `Token INVALID for shop:\n  fingerprint:  ${PRINT}\n  http_status:  ${status}\n  error:        token_invalid\n`;
 
 /** What `--json` says besides code and message when the host refuses the token. */
 export const invalid = (status: number) => ({

@@ -105,7 +105,6 @@ test('the recorded answer is a valid token with all of its scopes', async () => 
     fingerprint: fingerprint(TOKEN),
     username: 'octocat',
     scopes: SCOPES.split(', '),
-    expires_at: null,
   });
   const { stdout } = await ask(recording);
   assert.is(

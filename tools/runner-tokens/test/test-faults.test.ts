@@ -14,7 +14,8 @@ test.after.each(() => host.close());
 
 test('a rate limit says nothing about the token', async () => {
   const wait = 'the code host asks to wait';
-  await refused(refusals.rateLimited, 'rate_limited', `${wait} (403)`);
+  const reset = '2030-01-01T00:00:00.000Z';
+  await refused(refusals.rateLimited, 'rate_limited', `${wait} (403), try again after ${reset}`);
   await refused(refusals.secondaryRateLimited, 'rate_limited', `${wait} (403), try again in 60 s`);
   await refused(refusals.tooManyRequests, 'rate_limited', `${wait} (429), try again in 30 s`);
   await refused(

@@ -1,5 +1,5 @@
 import { command } from '@runner/common/command';
-import { usage } from '@runner/common/failure';
+import { Failure, usage } from '@runner/common/failure';
 import { harmlessLine } from '@runner/common/harmless';
 import { fields, type Style, table } from '@runner/common/output';
 import type { TokenVerdict } from '../test-all.ts';
@@ -9,7 +9,17 @@ import type { TokenTest } from '../token-test.ts';
 const WARNING_DAYS = 14;
 const DAY = 86_400_000;
 
-type Answer = TokenTest | { count: number; tokens: TokenVerdict[] };
+/** A token that the code host refused, as `--json` prints it. */
+interface RefusedToken {
+  valid: false;
+  app: string;
+  fingerprint: string;
+  http_status: number;
+  error: string;
+  message: string;
+}
+
+type Answer = TokenTest | RefusedToken | { count: number; tokens: TokenVerdict[] };
 
 export const test = command({
   name: 'test',
@@ -23,15 +33,13 @@ export const test = command({
     if (options.all && args.app !== undefined) {
       throw usage("the argument '--all' cannot be used with '[APP]'");
     }
-    const warn = (whose: string, expiry: string | null) => {
-      const days =
-        expiry === null
-          ? WARNING_DAYS
-          : Math.floor((Date.parse(expiry) - io.now().getTime()) / DAY);
+    const warn = (whose: string, expiry: string | null | undefined) => {
+      if (!expiry) return;
+      const left = Date.parse(expiry) - io.now().getTime();
+      const days = Math.floor(left / DAY);
+      const end = left < 0 ? `ended at ${expiry}` : `ends in ${days} day(s)`;
       if (days < WARNING_DAYS)
-        note(
-          `warning: the token of ${whose} ends in ${Math.max(0, days)} day(s): make a new one and run runner edit --token`,
-        );
+        note(`warning: the token of ${whose} ${end}: make a new one and run runner edit --token`);
     };
     if (options.all) {
       const { testAll } = await import('../test-all.ts');
@@ -45,13 +53,30 @@ export const test = command({
       throw usage('the following required arguments were not provided: <<APP>|--all>');
     }
     const { testToken } = await import('../token-test.ts');
-    const value = await testToken(paths, io.env, args.app);
-    warn(value.app, value.expires_at);
-    return { value };
+    try {
+      const value = await testToken(paths, io.env, args.app);
+      warn(value.app, value.expires_at);
+      return { value };
+    } catch (error) {
+      if (!(error instanceof Failure) || error.code !== 'token_invalid') throw error;
+      const message = harmlessLine(error.message);
+      note(`${message} (${error.code})`);
+      return { value: { ...error.facts, error: error.code, message }, status: error.status };
+    }
   },
-  human: (answer: Answer, style) =>
-    'tokens' in answer ? verdictTable(answer.tokens, style) : validText(answer, style),
+  human(answer: Answer, style) {
+    if ('tokens' in answer) return verdictTable(answer.tokens, style);
+    return answer.valid ? validText(answer, style) : invalidText(answer, style);
+  },
 });
+
+function invalidText(found: RefusedToken, style: Style): string {
+  return `${style.red(`Token INVALID for ${found.app}:`)}\n${fields([
+    ['fingerprint:', found.fingerprint],
+    ['http_status:', String(found.http_status)],
+    ['error:', found.error],
+  ])}`;
+}
 
 function validText(found: TokenTest, style: Style): string {
   return `${style.green(`Token VALID for ${found.app}:`)}\n${fields([
