@@ -29,6 +29,8 @@ export interface Grouping {
   without: string[];
   /** Apps whose state or token cannot be opened. */
   failed: UnreadableApp[];
+  /** Why the master keys themselves cannot be read: no token opens then. */
+  keysRefused: Failure | undefined;
 }
 
 /**
@@ -41,9 +43,11 @@ export function groupTokens(paths: Paths, env: Env): Grouping {
   const without: string[] = [];
   const failed: Grouping['failed'] = [];
   let keyring: Keyring | undefined;
+  let keysRefused: Failure | undefined;
   const group = ({ app, state }: AppState) => {
     try {
       const sealed = state.repohost_token;
+      if (sealed && keysRefused) return;
       if (sealed) keyring ??= requireKeyring(paths, env);
       const token = sealed && keyring && openedNow(paths, env, app, sealed, keyring);
       if (!token) {
@@ -56,8 +60,9 @@ export function groupTokens(paths: Paths, env: Env): Grouping {
       else byDigest.set(digest, [app]);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
+      if (state.repohost_token && !keyring) keysRefused = error;
       // Removed since the folder was read.
-      if (error.code !== 'app_not_found') failed.push({ app, failure: error });
+      else if (error.code !== 'app_not_found') failed.push({ app, failure: error });
     }
   };
   const names = appNames(paths);
@@ -71,7 +76,7 @@ export function groupTokens(paths: Paths, env: Env): Grouping {
     apps: names,
   }));
   groups.sort((a, b) => b.apps_count - a.apps_count || (a.fingerprint < b.fingerprint ? -1 : 1));
-  return { groups, without, failed };
+  return { groups, without, failed, keysRefused };
 }
 
 /** Since the state was read a rekey may have dropped its key: then state and keys are read anew. */

@@ -33,7 +33,8 @@ export async function testAll(
 ): Promise<{ verdicts: TokenVerdict[]; failed: { app: string; failure: Failure }[] }> {
   // A wrong configuration is told once, not for every token.
   codeHostOf(readConfig(paths), env);
-  const { groups, failed } = groupTokens(paths, env);
+  const { groups, failed, keysRefused } = groupTokens(paths, env);
+  if (keysRefused) throw keysRefused;
   const verdicts: TokenVerdict[] = [];
   let next = 0;
   const work = async () => {

@@ -195,22 +195,36 @@ test('a token under a key that is not in the file is told apart from a damaged o
   assert.is(status, 1);
 });
 
-test('a lost or exposed master key is told, and apps without a token are told all the same', async () => {
-  const root = await rootWith({ shop: TOKEN, pub: null });
-  chmodSync(join(root, 'mkey'), 0o644);
-  const exposed = await list(root);
-  assert.equal([exposed.status, exposed.stdout], [1, `Tokens (0):\n${LINE}\n`]);
-  assert.is(
-    exposed.stderr,
-    `runner tokens list: without a token: pub\nrunner tokens list: shop: others may read the master key: run chmod 600 ${root}/mkey (mkey_exposed)\n`,
-  );
+test('a lost, exposed or damaged master key is told once, and apps without a token are told all the same', async () => {
+  const root = await rootWith({ shop: TOKEN, blog: TOKEN, pub: null });
+  const key = join(root, 'mkey');
+  const refused = async (code: string, message: string) => {
+    const human = await list(root);
+    assert.is(
+      human.stderr,
+      `runner tokens list: without a token: pub\nrunner tokens list: ${message} (${code})\n`,
+    );
+    assert.equal([human.status, human.stdout], [1, '']);
+    const json = await list(root, '--json');
+    assert.equal([json.status, JSON.parse(json.stdout)], [1, { error: code, message }]);
+  };
+  chmodSync(key, 0o644);
+  await refused('mkey_exposed', `others may read the master key: run chmod 600 ${key}`);
+  chmodSync(key, 0o600);
+  writeFileSync(key, '');
+  await refused('mkey_malformed', `${key} is empty`);
+  rmSync(key);
+  await refused('mkey_missing', `there is no master key in ${key}: restore it from your backup`);
+});
+
+test('a state file that cannot be read is named beside a lost master key', async () => {
+  const root = await rootWith({ shop: TOKEN });
   rmSync(join(root, 'mkey'));
-  const lost = await list(root);
-  assert.is(
-    lost.stderr,
-    `runner tokens list: without a token: pub\nrunner tokens list: shop: there is no master key in ${root}/mkey: restore it from your backup (mkey_missing)\n`,
-  );
-  assert.is(lost.status, 1);
+  writeFileSync(statePath(root, 'bad'), 'no JSON');
+  const { status, stderr } = await list(root);
+  assert.match(stderr, "runner tokens list: bad: the state file of 'bad' is not JSON");
+  assert.match(stderr, /there is no master key .*\(mkey_missing\)\n$/);
+  assert.is(status, 1);
 });
 
 test('what is no state file is passed over', async () => {
