@@ -98,6 +98,17 @@ export class Failure extends Error {
   }
 }
 
+/** Ctrl-C at a question: the exit status is the one that the signal would give. */
+export class Interrupted extends Failure {
+  constructor() {
+    super('interrupted', 'cancelled, nothing was changed');
+  }
+
+  override get status(): number {
+    return signalStatus('SIGINT');
+  }
+}
+
 /** Wrong usage, told in clap's words after `error: `. */
 export function usage(message: string): Failure {
   return new Failure('usage', message);

@@ -1,6 +1,6 @@
 /** Asking a person on a terminal, a secret without showing it. Drawn on stderr: stdout is for answers. */
 import { ReadStream } from 'node:tty';
-import { Failure } from './failure.ts';
+import { Failure, Interrupted } from './failure.ts';
 import type { Io } from './io.ts';
 
 const CTRL_C = '\x03';
@@ -13,7 +13,7 @@ export function canAsk(io: Io): boolean {
   return io.stdin.isTTY && io.stderr.isTTY;
 }
 
-/** Reads one hidden line. Ctrl-C and Ctrl-D are the Failure `interrupted`: nothing was changed. */
+/** Reads one hidden line. Ctrl-C (status 130) and Ctrl-D are the Failure `interrupted`: nothing was changed. */
 export function askSecret(io: Io, question: string): string {
   const terminal = new ReadStream(io.stdin.fd);
   terminal.setRawMode(true);
@@ -25,8 +25,8 @@ export function askSecret(io: Io, question: string): string {
       if (!bytes) throw new Failure('interrupted', 'the input ended before an answer');
       for (const key of Buffer.from(bytes).toString('utf8')) {
         if (key === '\r' || key === '\n') return answer;
-        if (key === CTRL_C || key === CTRL_D)
-          throw new Failure('interrupted', 'cancelled, nothing was changed');
+        if (key === CTRL_C) throw new Interrupted();
+        if (key === CTRL_D) throw new Failure('interrupted', 'cancelled, nothing was changed');
         if (key === CTRL_U) answer = '';
         else if (BACKSPACE.test(key)) answer = [...answer].slice(0, -1).join('');
         else if (key >= ' ') answer += key;

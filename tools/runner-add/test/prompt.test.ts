@@ -37,12 +37,15 @@ test('a token that is pasted or typed key by key, and corrected, is the same', a
   }
 });
 
-test('Ctrl-C and Ctrl-D cancel: status 1, a sentence, nothing written', async () => {
-  for (const key of ['\x03', '\x04']) {
+test('Ctrl-C and Ctrl-D cancel: status 130 and 1, a sentence, nothing written', async () => {
+  for (const [key, expected] of [
+    ['\x03', 130],
+    ['\x04', 1],
+  ] as const) {
     const root = newRoot();
     const { status, text } = await type(root, [TOKEN.slice(0, 9), key]);
     assert.is(text, `${QUESTION}\r\nrunner add: cancelled, nothing was changed (interrupted)\r\n`);
-    assert.is(status, 1);
+    assert.is(status, expected);
     assert.not.ok(existsSync(root));
   }
 });

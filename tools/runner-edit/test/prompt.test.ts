@@ -30,11 +30,11 @@ test('a slip can be corrected', async () => {
   assert.is(tokenOf(root, 'shop'), NEW);
 });
 
-for (const [key, name] of [
-  ['\x03', 'Ctrl-C'],
-  ['\x04', 'Ctrl-D'],
+for (const [key, name, expected] of [
+  ['\x03', 'Ctrl-C', 130],
+  ['\x04', 'Ctrl-D', 1],
 ] as const) {
-  test(`${name} changes nothing`, async () => {
+  test(`${name} changes nothing, status ${expected}`, async () => {
     const root = await newRoot();
     const before = contentOf(root);
     const { status, text } = await onTerminal(
@@ -43,7 +43,7 @@ for (const [key, name] of [
       `half-of-${key}`,
     );
     const sentence = 'runner edit: cancelled, nothing was changed (interrupted)';
-    assert.equal([status, text], [1, `${QUESTION}\r\n${sentence}\r\n`]);
+    assert.equal([status, text], [expected, `${QUESTION}\r\n${sentence}\r\n`]);
     assert.equal(contentOf(root), before);
   });
 }

@@ -1,23 +1,12 @@
 /** The keys of a terminal, one by one, also while something else is waited for. */
 import { StringDecoder } from 'node:string_decoder';
 import { ReadStream } from 'node:tty';
-import { Failure, signalStatus } from '@runner/common/failure';
+import { Failure, Interrupted } from '@runner/common/failure';
 
 const CTRL_C = '\x03';
 
 /** What arrow and function keys send; an answer has none of it. */
 const SEQUENCE = /\x1b(?:\[[0-9;?]*[ -/]*[@-~]|O.|[^[O])?/g;
-
-/** Ctrl-C: the exit status is the one that the signal would give. */
-export class Interrupted extends Failure {
-  constructor() {
-    super('interrupted', 'cancelled, nothing was changed');
-  }
-
-  override get status(): number {
-    return signalStatus('SIGINT');
-  }
-}
 
 /** A terminal in raw mode. */
 export interface Keyboard {
