@@ -33,6 +33,8 @@ export interface Ending {
 export interface Patience {
   /** Makes the exchange (or waits for it), or ends; also asked when nothing is left. */
   goOn(next: Next | undefined): boolean;
+  /** Milliseconds that the next exchange may take; undefined leaves it to the channel. */
+  within?(): number;
   /** Ignores pauses after trouble that passes, once for each message. */
   readonly eager?: boolean;
 }
@@ -84,7 +86,11 @@ export function courierFor(
     return work;
   };
 
-  const exchange = async (name: EntryName, ended: (ending: Ending) => void): Promise<void> => {
+  const exchange = async (
+    name: EntryName,
+    ended: (ending: Ending) => void,
+    within: number | undefined,
+  ): Promise<void> => {
     const found = keeping.read(name);
     if (found === undefined || found === 'damaged') {
       turns.forget(name);
@@ -115,7 +121,7 @@ export function courierFor(
     save(name, entry);
     turns.tried(name);
     destination.sending();
-    const outcome = await channel.deliver(message);
+    const outcome = await channel.deliver(message, within);
     destination.answered(outcome, (failures) => pauseAfter(failures, clock.random(2)));
     settle(current, entry, outcome, end);
   };
@@ -177,7 +183,7 @@ export function courierFor(
         const next = turns.choose(patience.eager === true);
         if (!patience.goOn(next) || !next) return;
         if (next.wait > 0) await clock.sleep(Math.min(Math.ceil(next.wait), SLICE));
-        else await exchange(next.name, ended);
+        else await exchange(next.name, ended, patience.within?.());
       }
     },
   };

@@ -6,6 +6,8 @@ import type { Notice } from '../notice.ts';
 
 /** One deadline for a whole exchange, in milliseconds: a deploy waits no longer for its chats. */
 export const EXCHANGE_TIMEOUT = 15_000;
+/** What an exchange is given even where less time is left to wait: a slow service does answer by then. */
+export const EXCHANGE_MIN = 5_000;
 /** Largest answer that is read, in bytes: both services answer with some kilobytes. */
 export const ANSWER_MAX = 65_536;
 
@@ -58,8 +60,11 @@ export interface Channel {
   readonly rates: readonly Rate[];
   /** The messages of a notice, in order. `warn` is told what is wrong with a user's template. */
   render(notice: Notice, warn: (text: string) => void): Message[];
-  /** Makes one exchange (two when the destination has moved). Never throws for what a service does. */
-  deliver(message: Message): Promise<Outcome>;
+  /**
+   * Makes one exchange (two when the destination has moved) within `timeout` milliseconds,
+   * EXCHANGE_TIMEOUT unless told. Never throws for what a service does.
+   */
+  deliver(message: Message, timeout?: number): Promise<Outcome>;
 }
 
 /** Parses an answer; undefined when it is not a JSON object, e.g. the page of a proxy. */

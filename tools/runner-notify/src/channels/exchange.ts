@@ -36,8 +36,10 @@ export function post(
   url: string,
   body: Readonly<Record<string, unknown>>,
   judge: (answer: HttpAnswer) => Outcome,
+  timeout?: number,
 ): Promise<Outcome> {
-  return exchange(line, url, { method: 'POST', body }, judge);
+  const within = timeout === undefined ? {} : { timeout };
+  return exchange(line, url, { method: 'POST', body, ...within }, judge);
 }
 
 /** Like `post`, for any request. */

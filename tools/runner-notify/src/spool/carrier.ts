@@ -7,6 +7,7 @@ import { Failure } from '@runner/common/failure';
 import type { Io } from '@runner/common/io';
 import type { Paths } from '@runner/common/paths';
 import type { ChannelName } from '@runner/common/settings';
+import { EXCHANGE_MIN, EXCHANGE_TIMEOUT } from '../channels/channel.ts';
 import type { Clock } from '../clock.ts';
 import type { Ending, Patience } from '../courier.ts';
 import type { Opened } from '../opening.ts';
@@ -126,14 +127,18 @@ export function carrierFor(options: CarrierOptions): Carrier {
 
   const patience = (): Patience => {
     const tried = new Set<EntryName>();
+    const lastDeadline = () => Math.max(...[...own.values()].map(({ deadline }) => deadline));
     return {
+      within() {
+        const left = Math.ceil((lastDeadline() - clock.elapsed()) / 1000) * 1000;
+        return Math.min(Math.max(left, EXCHANGE_MIN), EXCHANGE_TIMEOUT);
+      },
       goOn(next) {
         const now = clock.elapsed();
         const expired = [...own].filter(([, { deadline }]) => deadline <= now);
         if (next && next.wait > 0) for (const [name] of expired) leave(name, next);
         if (own.size === 0 || !next) return false;
-        const last = Math.max(...[...own.values()].map(({ deadline }) => deadline));
-        if (now + next.wait <= last) return true;
+        if (now + next.wait <= lastDeadline()) return true;
         // Without time to wait each is tried once, those before it too, when that takes no waiting.
         const untried = [...own.keys()].some((name) => !tried.has(name));
         const first = next.wait === 0 && untried && !tried.has(next.name);

@@ -25,9 +25,13 @@ export function discord(
     name: 'discord',
     rates: RATES,
     render: (notice, warn) => discordMessages(notice, template(notice.kind, 'discord'), warn),
-    deliver: (message) =>
-      post(method, executionAddress(settings.webhook.reveal()), message.payload, (answer) =>
-        judgeDiscord(method, answer),
+    deliver: (message, timeout) =>
+      post(
+        method,
+        executionAddress(settings.webhook.reveal()),
+        message.payload,
+        (answer) => judgeDiscord(method, answer),
+        timeout,
       ),
   };
 }

@@ -25,7 +25,11 @@ export function telegram(
   let { chatId } = settings;
   /** Where the chat has moved, until somebody was told. */
   let moved: string | undefined;
-  const sendMessage = (message: Message, judge: (answer: HttpAnswer) => Outcome) =>
+  const sendMessage = (
+    message: Message,
+    timeout: number | undefined,
+    judge: (answer: HttpAnswer) => Outcome,
+  ) =>
     post(
       { ...line, method: 'sendMessage' },
       `${apiUrl}/bot${botToken.reveal()}/sendMessage`,
@@ -35,15 +39,16 @@ export function telegram(
         ...message.payload,
       },
       judge,
+      timeout,
     );
   const judge = (answer: HttpAnswer) => judgeTelegram({ ...line, method: 'sendMessage' }, answer);
   return {
     name: 'telegram',
     rates: /^\d+$/.test(chatId) ? RATES : [...RATES, GROUP_RATE],
     render: (notice, warn) => telegramMessages(notice, template(notice.kind, 'telegram'), warn),
-    async deliver(message) {
+    async deliver(message, timeout) {
       let movedTo: string | undefined;
-      let outcome = await sendMessage(message, (answer) => {
+      let outcome = await sendMessage(message, timeout, (answer) => {
         movedTo = migratedTo(answer);
         return judge(answer);
       });
@@ -51,7 +56,7 @@ export function telegram(
         // The group was upgraded to a supergroup: from now on it is known by its new id.
         chatId = movedTo;
         moved = movedTo;
-        outcome = await sendMessage(message, judge);
+        outcome = await sendMessage(message, timeout, judge);
       }
       if (outcome.class !== 'delivered' || moved === undefined) return outcome;
       const told = { ...outcome, movedTo: moved };
