@@ -15,6 +15,7 @@ for (const [given, address] of [
     'https://discord.com/api/v10/webhooks/1/x?thread_id=5',
   ],
   [`http://127.0.0.1:8080${PATH}`, `http://127.0.0.1:8080${PATH}`],
+  ['http://127.0.0.1:8080/hook', 'http://127.0.0.1:8080/hook'],
 ] as const) {
   test(`${given.trim()} is taken as ${address}`, () => {
     const webhook = webhookOf(given, 'here');
@@ -36,6 +37,7 @@ test('another host is taken and named', () => {
 test('what is no webhook is not taken', () => {
   for (const text of [
     'https://discord.com/channels/1/2',
+    'https://relay.example.org/hook',
     'https://discord.com/api/webhooks/1',
     'https://discord.com/api/webhooks/x/y',
     'https://discord.com/api/webhooks/1/x/messages',

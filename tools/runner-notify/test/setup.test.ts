@@ -1,5 +1,7 @@
 /** `setup` where nobody can be asked. */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { distFolder, type Ended, type RunOptions, run } from '@runner/testing/run';
 import { findSecret } from '@runner/testing/secret-search';
@@ -317,6 +319,35 @@ test('a text that is no token or no webhook is refused without repeating it', as
   assert.match(webhook.stderr, /not a webhook address.*\(insecure_address\)/);
   assert.not.match(token.stderr + webhook.stderr, /hunter2/);
   assert.is(chats.bot.requests.length, 0);
+});
+
+test('services that take messages and tell little else are set up, the test message decides', async () => {
+  const notThere = { ok: false, error_code: 404, description: 'Not Found' };
+  for (const method of ['getChat', 'getChatMember'])
+    chats.bot.fail({ status: 404, body: notThere }, 9, method);
+  const bodies: string[] = [];
+  const hook = createServer((request, response) => {
+    if (request.method === 'POST') request.on('data', (bytes) => bodies.push(String(bytes)));
+    request.on('end', () => response.writeHead(request.method === 'POST' ? 204 : 405).end());
+    request.resume();
+  });
+  await new Promise<void>((resolve) => hook.listen(0, '127.0.0.1', resolve));
+  const address = `http://127.0.0.1:${(hook.address() as AddressInfo).port}/hook`;
+  writeFileSync(files.webhook, address);
+  const ended = await setup([
+    `--token-file=${files.token}`,
+    `--chat-id=${CHAT_ID}`,
+    `--webhook-file=${files.webhook}`,
+    '--json',
+  ]);
+  hook.close();
+  assert.equal([ended.status, ended.stderr], [0, '']);
+  assert.equal(
+    JSON.parse(ended.stdout).channels.map(({ tested }: { tested: boolean }) => tested),
+    [true, true],
+  );
+  assert.equal([chats.bot.messages.length, bodies.length], [1, 1]);
+  assert.ok(config().includes(`discord_webhook: ${address}\n`));
 });
 
 test('the root is made when it is not there, and config.yml is for its owner alone', async () => {

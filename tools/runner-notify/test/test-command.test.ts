@@ -68,6 +68,16 @@ test('--json is one object with a result per channel, and YAML says the same', a
   assert.match(yaml.stdout, /^channels:\n {2}- channel: telegram\n {4}result: delivered\n/);
 });
 
+test('a service that answers with less is told with what it says', async () => {
+  chats.bot.fail({ status: 200, body: { ok: true, result: { message_id: 5 } } }, 1, 'sendMessage');
+  chats.hook.fail({ status: 204, body: '' });
+  const ended = await testChannels();
+  assert.is(
+    ended.stdout,
+    "✔ telegram  delivered: message 5 in the chat\n✔ discord   delivered: message in the webhook's channel\n",
+  );
+});
+
 const refuse = (code: number, description: string) => ({
   status: code,
   body: { ok: false, error_code: code, description },

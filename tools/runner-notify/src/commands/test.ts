@@ -62,5 +62,6 @@ function wordsOf(trial: TrialResult): string {
   if (trial.result !== 'delivered') return `${trial.result}: ${problemText(trial)}`;
   const answer = fieldsOf(trial.answer);
   const place = WORDS[trial.channel].placeOf(answer);
-  return harmlessLine(`delivered: message ${wordOf(answer.message_id)} in ${place}`);
+  const message = `message ${wordOf(answer.message_id)}`.trim();
+  return harmlessLine(`delivered: ${message} in ${place}`);
 }

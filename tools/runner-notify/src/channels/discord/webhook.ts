@@ -10,27 +10,26 @@ const PATH = /^(.*\/webhooks\/(\d{1,20})\/[\w-]{1,200})(?:\/(?:slack|github))?\/
 export interface Webhook {
   /** Takes Discord's own format; without what asks for another one. Secret. */
   readonly address: string;
-  /** The number by which it is known; no secret. */
-  readonly id: string;
   /** Undefined when the host is Discord's, or this machine. */
   readonly foreignHost: string | undefined;
 }
 
 /**
- * Reads an address as it was copied; undefined when its path is no webhook's. Throws
- * `insecure_address`, naming `where`, for what is not https (http: this machine alone).
+ * Reads an address as it was copied; undefined when its path is no webhook's: on this machine anything
+ * may stand in for Discord. Throws `insecure_address`, naming `where`, for what is not https (http: this
+ * machine alone).
  */
 export function webhookOf(text: string, where: string): Webhook | undefined {
   const url = new URL(httpAddress(text.trim(), where));
-  const [, path, id] = PATH.exec(url.pathname) ?? [];
-  if (path === undefined || id === undefined) return undefined;
-  url.pathname = path;
+  const [, path] = PATH.exec(url.pathname) ?? [];
+  const local = url.protocol === 'http:';
+  if (path === undefined && !local) return undefined;
+  url.pathname = path ?? url.pathname;
   url.searchParams.delete('wait');
   url.hash = '';
   return {
     address: url.href,
-    id,
     // Only this machine is reached by http: httpAddress has seen to it.
-    foreignHost: url.protocol === 'http:' || DISCORD_HOST.test(url.hostname) ? undefined : url.host,
+    foreignHost: local || DISCORD_HOST.test(url.hostname) ? undefined : url.host,
   };
 }

@@ -12,5 +12,6 @@ export const discordWords: Words = {
     const { id, name, channel_id: channel } = fieldsOf(fieldsOf(answer).webhook);
     return id ? [['webhook', `${wordOf(name)}, channel ${wordOf(channel)}`]] : [];
   },
-  placeOf: ({ channel_id: channel }) => `channel ${wordOf(channel)}`,
+  placeOf: ({ channel_id: channel }) =>
+    channel ? `channel ${wordOf(channel)}` : "the webhook's channel",
 };

@@ -29,6 +29,7 @@ export interface Me {
 /** A chat, as getChat tells it. */
 export interface ChatFacts {
   readonly id: string;
+  /** Empty when the server does not tell it. */
   readonly type: string;
   /** Of a person: the name. */
   readonly title: string;
@@ -39,6 +40,7 @@ export interface ChatFacts {
 
 /** The standing of the bot in a chat, as getChatMember tells it. */
 export interface Member {
+  /** Empty when the server does not tell it. */
   readonly status: string;
   /** Undefined where the service does not tell it for this status. */
   readonly mayPost: boolean | undefined;
@@ -90,15 +92,32 @@ export function openBot(apiUrl: string, token: Secret, wire: Wire): Bot {
         (result) => (Array.isArray(result) ? result.map(fieldsOf) : []),
         { signal, timeout: POLL * 1000 + EXCHANGE_TIMEOUT, limit: ANSWER_MAX * 64 },
       ),
-    chat: (id) => call('getChat', { chat_id: id }, (result) => chatFactsOf(fieldsOf(result), id)),
+    chat: (id) =>
+      orUnknown(
+        call('getChat', { chat_id: id }, (result) => chatFactsOf(fieldsOf(result), id)),
+        chatFactsOf({}, id),
+      ),
     member: (chatId, userId) =>
-      call('getChatMember', { chat_id: chatId, user_id: userId }, (result) => {
-        const { status, can_post_messages, can_send_messages } = fieldsOf(result);
-        const told = [can_post_messages, can_send_messages].find((each) => each !== undefined);
-        return { status: wordOf(status), mayPost: told === undefined ? undefined : told === true };
-      }),
+      orUnknown(
+        call('getChatMember', { chat_id: chatId, user_id: userId }, (result) => {
+          const { status, can_post_messages, can_send_messages } = fieldsOf(result);
+          const told = [can_post_messages, can_send_messages].find((each) => each !== undefined);
+          return {
+            status: wordOf(status),
+            mayPost: told === undefined ? undefined : told === true,
+          };
+        }),
+        { status: '', mayPost: undefined },
+      ),
     send: (body) => call('sendMessage', body, fieldsOf),
   };
+}
+
+/** 404 is what a server says to a method that it does not have: what it would tell stays unknown. */
+async function orUnknown<T>(asked: Promise<Reply<T>>, unknown: T): Promise<Reply<T>> {
+  const reply = await asked;
+  if (!('problem' in reply) || reply.problem.http_status !== 404) return reply;
+  return { value: unknown, httpStatus: 404 };
 }
 
 /** Reads a Chat object; `otherwise` is its id when it has none. */

@@ -22,6 +22,7 @@ const CHANNEL_ADVICE =
 
 /** Judges by what getMe, getChat and getChatMember say. */
 export function rightsOf(me: Me, chat: ChatFacts, { status, mayPost }: Member): Rights {
+  if (status === '') return { status, canPost: true, advice: [] };
   const ruler = RULERS.includes(status);
   if (chat.type === 'channel') {
     const canPost = ruler && mayPost !== false;

@@ -29,6 +29,10 @@ export const telegramWords: Words = {
   },
   placeOf(answer) {
     const { title, type, id } = fieldsOf(answer.chat);
-    return `${wordOf(title)} (${wordOf(type)} ${wordOf(id)})`;
+    return type
+      ? `${wordOf(title)} (${wordOf(type)} ${wordOf(id)})`
+      : id
+        ? `chat ${wordOf(id)}`
+        : 'the chat';
   },
 };

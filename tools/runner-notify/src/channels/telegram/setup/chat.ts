@@ -26,7 +26,8 @@ export async function chooseChat(situation: Situation, known: KnownBot): Promise
         ? await detectChat(dialogue, known.bot, known.me, io.elapsed)
         : undefined;
     const id = seen?.id ?? inputs.chatId;
-    const chat = await chatFacts(situation, known, id);
+    const told = await chatFacts(situation, known, id);
+    const chat = told.type === '' && seen ? { ...seen, id: told.id } : told;
     if ((await checkRights(situation, known, chat)) === 'other') continue;
     const topics = seen?.topics ?? [];
     const threadId =

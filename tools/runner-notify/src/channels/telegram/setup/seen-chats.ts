@@ -49,5 +49,5 @@ function topicsOf(known: readonly Topic[], message: Fields): readonly Topic[] {
 
 /** `Deploys (supergroup -100123)`. */
 export function chatTitle({ title, type, id }: ChatFacts): string {
-  return `${title || 'without a title'} (${type} ${id})`;
+  return type === '' ? id : `${title || 'without a title'} (${type} ${id})`;
 }
