@@ -147,7 +147,7 @@ export function courierFor(
       const complaint = outcome.class === 'rejected' ? outcome.complaint : undefined;
       const other = complaint && current.messages[entry.sent]?.instead(complaint);
       if (!other) {
-        end('dead', { ...answered, problem });
+        end('dead', { ...answered, attempts: entry.attempts + 1, problem });
         return;
       }
       current.messages[entry.sent] = other;

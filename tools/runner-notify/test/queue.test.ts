@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { run } from '@runner/testing/run';
+import { run, start } from '@runner/testing/run';
 import { tree } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -90,6 +90,31 @@ test('JSON has every field of a message, and show adds the event', async () => {
   assert.match(human.stdout, new RegExp(`^${waiting}\\n  channel +discord\\n  state +waiting\\n`));
   assert.match(human.stdout, /event\.deploy_id +a1b2c3d4\n/);
   assert.match((await queue('list', '-o', 'yaml')).stdout, `- id: ${waiting}\n`);
+});
+
+test('the tries of a message that was refused are counted', async () => {
+  await waitingAndDead();
+  assert.equal(
+    (await messages('list', '--dead')).map(({ attempts }) => attempts),
+    [1],
+  );
+});
+
+test('a send that waits for a message that is dropped does not call it delivered', async () => {
+  chats.hook.fail('html', 99);
+  const running = start('runner-notify', ['send', '--wait', '60'], { root: chats.root });
+  running.stdin.end(`${JSON.stringify(event('DeployStarted'))}\n`);
+  while (!((await messages('list'))[0]?.attempts as number))
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  await queue('drop', '--all');
+  const { status, stdout, stderr } = await running.done;
+  assert.match(
+    stdout,
+    /^rejected {3}discord {3}DeployStarted .*, it was dropped from the queue\n$/,
+  );
+  assert.match(stderr, 'DeployStarted of shop was not delivered: it was dropped from the queue');
+  assert.is(status, 0);
+  assert.is(chats.hook.messages.length, 0);
 });
 
 test('retry brings back what was given up, and flush delivers it', async () => {

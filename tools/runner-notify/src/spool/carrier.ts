@@ -7,7 +7,7 @@ import { Failure } from '@runner/common/failure';
 import type { Io } from '@runner/common/io';
 import type { Paths } from '@runner/common/paths';
 import type { ChannelName } from '@runner/common/settings';
-import { EXCHANGE_MIN, EXCHANGE_TIMEOUT } from '../channels/channel.ts';
+import { EXCHANGE_MIN, EXCHANGE_TIMEOUT, type Problem } from '../channels/channel.ts';
 import type { Clock } from '../clock.ts';
 import type { Ending, Patience } from '../courier.ts';
 import type { Opened } from '../opening.ts';
@@ -22,6 +22,16 @@ const LOOK = 150;
 const LOOKS_PER_TRY = 4;
 /** So many entries, the oldest, are read at each look: the others wait behind them. */
 const LOOKED_AT = 8;
+
+/** Somebody took the entry out by `queue drop`. */
+const DROPPED: Problem = {
+  method: 'spool',
+  http_status: null,
+  code: 'dropped',
+  description: 'it was dropped from the queue',
+  retryable: false,
+  hint: undefined,
+};
 
 /** Takes entries for one channel. */
 export interface Carrier {
@@ -105,8 +115,8 @@ export function carrierFor(options: CarrierOptions): Carrier {
     settle(name, { result: lost ? 'failed' : 'queued', entry, problem, untried, asked });
   };
 
-  /** Settles what another process has taken out of the queue. */
-  const look = () => {
+  /** Settles what another process has taken out of the queue: under our lock that is no delivery. */
+  const look = (locked = false) => {
     let fresh = LOOKED_AT;
     for (const [name, each] of own) {
       const { entry } = each;
@@ -120,6 +130,7 @@ export function carrierFor(options: CarrierOptions): Carrier {
       }
       const dead = spool.read(name, 'dead');
       if (dead && dead !== 'damaged') settle(name, { result: 'rejected', entry: dead });
+      else if (locked) settle(name, { result: 'rejected', entry, id: undefined, problem: DROPPED });
       else
         settle(name, { result: 'delivered', entry: { ...entry, sent: Math.max(1, entry.sent) } });
     }
@@ -164,7 +175,7 @@ export function carrierFor(options: CarrierOptions): Carrier {
     spool.tidy(channel, io.now());
     // Opened under the lock: what others have learnt of the destination stands on disk.
     await opened.courier(channel, spool, unsaved).bring(patience(), ended);
-    look();
+    look(true);
   };
 
   const work = async (): Promise<void> => {
