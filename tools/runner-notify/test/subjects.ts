@@ -65,7 +65,7 @@ export const CHANNELS: Readonly<Record<ChannelName, Subject>> = {
       'an invalid token': [hookRefusals.invalidToken, 'gone'],
       '429 for a second': [hookRefusals.rateLimited(1), 'wait'],
       "the proxy's 429": [hookRefusals.cloudflareRateLimited, 'wait'],
-      "the proxy's 403": [hookRefusals.cloudflareForbidden, 'rejected'],
+      "the proxy's 403": [hookRefusals.cloudflareForbidden, 'retry'],
       'an internal error': [hookRefusals.internal, 'retry'],
     },
     config: ({ bot, hook }, origin) =>

@@ -10,6 +10,8 @@ const DESCRIPTION_MAX = 300;
 
 const NETWORK_HINT = "check the server's network, and the proxy if there is one";
 
+const ADDRESS_HINT = `${NETWORK_HINT}, and the address`;
+
 /** What an exchange needs beside the message. */
 export interface Line {
   /** Name of what is called, for problems: the address would hold a secret. */
@@ -107,10 +109,10 @@ export function foreignAnswer(line: Line, answer: HttpAnswer, delay: number): Ou
   if (status >= 500 || status === 408 || status < 300) {
     return { class: 'retry', problem: problem(true, NETWORK_HINT) };
   }
-  const hint =
-    status < 400
-      ? 'redirects are not followed: check the address'
-      : `${NETWORK_HINT}, and the address`;
+  // A ban of the server's address for a while, or a proxy that wants other credentials.
+  if (status === 403 || status === 407)
+    return { class: 'retry', problem: problem(true, ADDRESS_HINT) };
+  const hint = status < 400 ? 'redirects are not followed: check the address' : ADDRESS_HINT;
   const gone = status === 401 || status === 404;
   return { class: gone ? 'gone' : 'rejected', problem: problem(false, hint) };
 }
