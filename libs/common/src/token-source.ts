@@ -32,7 +32,11 @@ export function tokenFrom(io: Io, paths: Paths, source: string): Secret {
 export function sealingKeys(io: Io, paths: Paths): Keyring {
   const keyring = readKeyring(paths, io.env);
   if (keyring) return keyring;
+  return mayHoldTokens(paths) ? requireKeyring(paths, io.env) : createKeyring(paths, io.env);
+}
+
+/** Whether a token is stored, or an app cannot be read, which may hold one. */
+export function mayHoldTokens(paths: Paths): boolean {
   const { apps, unreadable } = listApps(paths);
-  const sealed = unreadable.length > 0 || apps.some((app) => app.state.repohost_token);
-  return sealed ? requireKeyring(paths, io.env) : createKeyring(paths, io.env);
+  return unreadable.length > 0 || apps.some((app) => app.state.repohost_token);
 }

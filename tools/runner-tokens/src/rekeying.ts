@@ -6,10 +6,12 @@ import { Failure } from '@runner/common/failure';
 import {
   addMasterKey,
   dropOldKeys,
+  readKeyring,
   requireChangeableKeys,
   requireKeyring,
 } from '@runner/common/keyring';
 import { changeRegistry } from '@runner/common/registry';
+import { mayHoldTokens } from '@runner/common/token-source';
 import { hasTwoLayers, keyIdOf, open, seal } from '@runner/common/vault';
 
 /** What `rekey` prints. */
@@ -37,6 +39,12 @@ const AT_ONCE = 20;
 export function rekeyAll(context: RekeyContext, dryRun: boolean): Rekeyed {
   const { io, paths, note } = context;
   const underLock = <T>(body: () => T): T => changeRegistry(paths, io, 'rekey', body);
+  if (!readKeyring(paths, io.env) && !mayHoldTokens(paths)) {
+    throw new Failure(
+      'mkey_missing',
+      'there is no master key yet: the first token that is stored makes it',
+    );
+  }
   const { length } = requireKeyring(paths, io.env);
   requireChangeableKeys(paths, io.env);
   if (dryRun) return tryAll(context, length > 1);

@@ -234,6 +234,12 @@ test('without a master key, or with one that is exposed or none, nothing is done
     missing,
     `there is no master key in ${missing}/mkey: restore it from your backup (mkey_missing)`,
   );
+  const empty = rootWith({});
+  rmSync(join(empty, 'mkey'), { force: true });
+  await refused(
+    empty,
+    'there is no master key yet: the first token that is stored makes it (mkey_missing)',
+  );
   const exposed = rootWith(THREE);
   chmodSync(join(exposed, 'mkey'), 0o640);
   await refused(
