@@ -58,7 +58,7 @@ function inOrder(seen: readonly string[]): boolean {
 test('24 processes with 3 messages each: all are delivered once, in order, without one refusal', async () => {
   const { hook, common } = await stage(SPEED);
   const players = Array.from({ length: PROCESSES }, (_, deploy) =>
-    startPlay({ ...common, role: 'send', records: recordsOf(deploy), wait: 600_000 }),
+    startPlay({ ...common, role: 'send', records: recordsOf(deploy), wait: 6_000_000 }),
   );
   const said = (await Promise.all(players.map((each) => each.said))).flat();
   const results = said.filter((each) => each.result);
