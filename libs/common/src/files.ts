@@ -109,10 +109,28 @@ export function removeIfThere(path: string): void {
 /** Makes a folder and those above it (`mode`, default 0750); existing ones are left as they are. */
 export function makeFolder(path: string, mode = 0o750): void {
   try {
-    mkdirSync(path, { recursive: true, mode });
+    makeWhole(path, mode);
     if (!statSync(path).isDirectory()) throw new Failure('not_writable', `${path} is not a folder`);
   } catch (error) {
     throw systemFailure(error, `make the folder ${path}`);
+  }
+}
+
+/** Not `recursive` of mkdirSync: where no folder can be made in one that is there (/proc), it never ends. */
+function makeWhole(path: string, mode: number): void {
+  const makeThis = () => {
+    try {
+      mkdirSync(path, { mode });
+    } catch (error) {
+      if (!statSync(path, { throwIfNoEntry: false })) throw error;
+    }
+  };
+  try {
+    makeThis();
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT' || dirname(path) === path) throw error;
+    makeWhole(dirname(path), mode);
+    makeThis();
   }
 }
 

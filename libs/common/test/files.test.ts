@@ -54,6 +54,10 @@ test('folders are made with those above them, and existing ones are left as they
   plant(join(folder, 'file'), '');
   assert.is(refusal(() => makeFolder(join(folder, 'file'))).code, 'not_writable');
   assert.is(refusal(() => makeFolder(join(folder, 'file', 'x'))).code, 'not_writable');
+  // mkdir answers ENOENT there, although the folder above exists.
+  assert.is(refusal(() => makeFolder('/proc/runner/a')).code, 'not_writable');
+  symlinkSync('nowhere', join(folder, 'dangling'));
+  assert.is(refusal(() => makeFolder(join(folder, 'dangling', 'a'))).code, 'not_writable');
 });
 
 test('names come sorted, none from a folder that is not there', () => {
