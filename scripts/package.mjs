@@ -41,6 +41,8 @@ const release = {
   bom: bomOf(version, packages),
   licences: thirdPartyText(packages),
 };
+// Folders of the release are open to read, whatever the builder's own files are.
+process.umask(0o022);
 const work = mkdtempSync(join(tmpdir(), 'runner-release-'));
 try {
   rmSync(release.to, { recursive: true, force: true });

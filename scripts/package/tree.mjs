@@ -7,6 +7,9 @@ import { copy, writeText } from './archive.mjs';
 /** What of dist runs; the rest of it is for a checkout. */
 export const RUNS = ['bin', 'lib', 'vendor', 'package.json'];
 
+/** What a file of the release may be: of the modes that the builder's umask left, only this counts. */
+const modeOf = (path) => ((statSync(path).mode & 0o100) === 0 ? 0o644 : 0o755);
+
 /** Copies parts of dist, folders or files, to a folder, with their modes. */
 export function copyDist(dist, parts, folder) {
   for (const part of parts) {
@@ -16,7 +19,7 @@ export function copyDist(dist, parts, folder) {
       ? filesBelow(path).map((f) => `${part}/${f}`)
       : [part];
     for (const file of files) {
-      copy(join(dist, file), join(folder, file), statSync(join(dist, file)).mode & 0o755);
+      copy(join(dist, file), join(folder, file), modeOf(join(dist, file)));
     }
   }
 }
@@ -36,7 +39,7 @@ export function releaseTree(release, folder) {
   for (const file of filesBelow(join(checkout, 'packaging'))) {
     if (file.startsWith('debian/')) continue;
     const from = join(checkout, 'packaging', file);
-    copy(from, join(folder, 'packaging', file), statSync(from).mode & 0o755);
+    copy(from, join(folder, 'packaging', file), modeOf(from));
   }
   for (const file of filesBelow(join(checkout, 'docs'))) {
     copy(join(checkout, 'docs', file), join(folder, 'docs', file));

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { distFolder } from '@runner/testing/run';
 import { pathsBelow, temporaryFolder, tree } from '@runner/testing/temp';
@@ -35,7 +35,13 @@ const output = (program: string, args: readonly string[], env: Record<string, st
 
 whenPossible('a second release of the same commit has the same bytes, wherever it is made', () => {
   const again = join(temporaryFolder('again'), 'deeper', 'release');
-  packageTo(again, { TZ: 'Asia/Tokyo', LC_ALL: 'C.UTF-8' });
+  // A server that is closed to others is often where releases are made.
+  const umask = process.umask(0o077);
+  try {
+    packageTo(again, { TZ: 'Asia/Tokyo', LC_ALL: 'C.UTF-8' });
+  } finally {
+    process.umask(umask);
+  }
   const sums = (folder: string) => readFileSync(join(folder, 'SHA256SUMS'), 'utf8');
   assert.is(sums(again), sums(release));
   assert.equal(readdirSync(release).sort(), [
@@ -97,9 +103,12 @@ whenPossible('the tarball installs into an empty folder, and what is installed r
   execFileSync('tar', ['-xzf', join(release, `runner-${version}.tar.gz`), '-C', unpacked]);
   const folder = join(unpacked, `runner-${version}`);
   const place = temporaryFolder('place');
-  execFileSync(join(folder, 'install'), ['--prefix', '/opt/x'], {
-    env: { ...process.env, DESTDIR: place },
-  });
+  // By a root whose own files are closed to others: the timers' user has to read these.
+  const install = () =>
+    execFileSync('sh', ['-c', 'umask 077; exec "$0" --prefix /opt/x', join(folder, 'install')], {
+      env: { ...process.env, DESTDIR: place },
+    });
+  install();
   const bin = join(place, 'opt/x/bin');
   assert.equal(readdirSync(bin).sort(), tools);
   // The name that is baked in is that of the place where it is going to be.
@@ -107,11 +116,31 @@ whenPossible('the tarball installs into an empty folder, and what is installed r
   const env = { RUNNER_ROOT: temporaryFolder('root') };
   assert.is(output(join(lib, 'runner'), ['--version'], env), `runner ${version}\n`);
   assert.is(output(join(lib, 'runner'), ['list', '--json'], env).trim().slice(0, 1), '{');
-  const first = pathsBelow(place);
-  execFileSync(join(folder, 'install'), ['--prefix', '/opt/x'], {
-    env: { ...process.env, DESTDIR: place },
-  });
-  assert.equal(pathsBelow(place), first);
+  const first = tree(place, { modes: true });
+  for (const [path, text] of Object.entries(first))
+    assert.match(text, path.endsWith('/') ? /^0755 / : /^(0644 |0755 |-> )/, path);
+  install();
+  assert.equal(tree(place, { modes: true }), first);
+  // What the administrator made of the rotation outlives an upgrade.
+  const own = { ...first, 'etc/logrotate.d/runner': '0644 # weekly\n' };
+  writeFileSync(join(place, 'etc/logrotate.d/runner'), '# weekly\n');
+  install();
+  assert.equal(tree(place, { modes: true }), own);
+});
+
+test('a prefix that could not stand in a unit is refused, and nothing is installed', () => {
+  const place = temporaryFolder('place');
+  for (const prefix of ['relative', '/opt/a b', '/opt/a&b', '/opt/a|b', '/opt/%h']) {
+    const done = spawnSync(join(checkout, 'scripts/install'), ['--prefix', prefix], {
+      env: { ...process.env, DESTDIR: place },
+      encoding: 'utf8',
+    });
+    assert.is(done.status, 1, prefix);
+    assert.match(done.stderr, /^install: --prefix [^\n]*\n$/);
+  }
+  assert.equal(pathsBelow(place), []);
+});
+  assert.equal([help.status, help.stdout], [0, 'usage: install [--prefix DIR] [--uninstall]\n']);
 });
 
 whenPossible('the npm package brings every executable and depends on nothing', () => {
