@@ -78,10 +78,16 @@ export async function uninstall(
   await shows('v7');
   await type('systemctl list-timers --no-pager --legend=no "runner-*"; test ! -e /usr/bin/runner');
   const data = () => container.ok('cd /opt/runner && find . -type f | sort | xargs sha256sum');
+  step('installed again, it goes on as it was switched: the timer that was on, the other off');
+  await type(`dpkg -i /srv/release/runner_${version}_all.deb`);
+  await type('systemctl is-active runner-fetch.timer');
+  await type('systemctl is-enabled runner-notify.timer', { status: 1 });
+  await type('systemctl stop runner-fetch.timer runner-fetch.service; dpkg --remove runner');
   const kept = await data();
   await type('dpkg --purge runner');
   assert.is(await data(), kept);
-  step('installed again, it goes on where it was');
+  assert.is(await type('find /etc/systemd/system -name "runner-*.timer"'), '');
+  step('installed after that, it knows what was deployed');
   await type(`dpkg -i /srv/release/runner_${version}_all.deb`);
   assert.match(await type('runner list'), /shop/);
   await type('dpkg --purge runner');
