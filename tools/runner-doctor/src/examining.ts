@@ -54,7 +54,8 @@ export async function examine(
   const patient: Patient = { io, paths, offline };
   const skipped = offline ? ONLINE : [];
   const names = CHECKS.filter((name) => !skipped.includes(name));
-  const findings = (await Promise.all(names.map((name) => look(name, patient)))).flat();
+  const found = (await Promise.all(names.map((name) => look(name, patient)))).flat();
+  const findings = found.map((each) => byItsCause(each, found));
   const countOf = (level: string) => findings.filter((each) => each.level === level).length;
   const problems = countOf('problem');
   return {
@@ -78,6 +79,19 @@ async function look(check: CheckName, patient: Patient): Promise<readonly Findin
     const again = patient.io.uid === 0 ? 'runner doctor' : 'sudo runner doctor';
     return [{ check, ...rooted(problem(failure.message, again), patient) }];
   }
+}
+
+/**
+ * What may not be read is mended by what the check of the folders says about it, not by whatever
+ * stumbled over it.
+ */
+function byItsCause(finding: Finding, all: readonly Finding[]): Finding {
+  if (finding.check === 'folders' || !finding.message.endsWith(': permission denied'))
+    return finding;
+  const causes = all.filter(({ check, level }) => check === 'folders' && level === 'problem');
+  const pathOf = ({ message }: Finding) => message.slice(0, message.indexOf(' '));
+  const cause = causes.find((each) => finding.message.includes(pathOf(each))) ?? causes[0];
+  return cause === undefined ? finding : { ...finding, mend: cause.mend };
 }
 
 /** A command of ours has to mend the root that was looked at, also where it is not the usual one. */

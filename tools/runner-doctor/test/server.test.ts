@@ -32,11 +32,6 @@ test('a timer that is not installed, not active, not enabled or has failed is to
   for (const [units, troubles, mend] of [
     [[good, good], [], undefined],
     [
-      [['not-found', 'inactive', ''], good],
-      [`warning timers: runner-fetch.timer is not installed: ${fetch}`],
-      'systemctl enable --now runner-fetch.timer',
-    ],
-    [
       [good, ['loaded', 'inactive', 'enabled']],
       [`warning timers: runner-notify.timer is inactive: ${flush}`],
       'systemctl enable --now runner-notify.timer',

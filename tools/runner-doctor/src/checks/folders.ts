@@ -6,7 +6,8 @@
 import { lstatSync, realpathSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { appNames } from '@runner/common/apps';
-import { systemFailure } from '@runner/common/failure';
+import { Failure, systemCode, systemFailure } from '@runner/common/failure';
+import { namesIn } from '@runner/common/files';
 import { trippedGuards, word } from '@runner/common/guards';
 import { mkeyFile } from '@runner/common/key-file';
 import type { Paths } from '@runner/common/paths';
@@ -15,12 +16,23 @@ import { type Found, orWell, type Patient, problem, warning } from '../finding.t
 /** What others may do that is no matter of writing. */
 const OTHERS_READ = 0o055;
 
-/** What is there; undefined for what is not. */
+/** What is there; undefined for what is not, or lies in a folder that may not be entered: that is told. */
 function look(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {
+    if (systemCode(error) === 'EACCES') return undefined;
     throw systemFailure(error, `look at ${path}`, 'file_unreadable');
+  }
+}
+
+/** What the names of a folder are; none where it may not be read. */
+function unlessClosed(names: () => readonly string[]): readonly string[] {
+  try {
+    return names();
+  } catch (error) {
+    if (error instanceof Failure) return [];
+    throw error;
   }
 }
 
@@ -42,7 +54,8 @@ export function folders({ io, paths }: Patient): readonly Found[] {
         `sudo -u '#${root.uid}' runner doctor`,
       ),
     ];
-  const states = appNames(paths).map((app) => paths.state(app));
+  const apps = unlessClosed(() => appNames(paths));
+  const states = apps.map((app) => paths.state(app));
   const spools = [paths.notifySpool, paths.auditSpool];
   const apart = [paths.locksDir, join(paths.root, 'apps'), dirname(paths.notifySpool), ...spools];
   const inside = [
@@ -59,12 +72,16 @@ export function folders({ io, paths }: Patient): readonly Found[] {
     ({ guard, path }) => guard !== 'readable' || path !== mkey,
   );
   const told = new Set(tripped.map(({ path }) => path));
+  const foreign = [paths.config, mkey, ...inside, ...apps.flatMap((app) => foldersOf(paths, app))]
+    .filter((path) => !told.has(path))
+    .flatMap((path) => misowned(path, root.uid, paths))
+    // The command for a folder mends what is in it.
+    .filter(({ path }, _, all) => !all.some((other) => path.startsWith(`${other.path}/`)));
   return orWell(
     [
       ...tripped.map(({ why, mend }) => problem(why, mend)),
-      ...[paths.config, mkey, ...inside]
-        .filter((path) => !told.has(path))
-        .flatMap((path) => misowned(path, root.uid, paths)),
+      ...foreign.map(({ found }) => found),
+      ...closed([...new Set([paths.root, paths.stateDir, paths.logsDir, ...apart])], io, root.uid),
       ...[paths.stateDir, ...spools].flatMap((path) => open(path, '700')),
       ...states.flatMap((path) => open(path, '600')),
     ],
@@ -72,16 +89,32 @@ export function folders({ io, paths }: Patient): readonly Found[] {
   );
 }
 
+/** The folders of an app that a deploy writes to. What apps share may belong to whom they run as. */
+function foldersOf(paths: Paths, app: string): string[] {
+  const { dir, repo, releases, instances } = paths.app(app);
+  const built = unlessClosed(() => namesIn(releases)).map((name) => join(releases, name));
+  const each = unlessClosed(() => namesIn(instances)).map((name) => join(instances, name));
+  return [dir, repo, releases, ...built, instances, ...each];
+}
+
 /** A file of root is trusted, but the account that the root belongs to cannot read it. */
-function misowned(path: string, account: number, paths: Paths): Found[] {
-  const owner = look(path)?.uid;
-  if (owner === undefined || owner === account || !path.startsWith(`${paths.root}/`)) return [];
-  return [
-    problem(
-      `${path} belongs to user ${owner}, the root to user ${account}`,
-      `chown --reference=${word(paths.root)} ${word(path)}`,
-    ),
-  ];
+function misowned(path: string, account: number, paths: Paths): { path: string; found: Found }[] {
+  const stat = look(path);
+  if (stat === undefined || stat.uid === account || !path.startsWith(`${paths.root}/`)) return [];
+  const whole = stat.isDirectory() ? `-R --from=${stat.uid} ` : '';
+  const mend = `chown ${whole}--reference=${word(paths.root)} ${word(path)}`;
+  const what = `${path} belongs to user ${stat.uid}, the root to user ${account}`;
+  return [{ path, found: problem(what, mend) }];
+}
+
+/** Folders that their own account may not enter or write to; root may always. */
+function closed(folders: readonly string[], io: Patient['io'], account: number): Found[] {
+  if (io.uid !== account || account === 0) return [];
+  return folders.flatMap((path) => {
+    const stat = look(path);
+    if (stat?.uid !== account || !stat.isDirectory() || (stat.mode & 0o700) === 0o700) return [];
+    return [problem(`${path} is closed to its own user`, `chmod u+rwx ${word(path)}`)];
+  });
 }
 
 /** What others need not read, although no secret lies open in it. */

@@ -1,11 +1,12 @@
 /** Whether the master keys are there, and open every sealed token. */
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import type { AppState } from '@runner/common/app-state';
 import { visitApps } from '@runner/common/apps';
 import { Failure } from '@runner/common/failure';
 import { word } from '@runner/common/guards';
 import { mkeyFile } from '@runner/common/key-file';
 import { type Keyring, readKeyring } from '@runner/common/keyring';
+import type { Paths } from '@runner/common/paths';
 import { keyIdOf, open } from '@runner/common/vault';
 import { type Found, orWell, type Patient, problem, warning } from '../finding.ts';
 
@@ -22,19 +23,17 @@ export function keys({ io, paths }: Patient): readonly Found[] {
     },
     ({ app, failure }) =>
       unreadable.push(
-        problem(
-          failure.message,
-          `install -m 600 <BACKUP>/state/${app}.json ${word(paths.state(app))}`,
-        ),
+        problem(failure.message, restoring(paths, `state/${app}.json`, paths.state(app))),
       ),
   );
-  const path = word(mkeyFile(paths, io.env));
+  const file = mkeyFile(paths, io.env);
+  const restore = () => restoring(paths, 'mkey', file);
   let keyring: Keyring | undefined;
   try {
     keyring = readKeyring(paths, io.env);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    const mend = error.code === 'mkey_exposed' ? `chmod 600 ${path}` : `ls -l ${path}`;
+    const mend = error.code === 'mkey_exposed' ? `chmod 600 ${word(file)}` : restore();
     return [...unreadable, problem(error.message, mend)];
   }
   if (keyring === undefined) {
@@ -47,7 +46,7 @@ export function keys({ io, paths }: Patient): readonly Found[] {
         `${stored}; the master key is a credential that systemd gives to its services alone`,
       );
     const message = `${stored}, but the master key is missing: restore it from a backup`;
-    return [...unreadable, problem(message, `install -m 600 <BACKUP>/mkey ${path}`)];
+    return [...unreadable, problem(message, restore())];
   }
   const ring = keyring;
   const closed = sealed.flatMap((app) => closedToken(app, ring));
@@ -65,6 +64,12 @@ export function keys({ io, paths }: Patient): readonly Found[] {
   const well =
     sealed.length === 0 ? `the master key ${kid} is there` : `the key ${kid} opens every token`;
   return orWell([...unreadable, ...closed, ...rest], well);
+}
+
+/** Root may type it: the file is that of the root's account all the same. */
+function restoring({ root }: Paths, name: string, to: string): string {
+  const { uid, gid } = statSync(root);
+  return `install -o ${uid} -g ${gid} -m 600 <BACKUP>/${name} ${word(to)}`;
 }
 
 const counted = (count: number): string => (count === 1 ? '1 token is' : `${count} tokens are`);

@@ -1,5 +1,9 @@
 /** Whether the logs are rotated before they fill the disk. */
-import { existsSync, lstatSync } from 'node:fs';
+import { lstatSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { namesIn } from '@runner/common/files';
+import { word } from '@runner/common/guards';
+import { DEFAULT_ROOT, type Paths } from '@runner/common/paths';
 import { type Found, ok, orWell, type Patient, problem, warning } from '../finding.ts';
 
 /** Rotated every day, a log stays far below, in bytes. */
@@ -9,19 +13,45 @@ const GROWING = 1_048_576;
 /** What the package brings. */
 const LOGROTATE = '/etc/logrotate.d/runner';
 
+/** Whether a file of logrotate names the logs of this root. */
+function isRotated(file: string, logs: string): boolean {
+  try {
+    return readFileSync(file, 'utf8').includes(`${logs}/`);
+  } catch {
+    return false;
+  }
+}
+
+/** Writes what the package brings, for this root. */
+function rotating({ root, auditLog, fetchLog }: Paths): string {
+  const how =
+    'daily minsize_1M rotate_12 nocreate nodateext compress delaycompress missingok notifempty';
+  const lines = how.split(' ').map((line) => `  ${line.replace('_', ' ')}\\n`);
+  const file = root === DEFAULT_ROOT ? LOGROTATE : `${LOGROTATE}${root.replace(/[^\w]+/g, '-')}`;
+  const names = word(`"${auditLog}" "${fetchLog}"`);
+  const owner = `"$(stat -c '%U %G' ${word(root)})"`;
+  return `printf '%s {\\n  su %s\\n${lines.join('')}}\\n' ${names} ${owner} > ${file}`;
+}
+
 export function logs({ paths }: Patient): readonly Found[] {
-  const rotated = existsSync(LOGROTATE);
+  const folder = dirname(LOGROTATE);
+  const file = namesIn(folder)
+    .map((name) => join(folder, name))
+    .find((each) => isRotated(each, paths.logsDir));
+  const rotated = file !== undefined;
   const found: Found[] = [paths.auditLog, paths.fetchLog].flatMap((path) => {
     const stat = lstatSync(path, { throwIfNoEntry: false });
-    if (stat === undefined) return [];
-    if (!stat.isFile()) return [problem(`${path} is not a regular file`, `ls -l ${path}`)];
+    // The check of the folders tells of links.
+    if (stat === undefined || stat.isSymbolicLink()) return [];
+    if (!stat.isFile())
+      return [problem(`${path} is not a regular file`, `mv ${word(path)} ${word(path)}.aside`)];
     if (stat.size < (rotated ? LARGE : GROWING)) return [];
     const size = `${path} has grown to ${Math.floor(stat.size / 1_048_576)} MiB`;
     return rotated
-      ? [warning(`${size}: logrotate does not run`, `logrotate --force ${LOGROTATE}`)]
-      : [warning(`${size}: nothing rotates it`, 'apt-get install --reinstall runner logrotate')];
+      ? [warning(`${size}: logrotate does not run`, `logrotate --force ${file}`)]
+      : [warning(`${size}: nothing rotates it`, rotating(paths))];
   });
   if (found.length > 0) return found;
-  if (rotated) return [ok(`${LOGROTATE} rotates the logs`)];
-  return orWell(found, `the logs are small; nothing rotates them (${LOGROTATE} is missing)`);
+  if (rotated) return [ok(`${file} rotates the logs`)];
+  return orWell(found, 'the logs are small; nothing rotates them');
 }

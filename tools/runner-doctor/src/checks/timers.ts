@@ -1,23 +1,39 @@
 /** Whether systemd's timers run: they are what makes a push a deploy. */
+import { statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { AppState } from '@runner/common/app-state';
 import { listApps } from '@runner/common/apps';
+import { word } from '@runner/common/guards';
 import { type Found, ok, orWell, type Patient, problem, warning } from '../finding.ts';
 import { runFor } from '../program.ts';
 
-/** Timers that the package brings, and what stays undone without them. */
+/** Timers that the package brings, what stays undone without them, and what they run. */
 const TIMERS = {
-  'runner-fetch.timer': 'new commits are not deployed by themselves',
-  'runner-notify.timer': 'messages that wait are sent only by the next deploy',
+  'runner-fetch.timer': {
+    undone: 'new commits are not deployed by themselves',
+    tool: 'runner-fetch',
+    args: '--deploy --quiet',
+  },
+  'runner-notify.timer': {
+    undone: 'messages that wait are sent only by the next deploy',
+    tool: 'runner-notify',
+    args: 'flush',
+  },
 } as const;
+type Timer = keyof typeof TIMERS;
+const NAMES = Object.keys(TIMERS) as Timer[];
+/** The service of the first tells for whom the timers work. */
+const SERVICE = 'runner-fetch.service';
+const SHOWN = ['Id', 'LoadState', 'ActiveState', 'UnitFileState', 'User', 'ExecStart'];
 const TIMEOUT = 5_000;
 const HOUR = 3_600_000;
 
 type Unit = Readonly<Record<string, string | undefined>>;
 
-export async function timers({ io, paths }: Patient): Promise<readonly Found[]> {
-  const names = Object.keys(TIMERS) as (keyof typeof TIMERS)[];
-  const shown = ['Id', 'LoadState', 'ActiveState', 'UnitFileState'].join(',');
-  const ran = await runFor(io, TIMEOUT, 'systemctl', ['show', `--property=${shown}`, ...names]);
+export async function timers(patient: Patient): Promise<readonly Found[]> {
+  const { io, paths } = patient;
+  const ask = ['show', `--property=${SHOWN.join(',')}`, ...NAMES, SERVICE];
+  const ran = await runFor(io, TIMEOUT, 'systemctl', ask);
   if (ran === undefined || ran.status !== 0)
     return [ok('systemd does not run here: let cron run runner fetch --deploy')];
   const { apps } = listApps(paths);
@@ -26,12 +42,50 @@ export async function timers({ io, paths }: Patient): Promise<readonly Found[]> 
     .trim()
     .split(/\n{2,}/)
     .map(unitOf);
-  const found = names.flatMap((name) => {
-    const unit = units.find(({ Id }) => Id === name);
-    return unit ? judged(name, unit) : [];
+  const unit = (name: string) => units.find(({ Id }) => Id === name);
+  const service = unit(SERVICE);
+  const elsewhere = isForAnother(service, paths.root);
+  const cron = await runFor(io, TIMEOUT, 'crontab', ['-l']);
+  const found = NAMES.flatMap((name) => {
+    const timer = unit(name);
+    if (timer === undefined) return [];
+    if (timer.LoadState !== 'not-found' && !elsewhere) return judged(name, timer);
+    const line = cronLine(patient, name);
+    if (cron?.stdout.includes(line)) return [];
+    const lacks = elsewhere ? `${name} is for another root` : `${name} is not installed`;
+    const mend = `(crontab -l 2>/dev/null; echo ${word(line)}) | crontab -`;
+    return [warning(`${lacks}: ${TIMERS[name].undone}`, mend)];
   });
-  const idle = found.length === 0 ? lookedLast(apps, io.now().getTime()) : [];
-  return orWell([...found, ...idle], `${names.join(' and ')} are active`);
+  const wrong = elsewhere ? [] : await ofAnotherUser(patient, service);
+  const idle = found.length + wrong.length === 0 ? lookedLast(apps, io.now().getTime()) : [];
+  const well = elsewhere ? 'cron does the work of the timers' : `${NAMES.join(' and ')} are active`;
+  return orWell([...wrong, ...found, ...idle], well);
+}
+
+/** Whether the timers that are installed work for another root than this one. */
+function isForAnother(service: Unit | undefined, root: string): boolean {
+  const started = service?.ExecStart;
+  return started !== undefined && started !== '' && !`${started} `.includes(` --root ${root} `);
+}
+
+function cronLine({ io, paths }: Patient, name: Timer): string {
+  const { tool, args } = TIMERS[name];
+  return `* * * * * ${word(join(dirname(io.program), tool))} ${args} --root ${word(paths.root)}`;
+}
+
+/** What belongs to another account the timers can neither read nor write. */
+async function ofAnotherUser({ io, paths }: Patient, service: Unit | undefined): Promise<Found[]> {
+  const user = service?.User ?? '';
+  if (user === '') return [];
+  const id = await runFor(io, TIMEOUT, 'id', ['-u', user]);
+  const { uid } = statSync(paths.root);
+  if (id?.status !== 0 || Number(id.stdout) === uid) return [];
+  return [
+    problem(
+      `the timers work as ${user}, but ${paths.root} belongs to user ${uid}`,
+      `chown -R --from=${uid} ${word(user)}: ${word(paths.root)}`,
+    ),
+  ];
 }
 
 /** A timer may run and its service fail: then the apps were not looked at for long. */
@@ -52,14 +106,13 @@ function unitOf(text: string): Unit {
   );
 }
 
-function judged(name: keyof typeof TIMERS, unit: Unit): Found[] {
+function judged(name: Timer, unit: Unit): Found[] {
+  const { undone } = TIMERS[name];
   const enable = `systemctl enable --now ${name}`;
-  if (unit.LoadState === 'not-found')
-    return [warning(`${name} is not installed: ${TIMERS[name]}`, enable)];
   if (unit.ActiveState === 'failed')
-    return [problem(`${name} has failed: ${TIMERS[name]}`, `systemctl restart ${name}`)];
+    return [problem(`${name} has failed: ${undone}`, `systemctl restart ${name}`)];
   if (unit.ActiveState !== 'active')
-    return [warning(`${name} is ${unit.ActiveState}: ${TIMERS[name]}`, enable)];
+    return [warning(`${name} is ${unit.ActiveState}: ${undone}`, enable)];
   if (unit.UnitFileState === 'disabled')
     return [warning(`${name} runs, but not after the next boot`, enable)];
   return [];

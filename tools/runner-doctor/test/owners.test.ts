@@ -1,0 +1,93 @@
+/** Whom the folders and files of a root belong to. */
+import { chmodSync, chownSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { shell } from '@runner/testing/run';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { examined, type Finding, mended, registered } from './patient.ts';
+
+const isRoot = process.getuid?.() === 0;
+const NOBODY = 65534;
+const leftOut = (why: string) => void process.stdout.write(`(left out: ${why})\n`);
+
+test('what belongs to another user is told, and what is told mends it', async () => {
+  if (!isRoot) return leftOut('giving files away needs root');
+  const root = await registered();
+  for (const path of ['state/shop.json', 'locks']) {
+    chownSync(join(root, path), NOBODY, NOBODY);
+    const what = `${join(root, path)} belongs to another user (uid 65534)`;
+    await mended(root, `problem folders: ${what}`);
+  }
+});
+
+test('what root left in the folder of another account is told, and what is told mends it', async () => {
+  if (!isRoot) return leftOut('giving files away needs root');
+  const root = await registered();
+  await shell(
+    `chown -R ${NOBODY}:${NOBODY} "$RUNNER_ROOT" && mkdir "$RUNNER_ROOT/logs" && chown ${NOBODY} "$RUNNER_ROOT/logs"`,
+    { root },
+  );
+  assert.equal((await examined(root)).troubles, []);
+  for (const path of ['state/shop.json', 'mkey']) {
+    chownSync(join(root, path), 0, 0);
+    const what = `${join(root, path)} belongs to user 0, the root to user 65534`;
+    await mended(root, `problem folders: ${what}`);
+  }
+});
+
+test('a folder of root is told to the account that cannot enter it, with what mends it', async () => {
+  if (!isRoot) return leftOut('becoming another user needs root');
+  const root = await registered();
+  const made = 'apps/shop/releases/one/src logs/deploys spool/notify apps/shop/instances/default';
+  const prepare = `cd "$RUNNER_ROOT" && mkdir -p ${made} && chmod -R go= . && chown -R 65534:65534 .`;
+  assert.is((await shell(prepare, { root })).status, 0);
+  chmodSync(dirname(root), 0o755);
+  // As after `sudo runner`, which becomes the account before it looks.
+  const doctor = `setpriv --reuid=65534 --regid=65534 --clear-groups '${process.execPath}' "$(command -v runner-doctor)" --offline --json`;
+  const seen = async () => {
+    const { findings } = JSON.parse((await shell(doctor, { root })).stdout);
+    return (findings as Finding[]).filter(({ level }) => level === 'problem');
+  };
+  assert.equal(await seen(), []);
+  for (const path of ['logs', 'spool', 'state', 'apps', 'apps/shop', 'apps/shop/releases/one']) {
+    assert.is((await shell(`chown -R 0:0 "$RUNNER_ROOT/${path}"`, { root })).status, 0);
+    const problems = await seen();
+    assert.is(
+      problems[0]?.message,
+      `${join(root, path)} belongs to user 0, the root to user 65534`,
+    );
+    // Whatever stumbled over it names the same command, not the doctor again.
+    assert.equal([...new Set(problems.map(({ mend }) => mend))].length, 1, path);
+    const { status, stderr } = await shell(`${problems[0]?.mend}`, { root });
+    assert.is(status, 0, stderr);
+    assert.equal(await seen(), [], path);
+  }
+  chmodSync(join(root, 'logs'), 0o000);
+  const [closed] = await seen();
+  assert.is(closed?.message, `${join(root, 'logs')} is closed to its own user`);
+  assert.is((await shell(`${closed?.mend}`, { root })).status, 0);
+  assert.equal(await seen(), []);
+});
+
+test('another user is told whose the root is', async () => {
+  if (!isRoot) return leftOut('becoming another user needs root');
+  const root = await registered();
+  chmodSync(root, 0o755);
+  const node = process.execPath;
+  const { stdout, status } = await shell(
+    `setpriv --reuid=65534 --regid=65534 --clear-groups '${node}' "$(command -v runner-doctor)" --offline --json`,
+    { root },
+  );
+  const { findings } = JSON.parse(stdout);
+  assert.is(status, 1);
+  assert.equal(findings[0], {
+    check: 'folders',
+    level: 'problem',
+    message: `${root} belongs to user 0, and this is user 65534`,
+    mend: `sudo -u '#0' runner doctor --root ${root}`,
+  });
+  const keys = findings.find(({ check }: { check: string }) => check === 'keys');
+  assert.match(keys.message, /^cannot read .*: permission denied$/);
+});
+
+test.run();

@@ -1,0 +1,105 @@
+/** Who looks after a root, timers or cron, and what rotates its logs. */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { shell } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { examined, type Finding, programs, registered } from './patient.ts';
+
+const canMount = process.getuid?.() === 0 && spawnSync('unshare', ['-m', 'true']).status === 0;
+const PATH = `${dirname(process.execPath)}:${process.env.PATH}`;
+
+/** A systemctl that shows these units, a crontab in a file, and whoever is asked for. */
+function serverWith(units: readonly string[]): string {
+  const tab = join(temporaryFolder('cron'), 'tab');
+  const crontab = `[ "$1" = - ] && cat >'${tab}.new' && exec mv '${tab}.new' '${tab}'\nexec cat '${tab}'`;
+  const systemctl = `cat <<'END'\n${units.join('\n\n')}\nEND`;
+  return `${programs({ systemctl, crontab })}:${PATH}`;
+}
+
+const timer = (name: string, load: string, active: string, file: string) =>
+  `Id=runner-${name}.timer\nLoadState=${load}\nActiveState=${active}\nUnitFileState=${file}`;
+
+test('where no timer looks after the root, a line for cron is told, and mends it', async () => {
+  const root = await registered();
+  const elsewhere = [
+    'ExecStart={ path=/usr/lib/runner/bin/runner-fetch ; argv[]=/usr/lib/runner/bin/runner-fetch --root /opt/runner --deploy --quiet ; ignore_errors=no }\nUser=runner\nId=runner-fetch.service\nLoadState=loaded\nActiveState=inactive\nUnitFileState=static',
+    timer('fetch', 'loaded', 'active', 'enabled'),
+    timer('notify', 'loaded', 'active', 'enabled'),
+  ];
+  const absent = [
+    timer('fetch', 'not-found', 'inactive', ''),
+    timer('notify', 'not-found', 'inactive', ''),
+  ];
+  for (const [units, why] of [
+    [elsewhere, 'is for another root'],
+    [absent, 'is not installed'],
+  ] as const) {
+    const env = { PATH: serverWith(units) };
+    const told = await examined(root, { env });
+    assert.equal(told.troubles, [
+      `warning timers: runner-fetch.timer ${why}: new commits are not deployed by themselves`,
+      `warning timers: runner-notify.timer ${why}: messages that wait are sent only by the next deploy`,
+    ]);
+    for (const { mend } of told.findings.filter(({ level }) => level !== 'ok'))
+      assert.is((await shell(`${mend}`, { root, env })).status, 0, `${mend}`);
+    assert.equal((await examined(root, { env })).troubles, []);
+    const { stdout } = await shell('crontab -l', { root, env });
+    assert.match(stdout, new RegExp(`^\\* .*/runner-fetch --deploy --quiet --root ${root}$`, 'm'));
+    assert.match(stdout, new RegExp(`^\\* .*/runner-notify flush --root ${root}$`, 'm'));
+  }
+});
+
+test('a root that belongs to another user than the timers work as is told', async () => {
+  const root = await registered();
+  const units = [
+    `ExecStart={ argv[]=/x/runner-fetch --root ${root} --deploy --quiet ; }\nUser=nobody\nId=runner-fetch.service\nLoadState=loaded\nActiveState=inactive\nUnitFileState=static`,
+    timer('fetch', 'loaded', 'active', 'enabled'),
+    timer('notify', 'loaded', 'active', 'enabled'),
+  ];
+  const { troubles, findings } = await examined(root, { env: { PATH: serverWith(units) } });
+  const uid = process.getuid?.();
+  assert.equal(troubles, [
+    `problem timers: the timers work as nobody, but ${root} belongs to user ${uid}`,
+  ]);
+  const mend = findings.find(({ level }) => level !== 'ok')?.mend;
+  assert.is(mend, `chown -R --from=${uid} nobody: ${root}`);
+});
+
+test('a log that nothing rotates is told, and what is told rotates it', async () => {
+  if (!canMount || spawnSync('logrotate', ['--version']).error !== undefined) {
+    process.stdout.write('(left out: mounting needs root, and logrotate)\n');
+    return;
+  }
+  const root = await registered();
+  const script = `set -e
+mount -t tmpfs none /etc/logrotate.d
+mkdir -m 0750 "$RUNNER_ROOT/logs"
+look() { runner-doctor --offline --json --root "$RUNNER_ROOT"; }
+head -c 2000000 /dev/zero >"$RUNNER_ROOT/logs/deploy-events.jsonl"
+chmod 640 "$RUNNER_ROOT/logs/deploy-events.jsonl"
+printf '/opt/runner/logs/fetch.log {\n}\n' >/etc/logrotate.d/runner
+look >before || :
+sh -c "$(node -p 'JSON.parse(require("fs").readFileSync("before")).findings.find((f) => f.level !== "ok").mend')"
+look >after
+logrotate --state "$PWD/state" --force /etc/logrotate.d/runner-*
+ls "$RUNNER_ROOT/logs"`;
+  const cwd = temporaryFolder('rotation');
+  const done = await shell(`exec unshare -m sh -c '${script.replaceAll("'", "'\\''")}'`, {
+    root,
+    cwd,
+  });
+  assert.is(done.status, 0, done.stderr);
+  assert.is(done.stdout, 'deploy-events.jsonl.1\n');
+  const logs = (file: string) =>
+    JSON.parse(readFileSync(join(cwd, file), 'utf8'))
+      .findings.filter(({ check }: { check: string }) => check === 'logs')
+      .map(({ level, message }: Finding) => `${level} ${message}`);
+  const log = join(root, 'logs/deploy-events.jsonl');
+  assert.equal(logs('before'), [`warning ${log} has grown to 1 MiB: nothing rotates it`]);
+  assert.match(logs('after').join(), /^ok \/etc\/logrotate\.d\/runner-.* rotates the logs$/);
+});
+
+test.run();
