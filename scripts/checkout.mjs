@@ -54,11 +54,15 @@ export function run(
       env,
       stdio: ['inherit', out, capture ? 'pipe' : 'inherit'],
     });
+    // Ctrl-C reaches the program as well, which may have to clean up: it decides when to end.
+    const patient = () => {};
+    process.on('SIGINT', patient);
     const output = [];
     child.stdout?.on('data', (chunk) => output.push(chunk));
     child.stderr?.on('data', (chunk) => output.push(chunk));
     child.on('error', reject);
     child.on('close', (status) => {
+      process.off('SIGINT', patient);
       resolve({ status: status ?? 1, output: Buffer.concat(output).toString() });
     });
   });

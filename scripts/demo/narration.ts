@@ -1,5 +1,5 @@
 /** Telling the story: what is said between the commands, and the commands as a person types them. */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { cleanEnvironment } from '@runner/testing/run';
 
 const coloured = process.stdout.isTTY === true && !process.env.NO_COLOR;
@@ -20,6 +20,15 @@ export function expect(condition: boolean, told: string): void {
   if (!condition) throw new Error(`expected that ${told}`);
 }
 
+let typed: ChildProcess | undefined;
+let interrupted = false;
+
+/** Ends the story as soon as the command that runs has ended; it is told, and cleans up after itself. */
+export function interrupt(signal: NodeJS.Signals): void {
+  interrupted = true;
+  if (typed?.pid !== undefined) process.kill(-typed.pid, signal);
+}
+
 /** How a command ended. */
 export interface Typed {
   readonly status: number | null;
@@ -29,13 +38,17 @@ export interface Typed {
 
 /** Types a command into a shell, shows what it prints as it comes, and checks its exit status. */
 export function type(command: string, root: string, wanted: number, stdin = ''): Promise<Typed> {
+  expect(!interrupted, 'nobody interrupts');
   process.stdout.write(`\n${paint(36, '$')} ${command}\n`);
   const env = cleanEnvironment({ root, env: coloured ? { FORCE_COLOR: '1' } : {} });
   const child = spawn('/bin/sh', ['-c', command], {
     cwd: root,
     env,
     stdio: ['pipe', 'pipe', 'pipe'],
+    // Of its own group: Ctrl-C reaches it once, by interrupt().
+    detached: true,
   });
+  typed = child;
   let stdout = '';
   let stderr = '';
   child.stdout.on('data', (chunk: Buffer) => {
@@ -51,6 +64,7 @@ export function type(command: string, root: string, wanted: number, stdin = ''):
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (status) => {
+      typed = undefined;
       if (status === wanted) resolve({ status, stdout, stderr });
       else reject(new Error(`\`${command}\` ends with status ${wanted}; it was ${status}`));
     });
