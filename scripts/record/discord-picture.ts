@@ -117,7 +117,7 @@ export function discordPicture(payloads: readonly DiscordPayload[], title: strin
 ${text.svg}
 ${drawn.join('\n')}`;
   });
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${y}" width="${WIDTH}" height="${y}" role="img" aria-label="${xml(title)}">
+  return `<svg xmlns="http://www.w3.org/2000/svg" xml:space="preserve" viewBox="0 0 ${WIDTH} ${y}" width="${WIDTH}" height="${y}" role="img" aria-label="${xml(title)}">
 <title>${xml(title)}</title>
 <style>text{font:14px ${SANS};fill:#2e3338}${RICH_STYLE}.code{fill:#9c3d55}.face{fill:#fff}.small{font-size:12px;fill:#5c6470}</style>
 <rect width="${WIDTH}" height="${y}" rx="8" fill="#fff" stroke="#e1e3e6"/>

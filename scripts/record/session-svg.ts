@@ -70,7 +70,7 @@ export function sessionSvg(
     .filter(([name]) => name !== 'screen' && name !== 'text')
     .map(([name, colour]) => `.${name}{fill:${colour}}`);
   const seconds = short(total / 1000);
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${xml(title)}">
+  return `<svg xmlns="http://www.w3.org/2000/svg" xml:space="preserve" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${xml(title)}">
 <title>${xml(title)}</title>
 <style>
 text{font:${FONT}px ${MONOSPACE};fill:${COLOURS.text};white-space:pre}

@@ -58,7 +58,7 @@ export function telegramPicture(
 <text x="34" y="${top + 24}" class="bold name">runner</text>
 ${inside.svg}`;
   });
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${y + 4}" width="${WIDTH}" height="${y + 4}" role="img" aria-label="${xml(title)}">
+  return `<svg xmlns="http://www.w3.org/2000/svg" xml:space="preserve" viewBox="0 0 ${WIDTH} ${y + 4}" width="${WIDTH}" height="${y + 4}" role="img" aria-label="${xml(title)}">
 <title>${xml(title)}</title>
 <style>text{font:14px ${SANS};fill:#1c2733}${RICH_STYLE}.code{fill:#a23a6b}.block{fill:#2b3a48}.name{fill:#3a87c8}</style>
 <rect width="${WIDTH}" height="${y + 4}" rx="8" fill="#dfeaf2"/>
