@@ -99,5 +99,7 @@ function rooted(found: Found, { io, paths }: Patient): Found {
   const { mend } = found;
   const ours = mend !== null && /^(?:sudo (?:-u '#\d+' )?)?runner /.test(mend);
   const known = paths.root === DEFAULT_ROOT || (io.env.RUNNER_ROOT && !mend?.startsWith('sudo '));
-  return ours && !known ? { ...found, mend: `${mend} --root ${word(paths.root)}` } : found;
+  if (!ours || known) return found;
+  const named = mend.split(' && ').map((each) => `${each} --root ${word(paths.root)}`);
+  return { ...found, mend: named.join(' && ') };
 }

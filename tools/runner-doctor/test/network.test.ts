@@ -2,11 +2,12 @@ import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createSilent } from 'node:net';
 import { freePort } from '@runner/testing/app';
 import { startCodeHost } from '@runner/testing/code-host';
-import { run } from '@runner/testing/run';
+import { run, shell } from '@runner/testing/run';
+import { startTelegram } from '@runner/testing/telegram';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { examined, put, registered, TOKEN } from './patient.ts';
+import { examined, put, registered, TOKEN, type Told } from './patient.ts';
 
 test('with a code host that takes the token and has the same time, all is well', async () => {
   const host = await startCodeHost({ tokens: { [TOKEN]: { login: 'octo', scopes: ['repo'] } } });
@@ -59,6 +60,20 @@ test('a token that is refused or ends soon is told, and never shown', async () =
       'runner edit shop --token -',
     );
     assert.not.ok(JSON.stringify([ending, refused]).includes(TOKEN));
+    const more = ['--repo', 'acme/blog', '--branch', 'main', '--token-from', 'shop'];
+    assert.is((await run('runner-add', more, { root })).status, 0);
+    const fresh = 'fresh-token-0123456789';
+    host.allow(fresh, { login: 'octo', scopes: null });
+    const mend = 'runner edit blog --token - && runner edit shop --token-from blog';
+    const mendOf = (told: Told) => told.findings.find(({ check }) => check === 'tokens')?.mend;
+    assert.is(mendOf(await examined(root, { env }, [])), mend);
+    const unnamed = { env: { ...env, RUNNER_ROOT: undefined } };
+    assert.is(
+      mendOf(await examined(root, unnamed, ['--root', root])),
+      `runner edit blog --token - --root ${root} && runner edit shop --token-from blog --root ${root}`,
+    );
+    assert.is((await shell(mend, { root, stdin: fresh })).status, 0);
+    assert.equal((await examined(root, { env }, [])).troubles, []);
   } finally {
     await host.close();
   }
@@ -137,6 +152,17 @@ test('a chat that is half set up, or that cannot be reached, is told', async () 
     assert.is(silent.troubles.length, 1);
     assert.match(silent.troubles[0] ?? '', /^problem chats: telegram does not take messages/);
     assert.not.ok(JSON.stringify(silent).includes('abcdefghijkl'));
+    const mendOf = (told: Told) => told.findings.find(({ check }) => check === 'chats')?.mend;
+    assert.is(mendOf(silent), 'runner notify status');
+    const telegram = await startTelegram({ token: '123:abcdefghijklmnopqrstuvwxyz' });
+    telegram.revoke();
+    const answers = { ...env, RUNNER_TELEGRAM_API_URL: telegram.url };
+    const refused = await examined(root, { env: answers }, []);
+    await telegram.close();
+    assert.equal(refused.troubles, [
+      'problem chats: telegram does not take messages: Unauthorized',
+    ]);
+    assert.is(mendOf(refused), 'runner notify setup --channel telegram');
     put(root, 'config.yml', 'notify: {channel: smoke}\ncode_host_api_url: []\n');
     const broken = await examined(root, { env: {} }, []);
     assert.ok(

@@ -58,7 +58,9 @@ function troubles(each: Channel): Found[] {
   if (healthy === false) {
     const said = each.problem?.description;
     const why = [typeof said === 'string' ? said : '', ...advice].filter(Boolean).join('; ');
-    return [problem(`${channel} does not take messages${why && `: ${why}`}`, LOOK)];
+    const refused = each.problem !== null && each.problem.retryable === false;
+    const mend = refused ? `runner notify setup --channel ${channel}` : LOOK;
+    return [problem(`${channel} does not take messages${why && `: ${why}`}`, mend)];
   }
   return [];
 }

@@ -41,7 +41,12 @@ export async function tokens({ io, paths }: Patient): Promise<readonly Found[]> 
 }
 
 const nameOf = ({ fingerprint, apps }: Verdict) => `the token ${fingerprint} of ${apps.join(', ')}`;
-const renew = ({ apps }: Verdict) => `runner edit ${apps[0]} --token -`;
+/** The new token is for all apps that share the old one. */
+const renew = ({ apps: [first, ...others] }: Verdict) =>
+  [
+    `runner edit ${first} --token -`,
+    ...others.map((app) => `runner edit ${app} --token-from ${first}`),
+  ].join(' && ');
 
 function refused(verdict: Verdict): Found[] {
   if (verdict.valid === true) return [];
