@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { filesBelow } from '../bundle/place.mjs';
 import { checkout } from '../checkout.mjs';
 import { copy, execute, writeText } from './archive.mjs';
+import { PAGES } from './tree.mjs';
 
 const source = join(checkout, 'packaging/debian');
 const scripts = ['postinst', 'prerm', 'postrm'];
@@ -27,9 +28,11 @@ function compressPages(folder) {
   }
 }
 
-/** Documents where Debian looks for them; those of the reference are there already. */
+/** Documents where Debian looks for them. */
 function placePapers(tree, docs) {
-  for (const name of ['README.md', 'CHANGELOG.md', 'THIRD-PARTY.txt', 'sbom.cdx.json']) {
+  // The same as docs/commands.md, whose links lead somewhere.
+  rmSync(join(docs, 'commands.md'));
+  for (const name of [...PAGES, 'THIRD-PARTY.txt', 'sbom.cdx.json']) {
     copy(join(tree, name), join(docs, name));
   }
   copy(join(tree, 'LICENSE'), join(docs, 'copyright'));

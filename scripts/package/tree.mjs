@@ -24,6 +24,15 @@ export function copyDist(dist, parts, folder) {
   }
 }
 
+/** Pages that lead to each other, besides those of docs/. */
+export const PAGES = [
+  'README.md',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'bench/README.md',
+];
+
 /** The licences, the list of what is bundled and the page for readers, in any package. */
 export function writePapers(release, folder) {
   for (const name of ['LICENSE', 'README.md', 'CHANGELOG.md']) {
@@ -44,6 +53,7 @@ export function releaseTree(release, folder) {
   for (const file of filesBelow(join(checkout, 'docs'))) {
     copy(join(checkout, 'docs', file), join(folder, 'docs', file));
   }
+  for (const name of PAGES) copy(join(checkout, name), join(folder, name));
   copy(join(checkout, 'scripts/install'), join(folder, 'install'), 0o755);
   writePapers(release, folder);
   return folder;

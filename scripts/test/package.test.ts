@@ -122,11 +122,34 @@ whenPossible('the tarball installs into an empty folder, and what is installed r
   install();
   assert.equal(tree(place, { modes: true }), first);
   // What the administrator made of the rotation outlives an upgrade.
-  const own = { ...first, 'etc/logrotate.d/runner': '0644 # weekly\n' };
-  writeFileSync(join(place, 'etc/logrotate.d/runner'), '# weekly\n');
+  const own = { ...first, 'etc/logrotate.d/runner': '0644 # weekly, nocreate\n' };
+  writeFileSync(join(place, 'etc/logrotate.d/runner'), '# weekly, nocreate\n');
   install();
   assert.equal(tree(place, { modes: true }), own);
 });
+
+whenPossible(
+  'every link of a page in the tarball and in the Debian package leads to a file of it',
+  () => {
+    const place = temporaryFolder('pages');
+    execFileSync('tar', ['-xzf', join(release, `runner-${version}.tar.gz`), '-C', place]);
+    execFileSync('dpkg-deb', ['-x', join(release, `runner_${version}_all.deb`), place]);
+    for (const folder of [`runner-${version}`, 'usr/share/doc/runner']) {
+      const files = pathsBelow(join(place, folder));
+      const dead = files
+        .filter((path) => path.endsWith('.md') && !path.startsWith('share/'))
+        .flatMap((path) => {
+          const text = readFileSync(join(place, folder, path), 'utf8');
+          const links = [...text.matchAll(/\]\(([^)#\s:]+)(?:#[^)]*)?\)/g)].map(
+            ([, to = '']) => to,
+          );
+          const missing = links.filter((to) => !files.includes(join(dirname(path), to)));
+          return missing.map((to) => `${path} -> ${to}`);
+        });
+      assert.equal(dead, [], folder);
+    }
+  },
+);
 
 test('a prefix that could not stand in a unit is refused, and nothing is installed', () => {
   const place = temporaryFolder('place');
