@@ -90,7 +90,7 @@ export async function otherWays({ container, git, step, type, until }: Server): 
   await container.ok('mkdir -p /etc/systemd/user; cat > /etc/systemd/user/blog.service', {
     stdin: `[Service]
 WorkingDirectory=/opt/runner/apps/blog/instances/default/current
-Environment=PORT=18081
+Environment=PORT=${PORT + 1}
 ExecStart=/usr/bin/env node server.js
 `,
   });

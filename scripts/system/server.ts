@@ -6,7 +6,8 @@ import { type GitServer, startGitServer } from '@runner/testing/git-server';
 
 export const TOKEN = 'ghp_system0system0system0system0system0';
 export const REPO = 'acme/shop';
-export const PORT = 18_080;
+/** The app's; two more follow it. Another run at the same time, on the same loopback, has others. */
+export const PORT = 10_000 + 3 * (process.pid % 7_000);
 /** How long anything that a timer does may take, in milliseconds. */
 const PATIENCE = 60_000;
 

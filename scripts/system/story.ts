@@ -27,6 +27,10 @@ export async function play(): Promise<number> {
     await uninstall(server, version);
     await installFromTarball(server, version);
     return server.steps();
+  } catch (error) {
+    const { stdout } = await server.container.sh('journalctl --no-pager --quiet --lines=60');
+    process.stdout.write(`\nThe journal at that moment:\n${stdout}`);
+    throw error;
   } finally {
     await server.close();
   }
