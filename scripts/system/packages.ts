@@ -90,6 +90,8 @@ export async function uninstall(
   step('installed after that, it knows what was deployed');
   await type(`dpkg -i /srv/release/runner_${version}_all.deb`);
   assert.match(await type('runner list'), /shop/);
+  const beside = `cd /root && tar xzf /srv/release/runner-${version}.tar.gz && ./runner-${version}/install`;
+  assert.match(await type(beside, { status: 1 }), /the Debian package runner is installed/);
   await type('dpkg --purge runner');
 }
 

@@ -163,8 +163,6 @@ test('a prefix that could not stand in a unit is refused, and nothing is install
   }
   assert.equal(pathsBelow(place), []);
 });
-  assert.equal([help.status, help.stdout], [0, 'usage: install [--prefix DIR] [--uninstall]\n']);
-});
 
 whenPossible('the npm package brings every executable and depends on nothing', () => {
   const prefix = temporaryFolder('npm');
