@@ -11,6 +11,7 @@ import {
   statSync,
   unlinkSync,
 } from 'node:fs';
+import { dirname } from 'node:path';
 import { Failure, systemCode, systemFailure } from './failure.ts';
 
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
