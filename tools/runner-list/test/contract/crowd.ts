@@ -1,7 +1,8 @@
 /** Two of everything at once on one root, for some seconds: nothing is lost, everybody ends. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Ended, run } from '@runner/testing/run';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Ended, start } from '@runner/testing/run';
 import * as assert from 'uvu/assert';
 import { BOT_TOKEN, must, queuedIn, record, type Server, TOKEN } from './server.ts';
 
@@ -13,6 +14,8 @@ interface Doer {
   readonly stdin?: (turn: number) => string;
   /** Statuses beside 0: somebody else was faster, or has the lock. */
   readonly also?: readonly number[];
+  /** It goes on for as long as others give it work, so it is told to end. */
+  readonly endless?: true;
   /** Called when it has done it. */
   readonly done?: (turn: number, ended: Ended) => void;
 }
@@ -64,7 +67,8 @@ function doersOf(name: string, promised: Promised): Doer[] {
       stdin: event,
       done: (turn) => promised.messages.add(newest(name, turn)),
     },
-    { what: 'flush', tool: 'runner-notify', args: () => ['flush'] },
+    // It waits for the rates of the chats: a minute for every thirty messages.
+    { what: 'flush', tool: 'runner-notify', args: () => ['flush'], endless: true },
     {
       what: 'setup',
       tool: 'runner-notify',
@@ -75,29 +79,57 @@ function doersOf(name: string, promised: Promised): Doer[] {
   ];
 }
 
-/** Lets two of each work for so many seconds, then looks whether all that was acknowledged is there. */
-export async function crowd(server: Server, seconds: number): Promise<number> {
+/** Each does it so often at least, however slow the machine is. */
+const TURNS_MIN = 3;
+
+/** Milliseconds for one run, whoever else uses the machine. */
+const LIMIT = 300_000;
+
+/** One turn; what is endless is told to end when the time is over. */
+async function turnOf(root: string, doer: Doer, turn: number, over: Promise<void>): Promise<Ended> {
+  const running = start(doer.tool, doer.args(turn), {
+    ...{ root, timeout: LIMIT },
+    stdin: doer.stdin?.(turn) ?? '',
+  });
+  let told = false;
+  if (doer.endless)
+    void over.then(() => {
+      told = true;
+      running.kill();
+    });
+  const ended = await running.done;
+  const statuses = [0, ...(doer.also ?? [])];
+  const isFine = told && (ended.signal === 'SIGTERM' || ended.status === 143);
+  assert.ok(
+    isFine || (ended.signal === null && statuses.includes(ended.status ?? -1)),
+    `${doer.what}: ${ended.status}: ${ended.stderr}${ended.stdout}`,
+  );
+  return ended;
+}
+
+/**
+ * Lets two of each work for so many seconds, then looks whether all that was acknowledged is there.
+ * Returns how often each has done it.
+ */
+export async function crowd(server: Server, seconds: number): Promise<string> {
   const root = server.copy();
   const promised: Promised = { apps: new Map(), records: new Set(), messages: new Set() };
-  const end = performance.now() + seconds * 1000;
-  let runs = 0;
+  let isOver = false;
+  const over = sleep(seconds * 1000).then(() => {
+    isOver = true;
+  });
+  const runs = new Map<string, number>();
   const work = async (doer: Doer) => {
-    for (let turn = 0; performance.now() < end; turn += 1) {
-      const stdin = doer.stdin?.(turn) ?? '';
-      const args = doer.args(turn);
-      const ended = await run(doer.tool, args, { root, stdin, timeout: 100_000 });
-      const statuses = [0, ...(doer.also ?? [])];
-      assert.ok(
-        ended.signal === null && statuses.includes(ended.status ?? -1),
-        `${doer.what}: ${ended.status}: ${ended.stderr}${ended.stdout}`,
-      );
+    for (let turn = 0; !isOver || (turn < TURNS_MIN && !doer.endless); turn += 1) {
+      const ended = await turnOf(root, doer, turn, over);
       if (ended.status === 0) doer.done?.(turn, ended);
-      runs += 1;
+      runs.set(doer.what, (runs.get(doer.what) ?? 0) + 1);
     }
   };
   await Promise.all([...doersOf('one', promised), ...doersOf('two', promised)].map(work));
   await allIsThere(server, root, promised);
-  return runs;
+  const sum = [...runs.values()].reduce((all, each) => all + each, 0);
+  return `${sum} runs: ${[...runs].map(([what, count]) => `${what} ${count}`).join(', ')}`;
 }
 
 async function allIsThere(server: Server, root: string, promised: Promised): Promise<void> {
