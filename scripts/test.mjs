@@ -1,7 +1,8 @@
 // Runs the bundled tests, two files at a time, each in a process of its own, and prints
 // `N passed, N failed, N skipped` last.
 //
-// Files `*.long.test.ts` are run with --long alone, and then nothing else.
+// Files `*.long.test.ts` are run with --long alone, and then nothing else; what they tell of how much
+// they have done, such as `(100 kills …)`, stands below their lines, and its sums at the end.
 //
 //   node scripts/test.mjs [--long] [--limit SECONDS] [--jobs N] [--node PROGRAM] [part of a path …]
 import { existsSync, readFileSync } from 'node:fs';
@@ -10,6 +11,7 @@ import { parseArgs } from 'node:util';
 import { checkout } from './checkout.mjs';
 import { runTestFile } from './test-file.mjs';
 import { rememberSeconds, slowFirst } from './test-order.mjs';
+import { sumOf, toldIn } from './told-counts.mjs';
 
 /** Seconds that a file may take. */
 const LIMITS = { usual: 120, long: 3_600 };
@@ -51,6 +53,7 @@ function report(source, { passed, skipped, reason, output, seconds }) {
   if (reason === null) {
     const skips = skipped > 0 ? `, ${skipped} skipped` : '';
     process.stdout.write(`ok    ${source}  ${passed} passed${skips}, ${time}\n`);
+    if (values.long) for (const told of toldIn(output)) process.stdout.write(`      ${told}\n`);
     return;
   }
   process.stdout.write(`\nFAIL  ${source}: ${reason}, ${time}\n${output.trimEnd()}\n\n`);
@@ -60,6 +63,7 @@ const waiting = slowFirst(chosenTests());
 const seconds = {};
 const sum = { passed: 0, failed: 0, skipped: 0 };
 const failedFiles = [];
+const told = [];
 if (waiting.length === 0) {
   process.stdout.write('no test file matches\n');
   failedFiles.push('no test file');
@@ -72,6 +76,7 @@ async function work() {
     for (const kind of Object.keys(sum)) sum[kind] += result[kind];
     seconds[source] = Number(result.seconds.toFixed(2));
     if (result.reason !== null) failedFiles.push(`${source}: ${result.reason}`);
+    told.push(...toldIn(result.output));
     report(source, result);
   }
 }
@@ -82,4 +87,5 @@ await Promise.all(Array.from({ length: Number(values.jobs) }, work));
 if (values.dist === ownDist) rememberSeconds(seconds);
 if (failedFiles.length > 0) process.exitCode = 1;
 for (const file of failedFiles) process.stdout.write(`failed: ${file}\n`);
+if (values.long && told.length > 0) process.stdout.write(`counted: ${sumOf(told)}\n`);
 process.stdout.write(`${sum.passed} passed, ${sum.failed} failed, ${sum.skipped} skipped\n`);

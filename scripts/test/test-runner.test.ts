@@ -65,6 +65,31 @@ test('a failing test fails the run, and the output of its file is shown whole', 
   assert.is(last, '3 passed, 1 failed, 0 skipped');
 });
 
+test('long tests tell what they have done, and the sums stand before the last line', () => {
+  const counting = (text: string) =>
+    `${begin} test('one', () => console.log(${JSON.stringify(text)})); test.run();`;
+  const { status, lines } = runTests(
+    {
+      'a.long': counting('(100 kills in 131 runs, 12 of them (or so) early)\n(7 cases of it)'),
+      'b.long': counting('(20 kills)\n(left out: 3 of them)\nsaid (1 thing) before'),
+      c: counting('(5 kills)'),
+    },
+    '--long',
+    ...['--jobs', '1'],
+  );
+  assert.is(status, 0);
+  assert.match(lines[0]!, /^ok {4}libs\/x\/test\/a\.long\.test\.ts {2}1 passed, /);
+  assert.equal(lines.slice(1, 3), [
+    '      100 kills in 131 runs, 12 of them (or so) early',
+    '      7 cases of it',
+  ]);
+  assert.equal(lines.slice(4), [
+    '      20 kills',
+    'counted: 120 kills, 7 cases',
+    '2 passed, 0 failed, 0 skipped',
+  ]);
+});
+
 /** What uvu alone would let pass, with the reason that is to be given. */
 const traps: [string, string, RegExp][] = [
   ['a file without .run()', `${begin} test('one', () => {});`, /printed no counts last/],
