@@ -17,6 +17,8 @@ import type { GitResult, Source } from './source.ts';
 const LOCAL_TIMEOUT = 120_000;
 const OUTPUT_MAX = 67_108_864;
 const ERRORS_MAX = 65_536;
+/** What the shell ends with that finds no git. */
+const NOT_FOUND = 127;
 
 /** Options of every call: nothing of a user's or repository's configuration may run or answer. */
 const SAFE = [
@@ -46,6 +48,8 @@ export function git(
     input?: string | Uint8Array;
     /** Adds the lines of git's own protocol to stderr; no header is among them. */
     packets?: boolean;
+    /** MiB of memory at most: git takes in whatever a host sends. Default: no limit. */
+    memory?: number;
   },
 ): Promise<GitResult> {
   const env = gitEnvironment(io.env);
@@ -54,7 +58,8 @@ export function git(
   // Unencrypted is this machine alone: a proxy has no business there.
   if (options.source?.gitUrl.startsWith('http:')) env.no_proxy = '*';
   return new Promise((resolve, reject) => {
-    const child = spawn('git', [...SAFE, ...args], {
+    const [file, ...words] = within(options.memory, ['git', ...SAFE, ...args]);
+    const child = spawn(file, words, {
       cwd: options.cwd,
       env,
       detached: true,
@@ -89,14 +94,27 @@ export function git(
     };
     child.once('error', () => {
       finish();
-      reject(new Failure('git_failed', 'git cannot be started: is it installed?'));
+      reject(notInstalled());
     });
     child.once('close', (status) => {
       finish();
+      if (status === NOT_FOUND) return reject(notInstalled());
       if (options.signal?.aborted) reject(new Failure('interrupted', 'interrupted'));
       else resolve({ status, stdout: Buffer.concat(chunks), stderr, timedOut });
     });
   });
+}
+
+const notInstalled = () => new Failure('git_failed', 'git cannot be started: is it installed?');
+
+/** The line of a program that gets so much memory; where a shell cannot set a limit there is none. */
+function within(
+  memory: number | undefined,
+  line: readonly [string, ...string[]],
+): readonly [string, ...string[]] {
+  if (memory === undefined) return line;
+  const script = 'ulimit -v "$0" 2>/dev/null; exec "$@"';
+  return ['/bin/sh', '-c', script, String(memory * 1024), ...line];
 }
 
 /** Puts the token where the askpass helper finds it; returns the descriptor that git gets as 3. */

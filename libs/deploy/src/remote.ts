@@ -11,6 +11,8 @@ import type { GitResult, Source } from './source.ts';
 const FETCH_TIMEOUT = 1_800_000;
 /** Listing refs is one exchange; git itself knows no time limit. In milliseconds. */
 const LIST_TIMEOUT = 60_000;
+/** In MiB; a list of a million tags, 87 MB long, fits. */
+const LIST_MEMORY = 512;
 
 /** A branch or tag of the host and what it points to; an annotated tag stands there twice. */
 export type Ref = readonly [sha: string, name: string];
@@ -46,12 +48,22 @@ async function atAddress(
 export async function listRefs(source: Source, patterns: readonly string[]): Promise<Listing> {
   const cwd = dirname(source.mirror);
   makeFolder(cwd);
-  const options = { source, cwd, timeout: LIST_TIMEOUT, signal: source.signal };
+  const options = {
+    source,
+    cwd,
+    timeout: LIST_TIMEOUT,
+    memory: LIST_MEMORY,
+    signal: source.signal,
+  };
   const list = (at: string, packets = false) => {
     const args = ['ls-remote', '--quiet', '--end-of-options', at, ...patterns, 'refs/tags/*'];
     return git(source.io, args, { ...options, packets });
   };
   const { answer, url } = await atAddress(source, (at) => list(at));
+  if (/out of memory/i.test(answer.stderr)) {
+    const message = `the code host sends more than ${LIST_MEMORY} MiB can hold`;
+    throw new Failure('code_host_error', message);
+  }
   if (answer.status !== 0) throw gitFailure(source, answer);
   const refs = answer.stdout
     .toString('utf8')

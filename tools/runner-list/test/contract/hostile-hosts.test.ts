@@ -7,7 +7,7 @@ import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ANSWERS, ASKING, type Asking, ENDLESS, isSound, meetAll } from './hostile-hosts.ts';
-import { bytes, startRawHost } from './raw-host.ts';
+import { type Answer, bytes, startRawHost } from './raw-host.ts';
 import { startServer } from './server.ts';
 
 const started = startServer();
@@ -19,6 +19,32 @@ for (const asking of Object.keys(ASKING) as Asking[]) {
     await meetAll(await started, asking, names);
   });
 }
+
+/** Sends as fast as it is taken. */
+const flood =
+  (head: string): Answer =>
+  (socket) => {
+    const piece = Buffer.alloc(1 << 20, 'x');
+    const more = () => {
+      while (!socket.destroyed && socket.write(piece));
+    };
+    socket.on('drain', more);
+    socket.write(head);
+    more();
+  };
+
+test('deploy: a list of branches without an end does not fill the memory', async () => {
+  const server = await started;
+  const host = await startRawHost(flood('HTTP/1.1 200 OK\r\n\r\n'));
+  const root = server.copy();
+  const { line, config } = ASKING.deploy;
+  writeFileSync(join(root, 'config.yml'), config(`http://127.0.0.1:${host.port}`));
+  const [tool, ...args] = line;
+  const ended = await run(tool, args, { root, timeout: 100_000 });
+  isSound('deploy', ended, [1]);
+  assert.match(ended.stderr, 'the code host sends more than 512 MiB can hold (code_host_error)\n');
+  await host.close();
+});
 
 /** A certificate that nobody has signed, for another name. */
 function selfSigned(): { key: string; cert: string } {
