@@ -29,6 +29,21 @@ for (const name of ['openSync', 'writeSync', 'fsyncSync', 'fchmodSync', 'ftrunca
 
 let hook: string | undefined;
 
+/** Runs a tool and kills it, not what it started, at its call number `at` that changes a file. */
+export function endedAtCall(
+  tool: string,
+  args: readonly string[],
+  at: number,
+  options: RunOptions,
+): Promise<Ended> {
+  if (hook === undefined) {
+    hook = join(temporaryFolder('hook'), 'kill.cjs');
+    writeFileSync(hook, HOOK);
+  }
+  const env = { ...options.env, NODE_OPTIONS: `--require=${hook}`, KILL_AT: String(at) };
+  return run(tool, args, { ...options, env });
+}
+
 /** Runs a tool that ends at its call number `at`; resolves whether it was killed before its end. */
 export async function killedAtCall(
   tool: string,
@@ -36,12 +51,7 @@ export async function killedAtCall(
   at: number,
   options: RunOptions,
 ): Promise<boolean> {
-  if (hook === undefined) {
-    hook = join(temporaryFolder('hook'), 'kill.cjs');
-    writeFileSync(hook, HOOK);
-  }
-  const env = { ...options.env, NODE_OPTIONS: `--require=${hook}`, KILL_AT: String(at) };
-  const { signal, status, stderr } = await run(tool, args, { ...options, env });
+  const { signal, status, stderr } = await endedAtCall(tool, args, at, options);
   if (signal !== 'SIGKILL' && status !== 0)
     throw new Error(`${tool} ended with ${status}: ${stderr}`);
   return signal === 'SIGKILL';

@@ -1,18 +1,6 @@
-/** `kill -9` of deploy, fetch --deploy and rollback at random moments; 100 times in the long test. */
+/** `kill -9` of deploy, 100 times at random moments. */
 import { test } from 'uvu';
-import { SLOW } from './kill-cases.ts';
-import { storm } from './kills.ts';
-import { startServer } from './server.ts';
+import { DEPLOY, testKills } from './kill-cases.ts';
 
-const started = startServer();
-
-for (const [what, of] of SLOW) {
-  test(`killed 3 times, ${what}`, async () => {
-    const server = await started;
-    const root = server.copy();
-    await storm(root, 3, of(root, server));
-  });
-}
-
-test.after(async () => (await started).close());
+testKills([DEPLOY], 100);
 test.run();

@@ -1,23 +1,19 @@
 /** Which commands are killed: those that write. `tokens rekey` has tests of its own. */
+import { test } from 'uvu';
 import { deploying, fetching, rollingBack } from './deploy-kills.ts';
-import {
-  dropping,
-  emitting,
-  flushing,
-  queueing,
-  registering,
-  type Storm,
-  sending,
-  settingUp,
-} from './kills.ts';
-import type { Server } from './server.ts';
+import { dropping, emitting, flushing, queueing, sending, settingUp } from './kills.ts';
+import { adding, editing, removing } from './registry-kills.ts';
+import { type Server, startServer } from './server.ts';
+import { type Storm, storm } from './storm.ts';
 
 export type Case = readonly [what: string, storm: (root: string, server: Server) => Storm];
 
 /** Commands that take milliseconds. */
 export const QUICK: readonly Case[] = [
   ['audit emit: what was echoed is in the log', emitting],
-  ['add, edit and remove: each app is there with its token, or it is not', registering],
+  ['add: the app is there with its token, or it is not', adding],
+  ['edit: the token is the old one or the new one', editing],
+  ['remove: the app is there with its token, or it is not', removing],
   ['notify send: what it told of arrives', sending],
   ['notify flush: what was queued arrives', flushing],
   ['notify queue retry: each message is whole and in one place', queueing],
@@ -26,8 +22,20 @@ export const QUICK: readonly Case[] = [
 ];
 
 /** Commands that fetch and build. */
-export const SLOW: readonly Case[] = [
-  ['deploy: the next one ends what was begun', deploying],
-  ['fetch --deploy: the next deploy ends what was begun', fetching],
-  ['rollback: one of the two versions is active, whole', rollingBack],
-];
+export const DEPLOY: Case = ['deploy: the next one ends what was begun', deploying];
+export const FETCH: Case = ['fetch --deploy: the next deploy ends what was begun', fetching];
+export const ROLLBACK: Case = ['rollback: one of the two versions is active, whole', rollingBack];
+
+/** Tests these commands, each of them killed so many times on a root of its own. */
+export function testKills(cases: readonly Case[], times: number): void {
+  const started = startServer();
+  for (const [what, of] of cases) {
+    test(`killed ${times} times, ${what}`, async () => {
+      const server = await started;
+      const root = server.copy();
+      const counts = await storm(root, times, of(root, server));
+      process.stdout.write(`(${counts}: ${what})\n`);
+    });
+  }
+  test.after(async () => (await started).close());
+}

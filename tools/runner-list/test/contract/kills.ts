@@ -1,49 +1,10 @@
-/** `kill -9` at random moments, again and again on one root: what is left over must not add up. */
+/** `kill -9` of what writes the audit log, the messages and config.yml. */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { endedWithin } from '@runner/testing/killing';
-import { type Ended, run } from '@runner/testing/run';
+import { run } from '@runner/testing/run';
 import * as assert from 'uvu/assert';
-import { BOT_TOKEN, must, NEW_TOKEN, queuedIn, record, type Server, TOKEN } from './server.ts';
-
-export interface Attempt {
-  readonly tool: string;
-  readonly args: readonly string[];
-  readonly stdin?: string;
-}
-
-export interface Storm {
-  /** What is run the next time; what it needs is made here. */
-  readonly next: (time: number) => Promise<Attempt> | Attempt;
-  /** Looks at what a killed or finished command has left; throws what is wrong. */
-  readonly check: (ended: Ended, time: number) => Promise<void> | void;
-}
-
-/**
- * Kills so many runs while they run, at moments spread evenly at random over the time of a whole
- * one. Who ends before its moment counts as no kill and is tried again.
- */
-export async function storm(root: string, times: number, { next, check }: Storm): Promise<void> {
-  let whole = Number.POSITIVE_INFINITY;
-  let killed = 0;
-  for (let time = 0; killed < times; time += 1) {
-    assert.ok(time < 5 * times + 10, `only ${killed} of ${time} were killed`);
-    const { tool, args, stdin = '' } = await next(time);
-    // The first two are left alone: they tell how long it takes.
-    const limit = time < 2 ? 120_000 : whole * (0.05 + 0.95 * Math.random());
-    const ended = await endedWithin(tool, args, limit, { root, stdin, timeout: 180_000 });
-    if (ended.signal === 'SIGKILL') killed += 1;
-    else assert.ok(ended.status === 0, `${tool} ${args.join(' ')}: ${ended.stderr}`);
-    if (ended.signal === null) whole = Math.min(whole, ended.ms);
-    try {
-      await check(ended, time);
-    } catch (error) {
-      const { message, actual, expects } = error as assert.Assertion;
-      const told = [message, actual, expects].map((each) => JSON.stringify(each)).join('\n');
-      throw new Error(`after ${killed} kills, ${ended.signal}: ${ended.stderr}\n${told}`);
-    }
-  }
-}
+import { BOT_TOKEN, must, queuedIn, record, type Server } from './server.ts';
+import type { Storm } from './storm.ts';
 
 export const versionsIn = (text: string) =>
   [...text.matchAll(/"version": ?"(k[a-z]*[\d.]+)"/g)].map((match) => match[1] ?? '');
@@ -81,36 +42,6 @@ export function emitting(root: string): Storm {
   };
 }
 
-/** `add`, `edit` and `remove` in turn, each app with its token whole or not there. */
-export function registering(root: string): Storm {
-  const names = (time: number) => `app${Math.floor(time / 3)}`;
-  return {
-    next: (time) => {
-      const tool = (['runner-add', 'runner-edit', 'runner-remove'] as const)[time % 3] ?? '';
-      if (tool === 'runner-remove') return { tool, args: [`app${Math.floor(time / 3)}`, '--yes'] };
-      if (tool === 'runner-edit')
-        return { tool, args: [names(time), '--token', '-'], stdin: NEW_TOKEN };
-      const args = ['--repo', 'acme/x', '--branch', 'main', '--token', '-', '--name', names(time)];
-      return { tool, args, stdin: TOKEN };
-    },
-    async check(_, time) {
-      const { stdout } = await must('runner-tokens', ['list', '--json'], { root });
-      const groups = JSON.parse(stdout) as { tokens: { apps: string[] }[] };
-      const apps = groups.tokens.flatMap((group) => group.apps);
-      assert.ok(apps.includes('shop') && apps.includes('blog'), stdout);
-      const files = readdirSync(join(root, 'state')).filter((name) => /^[^.].*\.json$/.test(name));
-      assert.equal([...apps, 'open'].sort(), files.map((name) => name.slice(0, -5)).sort());
-      // What the next one works on has to be there; a removal that was killed is done again.
-      const [app, there] = [names(time), apps.includes(names(time))];
-      if (time % 3 === 2 && there) await must('runner-remove', [app, '--yes'], { root });
-      if (time % 3 !== 2 && !there) {
-        const args = ['--repo', 'acme/x', '--branch', 'main', '--token', '-', '--name', app];
-        await must('runner-add', args, { root, stdin: TOKEN });
-      }
-    },
-  };
-}
-
 /** Four events of two deploys; their versions are those of one storm and of one time. */
 const lines = (name: string, time: number) =>
   Array.from({ length: 4 }, (_, index) => {
@@ -132,9 +63,10 @@ async function queue(root: string, { hook }: Server, stdin: string): Promise<voi
   hook.heal();
 }
 
-/** The rates of the chat begin anew: else every test would wait a minute for them. */
+/** The rates of the chats begin anew: else every test would wait a minute for them. */
 export function forgetRates(root: string): void {
-  rmSync(join(root, 'spool/notify/discord.json'), { force: true });
+  for (const channel of ['discord', 'telegram'])
+    rmSync(join(root, `spool/notify/${channel}.json`), { force: true });
 }
 
 /** What `send` told of is delivered, by itself or by a `flush` that comes after. */
@@ -202,9 +134,10 @@ export function queueing(root: string): Storm {
       bury();
       return { tool: 'runner-notify', args: ['queue', 'retry', '--all'] };
     },
-    async check() {
+    async check({ signal }) {
       const { stdout } = await must('runner-notify', ['queue', 'list', '--json'], { root });
       assert.not.match(stdout, /"damaged"/);
+      if (signal === null) assert.equal(readdirSync(dead), []);
       const found = [...readdirSync(spool), ...readdirSync(dead)].filter((n) => names.includes(n));
       assert.equal(found.sort(), [...names].sort());
     },
@@ -219,7 +152,8 @@ export function dropping(root: string, server: Server): Storm {
   let dropped = '';
   return {
     async next(time) {
-      await queue(root, server, lines('drop', time));
+      // Each that was dropped is one less, and what has to be looked through stays as it is.
+      if (all().length < 4) await queue(root, server, lines('drop', time));
       before = all();
       dropped = before[0] ?? '';
       return { tool: 'runner-notify', args: ['queue', 'drop', dropped] };

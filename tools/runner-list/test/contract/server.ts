@@ -2,7 +2,8 @@
  * A server on which everything has happened once: three apps, deploys that worked and one that did
  * not, two chats, messages and an audit record that wait. Its root is copied for each case.
  */
-import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startCodeHost } from '@runner/testing/code-host';
 import { startDiscord } from '@runner/testing/discord';
@@ -16,7 +17,7 @@ export const NEW_TOKEN = 'ghp_n3wn3wn3wn3wn3wn3wn3wn3wn3wn3wn3wn3w';
 export const BOT_TOKEN = '123456789:AAE-bOwk6ad9r_QXMENQjcrGbqCr4Kbotte';
 
 /** A build whose release is recognised as whole: `one` and `two` are as VERSION. */
-const DEPLOY_FILE = 'build: "cp VERSION one; cp VERSION two"\nnotify: {}\n';
+export const DEPLOY_FILE = 'build: "cp VERSION one; cp VERSION two"\nnotify: {}\n';
 
 /** A record of `shop`, as `runner-audit emit` prints it. */
 export function record(version: string, more: object = {}): Record<string, unknown> {
@@ -107,7 +108,7 @@ notify:
     /** A root like this one, to be spoilt. */
     copy(): string {
       const copied = join(temporaryFolder('contract'), 'root');
-      cpSync(root, copied, { recursive: true, verbatimSymlinks: true });
+      execFileSync('cp', ['-a', root, copied]);
       return copied;
     },
     close: async () => {
