@@ -156,6 +156,6 @@ export function testLeaks(entries: readonly Entry[], every: boolean): void {
     const { sightings, rounds } = (await walker.end()) ?? {};
     assert.ok((rounds ?? 0) > walker.cases);
     assert.equal(sightings, []);
-    process.stdout.write(`(${walker.cases} cases)\n`);
+    process.stdout.write(`(${walker.cases} cases without a leak)\n`);
   });
 }

@@ -22,7 +22,11 @@ const stage = () => {
   staged ??= makeStage();
   return staged;
 };
-test.after(async () => (await stage()).close());
+let signals = 0;
+test.after(async () => {
+  process.stdout.write(`(${signals} signals)\n`);
+  await (await stage()).close();
+});
 
 /** A descriptor that takes no byte more: whoever writes to it waits. */
 function fullPipe(): { fd: number; close(): void } {
@@ -85,6 +89,7 @@ async function endedBy(
   others?: RegExp,
 ): Promise<void> {
   process.kill(waiting.running.pid, signal);
+  signals += 1;
   const ended = await waiting.running.done;
   assert.is(shellStatus(ended), 128 + system.signals[signal], `${what}: ${ended.stderr}`);
   assert.not.match(ended.stderr, /this is a bug|\n {4}at /, what);
@@ -169,6 +174,7 @@ export function testSignals(every: boolean): void {
       const waiting = await started(entry, async () => ({ open: true }));
       await asleep(waiting.running.pid);
       process.kill(waiting.running.pid, 'SIGPIPE');
+      signals += 1;
       waiting.running.stdin.end(entry.calls[0].stdin?.(await stage()));
       const ended = await waiting.running.done;
       assert.is(ended.status, entry.calls[0].status ?? 0, `${what}: ${ended.stderr}`);

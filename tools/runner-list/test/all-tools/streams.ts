@@ -15,7 +15,11 @@ const stage = () => {
   staged ??= makeStage();
   return staged;
 };
-test.after(async () => (await stage()).close());
+let cases = 0;
+test.after(async () => {
+  process.stdout.write(`(${cases} cases of a stream in trouble)\n`);
+  await (await stage()).close();
+});
 
 const quoted = (words: readonly string[]) =>
   words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
@@ -38,6 +42,7 @@ async function tried(entry: Entry, script: (line: string) => string): Promise<Tr
     env: set.env,
   });
   set.heal();
+  cases += 1;
   const status = Number(/^status (\d+)$/m.exec(ended.stderr)?.[1]);
   const what = `runner ${entry.command}`;
   assert.not.match(ended.stderr, /this is a bug|\n {4}at /, what);

@@ -123,6 +123,7 @@ export async function meetAll(
   await Promise.all(Array.from({ length: 12 }, work));
   for (const secret of SECRETS) assert.equal(findSecret(other.received(), secret), []);
   await other.close();
+  process.stdout.write(`(${names.length} answers to ${asking})\n`);
 }
 
 async function meet(server: Server, asking: Asking, name: string, other: string): Promise<void> {
