@@ -2,5 +2,5 @@
 import { test } from 'uvu';
 import { QUICK, testKills } from './kill-cases.ts';
 
-testKills(QUICK, 10);
+testKills(QUICK, 7);
 test.run();
