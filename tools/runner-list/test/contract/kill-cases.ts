@@ -8,12 +8,16 @@ import { type Storm, storm } from './storm.ts';
 
 export type Case = readonly [what: string, storm: (root: string, server: Server) => Storm];
 
-/** Commands that take milliseconds. */
-export const QUICK: readonly Case[] = [
+/** What changes the audit log and the registry. */
+export const RECORDS: readonly Case[] = [
   ['audit emit: what was echoed is in the log', emitting],
   ['add: the app is there with its token, or it is not', adding],
   ['edit: the token is the old one or the new one', editing],
   ['remove: the app is there with its token, or it is not', removing],
+];
+
+/** What changes messages and how they are sent. */
+export const MESSAGES: readonly Case[] = [
   ['notify send: what it told of arrives', sending],
   ['notify flush: what was queued arrives', flushing],
   ['notify queue retry: each message is whole and in one place', queueing],
