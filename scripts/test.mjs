@@ -14,7 +14,7 @@ import { rememberSeconds, slowFirst } from './test-order.mjs';
 import { sumOf, toldIn } from './told-counts.mjs';
 
 /** Seconds that a file may take. */
-const LIMITS = { usual: 120, long: 1_800 };
+const LIMITS = { usual: 120, long: 3_600 };
 
 const ownDist = join(checkout, 'dist');
 const { values, positionals } = parseArgs({
