@@ -88,9 +88,22 @@ function identityOf(text = '{}'): string {
 }
 
 /** Damages a file of a new root and runs a command there; null when all holds that has to. */
-async function check(server: Server, { subject, damage, command }: Case): Promise<string | null> {
-  const { path: pathIn, kind } = SUBJECTS[subject] as Subject;
+async function check(server: Server, each: Case): Promise<string | null> {
   const root = server.copy();
+  try {
+    return await checkOn(root, server, each);
+  } finally {
+    // With thousands of them the end would take minutes.
+    rmSync(root, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+async function checkOn(
+  root: string,
+  server: Server,
+  { subject, damage, command }: Case,
+): Promise<string | null> {
+  const { path: pathIn, kind } = SUBJECTS[subject] as Subject;
   const path = pathIn(root);
   const content = readFileSync(path);
   DAMAGES[damage]?.(path, content, kind);
