@@ -3,10 +3,10 @@
  * name; what it wrote is read from there, cleaned of secrets and appended, so that no secret of a
  * build stands in any file, even when the runner is killed.
  */
-import { closeSync, constants, fstatSync, ftruncateSync, openSync, unlinkSync } from 'node:fs';
+import { closeSync, constants, fstatSync, ftruncateSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { writeFully } from '@runner/common/atomic-write';
-import { systemFailure } from '@runner/common/failure';
+import { systemCode, systemFailure } from '@runner/common/failure';
 import { makeFolder, namesIn, readRange, removeIfThere } from '@runner/common/files';
 import type { Paths } from '@runner/common/paths';
 
@@ -136,17 +136,27 @@ function openOutput(folder: string, id: string): number {
   }
 }
 
-/** A file that has lost its name before anything is written to it. */
+/** Most tries to make a file whose name another process keeps using in the same moment. */
+const TRIES = 1_000;
+
+/**
+ * A file that has lost its name before anything is written to it. Several processes may do this in
+ * one folder at once: each gets a file of its own, whoever takes its name away.
+ */
 export function openNameless(folder: string, id: string): number {
   const path = join(folder, `.${id}.raw`);
   const { O_APPEND, O_CREAT, O_EXCL, O_RDWR } = constants;
-  removeIfThere(path);
-  try {
-    const fd = openSync(path, O_RDWR | O_CREAT | O_EXCL | O_APPEND, 0o600);
-    unlinkSync(path);
-    return fd;
-  } catch (error) {
-    throw systemFailure(error, `write to ${folder}`);
+  for (let tried = 1; ; tried += 1) {
+    // Of a process that was killed, or of one that is just here.
+    removeIfThere(path);
+    try {
+      const fd = openSync(path, O_RDWR | O_CREAT | O_EXCL | O_APPEND, 0o600);
+      removeIfThere(path);
+      return fd;
+    } catch (error) {
+      if (systemCode(error) !== 'EEXIST' || tried === TRIES)
+        throw systemFailure(error, `write to ${folder}`);
+    }
   }
 }
 

@@ -1,7 +1,8 @@
-/** Makes a program of ours fail or die at an exact moment: between two of its calls of fs. */
-import { writeFileSync } from 'node:fs';
+/** Makes a program of ours fail, die or wait at an exact moment: between two of its calls of fs. */
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '@runner/testing/temp';
+import { until } from '@runner/testing/until';
 
 /** Source of a condition on `name` and `args` of a call of fs; `text(path)` reads a file. */
 type Moment = string;
@@ -27,6 +28,9 @@ export const switched = (times = 1): Moment =>
 /** `current` is removed. */
 export const SWITCHED_OFF: Moment = `name === 'unlinkSync' && args[0].endsWith('/current')`;
 
+/** The file that carries a token to git has its name, for the first time. */
+export const CREDENTIAL: Moment = `name === 'openSync' && String(args[0]).endsWith('/.credential.raw') && ++count === 1`;
+
 function hook(moment: Moment, before: string, after: string): Record<string, string> {
   const file = join(temporaryFolder('hook'), 'hook.cjs');
   writeFileSync(
@@ -34,7 +38,7 @@ function hook(moment: Moment, before: string, after: string): Record<string, str
     `const fs = require('node:fs');
 let count = 0;
 const text = (path) => { try { return fs.readFileSync(path, 'utf8'); } catch { return ''; } };
-for (const name of ['mkdirSync', 'renameSync', 'unlinkSync', 'fdatasyncSync']) {
+for (const name of ['openSync', 'mkdirSync', 'renameSync', 'unlinkSync', 'fdatasyncSync']) {
   const original = fs[name];
   fs[name] = (...args) => {
     ${before.replace('MOMENT', moment)}
@@ -59,4 +63,29 @@ export function failingAt(moment: Moment): Record<string, string> {
     `if (MOMENT) throw Object.assign(new Error('EIO: i/o error'), { code: 'EIO' });`,
     '',
   );
+}
+
+/** A program that waits at a moment. */
+export interface Pause {
+  readonly env: Record<string, string>;
+  /** Resolves when the program is there. */
+  readonly reached: () => Promise<void>;
+  /** Lets it go on. */
+  readonly end: () => void;
+}
+
+/** Environment in which a program waits `before` or `after` the call that is the moment. */
+export function pausedAt(moment: Moment, side: 'before' | 'after'): Pause {
+  const folder = temporaryFolder('pause');
+  const [there, go] = [join(folder, 'there'), join(folder, 'go')];
+  const wait = `if (MOMENT) {
+      fs.writeFileSync(${JSON.stringify(there)}, '');
+      const cell = new Int32Array(new SharedArrayBuffer(4));
+      while (!fs.existsSync(${JSON.stringify(go)})) Atomics.wait(cell, 0, 0, 10);
+    }`;
+  return {
+    env: side === 'before' ? hook(moment, wait, '') : hook(moment, '', wait),
+    reached: () => until(() => existsSync(there), 'the program has not come to the moment'),
+    end: () => writeFileSync(go, ''),
+  };
 }

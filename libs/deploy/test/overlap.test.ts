@@ -1,9 +1,9 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Ended, run, start } from '@runner/testing/run';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { killedAfter, recorded } from './faults.ts';
+import { CREDENTIAL, killedAfter, pausedAt, recorded } from './faults.ts';
 import { deployFile, makeWorld, TOKEN, type World } from './world.ts';
 
 const test = suite<{ world: World }>('overlapping and many');
@@ -78,6 +78,28 @@ test('a timer that runs twice at once deploys once', async ({ world }) => {
   assert.is(said[0], 'shop: deployed v1\n');
   assert.match(said[1] ?? '', /^shop: (skipped: deploy [0-9a-f]{8} running|up to date)\n$/);
   assert.equal(world.kinds(), ['DeployStarted', 'DeploySuccess']);
+});
+
+test('two that look at one app at once do not get in the way of each other', async ({ world }) => {
+  await world.push('v1');
+  const told = { status: 0, stdout: 'shop: new commit v1\n', stderr: '' };
+  const look = async (running: Promise<Ended>) => {
+    const { status, stdout, stderr } = await running;
+    return { status, stdout, stderr };
+  };
+  // The second one begins and ends while the first has made the file that carries the token.
+  // `before`: the second one has just made its own when the first is about to.
+  for (const side of ['after', 'before'] as const) {
+    const pause = pausedAt(CREDENTIAL, side);
+    const first = start('runner-fetch', [], { root: world.root, env: pause.env });
+    await pause.reached();
+    if (side === 'after')
+      assert.equal(await look(run('runner-fetch', [], { root: world.root })), told);
+    else writeFileSync(join(world.root, 'apps/shop/.credential.raw'), '');
+    pause.end();
+    assert.equal(await look(first.done), told, side);
+    assert.equal(readdirSync(join(world.root, 'apps/shop')), [], side);
+  }
 });
 
 test('a timer cleans up what a killed deploy left, and does not deploy what runs already', async ({

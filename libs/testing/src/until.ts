@@ -1,0 +1,19 @@
+/** Waiting for a condition, for tests: never for a guessed number of milliseconds. */
+
+/** Milliseconds that a machine may take which is busy with other things. */
+const PATIENCE = 60_000;
+/** Milliseconds between two looks. */
+const INTERVAL = 10;
+
+/** Resolves as soon as the condition holds; throws, with `otherwise`, when it does not for a minute. */
+export async function until(
+  condition: () => unknown,
+  otherwise: string | (() => string),
+): Promise<void> {
+  const end = performance.now() + PATIENCE;
+  while (!(await condition())) {
+    if (performance.now() > end)
+      throw new Error(typeof otherwise === 'string' ? otherwise : otherwise());
+    await new Promise((resolve) => setTimeout(resolve, INTERVAL));
+  }
+}
