@@ -11,6 +11,7 @@ import {
   openSync,
   readdirSync,
   readlinkSync,
+  realpathSync,
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
@@ -95,10 +96,24 @@ export function requireLock(
 ): Lock {
   const lock = takeLock(path, waitSeconds, holder);
   if (lock) return lock;
-  const { pid, command, since } = holderOf(path);
+  const { pid, command, since } = introduced(path);
   const by = pid ? `: held by process ${pid}` : '';
   const doing = command ? ` (${command}${since ? ` since ${since}` : ''})` : '';
   throw new Failure('locked', `${what} is busy${by}${doing}`);
+}
+
+/** Longest wait for whoever has just taken a lock to write itself into it, in milliseconds. */
+const INTRODUCTION = 1_000;
+
+/**
+ * Who holds a lock that was found held. A holder writes itself into the file after it got the lock:
+ * until then nobody stands there, or one that is gone.
+ */
+function introduced(path: string): Holder {
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  for (let waited = 0; waited < INTRODUCTION && !liveHolder(path); waited += 10)
+    Atomics.wait(pause, 0, 0, 10);
+  return holderOf(path);
 }
 
 /** Who wrote itself into the lock last. */
@@ -119,8 +134,10 @@ export function liveHolder(path: string): (Holder & { pid: number }) | undefined
   const { pid, ...holder } = holderOf(path);
   if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid < 1) return undefined;
   try {
+    // The kernel knows a file by its name without links.
+    const real = realpathSync(path);
     const open = readdirSync(`/proc/${pid}/fd`).some(
-      (fd) => linkAt(`/proc/${pid}/fd/${fd}`) === path,
+      (fd) => linkAt(`/proc/${pid}/fd/${fd}`) === real,
     );
     return open ? { ...holder, pid } : undefined;
   } catch (error) {

@@ -1,7 +1,9 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -22,7 +24,10 @@ const fresh = () => join(scratch(), 'locks', 'x.lock');
 
 /** A child that holds the lock from its first output on, until it is killed. */
 async function startHolder(path: string, ...args: string[]) {
-  const child = startRole('hold', [path, ...args]);
+  return startedHolder(startRole('hold', [path, ...args]));
+}
+
+async function startedHolder(child: ChildProcess) {
   await once(child.stdout as NonNullable<typeof child.stdout>, 'data');
   const ended = once(child, 'close');
   return {
@@ -66,21 +71,42 @@ test('whoever is refused is told who holds the lock, what for and since when', a
   assert.is(holderOf(path).pid, holder.child.pid);
 });
 
+test('whoever is refused is not told of one that held the lock before', async () => {
+  const path = fresh();
+  plant(path, '{"pid":2147483647,"command":"deploy of yesterday"}\n');
+  const [folder, go] = [scratch(), join(scratch(), 'go')];
+  // Says that the refusal has come, when the refused one has not yet looked who holds the lock.
+  const flock = `#!/bin/sh\nPATH=\${PATH#*:} flock "$@"\nstatus=$?\n: > ${go}\nexit $status\n`;
+  writeFileSync(join(folder, 'flock'), flock, { mode: 0o755 });
+  const holder = await startedHolder(startRole('late', [path, go]));
+  const env = { ...process.env, PATH: `${folder}:${process.env.PATH}` };
+  try {
+    const told = await outputOf(startRole('refused', [path], env));
+    assert.is(told, `it is busy: held by process ${holder.child.pid} (late)`);
+  } finally {
+    await holder.kill();
+  }
+});
+
 test('what stands in a lock only informs: odd content changes nothing', () => {
   for (const content of ['', '{', 'null', '[1]', '7', '{"pid":null}', 'x'.repeat(100_000)]) {
     const path = fresh();
     plant(path, content);
+    assert.is(holderOf(path).command, undefined);
     const lock = takeLock(path, 0, { pid: 1, command: 'x' });
     assert.ok(lock);
     assert.is(holderOf(path).command, 'x');
-    writeFileSync(path, content);
-    assert.match(
-      told(() => requireLock(path, 'it', 0)),
-      /^locked: it is busy/,
-    );
     lock?.release();
   }
   assert.equal(holderOf(join(scratch(), 'none')), {});
+  const path = fresh();
+  const lock = takeLock(path, 0);
+  writeFileSync(path, '{"pid":null}');
+  assert.is(
+    told(() => requireLock(path, 'it', 0)),
+    'locked: it is busy',
+  );
+  lock?.release();
 });
 
 test('a lock is free as soon as its holder was killed', async () => {
@@ -114,9 +140,9 @@ test('who waits gets the lock when it is released, and gives up in time when it 
   const holder = await startHolder(path);
   const started = performance.now();
   assert.is(takeLock(path, 1), undefined);
+  // It can only take longer: no load makes a second shorter.
   assert.ok(performance.now() - started >= 900);
-  setTimeout(() => holder.child.kill('SIGKILL'), 0);
-  await once(holder.child, 'exit');
+  await holder.kill();
   const lock = takeLock(path, 20);
   assert.ok(lock);
   lock?.release();
@@ -167,6 +193,24 @@ test('what is not a file in the place of a lock is refused', () => {
   assert.is(readFileSync(join(folder, 'target'), 'utf8'), 'x');
 });
 
+/** Holds the lock, and writes itself into it no sooner than the file `go` is there. */
+function late(): void {
+  const [path = '', go = ''] = roleArgs;
+  const fd = openSync(path, 'r+');
+  spawnSync('flock', ['-x', '3'], { stdio: ['ignore', 'ignore', 'ignore', fd] });
+  writeSync(1, 'held\n');
+  const timer = setInterval(() => {
+    if (!existsSync(go)) return;
+    clearInterval(timer);
+    writeFileSync(path, JSON.stringify({ pid: process.pid, command: 'late' }));
+    setInterval(() => {}, 60_000);
+  }, 20);
+}
+
+function refused(): void {
+  writeSync(1, refusal(() => requireLock(roleArgs[0] as string, 'it', 0)).message);
+}
+
 /** Holds the lock until it is killed; with a third argument, starts a daemon that outlives it. */
 function hold(): void {
   const [path = '', command = 'x', pidFile] = roleArgs;
@@ -200,6 +244,6 @@ function contend(): void {
   writeSync(1, `${entered}\n`);
 }
 
-const roles: Record<string, () => void> = { hold, wait, contend };
+const roles: Record<string, () => void> = { hold, late, refused, wait, contend };
 if (role !== undefined) roles[role]?.();
 else test.run();
