@@ -40,7 +40,7 @@ function killGroup(pid) {
  * seconds, and resolves judge()'s verdict with `output` and `seconds`. The output goes to a file:
  * a pipe would stay open as long as a process that the test left behind holds it.
  */
-export async function runTestFile(file, { node = process.execPath, limit = 120, cwd } = {}) {
+export async function runTestFile(file, { node = process.execPath, limit = 900, cwd } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'test-'));
   // Tests that give up root must still reach their own folders.
   chmodSync(folder, 0o755);

@@ -51,16 +51,29 @@ export function appFiles(
   };
 }
 
-/** A port of 127.0.0.1 on which nobody listened a moment ago. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+/**
+ * Ports that the system gives to nobody by itself: what listens on port 0, or connects, while the
+ * app does not run would take one of those. Every process begins elsewhere, so that tests that run
+ * side by side do not get in the way of each other.
+ */
+const PORTS = { first: 10_000, count: 20_000 };
+const PER_PROCESS = 20;
+let used = 0;
+
+/** A port of 127.0.0.1 on which nobody listens, and that no other test takes meanwhile. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = PORTS.first + ((process.pid * PER_PROCESS + used) % PORTS.count);
+    used += 1;
+    if (await isFree(port)) return port;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const server = createServer();
-    server.on('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      const port = typeof address === 'object' && address !== null ? address.port : 0;
-      server.close(() => resolve(port));
-    });
+    server.on('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
   });
 }
 

@@ -47,7 +47,7 @@ export function initOf(unshare: number): number | undefined {
 export function enter(
   pid: number,
   script: string,
-  { user, env = {}, stdin = '', timeout = 60_000 }: InsideOptions = {},
+  { user, env = {}, stdin = '', timeout = 180_000 }: InsideOptions = {},
 ): Promise<Inside> {
   const variables = {
     PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',

@@ -12,7 +12,7 @@ import { enter, type Inside, type InsideOptions, initOf } from './container-insi
 import { temporaryFolder } from './temp.ts';
 
 /** Milliseconds until a system counts as not booting. */
-const BOOT_TIMEOUT = 60_000;
+const BOOT_TIMEOUT = 180_000;
 const POLL = 100;
 
 /** Lays the layer over this machine's files and boots it; `$1` is the name of the machine. */

@@ -18,6 +18,8 @@ export type Fault =
   | 'not-json'
   /** Answers as usual, but only after so many milliseconds. */
   | { readonly slow: number }
+  /** Answers as usual, but not before this has come about. */
+  | { readonly until: Promise<unknown> }
   /** 200 with one byte every so many milliseconds, without an end. */
   | { readonly drip: number }
   /** 200 with a JSON string of so many bytes. */
@@ -111,7 +113,7 @@ function redirect(
 }
 
 /**
- * Makes a request meet a fault. Resolves true when the stand-in is to answer after all (`slow`).
+ * Makes a request meet a fault. Resolves true when the stand-in is to answer after all (`slow`, `until`).
  */
 export async function meet(
   fault: Fault,
@@ -119,7 +121,8 @@ export async function meet(
   response: ServerResponse,
 ): Promise<boolean> {
   // What is sent is read, so that the sender meets the fault and not a full pipe.
-  if (fault !== 'drop' && !(typeof fault === 'object' && 'slow' in fault)) request.resume();
+  if (fault !== 'drop' && !(typeof fault === 'object' && ('slow' in fault || 'until' in fault)))
+    request.resume();
   if (fault === 'drop') request.socket.destroy();
   else if (fault === 'cut') {
     response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '1000' });
@@ -134,6 +137,9 @@ export async function meet(
     // Closing the stand-in ends the connection.
   } else if ('slow' in fault) {
     await new Promise((resolve) => setTimeout(resolve, fault.slow));
+    return !request.socket.destroyed;
+  } else if ('until' in fault) {
+    await fault.until;
     return !request.socket.destroyed;
   } else if ('drip' in fault) drip(response, fault.drip);
   else if ('huge' in fault) sendAnswer(response, { status: 200, body: ['x'.repeat(fault.huge)] });

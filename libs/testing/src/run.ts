@@ -12,7 +12,7 @@ import { type Collected, collect } from './collect.ts';
 import { temporaryFolder } from './temp.ts';
 
 /** Milliseconds after which a program that has not ended is killed. */
-const DEFAULT_TIMEOUT = 60_000;
+const DEFAULT_TIMEOUT = 180_000;
 
 /** What a program gets besides its arguments. */
 export interface RunOptions {
@@ -24,7 +24,7 @@ export interface RunOptions {
   readonly stdin?: string | Uint8Array;
   /** Default: an empty folder. */
   readonly cwd?: string;
-  /** Milliseconds; the process group is killed then and the promise rejects. Default 60,000. */
+  /** Milliseconds; the process group is killed then and the promise rejects. Default 180,000. */
   readonly timeout?: number;
   /** Further descriptors: the child's number -> ours. */
   readonly fds?: Readonly<Record<number, number>>;

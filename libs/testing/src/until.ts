@@ -1,4 +1,5 @@
 /** Waiting for a condition, for tests: never for a guessed number of milliseconds. */
+import { readFileSync } from 'node:fs';
 
 /** Milliseconds that a machine may take which is busy with other things. */
 const PATIENCE = 60_000;
@@ -15,5 +16,14 @@ export async function until(
     if (performance.now() > end)
       throw new Error(typeof otherwise === 'string' ? otherwise : otherwise());
     await new Promise((resolve) => setTimeout(resolve, INTERVAL));
+  }
+}
+
+/** Whether a process runs; one that has ended and that nobody has asked about (a zombie) does not. */
+export function isAlive(pid: number): boolean {
+  try {
+    return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z');
+  } catch {
+    return false;
   }
 }
