@@ -14,7 +14,7 @@ function shopFiles(version: string, port: number, broken: boolean): Record<strin
     '.deploy.yml': `instances: { default: { domain: shop.example.org, env: { PORT: "${port}" } } }
 build: node build.js
 start: { type: process, run: exec node server.js }
-health: { url: "http://127.0.0.1:\${PORT}/health", interval: 50ms, within: 5s }
+health: { url: "http://127.0.0.1:\${PORT}/health", interval: 50ms, within: 60s }
 notify: {}
 `,
   };

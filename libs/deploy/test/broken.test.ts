@@ -2,9 +2,10 @@
 import { readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Ended, run } from '@runner/testing/run';
+import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { deployFile, makeWorld, type World } from './world.ts';
+import { impatient, makeWorld, type World } from './world.ts';
 
 const test = suite<{ world: World }>('broken');
 
@@ -41,12 +42,11 @@ async function shown(world: World): Promise<Shown> {
 
 /** v1 runs, v2 is not healthy, and v1 does not start any more: status 3. Returns what mends v1. */
 async function breakShop(world: World): Promise<() => void> {
-  const quick = deployFile(world.port).replace('within: 3s', 'within: 300ms');
-  await world.push('v1', { deploy: quick });
+  await world.push('v1');
   assert.is((await world.deploy()).status, 0);
   const release = join(world.root, 'apps/shop/instances/default', world.current() ?? '');
   renameSync(join(release, 'server.js'), join(release, 'server.away'));
-  await world.push('v2', { deploy: quick, health: 503 });
+  await world.push('v2', { deploy: impatient(world.port), health: 503 });
   const done = await world.deploy();
   assert.is(done.status, 3, done.stderr);
   return () => renameSync(join(release, 'server.away'), join(release, 'server.js'));
@@ -58,7 +58,10 @@ test('after a failed rollback status and list say so, and rollback starts what s
   const mend = await breakShop(world);
   const before = await shown(world);
   assert.equal([before.state, before.instances[0]?.running], ['broken', false]);
-  assert.match(before.instances[0]?.broken?.reason ?? '', /^start: `exec node server.js` ended/);
+  assert.match(
+    before.instances[0]?.broken?.reason ?? '',
+    /^(start|health): `exec node server.js` ended/,
+  );
   assert.is(before.next, 'it is not started by itself; by hand: runner rollback shop --to v1');
   const { stdout } = await run('runner-status', ['shop'], { root: world.root });
   assert.match(stdout, /\n {2}default: +v1 since .*\n +broken since .*: it could not be started/);
@@ -100,7 +103,7 @@ test('a process that has ended is told; rollback --to its version, or its commit
     const file = join(world.root, 'apps/shop/instances/default/run/pid.json');
     const { pid } = JSON.parse(readFileSync(file, 'utf8')) as { pid: number };
     process.kill(pid, 'SIGKILL');
-    while ((await world.page()) !== null);
+    await until(async () => (await world.page()) === null, 'it still answers');
     const dead = await shown(world);
     assert.equal([dead.state, dead.instances[0]?.running], ['down', false]);
     const { stdout } = await run('runner-status', ['shop'], { root: world.root });

@@ -127,7 +127,7 @@ test('a step that dies in silence is told in words', async () => {
       'step build (sh build.sh) was killed by SIGKILL, perhaps for lack of memory\npacking\nKilled',
     );
     assert.is(
-      await causeAfter('v3', 'echo waiting\nsleep 30\n', ', timeout: 1s'),
+      await causeAfter('v3', 'echo waiting\nsleep 30\n', ', timeout: 3s'),
       'step build (sh build.sh) ran into its time limit and was stopped\nwaiting',
     );
   } finally {

@@ -6,7 +6,7 @@ import { temporaryFolder, tree } from '@runner/testing/temp';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { announced, look, makeStage } from './matrix.ts';
-import { deployFile, makeWorld, TOKEN, type World } from './world.ts';
+import { deployFile, gate, makeWorld, TOKEN, type World } from './world.ts';
 
 const test = suite<{ world: World }>('deploy --check');
 
@@ -53,7 +53,7 @@ test('the plan is told with every step, and nothing is deployed, recorded or ann
       'pre_switch: ./migrate',
       'switch default',
       'start default: process, exec node server.js',
-      `health of default: http://127.0.0.1:${world.port}/health, every 0.05 s, 5 s each, within 5 s`,
+      `health of default: http://127.0.0.1:${world.port}/health, every 0.05 s, 5 s each, within 60 s`,
     ],
     submodules: [],
     start: 'process',
@@ -174,9 +174,10 @@ test('a shared file that is nowhere is a problem until it is created', async ({ 
 });
 
 test('a token that is refused is told as that; during a deploy it is 75', async ({ world }) => {
-  await world.push('v1', { deploy: deployFile(world.port, 'build: sleep 30') });
+  const held = gate();
+  await world.push('v1', { deploy: deployFile(world.port, held.build) });
   const running = start('runner-deploy', ['shop'], { root: world.root });
-  await until(() => world.kinds().length > 0);
+  await held.reached();
   const busy = await check(world);
   assert.is(busy.status, 75);
   process.kill(running.pid, 'SIGINT');
@@ -186,10 +187,5 @@ test('a token that is refused is told as that; during a deploy it is 75', async 
   assert.is(refused.status, 1);
   assert.match(refused.stderr, /\(token_invalid\)\n$/);
 });
-
-async function until(ready: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 1000 && !ready(); tries += 1)
-    await new Promise((resolve) => setTimeout(resolve, 10));
-}
 
 test.run();

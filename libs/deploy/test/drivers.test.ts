@@ -1,4 +1,5 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
@@ -7,7 +8,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { projectOf } from '../src/drivers/compose.ts';
 import { unitOf } from '../src/drivers/systemd.ts';
-import { deployFile, makeWorld, type World } from './world.ts';
+import { makeWorld, type World } from './world.ts';
 
 const test = suite<{ world: World }>('drivers');
 
@@ -177,14 +178,14 @@ test('command starts with its line, and its stop runs when the first deploy fail
   const trace = join(temporaryFolder('trace'), 'trace');
   await commit(
     world,
-    `start: { type: command, run: "echo start $RUNNER_INSTANCE >> ${trace}" }\nstop: echo stop >> ${trace}\nhealth: { cmd: "false", interval: 50ms, within: 200ms }\n`,
+    `start: { type: command, run: "echo start $RUNNER_INSTANCE >> ${trace}" }\nstop: echo stop >> ${trace}\nhealth: { cmd: "false", interval: 50ms, within: 2s }\n`,
   );
   const done = await world.deploy();
   assert.is(done.status, 1);
   assert.is(readFileSync(trace, 'utf8'), 'start default\nstop\n');
   assert.match(
     String(world.events().at(-1)?.error),
-    /^health: `false` ended with status 1, not healthy within 0\.2 s/,
+    /^health: `false` ended with status 1, not healthy within 2 s/,
   );
 });
 
@@ -192,14 +193,10 @@ test('health by tcp waits for a port, and by cmd for status 0', async ({ world }
   const server = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   const { port } = server.address() as { port: number };
-  await commit(
-    world,
-    `instances: { default: { env: { PORT: "${port}" } } }\nhealth: { tcp: "127.0.0.1:\${PORT}", interval: 50ms, within: 1s }\n`,
-    'tcp',
-  );
+  const tcp = `instances: { default: { env: { PORT: "${port}" } } }\nhealth: { tcp: "127.0.0.1:\${PORT}", interval: 50ms, within: 3s }\n`;
+  await commit(world, tcp, 'tcp');
   assert.is((await world.deploy()).status, 0);
-  server.close();
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await new Promise((resolve) => server.close(resolve));
   const refused = await world.deploy();
   // The version before asks for the same port.
   assert.is(refused.status, 3);
@@ -209,7 +206,7 @@ test('health by tcp waits for a port, and by cmd for status 0', async ({ world }
   );
   await commit(
     world,
-    'health: { cmd: "test \\"$PWD\\" = \\"$RUNNER_RELEASE\\"", interval: 50ms, within: 1s }\n',
+    'health: { cmd: "test \\"$PWD\\" = \\"$RUNNER_RELEASE\\"", interval: 50ms, within: 60s }\n',
     'cmd',
   );
   const done = await world.deploy();
@@ -217,18 +214,21 @@ test('health by tcp waits for a port, and by cmd for status 0', async ({ world }
 });
 
 test('a last attempt that was cut short does not hide what was found before', async ({ world }) => {
-  const server = `let asked = 0;
-require('node:http').createServer((_, response) => {
-  if (asked++ === 0) { response.statusCode = 503; response.end('no database'); }
-}).listen(process.env.PORT, '127.0.0.1');
-`;
-  const health = `health: { url: "http://127.0.0.1:${world.port}/", interval: 50ms, within: 2s }\n`;
-  const deploy = `${deployFile(world.port).replace(/health:.*\n/, health)}`;
-  await world.push('v1', { deploy, files: { 'server.js': server } });
+  let asked = 0;
+  const server = createHttpServer((_, response) => {
+    asked += 1;
+    if (asked === 1) response.writeHead(503).end('no database');
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as { port: number };
+  await commit(world, `health: { url: "http://127.0.0.1:${port}/", interval: 50ms, within: 3s }\n`);
   assert.is((await world.deploy()).status, 1);
+  assert.ok(asked > 1);
+  server.closeAllConnections();
+  server.close();
   assert.match(
     String(world.events().find(({ error }) => error)?.error),
-    /^health: http:\S+ answered 503 instead of 200-299, not healthy within 2 s\nno database$/,
+    /^health: http:\S+ answered 503 instead of 200-299, not healthy within 3 s\nno database$/,
   );
 });
 

@@ -6,7 +6,7 @@ import { type Ended, run, start } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { deployFile, makeWorld, TOKEN, type World } from './world.ts';
+import { deployFile, gate, makeWorld, TOKEN, type World } from './world.ts';
 
 const test = suite<{ world: World }>('fetch');
 
@@ -115,13 +115,15 @@ test('a version that was rolled back by hand is held until the next push', async
 });
 
 test('a deploy that runs is left alone, and that is no failure', async ({ world }) => {
-  await world.push('v1', { deploy: deployFile(world.port, 'build: sleep 3') });
+  const held = gate();
+  await world.push('v1', { deploy: deployFile(world.port, held.build) });
   const running = start('runner-deploy', ['shop'], { root: world.root });
-  await new Promise((resolve) => setTimeout(resolve, 900));
+  await held.reached();
   const done = await fetch(world, ['--deploy']);
   assert.is(done.status, 0, done.stderr);
   assert.match(done.stdout, /^shop: skipped: deploy [0-9a-f]{8} running\n$/);
-  await running.done;
+  held.open();
+  assert.is((await running.done).status, 0);
 });
 
 test('one app that cannot be asked about hides no other, and the status is the worst', async ({

@@ -5,7 +5,7 @@
 import type { Test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { EXPORTING, killedAfter, RENAMED, recorded, staged, switched } from './faults.ts';
-import { announced, impatient, look, makeStage, type Situation, unharmed } from './matrix.ts';
+import { announced, look, makeStage, type Situation, soonGivenUp, unharmed } from './matrix.ts';
 
 const FAILED = ['DeployStarted', 'DeployFailure'];
 const BACK = [...FAILED, 'RollbackSuccess'];
@@ -81,7 +81,7 @@ export function killTests(test: Test, situation: Situation): void {
         const { health } = row;
         if (health === undefined)
           await world.push('v2', { deploy: announced(world, 'build: "true"\n') });
-        else await world.push('v2', { deploy: impatient(world), health });
+        else await world.push('v2', { deploy: soonGivenUp(world), health });
         const moment = situation === 'first' ? (row.first ?? row.moment) : row.moment;
         const killed = await world.deploy([], killedAfter(moment));
         assert.is(killed.signal, 'SIGKILL', killed.stderr);

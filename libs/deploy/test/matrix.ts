@@ -2,7 +2,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Discord, startDiscord } from '@runner/testing/discord';
-import { deployFile, makeWorld, type World } from './world.ts';
+import { until } from '@runner/testing/until';
+import { deployFile, impatient, makeWorld, type World } from './world.ts';
 
 /** A world that announces what happens, before its first deploy or with v1 running. */
 export interface Stage {
@@ -17,12 +18,12 @@ export type Situation = (typeof SITUATIONS)[number];
 
 /** `.deploy.yml` of every version here: its deploys are announced. */
 export function announced(world: World, more = ''): string {
-  return deployFile(world.port, `notify: {}\n${more}`).replace('within: 3s', 'within: 5s');
+  return deployFile(world.port, `notify: {}\n${more}`);
 }
 
 /** The same, soon given up when it is not healthy. */
-export function impatient(world: World): string {
-  return announced(world).replace('within: 5s', 'within: 300ms');
+export function soonGivenUp(world: World): string {
+  return impatient(world.port, 'notify: {}\n');
 }
 
 export async function makeStage(situation: Situation): Promise<Stage> {
@@ -69,13 +70,11 @@ function kindOfMessage(content: string): string {
   return title === undefined ? content : (TITLES[title] as string);
 }
 
-const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-
 /** Looks; waits for as many messages as there are events, since a killed deploy leaves its notifier. */
 export async function look({ world, chat, before }: Stage): Promise<Picture> {
   const events = world.kinds().slice(before);
-  for (let tries = 0; tries < 400 && chat.messages.length < before + events.length; tries += 1)
-    await sleep(10);
+  // That they do not come is for the table to tell.
+  await until(() => chat.messages.length >= before + events.length, '').catch(() => {});
   const { deploying, failures, instances } = world.state() as {
     deploying: unknown;
     failures: { count: number } | null;

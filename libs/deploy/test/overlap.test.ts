@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Ended, run, start } from '@runner/testing/run';
+import { isAlive, until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CREDENTIAL, killedAfter, pausedAt, recorded } from './faults.ts';
@@ -137,32 +138,21 @@ test('a build that ignores SIGTERM and fled its group is ended with its time lim
   const pids = join(world.root, 'pids');
   const flee = `trap '' TERM; setsid sh -c 'trap \\"\\" TERM; echo $$ >> ${pids}; sleep 300' & echo $$ >> ${pids}; sleep 300`;
   await world.push('v1', {
-    deploy: deployFile(world.port, `build: { run: "${flee}", timeout: 1s }`),
+    deploy: deployFile(world.port, `build: { run: "${flee}", timeout: 3s }`),
   });
   const done = await world.deploy();
   assert.is(done.status, 1);
-  assert.match(String(world.events().at(-1)?.error), / ran out of time \(1 s\)/);
+  assert.match(String(world.events().at(-1)?.error), / ran out of time \(3 s\)/);
   for (const pid of readFileSync(pids, 'utf8').trim().split('\n')) {
-    for (let tries = 0; tries < 200 && isAlive(pid); tries += 1)
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    assert.not.ok(isAlive(pid), pid);
+    await until(() => !isAlive(Number(pid)), `process ${pid} goes on`);
   }
 });
-
-function isAlive(pid: string): boolean {
-  try {
-    return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z');
-  } catch {
-    return false;
-  }
-}
 
 test('a deploy killed with SIGTERM while it fetches has changed nothing', async ({ world }) => {
   await world.push('v1');
   world.git.fail('hang', Number.POSITIVE_INFINITY);
   const running = start('runner-deploy', ['shop'], { root: world.root });
-  for (let tries = 0; tries < 1000 && world.git.requests.length === 0; tries += 1)
-    await new Promise((resolve) => setTimeout(resolve, 10));
+  await until(() => world.git.requests.length > 0, 'nothing was asked for');
   process.kill(running.pid, 'SIGTERM');
   const done = await running.done;
   assert.is(done.status, 143);

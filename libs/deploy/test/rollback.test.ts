@@ -4,7 +4,7 @@ import type { Deployed } from '@runner/common/app-state';
 import { type Ended, run, start } from '@runner/testing/run';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { deployFile, makeWorld, type World } from './world.ts';
+import { deployFile, gate, makeWorld, type World } from './world.ts';
 
 const test = suite<{ world: World }>('rollback');
 
@@ -108,8 +108,7 @@ test('with no earlier version, or an unknown one, nothing is touched', async ({ 
 test('a version that does not become healthy any more is left again: the active one answers', async ({
   world,
 }) => {
-  await world.push('v1', { deploy: deployFile(world.port).replace('within: 3s', 'within: 200ms') });
-  await world.deploy();
+  await deployAll(world, 'v1');
   const old = world.current() ?? '';
   await deployAll(world, 'v2');
   rmSync(join(world.root, 'apps/shop/instances/default', old, 'server.js'));
@@ -126,16 +125,18 @@ test('a version that does not become healthy any more is left again: the active 
 
 test('while a deploy runs a rollback is refused with 75', async ({ world }) => {
   await deployAll(world, 'v1', 'v2');
-  await world.push('v3', { deploy: deployFile(world.port, 'build: sleep 3') });
+  const held = gate();
+  await world.push('v3', { deploy: deployFile(world.port, held.build) });
   const running = start('runner-deploy', ['shop'], { root: world.root });
-  await new Promise((resolve) => setTimeout(resolve, 900));
+  await held.reached();
   const done = await rollback(world);
   assert.is(done.status, 75);
   assert.match(
     done.stderr,
     /'shop' is busy: held by process \d+ \(deploy since .*\) \(locked\)\n$/,
   );
-  await running.done;
+  held.open();
+  assert.is((await running.done).status, 0);
 });
 
 test('what another way of starting had started is stopped, going back and going forward', async ({

@@ -23,7 +23,7 @@ test('during a deploy the token is in no argument and no environment of any proc
   world,
 }) => {
   await world.push('v1', {
-    deploy: deployFile(world.port, 'build: "sleep 0.2; env; ls -l /proc/self/fd"'),
+    deploy: deployFile(world.port, 'build: "sleep 1; env; ls -l /proc/self/fd"'),
   });
   const { value, sightings, rounds } = await watchProcesses([TOKEN], () => world.deploy());
   assert.is(value.status, 0, value.stderr);

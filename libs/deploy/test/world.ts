@@ -7,8 +7,10 @@ import type { Files } from '@runner/testing/git-import';
 import { type GitServer, startGitServer } from '@runner/testing/git-server';
 import { type Ended, run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
+import { until } from '@runner/testing/until';
 
-export const TOKEN = 'ghp_w0rldw0rldw0rldw0rldw0rldw0rldw0rld';
+/** Of this process alone: another test that runs meanwhile must not show it in its command lines. */
+export const TOKEN = `ghp_w0rld${String(process.pid).padStart(31, 'w0rld')}`;
 export const REPO = 'acme/shop';
 
 export interface World {
@@ -37,8 +39,33 @@ export interface World {
 export function deployFile(port: number, more = ''): string {
   return `instances: { default: { env: { PORT: "${port}" } } }
 start: { type: process, run: exec node server.js }
-health: { url: "http://127.0.0.1:\${PORT}/health", interval: 50ms, within: 3s }
+health: { url: "http://127.0.0.1:\${PORT}/health", interval: 50ms, within: 60s }
 ${more}`;
+}
+
+/** The same for a version that will not be healthy: it is soon given up, when it has answered or not. */
+export function impatient(port: number, more = ''): string {
+  return deployFile(port, more).replace('within: 60s', 'within: 300ms');
+}
+
+/** A build that goes on until it is let go. */
+export interface Gate {
+  /** The key `build` of a `.deploy.yml`. */
+  readonly build: string;
+  /** Resolves when the build is there. */
+  readonly reached: () => Promise<void>;
+  readonly open: () => void;
+}
+
+/** Holds a deploy up while it builds. */
+export function gate(): Gate {
+  const folder = temporaryFolder('gate');
+  const [there, go] = [join(folder, 'there'), join(folder, 'go')];
+  return {
+    build: `build: "touch ${there}; while test ! -e ${go}; do sleep 0.05; done"\n`,
+    reached: () => until(() => existsSync(there), 'no build has come to the gate'),
+    open: () => writeFileSync(go, ''),
+  };
 }
 
 /** Makes a world with a registered app `shop`; `old` is the git server's way. */
@@ -77,8 +104,7 @@ export async function makeWorld({ old = false } = {}): Promise<World> {
         version,
         { tag: version },
       ),
-    deploy: (args = [], env = {}) =>
-      run('runner-deploy', ['shop', ...args], { root, env, timeout: 60_000 }),
+    deploy: (args = [], env = {}) => run('runner-deploy', ['shop', ...args], { root, env }),
     page: () => page(port),
     current() {
       try {

@@ -44,7 +44,7 @@ export async function newServer(): Promise<Server> {
   await git.createRepo('acme/shop');
   const deployFile = `instances: { default: { env: { PORT: "${port}" } } }
 start: { type: process, run: exec node server.js }
-health: { url: "http://127.0.0.1:\${PORT}/health", interval: 50ms, within: 5s }
+health: { url: "http://127.0.0.1:\${PORT}/health", interval: 50ms, within: 60s }
 shared: [.env]
 `;
   await git.commit('acme/shop', { ...appFiles('v1'), '.deploy.yml': deployFile }, 'v1', {

@@ -21,7 +21,7 @@ import {
 const deployFile = (file: string, status = 0) => `build: "cat ${file} >&2; exit ${status}"
 start: { type: command, run: "cat ${file}; env > started" }
 stop: "cat ${file}"
-health: { cmd: "cat ${file}", interval: 50ms, within: 2s }
+health: { cmd: "cat ${file}", interval: 50ms, within: 60s }
 hooks: { pre_build: "cat ${file}", post_deploy: "cat ${file}", on_failure: "cat ${file}" }
 notify: {}
 `;
