@@ -21,7 +21,7 @@ async function git(args: string[], token?: string) {
     env.GIT_CONFIG_VALUE_0 = `Authorization: Basic ${basic}`;
   }
   try {
-    const { stdout, stderr } = await execute('git', args, { env, timeout: 20_000 });
+    const { stdout, stderr } = await execute('git', args, { env, timeout: 120_000 });
     return { status: 0, stdout, stderr };
   } catch (error) {
     const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };

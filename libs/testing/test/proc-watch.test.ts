@@ -3,7 +3,10 @@ import { watchProcesses } from '@runner/testing/proc-watch';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 
-const SECRET = 'ghp_watch_me_0123456789';
+/** Of this process alone: all processes of the machine are looked at. */
+const SECRET = `ghp_watch_me_${String(process.pid).padStart(10, '0')}`;
+/** Seconds in which a process is seen on a machine that is busy with other things. */
+const SEEN = 3;
 
 function finished(command: string, args: string[], env: Record<string, string> = {}) {
   const child = spawn(command, args, { env: { PATH: process.env.PATH, ...env }, stdio: 'ignore' });
@@ -14,8 +17,8 @@ function finished(command: string, args: string[], env: Record<string, string> =
 test('a secret in a command line is seen, in any form', async () => {
   const basic = Buffer.from(`x-access-token:${SECRET}`).toString('base64');
   const { sightings } = await watchProcesses([SECRET], async () => {
-    await finished('sh', ['-c', 'sleep 0.2; :', SECRET]).done;
-    await finished('sh', ['-c', 'sleep 0.2; :', `Basic ${basic}`]).done;
+    await finished('sh', ['-c', `sleep ${SEEN}; :`, SECRET]).done;
+    await finished('sh', ['-c', `sleep ${SEEN}; :`, `Basic ${basic}`]).done;
   });
   const forms = sightings.map(({ where, form, command }) => `${command} ${where} ${form}`);
   assert.ok(forms.includes('sh argv raw'), forms.join());
@@ -29,7 +32,7 @@ test('a secret in an environment is seen, in grandchildren too', async () => {
   const { sightings } = await watchProcesses([SECRET], async () => {
     await finished('sh', [
       '-c',
-      `T=${SECRET.slice(0, 8)}; export T="\${T}${SECRET.slice(8)}"; sleep 0.2`,
+      `T=${SECRET.slice(0, 8)}; export T="\${T}${SECRET.slice(8)}"; sleep ${SEEN}`,
     ]).done;
   });
   assert.equal(
@@ -40,7 +43,7 @@ test('a secret in an environment is seen, in grandchildren too', async () => {
 
 test('programs that live for a few milliseconds are seen', async () => {
   const { sightings } = await watchProcesses([SECRET], async () => {
-    for (let n = 0; n < 30; n += 1) await finished('true', [SECRET]).done;
+    for (let n = 0; n < 100; n += 1) await finished('true', [SECRET]).done;
   });
   assert.ok(sightings.length > 0);
 });
@@ -48,7 +51,7 @@ test('programs that live for a few milliseconds are seen', async () => {
 test('excepted processes and this one are left out, and nothing else is made up', async () => {
   process.env.OWN_SECRET = SECRET;
   const { value, sightings, rounds } = await watchProcesses([SECRET], async (watch) => {
-    const child = finished('sleep', ['0.2'], { TOKEN: SECRET });
+    const child = finished('sleep', [`${SEEN}`], { TOKEN: SECRET });
     watch.except(child.pid);
     await child.done;
     return 'value';

@@ -8,7 +8,8 @@ export { fingerprint } from '@runner/testing/fingerprint';
 export { contentOf } from '@runner/testing/temp';
 
 /** Has the shape of no known token, so nothing but care keeps it out of the output. */
-export const TOKEN = 'plain-Token/with+odd=signs.0123456789';
+/** Of this process alone: another test that runs meanwhile must not show it in its command lines. */
+export const TOKEN = `plain-Token/with+odd=signs.${String(process.pid).padStart(10, '0')}`;
 
 /** The path of a root that does not exist yet. */
 export function newRoot(): string {
