@@ -3,7 +3,7 @@ import { spawn } from '@lydell/node-pty';
 import { cleanEnvironment, executable } from './run.ts';
 
 /** Milliseconds to wait for what should show. */
-const PATIENCE = 60_000;
+const PATIENCE = 120_000;
 
 /** An executable that runs on a terminal. */
 export interface Session {

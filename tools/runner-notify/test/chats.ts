@@ -1,5 +1,5 @@
 /** Both chats as stand-ins, and a root whose config.yml names them. */
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Discord, startDiscord } from '@runner/testing/discord';
 import { type Ended, type RunOptions, run } from '@runner/testing/run';
@@ -74,6 +74,13 @@ export async function startChats(options: { rates?: number } = {}): Promise<Chat
       await Promise.all([bot.close(), hook.close()]);
     },
   };
+}
+
+/** Lets what a channel was asked to wait end so many milliseconds from now. */
+export function waitOnly(root: string, channel: string, milliseconds: number): void {
+  const path = join(root, 'spool/notify', `${channel}.json`);
+  const state = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
+  writeFileSync(path, JSON.stringify({ ...state, until: Date.now() + milliseconds }));
 }
 
 /** Registers an app by hand; with `deployFile` its active release has that `.deploy.yml`. */

@@ -4,9 +4,10 @@ import { run, start } from '@runner/testing/run';
 import { findSecret } from '@runner/testing/secret-search';
 import { refusals } from '@runner/testing/telegram';
 import { tree } from '@runner/testing/temp';
+import { until } from '@runner/testing/until';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { BOT_TOKEN, type Chats, configOf, event, startChats } from './chats.ts';
+import { BOT_TOKEN, type Chats, configOf, event, startChats, waitOnly } from './chats.ts';
 
 let chats: Chats;
 test.before.each(async () => {
@@ -17,6 +18,19 @@ test.after.each(() => chats.close());
 
 const spool = () => join(chats.root, 'spool/notify');
 const queued = () => readdirSync(spool()).filter((name) => /-.*\.json$/.test(name));
+const asked = () => until(() => chats.hook.requests.length > 0, 'no request');
+
+/** The next request is answered when the returned function is called. */
+function held(): () => void {
+  let answer = () => {};
+  chats.hook.fail({
+    until: new Promise<void>((resolve) => {
+      answer = resolve;
+    }),
+  });
+  return () => answer();
+}
+
 const resultsOf = (stdout: string) =>
   stdout
     .trim()
@@ -69,9 +83,7 @@ test('a record is on disk before its first request, without the rendered text an
   const running = start('runner-notify', ['send'], { root: chats.root });
   const error = `token ${BOT_TOKEN} and \u001b[1m${chats.hook.webhook}\u001b[0m failed`;
   running.stdin.write(`${JSON.stringify(event('DeployFailure', { error }))}\n`);
-  while (chats.bot.requests.length + chats.hook.requests.length < 2) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  await until(() => chats.bot.requests.length + chats.hook.requests.length >= 2, 'no requests');
   assert.is(queued().length, 2);
   const text = queued()
     .map((name) => readFileSync(join(spool(), name), 'utf8'))
@@ -89,7 +101,7 @@ test('a killed send loses nothing: the next one delivers it first', async () => 
   chats.hook.fail('hang');
   const running = start('runner-notify', ['send'], { root: chats.root });
   running.stdin.write(`${JSON.stringify(event('DeployStarted'))}\n`);
-  while (chats.hook.requests.length < 1) await new Promise((resolve) => setTimeout(resolve, 20));
+  await asked();
   running.kill('SIGKILL');
   await running.done;
   const ended = await chats.send([event('DeploySuccess')]);
@@ -105,7 +117,7 @@ test('what a killed send has left in the middle of a request is delivered marked
   chats.hook.fail('hang');
   const running = start('runner-notify', ['send'], { root: chats.root });
   running.stdin.write(`${JSON.stringify(event('DeployStarted'))}\n`);
-  while (chats.hook.requests.length < 1) await new Promise((resolve) => setTimeout(resolve, 20));
+  await asked();
   running.kill('SIGKILL');
   await running.done;
   const flushed = await run('runner-notify', ['flush', '--json'], { root: chats.root });
@@ -114,17 +126,16 @@ test('what a killed send has left in the middle of a request is delivered marked
 });
 
 test('each record is spooled as it arrives while the one before it hangs', async () => {
-  chats.hook.fail('hang');
+  const answer = held();
   const running = start('runner-notify', ['send', '--wait', '60'], { root: chats.root });
   running.stdin.write(`${JSON.stringify(event('DeployStarted'))}\n`);
-  while (chats.hook.requests.length < 1) await new Promise((resolve) => setTimeout(resolve, 20));
+  await asked();
   running.stdin.write(`${JSON.stringify(event('DeploySuccess'))}\n`);
-  while (queued().length < 2) await new Promise((resolve) => setTimeout(resolve, 20));
-  assert.is(chats.hook.messages.length, 0);
-  running.kill('SIGKILL');
-  await running.done;
-  const flushed = await run('runner-notify', ['flush'], { root: chats.root });
-  assert.match(flushed.stdout, /^delivered .*DeployStarted.*\ndelivered .*DeploySuccess.*\n$/);
+  await until(() => queued().length === 2, 'the second one is not spooled');
+  answer();
+  running.stdin.end();
+  const ended = await running.done;
+  assert.match(ended.stdout, /^delivered .*DeployStarted.*\ndelivered .*DeploySuccess.*\n$/);
 });
 
 test('a service that does not answer is not waited for longer than was asked', async () => {
@@ -142,23 +153,26 @@ test('a service that does not answer is not waited for longer than was asked', a
 });
 
 test('a send that finds another one delivering waits for it, and tells what that one did', async () => {
-  chats.hook.fail({ slow: 1000 });
-  const first = chats.send([event('DeployStarted')], ['--json']);
-  while (chats.hook.requests.length < 1) await new Promise((resolve) => setTimeout(resolve, 20));
-  const second = await chats.send([event('DeploySuccess')], ['--json']);
-  const hasty = await chats.send([event('RollbackSuccess')], ['--json', '--wait', '3']);
-  assert.is(resultsOf(second.stdout)[0].result, 'delivered');
-  assert.is(resultsOf(hasty.stdout)[0].result, 'delivered');
+  const answer = held();
+  const first = chats.send([event('DeployStarted')], ['--json', '--wait', '60']);
+  await asked();
+  const second = chats.send([event('DeploySuccess')], ['--json', '--wait', '60']);
+  await until(() => queued().length === 2, 'the second one is not spooled');
+  answer();
+  const third = await chats.send([event('RollbackSuccess')], ['--json', '--wait', '60']);
+  assert.is(resultsOf((await second).stdout)[0].result, 'delivered');
+  assert.is(resultsOf(third.stdout)[0].result, 'delivered');
   assert.is(resultsOf((await first).stdout)[0].result, 'delivered');
   assert.is(chats.hook.messages.length, 3);
 });
 
 test('without time to wait for another process the record stays queued, safely', async () => {
-  chats.hook.fail({ slow: 1500 });
-  const first = chats.send([event('DeployStarted')]);
-  while (chats.hook.requests.length < 1) await new Promise((resolve) => setTimeout(resolve, 20));
+  const answer = held();
+  const first = chats.send([event('DeployStarted')], ['--wait', '60']);
+  await asked();
   const second = await chats.send([event('DeploySuccess')], ['--json', '--wait', '0']);
   assert.equal([second.status, resultsOf(second.stdout)[0].result], [0, 'queued']);
+  answer();
   await first;
   await run('runner-notify', ['flush'], { root: chats.root });
   assert.is(chats.hook.messages.length, 2);
@@ -166,16 +180,17 @@ test('without time to wait for another process the record stays queued, safely',
 
 test('the wait that a service asks for holds for the next process', async () => {
   chats.configure(configOf(chats.bot, chats.hook, 't'));
-  chats.bot.fail(refusals.tooManyRequests(2));
+  chats.bot.fail(refusals.tooManyRequests(600));
   await chats.send([event('DeployStarted')], ['--wait', '0']);
   const hasty = await chats.send([event('DeploySuccess')], ['--wait', '0.5', '--json']);
   assert.equal(
     [resultsOf(hasty.stdout)[0].result, resultsOf(hasty.stdout)[0].code],
     ['queued', 429],
   );
-  assert.match(hasty.stderr, /it stays queued: .* asks to wait \d s\)/);
+  assert.match(hasty.stderr, /it stays queued: .* asks to wait \d+ s\)/);
   assert.is(chats.bot.requests.length, 1);
-  const patient = await chats.send([event('RollbackSuccess')], ['--wait', '9']);
+  waitOnly(chats.root, 'telegram', 1000);
+  const patient = await chats.send([event('RollbackSuccess')], ['--wait', '60']);
   assert.match(patient.stdout, /^delivered /);
   assert.is(chats.bot.messages.length, 3);
 });

@@ -1,5 +1,5 @@
 import { chmodSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type CodeHost, refusals, startCodeHost } from '@runner/testing/code-host';
@@ -211,13 +211,21 @@ test('an end within two weeks is warned of with every app that it concerns', asy
 test('no more than four are asked about at once, and not one after the other', async () => {
   let now = 0;
   let most = 0;
+  let together = false;
+  const waiting: ServerResponse[] = [];
+  const answer = () => {
+    for (const response of waiting.splice(0)) {
+      now -= 1;
+      response.end('{"login":"octo"}');
+    }
+  };
   const server = createServer((_request, response) => {
     now += 1;
     most = Math.max(most, now);
-    setTimeout(() => {
-      now -= 1;
-      response.end('{"login":"octo"}');
-    }, 100);
+    waiting.push(response);
+    // The first ones are answered when there are four of them, each later one after a while.
+    if (now === 4) together = true;
+    if (together) setTimeout(answer, 100);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const tokens = Object.fromEntries(
