@@ -34,11 +34,11 @@ async function outputOf(child: ChildProcess): Promise<number> {
   return Number(text);
 }
 
-/** Calls `body` again and again until the time is up; resolves how often. */
-async function meanwhile(body: (round: number) => Promise<void>): Promise<number> {
+/** Calls `body` again and again until the time is up, at least so often; resolves how often. */
+async function meanwhile(least: number, body: (round: number) => Promise<void>): Promise<number> {
   const end = Date.now() + WORK;
   let round = 0;
-  for (; Date.now() < end; round += 1) await body(round);
+  for (; Date.now() < end || round < least; round += 1) await body(round);
   return round;
 }
 
@@ -49,19 +49,19 @@ test('rekeys, adds, edits, deploys and lists at the same time lose nothing and o
   const added: string[] = [];
   let edited = THREE.blog;
   const rekeys = [1, 2].map(() =>
-    meanwhile(async () => {
+    meanwhile(3, async () => {
       const { status, stderr } = await rekey(root);
       assert.is(status, 0, stderr);
     }),
   );
-  const adding = meanwhile(async (round) => {
+  const adding = meanwhile(3, async (round) => {
     const name = `new${round}`;
     const args = ['--repo', 'acme/new', '--branch', 'main', '--name', name, '--token-from', 'shop'];
     const { status, stderr } = await run('runner-add', args, { root });
     assert.is(status, 0, stderr);
     added.push(name);
   });
-  const editing = meanwhile(async (round) => {
+  const editing = meanwhile(1, async (round) => {
     const next = `token-number-${round}`;
     const args = ['blog', '--token', '-'];
     const { status, stderr } = await run('runner-edit', args, { root, stdin: next });
@@ -70,14 +70,7 @@ test('rekeys, adds, edits, deploys and lists at the same time lose nothing and o
     const list = await run('runner-tokens', ['list', '--json'], { root });
     assert.is(list.status, 0, list.stderr);
   });
-  const [done, counts, reads] = await Promise.all([
-    Promise.all(rekeys),
-    Promise.all(counters),
-    reader,
-    adding,
-    editing,
-  ]);
-  assert.ok(done.every((rounds) => rounds > 2) && reads > 50 && added.length > 2);
+  const [counts] = await Promise.all([Promise.all(counters), reader, ...rekeys, adding, editing]);
   const fromShop = Object.fromEntries(added.map((name) => [name, THREE.shop ?? null]));
   const expected = { ...THREE, ...fromShop, busy: 'token-of-busy', blog: edited ?? null };
   const found = tokensIn(root);
@@ -107,7 +100,7 @@ test('rekeys that begin at the same moment do not drop the key of one another', 
 /** Changes a state file as a deploy does at each step, and prints how often. */
 async function count(): Promise<void> {
   const paths = pathsOf(roleRoot);
-  const times = await meanwhile(async (round) => {
+  const times = await meanwhile(1, async (round) => {
     changeApp(paths, processIo(), 'deploy', app, (state) => ({ ...state, counted: round + 1 }));
     await new Promise((resolve) => setTimeout(resolve, 5));
   });
@@ -116,7 +109,7 @@ async function count(): Promise<void> {
 
 /** Opens a token that never changes, and prints how often. */
 async function read(): Promise<void> {
-  const times = await meanwhile(async () => {
+  const times = await meanwhile(50, async () => {
     assert.is(openToken(pathsOf(roleRoot), {}, app)?.reveal(), THREE[app]);
     await new Promise((resolve) => setTimeout(resolve, 1));
   });
