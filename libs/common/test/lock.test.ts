@@ -143,7 +143,7 @@ test('who waits gets the lock when it is released, and gives up in time when it 
   // It can only take longer: no load makes a second shorter.
   assert.ok(performance.now() - started >= 900);
   await holder.kill();
-  const lock = takeLock(path, 20);
+  const lock = takeLock(path, 120);
   assert.ok(lock);
   lock?.release();
 
@@ -226,7 +226,7 @@ function hold(): void {
 
 function wait(): void {
   writeSync(1, ' \n');
-  const lock = takeLock(roleArgs[0] as string, 20);
+  const lock = takeLock(roleArgs[0] as string, 120);
   writeSync(1, lock ? 'got it\n' : 'gave up\n');
 }
 
@@ -235,7 +235,7 @@ function contend(): void {
   const [path = '', inside = '', name = ''] = roleArgs;
   let entered = 0;
   for (let round = 0; round < 30; round += 1) {
-    const lock = requireLock(path, 'it', 30);
+    const lock = requireLock(path, 'it', 300);
     writeFileSync(join(inside, name), '');
     if (readdirSync(inside).join() === name) entered += 1;
     rmSync(join(inside, name));

@@ -88,7 +88,7 @@ function sample(args: readonly string[], { env = {}, stdout, cwd }: Options = {}
     env: { PATH, TEST_TOOL: '1', ...env },
     encoding: 'utf8',
     cwd: cwd ?? '/',
-    timeout: 30_000,
+    timeout: 180_000,
   });
   return { status: done.status, stdout: done.stdout, stderr: done.stderr };
 }

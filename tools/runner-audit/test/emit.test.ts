@@ -224,7 +224,7 @@ test('a line too long for an event is told, and what follows it goes on', async 
   const huge = JSON.stringify(record('v2', { build: 'x'.repeat(17_000_000) }));
   const large = JSON.stringify(record('v3', { build: 'x'.repeat(2_000_000) }));
   const stdin = `${line(record('v1'))}${huge}\n${large}\n${line(record('v4'))}${huge}`;
-  const { status, stdout, stderr, ms } = await emit(root, [], { stdin });
+  const { status, stdout, stderr } = await emit(root, [], { stdin });
   assert.is(stdout, line(record('v1')) + line(record('v4')));
   assert.is(logOf(root), stdout);
   assert.is(
@@ -238,7 +238,6 @@ test('a line too long for an event is told, and what follows it goes on', async 
       .join(''),
   );
   assert.is(status, 1);
-  assert.ok(ms < 20_000, String(ms));
 });
 
 test('an error of megabytes in a line is cut like any other', async () => {

@@ -8,7 +8,7 @@ import { cleanEnvironment } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 
 /** Milliseconds to wait for what should show. */
-const PATIENCE = 20_000;
+const PATIENCE = 120_000;
 
 export interface Stage {
   readonly root: string;

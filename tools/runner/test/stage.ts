@@ -114,7 +114,7 @@ export class Stage {
       cwd: way.cwd ?? this.root,
       input: way.input ?? '',
       encoding: 'utf8',
-      timeout: 20_000,
+      timeout: 180_000,
       ...(way.uid === undefined ? {} : { uid: way.uid, gid: way.uid }),
       env: way.env ?? { PATH: `${this.outside}:/usr/bin:/bin` },
     });

@@ -47,7 +47,7 @@ function workersOn(root: string): string[] {
 }
 
 /** Milliseconds after which what still runs was left behind. */
-const PATIENCE = 5000;
+const PATIENCE = 60_000;
 
 /**
  * What a command left running on a root, once all that is about to end has ended; `others` are not

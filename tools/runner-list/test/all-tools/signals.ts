@@ -113,7 +113,6 @@ async function started(
       ...(!open && { stdin: call.stdin?.(set) ?? '' }),
       ...(fd !== undefined && { fds: { 1: fd } }),
       env: set.env,
-      timeout: 30_000,
     },
   );
   return { running, root };

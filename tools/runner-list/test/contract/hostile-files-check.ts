@@ -24,7 +24,7 @@ function runOn(root: string, name: CommandName, server: Server): Promise<Ended> 
     RUNNER_CODE_HOST_GIT_URL: server.git.url,
     RUNNER_TELEGRAM_API_URL: server.bot.url,
   };
-  return run(command.tool, command.args(root, server), { root, stdin, env, timeout: 30_000 });
+  return run(command.tool, command.args(root, server), { root, stdin, env });
 }
 
 /** Regular files below a folder that are not too large to be compared, with their bytes. */
