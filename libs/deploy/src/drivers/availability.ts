@@ -1,14 +1,11 @@
 /** Whether what starts an app is there at all, found out without starting anything. */
-import { spawnSync } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import type { DeployFile } from '@runner/common/deploy-file';
 import type { Env } from '@runner/common/io';
 import { stepEnvironment } from '../environment.ts';
+import { ask } from './ask.ts';
 import { unitOf } from './systemd.ts';
-
-/** A question to a supervisor takes milliseconds. */
-const PATIENCE = 10_000;
 
 /** What is missing, in words; empty when the driver can do its work. */
 export function missingProgram({ start, instances }: DeployFile, outer: Env): string[] {
@@ -16,7 +13,7 @@ export function missingProgram({ start, instances }: DeployFile, outer: Env): st
   if (start.type === 'pm2') return onPath('pm2', env) ? [] : [notFound('pm2')];
   if (start.type === 'compose') {
     if (!onPath('docker', env)) return [notFound('docker')];
-    const { status } = ask('docker', ['compose', 'version'], env);
+    const { status } = ask('docker', ['compose', 'version'], { env });
     return status === 0 ? [] : ['start: docker has no compose: install its plugin'];
   }
   if (start.type !== 'systemd') return [];
@@ -25,7 +22,7 @@ export function missingProgram({ start, instances }: DeployFile, outer: Env): st
   const units = instances.map(({ name }) => unitOf(start.unit, name));
   return units.flatMap((unit) => {
     const args = [...manager, 'show', '--property=LoadState', '--value', '--', unit];
-    const { status, stdout } = ask('systemctl', args, env);
+    const { status, stdout } = ask('systemctl', args, { env });
     if (status !== 0) return ['start: systemd does not answer'];
     return /^not-found\s*$/.test(stdout) ? [`start: systemd knows no unit ${unit}`] : [];
   });
@@ -33,16 +30,6 @@ export function missingProgram({ start, instances }: DeployFile, outer: Env): st
 
 function notFound(program: string): string {
   return `start: ${program} is not on PATH`;
-}
-
-function ask(program: string, args: readonly string[], env: Record<string, string>) {
-  const { status, stdout } = spawnSync(program, args, {
-    env,
-    encoding: 'utf8',
-    timeout: PATIENCE,
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  return { status, stdout };
 }
 
 function onPath(program: string, { PATH = '' }: Record<string, string>): boolean {

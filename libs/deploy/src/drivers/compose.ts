@@ -1,7 +1,7 @@
 /** `start.type: compose`: `docker compose up` of the release's file, one project per instance. */
-import { spawnSync } from 'node:child_process';
 import type { Start } from '@runner/common/deploy-file';
 import { runStep } from '../step.ts';
+import { ask } from './ask.ts';
 import type { Driver, Target } from './driver.ts';
 
 type Compose = Extract<Start, { type: 'compose' }>;
@@ -59,11 +59,7 @@ export const composeDriver: Driver = {
   status(target) {
     if (target.start.type !== 'compose') return 'unknown';
     const all = [...args(target, target.start), 'ps', '--status', 'running', '--quiet'];
-    const asked = spawnSync('docker', all, {
-      cwd: target.release,
-      env: target.env,
-      encoding: 'utf8',
-    });
+    const asked = ask('docker', all, { cwd: target.release, env: target.env });
     if (asked.status !== 0) return 'unknown';
     return asked.stdout.trim() === '' ? 'stopped' : 'running';
   },

@@ -3,11 +3,11 @@
  * would keep running the old release: pm2 resolves the link and remembers the folder. So it is a
  * restart, not without a gap.
  */
-import { spawnSync } from 'node:child_process';
 import { closeSync, fstatSync, openSync, statSync } from 'node:fs';
 import type { Start } from '@runner/common/deploy-file';
 import { readRange } from '@runner/common/files';
 import { runStep, toldElsewhere, tryStep } from '../step.ts';
+import { ask } from './ask.ts';
 import type { Driver, Target } from './driver.ts';
 
 type Pm2 = Extract<Start, { type: 'pm2' }>;
@@ -60,14 +60,9 @@ interface Listed {
 
 /** The processes of the instance; undefined when pm2 cannot be asked. */
 function processesOf({ app, instance, env, release }: Target): Listed[] | undefined {
-  const asked = spawnSync('pm2', ['jlist'], {
-    cwd: release,
-    env,
-    encoding: 'utf8',
-    maxBuffer: LIST_MAX,
-  });
+  const { stdout } = ask('pm2', ['jlist'], { cwd: release, env, most: LIST_MAX });
   // The first command of all also greets.
-  const line = (asked.stdout ?? '').split('\n').find((each) => each.startsWith('['));
+  const line = stdout.split('\n').find((each) => each.startsWith('['));
   try {
     const all = JSON.parse(line ?? '') as Listed[];
     return all.filter(

@@ -2,9 +2,9 @@
  * `start.type: systemd`: an existing unit is restarted (or reloaded) and takes the release through
  * `current`. The recommended driver: systemd restarts what crashes and keeps its output.
  */
-import { spawnSync } from 'node:child_process';
 import type { Start } from '@runner/common/deploy-file';
 import { runStep, toldElsewhere } from '../step.ts';
+import { ask } from './ask.ts';
 import type { Driver, Target } from './driver.ts';
 
 type Systemd = Extract<Start, { type: 'systemd' }>;
@@ -30,12 +30,13 @@ function manager(start: Systemd): string[] {
 const NOT_ALLOWED =
   /Access denied|authentication required|Failed to connect to .*bus|Permission denied/i;
 
-function ask(program: string, start: Systemd, env: Target['env'], args: readonly string[]): string {
-  const asked = spawnSync(program, [...manager(start), ...args], {
-    env,
-    encoding: 'utf8',
-  });
-  return asked.stdout ?? '';
+function told(
+  program: string,
+  start: Systemd,
+  env: Target['env'],
+  args: readonly string[],
+): string {
+  return ask(program, [...manager(start), ...args], { env }).stdout;
 }
 
 interface UnitState {
@@ -51,9 +52,9 @@ interface UnitState {
 
 function stateOf(start: Systemd, { instance, env }: Pick<Target, 'instance' | 'env'>): UnitState {
   const unit = unitOf(start.unit, instance.name);
-  const active = ask('systemctl', start, env, ['is-active', '--', unit]).trim();
+  const active = told('systemctl', start, env, ['is-active', '--', unit]).trim();
   const properties = 'SubState,NRestarts,Type,Result';
-  const text = ask('systemctl', start, env, ['show', '--property', properties, '--', unit]);
+  const text = told('systemctl', start, env, ['show', '--property', properties, '--', unit]);
   const value = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(text)?.[1] ?? '';
   const ended = value('Type') === 'oneshot' && value('Result') === 'success';
   return {
@@ -75,14 +76,14 @@ function whyDead(now: UnitState, before: UnitState): string | undefined {
 /** What the unit has written since `since`, which is in seconds since 1970. */
 function journal(start: Systemd, { instance, env, redact }: Target, since: number): string {
   const unit = unitOf(start.unit, instance.name);
-  const main = ask('systemctl', start, env, ['show', '--property', 'ExecMainPID', '--', unit]);
+  const main = told('systemctl', start, env, ['show', '--property', 'ExecMainPID', '--', unit]);
   const pid = /^ExecMainPID=([1-9]\d*)$/m.exec(main)?.[1];
   const field = start.user ? 'USER_UNIT' : 'UNIT';
   // By number too: of a program that ends at once the journal does not learn the unit of a user.
   const which = [`_SYSTEMD_${field}=${unit}`, '+', `${field}=${unit}`];
   const all = pid === undefined ? which : [...which, '+', `_PID=${pid}`];
   const how = ['--lines', JOURNAL_LINES, '--no-pager', '--quiet', '--output', 'cat'];
-  return redact(ask('journalctl', start, env, ['--since', `@${since}`, ...how, ...all]));
+  return redact(told('journalctl', start, env, ['--since', `@${since}`, ...how, ...all]));
 }
 
 async function control(
@@ -112,7 +113,7 @@ export const systemdDriver: Driver = {
     const unit = unitOf(start.unit, instance.name);
     const since = Math.floor(Date.now() / 1000);
     // What crashed too often is not started again, not even by hand: the release before neither.
-    ask('systemctl', start, env, ['reset-failed', '--', unit]);
+    told('systemctl', start, env, ['reset-failed', '--', unit]);
     await control(target, start, start.reload ? 'reload-or-restart' : 'restart', start.timeout);
     const begin = stateOf(start, target);
     const death = () => {
