@@ -22,13 +22,15 @@ export function versionFiles(
   port: number,
   fault: 'none' | 'build' | 'health',
 ): Record<string, string> {
+  // What never becomes healthy is soon given up; what does has the time of a busy machine.
+  const within = fault === 'health' ? '1s' : '60s';
   return {
     ...appFiles(version, fault === 'health' ? { health: 503 } : {}),
     'build.js': build(fault === 'build'),
     '.deploy.yml': `instances: { default: { domain: shop.example.org, env: { PORT: "${port}" } } }
 build: node build.js
 start: { type: process, run: exec node server.js }
-health: { url: "http://127.0.0.1:\${PORT}/health", interval: 200ms, within: 1s }
+health: { url: "http://127.0.0.1:\${PORT}/health", interval: 200ms, within: ${within} }
 notify: {}
 `,
   };
