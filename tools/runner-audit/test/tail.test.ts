@@ -10,6 +10,7 @@ import { setTimeout as after } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { type Running, run, shell, start } from '@runner/testing/run';
 import { tree } from '@runner/testing/temp';
+import { until } from '@runner/testing/until';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { line, logPath, newRoot, record, rootWithLog } from './log.ts';
@@ -238,8 +239,8 @@ test('-f goes on through rotation by renaming, and loses nothing', async () => {
   appendFileSync(`${logPath(root)}.1`, lines('v3'));
   assert.is(await next(), 'v2');
   assert.is(await next(), 'v3');
-  rootWithLog(lines('v4'), '', root);
   appendFileSync(`${logPath(root)}.1`, lines('late'));
+  rootWithLog(lines('v4'), '', root);
   assert.is(await next(), 'late');
   assert.is(await next(), 'v4');
   appendFileSync(logPath(root), lines('v5'));
@@ -303,9 +304,15 @@ test('-f prints a line when it is whole, and counts what is no record', async ()
 test('-f ends quietly once its reader has left', async () => {
   const root = rootWithLog(lines('v1'));
   const script = '{ runner-audit tail -f --json; echo "status $?" >&2; } | head -1';
-  const ended = shell(script, { root });
-  await after(700);
-  appendFileSync(logPath(root), lines('v2'));
+  let hasEnded = false;
+  const ended = shell(script, { root }).finally(() => {
+    hasEnded = true;
+  });
+  // It notices when it has something to say.
+  await until(() => {
+    if (!hasEnded) appendFileSync(logPath(root), lines('v2'));
+    return hasEnded;
+  }, 'it follows without a reader');
   const { stdout, stderr } = await ended;
   assert.equal([versionsIn(stdout), stderr], [['v1'], 'status 0\n']);
 });
