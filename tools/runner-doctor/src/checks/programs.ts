@@ -4,7 +4,7 @@ import { isAbsolute, join } from 'node:path';
 import { type Found, orWell, type Patient, problem, warning } from '../finding.ts';
 import { runFor } from '../program.ts';
 
-const TIMEOUT = 5_000;
+const TIMEOUT = 15_000;
 /** The oldest that runs; package.json of the project says the same. */
 const NODE: Version = [20, 18];
 /** The first that knows --end-of-options, without which no branch is looked up. */

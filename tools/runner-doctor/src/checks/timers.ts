@@ -25,7 +25,7 @@ const NAMES = Object.keys(TIMERS) as Timer[];
 /** The service of the first tells for whom the timers work. */
 const SERVICE = 'runner-fetch.service';
 const SHOWN = ['Id', 'LoadState', 'ActiveState', 'UnitFileState', 'User', 'ExecStart'];
-const TIMEOUT = 5_000;
+const TIMEOUT = 15_000;
 const HOUR = 3_600_000;
 
 type Unit = Readonly<Record<string, string | undefined>>;
