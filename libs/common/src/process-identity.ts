@@ -20,16 +20,26 @@ export function bootId(): string {
   }
 }
 
-/** Field 22 of /proc/PID/stat; undefined when there is no such process, or only a zombie. */
-export function startTimeOf(pid: number): string | undefined {
+/** Fields 3 and later of /proc/PID/stat; none when there is no such process, or only a zombie. */
+function statOf(pid: number): string[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     // The name in field 2 may hold spaces and brackets.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19];
+    return fields[0] === 'Z' || fields[0] === 'X' ? [] : fields;
   } catch {
-    return undefined;
+    return [];
   }
+}
+
+/** Field 22 of /proc/PID/stat; undefined when there is no such process, or only a zombie. */
+export function startTimeOf(pid: number): string | undefined {
+  return statOf(pid)[19];
+}
+
+/** Whether a process computes, or waits for a processor or the disk, and not for something to do. */
+export function isBusy(pid: number): boolean {
+  return /^[RD]/.test(statOf(pid)[0] ?? '');
 }
 
 /** The note of the process that `start.type: process` started, in an instance's folder `run`. */

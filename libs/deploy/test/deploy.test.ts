@@ -156,6 +156,19 @@ test('an app that dies at once is rolled back, and its own words are in the erro
   );
 });
 
+test('an app that dies after a long beginning has not started either', async ({ world }) => {
+  const server =
+    "const begun = Date.now(); while (Date.now() < begun + 700); throw new Error('no database');\n";
+  const deploy = deployFile(world.port).replace(/health.*\n/, '');
+  await world.push('v1', { deploy, files: { 'server.js': server } });
+  const done = await world.deploy();
+  assert.is(done.status, 1, done.stdout);
+  assert.match(
+    String(world.events().at(-1)?.error),
+    /^start: `exec node server\.js` ended with status 1\n[\s\S]*no database/,
+  );
+});
+
 test('a first deploy that fails after the switch leaves nothing active and nothing running', async ({
   world,
 }) => {

@@ -10,6 +10,7 @@ import { systemFailure } from '@runner/common/failure';
 import { makeFolder, readRange, removeIfThere } from '@runner/common/files';
 import {
   bootId,
+  isBusy,
   type PidFile,
   pidFileIn,
   runningPid,
@@ -19,8 +20,12 @@ import { endGroup } from '../child.ts';
 import { toldElsewhere } from '../step.ts';
 import type { Driver, Target } from './driver.ts';
 
-/** A process that has not died after this many milliseconds counts as started. */
+/** A process that has not died after this many milliseconds counts as started, */
 const SETTLE = 300;
+/** one that is still busy with its beginning only after so many: on a loaded server that takes longer. */
+const SETTLE_BUSY = 5_000;
+/** So many looks in a row find it at rest before it counts as no longer busy. */
+const QUIET = 3;
 /** Between SIGTERM and SIGKILL, in milliseconds. */
 const GRACE = 10_000;
 const POLL = 20;
@@ -86,8 +91,14 @@ export const processDriver = {
       };
       writeWhole(pidFileIn(paths.run), `${JSON.stringify(record)}\n`);
     }
-    const until = performance.now() + SETTLE;
-    while (words === undefined && performance.now() < until && !signal.aborted) await sleep(POLL);
+    const begun = performance.now();
+    let quiet = 0;
+    const hasSettled = () => {
+      const took = performance.now() - begun;
+      quiet = child.pid !== undefined && isBusy(child.pid) ? 0 : quiet + 1;
+      return took >= SETTLE && (quiet >= QUIET || took >= SETTLE_BUSY);
+    };
+    while (words === undefined && !hasSettled() && !signal.aborted) await sleep(POLL);
     const death = () =>
       words === undefined ? undefined : { words: `\`${start.run}\` ${words}`, output: printed() };
     const early = death();
