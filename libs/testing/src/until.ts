@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 
 /** Milliseconds that a machine may take which is busy with other things. */
-const PATIENCE = 60_000;
+const PATIENCE = 180_000;
 /** Milliseconds between two looks. */
 const INTERVAL = 10;
 

@@ -6,6 +6,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { type Running, run, shell, start } from '@runner/testing/run';
@@ -303,11 +304,13 @@ test('-f prints a line when it is whole, and counts what is no record', async ()
 
 test('-f ends quietly once its reader has left', async () => {
   const root = rootWithLog(lines('v1'));
-  const script = '{ runner-audit tail -f --json; echo "status $?" >&2; } | head -1';
+  const left = join(root, 'left');
+  const script = `{ runner-audit tail -f --json; echo "status $?" >&2; } | { head -1; : > ${left}; }`;
   let hasEnded = false;
   const ended = shell(script, { root }).finally(() => {
     hasEnded = true;
   });
+  await until(() => existsSync(left), 'the first record does not come');
   // It notices when it has something to say.
   await until(() => {
     if (!hasEnded) appendFileSync(logPath(root), lines('v2'));
