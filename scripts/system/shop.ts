@@ -2,9 +2,10 @@
 import { appFiles } from '@runner/testing/app';
 import { PORT, REPO, type Server } from './server.ts';
 
-const DEPLOY_FILE = `build: node build.js
+/** What becomes healthy has the time of a busy machine. */
+export const DEPLOY_FILE = `build: node build.js
 start: { type: systemd, unit: shop.service }
-health: { url: "http://127.0.0.1:${PORT}/health", interval: 100ms, within: 3s }
+health: { url: "http://127.0.0.1:${PORT}/health", interval: 100ms, within: 60s }
 notify: { channel: discord }
 `;
 
@@ -33,7 +34,7 @@ export const SLOW_ONCE = `const { existsSync, writeFileSync } = require('node:fs
 const mark = process.env.HOME + '/slow';
 if (!existsSync(mark)) {
   writeFileSync(mark, '');
-  setTimeout(() => {}, 60_000);
+  setTimeout(() => {}, 900_000);
 }
 `;
 

@@ -88,7 +88,7 @@ export function startOnTerminal(
       while (!found(wanted)) {
         if (Date.now() > end || over) {
           // What came last may still be on its way.
-          await new Promise((resolve) => setTimeout(resolve, 50));
+          await new Promise((resolve) => setTimeout(resolve, 1000));
           if (found(wanted)) return;
           terminal.kill('SIGKILL');
           throw new Error(
