@@ -227,6 +227,9 @@ test('-f waits for a log that is not there yet', async () => {
   await after(300);
   rootWithLog(lines('v1'), '', root);
   assert.is(await next(), 'v1');
+  // Until it follows, a signal ends it as any other program.
+  appendFileSync(logPath(root), lines('v2'));
+  assert.is(await next(), 'v2');
   await interrupted(running);
 });
 
