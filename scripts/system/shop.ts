@@ -29,7 +29,7 @@ WantedBy=multi-user.target
 export const BROKEN =
   'console.error("src/cart.ts:42:17 - error TS2339: Property \'total\' does not exist");\nprocess.exit(2);\n';
 
-/** A `build.js` that takes a minute, the first time. */
+/** A `build.js` that takes longer than what is done meanwhile, the first time. */
 export const SLOW_ONCE = `const { existsSync, writeFileSync } = require('node:fs');
 const mark = process.env.HOME + '/slow';
 if (!existsSync(mark)) {
