@@ -142,13 +142,9 @@ async function deployOne(
     if (error instanceof Overtaken) return error.decision;
     if (!(error instanceof Failure)) throw error;
     if (error.code === 'locked') {
-      const { deploy_id: id } = holderOf(paths.lock(app));
-      return decision(
-        app,
-        'skipped',
-        `skipped: deploy ${typeof id === 'string' ? id : '?'} running`,
-        about,
-      );
+      const { deploy_id: id, command = 'another command' } = holderOf(paths.lock(app));
+      const who = typeof id === 'string' ? `deploy ${id}` : command;
+      return decision(app, 'skipped', `skipped: ${who} running`, about);
     }
     return decision(app, 'error', error.message, { ...about, error: error.code, status: 1 });
   }

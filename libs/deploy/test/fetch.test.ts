@@ -6,6 +6,7 @@ import { type Ended, run, start } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { CREDENTIAL, pausedAt } from './faults.ts';
 import { deployFile, gate, makeWorld, TOKEN, type World } from './world.ts';
 
 const test = suite<{ world: World }>('fetch');
@@ -124,6 +125,19 @@ test('a deploy that runs is left alone, and that is no failure', async ({ world 
   assert.match(done.stdout, /^shop: skipped: deploy [0-9a-f]{8} running\n$/);
   held.open();
   assert.is((await running.done).status, 0);
+});
+
+test('an app that another command works on is left alone, and the command is named', async ({
+  world,
+}) => {
+  await world.push('v1');
+  const pause = pausedAt(CREDENTIAL, 'after');
+  const running = world.deploy(['--check'], pause.env);
+  await pause.reached();
+  const done = await fetch(world, ['--deploy']);
+  pause.end();
+  assert.equal([done.status, done.stdout], [0, 'shop: skipped: deploy --check running\n']);
+  assert.is((await running).status, 0);
 });
 
 test('one app that cannot be asked about hides no other, and the status is the worst', async ({
