@@ -50,7 +50,7 @@ export const test = command({
       return { value: { count: verdicts.length, tokens: verdicts }, status: good ? 0 : 1 };
     }
     if (args.app === undefined) {
-      throw usage('the following required arguments were not provided: <<APP>|--all>');
+      throw usage('the following required arguments were not provided: <APP|--all>');
     }
     const { testToken } = await import('../token-test.ts');
     try {
