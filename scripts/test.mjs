@@ -1,4 +1,4 @@
-// Runs the bundled tests, two files at a time, each in a process of its own, and prints
+// Runs the bundled tests, some files at a time, each in a process of its own, and prints
 // `N passed, N failed, N skipped` last.
 //
 // Files `*.long.test.ts` are run with --long alone, and then nothing else; what they tell of how much
@@ -6,6 +6,7 @@
 //
 //   node scripts/test.mjs [--long] [--limit SECONDS] [--jobs N] [--node PROGRAM] [part of a path …]
 import { existsSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { checkout } from './checkout.mjs';
@@ -16,12 +17,15 @@ import { sumOf, toldIn } from './told-counts.mjs';
 /** Seconds that a file may take: on a machine that is busy with other things it is many times as slow. */
 const LIMITS = { usual: 900, long: 7_200 };
 
+/** Files at a time: tests wait for processes about as long as they work. */
+const JOBS = Math.min(4, availableParallelism() + 1);
+
 const ownDist = join(checkout, 'dist');
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     dist: { type: 'string', default: ownDist },
-    jobs: { type: 'string', default: '2' },
+    jobs: { type: 'string', default: String(JOBS) },
     limit: { type: 'string' },
     long: { type: 'boolean', default: false },
     node: { type: 'string', default: process.execPath },

@@ -105,7 +105,7 @@ for (const { heading, needs, run, files, made } of SAMPLES) {
         ([name, text]) => `cat > ${name} <<'END_OF_FILE'\n${text}END_OF_FILE`,
       );
       const { status, stdout, stderr } = await world.type(`
-mkdir app && cd app && git init --quiet
+mkdir app && cd app && git init --quiet --initial-branch=main
 ${writing.map((each) => each.replace(/([^\n])END_OF_FILE$/, '$1\nEND_OF_FILE')).join('\n')}
 git add . && git commit --quiet -m 'The app' && git push --quiet https://github.com/you/hello.git main
 runner add --repo you/hello --branch main --token-file ~/token

@@ -111,7 +111,9 @@ export function removeIfThere(path: string): void {
 export function makeFolder(path: string, mode = 0o750): void {
   try {
     makeWhole(path, mode);
-    if (!statSync(path).isDirectory()) throw new Failure('not_writable', `${path} is not a folder`);
+    if (!statSync(path).isDirectory()) {
+      throw new Failure('not_writable', `cannot make the folder ${path}: it is a file`);
+    }
   } catch (error) {
     throw systemFailure(error, `make the folder ${path}`);
   }
