@@ -62,7 +62,7 @@ const sources = Object.values(chunks).flatMap((tool) =>
 );
 const vendored = await bundleVendored(found, sources);
 const files = [
-  ...sound.flatMap((tool) => [...tool.files, launcherOf(tool, vendored)]),
+  ...sound.flatMap((tool) => [...tool.files, launcherOf(tool, vendored, version)]),
   ...vendored,
   ...scriptFiles(),
   ...['precompile.cjs', 'precompile-server.cjs'].map((name) => [

@@ -2,8 +2,9 @@
 'use strict';
 /* Starts @TOOL@: loads its files, each a function of (exports, require, module), with the code that
    V8 made of them before, where lib/precompile.cjs has kept that for this build and this V8. V8
-   checks what it is given and compiles the source when it does not fit. */
-const { readFileSync } = require('node:fs');
+   checks what it is given and compiles the source when it does not fit. Its version and its help are
+   kept as text: they need no code at all. */
+const { readFileSync, writeSync } = require('node:fs');
 const { dirname } = require('node:path');
 const { Script } = require('node:vm');
 
@@ -35,4 +36,32 @@ function requireFrom(id) {
   return id.startsWith('dist:') ? load(id.slice(5)) : require(id);
 }
 
+/** The kept text that the command line asks for; undefined where the tool has to look at it. */
+function wanted([option, ...more]) {
+  if (more.length > 0) return undefined;
+  if (option === '--version') return '@TOOL@ @VERSION@\n';
+  try {
+    return option === '--help' ? readFileSync(`${dist}/lib/@TOOL@/help.txt`, 'utf8') : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether all of it was written; where not, the tool prints it anew and says what is wrong. */
+function isPrinted(text) {
+  const bytes = Buffer.from(text);
+  for (let done = 0; done < bytes.length; ) {
+    try {
+      done += writeSync(1, bytes, done);
+    } catch ({ code }) {
+      if (done === 0 || code !== 'EAGAIN') return false;
+      // A full pipe that does not block, in the middle of the text: its reader has to go on first.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
+    }
+  }
+  return true;
+}
+
+const text = wanted(process.argv.slice(2));
+if (text !== undefined && isPrinted(text)) process.exit(0);
 load('lib/@TOOL@/main.cjs');

@@ -124,7 +124,8 @@ async function recordAll(tools) {
     // What is already kept is run as it is: later commands need what earlier ones leave.
     for (const [tool, args, input] of usual) await run(tool, args, input, env);
     for (const tool of tools) {
-      await run(tool, ['--help'], '', env);
+      // Not --help: the launcher prints that from a text.
+      await run(tool, ['-h'], '', env);
       writeFileSync(join(placeOf(tool).folder, DONE), '');
     }
   } finally {

@@ -158,10 +158,11 @@ export async function bundleTool(tool, define, vendoredFound) {
  * The executable of a bundled tool, [file, content, mode]. Code that was compiled for one build is
  * not used by another: `vendored`, pairs like those of the tool, counts as well.
  */
-export function launcherOf({ tool, files }, vendored) {
+export function launcherOf({ tool, files }, vendored, version) {
   const hash = createHash('sha256');
   for (const [file, content] of [...files, ...vendored]) hash.update(`${file}\0`).update(content);
   const build = hash.digest('hex').slice(0, 12);
-  const text = launcher.replaceAll('@TOOL@', tool).replaceAll('@BUILD@', build);
+  const values = { TOOL: tool, BUILD: build, VERSION: version };
+  const text = launcher.replace(/@(TOOL|BUILD|VERSION)@/g, (_all, name) => values[name]);
   return [`bin/${tool}`, Buffer.from(text), 0o755];
 }

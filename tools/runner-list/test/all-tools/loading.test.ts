@@ -83,12 +83,12 @@ async function madeRoot(): Promise<string> {
   return root;
 }
 
-test('help and version load the main file and nothing else', async () => {
+test('version and help of a tool load nothing, help of a command the main file', async () => {
   const { tools, commands } = await allCommands();
   for (const { tool, words } of [...tools, ...commands]) {
     for (const option of words.length === 0 ? ['--help', '--version'] : ['--help']) {
       const loaded = await loadedBy(tool, [...words, option], folder);
-      const files = [`lib/${tool}/main.cjs`];
+      const files = words.length === 0 ? [] : [`lib/${tool}/main.cjs`];
       assert.equal(loaded, { files, builtins: [] }, `${tool} ${words} ${option}`);
     }
   }
