@@ -114,7 +114,13 @@ async function toCommonJs(plan, file) {
     footer: { js: WRAPPER[1] },
     plugins: [resolveChunks(plan, file)],
   });
-  return result.outputFiles[0].contents;
+  const { text } = result.outputFiles[0];
+  // The copy only marks that a `default` is one of ES modules, and costs more than the exports.
+  if (/^ {2}default: /m.test(text)) return text;
+  return text.replace(
+    'module.exports = __toCommonJS(entry_exports);',
+    'module.exports = entry_exports;',
+  );
 }
 
 /** For chunks.json: what a file holds, what it loads with itself and what it loads when asked. */
