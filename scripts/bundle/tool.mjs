@@ -114,12 +114,10 @@ async function toCommonJs(plan, file) {
     footer: { js: WRAPPER[1] },
     plugins: [resolveChunks(plan, file)],
   });
-  const { text } = result.outputFiles[0];
-  // The copy only marks that a `default` is one of ES modules, and costs more than the exports.
-  if (/^ {2}default: /m.test(text)) return text;
-  return text.replace(
+  // Marked in place: the copy that esbuild would mark costs more than the exports themselves.
+  return result.outputFiles[0].text.replace(
     'module.exports = __toCommonJS(entry_exports);',
-    'module.exports = entry_exports;',
+    'module.exports = __defProp(entry_exports, "__esModule", { value: true });',
   );
 }
 
