@@ -128,11 +128,13 @@ test('a process that has ended is told; rollback --to its version, or its commit
 test('after a rollback it is told since when the version is active again', async ({ world }) => {
   for (const version of ['v1', 'v2']) {
     await world.push(version);
-    await world.deploy();
+    const done = await world.deploy();
+    assert.is(done.status, 0, done.stderr);
   }
   const [before] = (await shown(world)).instances;
   assert.is(before?.active_since, before?.current?.deployed_at);
-  await rollback(world);
+  const done = await rollback(world);
+  assert.is(done.status, 0, done.stderr);
   const [after] = (await shown(world)).instances;
   assert.is(after?.current?.version, 'v1');
   assert.ok((after?.active_since ?? '') > (before?.active_since ?? ''));
