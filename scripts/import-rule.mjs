@@ -43,6 +43,7 @@ export const layersOfCommon = [
   'app-summary',
   'registry',
   'retries',
+  'iso-time',
   'events',
   'audit',
   'audit-files',

@@ -6,14 +6,14 @@ import { usage } from './failure.ts';
 import { nearest } from './nearest.ts';
 import { type Option, type Options, optionTitle } from './option.ts';
 
-/** Every option as `--name` or `--name=value`, checked; and what stands beside them. */
+/** Every option as `--name` or `--name=value`, checked; their names; and what stands beside them. */
 export function normalise(
   options: Options,
   argv: readonly string[],
-): { normal: string[]; rest: string[] } {
+): { normal: string[]; rest: string[]; given: ReadonlySet<string> } {
   const normal: string[] = [];
   const rest: string[] = [];
-  const seen = new Set<string>();
+  const given = new Set<string>();
   const shorts = new Map(
     Object.entries(options).flatMap(([name, option]) =>
       option.short ? [[option.short, name]] : [],
@@ -22,10 +22,10 @@ export function normalise(
   const take = (name: string, inline: string | undefined, next: string | undefined): number => {
     const option = options[name] as Option;
     const title = optionTitle(name, option);
-    if (seen.has(name) && option.kind === 'value') {
+    if (given.has(name) && option.kind === 'value') {
       throw usage(`the argument '${title}' cannot be used multiple times`);
     }
-    seen.add(name);
+    given.add(name);
     if (option.kind === 'flag') {
       if (inline !== undefined) {
         throw usage(`unexpected value for '${title}' found; no more were expected`);
@@ -63,7 +63,7 @@ export function normalise(
       rest.push(arg);
     }
   }
-  return { normal, rest };
+  return { normal, rest, given };
 }
 
 /** `-h`, `-o json`, `-ojson`, `-o=json`, `-ho json`. Returns how many further arguments it used. */

@@ -9,7 +9,7 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { writeFully, writeWhole } from './atomic-write.ts';
+import { syncFolder, writeFully, writeWhole } from './atomic-write.ts';
 import type { DeployEvent } from './events.ts';
 import { Failure, systemWords } from './failure.ts';
 import { makeFolder, namesIn, readIfThere, readRange, removeIfThere } from './files.ts';
@@ -40,10 +40,13 @@ export function appendLines(paths: Paths, lines: readonly string[]): void {
     try {
       const stat = fstatSync(fd);
       if (!stat.isFile()) throw new Failure('audit_unwritable', 'it is not a regular file');
-      if (stat.size === 0 && stat.uid === 0 && stat.nlink === 1) giveToOwnerOf(dirname(path), fd);
+      const isNew = stat.size === 0;
+      if (isNew && stat.uid === 0 && stat.nlink === 1) giveToOwnerOf(dirname(path), fd);
       const torn = stat.size > 0 && readRange(fd, stat.size - 1, 1)[0] !== NEWLINE;
       writeFully(fd, Buffer.from((torn ? '\n' : '') + lines.join(''), 'utf8'));
       fdatasyncSync(fd);
+      // Its bytes are on disk; its name is when the folder is.
+      if (isNew) syncFolder(dirname(path));
     } finally {
       closeSync(fd);
     }

@@ -18,7 +18,7 @@ export interface Parsed {
 /** Reads a command line by a definition. Throws `usage`. With `--help` nothing else is checked. */
 export function parse(definition: Command, argv: readonly string[]): Parsed {
   const options = optionsOf(definition);
-  const { normal, rest } = normalise(options, argv);
+  const { normal, rest, given } = normalise(options, argv);
   const names = Object.keys(options);
   // `no-x` is mri's own word for x = false, so such a name is handed over without its `no-`.
   const handed = (name: string) => (name.startsWith('no-') ? name.slice(3) : name);
@@ -29,22 +29,19 @@ export function parse(definition: Command, argv: readonly string[]): Parsed {
   const values: Record<string, string | boolean | undefined> = {};
   for (const name of names) {
     const option = options[name] as Option;
-    const given = normal.some((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`));
-    if (option.kind === 'flag') values[name] = given;
-    else values[name] = given ? String(found[name]) : option.default;
+    if (option.kind === 'flag') values[name] = given.has(name);
+    else values[name] = given.has(name) ? String(found[name]) : option.default;
   }
   if (values.help === true) return { options: values, args: {} };
-  checkConflicts(options, normal);
+  checkConflicts(options, given);
   return { options: values, args: placePositionals(definition, options, values, rest) };
 }
 
-function checkConflicts(options: Options, normal: readonly string[]): void {
-  const given = Object.keys(options).filter((name) =>
-    normal.some((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`)),
-  );
-  for (const name of given) {
+function checkConflicts(options: Options, given: ReadonlySet<string>): void {
+  // In the order of the definition, whatever the order on the command line.
+  for (const name of Object.keys(options).filter((each) => given.has(each))) {
     const option = options[name] as Option;
-    const other = option.conflicts?.find((candidate) => given.includes(candidate));
+    const other = option.conflicts?.find((candidate) => given.has(candidate));
     if (other !== undefined) {
       throw usage(
         `the argument '${optionTitle(name, option)}' cannot be used with '${optionTitle(other, options[other] as Option)}'`,

@@ -1,5 +1,6 @@
 /** The deploy events: written strictly, read leniently. */
 import { Failure } from './failure.ts';
+import { isoTime } from './iso-time.ts';
 import { isAppName } from './names.ts';
 
 /** The four kinds that are announced, in the order in which a deploy has them. */
@@ -130,7 +131,7 @@ function shortText(value: unknown, field: string): string {
 }
 
 function timestampOf(value: unknown, now: Date): string {
-  if (value === undefined) return now.toISOString();
+  if (value === undefined) return isoTime(now.getTime());
   const shape = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})$/;
   const time = typeof value === 'string' && shape.test(value) ? Date.parse(value) : Number.NaN;
   if (Number.isNaN(time)) throw invalid('needs a timestamp in ISO 8601 with a zone');

@@ -110,6 +110,8 @@ export function removeIfThere(path: string): void {
 /** Makes a folder and those above it (`mode`, default 0750); existing ones are left as they are. */
 export function makeFolder(path: string, mode = 0o750): void {
   try {
+    // Asked first: a folder that cannot be made, since it is there, costs an error.
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
     makeWhole(path, mode);
     if (!statSync(path).isDirectory()) {
       throw new Failure('not_writable', `cannot make the folder ${path}: it is a file`);
@@ -140,7 +142,7 @@ function makeWhole(path: string, mode: number): void {
 /** Names in a folder, sorted; none when it does not exist. */
 export function namesIn(path: string): string[] {
   try {
-    return readdirSync(path).sort();
+    return statSync(path, { throwIfNoEntry: false }) ? readdirSync(path).sort() : [];
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return [];
     throw systemFailure(error, `read the folder ${path}`, 'file_unreadable');

@@ -75,7 +75,7 @@ class EventInput {
   constructor({ io, paths, note }: EmitContext) {
     this.#note = note;
     this.#place = { paths, env: io.env };
-    this.#completion = { now: io.now, random: pooled(io.random) };
+    this.#completion = io;
   }
 
   take(block: Buffer): void {
@@ -141,17 +141,6 @@ class EventInput {
 
 function isRecord(value: unknown): value is LogRecord {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
-}
-
-/** Random bytes out of a supply: asking the kernel for each id would be half the work. */
-function pooled(random: (bytes: number) => Uint8Array): (bytes: number) => Uint8Array {
-  let supply: Uint8Array = new Uint8Array();
-  return (bytes) => {
-    if (supply.length < bytes) supply = random(4096);
-    const taken = supply.subarray(0, bytes);
-    supply = supply.subarray(bytes);
-    return taken;
-  };
 }
 
 function tooLong(limit: number): Failure {

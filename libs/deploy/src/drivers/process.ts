@@ -20,9 +20,9 @@ import { endGroup } from '../child.ts';
 import { toldElsewhere } from '../step.ts';
 import type { Driver, Target } from './driver.ts';
 
-/** A process that has not died after this many milliseconds counts as started, */
+/** A process that has not died after this many milliseconds counts as started. */
 const SETTLE = 300;
-/** one that is still busy with its beginning only after so many: on a loaded server that takes longer. */
+/** The same for one that is still busy with its beginning: on a loaded server that takes longer. */
 const SETTLE_BUSY = 5_000;
 /** So many looks in a row find it at rest before it counts as no longer busy. */
 const QUIET = 3;
