@@ -114,11 +114,13 @@ async function toCommonJs(plan, file) {
     footer: { js: WRAPPER[1] },
     plugins: [resolveChunks(plan, file)],
   });
-  // Marked in place: the copy that esbuild would mark costs more than the exports themselves.
-  return result.outputFiles[0].text.replace(
-    'module.exports = __toCommonJS(entry_exports);',
-    'module.exports = __defProp(entry_exports, "__esModule", { value: true });',
-  );
+  // Marked in place, and made when another file asks: most starts need the exports of no file.
+  return result.outputFiles[0].text
+    .replace('__export(entry_exports, {', 'module.publish = () => __export(entry_exports, {')
+    .replace(
+      'module.exports = __toCommonJS(entry_exports);',
+      'module.exports = __defProp(entry_exports, "__esModule", { value: true });',
+    );
 }
 
 /** For chunks.json: what a file holds, what it loads with itself and what it loads when asked. */

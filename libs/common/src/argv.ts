@@ -14,11 +14,6 @@ export function normalise(
   const normal: string[] = [];
   const rest: string[] = [];
   const given = new Set<string>();
-  const shorts = new Map(
-    Object.entries(options).flatMap(([name, option]) =>
-      option.short ? [[option.short, name]] : [],
-    ),
-  );
   const take = (name: string, inline: string | undefined, next: string | undefined): number => {
     const option = options[name] as Option;
     const title = optionTitle(name, option);
@@ -58,7 +53,7 @@ export function normalise(
       if (!Object.hasOwn(options, name)) throw unknownOption(`--${name}`, Object.keys(options));
       index += take(name, equals === -1 ? undefined : arg.slice(equals + 1), argv[index + 1]);
     } else if (arg.length > 1 && arg.startsWith('-')) {
-      index += takeShorts(arg, shorts, options, take, argv[index + 1]);
+      index += takeShorts(arg, options, take, argv[index + 1]);
     } else {
       rest.push(arg);
     }
@@ -69,13 +64,13 @@ export function normalise(
 /** `-h`, `-o json`, `-ojson`, `-o=json`, `-ho json`. Returns how many further arguments it used. */
 function takeShorts(
   arg: string,
-  shorts: ReadonlyMap<string, string>,
   options: Options,
   take: (name: string, inline: string | undefined, next: string | undefined) => number,
   next: string | undefined,
 ): number {
+  const names = Object.keys(options);
   for (let at = 1; at < arg.length; at += 1) {
-    const name = shorts.get(arg[at] as string);
+    const name = names.find((each) => options[each]?.short === arg[at]);
     if (name === undefined) {
       throw usage(
         `unexpected argument '-${String.fromCodePoint(arg.codePointAt(at) as number)}' found`,

@@ -11,7 +11,7 @@ import {
 import { dirname, join } from 'node:path';
 import { syncFolder, writeFully, writeWhole } from './atomic-write.ts';
 import type { DeployEvent } from './events.ts';
-import { Failure, systemWords } from './failure.ts';
+import { Failure, systemCode, systemWords } from './failure.ts';
 import { makeFolder, namesIn, readIfThere, readRange, removeIfThere } from './files.ts';
 import { jsonLine } from './harmless.ts';
 import { takeLock } from './lock.ts';
@@ -35,8 +35,7 @@ export function appendLines(paths: Paths, lines: readonly string[]): void {
   if (lines.length === 0) return;
   const path = paths.auditLog;
   try {
-    makeFolder(dirname(path));
-    const fd = openSync(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o640);
+    const fd = openLog(path);
     try {
       const stat = fstatSync(fd);
       if (!stat.isFile()) throw new Failure('audit_unwritable', 'it is not a regular file');
@@ -53,6 +52,17 @@ export function appendLines(paths: Paths, lines: readonly string[]): void {
   } catch (error) {
     const why = error instanceof Failure ? error.message : systemWords(error);
     throw new Failure('audit_unwritable', `cannot append to the audit log ${path}: ${why}`);
+  }
+}
+
+function openLog(path: string): number {
+  const open = () => openSync(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o640);
+  try {
+    return open();
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw error;
+    makeFolder(dirname(path));
+    return open();
   }
 }
 

@@ -56,6 +56,7 @@ export function recordMayHoldToken(record: Readonly<Record<string, unknown>>): b
  * The short name of a commit and the day of a timestamp are none.
  */
 export function mayHoldToken(text: string): boolean {
+  if (text.length < 12) return false;
   for (const [word] of text.matchAll(/[\w-]{12,}/g)) {
     if (word.length < 24 && !(/\d/.test(word) && /[A-Za-z]/.test(word))) continue;
     if (!/^(?:[0-9a-f]{12}|\d{4}-\d\d-\d\dT\d\d)$/.test(word)) return true;

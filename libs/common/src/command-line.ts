@@ -22,9 +22,10 @@ export function parse(definition: Command, argv: readonly string[]): Parsed {
   const names = Object.keys(options);
   // `no-x` is mri's own word for x = false, so such a name is handed over without its `no-`.
   const handed = (name: string) => (name.startsWith('no-') ? name.slice(3) : name);
+  const used = [...given];
   const found = mri(normal, {
-    string: names.filter((name) => options[name]?.kind === 'value'),
-    boolean: names.filter((name) => options[name]?.kind === 'flag').map(handed),
+    string: used.filter((name) => options[name]?.kind === 'value'),
+    boolean: used.filter((name) => options[name]?.kind === 'flag').map(handed),
   });
   const values: Record<string, string | boolean | undefined> = {};
   for (const name of names) {

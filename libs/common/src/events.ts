@@ -65,12 +65,14 @@ const SHORT_MAX = 200;
 /** What completes an event: the clock, and where a new deploy_id comes from. */
 export interface Completion {
   now(): Date;
-  random(bytes: number): Uint8Array;
+  random(): number;
 }
 
 /** A new deploy_id: 8 hexadecimal characters. */
-export function newDeployId(random: (bytes: number) => Uint8Array): string {
-  return Buffer.from(random(4)).toString('hex');
+export function newDeployId(random: () => number): string {
+  return Math.floor(random() * 2 ** 32)
+    .toString(16)
+    .padStart(8, '0');
 }
 
 /**

@@ -23,62 +23,65 @@ export function signalStatus(signal: NodeJS.Signals): number {
   return 128 + (SIGNAL_NUMBER[signal] ?? 0);
 }
 
-/** Code of a refusal -> exit status. Codes are part of the interface: `docs/errors.md` lists them. */
-const STATUS_OF = {
+/** What scripts compare: codes are part of the interface, `docs/errors.md` lists them. */
+export const FAILURE_CODES = [
+  'app_exists',
+  'app_not_found',
+  'audit_unwritable',
+  'branch_not_found',
+  'code_host_error',
+  'config_invalid',
+  'delivery_failed',
+  'deploy_file_invalid',
+  'deploy_not_found',
+  'disk_full',
+  'event_invalid',
+  'file_unreadable',
+  'git_failed',
+  'guard_tripped',
+  'insecure_address',
+  'instance_not_found',
+  'interrupted',
+  'lfs_unsupported',
+  'lock_unavailable',
+  'locked',
+  'log_not_found',
+  'message_not_found',
+  'mkey_exposed',
+  'mkey_malformed',
+  'mkey_missing',
+  'mkey_unknown',
+  'name_invalid',
+  'network_error',
+  'no_token_configured',
+  'not_configured',
+  'not_writable',
+  'output_failed',
+  'rate_limited',
+  'ref_ambiguous',
+  'ref_not_found',
+  'repo_not_found',
+  'state_malformed',
+  'state_unsupported',
+  'stop_failed',
+  'submodule_unsupported',
+  'token_corrupt',
+  'token_invalid',
+  'token_source_no_token',
+  'token_source_not_found',
+  'token_wrong_app',
+  'usage',
+  'version_not_found',
+] as const;
+/** Code of a refusal. */
+export type FailureCode = (typeof FAILURE_CODES)[number];
+
+/** Their exit statuses where they are not that of a failure. */
+const STATUS_OF: Partial<Readonly<Record<FailureCode, number>>> = {
   usage: EXIT.usage,
-  app_exists: EXIT.failed,
-  app_not_found: EXIT.failed,
-  audit_unwritable: EXIT.failed,
-  branch_not_found: EXIT.failed,
-  code_host_error: EXIT.failed,
-  config_invalid: EXIT.failed,
-  delivery_failed: EXIT.failed,
-  deploy_not_found: EXIT.failed,
-  deploy_file_invalid: EXIT.failed,
-  disk_full: EXIT.failed,
-  event_invalid: EXIT.failed,
-  file_unreadable: EXIT.failed,
-  git_failed: EXIT.failed,
-  guard_tripped: EXIT.failed,
-  insecure_address: EXIT.failed,
-  instance_not_found: EXIT.failed,
-  interrupted: EXIT.failed,
-  lfs_unsupported: EXIT.failed,
   locked: EXIT.busy,
-  lock_unavailable: EXIT.failed,
-  log_not_found: EXIT.failed,
-  message_not_found: EXIT.failed,
-  mkey_exposed: EXIT.failed,
-  mkey_malformed: EXIT.failed,
-  mkey_missing: EXIT.failed,
-  mkey_unknown: EXIT.failed,
-  name_invalid: EXIT.failed,
-  network_error: EXIT.failed,
-  no_token_configured: EXIT.failed,
   not_configured: EXIT.notConfigured,
-  not_writable: EXIT.failed,
-  output_failed: EXIT.failed,
-  rate_limited: EXIT.failed,
-  ref_ambiguous: EXIT.failed,
-  ref_not_found: EXIT.failed,
-  repo_not_found: EXIT.failed,
-  state_malformed: EXIT.failed,
-  state_unsupported: EXIT.failed,
-  stop_failed: EXIT.failed,
-  submodule_unsupported: EXIT.failed,
-  token_corrupt: EXIT.failed,
-  token_invalid: EXIT.failed,
-  token_source_no_token: EXIT.failed,
-  token_source_not_found: EXIT.failed,
-  token_wrong_app: EXIT.failed,
-  version_not_found: EXIT.failed,
-} as const;
-
-/** A code of the table: what scripts compare. */
-export type FailureCode = keyof typeof STATUS_OF;
-
-/** All codes, for the page that documents them. */
-export const FAILURE_CODES = Object.keys(STATUS_OF) as FailureCode[];
+};
 
 /** A refusal that is not a bug: `message` is one sentence without a full stop, free of secrets. */
 export class Failure extends Error {
@@ -94,7 +97,7 @@ export class Failure extends Error {
   }
 
   get status(): number {
-    return STATUS_OF[this.code];
+    return STATUS_OF[this.code] ?? EXIT.failed;
   }
 }
 

@@ -41,17 +41,15 @@ export interface Io {
   now(): Date;
   /** Milliseconds of a clock that never steps back. */
   elapsed(): number;
-  /** For ids and pauses. Nothing secret is made of them. */
-  random(bytes: number): Uint8Array;
+  /** From 0 up to 1, without 1: for ids and pauses, never for what has to stay secret. */
+  random(): number;
   /** Calls `handler` instead of dying when SIGINT, SIGTERM or SIGHUP comes; returns a remover. */
   onSignal(handler: (signal: NodeJS.Signals) => void): () => void;
 }
 
-const pause = new Int32Array(new SharedArrayBuffer(4));
-
 /** Blocks this thread; only for a descriptor that asks to be tried again. */
 function sleep(milliseconds: number): void {
-  Atomics.wait(pause, 0, 0, milliseconds);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }
 
 /** Device number of /dev/null, 1:3. */
@@ -129,11 +127,6 @@ function openSource(fd: number): Source {
   };
 }
 
-/** V8 seeds each process from the kernel: enough for ids, and nothing is opened or loaded for it. */
-function randomBytes(length: number): Uint8Array {
-  return Uint8Array.from({ length }, () => Math.floor(Math.random() * 256));
-}
-
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** The real world, for `main.ts`. */
@@ -162,7 +155,8 @@ export function processIo(): Io {
     now: () => new Date(),
     // Not performance.now(): what that loads takes a millisecond.
     elapsed: () => Number(process.hrtime.bigint()) / 1e6,
-    random: randomBytes,
+    // V8 seeds each process from the kernel, and nothing is opened or loaded for it.
+    random: Math.random,
     onSignal(handler) {
       for (const signal of SIGNALS) process.on(signal, handler);
       return () => {

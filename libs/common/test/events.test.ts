@@ -16,7 +16,7 @@ import { told } from './refusal.ts';
 const NOW = '2026-02-03T04:05:06.789Z';
 const completion = {
   now: () => new Date(NOW),
-  random: (bytes: number) => new Uint8Array(bytes).fill(0xab),
+  random: () => 0xabababab / 2 ** 32,
 };
 const LEAST = { event_type: 'DeployStarted', project: 'blog', version: 'v1' };
 const complete = (input: unknown) => completeEvent(input, completion);
@@ -245,8 +245,16 @@ test('whatever JSON value comes, it is completed or refused as an invalid event'
 
 test('a deploy_id is eight hexadecimal characters', () => {
   assert.is(
-    newDeployId(() => Uint8Array.of(0, 1, 0xfe, 0xff)),
+    newDeployId(() => 0x0001feff / 2 ** 32),
     '0001feff',
+  );
+  fc.assert(
+    fc.property(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (chance) => {
+      assert.match(
+        newDeployId(() => chance),
+        /^[0-9a-f]{8}$/,
+      );
+    }),
   );
 });
 

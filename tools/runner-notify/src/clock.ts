@@ -9,7 +9,7 @@ export interface Clock {
   /** Milliseconds of a clock that never steps back. */
   elapsed(): number;
   sleep(milliseconds: number): Promise<void>;
-  random(bytes: number): Uint8Array;
+  random(): number;
 }
 
 /** The world's clock. */
@@ -18,6 +18,6 @@ export function clockOf(io: Io): Clock {
     now: () => io.now().getTime(),
     elapsed: () => io.elapsed(),
     sleep: (milliseconds) => sleep(milliseconds),
-    random: (bytes) => io.random(bytes),
+    random: io.random,
   };
 }

@@ -122,7 +122,7 @@ export function courierFor(
     turns.tried(name);
     destination.sending();
     const outcome = await channel.deliver(message, within);
-    destination.answered(outcome, (failures) => pauseAfter(failures, clock.random(2)));
+    destination.answered(outcome, (failures) => pauseAfter(failures, clock.random()));
     settle(current, entry, outcome, end);
   };
 
@@ -168,7 +168,7 @@ export function courierFor(
       save(current.name, { ...failed, next_at: null });
       return;
     }
-    const next = clock.now() + pauseAfter(attempts, clock.random(2));
+    const next = clock.now() + pauseAfter(attempts, clock.random());
     save(current.name, {
       ...failed,
       next_at: new Date(next).toISOString(),

@@ -59,7 +59,7 @@ export interface NoticeOptions {
   readonly verboseErrors: boolean;
   /** What good deploys of an app print: those lines are not the cause. */
   baseline?(app: string): Promise<Baseline>;
-  random(bytes: number): Uint8Array;
+  random(): number;
 }
 
 /** Turns a record into what is to be said. */

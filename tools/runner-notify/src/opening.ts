@@ -69,7 +69,7 @@ export function openChannels({ io, paths, clock, title, note }: OpeningOptions):
       noticeOf(record, {
         redact,
         verboseErrors: settings.verboseErrors,
-        random: (count) => io.random(count),
+        random: io.random,
         baseline: async (app) =>
           (await import('@runner/common/baselines')).readBaseline(paths, app),
       }),

@@ -46,7 +46,7 @@ export async function printPreviews(
     const notice = await noticeOf(record, {
       redact,
       verboseErrors: settings.verboseErrors,
-      random: (count) => io.random(count),
+      random: io.random,
       baseline: async (app) => (await import('@runner/common/baselines')).readBaseline(paths, app),
     });
     for (const channel of channels) {
@@ -71,7 +71,7 @@ export async function printPreviews(
     }
   }
   if (!given) {
-    const deployId = newDeployId((count) => io.random(count));
+    const deployId = newDeployId(io.random);
     for (const record of sampleRecords(deployId, io.now())) await show(record);
   }
   return sound;

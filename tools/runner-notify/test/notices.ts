@@ -7,7 +7,7 @@ import { type Notice, noticeOf } from '../src/notice.ts';
 export const NOTICE_OPTIONS = {
   redact: redactor(),
   verboseErrors: true,
-  random: () => new Uint8Array(4),
+  random: () => 0,
 };
 
 /** A failure in short. */

@@ -113,7 +113,7 @@ test('1,000 messages that wait are drained in order, in less than 100 MB', async
   mkdirSync(join(root, 'spool/notify'), { recursive: true });
   const spool = openSpool(pathsOf(root));
   for (let number = 0; number < 1_000; number += 1) {
-    const name = entryName(Date.now() - 1_000_000 + number, new Uint8Array(2), 'discord');
+    const name = entryName(Date.now() - 1_000_000 + number, 0, 'discord');
     const fields = event('DeployFailure', {
       deploy_id: `deploy${String(number % 50).padStart(2, '0')}`,
       version: `v${number}`,

@@ -76,7 +76,7 @@ export function carrierFor(options: CarrierOptions): Carrier {
     // Names sort in the order of arrival, also when the clock is set back.
     const newest = lastTime || Math.max(0, ...spool.names(channel).map(timeOfName));
     lastTime = Math.max(clock.now(), newest + 1);
-    return entryName(lastTime, clock.random(2), channel);
+    return entryName(lastTime, clock.random(), channel);
   };
 
   const settle = (

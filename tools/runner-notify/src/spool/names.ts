@@ -31,7 +31,8 @@ export function timeOfName(name: EntryName): number {
 }
 
 /** A name for a time in milliseconds; two that are made in the same one differ by chance. */
-export function entryName(time: number, random: Uint8Array, channel: ChannelName): EntryName {
-  const id = `${time.toString(36).padStart(9, '0')}-${Buffer.from(random).toString('hex').slice(0, 4)}`;
+export function entryName(time: number, chance: number, channel: ChannelName): EntryName {
+  const end = Math.floor(chance * 65_536).toString(16);
+  const id = `${time.toString(36).padStart(9, '0')}-${end.padStart(4, '0')}`;
   return `${id}.${channel}.json`;
 }

@@ -8,9 +8,9 @@ export const PAUSE_MAX = 60_000;
 const PAUSE_MIN = 100;
 
 /** Doubles with each failure, and is left to chance, so that several senders do not return together. */
-export function pauseAfter(failures: number, [high = 0, low = 0]: Uint8Array): number {
+export function pauseAfter(failures: number, chance: number): number {
   const most = Math.min(PAUSE * 2 ** (failures - 1), PAUSE_MAX);
-  return Math.max(PAUSE_MIN, Math.round((most * (high * 256 + low)) / 65_535));
+  return Math.max(PAUSE_MIN, Math.round(most * chance));
 }
 
 /** Errors of a request that has not left: nothing was connected. */
