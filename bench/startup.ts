@@ -23,6 +23,16 @@ async function rootWithApps(): Promise<string> {
   return root;
 }
 
+/** The least that Node can do for an event: append it, wait for the disk, print it, with no check. */
+const LEAST = `const fs = require('node:fs');
+const line = JSON.stringify({ timestamp: '2026-05-04T09:30:00.000Z', event_type: 'DeployStarted',
+  project: 'shop', instance: 'default', version: 'v1', deploy_id: 'aaaa1111' }) + '\\n';
+const fd = fs.openSync(process.env.RUNNER_ROOT + '/logs/deploy-events.jsonl', 'a');
+fs.writeSync(fd, line);
+fs.fdatasyncSync(fd);
+fs.writeSync(1, line);
+process.exit(0);`;
+
 async function main(): Promise<void> {
   const rounds = roundsWanted(25);
   const root = await rootWithApps();
@@ -78,6 +88,12 @@ async function main(): Promise<void> {
         [
           FLOOR,
           node('runner-audit', emitting, emitRoot, 1.1, 'audit emit, one event with fdatasync'),
+          {
+            name: 'the least for one event',
+            file: process.execPath,
+            args: ['-e', LEAST],
+            env: { RUNNER_ROOT: emitRoot },
+          },
         ],
         rounds,
       ),

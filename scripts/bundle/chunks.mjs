@@ -148,21 +148,21 @@ function exportedNames(chunks, file, needed) {
 }
 
 /**
- * The files of a tool: path relative to dist -> { lead, parts, exports }. `home` maps each chunk
- * to its file. A module that is loaded at start and imported lazily as well has a `door`, a file
+ * The files of a program, all in `folder`: path relative to dist -> { lead, parts, exports }. `home`
+ * maps each chunk to its file. A module that is loaded at start and imported lazily as well has a `door`, a file
  * that hands on what main.cjs holds: { door: chunk }. `lazyFile` maps the chunks that are
  * imported lazily to the file to require.
  */
-export function planFiles(tool, chunks, entry) {
+export function planFiles(folder, chunks, entry) {
   const joined = joins(chunks, entry);
   const leads = [...chunks.keys()].filter((path) => !joined.has(path) && path !== entry).sort();
   const imports = [...chunks.values()].flatMap((chunk) => chunk.imports);
   const lazily = new Set(imports.filter(isLazy).map(({ path }) => path));
   const doors = [...lazily].filter((path) => joined.get(path) === entry).sort();
   const names = fileNames(chunks, [...leads, ...doors]);
-  const fileName = (path) => `lib/${tool}/${names.get(path)}.cjs`;
+  const fileName = (path) => `${folder}/${names.get(path)}.cjs`;
 
-  const home = new Map([[entry, `lib/${tool}/main.cjs`]]);
+  const home = new Map([[entry, `${folder}/main.cjs`]]);
   for (const path of leads) home.set(path, fileName(path));
   for (const [path, lead] of joined) home.set(path, home.get(lead));
 

@@ -68,6 +68,14 @@ function isPrinted(text) {
   return true;
 }
 
-const text = wanted(process.argv.slice(2));
+/** Quick commands have a main file that holds nothing of the others, and all that they need at once. */
+function mainFile([command, ...more]) {
+  const quick = command && '@QUICK@'.split(' ').includes(command);
+  const helps = more.includes('--help') || more.includes('-h');
+  return quick && !helps ? `lib/@TOOL@/${command}/main.cjs` : 'lib/@TOOL@/main.cjs';
+}
+
+const args = process.argv.slice(2);
+const text = wanted(args);
 if (text !== undefined && isPrinted(text)) process.exit(0);
-load('lib/@TOOL@/main.cjs');
+load(mainFile(args));

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { dirname, posix, relative } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, posix, relative } from 'node:path';
 import { build } from 'esbuild';
 import { checkout } from '../checkout.mjs';
 import { planFiles } from './chunks.mjs';
@@ -17,6 +17,8 @@ const common = {
   bundle: true,
   write: false,
   platform: 'node',
+  // An ES module joins the file; CommonJS would be wrapped, and its exports copied at each start.
+  mainFields: ['module', 'main'],
   target: 'node20',
   logLevel: 'silent',
 };
@@ -25,10 +27,10 @@ const common = {
  * First pass: ES modules with splitting, so that every module exists once however many lazy parts
  * import it. Gives the chunks as chunks.mjs describes them, by path.
  */
-async function split(tool, define, vendoredFound) {
+async function split(entry, define, vendoredFound) {
   const result = await build({
     ...common,
-    entryPoints: [`tools/${tool}/src/main.ts`],
+    entryPoints: [entry],
     outdir: 'split',
     entryNames: 'main',
     chunkNames: '[name]-[hash]',
@@ -145,30 +147,52 @@ function describe({ chunks, home, files, lazyFile }, file) {
   };
 }
 
-/**
- * Bundles one tool. Resolves its name `tool`, `files`, [file relative to dist, content] pairs, and
- * `chunks`, the tool's part of chunks.json: file -> { inputs, requires, lazy }.
- */
-export async function bundleTool(tool, define, vendoredFound) {
-  const chunks = await split(tool, define, vendoredFound);
-  const plan = planFiles(tool, chunks, 'split/main.js');
+/** Commands that start from a main file of their own, which holds nothing of the others. */
+function quickCommands(tool) {
+  const folder = join(checkout, 'tools', tool, 'src/quick');
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder).map((file) => basename(file, '.ts'));
+}
+
+/** Bundles the program that begins in one source file: files and chunks as bundleTool gives them. */
+async function bundleProgram(entry, folder, define, vendoredFound) {
+  const chunks = await split(entry, define, vendoredFound);
+  const plan = planFiles(folder, chunks, 'split/main.js');
   const outputs = [...plan.files.keys()].sort();
   const files = await Promise.all(
     outputs.map(async (file) => [file, await toCommonJs(plan, file)]),
   );
-  const described = outputs.map((file) => [file, describe(plan, file)]);
-  return { tool, files, chunks: Object.fromEntries(described) };
+  return { files, described: outputs.map((file) => [file, describe(plan, file)]) };
+}
+
+/**
+ * Bundles one tool. Resolves its name `tool`, its `quick` commands, `files`, [file relative to dist,
+ * content] pairs, and `chunks`, the tool's part of chunks.json: file -> { inputs, requires, lazy }.
+ */
+export async function bundleTool(tool, define, vendoredFound) {
+  const quick = quickCommands(tool);
+  const source = `tools/${tool}/src`;
+  const entries = [
+    [`${source}/main.ts`, `lib/${tool}`],
+    ...quick.map((name) => [`${source}/quick/${name}.ts`, `lib/${tool}/${name}`]),
+  ];
+  const programs = await Promise.all(
+    entries.map(([entry, folder]) => bundleProgram(entry, folder, define, vendoredFound)),
+  );
+  const files = programs.flatMap((program) => program.files);
+  const chunks = Object.fromEntries(programs.flatMap(({ described }) => described));
+  return { tool, quick, files, chunks };
 }
 
 /**
  * The executable of a bundled tool, [file, content, mode]. Code that was compiled for one build is
  * not used by another: `vendored`, pairs like those of the tool, counts as well.
  */
-export function launcherOf({ tool, files }, vendored, version) {
+export function launcherOf({ tool, quick, files }, vendored, version) {
   const hash = createHash('sha256');
   for (const [file, content] of [...files, ...vendored]) hash.update(`${file}\0`).update(content);
   const build = hash.digest('hex').slice(0, 12);
-  const values = { TOOL: tool, BUILD: build, VERSION: version };
-  const text = launcher.replace(/@(TOOL|BUILD|VERSION)@/g, (_all, name) => values[name]);
+  const values = { TOOL: tool, BUILD: build, VERSION: version, QUICK: quick.join(' ') };
+  const text = launcher.replace(/@(TOOL|BUILD|VERSION|QUICK)@/g, (_all, name) => values[name]);
   return [`bin/${tool}`, Buffer.from(text), 0o755];
 }

@@ -39,6 +39,7 @@ export const example: Record<string, string> = {
     const commands: Record<string, () => Promise<{ run(text: string): unknown }>> = {
       list: () => import('./commands/list.ts'),
       test: () => import('./commands/test.ts'),
+      swift: async () => ({ run: () => 'not quick' }),
       config: async () => ({ run: (await import('@runner/common/config')).read }),
     };
     const [verb, text] = mri(process.argv.slice(2))._;
@@ -50,6 +51,10 @@ export const example: Record<string, string> = {
         .then(async ({ run }) => console.log(await run(text ?? 'a: 1')))
         .catch((error) => console.log(error instanceof Failure, error.message));
     }`,
+  'tools/runner-a/src/quick/swift.ts': `
+    import { name } from '../name.ts';
+    console.log(name, 'swift', process.argv.slice(3));
+    if (process.argv[3] === 'far') import('@runner/common/wire').then(({ run }) => console.log(run));`,
   'tools/runner-a/src/name.ts': "export const name = 'runner-a';",
   'tools/runner-a/src/commands/list.ts': `
     import { read } from '@runner/common/config';

@@ -71,6 +71,8 @@ test('every tool becomes one executable, its lazy parts files of readable names'
     'lib/runner-a/http.cjs',
     'lib/runner-a/list.cjs',
     'lib/runner-a/main.cjs',
+    'lib/runner-a/swift/main.cjs',
+    'lib/runner-a/swift/wire.cjs',
     'lib/runner-a/test.cjs',
     'package.json',
     'packages.json',
@@ -104,6 +106,17 @@ test('a module that is loaded at start may be imported lazily as well, and is th
   assert.is(run(tool, 'help'), "load help\ntrue [ 'help' ]\n");
 });
 
+test('a quick command starts from a main file of its own, with lazy parts of its own', () => {
+  assert.is(run(tool, 'swift', 'x'), "runner-a swift [ 'x' ]\n");
+  assert.is(run(tool, 'swift', 'far'), "runner-a swift [ 'far' ]\nload wire\nwired\n");
+  assert.is(run(tool, 'swift', '--help'), 'load help\nnot quick\n', 'its help needs less');
+  const chunks = JSON.parse(readFileSync(join(dist, 'chunks.json'), 'utf8'))['runner-a'];
+  assert.equal(chunks['lib/runner-a/swift/main.cjs'].inputs, [
+    'tools/runner-a/src/name.ts',
+    'tools/runner-a/src/quick/swift.ts',
+  ]);
+});
+
 test('an executable works through a symbolic link', () => {
   symlinkSync(tool, join(folder, 'link'));
   assert.is(run(join(folder, 'link'), 'list', 'bad'), 'load help\nload config\ntrue bad config\n');
@@ -114,7 +127,6 @@ test('chunks.json tells for every file what it holds and loads', () => {
   assert.equal(
     chunks['lib/runner-a/main.cjs'].inputs.filter((input: string) => !input.includes('mri')),
     [
-      'libs/common/src/command.ts',
       'libs/common/src/failure.ts',
       'libs/common/src/help.ts',
       'tools/runner-a/src/main.ts',
@@ -212,6 +224,8 @@ test('what is no longer built disappears', () => {
       'lib/runner-a/help.cjs',
       'lib/runner-a/list.cjs',
       'lib/runner-a/main.cjs',
+      'lib/runner-a/swift/main.cjs',
+      'lib/runner-a/swift/wire.cjs',
       'vendor/yaml.cjs',
     ],
   );

@@ -69,6 +69,8 @@ export interface CommandDefinition<O extends Options, P extends Positionals> {
   readonly options?: O;
   /** Exit statuses beyond 0, 1 and 2, for the help. */
   readonly exits?: readonly (readonly [status: number, meaning: string])[];
+  /** No rendering has colours, so nothing is asked about the terminal. */
+  readonly plain?: true;
   /** Typed examples, for the help. */
   readonly examples?: readonly string[];
   run(context: Context<O, P>): Promise<Answer>;

@@ -13,7 +13,7 @@ import { harmless, harmlessLine, jsonLine } from './harmless.ts';
 import { commandHelp, toolHelp } from './help.ts';
 import { type Io, processIo } from './io.ts';
 import { nearest } from './nearest.ts';
-import { type ColourWhen, type Format, styleFor, yamlText } from './output.ts';
+import { type ColourWhen, type Format, PLAIN, styleFor, yamlText } from './output.ts';
 import { chooseRoot, pathsOf } from './paths.ts';
 import { redactor } from './secret.ts';
 
@@ -107,8 +107,8 @@ async function contextOf(
       else if (format === 'yaml') io.stdout.write(`---\n${await yamlText(record)}`);
       else io.stdout.write(definition.human?.(record as never, context.style, context) ?? '');
     },
-    style: await styleFor(when, io.env, io.stdout),
-    errStyle: await styleFor(when, io.env, io.stderr),
+    style: definition.plain ? PLAIN : await styleFor(when, io.env, io.stdout),
+    errStyle: definition.plain ? PLAIN : await styleFor(when, io.env, io.stderr),
   };
   return context;
 }

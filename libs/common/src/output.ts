@@ -26,7 +26,10 @@ const LOOKS = ['bold', 'cyan', 'dim', 'green', 'red', 'yellow'] as const;
 /** Makes text look like something, or leaves it alone where there is no colour. */
 export type Style = Readonly<Record<(typeof LOOKS)[number], (text: string) => string>>;
 
-const PLAIN = Object.fromEntries(LOOKS.map((look) => [look, (text: string) => text])) as Style;
+/** No colours. */
+export const PLAIN = Object.fromEntries(
+  LOOKS.map((look) => [look, (text: string) => text]),
+) as Style;
 
 /**
  * Colours for one stream: `--color`, then NO_COLOR, then FORCE_COLOR, then whether the stream is a

@@ -50,6 +50,7 @@ export const emit = command({
       about: 'Error text; - reads it from standard input',
     },
   },
+  plain: true,
   examples: [
     'runner-audit emit DeployStarted --project shop --version v1.2.3 | runner-notify send',
     'make 2>&1 | runner-audit emit DeployFailure --project shop --version v1.2.3 --error -',
