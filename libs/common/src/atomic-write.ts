@@ -3,11 +3,13 @@ import {
   closeSync,
   constants,
   fchmodSync,
+  fchownSync,
   fstatSync,
   fsyncSync,
   lstatSync,
   openSync,
   renameSync,
+  statSync,
   unlinkSync,
   writeSync,
 } from 'node:fs';
@@ -37,8 +39,9 @@ export function syncFolder(path: string): void {
 
 /** A name for a temporary file beside `path` that nothing else uses. */
 function temporaryBeside(path: string): string {
-  const random = process.getBuiltinModule('node:crypto').randomBytes(6).toString('hex');
-  return join(dirname(path), `.${basename(path)}.${random}.tmp`);
+  // By chance, not by node:crypto: loading that is slow, and O_EXCL refuses a name that is in use.
+  const chance = Math.floor(Math.random() * 2 ** 48).toString(16);
+  return join(dirname(path), `.${basename(path)}.${chance.padStart(12, '0')}.tmp`);
 }
 
 /**
@@ -67,10 +70,12 @@ function replace(path: string, data: string | Uint8Array, mode: number, durable:
     left = true;
     try {
       writeFully(fd, bytes);
+      const stat = fstatSync(fd);
       // A full disk can cut a write short without an error.
-      if (fstatSync(fd).size !== bytes.length) {
+      if (stat.size !== bytes.length) {
         throw new Failure('disk_full', `cannot write ${path}: it was cut short`);
       }
+      if (stat.uid === 0) giveToOwnerOf(dirname(path), fd);
       fchmodSync(fd, modeOf(path) ?? mode);
       if (durable) fsyncSync(fd);
     } finally {
@@ -82,6 +87,19 @@ function replace(path: string, data: string | Uint8Array, mode: number, durable:
   } catch (error) {
     if (left) removeIfThere(temporary);
     throw systemFailure(error, `write ${path}`);
+  }
+}
+
+/**
+ * Gives a file that root has just made to the user whose folder it is in: that user's deploys have to
+ * go on with it.
+ */
+export function giveToOwnerOf(folder: string, fd: number): void {
+  const { uid, gid } = statSync(folder);
+  try {
+    if (uid !== 0) fchownSync(fd, uid, gid);
+  } catch {
+    // Not root: it was there, and whoever made it wants it so.
   }
 }
 

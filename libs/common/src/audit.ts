@@ -1,15 +1,7 @@
 /** The audit log: durable appends. Reading is in audit-scan.ts. */
-import {
-  closeSync,
-  constants,
-  fchownSync,
-  fdatasyncSync,
-  fstatSync,
-  openSync,
-  statSync,
-} from 'node:fs';
+import { closeSync, constants, fdatasyncSync, fstatSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { syncFolder, writeFully, writeWhole } from './atomic-write.ts';
+import { giveToOwnerOf, syncFolder, writeFully, writeWhole } from './atomic-write.ts';
 import type { DeployEvent } from './events.ts';
 import { Failure, systemCode, systemWords } from './failure.ts';
 import { makeFolder, namesIn, readIfThere, readRange, removeIfThere } from './files.ts';
@@ -40,6 +32,7 @@ export function appendLines(paths: Paths, lines: readonly string[]): void {
       const stat = fstatSync(fd);
       if (!stat.isFile()) throw new Failure('audit_unwritable', 'it is not a regular file');
       const isNew = stat.size === 0;
+      // After a rotation root may be the first to append.
       if (isNew && stat.uid === 0 && stat.nlink === 1) giveToOwnerOf(dirname(path), fd);
       const torn = stat.size > 0 && readRange(fd, stat.size - 1, 1)[0] !== NEWLINE;
       writeFully(fd, Buffer.from((torn ? '\n' : '') + lines.join(''), 'utf8'));
@@ -62,20 +55,8 @@ function openLog(path: string): number {
   } catch (error) {
     if (systemCode(error) !== 'ENOENT') throw error;
     makeFolder(dirname(path));
+    syncFolder(dirname(dirname(path)));
     return open();
-  }
-}
-
-/**
- * Gives a log that root has just made to the user whose folder it is in: after a rotation, root may be
- * the first to append, and that user's deploys must go on.
- */
-function giveToOwnerOf(folder: string, fd: number): void {
-  const { uid, gid } = statSync(folder);
-  try {
-    if (uid !== 0) fchownSync(fd, uid, gid);
-  } catch {
-    // Not root: it was there, and whoever made it wants it so.
   }
 }
 

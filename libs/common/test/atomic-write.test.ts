@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  chownSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -38,6 +39,18 @@ test('a new file gets the mode that is asked for, an existing one keeps its own'
   chmodSync(join(folder, 'new'), 0o604);
   writeWhole(join(folder, 'new'), 'y', 0o640);
   assert.is(statSync(join(folder, 'new')).mode & 0o7777, 0o604);
+});
+
+test('what root writes into the folder of another user belongs to that user', () => {
+  if (process.getuid?.() !== 0) return void process.stdout.write('(left out: needs root)\n');
+  const folder = scratch();
+  const path = join(folder, 'state.json');
+  writeWhole(path, 'of root');
+  assert.is(statSync(path).uid, 0);
+  chownSync(folder, 65_534, 65_534);
+  writeWhole(path, 'changed');
+  assert.equal([statSync(path).uid, statSync(path).gid], [65_534, 65_534]);
+  assert.is(statSync(path).mode & 0o7777, 0o600);
 });
 
 test('a link in the place of a file is replaced, and its target is left alone', () => {

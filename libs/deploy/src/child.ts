@@ -44,7 +44,7 @@ export function succeeded(ending: Ending): boolean {
 export function endingWords(ending: Ending, timeout: number): string {
   if (ending.startError) return `could not be started (${ending.startError})`;
   if (ending.interrupted) return 'was interrupted';
-  if (ending.timedOut) return `ran out of time (${timeout / 1000} s)`;
+  if (ending.timedOut) return `ran out of time (${Math.round(timeout / 100) / 10} s)`;
   if (ending.signal === 'SIGKILL') return 'was killed by SIGKILL (out of memory?)';
   if (ending.signal) return `was ended by ${ending.signal}`;
   if (ending.code === 137) return 'ended with status 137 (killed; out of memory?)';

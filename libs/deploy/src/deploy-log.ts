@@ -68,19 +68,29 @@ export function openDeployLog(
   } catch (error) {
     throw systemFailure(error, `write ${path}`);
   }
+  let isLineOpen = false;
   const append = (text: string) => {
+    if (text !== '') isLineOpen = !text.endsWith('\n');
     try {
       writeFully(file, Buffer.from(text, 'utf8'));
     } catch {
       // A full disk ends the log here; the step that filled it tells of it by its own status.
     }
   };
+  // What a step printed last may have no newline: what comes next begins a line all the same.
+  const endLine = () => {
+    if (isLineOpen) append('\n');
+  };
   const parts: Part[] = [];
   return {
     path,
     parts,
-    line: (text) => append(`${redact(text)}\n`),
+    line(text) {
+      endLine();
+      append(`${redact(text)}\n`);
+    },
     async capture(step, body) {
+      endLine();
       const from = fstatSync(file).size;
       const raw = openOutput(dirname(path), deployId);
       let position = 0;

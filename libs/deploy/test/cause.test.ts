@@ -135,6 +135,48 @@ test('a step that dies in silence is told in words', async () => {
   }
 });
 
+test('an output that ends without a newline is a line of its own in the kept log', async () => {
+  const world = await makeWorld();
+  try {
+    await world.push('v1', {
+      deploy: 'build: { run: ["printf halfway", "sh build.sh"] }\nstart: { type: none }\n',
+      files: {
+        'build.sh': 'echo begun\nprintf "src/x.ts(3,5): error TS2322: no number"\nexit 3\n',
+      },
+    });
+    const { status, stderr } = await world.deploy();
+    assert.is(status, 1);
+    assert.match(stderr, /\n {2}src\/x\.ts\(3,5\): error TS2322: no number\n/);
+    const log = await run('runner-debug', ['log', 'shop'], { root: world.root });
+    assert.is(
+      log.stdout,
+      '  $ printf halfway\n  halfway\n  $ sh build.sh\n  begun\n' +
+        '> src/x.ts(3,5): error TS2322: no number\n' +
+        '  build: `sh build.sh` ended with status 3\n',
+    );
+  } finally {
+    await world.close();
+  }
+});
+
+test('a line without an end is cut on the terminal, and whole in the log that is named', async () => {
+  const world = await makeWorld();
+  try {
+    const script =
+      'head -c 3000000 /dev/zero | tr "\\0" x\necho\necho "error: bad price"\nexit 1\n';
+    await world.push('v1', { deploy: deployFile(), files: { 'build.sh': script } });
+    const { status, stderr } = await world.deploy();
+    assert.is(status, 1);
+    assert.ok(stderr.length < 4_000, String(stderr.length));
+    assert.match(stderr, / {2}… whole lines in (\S+)\n {2}x{399}…\n {2}error: bad price\n/);
+    assert.match(stderr, /Why:\n {2}error: bad price\n/);
+    const path = / whole lines in (\S+)\n/.exec(stderr)?.[1] ?? '';
+    assert.ok(readFileSync(path, 'utf8').includes('x'.repeat(3_000_000)));
+  } finally {
+    await world.close();
+  }
+});
+
 test('a baseline that is damaged or cannot be written holds up no deploy', async () => {
   const world = await makeWorld();
   try {
