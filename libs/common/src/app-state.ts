@@ -58,6 +58,15 @@ export interface LastFailure {
   rollback?: boolean;
 }
 
+/** Why `fetch` could not find out what is new. */
+export interface CheckFailed {
+  /** The first of such checks in a row. */
+  since: string;
+  /** Code of the refusal. */
+  error: string;
+  message: string;
+}
+
 /** One app. Fields that this version does not know survive a rewrite. */
 export interface AppState {
   version: 1;
@@ -74,6 +83,8 @@ export interface AppState {
   last_failure?: LastFailure | null;
   deploying: Deploying | null;
   last_checked: string | null;
+  /** Set while `fetch` is refused: nothing new is deployed then. */
+  check_failed?: CheckFailed | null;
   [field: string]: unknown;
 }
 
@@ -105,6 +116,7 @@ const LAST_FAILURE_SHAPE: Shape = {
   error: 'string',
   at: 'string',
 };
+const CHECK_FAILED_SHAPE: Shape = { since: 'string', error: 'string', message: 'string' };
 const HELD_SHAPE: Shape = { commit: 'string', since: 'string', reason: 'string' };
 const BROKEN_SHAPE: Shape = { since: 'string', reason: 'string' };
 const DEPLOYING_SHAPE: Shape = {
@@ -163,6 +175,8 @@ export function parseState(name: string, text: string, readJson: ReadJson, path:
   if (value.last_failure !== undefined)
     value.last_failure = optional(value.last_failure, LAST_FAILURE_SHAPE, bad);
   value.deploying = optional(value.deploying, DEPLOYING_SHAPE, bad);
+  if (value.check_failed !== undefined)
+    value.check_failed = optional(value.check_failed, CHECK_FAILED_SHAPE, bad);
   value.last_checked = typeof value.last_checked === 'string' ? value.last_checked : null;
   return value as AppState;
 }

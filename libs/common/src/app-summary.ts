@@ -1,6 +1,13 @@
 /** What is told about an app: everything in its state but the sealed token. */
 import { existsSync } from 'node:fs';
-import type { AppState, Deployed, Deploying, InstanceState, LastFailure } from './app-state.ts';
+import type {
+  AppState,
+  CheckFailed,
+  Deployed,
+  Deploying,
+  InstanceState,
+  LastFailure,
+} from './app-state.ts';
 import { liveHolder } from './lock.ts';
 import type { Paths } from './paths.ts';
 import { bootId, isRunning } from './process-identity.ts';
@@ -39,6 +46,8 @@ export interface AppSummary {
   /** What decides about the next automatic deploy, in words. */
   next: string;
   last_checked: string | null;
+  /** Since when and why `fetch` cannot find out what is new. */
+  check_failed: CheckFailed | null;
   created_at: string;
   updated_at: string;
 }
@@ -87,6 +96,7 @@ export function summaryOf(paths: Paths, app: AppState, maxRetries: number): AppS
         : { pid, command: String(command ?? ''), since: String(since ?? '') },
     next: nextOf(app, state, instances, maxRetries),
     last_checked: app.last_checked,
+    check_failed: app.check_failed ?? null,
     created_at: app.created_at,
     updated_at: app.updated_at,
   };

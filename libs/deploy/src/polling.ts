@@ -4,7 +4,7 @@
  */
 import { appendFileSync, closeSync, constants, openSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { AppState } from '@runner/common/app-state';
+import type { AppState, CheckFailed } from '@runner/common/app-state';
 import { summaryOf } from '@runner/common/app-summary';
 import { requireApp, writeApp } from '@runner/common/apps';
 import { readConfig } from '@runner/common/config';
@@ -16,6 +16,7 @@ import { holderOf } from '@runner/common/lock';
 import type { Paths } from '@runner/common/paths';
 import { changeRegistry } from '@runner/common/registry';
 import { maxDeployRetries } from '@runner/common/settings';
+import { cutCodePoints } from '@runner/common/text';
 import { type Decision, decision, judge } from './deciding.ts';
 import { sourceOf } from './origin.ts';
 import type { Outcome } from './outcome.ts';
@@ -26,6 +27,9 @@ import type { Reporter } from './reporter.ts';
 
 /** Conversations with the code host at once: more of them count as abuse. */
 const AT_ONCE = 4;
+
+/** Of a refusal in the state, in code points. */
+const MESSAGE_MAX = 500;
 
 /** Which apps are asked about, and whether what is new is deployed. */
 export interface FetchRequest {
@@ -57,6 +61,7 @@ export async function fetchApps(request: FetchRequest): Promise<number> {
     await request.decided(decision);
   };
   const news: Decision[] = [];
+  const refused = new Map<string, Decision>();
   let next = 0;
   const work = async () => {
     for (
@@ -65,12 +70,13 @@ export async function fetchApps(request: FetchRequest): Promise<number> {
       index = next++
     ) {
       const decision = await look(request, request.apps[index] as string, retries);
+      if (decision.result === 'error') refused.set(decision.app, decision);
       if (decision.result === 'new_commit' && request.deploy) news.push(decision);
       else await conclude(decision);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
-  noteChecked(request);
+  noteChecked(request, refused);
   news.sort((a, b) => (a.app < b.app ? -1 : 1));
   for (const decision of news) {
     if (!request.signal.aborted) await conclude(await deployOne(request, decision, retries));
@@ -162,20 +168,37 @@ function whatRuns({ instances }: AppState, { active_version: active }: Outcome):
     .join(', ');
 }
 
-/** When each app was last asked about; all in one go, since each change syncs the disk. */
-function noteChecked({ io, paths, apps, signal }: FetchRequest): void {
+/** When each app was last asked about, and what was wrong; all in one go, since each change syncs the disk. */
+function noteChecked(
+  { io, paths, apps, signal }: FetchRequest,
+  refused: ReadonlyMap<string, Decision>,
+): void {
   if (signal.aborted || apps.length === 0) return;
   const now = io.now().toISOString();
   changeRegistry(paths, io, 'fetch', () => {
     for (const name of apps) {
       try {
-        writeApp(paths, { ...requireApp(paths, name), last_checked: now });
+        const app = requireApp(paths, name);
+        const check_failed = checkFailed(app, refused.get(name), now);
+        writeApp(paths, { ...app, last_checked: now, check_failed });
       } catch (error) {
         // Removed meanwhile, or malformed: that was told already.
         if (!(error instanceof Failure)) throw error;
       }
     }
   });
+}
+
+/** A refusal counts from the first of its code in a row. */
+function checkFailed(
+  { check_failed: before }: AppState,
+  refused: Decision | undefined,
+  now: string,
+): CheckFailed | null {
+  if (!refused?.error) return null;
+  const { error, text } = refused;
+  const since = before?.error === error ? before.since : now;
+  return { since, error, message: cutCodePoints(harmlessLine(text), MESSAGE_MAX) };
 }
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;

@@ -31,7 +31,7 @@ export function begin(
   const now = io.now().toISOString();
   changeApp(paths, io, 'deploy', app.app, (state) => ({
     ...state,
-    last_checked: what.rollback ? state.last_checked : now,
+    ...(!what.rollback && { last_checked: now, check_failed: null }),
     deploying: { ...what, pid: io.pid, started: now, boot_id: bootId() },
   }));
 }

@@ -21,6 +21,9 @@ test.after.each(async ({ world }) => {
 const fetch = (world: World, args: readonly string[] = []): Promise<Ended> =>
   run('runner-fetch', args, { root: world.root });
 
+const checkFailed = (world: World) =>
+  world.state().check_failed as { since: string; error: string } | null;
+
 test('what is new is said, deployed when told to, and then up to date', async ({ world }) => {
   await world.push('v1');
   const seen = await fetch(world);
@@ -172,12 +175,38 @@ test('a token revoked between two fetches, and a host that is gone, write no eve
   const revoked = await fetch(world, ['--deploy']);
   assert.is(revoked.status, 1);
   assert.is(revoked.stdout, "shop: the code host refused the token of 'shop' for acme/shop\n");
+  const status = await run('runner-status', ['shop'], { root: world.root });
+  assert.match(
+    status.stdout,
+    /\n {2}checked: .* UTC\n +fails since .* UTC, nothing new is deployed\n +the code host refused the token of 'shop' for acme\/shop\n/,
+  );
+  const since = checkFailed(world)?.since;
+  await fetch(world);
+  assert.is(checkFailed(world)?.since, since, 'since the first of them');
   await world.git.close();
   const gone = await fetch(world, ['--deploy']);
   assert.is(gone.status, 1);
+  assert.is(checkFailed(world)?.error, 'network_error');
   assert.match(gone.stdout, /^shop: network error: the code host refused the connection/);
   assert.is(world.events().length, 2);
   assert.is(await world.page(), 'v1');
+});
+
+test('a check that goes well again is no longer told as failing', async ({ world }) => {
+  await world.push('v1');
+  const change = (repo: string) =>
+    run('runner-edit', ['shop', '--repo', repo], { root: world.root });
+  await change('acme/none');
+  assert.is((await fetch(world)).status, 1);
+  assert.is(checkFailed(world)?.error, 'repo_not_found');
+  await change('acme/shop');
+  assert.is((await fetch(world)).status, 0);
+  assert.is(checkFailed(world), null);
+  await change('acme/none');
+  await fetch(world);
+  await change('acme/shop');
+  assert.is((await world.deploy()).status, 0);
+  assert.is(checkFailed(world), null, 'a deploy has found out as well');
 });
 
 test('a fetch log that cannot be written is said once, with status 1; the decisions are printed', async ({

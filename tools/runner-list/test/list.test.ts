@@ -126,6 +126,7 @@ test('JSON has the whole summary of each app, and never the sealed token', async
         lock: null,
         next: '1 of 3 attempts used; the next fetch --deploy tries again',
         last_checked: '2026-05-05T00:00:00.000Z',
+        check_failed: null,
         created_at: '2026-05-01T00:00:00.000Z',
         updated_at: '2026-05-04T00:00:00.000Z',
       },
@@ -155,6 +156,7 @@ apps:
     lock: null
     next: "the next fetch --deploy; by hand: runner deploy a"
     last_checked: null
+    check_failed: null
     created_at: ""
     updated_at: ""
 unreadable: []

@@ -27,6 +27,12 @@ function runs({ current, active_since: since, running, broken }: InstanceSummary
   ];
 }
 
+/** Why nothing new can be found out. */
+function refusal({ check_failed: failed }: AppSummary): string[] {
+  if (!failed) return [];
+  return [`fails since ${time(failed.since)}, nothing new is deployed`, failed.message];
+}
+
 function rowsOf(app: AppSummary): [label: string, lines: string[]][] {
   const rows: [string, string[]][] = [
     ['state:', [app.state]],
@@ -73,7 +79,7 @@ function rowsOf(app: AppSummary): [label: string, lines: string[]][] {
     rows.push(['held:', [`commit ${short(commit)} since ${time(since)}`, reason]]);
   }
   rows.push(['next:', [app.next]]);
-  if (app.last_checked) rows.push(['checked:', [time(app.last_checked)]]);
+  if (app.last_checked) rows.push(['checked:', [time(app.last_checked), ...refusal(app)]]);
   return rows;
 }
 

@@ -219,6 +219,7 @@ test('JSON has everything but the sealed token; YAML the same', async () => {
     lock: null,
     next: 'a deploy is running',
     last_checked: null,
+    check_failed: null,
     created_at: '2026-05-01T00:00:00.000Z',
     updated_at: '2026-05-04T00:00:00.000Z',
   });
