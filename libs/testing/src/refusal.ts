@@ -47,3 +47,29 @@ export function refusal(status: number, sentence: string): Refusal {
     isUntouched: true,
   };
 }
+
+/** Two options that exclude each other, and how they are refused. */
+export type Exclusive = readonly [one: string, other: string, sentence: string];
+
+/** The ways in which a token comes in: only one of them at a time. `app` is one that has a token. */
+export function exclusiveTokenOptions(app: string): readonly Exclusive[] {
+  const token = ['--token=x', '--token <TOKEN>'] as const;
+  const file = ['--token-file=f', '--token-file <FILE>'] as const;
+  const from = [`--token-from=${app}`, '--token-from <APP>'] as const;
+  const none = ['--public', '--public'] as const;
+  const asked = ['--ckey', '--ckey'] as const;
+  const pairs = [
+    [token, from],
+    [token, file],
+    [token, none],
+    [file, from],
+    [file, none],
+    [from, none],
+    [asked, none],
+  ] as const;
+  return pairs.map(([[one, its], [other, others]]) => [
+    one,
+    other,
+    `error: the argument '${its}' cannot be used with '${others}'`,
+  ]);
+}

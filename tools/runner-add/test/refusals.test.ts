@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { refusal, refusalBy } from '@runner/testing/refusal';
+import { exclusiveTokenOptions, refusal, refusalBy } from '@runner/testing/refusal';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { add, newRoot, register, SHOP, TOKEN } from './root.ts';
@@ -21,18 +21,7 @@ async function refused(
 }
 
 const BLOG = ['--repo', 'acme/blog', '--branch', 'main'];
-const conflict = (one: string, other: string) =>
-  `error: the argument '${one}' cannot be used with '${other}'`;
-
-for (const [one, other, sentence] of [
-  ['--token=x', '--token-from=shop', conflict('--token <TOKEN>', '--token-from <APP>')],
-  ['--token=x', '--token-file=f', conflict('--token <TOKEN>', '--token-file <FILE>')],
-  ['--token=x', '--public', conflict('--token <TOKEN>', '--public')],
-  ['--token-file=f', '--token-from=shop', conflict('--token-file <FILE>', '--token-from <APP>')],
-  ['--token-file=f', '--public', conflict('--token-file <FILE>', '--public')],
-  ['--token-from=shop', '--public', conflict('--token-from <APP>', '--public')],
-  ['--ckey', '--public', conflict('--ckey', '--public')],
-] as const) {
+for (const [one, other, sentence] of exclusiveTokenOptions('shop')) {
   test(`${one} and ${other} exclude each other, in either order`, async () => {
     await refused([...BLOG, one, other], 2, sentence);
     await refused([other, ...BLOG, one], 2, sentence);

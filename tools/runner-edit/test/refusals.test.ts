@@ -1,6 +1,6 @@
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { refusal, refusalBy } from '@runner/testing/refusal';
+import { exclusiveTokenOptions, refusal, refusalBy } from '@runner/testing/refusal';
 import { run } from '@runner/testing/run';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -20,18 +20,7 @@ async function refused(
   assert.equal(await refusalBy('runner-edit', args, { root, stdin }), wanted);
 }
 
-const conflict = (one: string, other: string) =>
-  `error: the argument '${one}' cannot be used with '${other}'`;
-
-for (const [one, other, sentence] of [
-  ['--token=x', '--token-from=blog', conflict('--token <TOKEN>', '--token-from <APP>')],
-  ['--token=x', '--token-file=f', conflict('--token <TOKEN>', '--token-file <FILE>')],
-  ['--token=x', '--public', conflict('--token <TOKEN>', '--public')],
-  ['--token-file=f', '--token-from=blog', conflict('--token-file <FILE>', '--token-from <APP>')],
-  ['--token-file=f', '--public', conflict('--token-file <FILE>', '--public')],
-  ['--token-from=blog', '--public', conflict('--token-from <APP>', '--public')],
-  ['--ckey', '--public', conflict('--ckey', '--public')],
-] as const) {
+for (const [one, other, sentence] of exclusiveTokenOptions('blog')) {
   test(`${one} and ${other} exclude each other, in either order`, async () => {
     await refused(['shop', one, other], 2, sentence);
     await refused([other, 'shop', one], 2, sentence);
