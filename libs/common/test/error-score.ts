@@ -33,7 +33,8 @@ const LEAD = 60;
 
 /**
  * All cases, sorted by id. The logs of the `x-` set were written by hand after their tools; those of
- * the `y-` set were collected later and measured before any rule was written for them.
+ * the `y-` set were collected later and measured before any rule was written for them; those of the
+ * `z-` set are runs of tools that no rule was written for, on which the extractor failed at first.
  */
 export function readCorpus(): Case[] {
   const folder = corpusFolder();
@@ -131,6 +132,7 @@ export function scoreRow(name: string, results: readonly Result[]): string {
 /** Which set a case belongs to. */
 export function setOf({ id }: Case): string {
   if (id.startsWith('x-')) return 'written after tools';
+  if (id.startsWith('z-')) return 'failed unseen first';
   return id.startsWith('y-') ? 'measured unseen first' : 'recorded';
 }
 

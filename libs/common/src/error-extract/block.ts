@@ -2,6 +2,7 @@
 import { following, type Pick } from './following.ts';
 import { marks } from './marks.ts';
 import type { Candidate, Row } from './row.ts';
+import { readLabels } from './severity.ts';
 
 /** The block of a candidate, its own line first. */
 export function blockOf(candidate: Candidate): Pick[] {
@@ -14,13 +15,15 @@ export function blockOf(candidate: Candidate): Pick[] {
   const places = placesBefore(candidate);
   add(around.announcer, hasPlace(around.announcer) ? 0 : 1);
   for (const row of places) add(row, 0);
+  for (const row of introductions(candidate)) add(row, 1);
   const quote = candidate.before.at(-1);
   if (quote?.trimmed.startsWith('>>> ')) add(quote, 0);
   if (rule.use === 'wrapper') for (const row of candidate.before.slice(-4)) add(row, 1);
   const chain = around.chain ?? [];
-  for (const row of chain.slice(0, 1)) add(row, 0);
-  for (const row of chain.slice(1)) add(row, 1);
+  for (const row of chain.slice(0, 2)) add(row, 0);
+  for (const row of chain.slice(2)) add(row, 1);
   add(around.frame, 0);
+  add(around.source, 0);
   // A line of JSON is whole.
   const whole = candidate.row.whole.startsWith('{"');
   if (rule.use !== 'wrapper' && !whole) {
@@ -41,6 +44,51 @@ export function blockOf(candidate: Candidate): Pick[] {
     if (needsWhere(candidate)) add(around.step, 1);
   }
   return picks;
+}
+
+/**
+ * What stands right above a message and belongs to it: a line that ends in a colon, with the line
+ * that it goes on from; of a message that names nothing, whatever was said before it.
+ */
+function introductions({ before, row, rule, around }: Candidate): Row[] {
+  const last = before.at(-1);
+  if (last === undefined || row.gap || rule.use !== 'cause' || rule.class === 'test') return [];
+  if (row.line - last.line !== 1 || around.announcer === last || around.frame) return [];
+  if (!isSaid(last)) return [];
+  if (/\w.{12,300}:$/.test(last.trimmed)) {
+    const first = before.at(-2);
+    const goesOn = !last.gap && first !== undefined && last.indent > first.indent;
+    return goesOn && isSaid(first) ? [last, first] : [last];
+  }
+  if (RECORD.test(row.trimmed)) {
+    const fields = before.slice(-3);
+    const start = fields.findLastIndex(({ trimmed }) => !RECORD.test(trimmed)) + 1;
+    return fields.slice(start);
+  }
+  return NAMES_NOTHING.test(row.trimmed) && NAMES.test(last.trimmed) ? [last] : [];
+}
+
+/** A field of a record that somebody printed line by line. */
+const RECORD = /^(?!(?:[Ee]rror|ERROR|[Ff]atal|FATAL)\b)[A-Z][a-z]{2,12}(?: [a-z]{2,12})?: \S/;
+
+/** A few plain words: no name, number, path or quotation. */
+const NAMES_NOTHING =
+  /^(?:[A-Za-z]{1,12}: )?[A-Z]?[a-z'-]{1,20}(?: (?:[a-z'-]{1,20}|[A-Z]{2,5})){1,6}[.!]?$/;
+
+/** A number, a path or a quotation. */
+const NAMES = /\d|["'`/]|\w\.\w/;
+
+/** Whether a line is words without a label: not code, a frame, what went well or another message. */
+function isSaid({ trimmed }: Row): boolean {
+  return (
+    !marks.isCode(trimmed) &&
+    !marks.isFrame(trimmed) &&
+    !marks.isPassing(trimmed) &&
+    !marks.isEcho(trimmed) &&
+    !marks.isSummary(trimmed) &&
+    readLabels(trimmed).severity === '' &&
+    /\p{L}{2}/u.test(trimmed)
+  );
 }
 
 /** The step of a scenario, which stands right above what it expected. */

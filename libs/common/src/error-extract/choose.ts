@@ -2,17 +2,28 @@
 import type { Baseline } from './baseline.ts';
 import { blockOf } from './block.ts';
 import type { Collected } from './collect.ts';
+import { marks } from './marks.ts';
 import type { Candidate } from './row.ts';
 import { LABELLED } from './rules-words.ts';
 
 /** What moves a score: chosen so that a rule's tier (10 points) is seldom crossed by one of them. */
 const LATE = 30;
+const PASSED = 60;
 const KNOWN = 60;
 const OFTEN = 8;
 const OLD_STEP = 3;
 /** A test's name alone, and an announcement whose message was found, say less than others. */
 const NAME_ONLY = 8;
 const ANNOUNCED = 20;
+/** A place beside it makes a vague line surer. */
+const PLACED = 6;
+/**
+ * A command or a file that was missing this many lines before something else went wrong was not
+ * what stopped the build.
+ */
+const STALE_AFTER = 60;
+const STALE = 18;
+const WORLDLY: ReadonlySet<string> = new Set(['command', 'file', 'access', 'network']);
 /** Lines between two candidates that have nothing to do with each other. */
 const CLUSTER_GAP = 8;
 
@@ -29,22 +40,35 @@ export interface Ranked {
 /** All candidates, the one that tells the cause first, then in the order in which they help. */
 export function rank(collected: Collected, baseline: Baseline): Ranked[] {
   const { candidates, repeats } = collected;
-  const lastEpoch = candidates.reduce(
-    (last, { epoch, aftermath, score }) =>
-      !aftermath && score >= 60 ? Math.max(last, epoch) : last,
+  // Jobs run beside each other: a step is only late within its own.
+  const lastEpochs = new Map<number, number>();
+  for (const { epoch, job, aftermath, score } of candidates) {
+    if (!aftermath && score >= 60) lastEpochs.set(job, Math.max(lastEpochs.get(job) ?? 0, epoch));
+  }
+  const clusters = clustersOf(candidates);
+  const lastLine = candidates.reduce(
+    (last, { aftermath, score, rule, row }) =>
+      !aftermath && score >= 68 && rule.use === 'cause' ? Math.max(last, row.line) : last,
     0,
   );
-  const clusters = clustersOf(candidates);
   const ranked = candidates.map((candidate): Ranked => {
     const times = repeats.of(candidate.row.key);
     let score = candidate.score;
     if (candidate.aftermath) score -= LATE;
+    if (candidate.passed) score -= PASSED;
     if (baseline(candidate.row.text)) score -= KNOWN;
     if (times >= 5) score -= candidate.rule.weak ? 3 * OFTEN : OFTEN;
     if (candidate.rule.use === 'announce') score -= ANNOUNCED;
     if (candidate.rule.pick === 'last' && isSource(candidate)) score -= LATE;
     if (candidate.rule.use === 'test' && !explains(candidate)) score -= NAME_ONLY;
-    score -= Math.min(12, OLD_STEP * Math.max(0, lastEpoch - candidate.epoch));
+    if (isVague(candidate) && isPlaced(candidate)) score += PLACED;
+    if (WORLDLY.has(candidate.rule.class) && lastLine - candidate.row.line > STALE_AFTER) {
+      score -= STALE;
+    }
+    score -= Math.min(
+      12,
+      OLD_STEP * Math.max(0, (lastEpochs.get(candidate.job) ?? 0) - candidate.epoch),
+    );
     return { candidate, score, times, cluster: clusters.get(candidate) ?? 0 };
   });
   return ranked.toSorted(compare);
@@ -67,6 +91,17 @@ function isSource({ after }: Candidate): boolean {
   return /^[~^]+$/.test(after[0]?.trimmed ?? '');
 }
 
+function isVague({ rule }: Candidate): boolean {
+  return rule.weak || rule === LABELLED;
+}
+
+/** Whether the message's place stands beside it. */
+function isPlaced(candidate: Candidate): boolean {
+  return blockOf(candidate).some(
+    ({ row, need }) => need === 0 && row.line !== candidate.row.line && marks.isPlace(row.trimmed),
+  );
+}
+
 /** Whether anything but the test's name would be shown. */
 function explains(candidate: Candidate): boolean {
   return (
@@ -79,9 +114,11 @@ function explains(candidate: Candidate): boolean {
 function compare(a: Ranked, b: Ranked): number {
   const difference = Math.round(b.score / 4) - Math.round(a.score / 4);
   if (difference !== 0) return difference;
+  // A job that comes later often only tells that another one failed.
+  if (a.candidate.job !== b.candidate.job) return a.candidate.job - b.candidate.job;
   if (a.candidate.epoch !== b.candidate.epoch) return b.candidate.epoch - a.candidate.epoch;
   const line = a.candidate.row.line - b.candidate.row.line;
-  if (a.candidate.rule.weak || a.candidate.rule === LABELLED) {
+  if (isVague(a.candidate) || isVague(b.candidate)) {
     return a.cluster === b.cluster ? line : b.cluster - a.cluster;
   }
   const last = a.candidate.rule.pick === 'last' && b.candidate.rule.pick === 'last';

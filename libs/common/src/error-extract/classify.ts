@@ -3,7 +3,7 @@ import { marks } from './marks.ts';
 import type { Rule } from './rule.ts';
 import { RULES } from './rules.ts';
 import { LABELLED } from './rules-words.ts';
-import { readLabels } from './severity.ts';
+import { readLabels, type Severity } from './severity.ts';
 
 /** The rule that a line fits, and what it is worth there. */
 export interface Match {
@@ -20,7 +20,7 @@ const SEEN = 2000;
  * instead of a hundred. A new rule may need a new word here: a test compares both ways.
  */
 const GATE =
-  /err(?:or|no|ata)|\bERR|Error|fail|fatal|excep|panic|abort|crash|kill|terminat|can(?:'| ?no)t|could ?n|unable|un(?:re|de[fc]|exp|kn|su|bo|au|av|he|me|ca|ha|ter|sa)|invalid|missing|mismatch|\bnot\b|n't |\bno |denied|refus|reject|forbid|confl|duplicate|exist|expire|corrupt|require|\bmust\b|illegal|malform|violat|time(?:d |-)?out|timed|timeout|deadline|\bsignal|\bexit|status [1-9]|status(?: code)?[:=]|non-zero|segm|\bSIG|dump|memory|\boom|\bspace\b|certificate|\bSSL|x509|assert|expected|:\d+:|\.\w+:\d+|\(\d+[,)]|:\[\d|\d+:\d+ |: line \d| at .* line| too |giving|gave|caus|locked|depends on|resol|overwr|stack|double|trap|\*\*|sync|wrong|occur|[45]\d\d\b|\bE[A-Z]{4,}|\bP\d{4}|curl|wget|ssh|socket|hang up|Max retries|network|route to|\bdial|permi|author|access|\broot\b|too many|directory|broken pipe|Broken|busy|address|bind|pull|command|is not|\bbad |fehl|erreur|fout|feil|fejl|virhe|chyba|hiba|hata|erro|помил|ошиб|[^\x20-\x7e]|^[!•*E(-]|^\d+\)|<<<|^e: |ok \d|\bgot\b|init|ORA-|SQL|AH\d|would be|stale|locate|declared|imported|Hangup|Alarm|HOST|password|cancel|migration|healthy|BackOff|ErrImage|^\{"|yaml: |mapping|found|Aucun|non |No existe|denegado|encontra|Datei|Keine|Arquivo|negad|limit|took|respond|^FAIL|find|load|halted|building|problem|warning|vulnerab|^# |^Ran |tests|See |For more|complete|^cc1|^collect2|\bt?rsync|gzip|stop|^Test|^Tasks|Suites|Snapshots|Target|^Service|^Service|^\* |scenarios|specs|examples|passed|configuring|information|descr|getaddr|Lifecycle|aliases|Usage|ELIF|ERR_|finished|ended|returned|exited|^In \S+ line|^Message/i;
+  /err(?:or|no|ata)|\bERR|Error|fail|fatal|excep|panic|abort|crash|kill|terminat|can(?:'| ?no)t|could ?n|unable|un(?:re|de[fc]|exp|kn|su|bo|au|av|he|me|ca|ha|ter|sa)|invalid|missing|mismatch|\bnot\b|n't |\bno |denied|refus|reject|forbid|confl|duplicate|exist|expire|corrupt|require|\bmust\b|illegal|malform|violat|time(?:d |-)?out|timed|timeout|deadline|\bsignal|\bexit|status [1-9]|status(?: code)?[:=]|non-zero|segm|\bSIG|dump|memory|\boom|\bspace\b|certificate|\bSSL|x509|assert|expected|:\d+:|\.\w+:\d+|\(\d+[,)]|:\[\d|\d+:\d+ |: line \d| at .* line| too |giving|gave|caus|locked|depends on|resol|overwr|stack|double|trap|\*\*|sync|wrong|occur|[45]\d\d\b|\bE[A-Z]{4,}|\bP\d{4}|curl|wget|ssh|socket|hang up|Max retries|network|route to|\bdial|permi|author|access|\broot\b|too many|directory|broken pipe|Broken|busy|address|bind|pull|command|is not|\bbad |fehl|erreur|fout|feil|fejl|virhe|chyba|hiba|hata|erro|помил|ошиб|[^\x20-\x7e]|^[!•*E(-]|^\d+\)|<<<|^e: |ok \d|\bgot\b|init|ORA-|SQL|AH\d|would be|stale|locate|declared|imported|Hangup|Alarm|closed|neither|already|overflow|truncat|insuff|ambig|circular|cyclic|incorrect|incomplete|prohib|disallow|dead link|below|less than|exceed|threshold|formatted|reformat|Wstat|sub-exc|crashed|Message|should|HOST|password|cancel|migration|healthy|BackOff|ErrImage|^\{"|yaml: |mapping|found|Aucun|non |No existe|denegado|encontra|Datei|Keine|Arquivo|negad|limit|took|respond|^FAIL|find|load|halted|building|problem|warning|vulnerab|^# |^Ran |tests|See |For more|complete|^cc1|^collect2|\bt?rsync|gzip|stop|^Test|^Tasks|Suites|Snapshots|Target|^Service|^Service|^\* |scenarios|specs|examples|passed|configuring|information|descr|getaddr|Lifecycle|aliases|Usage|ELIF|ERR_|finished|ended|returned|exited|^In \S+ line|^Message/i;
 
 /** What databases add to an error. */
 const ASIDE = /^(?:DETAIL|HINT|CONTEXT|STATEMENT|QUERY|LINE \d+):/;
@@ -29,12 +29,18 @@ const ASIDE = /^(?:DETAIL|HINT|CONTEXT|STATEMENT|QUERY|LINE \d+):/;
 export function classify(trimmed: string, gated = true): Match | null {
   const text = trimmed.length > SEEN ? trimmed.slice(0, SEEN) : trimmed;
   if (gated && !GATE.test(text)) return null;
+  // What PowerShell says of every program that writes to its standard error.
+  if (/NativeCommandError$|^:String\) \[\], RemoteException$/.test(text)) return null;
   // What a compiler adds to a message that it has told.
   if (/^= (?:note|help): /.test(text)) return null;
   if (marks.isPassing(text) || marks.isEcho(text) || marks.isCode(text)) return null;
   if (marks.isFrame(text) && !marks.isCause(text)) return null;
   const { severity: label, body, message } = readLabels(text);
-  const severity = label === '' && marks.isWarning(text) ? 'warning' : label;
+  const inner = message.replace(/^[\w.-]{1,40}: /, '');
+  if (label !== '' && (marks.isCode(inner) || (marks.isFrame(inner) && !marks.isCause(inner)))) {
+    return null;
+  }
+  const severity = severityOf(label, text);
   if (severity === '' && marks.isProgress(text) && !/[:!]|fail|exit/i.test(text)) return null;
   const seen = { line: text, body, message };
   const quiet = severity === 'info' || marks.saysNone(text);
@@ -52,9 +58,27 @@ export function classify(trimmed: string, gated = true): Match | null {
   // One sign of punctuation is what is left of a brace or a rule.
   const tells = message.length > 1 || /[\p{L}\p{N}]/u.test(message);
   if (severity === 'error' && tells && !quiet) {
-    return { rule: LABELLED, score: marks.isHarmless(text) ? 45 : 70 };
+    // A cross before what was being done says only which step failed.
+    const vague = marks.isHarmless(text) || /^\p{L}+ing\b.{0,200}(?:\.{3}|…)$/iu.test(message);
+    return { rule: LABELLED, score: vague ? 45 : ANNOTATED.test(text) ? 80 : 70 };
   }
   return null;
+}
+
+/** What a CI's action says of its own failure. */
+const ANNOTATED = /^(?:##\[error\]|::error)/;
+
+/** A record's field that holds the message. */
+const MESSAGE = /^(?:(?:Error )?[Mm]essage|Reason|Cause|Problem|Failure|Failure reason): \S/;
+
+/** A program's own label counts more than the level at which somebody relays its line. */
+const RELAYED = /^(?!.{0,60}\blevel\b).{1,200}\s[\w./+-]{2,200}: (?:fatal )?error: \S/;
+
+function severityOf(label: Severity, text: string): Severity {
+  if (label === 'info' && RELAYED.test(text)) return 'error';
+  // A race is a bug, whatever the sanitizer calls it.
+  if (/^WARNING: \w{1,30}Sanitizer: /.test(text)) return 'error';
+  return label === '' && marks.isWarning(text) ? 'warning' : label;
 }
 
 function weigh(rule: Rule, severity: string, quiet: boolean, text: string): number {
@@ -62,9 +86,12 @@ function weigh(rule: Rule, severity: string, quiet: boolean, text: string): numb
   let score = rule.score;
   if (severity === 'error') score += rule.weak ? 14 : 3;
   if (severity === 'error' && score < LABELLED.score) score = LABELLED.score;
+  if (ANNOTATED.test(text)) score = Math.max(score, 80);
   // Some tools only warn of what stops them: a full disk. All other warnings are not the cause.
   if (severity === 'warning') score -= score >= 90 ? 25 : 50;
-  if (quiet) score -= score >= 90 ? 20 : 35;
+  // A test's name says nothing of how many failed.
+  if (quiet && (rule.class !== 'test' || severity === 'info')) score -= score >= 90 ? 20 : 35;
+  if (rule.weak && MESSAGE.test(text)) score += 12;
   if (marks.isHarmless(text)) score -= 25;
   if (marks.isField(text)) score -= 25;
   if (ASIDE.test(text)) score -= 25;

@@ -1,18 +1,12 @@
 /** Reads a log once and keeps, in bounded memory, the lines that may tell the cause. */
 import type { Match } from './classify.ts';
+import { endTraceback, isAttached, isSource, SAYS_MORE, thrownAbove } from './exceptions.ts';
 import { keep } from './keep.ts';
 import { createKinds } from './kinds.ts';
-import {
-  feed,
-  followTraceback,
-  type Lane,
-  openCandidate,
-  remember,
-  takeAnnounced,
-} from './lane-state.ts';
+import { feed, inScript, type Lane, openCandidate, remember, takeAnnounced } from './lane-state.ts';
 import { createLaneSplitter, createLanes } from './lanes.ts';
+import { marks } from './marks.ts';
 import type { Around, Candidate, Row } from './row.ts';
-import { rule } from './rule.ts';
 import { createShapeCounts, type ShapeCounts, shapeKey } from './shape.ts';
 import { createShortlist } from './shortlist.ts';
 
@@ -23,13 +17,17 @@ const RARE_SHAPE = 2;
 const LAST_KEPT = 4;
 /** What a test runner captured counts this much less, and what was drawn over must be this sure. */
 const CAPTURED = 40;
+/** What a cause counts that is shown with the message above it. */
+const ATTACHED = 50;
+/** A line of this score says that something failed. */
+const FAILED = 62;
 const SURE = 80;
 
 /** What npm and boxes put before every line of a message. */
-const QUOTED = /^(?:npm (?:error|ERR!)|[│┃])(?= |$)/;
-const CHAINED = /^(?:The above exception was the direct|During handling of the above)/;
-
-const PYTHON = rule('python', 'exception', 92, /\S/, { pick: 'last' });
+const QUOTED = /^(?:npm (?:error|ERR!)|[│┃]|\[(?:error|ERROR)\])(?= |$)/;
+/** What Python puts before the lines of an exception group. */
+const GROUP = /^\s*\+ Exception Group Traceback/;
+const GROUPED = /^\s{1,60}(?:\| ?|\+(?=-))/;
 
 /** What is kept of a log: bounded, whatever its length. */
 export interface Collected {
@@ -53,26 +51,44 @@ export interface Collector {
 /** A collector for one log. */
 export function createCollector(): Collector {
   const split = createLaneSplitter();
-  const laneOf = createLanes();
+  let laneOf = createLanes();
   const kindOf = createKinds();
   const keepOr = (row: Row | undefined) => row && keep(row);
   const counts = createShapeCounts();
   const shortlist = createShortlist();
   let rare: { row: Row; aftermath: boolean }[] = [];
+  // Those before the last line that only passes the failure on: much may be cleaned up after it.
+  let beforeEnd: typeof rare = [];
   let bare: Row | null = null;
   const lastRows: Row[] = [];
   let epoch = 0;
   let aftermath = false;
+  // Whoever cleans up before anything failed only makes room.
+  let failed = false;
+  let job = '';
+  let jobs = 0;
 
-  function offer(match: Match, row: Row, lane: Lane, extra: Around): void {
+  function nextJob(name: string): void {
+    job = name;
+    jobs += 1;
+    laneOf = createLanes();
+    aftermath = false;
+    failed = false;
+  }
+
+  function offer(match: Match, row: Row, lane: Lane, extra: Around, after: Row[] = []): void {
+    if (match.rule.use === 'wrapper' && !aftermath) beforeEnd = rare.slice(-RARE_KEPT);
+    failed ||= match.score >= FAILED || match.rule.use === 'wrapper';
     shortlist.offer(row.key, { rule: match.rule, epoch, line: row.line }, () => {
       const candidate: Candidate = {
         ...match,
         row: keep(row),
         epoch,
+        job: jobs,
         aftermath,
-        before: lane.ring.map(keep),
-        after: [],
+        passed: false,
+        before: lane.ring.filter(({ line }) => line < row.line).map(keep),
+        after,
         causes: [],
         around: {
           test: keepOr(lane.test),
@@ -82,36 +98,25 @@ export function createCollector(): Collector {
         },
       };
       openCandidate(lane, candidate);
+      lane.tests.said(candidate);
       return candidate;
     });
   }
 
-  /** The match of a line that ends a traceback, with the traceback; else the line's own. */
-  function exception(
-    row: Row,
-    lane: Lane,
-    match: Match | null,
-  ): { match: Match | null; extra: Around } {
-    if (CHAINED.test(row.trimmed)) lane.chained = true;
-    if (!followTraceback(lane, row)) return { match, extra: {} };
-    const chain = lane.chained ? lane.raised : [];
-    const extra = { frame: keepOr(lane.traceback?.frame), chain };
-    lane.raised = [...chain, keep(row)].slice(0, 4);
-    lane.chained = false;
-    lane.traceback = null;
-    return {
-      match: match?.rule.use === 'wrapper' ? match : { rule: PYTHON, score: PYTHON.score },
-      extra,
-    };
-  }
-
   function weigh(row: Row, lane: Lane, own: Match | null): void {
-    const { match: said, extra } = exception(row, lane, own);
+    const thrown = thrownAbove(lane, row);
+    if (thrown !== null) offer(thrown.match, thrown.row, lane, {}, [keep(row)]);
+    const { match: said, extra } = endTraceback(lane, row, own);
     const announcer = lane.announcer?.row;
     const match = takeAnnounced(lane, row, said);
     if (match === null) return;
     const heard = lane.announcer === null ? keepOr(announcer) : undefined;
-    const score = lane.captured === null ? match.score : match.score - CAPTURED;
+    let { score } = match;
+    if (lane.captured !== null) score -= CAPTURED;
+    // A cause below its message is shown with it.
+    if (isAttached(lane, row)) score = Math.min(score, ATTACHED);
+    // A warning goes on in the next line.
+    if (match.rule.weak && lane.warned && !row.gap && /^[a-z]/.test(row.trimmed)) return;
     offer({ rule: match.rule, score }, row, lane, { ...extra, announcer: heard });
     if (match.rule.use === 'announce') lane.announcer = { row, score: match.score };
     if (match.rule.use === 'test') beginTest(lane, row);
@@ -120,8 +125,10 @@ export function createCollector(): Collector {
   return {
     add(text, line, overwritten) {
       const spoken = split(text);
+      if (spoken.job !== job) nextJob(spoken.job);
       const lane = laneOf(spoken.lane);
-      const inner = spoken.body.replace(QUOTED, '');
+      lane.grouped = (lane.grouped && GROUPED.test(spoken.body)) || GROUP.test(spoken.body);
+      const inner = spoken.body.replace(lane.grouped ? GROUPED : QUOTED, '');
       const trimmed = inner.trim();
       if (trimmed === '') {
         if (!overwritten) lane.gap = true;
@@ -142,9 +149,10 @@ export function createCollector(): Collector {
       lastRows.push(row);
       if (lastRows.length > LAST_KEPT) lastRows.shift();
       const kind = kindOf(row);
-      if (kind.aftermath) aftermath = true;
+      if (kind.aftermath && (failed || marks.isEnd(trimmed))) aftermath = true;
       if (kind.step) epoch += 1;
-      if (counts.add(row.key) <= RARE_SHAPE) {
+      if (inScript(lane, trimmed)) return;
+      if (counts.add(row.key) <= RARE_SHAPE && !isSource(lane, row)) {
         rare.push({ row, aftermath });
         if (rare.length > 2 * RARE_KEPT) rare = rare.slice(-RARE_KEPT);
       }
@@ -152,14 +160,19 @@ export function createCollector(): Collector {
       endCaptured(lane, indent);
       weigh(row, lane, kind.match);
       if (kind.begins) beginTest(lane, row);
+      lane.tests.follow(trimmed);
       if (kind.captured) {
         lane.captured = { indent, toBlank: /^std(?:err|out) \|/.test(trimmed) };
       }
+      lane.told = (kind.match?.score ?? 0) >= SAYS_MORE || lane.traceback !== null;
       remember(lane, row, kind);
     },
     finish: () => ({
       candidates: shortlist.all(),
-      rare: rare.slice(-RARE_KEPT).map((one) => ({ ...one, row: keep(one.row) })),
+      rare: [...new Set([...beforeEnd, ...rare.slice(-RARE_KEPT)])].map((one) => ({
+        ...one,
+        row: keep(one.row),
+      })),
       counts,
       repeats: shortlist.repeats,
       lastRows: (lastRows.length === 0 && bare !== null ? [bare] : lastRows).map(keep),

@@ -13,12 +13,15 @@ const ROOM = [1, 0.62, 0.4] as const;
 /** Share up to which other candidates add their line, and how many may. */
 const OTHERS_ROOM = 0.6;
 const OTHERS = 4;
+/** A leader of this score adds what helps before the others do, up to this share. */
+const CERTAIN = 88;
+const OWN_ROOM = 0.5;
 /** An other candidate is told when its score is at most this far below the leader's. */
 const NEAR_SCORE = 22;
 /** One of another step, which the deploy went on from, must be this certain. */
 const OTHER_STEP = 84;
 /** Longest line shown, the first and any other, in code points. */
-const HEAD_LINE = 320;
+const HEAD_LINE = 400;
 const LINE = 200;
 
 /** The text that is shown, and the numbers of its lines in the log. */
@@ -53,20 +56,20 @@ export function compose(
     return true;
   };
   const picks = blockOf(leader.candidate);
-  for (const need of [0, 1, 2] as const) {
-    if (need === 1)
-      addOthers(ranked, leader, (row, times) => add(row, LINE, max * OTHERS_ROOM, times));
+  const addPicks = (need: Pick['need'], share: number): void => {
     for (const pick of picks) {
       if (pick.need !== need) continue;
       const head = pick.row === leader.candidate.row;
-      add(
-        pick.row,
-        head ? Math.min(HEAD_LINE, max) : LINE,
-        head ? max : max * ROOM[need],
-        head ? leader.times : 1,
-      );
+      const limit = head ? Math.min(HEAD_LINE, max) : LINE;
+      add(pick.row, limit, head ? max : max * share, head ? leader.times : 1);
     }
-  }
+  };
+  addPicks(0, ROOM[0]);
+  // What is certainly the cause is told before anything else that went wrong.
+  if (leader.score >= CERTAIN) addPicks(1, OWN_ROOM);
+  addOthers(ranked, leader, (row, times) => add(row, LINE, max * OTHERS_ROOM, times));
+  addPicks(1, ROOM[1]);
+  addPicks(2, ROOM[2]);
   return arrange(shown, picks);
 }
 
@@ -135,8 +138,25 @@ function say(row: Row, redact: (text: string) => string): string {
 
 function line(text: string, limit: number, times: number): string {
   const count = times >= 3 ? ` (×${times})` : '';
-  return cutCodePoints(tidy(text), limit - count.length) + count;
+  return shorten(tidy(text), limit - count.length) + count;
 }
+
+/** Share of a line that is too long which its end keeps: chains of errors tell the cause there. */
+const TAIL = 0.35;
+
+function shorten(text: string, limit: number): string {
+  const size = codePoints(text);
+  if (size <= limit || limit < MIDDLE_CUT || size > LONGEST) return cutCodePoints(text, limit);
+  const tail = [...text].slice(size - Math.floor(limit * TAIL)).join('');
+  // What has no space in it is data as well.
+  const words = tail.slice(tail.indexOf(' ') + 1);
+  if (words === tail) return cutCodePoints(text, limit);
+  return cutCodePoints(text, limit - codePoints(words)) + words;
+}
+
+/** Longer lines are data; in less room than the other both ends would be too short. */
+const LONGEST = 2000;
+const MIDDLE_CUT = 100;
 
 /** A line as it is shown: narrow tabs, no rule drawn after its words. */
 export function tidy(text: string): string {

@@ -2,6 +2,7 @@
 import { classify, type Match } from './classify.ts';
 import { marks } from './marks.ts';
 import type { Candidate, Row } from './row.ts';
+import type { ErrorClass } from './rule.ts';
 import { readLabels } from './severity.ts';
 
 /** A line to show. 0: must stand there, 1: helps when there is room, 2: only if there is plenty. */
@@ -29,8 +30,16 @@ interface Reading {
   listing: boolean;
   frames: boolean;
   code: boolean;
+  /** Nothing has told a place yet. */
+  placeless: boolean;
+  /** No blank line yet. */
+  joined: boolean;
   readonly taken: Record<Sort, number>;
 }
+
+/** What stands before a stack trace. */
+const DIES: ReadonlySet<ErrorClass> = new Set(['exception', 'crash']);
+const EXCEPTION = /^(?:[\w$]{1,80}[.:\\]{1,2}){0,12}[A-Z]\w{0,80}(?:Error|Exception)\b/;
 
 /** The lines after the candidate's own that belong to it. */
 export function following(candidate: Candidate): Pick[] {
@@ -40,18 +49,26 @@ export function following(candidate: Candidate): Pick[] {
   const reading: Reading = {
     candidate,
     test,
-    dies: test || rule.class === 'exception' || rule.class === 'crash',
+    dies: test || DIES.has(rule.class) || EXCEPTION.test(head.trimmed),
     open,
     listing: open,
     frames: false,
     code: false,
+    joined: true,
+    placeless: !tellsPlace(head.trimmed),
     taken: { detail: 0, code: 0, text: 0, place: 0, field: 0 },
   };
   const picks: Pick[] = [];
   for (const [index, row] of candidate.after.entries()) {
+    reading.joined &&= !row.gap;
     const decision =
       outside(row, reading) ?? known(row, reading) ?? told(row, reading, index === 0);
-    if (decision === 'stop') break;
+    if (decision === 'stop') {
+      // What make was making says where the command stood.
+      if (!/\.\w{1,8}[:(]\d/.test(candidate.row.trimmed) && /\*\*\* \[/.test(row.trimmed))
+        picks.push({ row, need: 1 });
+      break;
+    }
     if (decision === 'skip') continue;
     reading.taken[decision.sort] += 1;
     if (reading.taken[decision.sort] <= MOST[decision.sort])
@@ -99,10 +116,13 @@ function known(row: Row, reading: Reading): Decision | null {
     reading.frames = true;
     return marks.isForeign(trimmed) ? 'skip' : { sort: 'place', need: taken.place === 0 ? 0 : 2 };
   }
+  const labelled = reading.code && POINTED.exec(trimmed)?.[1];
+  if (labelled && taken.detail === 0) return { sort: 'detail', need: 0 };
   const numbered = taken.place > 0 && /^\d{1,6}: \S/.test(trimmed);
   if (numbered || marks.isCode(trimmed)) {
     reading.code = true;
-    return /^[|│╷╵]?$/.test(trimmed) ? 'skip' : { sort: 'code', need: 1 };
+    if (/^[|│╷╵]?$/.test(trimmed)) return 'skip';
+    return { sort: 'code', need: /^> ?\d{1,6} ?[|│]/.test(trimmed) ? 0 : 1 };
   }
   if (marks.isPlace(trimmed)) return { sort: 'place', need: taken.place === 0 ? 0 : 1 };
   return null;
@@ -124,10 +144,20 @@ function told(row: Row, reading: Reading, next: boolean): Decision {
   const sibling = (listing || announced) && !gap && (match === null || match.score < 80);
   const near = deeper || open;
   if (match !== null && isOther(match, reading, deeper)) return 'stop';
-  if (match !== null && !near && !test && !sibling && !inQuote) return dies ? 'skip' : 'stop';
+  if (reading.placeless && tellsPlace(trimmed) && (match === null || match.rule.weak)) {
+    reading.placeless = false;
+    return { sort: 'place', need: 1 };
+  }
+  const wraps = next && !gap && /^[a-zäöü(]/.test(trimmed);
+  if (match !== null && !near && !test && !sibling && !inQuote) {
+    // A line that only sounds like a failure may be more of what is said.
+    const another = !match.rule.weak || readLabels(trimmed).severity === 'error';
+    if (another || !reading.joined || frames) return dies ? 'skip' : 'stop';
+    return { sort: 'text', need: wraps ? 0 : dies ? 1 : 2 };
+  }
   if (match !== null && match.score >= 80 && (test || near)) {
     reading.open = isOpen(trimmed);
-    return { sort: 'detail', need: 0 };
+    return { sort: 'detail', need: reading.taken.detail < 2 ? 0 : 1 };
   }
   if (marks.isDetail(trimmed) && (deeper || test || inQuote || !gap)) {
     return { sort: 'detail', need: frames ? 1 : 0 };
@@ -135,7 +165,6 @@ function told(row: Row, reading: Reading, next: boolean): Decision {
   if (gap && !near && !dies && !inQuote) return 'stop';
   if (marks.isProgress(trimmed) && !near) return 'stop';
   if ((frames || (gap && !near && !inQuote)) && !test) return 'skip';
-  const wraps = next && !gap && /^[a-zäöü(]/.test(trimmed);
   const helps =
     deeper ||
     test ||
@@ -152,6 +181,14 @@ function told(row: Row, reading: Reading, next: boolean): Decision {
 function isOther(match: Match, { candidate, open }: Reading, deeper: boolean): boolean {
   if (match.rule.use === 'wrapper') return !deeper;
   return match.rule.use === 'test' && !open && (match.rule === candidate.rule || !deeper);
+}
+
+/** A message inside a code frame, below the mark: Scala. */
+const POINTED = /^[|│] {2,200}([A-Z][\w'`" ].{2,300})$/;
+
+/** Whether a sentence tells where something stands. */
+function tellsPlace(text: string): boolean {
+  return /\bline \d|[\w)]\.\w{1,8}:\d|^(?:in|at|file|from):? \S*[./]\w/i.test(text);
 }
 
 /** Whether the line cannot be the end of what it says. */

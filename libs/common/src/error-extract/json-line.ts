@@ -19,10 +19,25 @@ export function sayJson(line: string): string | null {
     type === undefined || error === '' || error.startsWith(type) ? error : `${type}: ${error}`;
   const parts = [...new Set([message, typed])].filter((part) => part !== '');
   if (parts.length === 0) return null;
+  const further = aside(line, parts.join(' '));
   const place = [...line.matchAll(PLACE)]
     .map((found) => found[1] ?? '')
     .find((at) => !marks.isForeign(at));
-  return parts.join(': ') + (place === undefined ? '' : ` (${place})`);
+  return parts.join(': ') + further + (place === undefined ? '' : ` (${place})`);
+}
+
+/** Other fields of an error's line that name a thing: a host, a path, a key. At most two. */
+const FURTHER = /"([a-zA-Z_]{2,24})" ?: ?"([^"\\]{3,80})"/g;
+const USUAL =
+  /^(?:(?:.*_)?(?:time|ts|date|id)|timestamp|at|level|severity|lvl|levelname|msg|message|error|err|exception|reason|detail|cause|type|name|class|stack|stacktrace|logger|caller|thread|host|hostname|pid|env|service|app|version|v|trace|span|.*[iI]d|code)$/;
+
+function aside(line: string, said: string): string {
+  const fields = [...line.matchAll(FURTHER)]
+    .filter(([, key = '', value = '']) => !USUAL.test(key) && !said.includes(value))
+    .slice(0, 2);
+  return fields.length === 0
+    ? ''
+    : ` (${fields.map(([, key, value]) => `${key} ${value}`).join(', ')})`;
 }
 
 /** The text of a JSON string, its first line. */

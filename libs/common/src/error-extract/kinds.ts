@@ -2,6 +2,7 @@
 import { classify, type Match } from './classify.ts';
 import { marks } from './marks.ts';
 import type { Row } from './row.ts';
+import { readLabels } from './severity.ts';
 import { KEYED } from './shape.ts';
 
 /** What a line is, as far as rules and marks tell. */
@@ -12,10 +13,13 @@ export interface Kind {
   readonly where: boolean;
   readonly file: boolean;
   readonly captured: boolean;
+  /** Whether the line calls itself a warning. */
+  readonly warns: boolean;
   /** Whether a runner says that it begins this test. */
   readonly begins: boolean;
 }
 
+const WARNS = /warn|deprec|achtung|attention/i;
 const TEST_BEGINS = /^(?:=== RUN|# Subtest:|\[ RUN)/;
 /** Shapes remembered. */
 const REMEMBERED = 10_000;
@@ -45,6 +49,7 @@ const PLAIN: Kind = {
   where: false,
   file: false,
   captured: false,
+  warns: false,
   begins: false,
 };
 
@@ -57,6 +62,7 @@ function look({ whole, trimmed }: Row): Kind {
     where: marks.isWhere(trimmed),
     file: marks.isFileHeader(trimmed),
     captured: marks.isCaptured(trimmed),
+    warns: WARNS.test(whole) && readLabels(whole).severity === 'warning',
     begins: TEST_BEGINS.test(trimmed),
   };
   return Object.values(kind).some(Boolean) ? kind : PLAIN;

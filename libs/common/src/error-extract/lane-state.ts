@@ -5,6 +5,7 @@ import type { Kind } from './kinds.ts';
 import { marks } from './marks.ts';
 import type { Candidate, Row } from './row.ts';
 import { rule } from './rule.ts';
+import { createRunningTests, type RunningTests } from './running-tests.ts';
 
 /** Lines remembered before a candidate, and lines that a test's or file's name reaches. */
 const RING = 6;
@@ -21,12 +22,30 @@ export interface Lane {
   test: Row | undefined;
   file: Row | undefined;
   step: Row | undefined;
-  traceback: { base: number; frame: Row | undefined; own: boolean } | null;
-  /** The last exception of a traceback, and whether the next one was raised from it. */
+  traceback: Traceback | null;
+  /** The exceptions of chained tracebacks, each after its frame; whether the next one follows. */
   raised: Row[];
   chained: boolean;
   captured: { indent: number; toBlank: boolean } | null;
+  readonly tests: RunningTests;
+  /** Inside the script that a CI runner prints before it runs it. */
+  script: boolean;
+  /** Inside a drawn exception group. */
+  grouped: boolean;
+  /** The last line was a warning. */
+  warned: boolean;
+  /** The last line was a message of its own. */
+  told: boolean;
   since: number;
+}
+
+/** A Python traceback that has not yet come to its exception. */
+interface Traceback {
+  readonly base: number;
+  /** The frame to show, how near it is to the app's own code, and the source under it. */
+  frame: Row | undefined;
+  near: number;
+  source: Row | undefined;
 }
 
 /** A speaker of whom nothing was heard yet. */
@@ -43,10 +62,17 @@ export function createLane(): Lane {
     raised: [],
     chained: false,
     captured: null,
+    tests: createRunningTests(),
+    script: false,
+    grouped: false,
+    warned: false,
+    told: false,
     since: 0,
   };
 }
 
+/** A warning this long may go on in the next line. */
+const WRAPPED = 60;
 /** A file's name stands at the margin, or nearly so. */
 const FILE_INDENT = 3;
 
@@ -54,10 +80,19 @@ const FILE_INDENT = 3;
 export function remember(lane: Lane, row: Row, kind: Kind): void {
   lane.ring.push(row);
   if (lane.ring.length > RING) lane.ring.shift();
+  lane.warned = kind.warns && row.whole.length >= WRAPPED && !/[.!?)]$/.test(row.trimmed);
   if (kind.file && row.indent <= FILE_INDENT) lane.file = row;
   if (kind.where) lane.step = row;
   lane.since += 1;
   if (lane.since > NAME_REACH) lane.test = undefined;
+}
+
+/** Follows `##[group]Run …` of a CI runner: the script and its variables, up to `##[endgroup]`. */
+export function inScript(lane: Lane, trimmed: string): boolean {
+  if (trimmed.startsWith('##[group]Run ')) lane.script = true;
+  const within = lane.script;
+  if (trimmed.startsWith('##[') && !trimmed.startsWith('##[group]')) lane.script = false;
+  return within && !trimmed.startsWith('##[error]');
 }
 
 /** Lines that a candidate takes at most, and lines of one stack trace that are followed. */
@@ -97,20 +132,33 @@ export function followTraceback(lane: Lane, row: Row): boolean {
   const { trimmed } = row;
   const start = trimmed.indexOf('Traceback (most recent call last)');
   if (start >= 0) {
-    lane.traceback = { base: start > 0 ? 0 : row.indent, frame: undefined, own: false };
+    const base = start > 0 ? 0 : row.indent;
+    lane.traceback = { base, frame: undefined, near: 0, source: undefined };
     return false;
   }
   const trace = lane.traceback;
   if (trace === null) return false;
   if (trimmed.startsWith('File "')) {
-    const own = !marks.isForeign(trimmed);
-    if (own || !trace.own) {
+    const near = nearness(trimmed);
+    if (near >= trace.near) {
       trace.frame = row;
-      trace.own = own;
+      trace.near = near;
+      trace.source = undefined;
     }
     return false;
   }
+  if (lane.ring.at(-1) === trace.frame && row.indent > trace.base) trace.source = row;
+  // Another program's line between those of the traceback.
+  if (row.indent <= trace.base && LOGGED.test(trimmed)) return false;
   return row.indent <= trace.base;
+}
+
+const LOGGED = /^(?:\[\w{1,12}\] ){0,2}\[?(?:INFO|DEBUG|WARN(?:ING)?)\b/;
+
+/** 3: the app's own code, 2: code without a file, 1: a library. */
+function nearness(frame: string): number {
+  if (/^File "<(?!frozen)/.test(frame)) return 2;
+  return marks.isForeign(frame) ? 1 : 3;
 }
 
 const ANNOUNCED = rule('announced', 'error', 70, /\S/);
@@ -123,8 +171,10 @@ export function takeAnnounced(lane: Lane, row: Row, match: Match | null): Match 
   const { trimmed } = row;
   if (marks.isCode(trimmed) || marks.isPlace(trimmed) || marks.isPassing(trimmed)) return match;
   if (marks.isFrame(trimmed) || marks.isSummary(trimmed)) return match;
+  if (marks.isFileHeader(trimmed) || marks.isWarning(trimmed)) return match;
   lane.announcer = null;
   const { score } = announcer;
   if (match !== null && match.score >= score) return match;
-  return { rule: match?.rule.use === 'cause' ? match.rule : ANNOUNCED, score };
+  const sure = match?.rule.use === 'cause' && !match.rule.weak;
+  return { rule: sure ? match.rule : ANNOUNCED, score };
 }

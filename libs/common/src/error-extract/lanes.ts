@@ -8,14 +8,19 @@ import { createLane, type Lane } from './lane-state.ts';
 /** A line without its prefixes. `lane` is '' for a line that nobody signed. */
 export interface Spoken {
   readonly lane: string;
+  /** The job of a log of several jobs; '' of others. */
+  readonly job: string;
   readonly body: string;
 }
 
 const STAMP =
-  /^(?:\[?\d{4}[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?\]?:?(?: \[\d+\])?|\[?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\]?:?|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64}(?= [\w.@/-]{1,64}(?:\[\d+\])?:))(?:[ \t]|$)/;
+  /^[^\x00-\x7f]{0,3}(?:\d{10}(?:\.\d{1,6})?:(?= )|\[?\d{4}[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?\]?:?(?: \[\d+\])?|\[?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\]?:?|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64}(?= [\w.@/-]{1,64}(?:\[\d+\])?:))(?:[ \t]|$)/;
 
 const TIMES =
   /\[?(?:\d{4}[-/.]\d\d[-/.]\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?\]? ?/g;
+
+/** What `gh run view --log` puts before every line: the job and its step; the time follows. */
+const JOB = /^([^\t\n]{1,100}\t[^\t\n]{1,300})\t(?=[^\w\s]{0,3}\d{4}-\d\d-\d\dT)/;
 
 /** Words in the speaker's place that name no speaker. */
 const NO_SPEAKER =
@@ -28,7 +33,7 @@ const SPEAKERS: readonly { pattern: RegExp; sign: string; sure: boolean }[] = [
   // pm2: `0|shop  | text`
   { pattern: /^(\d{1,3}\|[\w.-]{1,40})\s{0,30}\| ?/, sign: '|', sure: true },
   // docker build: `#12 1.234 text`
-  { pattern: /^(#\d{1,4}) (?:\d+\.\d+ )?/, sign: '#', sure: true },
+  { pattern: /^(#\d{1,4}) (?:\d+\.\d+(?: |$))?/, sign: '#', sure: true },
   // turbo: `@m/api:build: text`
   {
     pattern: /^(@?[\w./-]{1,60}:[a-z][\w-]{0,30}(?::[a-z][\w-]{0,30})*): ?/,
@@ -43,8 +48,8 @@ const SPEAKERS: readonly { pattern: RegExp; sign: string; sure: boolean }[] = [
   },
   // git's far side: `remote: text`
   { pattern: /^(remote):(?: {1,8}|$)/, sign: ':', sure: true },
-  // syslog: `shop[311]: text`
-  { pattern: /^([\w.@/-]{1,60}\[\d+\]): /, sign: ']', sure: true },
+  // syslog and heroku: `shop[311]: text`, `app[web.1]: text`
+  { pattern: /^([\w.@/-]{1,60}\[[\w.-]{1,40}\]):(?: |$)/, sign: ']', sure: true },
   // concurrently, yarn workspaces: `[api] text`; only when it has spoken before
   { pattern: /^\[(@?[\w./:-]{1,40})\]:? /, sign: ']', sure: false },
 ];
@@ -58,31 +63,40 @@ const LABELS = 200;
  * own time, and take room.
  */
 export function withoutTimes(prefix: string): string {
-  return prefix === '' ? prefix : prefix.replace(STAMP, '').replace(TIMES, '');
+  if (prefix === '') return prefix;
+  return prefix.replace(JOB, '').replace(STAMP, '').replace(TIMES, '');
 }
 
 /** Splits lines of one log; it remembers which bracketed labels have spoken. */
 export function createLaneSplitter(): (text: string) => Spoken {
   const heard = new Map<string, number>();
   return (text) => {
-    let body = text.replace(STAMP, '').replace(STAMP, '');
+    const job = text.includes('\t') ? JOB.exec(text) : null;
+    const outer = job?.[1] ?? '';
+    const name = outer.split('\t', 1)[0] ?? '';
+    let body = text
+      .slice(job?.[0].length ?? 0)
+      .replace(STAMP, '')
+      .replace(STAMP, '');
     const start = body.slice(0, 120);
     for (const { pattern, sign, sure } of SPEAKERS) {
       if (!start.includes(sign)) continue;
       const found = pattern.exec(body);
-      const name = found?.[1];
-      if (found === null || name === undefined || !isSpeaker(name)) continue;
+      const speaker = found?.[1];
+      if (found === null || speaker === undefined || !isSpeaker(speaker)) continue;
       if (!sure) {
-        const times = heard.get(name) ?? 0;
-        if (times > 0 || heard.size < LABELS) heard.set(name, times + 1);
+        const times = heard.get(speaker) ?? 0;
+        if (times > 0 || heard.size < LABELS) heard.set(speaker, times + 1);
         if (times < HEARD_BEFORE) break;
       }
       body = body.slice(found[0].length).replace(STAMP, '');
-      return { lane: name, body };
+      return { lane: outer + speaker, job: name, body };
     }
-    return { lane: '', body };
+    return { lane: outer, job: name, body };
   };
 }
+
+const PLACE_NAME = /\.(?:conf|cf|cnf|cfg|ini|ya?ml|json|toml|xml|[a-z]{1,3})\[\d+\]$/;
 
 function isSpeaker(name: string): boolean {
   if (NO_SPEAKER.test(name)) return false;
@@ -90,6 +104,8 @@ function isSpeaker(name: string): boolean {
   if (colon > 0 && NO_SPEAKER.test(name.slice(0, colon))) return false;
   const space = name.indexOf(' ');
   if (space > 0 && NO_SPEAKER.test(name.slice(space + 1))) return false;
+  // `clients.conf[290]` is a place, `error[E0308]` a label.
+  if (PLACE_NAME.test(name) || NO_SPEAKER.test(name.replace(/\[.*/, ''))) return false;
   return /[A-Za-z#]|^\d{1,2}$/.test(name) && !/\.\w{1,4}:\w/.test(name);
 }
 

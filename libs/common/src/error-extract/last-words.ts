@@ -100,6 +100,7 @@ function worthwhile(
       counts.of(key) <= RARE &&
       !marks.isPassing(trimmed) &&
       !marks.isEcho(trimmed) &&
+      !/^(?:> \S|Traceback \()/.test(trimmed) &&
       !marks.isSummary(trimmed) &&
       !baseline(text) &&
       classify(whole)?.rule.use !== 'wrapper' &&

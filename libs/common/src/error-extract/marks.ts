@@ -1,7 +1,7 @@
 /** What lines are besides errors: progress, passing tests, code, stack frames, places, steps. */
 
 const PASSING =
-  /^(?:[✓✔√☑✅]|=== (?:RUN|PAUSE|CONT|NAME)|ok \d+|Passed \S.{0,200} \[|PASS(?:ED)?\b|--- (?:PASS|SKIP)|\[ {1,6}(?:OK|PASSED|RUN) {1,6}\]|\[-{4,}\]|\(pass\))|\b(?:PASSED|passed)(?: {2,}\[ *\d+%\]| \(\d|$)|(?:\.\.|…) ?(?:ok|OK|done|yes|passed|PASS|skipped|success|created)(?: \(.{0,30}\))?$|^\S.{0,200} (?:PASSED|\[PASS\]|PASSED \(.{0,20}\))$|\| PASS \|$|^test .{1,200} \.\.\. (?:ok|ignored)/;
+  /^(?:[0-9a-f]{12}: (?:Already exists|Pull complete|Layer already exists)|not ok \d.{0,200} # (?:TODO|SKIP)\b|(?:\S{1,80} \| )?(?:CHANGED|SUCCESS|SKIPPED)\b => |(?:ok|changed|skipping|included): \[|# +Failed \(TODO\)|[✓✔√☑✅]|=== (?:RUN|PAUSE|CONT|NAME)|ok \d+|Passed \S.{0,200} \[|PASS(?:ED)?\b|--- (?:PASS|SKIP)|\[ {1,6}(?:OK|PASSED|RUN) {1,6}\]|\[-{4,}\]|\(pass\))|\b(?:PASSED|passed)(?: {2,}\[ *\d+%\]| \(\d|$)|(?:\.\.|…) ?(?:ok|OK|done|yes|passed|PASS|skipped|success|created)(?: \(.{0,30}\))?$|^\S.{0,200} (?:PASSED|\[PASS\]|PASSED \(.{0,20}\))$|\| PASS \|$|^test .{1,200} \.\.\. (?:ok|ignored)/;
 
 /** Verbs with which tools tell what they do. Their objects have names such as `error-page.js`. */
 const PROGRESS =
@@ -11,26 +11,26 @@ const NO_ERRORS =
   /\b(?:0|no|zero) (?:\w+ )?(?:errors?|failures?|failed|failing|problems?|issues?|vulnerabilities|mismatches|conflicts)\b|\b(?:errors?|failures?|failed|Failed)["']?\s?[:=]\s?["']?(?:0|null|none|false|\[\])\b|without (?:any )?(?:errors?|failures?|problems)|(?:No|no) (?:syntax )?errors? (?:detected|found)|\ballow[_-]?fail|error[_-]?handler|--fail-fast|on[_-]error|exit code 0|status 0\b/;
 
 const HARMLESS =
-  /^(?:[\w.-]{1,40}: )?(?:could not|cannot|can't|unable to|failed to) (?:delete|remove|unlink|clean up)\b|(?:^|\s)\((?:expected|ignored|non-fatal|optional)\b[^)]{0,40}\)|\bignor(?:ed|ing)\b|\bnon-fatal\b|\bwill (?:be )?(?:retr|ignor|skip)|\bretrying\b|\bskipp(?:ed|ing)\b|\bcontinuing\b|\bfall(?:ing|s)? back\b|\bsimulated\b|\bexpected failure\b|\bnot (?:fatal|critical)\b/i;
+  /^(?:[\w.-]{1,40}: )?(?:could not|cannot|can't|unable to|failed to) (?:delete|remove|unlink|clean up)\b|(?:^|\s)\((?:expected|ignored|non-fatal|optional)\b[^)]{0,40}\)|\bignor(?:ed|ing)\b|\bnon-fatal\b|\bwill (?:be )?(?:retr|ignor|skip)|\bretrying\b|\bcache (?:is )?not found\b|\bskipp(?:ed|ing)\b|\bcontinuing\b|\bfall(?:ing|s)? back\b|\bsimulated\b|\bexpected failure\b|\bnot (?:fatal|critical)\b/i;
 
-const XTRACE = /^\++ \S/;
+const XTRACE = /^(?:\++ \S|(?:echo|printf) ["'$-])/;
 const CODE =
   /^(?:>? ?\d{1,6} ?[|│┃]|[|│╷╵╭╰┌└├][ \t]|[|│╷╵]$|\d{1,6} [│|]|[~^]+$|[~^_ -]*[~^]{1,}[~^_ -]*$|LL \||> \d{1,6} ?\||::: )/;
 const FRAME =
-  /^(?:at (?:async |new |Object\.|[\w$.<>[\] /]{1,200} ?\(|\S{1,300}:\d+|file:|\S{1,200}\.)|from \S{1,300}:\d+|File "[^"]{1,300}", line \d+|#\d{1,3} +\S|\d{1,3}: +(?:0x|\S{1,200}::)|\.\.\. \d{1,4} (?:more|lines)|\.{3} \d+ lines matching|… while |in \S{1,200} at \S|[\w/.~-]{1,240}:\d+ \(\w{1,80}\)|goroutine \d+|\S{1,200}\.go:\d+ \+0x|\(\S{1,200}\) \S{1,200}:\d+: |[\w$.<>]{1,100} \(\S{1,200}:\d+:\d+\)$|\[\d{1,3}\] \S{1,200} \/|- \/\S{1,240}$|@ \S{1,200}:\d+|\d{1,3}: \(\(?|\S{1,80} at line \d+(?: column \d+)?$)/;
+  /^(?:at (?:async |new |Object\.|[\w$.<>[\] /]{1,200} ?\(|\S{1,300}:\d+|file:|\S{1,200}\.)|from \S{1,300}:\d+|File "[^"]{1,300}", line \d+|[^\s:]{1,240}:\d{1,6}:in [`'][^'`]{1,160}'$|(?:while (?:executing|evaluating)|invoked from within|\((?:procedure|file) ".{1,200}" line \d+\))$|#\d{1,3} +\S|\d{1,3}: +(?:0x|\S{1,200}::)|\.\.\. \d{1,4} (?:more|lines)|\.{3} \d+ lines matching|… while |in \S{1,200} at \S|[\w/.~-]{1,240}:\d+ \(\w{1,80}\)|goroutine \d+|\S{1,200}\.go:\d+ \+0x|\(\S{1,200}\) \S{1,200}:\d+: |[\w$.<>]{1,100} \(\S{1,200}:\d+:\d+\)$|\[\d{1,3}\] \S{1,200} \/|- \/\S{1,240}$|@ \S{1,200}:\d+|\d{1,3}: \(\(?|\S{1,80} at line \d+(?: column \d+)?$)/;
 const FOREIGN =
-  /node:|node_modules|\binternal\/|site-packages|dist-packages|\/usr\/(?:lib|share|local\/lib|include)\/|<frozen |<anonymous>\)?$|\b(?:java|javax|jdk|sun|kotlin|scala|clojure|groovy)\.|\borg\.(?:springframework|junit|apache|gradle|hibernate|codehaus|testng|mockito|eclipse)\.|\/gems\/|\/rubies\/|\/vendor\/|\.cargo\/registry|\/rustc\/|\bruntime\/|\b(?:System|Microsoft|Xunit|NUnit)\.|native code|Native Method|\.pnpm|libc\.so|\/go\/src\/|lib\/elixir|\(elixir|\(stdlib|\(ex_unit|\(mix|file:\/\/\/.{0,200}node_modules|ext:/;
+  /node:|node_modules|\/lib(?:64)?\/python\d|\binternal\/|site-packages|dist-packages|\/usr\/(?:lib|share|local\/lib|include)\/|<frozen |<anonymous>\)?$|\b(?:java|javax|jdk|sun|kotlin|scala|clojure|groovy)\.|\borg\.(?:springframework|junit|apache|gradle|hibernate|codehaus|testng|mockito|eclipse)\.|\/gems\/|\/rubies\/|\/vendor\/|\.cargo\/registry|\/rustc\/|\bruntime\/|\b(?:System|Microsoft|Xunit|NUnit)\.|native code|Native Method|\.pnpm|libc\.so|\/go\/src\/|lib\/elixir|\(elixir|\(stdlib|\(ex_unit|\(mix|file:\/\/\/.{0,200}node_modules|ext:/;
 const CAUSE =
   /^(?:\[cause\]:|\[errors\]:|[Cc]aused by: ?\S|---> [\w.]{1,120}(?:Exception|Error)\b|Suppressed: |Next \S{1,100}:|nested exception is|Root cause|Inner exception|Inner Exception|Details?: \S|DETAIL: |cause: )/;
 
 /** A line that is only a place in the source. */
 const PLACE =
-  /^(?:-{1,2}> |└─ |File |❯ |@ |[Ii]n |(?:(?:Parse|Syntax) error |Error )?at |on |at: |in file |from |→ |╭─\[ ?|,-\[ ?|┌─ |\.{3} |│ {1,4}on |# |✖ |×)?"?(?:file:\/\/)?(?:\.{0,2}\/)?[\w@.~+$()[\]-][^\s:"']{0,240}(?:\.\w{1,10}|file|Makefile|BUILD)"?(?::\d+(?:[:,]\d+|\.\d+)?(?:-\d+)?|,? (?:on )?lines? \d+(?:-\d+)?(?:[,:]? (?:in |col(?:umn)? ?|characters? )?\S{0,80})?|[( ]\d+[:,]\d+\)?)(?::in \S{1,100}| \d+\.\d+| in .{1,80}|: .{0,30}|, in .{1,100})?[\])]?:?(?: root stylesheet|\s.{0,20})?$/;
+  /^(?:\[\d{1,3}\] |-{1,2}> |└─ |File |❯ |@ |[Ii]n |(?:(?:Parse|Syntax) error |Error )?at |on |at: |in file |from |→ |╭─\[ ?|,-\[ ?|┌─ |\.{3} |│ {1,4}on |# |✖ |×)?"?(?:file:\/\/)?(?:[A-Za-z]:(?=[\\/]))?(?:\.{0,2}[\\/])?[\w@.~+$()[\]-][^\s:"']{0,240}(?:\.\w{1,10}|file|Makefile|BUILD)"?(?::\d+(?:[:,]\d+|\.\d+)?(?:-\d+)?|,? (?:on )?lines? \d+(?:-\d+)?(?:[,:]? (?:in |col(?:umn)? ?|characters? )?\S{0,80})?|[( ]\d+[:,]\d+\)?)(?::in \S{1,100}| \d+\.\d+| in .{1,80}|: .{0,30}|, in .{1,100})?[\])]?:?(?: root stylesheet|\s.{0,20})?$/;
 /** A file's name alone: linters put it above its rows. */
 const FILE_HEADER =
   /^(?:FILE: |In |Line |✗ |✖ |-{3} |={3,} )?(?:\.{0,2}\/)?(?:[\w@.~+-]{1,100}\/){0,30}[\w@.~+-]{1,100}\.[A-Za-z]\w{0,9}(?: line \d+)?:?$/;
 const DETAIL =
-  /^(?:(?:symbol|location|required|found|expected|received|actual|got|left|right|want|have|rejecting|exp|act|code|error|message|msg|reason|cause|detail|details|hint|help|wanted|but was|expression|diff|difference|to equal|but got|because|required by|provided|module|error message|failure reason|line|position|statement|sql ?state|action|operator|Tip)\b ?(?:\(\w+\) ?)?[:=]|[-+] ?(?:expected|actual|\S)|E {2,}|> {1,3}\S|→ |Expected|Received|Actual|[•·*] |- \S|because |and |so, |╰─▶|❯ |= (?:note|help)|Did you mean|did you mean|where |Perhaps|But |Assert|Value of|Which is|To be equal|Could not|Cannot)/i;
+  /^(?:(?:symbol|location|required|found|expected|received|actual|got|left|right|want|have|rejecting|exp|act|code|error|message|msg|reason|cause|detail|details|hint|help|wanted|but was|path|file|line number|query|sql|\[sql|\[parameters|expression|diff|difference|to equal|but got|because|required by|provided|module|error message|failure reason|line|position|statement|sql ?state|action|operator|Tip)\b ?(?:\(\w+\) ?)?[:=]|[-+] ?(?:expected|actual|\S)|E {2,}|> {1,3}\S|→ |Expected|Received|Actual|[•·*] |- \S|because |and |so, |╰─▶|❯ |= (?:note|help)|Did you mean|did you mean|where |Perhaps|But |Assert|Value of|Which is|To be equal|Could not|Cannot)/i;
 
 const STEP =
   /^(?:==+>|--+>|-+> |::group::|##\[group\]|\$ \S|> \S+@\S+ \S+$|> [a-z@][\w@/.:-]{0,100}(?: [\w:.-]+)*$|\[\d+\/\d+\] [A-Z]|Step \d+\/\d+|STEP \d+|#\d+ \[|TASK \[|PLAY \[|RUNNING HANDLER|\[INFO\] -+< |> Task :|stage |\*{4,}|▸ |»|make(?:\[\d+\])?: Entering directory|Entering directory|ERR_PNPM_RECURSIVE|-- applying|Running |Applying |Executing )/;
@@ -38,19 +38,19 @@ const STEP =
 const WHERE =
   /^(?:> @?\S{1,100}@\S{1,40} \S{1,80}$|make(?:\[\d+\])?: Entering directory|TASK \[|Applying \S|\[INFO\] -+< .{1,100} >|> Task :|#\d+ \[|-- applying|Migrating: |== \d+ \S|psql |lerna info run|\S+ \w+\$ )/;
 const AFTERMATH =
-  /\b(?:roll(?:ing|ed)?[ -]?back|cleaning up|clean-?up|step failed|restoring|tearing down|post-mortem|aufräumen|reverting)\b|^-+ ?diagnostics|^Post job cleanup|\btearing down\b|^(?:Un)?[Dd]oing |^revert\b/i;
+  /(?<![<$(\w-])(?:roll(?:ing|ed)?[ -]?back|cleaning up|clean-?up|(?<=^\W{0,6})step failed|restoring(?! cache)|tearing down|post-mortem|aufräumen|reverting)\b|^-+ ?diagnostics|^Post job cleanup|\btearing down\b|^(?:Un)?[Dd]oing |^revert\b/i;
 /** A field of a dumped object: repeats what its message says. */
 const FIELD =
-  /^(?!(?:error|message|msg|reason|detail|cause)\b)[a-z_]\w{0,30}: (?:'[^']{0,200}'|-?\d{1,20}|true|false|null|undefined|\[.{0,200}|\{),?$/i;
+  /^(?!"?(?:error|message|msg|reason|detail|cause)\b)"?[a-z_]\w{0,30}"?(?::| =) (?:['"][^'"]{0,200}['"]|-?\d{1,20}|true|false|null|undefined|\[.{0,200}|\{),?$/i;
 /** What a compiler says besides errors. */
 const ADVICE =
   /^(?:[^\s:]{1,240}:\d+(?::\d+)?:? ?(?:- )?(?:warning|note|info|remark|hint|Warnung|Anmerkung|avertissement|advertencia|nota)\b|(?:warning|warn|note)(?:\[\S{1,20}\])?: |npm warn )/i;
 /** A warning that its line's form shows only after a place or a code. */
 const WARNS =
-  /^\d+:\d+\s{1,6}warning\s|^(?!.{0,200}\b(?:error|fatal)\b).{0,200}[\s(:-](?:[Ww]arning|WARN(?:ING)?) ?(?:[A-Z]{1,6}\d+)?[):\]]/;
+  /^\d+:\d+\s{1,6}warning\s|^[^\s:]{1,240}:\d+: \w{0,40}Warning: |^(?!.{0,200}\b(?:error|fatal)\b).{0,200}[\s(:[-](?:[Ww]arning|WARN(?:ING)?) ?(?:[A-Z]{1,6}\d+)?[):\]]/;
 /** How long a test run took, and what stands around its results. */
 const SUMMARY =
-  /^(?:Finished in|Randomized with|Done in|Took |Time: |Ran all|Ran \d|Seed|Duration|Executed |Tasks: TOP|error: called from$|Test Suite|Errors {2}Files|[⎯─━═=_*]{4}|\[=+\]|\[ {2}PASSED|[^\p{L}\d]+$)/u;
+  /^(?:Finished in|Node\.js v\d|Randomized with|Done in|Took |Time: |Ran all|Ran \d|Seed|Duration|Executed |Tasks: TOP|error: called from$|Test Suite|Errors {2}Files|[⎯─━═=_*]{4}|\[=+\]|\[ {2}PASSED|[^\p{L}\d]+$)/u;
 const CAPTURED =
   /^(?:console\.(?:error|warn|log|info|debug)|stderr \| |stdout \| |-+ ?Captured (?:stdout|stderr|log)|Captured (?:stdout|stderr|log))/;
 
@@ -81,6 +81,8 @@ export const marks = {
   /** The start of another step. */
   isStep: (text: string) => STEP.test(text) && !marks.isPlace(text),
   isWhere: (text: string) => WHERE.test(text) && !PASSING.test(text),
+  /** The start of what a runner does at the end of every job. */
+  isEnd: (text: string) => text.startsWith('Post job cleanup'),
   /** The start of what a deploy does after it failed. */
   isAftermath: (text: string) => AFTERMATH.test(text),
   isField: (text: string) => FIELD.test(text),

@@ -26,8 +26,12 @@ export interface Candidate extends Match {
   readonly row: Row;
   /** How many steps the log had begun before this line. */
   readonly epoch: number;
+  /** Number of the job, in a log of several. */
+  readonly job: number;
   /** Whether the deploy was already cleaning up. */
   readonly aftermath: boolean;
+  /** What it says was printed by a test that passed in the end. */
+  passed: boolean;
   /** Up to six lines of the lane before it, nearest last. */
   readonly before: readonly Row[];
   /** Lines of the lane after it, as many as may belong to it. */
@@ -46,6 +50,8 @@ export interface Around {
   readonly step?: Row | undefined;
   /** Of a traceback: the last frame in the app's own code. */
   readonly frame?: Row | undefined;
-  /** Of a chained exception: the exceptions before it, first first. */
+  /** The line of source at that frame, of an exception without a message. */
+  readonly source?: Row | undefined;
+  /** Of a chained exception: the exceptions before it, first first, each after its frame. */
   readonly chain?: readonly Row[] | undefined;
 }

@@ -32,14 +32,27 @@ export const CODE = [
     /^(?:error|ERROR|fatal error) (?:TS|CS|FS|BC|MSB|NU|NETSDK|AD|C|LNK|CA|SA|IDE|AVLN|XA|APT|ILC)\d{1,6}: /,
     BODY,
   ),
+  rule(
+    'scala',
+    'compile',
+    93,
+    /^-- (?:\[E\d+\] )?(?:[A-Z]\w* ){0,3}Error: \S{1,300}:\d+:\d+(?: -+)?$/,
+    BODY,
+  ),
   rule('kotlin', 'compile', 91, /^e: (?:file:\/\/)?\S{1,240}\.(?:kts?|java|gradle)\b/, BODY),
+  rule(
+    'unformatted',
+    'lint',
+    78,
+    /^(?:Diff in \S|[Ww]ould reformat:? \S|.{0,200}\b(?:is|are|was|were) not (?:properly |correctly )?(?:formatted|sorted)\b)/,
+  ),
   rule(
     'linker',
     'link',
     91,
     /undefined reference to|[Uu]ndefined symbols?\b|unresolved external symbol|duplicate symbol|multiple definition of|cannot find -l|symbol\(s\) not found|linking with .{0,60}failed|cannot open shared object file|version `.{1,60}' not found/,
   ),
-  rule('lint-row', 'lint', 88, /^\s{0,12}\d+:\d+\s{1,6}(?:error|Error|✖|×|✘|E|F)\s{1,4}\S/, BODY),
+  rule('lint-row', 'lint', 88, /^\s{0,12}\d+:\d+\s{1,6}(?:error|Error:?|✖|×|✘|E|F)\s{1,4}\S/, BODY),
   rule(
     'located-code',
     'lint',
@@ -94,7 +107,13 @@ export const CODE = [
     /^(?:PHP )?(?:Parse|Fatal|Recoverable fatal|Compile|Catchable fatal) error: /i,
     BODY,
   ),
-  rule('tex', 'compile', 90, /^! \S/, BODY),
+  rule(
+    'tex',
+    'compile',
+    90,
+    /^! (?:(?:La|pdf|Xe|Lua)?TeX\b|(?:Package|Class) |Undefined |Missing |Emergency |Extra |Illegal |Too many |Paragraph |I can't |Misplaced |Dimension |File |You can't |Double |Argument |Use of |Incomplete |Font |Improper |Bad |Unknown |Limit |Not a |Number |Arithmetic |\w{1,20} Error\b)/,
+    BODY,
+  ),
   rule(
     'unresolved-import',
     'module',

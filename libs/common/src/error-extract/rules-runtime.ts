@@ -31,7 +31,7 @@ export const RUNTIME = [
     'crashed',
     'crash',
     90,
-    /Segmentation fault|\bSIGSEGV\b|\bSIGABRT\b|\bcore dumped\b|\bBus error\b|Illegal instruction|AddressSanitizer|LeakSanitizer|UndefinedBehaviorSanitizer|stack smashing|double free|glibc detected|Trace\/breakpoint trap|stack overflow/i,
+    /Segmentation fault|\bSIGSEGV\b|\bSIGABRT\b|\bcore dumped\b|\bBus error\b|Illegal instruction|(?:Address|Leak|Thread|Memory|UndefinedBehavior)Sanitizer|\bABEND\b|stack smashing|double free|glibc detected|Trace\/breakpoint trap|stack overflow|wasm trap:|memory fault|access violation|index out of bounds/i,
     LAST,
   ),
   rule('go-panic', 'crash', 93, /^(?:panic|fatal error): /, BODY_LAST),
@@ -85,7 +85,15 @@ export const RUNTIME = [
     /^(?:(?:\[cause\]|[Cc]aused by|Root cause)[: ]\s?\S|---> [\w.]{1,120}(?:Exception|Error)\b)/,
     LAST,
   ),
-  rule('perl', 'exception', 74, /\S at \S{1,200} line \d+(?:, <\w+> line \d+)?\.$/, LAST),
+  // Perl warns and dies in the same words.
+  rule(
+    'perl',
+    'exception',
+    74,
+    /^(?=.{0,600}(?:[Cc]an't|[Cc]annot|[Cc]ould not|[Uu]nable|\bnot\b|[Nn]o such|[Dd]ied|[Uu]ndefined|[Ii]nvalid|[Uu]nknown|[Mm]issing|[Ee]xpected|[Ff]ail|[Ii]llegal|syntax|rror:)).{0,800}\S at \S{1,200} line \d+(?:, <\w+> line \d+)?\.$/,
+    LAST,
+  ),
+  rule('perl-place', 'exception', 56, /\S at \S{1,200} line \d+(?:, <\w+> line \d+)?\.$/, LAST),
   rule(
     'json-error',
     'exception',

@@ -28,6 +28,7 @@ export const TESTS = [
     /^(?:FAIL|FAILED|✗ FAIL|❌)\s{1,4}(?!.{0,40}\bfailed\b.{0,40}$)\S.{0,200}(?:>|›|::|#| - |\.spec|\.test|_test|test_)/,
     TEST,
   ),
+  rule('prove', 'test', 48, /^\S{1,200} \(Wstat: [1-9]/, CAUSE),
   rule('tap', 'test', 86, /^not ok \d+ /, TEST),
   rule('numbered', 'test', 80, /^\d{1,4}\) \S.{0,300}$/, TEST),
   rule(
@@ -60,7 +61,13 @@ export const TESTS = [
     /^(?:test )?\S.{0,200} \.{3} (?:FAILED|FAIL|ERROR|failed)\b/,
     TEST,
   ),
-  rule('cross', 'test', 76, /^(?:✗|✘|×|✖|☒|❌|\(fail\)|\[fail\]:?|✕) \S.{0,300}$/i, TEST),
+  rule(
+    'cross',
+    'test',
+    76,
+    /^(?!.{0,200}(?:\.{3}|…)$)(?:✗|✘|×|✖|☒|❌|\(fail\)|\[fail\]:?|✕) \S.{0,300}$/i,
+    TEST,
+  ),
   rule('phpunit', 'test', 84, /^\d{1,4}\) [\w\\]{1,200}::\w{1,200}/, TEST),
   rule('bats', 'test', 80, /^\(in test file .{1,200}, line \d+\)/, TEST),
   rule(

@@ -58,13 +58,13 @@ export const WORLD = [
     'http-status',
     'network',
     80,
-    /\b(?:HTTP(?:\/[\d.]+)?(?: status| error)?(?: code)?:?|status code|returned error:|ERROR|error|responded with|response:?|received:?|got) (?:a )?[45]\d\d\b|\b(?:401 Unauthorized|403 Forbidden|404 Not Found|429 Too Many|50[0234] (?:Internal|Bad|Service|Gateway))/,
+    /\b(?:HTTP(?:\/[\d.]+)?(?: status| error)?(?: code)?:?|status code|returned error:|ERROR|error|responded with|response:?|received:?|with status:?|got) (?:a )?(?<!will return status code )[45]\d\d\b|\b(?:401 Unauthorized|403 Forbidden|404 Not Found|429 Too Many|50[0234] (?:Internal|Bad|Service|Gateway))/,
   ),
   rule(
     'database',
     'database',
     90,
-    /^(?:ERROR \d{4} \([0-9A-Z]{5}\)|(?:.{0,80}: )?ERROR: {1,3}(?:relation|extension|schema|column|syntax error at|duplicate key|null value|permission denied for|database|role|type|function|constraint|insert or update|update or delete|cannot drop|deadlock)|FATAL: {1,3}\S|ORA-\d{5}|SQLSTATE\[|SQL Error|P\d{4}:? |Error: P\d{4})|password authentication failed|Access denied for user|Unknown database|UNIQUE constraint failed|violates (?:unique|foreign key|not-null|check) constraint|relation ".{1,80}" (?:does not|already) exist|no such (?:table|column)|near ".{1,40}": syntax error|You have an error in your SQL syntax|Duplicate (?:entry|column|key name)|database is locked|SequelizeDatabaseError|QueryFailedError/,
+    /^(?:ERROR \d{4} \([0-9A-Z]{5}\)|(?:.{0,80}: )?ERROR: {1,3}(?:relation|extension|schema|column|syntax error at|duplicate key|null value|permission denied for|database|role|type|function|constraint|insert or update|update or delete|cannot drop|deadlock)|FATAL: {1,3}\S|ORA-\d{5}|SQLSTATE\[|SQL Error|P\d{4}:? |Error: P\d{4})|password authentication failed|Access denied for user|Unknown database|(?:UNIQUE|NOT NULL|CHECK|FOREIGN KEY) constraint failed|violates (?:unique|foreign key|not-null|check) constraint|relation ".{1,80}" (?:does not|already) exist|no such (?:table|column)|near ".{1,40}": syntax error|You have an error in your SQL syntax|Duplicate (?:entry|column|key name)|database is locked|SequelizeDatabaseError|QueryFailedError/,
     BODY,
   ),
   rule(
@@ -91,7 +91,18 @@ export const WORLD = [
     'package',
     'package',
     87,
-    /No matching distribution|Could not find a version|ResolutionImpossible|conflicting dependencies|version solving failed|No solution found|could not be resolved to an installable set|ERESOLVE|unable to resolve dependency tree|no matching package named|no matching version|Could not find (?:gem|a valid gem|artifact|com\.|org\.|io\.)|Couldn't find (?:any versions|package)|Unable to (?:locate|find) package|[Cc]ould not resolve dependenc|Could not resolve all (?:files|dependencies)|is not in (?:this|the npm) registry|could not be found or you do not have|unmet dependenc|failed to select a version|depends on .{1,100} (?:which|but|and)|\bdepends on \S{1,100}(?:[<>=~^]\S|$)|\brequires \S{1,80} .{0,60}does not satisfy|No package .{1,60} available|nothing provides|package .{1,100} (?:not found|does not exist)|frozen[- ]lockfile|lock ?file .{0,60}(?:out of date|outdated|out of sync|not up to date|needs to be updated|does not satisfy|would have been|is not up to date)|in sync\b|from lock file|E404|ETARGET|Not Found - GET|checksum mismatch|hash mismatch|integrity check|EINTEGRITY|THESE PACKAGES DO NOT MATCH|unsupported engine|EBADENGINE|requires (?:php|node|python|ruby|go|rust\w*|java|a newer|a different)\b/i,
+    /No matching distribution|Could not find a version|ResolutionImpossible|conflicting dependencies|version solving failed|No solution found|could not be resolved to an installable set|ERESOLVE|unable to resolve dependency tree|no matching package named|no matching version|Could not find (?:gem|a valid gem|artifact|com\.|org\.|io\.)|Couldn't find (?:any versions|package)|Unable to (?:locate|find) package|[Cc]ould not resolve dependenc|Could not resolve all (?:files|dependencies)|is not in (?:this|the npm) registry|could not be found or you do not have|unmet dependenc|failed to select a version|(?:^|\W)(?:because|so,) .{0,200}\bdepends on |^(?!.{0,20}fact:).{0,200}\bdepends on (?:\S{0,80}[<>=~^@]\S|.{1,100} (?:which|but) )|\brequires \S{1,80} .{0,60}does not satisfy|No package .{1,60} available|nothing provides|package .{1,100} (?:not found|does not exist)|frozen[- ]lockfile|lock ?file .{0,60}(?:out of date|outdated|out of sync|not up to date|needs to be updated|does not satisfy|would have been|is not up to date)|in sync\b|Missing: .{1,120} from lock file|E404|ETARGET|Not Found - GET|checksum mismatch|hash mismatch|integrity check|EINTEGRITY|THESE PACKAGES DO NOT MATCH|unsupported engine|EBADENGINE|requires (?:php|node|python|ruby|go|rust\w*|java|a newer|a different)\b/i,
+  ),
+  rule('ansible', 'command', 88, /^(?:\S{1,80} \| )?(?:FAILED|UNREACHABLE)! => /, {
+    on: 'line',
+    pick: 'last',
+  }),
+  rule(
+    'resolver-conclusion',
+    'package',
+    91,
+    /\b(?:because|so) (?:you require|your (?:project|workspace) (?:depends|requires))\b/i,
+    LAST,
   ),
   rule(
     'shell-command',
@@ -122,14 +133,14 @@ export const WORLD = [
     'config',
     'config',
     84,
-    /\[emerg\]|invalid number of arguments|unknown (?:directive|key|option|field|property|parameter|argument|flag|command|column|service|setting)|unrecognized (?:option|argument|directive|configuration)|[Ii]nvalid (?:configuration|config|option|value|argument|yaml|json|url|format|port)\b|additional propert|is not (?:a valid|allowed|permitted|supported)\b|Unsupported (?:argument|block|attribute)|yaml: |did not find expected|mapping values are not allowed|URL must start with|could not parse|[Uu]nable to parse|cannot parse|error parsing/,
+    /\[emerg\]|invalid number of arguments|unknown (?:directive|key|option|field|property|parameter|argument|flag|command|column|service|setting)|unrecognized (?:option|argument|directive|configuration)|[Ii]nvalid (?:configuration|config|option|value|argument|yaml|json|url|format|port)\b|additional propert|is not (?:a valid|allowed|permitted|supported)\b|Unsupported (?:argument|block|attribute)|\byaml: (?:line|unmarshal|did|mapping|control|found|invalid|unknown|cannot|input)|did not find expected|mapping values are not allowed|URL must start with|could not parse|[Uu]nable to parse|cannot parse|error parsing/,
     { pick: 'last' },
   ),
   rule(
     'timeout',
     'timeout',
     80,
-    /\btimed[ -]?out\b|\btime[- ]?out (?:of |after|exceeded|waiting|expired|reached|error)|^timeout: |: timeout\b|\btimeout$|deadline exceeded|\bETIMEDOUT\b|time limit|TimeoutError|took too long|did not (?:become|respond|start|finish).{0,40}(?:within|in time)|sending signal (?:TERM|KILL)/i,
+    /\btimed[ -]?out\b|\btime[- ]?out (?:of |after|exceeded|waiting|expired|reached|error)|^timeout: |: timeout\b|(?<![\w-])timeout$|deadline exceeded|\bETIMEDOUT\b|time limit|TimeoutError|took too long|did not (?:become|respond|start|finish).{0,40}(?:within|in time)|sending signal (?:TERM|KILL)/i,
     LAST,
   ),
 ];

@@ -1,9 +1,8 @@
-/** Lines that only pass on a failure, announce one, or count them. */
+/** Lines that only pass on a failure, or count them. */
 import { rule } from './rule.ts';
 
 const BODY = { on: 'body' } as const;
 const WRAPPER = { use: 'wrapper', on: 'line', pick: 'last' } as const;
-const ANNOUNCE = { use: 'announce', on: 'line' } as const;
 
 /** Consequences: shown only when nothing in the log says why. Tried before every other rule. */
 export const WRAPPERS = [
@@ -46,14 +45,14 @@ export const WRAPPERS = [
     'task-failed',
     'exit',
     30,
-    /Execution failed for task|^FAILURE: Build failed|^BUILD FAILED|^BUILD FAILURE|^\[INFO\] BUILD FAILURE|Build FAILED|build failed|^error: (?:test failed|could not compile|aborting due to|process didn't exit successfully|build failed|command .{0,80}failed)|^error: \d+ target|\bELSPROBLEMS\b/i,
+    /Execution failed for task|^FAILURE: Build failed|^BUILD FAILED|^BUILD FAILURE|^\[INFO\] BUILD FAILURE|\bbuild failed(?:[.!]?$|,| with \d| in \d| \(|: exit )|^error: (?:test failed|could not compile|aborting due to|process didn't exit successfully|build failed|command .{0,80}failed)|^error: \d+ target|\bELSPROBLEMS\b/i,
     WRAPPER,
   ),
   rule(
     'tool-passes-on',
     'exit',
     30,
-    /collect2: error|clang(?:\+\+)?: error: linker command failed|cc1(?:plus)?: (?:all|some) warnings being treated|compilation (?:terminated|aborted|failed)|(?:tar|rsync): (?:Exiting with|Error is not recoverable)|rsync error: .{0,80}\(code|xargs: .{0,80}exited with status|BEGIN failed--|Execution halted|Errors? parsing |cannot find symbol class$/i,
+    /collect2: error|clang(?:\+\+)?: error: linker command failed|cc1(?:plus)?: (?:all|some) warnings being treated|compilation (?:terminated|aborted|failed)|(?:tar|rsync): (?:Exiting with|Error is not recoverable)|rsync error: .{0,80}\(code|xargs: .{0,80}exited with status|BEGIN failed--|Execution halted|Errors? parsing [\w ]{1,30}$|cannot find symbol class$/i,
     WRAPPER,
   ),
   rule(
@@ -74,7 +73,29 @@ export const WRAPPERS = [
     'counts',
     'exit',
     24,
-    /^\W{0,4}(?:Found )?\d+ (?:errors?|problems?|warnings?|failures?|failed|failing|fail|vulnerabilit)\b[^'"`]{0,60}$|^\W{0,4}\d+ problems? \(|^(?:Tests?|Test Suites|Test Files|Suites|Tasks|Snapshots):? .{0,80}(?:failed|fail)|^(?:Tests run|Total tests|Ran \d+|FAILED \(|Failed!|Failures?:? \d|FAILURES!$|Tests: \d|ERRORS!$)|^\d+ (?:examples|tests|runs|specs|passing|passed|scenarios|steps),? |^test result: FAILED|^={3,} .{0,60}\b(?:failed|error)s?\b.{0,60} ={3,}$|^Results?: .{0,60}fail|^# fail \d|^not ok \d+ - \S+\.(?:js|ts|mjs|cjs)$|^FAIL(?:ED)?$|^(?:\d+%|\d+ of) .{0,30}tests? (?:passed|failed)|^The following tests FAILED|generated \d+ warnings?|compiled with \d+ error/i,
+    /^\W{0,4}(?:Found )?\d+ (?:errors?|problems?|warnings?|failures?|failed|failing|fail|vulnerabilit)\b[^'"`]{0,60}$|^\W{0,4}\d+ problems? \(|^(?:Tests?|Test Suites|Test Files|Suites|Tasks|Snapshots):? .{0,80}(?:failed|fail)|^(?:Tests run|Total tests|Ran \d+|FAILED \(|Failed!(?! =>)|Failures?:? \d|FAILURES!$|Tests: \d|ERRORS!$)|^\d+ (?:examples|tests|runs|specs|passing|passed|scenarios|steps),? |^test result: FAILED|^={3,} .{0,60}\b(?:failed|error)s?\b.{0,60} ={3,}$|^Results?: .{0,60}fail|^# fail \d|^not ok \d+ - \S+\.(?:js|ts|mjs|cjs)$|^FAIL(?:ED)?$|^(?:\d+%|\d+ of) .{0,30}tests? (?:passed|failed)|^The following tests FAILED|generated \d+ warnings?|compiled with \d+ error|^ThreadSanitizer: reported \d|^\[?\d\d:\d\d \+\d+(?: ~\d+)? -\d+: Some tests failed/i,
+    WRAPPER,
+  ),
+  rule(
+    'some-failed',
+    'exit',
+    24,
+    /^\W{0,6}(?:one or more|some|several|all|not all|\d+) (?:of the )?(?:[\w-]{1,30} ){0,3}(?:jobs?|tests?|checks?|steps?|tasks?|scripts?|hooks?|targets?|packages?|builds?|commands?|suites?|gates?|stages?|requirements?|validations?|workflows?|modules?|projects?) (?:have |has |were |was )?(?:fail(?:ed|ing|ures?)?|did not \w+|not \w+|errored)\W{0,3}$|\(got failure\)|\b(?:gate|check|job|workflow|step)s? must succeed|^\W{0,6}(?:[Tt]oo many|[Nn]o more|[Mm]ax(?:imum)?) (?:number of )?(?:retries|attempts|tries)(?: (?:reached|exceeded|left))?\W{0,4}(?:[Aa]borting|[Gg]iving up)?\W{0,4}$/i,
+    { use: 'wrapper', pick: 'last' },
+  ),
+  rule(
+    'exception-group',
+    'exit',
+    30,
+    /^(?:\| )?(?:\w+\.)*(?:Base)?ExceptionGroup: .{0,300}\(\d+ sub-exceptions?\)$/,
+    WRAPPER,
+  ),
+  // What a platform's router and supervisor say of a program that died.
+  rule(
+    'platform',
+    'exit',
+    20,
+    /\bat=error code=[A-Z]\d\d |^State changed from \w+ to crashed$|^Reason: Worker failed to boot/,
     WRAPPER,
   ),
   rule(
@@ -109,84 +130,21 @@ export const WRAPPERS = [
     'exit-status',
     'exit',
     30,
-    /\b(?:exit(?:ed|s|ing)?|returned(?! from)|terminated|failed|finished|ended|completed)\b.{0,40}(?:with|code|status|non-?zero)[^\n]{0,20}\b(?:[1-9]\d{0,2}|-\d+|0x[0-9a-f]+|non-?zero|failure)\b|^exit status [1-9]|^Process completed with exit code|\bexit code:? [1-9]|exit-code'|\(exit (?:code |status )?[1-9]\d*\)|control process exited|Main process exited|status=\d+\/(?!SUCCESS)|script returned exit code|non-zero (?:exit )?(?:status|code)|^\S{0,60}\s?exited \(\d+\)/i,
+    /^(?!.{0,200}\bstatus(?: code)?:? [345]\d\d\b).{0,300}\b(?:exit(?:ed|s|ing)?|returned(?! from)|terminated|failed|finished|ended|completed)\b.{0,40}(?:with|code|status|non-?zero)[^\n]{0,20}\b(?:[1-9]\d{0,2}|-\d+|0x[0-9a-f]+|non-?zero|failure)\b|^exit status [1-9]|^Process completed with exit code|\bexit code:? [1-9]|exit-code'|\(exit (?:code |status )?[1-9]\d*\)|control process exited|Main process exited|status=\d+\/(?!SUCCESS)|script returned exit code|non-zero (?:exit )?(?:status|code)|^\S{0,60}\s?exited \(\d+\)|(?<!\()\bexited [1-9]\d{0,2}\b|\b(?:exit(?:ed|ing|s)?|returned|quit|rc|ret|\b(?:job|step|task|stage|script|command|process|hook|unit|service|build|deploy|check)s? (?:\S{1,40} )?failed)[ =:]{1,2}\(?(?:[1-9]\d?|1\d\d|2[0-4]\d|25[0-5])\)?[.,;!]?$/i,
     WRAPPER,
   ),
   rule(
     'points-elsewhere',
     'exit',
     20,
-    /^(?:To see the full stack trace|Re-run Maven|For more information|See (?:also|the) |\[Help \d+\]|\(?See full trace|A full log can be found|Run with --(?:debug|verbose|stacktrace)|The build could not read|.{0,80}(?:did not exit normally|check the logs? (?:at|in|for)\b))/i,
+    /^(?:To see the full stack trace|\(Use `node --trace|Re-run Maven|For more information|See (?:also|the) |\[Help \d+\]|\(?See full trace|A full log can be found|Run with --(?:debug|verbose|stacktrace)|The build could not read|.{0,80}(?:did not exit normally|check the logs? (?:at|in|for)\b))/i,
     { use: 'wrapper', on: 'body', pick: 'last' },
   ),
   rule(
     'stopped',
     'exit',
     25,
-    /^(?:-+>? ?|=+>? ?)?(?:aborting|aborted|stopping|terminated|giving up|bailing out|aborted (?:due to|with) .{1,60}|rolling back|step failed|deploy(?:ment)? failed|release failed|exiting)\W{0,3}$|^(?:error: )?(?:command|task|step|job|stage|script|build|deploy(?:ment)?|install(?:ation)?|pipeline|update|upload|tests?|checks?|compilation|run) (?:has )?failed[.!]?$|^For more details|Automatic merge failed|Configuring incomplete|could not be built|Failed to build gem native|Failed building wheel|Could not build wheels|error occurred while installing|subprocess-exited-with-error|^Stack failed to execute|\(errors have been logged\)|some errors? (?:occurred|were)|(?:document|file) has errors|fatal parse error$|errors? occurred!?$|Some files? could not|^(?:Error: )?Command failed:/i,
+    /^(?:-+>? ?|=+>? ?)?(?:aborting|aborted|stopping|terminated|giving up|bailing out|aborted (?:due to|with) .{1,60}|rolling back|step failed|deploy(?:ment)? failed|release failed|exiting)\W{0,3}$|^(?:error: )?(?:command|task|step|job|stage|script|build|deploy(?:ment)?|install(?:ation)?|pipeline|update|upload|tests?|checks?|compilation|run) (?:has )?failed[.!]?$|^For more details|Automatic merge failed|Configuring incomplete|could not be built|Failed to build gem native|Failed building wheel|Could not build wheels|error occurred while installing|subprocess-exited-with-error|^Stack failed to execute|\breturn code was [1-9]|\(errors have been logged\)|some errors? (?:occurred|were)|(?:document|file) has errors|fatal parse error$|errors? occurred!?$|Some files? could not|^(?:Error: )?Command failed:/i,
     WRAPPER,
-  ),
-];
-
-/** Heads whose message stands on the next line. */
-export const ANNOUNCERS = [
-  rule('problems', 'config', 86, /^Some problems were encountered .{0,80}:$/, {
-    use: 'announce',
-    on: 'body',
-  }),
-  rule('console-box', 'exception', 88, /^In \S{1,120}\.php line \d+:$/, ANNOUNCE),
-  rule('cmake', 'config', 88, /^CMake Error/, ANNOUNCE),
-  rule(
-    'webpack',
-    'module',
-    90,
-    /^(?:ERROR|Error) in \.{0,2}\/?[\w./@+-]{1,200}(?: \d+:\d+(?:-\d+)?)?$/,
-    ANNOUNCE,
-  ),
-  rule(
-    'gradle',
-    'compile',
-    82,
-    /^\* What went wrong:|^> A failure occurred|^> A problem occurred/,
-    ANNOUNCE,
-  ),
-  rule(
-    'during',
-    'compile',
-    84,
-    /^(?:Failed to compile|Error occurred prerendering|error during build|error during \w+|Unhandled exception|Uncaught exception|Unhandled rejection|Build error occurred|rake aborted!|bin\/rails aborted!|\S{1,40} aborted!|Fatal error|An unhandled exception occurred|Module build failed|The conflict is caused by|There (?:was|were) \d+ (?:failures?|errors?)|Compilation error|.{0,4}Build failed|.{0,4}Parse error|.{0,30}the following (?:errors?|problems?|issues).{0,40}|An error has occurred.{0,80})\W{0,3}$/i,
-    ANNOUNCE,
-  ),
-  rule(
-    'label-alone',
-    'error',
-    84,
-    /^(?:\* error|Errors?|Error message|Message|Exception|Problem \d+|\d+\) (?:Failure|Error)|Failed validating.{0,60}|Error details|Reason|Failure reason|Description|Message from \S{1,60}):$/i,
-    { use: 'announce', on: 'body' },
-  ),
-  rule('several', 'error', 84, /(?:^|: )\d+ errors? occurred:$/, { use: 'announce' }),
-  rule('panicked', 'crash', 90, /^thread '.{1,200}' (?:\(\d+\) )?panicked at .{1,200}:$/, ANNOUNCE),
-  rule('apache', 'config', 88, /^AH\d{5}: .{0,300}:$/, ANNOUNCE),
-  rule('titled', 'compile', 86, /^-{2} [A-Z][A-Z ]{2,60} -{2,}/, ANNOUNCE),
-  rule(
-    'located-label',
-    'compile',
-    92,
-    /^[^\s:]{1,200}:\d+:\d+: (?:error|Error|fatal error):? ?(?:\[[\w-]{1,20}\])?$/,
-    ANNOUNCE,
-  ),
-  rule(
-    'no-solution',
-    'package',
-    88,
-    /No solution found when|could not be resolved to an installable set|^(?:> )?Could not resolve all (?:files|dependencies|artifacts) for|^Could not resolve dependenc(?:y|ies):$/,
-    { use: 'announce' },
-  ),
-  rule(
-    'empty-label',
-    'error',
-    74,
-    /^(?:\[?(?:ERROR|error|Error|FATAL|fatal|Fatal|FAILED)\]?(?: (?!Expected)\w+){0,4}):? ?(?:\[[\w-]{1,20}\])?:?$/,
-    ANNOUNCE,
   ),
 ];

@@ -4,12 +4,13 @@
  * fits a single log gains nothing.
  */
 import type { Rule } from './rule.ts';
+import { ANNOUNCERS } from './rules-announcers.ts';
 import { CODE } from './rules-code.ts';
 import { RUNTIME } from './rules-runtime.ts';
 import { TESTS } from './rules-tests.ts';
 import { WORDS } from './rules-words.ts';
 import { WORLD } from './rules-world.ts';
-import { ANNOUNCERS, WRAPPERS } from './rules-wrappers.ts';
+import { WRAPPERS } from './rules-wrappers.ts';
 
 /** Every rule; of two that fit, the first one counts. */
 export const RULES: readonly Rule[] = [

@@ -26,10 +26,14 @@ const LABEL = new RegExp(
     `\\[ *(?<bracket>${ERROR_WORDS}|${WARNING_WORDS}|${INFO_WORDS}) *\\]:?(?= |$)`,
     '(?:##\\[|::)(?<annotation>error|warning|notice|debug)(?:\\]|(?: [^:\\n]{1,200})?::)',
     `(?<word>${ERROR_WORDS}|${WARNING_WORDS}|${INFO_WORDS})(?: ?:(?= |$)| {2,}| (?=- ))`,
-    '(?<shout>ERROR|FATAL|CRITICAL|SEVERE|WARN(?:ING)?|INFO|DEBUG|TRACE)(?:(?= )|:)',
+    '(?<shout>(?:[-*#=]{1,3} )?(?:ERROR|FATAL|CRITICAL|SEVERE|WARN(?:ING)?|INFO|DEBUG|TRACE))(?:(?= )|[:!])',
     '(?<yarn>error|warning|info)(?= [A-Z"`\'])',
     '(?<letter>[EFe]): ',
+    // klog and glog, and Chromium's: the level, the time, the place
+    '(?<klog>[EFWI])\\d{4} \\d\\d:\\d\\d:\\d\\d[.\\d]{0,8} +\\d+ [^\\s\\]]{1,80}\\] ',
+    '\\[[\\d:/.]{4,60}:(?<chromium>ERROR|FATAL|WARNING|INFO):[^\\]\\s]{1,100}\\] ',
     '(?<program>[a-z][\\w.+-]{0,30}: (?=(?:error|fatal|warning): ))',
+    '(?<caution>▲)(?= )',
     '(?<mark>[✖✘✗×❌⨯🚨]|x(?= [A-Z][a-z])|\\[!\\]|\\[x\\])(?= |$)',
     '(?<box>[│║┃>|](?= )|remote:(?= )|[│║┃](?=$))',
   ].join('|'),
@@ -89,8 +93,12 @@ function caseFits(groups: Record<string, string | undefined>, next: string): boo
 }
 
 function severityOf(groups: Record<string, string | undefined>): Severity {
-  const { npm, bracket, annotation, word, shout, yarn, letter, mark, box, program } = groups;
+  const { npm, bracket, annotation, word, yarn, letter, mark, box, program } = groups;
+  const shout = groups.shout?.replace(/^\W+/, '');
   if (box !== undefined || program !== undefined) return '';
+  if (groups.caution !== undefined) return 'warning';
+  if (groups.klog !== undefined) return KLOG[groups.klog] ?? '';
+  if (groups.chromium !== undefined) return severityOf({ word: groups.chromium });
   if (letter !== undefined || mark !== undefined) return 'error';
   const label =
     npm === undefined
@@ -100,6 +108,13 @@ function severityOf(groups: Record<string, string | undefined>): Severity {
   if (IS_INFO.test(label) || /^(?:verb|http)/i.test(label)) return 'info';
   return 'error';
 }
+
+const KLOG: Readonly<Record<string, Severity>> = {
+  E: 'error',
+  F: 'error',
+  W: 'warning',
+  I: 'info',
+};
 
 function indentOf(text: string, from: number): number {
   let at = from;
