@@ -18,6 +18,16 @@ export function blockOf(candidate: Candidate): Pick[] {
   for (const row of introductions(candidate)) add(row, 1);
   const quote = candidate.before.at(-1);
   if (quote?.trimmed.startsWith('>>> ')) add(quote, 0);
+  // In a dumped list of findings the path stands above the message.
+  if (/^"?message"?: /.test(candidate.row.trimmed))
+    add(
+      candidate.before.findLast(({ trimmed }) => FINDING_AT.test(trimmed)),
+      0,
+    );
+  // The command that a shell has echoed right above the message.
+  if (quote && marks.isEcho(quote.trimmed) && candidate.row.line - quote.line === 1) add(quote, 1);
+  if (TOO_MANY_WARNINGS.test(candidate.row.trimmed))
+    for (const row of candidate.before.slice(-5)) if (isSaid(row)) add(row, 1);
   if (rule.use === 'wrapper') for (const row of candidate.before.slice(-4)) add(row, 1);
   const chain = around.chain ?? [];
   for (const row of chain.slice(0, 2)) add(row, 0);
@@ -67,6 +77,12 @@ function introductions({ before, row, rule, around }: Candidate): Row[] {
   }
   return NAMES_NOTHING.test(row.trimmed) && NAMES.test(last.trimmed) ? [last] : [];
 }
+
+const FINDING_AT = /^"?(?:path|field|param|property|instancePath|dataPath|loc)"?: /;
+
+/** Then it is the warnings that matter. */
+const TOO_MANY_WARNINGS =
+  /\btoo many warnings\b|\bwarnings? (?:are |is )?(?:treated|considered) as errors?\b|max-warnings/i;
 
 /** A field of a record that somebody printed line by line. */
 const RECORD = /^(?!(?:[Ee]rror|ERROR|[Ff]atal|FATAL)\b)[A-Z][a-z]{2,12}(?: [a-z]{2,12})?: \S/;

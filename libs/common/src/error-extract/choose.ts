@@ -5,13 +5,22 @@ import type { Collected } from './collect.ts';
 import { marks } from './marks.ts';
 import type { Candidate } from './row.ts';
 import { LABELLED } from './rules-words.ts';
+import { readLabels } from './severity.ts';
 
 /** What moves a score: chosen so that a rule's tier (10 points) is seldom crossed by one of them. */
 const LATE = 30;
 const PASSED = 60;
 const KNOWN = 60;
-const OFTEN = 8;
+const OFTEN = { weak: 36, usual: 14, certain: 8 } as const;
+/** A warning with a stack trace under it is an exception that somebody caught. */
+const DEADLY = 36;
 const OLD_STEP = 3;
+/** The next line says that the program went on. */
+const TOLERATED = 20;
+/** That nothing answers is told by others than who should answer. */
+const REFUSED = 20;
+/** An exception that only wraps another one. */
+const WRAPS = 10;
 /** A test's name alone, and an announcement whose message was found, say less than others. */
 const NAME_ONLY = 8;
 const ANNOUNCED = 20;
@@ -46,6 +55,16 @@ export function rank(collected: Collected, baseline: Baseline): Ranked[] {
     if (!aftermath && score >= 60) lastEpochs.set(job, Math.max(lastEpochs.get(job) ?? 0, epoch));
   }
   const clusters = clustersOf(candidates);
+  // Whoever refuses a connection may have said why it does not run.
+  const toldElsewhere = candidates.some(
+    (other) =>
+      other.score >= 68 &&
+      other.rule.use === 'cause' &&
+      other.rule.class !== 'network' &&
+      !other.rule.weak &&
+      !other.aftermath &&
+      !isRefused(other),
+  );
   const lastLine = candidates.reduce(
     (last, { aftermath, score, rule, row }) =>
       !aftermath && score >= 68 && rule.use === 'cause' ? Math.max(last, row.line) : last,
@@ -57,11 +76,16 @@ export function rank(collected: Collected, baseline: Baseline): Ranked[] {
     if (candidate.aftermath) score -= LATE;
     if (candidate.passed) score -= PASSED;
     if (baseline(candidate.row.text)) score -= KNOWN;
-    if (times >= 5) score -= candidate.rule.weak ? 3 * OFTEN : OFTEN;
+    if (times >= 5) score -= often(candidate);
+    if (isDeadly(candidate)) score += DEADLY;
     if (candidate.rule.use === 'announce') score -= ANNOUNCED;
     if (candidate.rule.pick === 'last' && isSource(candidate)) score -= LATE;
     if (candidate.rule.use === 'test' && !explains(candidate)) score -= NAME_ONLY;
     if (isVague(candidate) && isPlaced(candidate)) score += PLACED;
+    // What was tried again and failed each time may well be the cause.
+    if (times < 3 && isTolerated(candidate)) score -= TOLERATED;
+    if (isHusk(candidate)) score -= WRAPS;
+    if (toldElsewhere && isRefused(candidate)) score -= REFUSED;
     if (WORLDLY.has(candidate.rule.class) && lastLine - candidate.row.line > STALE_AFTER) {
       score -= STALE;
     }
@@ -89,6 +113,37 @@ function clustersOf(candidates: readonly Candidate[]): Map<Candidate, number> {
 /** Whether the line is source code that names an error, with the mark of the place under it. */
 function isSource({ after }: Candidate): boolean {
   return /^[~^]+$/.test(after[0]?.trimmed ?? '');
+}
+
+function often({ rule, score }: Candidate): number {
+  if (rule.weak) return OFTEN.weak;
+  return score >= 86 ? OFTEN.certain : OFTEN.usual;
+}
+
+/** Whether a message that its line plays down is followed by a stack trace. */
+function isDeadly({ rule, score, after }: Candidate): boolean {
+  return !rule.weak && score < 50 && after.slice(0, 2).some((row) => marks.isFrame(row.trimmed));
+}
+
+/** Whether the line right below says that the program goes on. */
+function isTolerated({ row, after }: Candidate): boolean {
+  const next = after[0];
+  if (next === undefined || next.line - row.line > 2) return false;
+  return marks.isTolerating(next.trimmed) && readLabels(next.trimmed).severity !== 'error';
+}
+
+function isRefused({ row }: Candidate): boolean {
+  return /\bECONNREFUSED\b|[Cc]onnection ?[Rr]efused|[Ff]ailed to connect to|[Cc]ould not connect to/.test(
+    row.trimmed,
+  );
+}
+
+/** Whether the last of chained exceptions says nothing in words. */
+function isHusk({ row, around }: Candidate): boolean {
+  return (
+    (around.chain ?? []).length > 0 &&
+    /^[\w.]{1,200}(?:: \w{0,80}(?:\[.{0,600}\]|<.{0,600}>))?$/.test(row.trimmed)
+  );
 }
 
 function isVague({ rule }: Candidate): boolean {

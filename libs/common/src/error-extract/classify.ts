@@ -20,7 +20,16 @@ const SEEN = 2000;
  * instead of a hundred. A new rule may need a new word here: a test compares both ways.
  */
 const GATE =
-  /err(?:or|no|ata)|\bERR|Error|fail|fatal|excep|panic|abort|crash|kill|terminat|can(?:'| ?no)t|could ?n|unable|un(?:re|de[fc]|exp|kn|su|bo|au|av|he|me|ca|ha|ter|sa)|invalid|missing|mismatch|\bnot\b|n't |\bno |denied|refus|reject|forbid|confl|duplicate|exist|expire|corrupt|require|\bmust\b|illegal|malform|violat|time(?:d |-)?out|timed|timeout|deadline|\bsignal|\bexit|status [1-9]|status(?: code)?[:=]|non-zero|segm|\bSIG|dump|memory|\boom|\bspace\b|certificate|\bSSL|x509|assert|expected|:\d+:|\.\w+:\d+|\(\d+[,)]|:\[\d|\d+:\d+ |: line \d| at .* line| too |giving|gave|caus|locked|depends on|resol|overwr|stack|double|trap|\*\*|sync|wrong|occur|[45]\d\d\b|\bE[A-Z]{4,}|\bP\d{4}|curl|wget|ssh|socket|hang up|Max retries|network|route to|\bdial|permi|author|access|\broot\b|too many|directory|broken pipe|Broken|busy|address|bind|pull|command|is not|\bbad |fehl|erreur|fout|feil|fejl|virhe|chyba|hiba|hata|erro|помил|ошиб|[^\x20-\x7e]|^[!•*E(-]|^\d+\)|<<<|^e: |ok \d|\bgot\b|init|ORA-|SQL|AH\d|would be|stale|locate|declared|imported|Hangup|Alarm|closed|neither|already|overflow|truncat|insuff|ambig|circular|cyclic|incorrect|incomplete|prohib|disallow|dead link|below|less than|exceed|threshold|formatted|reformat|Wstat|sub-exc|crashed|Message|should|HOST|password|cancel|migration|healthy|BackOff|ErrImage|^\{"|yaml: |mapping|found|Aucun|non |No existe|denegado|encontra|Datei|Keine|Arquivo|negad|limit|took|respond|^FAIL|find|load|halted|building|problem|warning|vulnerab|^# |^Ran |tests|See |For more|complete|^cc1|^collect2|\bt?rsync|gzip|stop|^Test|^Tasks|Suites|Snapshots|Target|^Service|^Service|^\* |scenarios|specs|examples|passed|configuring|information|descr|getaddr|Lifecycle|aliases|Usage|ELIF|ERR_|finished|ended|returned|exited|^In \S+ line|^Message/i;
+  /incompat|, but\b|; but\b| only |neither|overflow|already|err(?:or|no|ata)|\bERR|Error|fail|fatal|excep|panic|abort|crash|kill|terminat|can(?:'| ?no)t|could ?n|unable|un(?:re|de[fc]|exp|kn|su|bo|au|av|he|me|ca|ha|ter|sa)|invalid|missing|mismatch|\bnot\b|n't |\bno |denied|refus|reject|forbid|confl|duplicate|exist|expire|corrupt|require|\bmust\b|illegal|malform|violat|time(?:d |-)?out|timed|timeout|deadline|\bsignal|\bexit|status [1-9]|status(?: code)?[:=]|non-zero|segm|\bSIG|dump|memory|\boom|\bspace\b|certificate|\bSSL|x509|assert|expected|:\d+:|\.\w+:\d+|\(\d+[,)]|:\[\d|\d+:\d+ |: line \d| at .* line| too |giving|gave|caus|locked|depends on|resol|overwr|stack|double|trap|\*\*|sync|wrong|occur|[45]\d\d\b|\bE[A-Z]{4,}|\bP\d{4}|curl|wget|ssh|socket|hang up|Max retries|network|route to|\bdial|permi|author|access|\broot\b|too many|directory|broken pipe|Broken|busy|address|bind|pull|command|is not|\bbad |fehl|erreur|fout|feil|fejl|virhe|chyba|hiba|hata|erro|помил|ошиб|[^\x20-\x7e]|^[!•*E(-]|^\d+\)|<<<|^e: |ok \d|\bgot\b|init|ORA-|SQL|AH\d|would be|stale|locate|declared|imported|Hangup|Alarm|closed|neither|already|overflow|truncat|insuff|ambig|circular|cyclic|incorrect|incomplete|prohib|disallow|dead link|below|less than|exceed|threshold|formatted|reformat|Wstat|sub-exc|crashed|Message|should|HOST|password|cancel|migration|healthy|BackOff|ErrImage|^\{"|yaml: |mapping|found|Aucun|non |No existe|denegado|encontra|Datei|Keine|Arquivo|negad|limit|took|respond|^FAIL|find|load|halted|building|problem|warning|vulnerab|^# |^Ran |tests|See |For more|complete|^cc1|^collect2|\bt?rsync|gzip|stop|^Test|^Tasks|Suites|Snapshots|Target|^Service|^Service|^\* |scenarios|specs|examples|passed|configuring|information|descr|getaddr|Lifecycle|aliases|Usage|ELIF|ERR_|finished|ended|returned|exited|^In \S+ line|^Message/i;
+
+/** A record in JSON that counts errors may name one all the same. */
+const NAMES_ERROR = /"(?:error|reason|exception|err)" ?: ?"[^"]{4}/;
+
+/** A commit as `git log --oneline` names it. */
+const COMMIT = /^[0-9a-f]{7,12} [A-Z][a-z]/;
+
+/** A row of a table of counts. */
+const COUNTS = /^\p{L}+(?: {2,10}\d{1,9}){2,6}$/u;
 
 /** What databases add to an error. */
 const ASIDE = /^(?:DETAIL|HINT|CONTEXT|STATEMENT|QUERY|LINE \d+):/;
@@ -34,6 +43,7 @@ export function classify(trimmed: string, gated = true): Match | null {
   // What a compiler adds to a message that it has told.
   if (/^= (?:note|help): /.test(text)) return null;
   if (marks.isPassing(text) || marks.isEcho(text) || marks.isCode(text)) return null;
+  if (marks.isCaptured(text) || COUNTS.test(text) || COMMIT.test(text)) return null;
   if (marks.isFrame(text) && !marks.isCause(text)) return null;
   const { severity: label, body, message } = readLabels(text);
   const inner = message.replace(/^[\w.-]{1,40}: /, '');
@@ -43,7 +53,7 @@ export function classify(trimmed: string, gated = true): Match | null {
   const severity = severityOf(label, text);
   if (severity === '' && marks.isProgress(text) && !/[:!]|fail|exit/i.test(text)) return null;
   const seen = { line: text, body, message };
-  const quiet = severity === 'info' || marks.saysNone(text);
+  const quiet = severity === 'info' || (marks.saysNone(text) && !NAMES_ERROR.test(text));
   for (const rule of RULES) {
     if (
       rule.weak &&
@@ -90,10 +100,13 @@ function weigh(rule: Rule, severity: string, quiet: boolean, text: string): numb
   // Some tools only warn of what stops them: a full disk. All other warnings are not the cause.
   if (severity === 'warning') score -= score >= 90 ? 25 : 50;
   // A test's name says nothing of how many failed.
-  if (quiet && (rule.class !== 'test' || severity === 'info')) score -= score >= 90 ? 20 : 35;
+  if (severity === 'info') score -= 40;
+  else if (quiet && rule.class !== 'test') score -= score >= 90 ? 20 : 35;
   if (rule.weak && MESSAGE.test(text)) score += 12;
   if (marks.isHarmless(text)) score -= 25;
   if (marks.isField(text)) score -= 25;
   if (ASIDE.test(text)) score -= 25;
+  // A sanitizer's last line repeats its first one, which the frames follow.
+  if (text.startsWith('SUMMARY: ')) score -= 10;
   return Math.min(score, 99);
 }

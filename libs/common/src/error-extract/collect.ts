@@ -29,6 +29,9 @@ const QUOTED = /^(?:npm (?:error|ERR!)|[│┃]|\[(?:error|ERROR)\])(?= |$)/;
 const GROUP = /^\s*\+ Exception Group Traceback/;
 const GROUPED = /^\s{1,60}(?:\| ?|\+(?=-))/;
 
+/** The rest of a sentence, without a label of its own. */
+const GOES_ON = /^(?!(?:fatal )?error: |fatal: )[a-z]/;
+
 /** What is kept of a log: bounded, whatever its length. */
 export interface Collected {
   readonly candidates: readonly Candidate[];
@@ -116,7 +119,7 @@ export function createCollector(): Collector {
     // A cause below its message is shown with it.
     if (isAttached(lane, row)) score = Math.min(score, ATTACHED);
     // A warning goes on in the next line.
-    if (match.rule.weak && lane.warned && !row.gap && /^[a-z]/.test(row.trimmed)) return;
+    if (match.rule.weak && lane.warned && !row.gap && GOES_ON.test(row.trimmed)) return;
     offer({ rule: match.rule, score }, row, lane, { ...extra, announcer: heard });
     if (match.rule.use === 'announce') lane.announcer = { row, score: match.score };
     if (match.rule.use === 'test') beginTest(lane, row);
@@ -124,15 +127,15 @@ export function createCollector(): Collector {
 
   return {
     add(text, line, overwritten) {
-      const spoken = split(text);
+      // Most lines of some logs: nobody says nothing.
+      const spoken = text === '' ? { lane: '', job, body: '' } : split(text);
       if (spoken.job !== job) nextJob(spoken.job);
       const lane = laneOf(spoken.lane);
       lane.grouped = (lane.grouped && GROUPED.test(spoken.body)) || GROUP.test(spoken.body);
       const inner = spoken.body.replace(lane.grouped ? GROUPED : QUOTED, '');
       const trimmed = inner.trim();
       if (trimmed === '') {
-        if (!overwritten) lane.gap = true;
-        if (lane.captured?.toBlank === true) lane.captured = null;
+        addBlank(lane, overwritten);
         // A log of nothing but speakers still has something to show.
         if (text.trim() !== '') bare ??= bareRow(text, line);
         return;
@@ -182,6 +185,11 @@ export function createCollector(): Collector {
 
 function bareRow(text: string, line: number): Row {
   return { line, text, whole: text, trimmed: text, indent: 0, key: shapeKey(text), gap: false };
+}
+
+function addBlank(lane: Lane, overwritten: boolean): void {
+  if (!overwritten) lane.gap = true;
+  if (lane.captured?.toBlank === true) lane.captured = null;
 }
 
 function beginTest(lane: Lane, row: Row): void {

@@ -6,7 +6,7 @@ import type { Pick } from './following.ts';
 import { sayJson } from './json-line.ts';
 import { withoutTimes } from './lanes.ts';
 import { marks } from './marks.ts';
-import type { Row } from './row.ts';
+import type { Candidate, Row } from './row.ts';
 
 /** Share of the limit up to which lines of each need are added. */
 const ROOM = [1, 0.62, 0.4] as const;
@@ -17,7 +17,7 @@ const OTHERS = 4;
 const CERTAIN = 88;
 const OWN_ROOM = 0.5;
 /** An other candidate is told when its score is at most this far below the leader's. */
-const NEAR_SCORE = 22;
+const NEAR_SCORE = 32;
 /** One of another step, which the deploy went on from, must be this certain. */
 const OTHER_STEP = 84;
 /** Longest line shown, the first and any other, in code points. */
@@ -48,7 +48,7 @@ export function compose(
   const add = (row: Row, limit: number, room: number, times: number): boolean => {
     if (shown.some((other) => other.line === row.line)) return true;
     const text = line(say(row, redact), limit, times);
-    if (shown.some((other) => other.text === text)) return true;
+    if (shown.some((other) => repeats(other.text, text))) return true;
     const size = codePoints(text) + (shown.length > 0 ? 1 : 0);
     if (used + size > room) return false;
     shown.push({ line: row.line, text });
@@ -73,6 +73,13 @@ export function compose(
   return arrange(shown, picks);
 }
 
+/** Whether a line says nothing that another one does not: the same message under another name. */
+function repeats(other: string, text: string): boolean {
+  if (other === text) return true;
+  const message = /^\s*[\w.:[\]-]{1,80}: (.{24,})$/.exec(text)?.[1];
+  return message !== undefined && other.endsWith(message);
+}
+
 function addOthers(
   ranked: readonly Ranked[],
   leader: Ranked,
@@ -94,6 +101,7 @@ function addOthers(
     shapes.add(row.key);
     if (!add(row, other.times)) continue;
     count += 1;
+    addDetails(other.candidate, add);
     // What leads has its place; of the others one that names none is of little use.
     const place = blockOf(other.candidate).find(
       (pick) => pick.need === 0 && marks.isPlace(pick.row.trimmed),
@@ -102,12 +110,30 @@ function addOthers(
   }
 }
 
+/** What another candidate cannot do without: what it expected and got, and its deepest cause. */
+function addDetails(candidate: Candidate, add: (row: Row, times: number) => boolean): void {
+  for (const { row, need } of blockOf(candidate).slice(1)) {
+    if (
+      need === 0 &&
+      row.line > candidate.row.line &&
+      /^(?:expected|actual|got|received|required|found|wanted)\b/i.test(row.trimmed)
+    )
+      add(row, 1);
+  }
+  const deepest = candidate.causes.at(-1);
+  if (deepest !== undefined) add(deepest, 1);
+}
+
+/** Others of the leader's rule before one of another: a list of the same thing tells less. */
+const SAME = 3;
+
 /** The others of the leader's own rule in the log's order, then the rest by rank. */
 function inOrder(ranked: readonly Ranked[], leader: Ranked): Ranked[] {
   const others = ranked.slice(1);
   const same = others.filter(({ candidate }) => candidate.rule === leader.candidate.rule);
   const rest = others.filter(({ candidate }) => candidate.rule !== leader.candidate.rule);
-  return [...same.toSorted((a, b) => a.candidate.row.line - b.candidate.row.line), ...rest];
+  const first = same.toSorted((a, b) => a.candidate.row.line - b.candidate.row.line);
+  return [...first.slice(0, SAME), ...rest.slice(0, 1), ...first.slice(SAME), ...rest.slice(1)];
 }
 
 /** The head first, everything else as it stood in the log. */
@@ -131,7 +157,8 @@ export function shownText({ text, whole }: Row): string {
 function say(row: Row, redact: (text: string) => string): string {
   const text = redact(shownText(row));
   const start = text.indexOf('{"');
-  if (start < 0 || !row.whole.startsWith('{"')) return text;
+  // Behind words only where the line is too long to be shown whole.
+  if (start < 0 || (!row.whole.startsWith('{"') && text.length <= LINE)) return text;
   const said = sayJson(text.slice(start));
   return said === null ? text : text.slice(0, start) + said;
 }

@@ -17,6 +17,8 @@ const SAYS = /:\s*\S|\s/;
 const TRACE_BEGINS =
   /^(?:while (?:executing|evaluating)$|at \S.{0,300}:\d+|[Ss]tack ?trace(?:back)?:?$)/;
 
+const TRACE_HEADING = /^[Ss]tack ?trace(?:back)?:?$/;
+
 const PYTHON = rule('python', 'exception', 92, /\S/, { pick: 'last' });
 const TRACED = rule('traced', 'exception', 76, /\S/, { pick: 'last' });
 
@@ -50,13 +52,25 @@ export function isSource({ traceback }: Lane, row: Row): boolean {
 
 /** The line right above a stack trace that begins with this row, if nothing else explains it. */
 export function thrownAbove(lane: Lane, row: Row): { row: Row; match: Match } | null {
-  const last = lane.ring.at(-1);
+  const above = lane.ring.at(-1);
+  const last = above && TRACE_HEADING.test(above.trimmed) ? lane.ring.at(-2) : above;
   if (last === undefined || lane.told || row.gap || row.indent <= last.indent) return null;
   const { trimmed } = last;
   if (!TRACE_BEGINS.test(row.trimmed) || !trimmed.includes(' ')) return null;
   if (marks.isFrame(trimmed) || marks.isCode(trimmed) || marks.isPlace(trimmed)) return null;
+  if (TRACE_HEADING.test(trimmed) || goesOn(lane, last)) return null;
   if (marks.isProgress(trimmed) || readLabels(trimmed).severity !== '') return null;
   return { row: last, match: { rule: TRACED, score: TRACED.score } };
+}
+
+/** Whether the line is the end of a message that began with a label, some lines above. */
+function goesOn(lane: Lane, last: Row): boolean {
+  if (last.gap) return false;
+  for (const row of lane.ring.slice(0, -1).toReversed()) {
+    if (readLabels(row.trimmed).severity === 'error') return true;
+    if (row.gap) return false;
+  }
+  return false;
 }
 
 /** Whether the row is a cause that is shown with a message above it. */

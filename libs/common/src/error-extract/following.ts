@@ -24,6 +24,8 @@ interface Reading {
   readonly test: boolean;
   /** What dies prints its stack after whatever else it says; a compiler's next message is another. */
   readonly dies: boolean;
+  /** The line before was the middle of a sentence. */
+  wraps: boolean;
   /** The line before cannot be the end of what it says. */
   open: boolean;
   /** A list follows, until the next blank line. */
@@ -41,15 +43,19 @@ interface Reading {
 const DIES: ReadonlySet<ErrorClass> = new Set(['exception', 'crash']);
 const EXCEPTION = /^(?:[\w$]{1,80}[.:\\]{1,2}){0,12}[A-Z]\w{0,80}(?:Error|Exception)\b/;
 
+/** A count of what is listed below. */
+const COUNTED = /\b\d{1,4} (?:validation )?(?:errors?|problems?|issues?|violations?)\b.{0,80}$/;
+
 /** The lines after the candidate's own that belong to it. */
 export function following(candidate: Candidate): Pick[] {
   const { row: head, rule, around } = candidate;
   const test = rule.class === 'test' || around.test !== undefined;
-  const open = isOpen(head.trimmed);
+  const open = isOpen(head.trimmed) || COUNTED.test(head.trimmed);
   const reading: Reading = {
     candidate,
     test,
     dies: test || DIES.has(rule.class) || EXCEPTION.test(head.trimmed),
+    wraps: false,
     open,
     listing: open,
     frames: false,
@@ -82,6 +88,7 @@ function outside(row: Row, { candidate, test }: Reading): Decision | null {
   const { trimmed } = row;
   const head = candidate.row;
   const deeper = row.indent > head.indent;
+  if (/^For (?:further|more) information/.test(trimmed)) return 'skip';
   if (marks.isPassing(trimmed) || (marks.isStep(trimmed) && !deeper)) return 'stop';
   if ((marks.isEcho(trimmed) || marks.isTable(trimmed)) && !test) return 'stop';
   if (marks.isSummary(trimmed)) return 'skip';
@@ -103,6 +110,8 @@ function known(row: Row, reading: Reading): Decision | null {
     reading.listing = true;
     return { sort: 'text', need: 0 };
   }
+  // SQLAlchemy leaves a blank line before the statement.
+  if (/^\[SQL: /.test(trimmed)) return { sort: 'detail', need: 0 };
   if (marks.isField(trimmed)) {
     return {
       sort: 'field',
@@ -148,7 +157,8 @@ function told(row: Row, reading: Reading, next: boolean): Decision {
     reading.placeless = false;
     return { sort: 'place', need: 1 };
   }
-  const wraps = next && !gap && /^[a-zäöü(]/.test(trimmed);
+  const wraps = (next || reading.wraps) && !gap && /^[a-zäöü(]|^[A-Z_]{4,40} \d/.test(trimmed);
+  reading.wraps = wraps && !/[.!?:]$/.test(trimmed);
   if (match !== null && !near && !test && !sibling && !inQuote) {
     // A line that only sounds like a failure may be more of what is said.
     const another = !match.rule.weak || readLabels(trimmed).severity === 'error';

@@ -17,13 +17,34 @@ export function sayJson(line: string): string | null {
   const type = TYPE.exec(line)?.[1];
   const typed =
     type === undefined || error === '' || error.startsWith(type) ? error : `${type}: ${error}`;
-  const parts = [...new Set([message, typed])].filter((part) => part !== '');
+  const cause = causeIn(line);
+  const parts = [...new Set([message, typed, cause])].filter((part) => part !== '');
   if (parts.length === 0) return null;
   const further = aside(line, parts.join(' '));
   const place = [...line.matchAll(PLACE)]
     .map((found) => found[1] ?? '')
     .find((at) => !marks.isForeign(at));
   return parts.join(': ') + further + (place === undefined ? '' : ` (${place})`);
+}
+
+/** The deepest cause: loggers nest it as an object, or write it into the stack. */
+const NESTED = /"cause" ?: ?\{.{0,200}?"message" ?: ?"((?:[^"\\]|\\.){1,300})"/g;
+const STACKED = /\\n[Cc]aused by: ((?:[^"\\]|\\(?!n).){1,300})/g;
+
+function causeIn(line: string): string {
+  const last = [...line.matchAll(NESTED), ...line.matchAll(STACKED)].at(-1);
+  return last === undefined ? raisedIn(line) : unescaped(last[1]);
+}
+
+/** What Python's loggers write of an exception: the whole traceback, which it ends. */
+const TRACEBACK =
+  /"(?:exc_info|exc_text|exception|traceback|stack_trace)" ?: ?"(Traceback(?:[^"\\]|\\.){1,4000})"/;
+
+function raisedIn(line: string): string {
+  const lines = TRACEBACK.exec(line)?.[1]?.split('\\n') ?? [];
+  return unescaped(
+    lines.findLast((each) => /^(?:[a-z_]\w{0,80}\.){0,8}[A-Z]\w{0,80}(?::|$)/.test(each)) ?? '',
+  );
 }
 
 /** Other fields of an error's line that name a thing: a host, a path, a key. At most two. */

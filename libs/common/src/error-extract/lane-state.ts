@@ -131,6 +131,8 @@ export function feed(lane: Lane, row: Row): void {
 export function followTraceback(lane: Lane, row: Row): boolean {
   const { trimmed } = row;
   const start = trimmed.indexOf('Traceback (most recent call last)');
+  // A line of JSON holds all of it.
+  if (start > 0 && trimmed.startsWith('{')) return false;
   if (start >= 0) {
     const base = start > 0 ? 0 : row.indent;
     lane.traceback = { base, frame: undefined, near: 0, source: undefined };

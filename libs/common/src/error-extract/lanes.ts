@@ -14,10 +14,14 @@ export interface Spoken {
 }
 
 const STAMP =
-  /^[^\x00-\x7f]{0,3}(?:\d{10}(?:\.\d{1,6})?:(?= )|\[?\d{4}[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?\]?:?(?: \[\d+\])?|\[?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\]?:?|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64}(?= [\w.@/-]{1,64}(?:\[\d+\])?:))(?:[ \t]|$)/;
+  /^[^\x00-\x7f]{0,3}(?:\d{10}(?:\.\d{1,6})?:(?= )|\[?\d{4}[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?\]?:?(?: \[\d+\])?|\[?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\]?:?|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?: [\w.-]{1,64})?(?= [\w.@/-]{1,64}(?:\[\d+\])?:))(?:[ \t]|$)/;
 
 const TIMES =
   /\[?(?:\d{4}[-/.]\d\d[-/.]\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?\]? ?/g;
+
+/** What servers put between the time and the level: the zone's name, the process or the thread. */
+const AFTER_TIME =
+  /^(?:(?!ERROR|FATAL|WARN|INFO|DEBUG|NOTE|TRACE)[A-Z]{3,5} (?=\[))?(?:\[\d{1,10}(?:-\d{1,10})?\]:? (?=[A-Z]{3,12}:)|\d{1,20} (?=\[[A-Z]))?/;
 
 /** What `gh run view --log` puts before every line: the job and its step; the time follows. */
 const JOB = /^([^\t\n]{1,100}\t[^\t\n]{1,300})\t(?=[^\w\s]{0,3}\d{4}-\d\d-\d\dT)/;
@@ -67,6 +71,18 @@ export function withoutTimes(prefix: string): string {
   return prefix.replace(JOB, '').replace(STAMP, '').replace(TIMES, '');
 }
 
+/** Dots of one who waits, in the middle of whose line another one begins to speak. */
+const WAITED = /^[\w ]{3,60}\.{3,80}(?=\d{4}-\d\d-\d\d[T ]\d\d:)/;
+
+/** A process and a date in any order, up to the level that follows them. */
+const DATED =
+  /^(?:\[[\w-]{1,20}\] {1,4})?(?=[^A-Za-z]{0,40}\d:\d\d)[\d\s:,./+|()TZAPM-]{8,60}(?=(?:ERROR|FATAL|CRITICAL|SEVERE|WARN(?:ING)?|INFO|DEBUG|LOG|NOTICE|TRACE|VERBOSE)\b)/;
+
+function unstamped(text: string): string {
+  const body = text.replace(WAITED, '').replace(DATED, '').replace(STAMP, '');
+  return body === text ? text : body.replace(AFTER_TIME, '');
+}
+
 /** Splits lines of one log; it remembers which bracketed labels have spoken. */
 export function createLaneSplitter(): (text: string) => Spoken {
   const heard = new Map<string, number>();
@@ -74,10 +90,7 @@ export function createLaneSplitter(): (text: string) => Spoken {
     const job = text.includes('\t') ? JOB.exec(text) : null;
     const outer = job?.[1] ?? '';
     const name = outer.split('\t', 1)[0] ?? '';
-    let body = text
-      .slice(job?.[0].length ?? 0)
-      .replace(STAMP, '')
-      .replace(STAMP, '');
+    let body = unstamped(unstamped(text.slice(job?.[0].length ?? 0)));
     const start = body.slice(0, 120);
     for (const { pattern, sign, sure } of SPEAKERS) {
       if (!start.includes(sign)) continue;
@@ -89,7 +102,7 @@ export function createLaneSplitter(): (text: string) => Spoken {
         if (times > 0 || heard.size < LABELS) heard.set(speaker, times + 1);
         if (times < HEARD_BEFORE) break;
       }
-      body = body.slice(found[0].length).replace(STAMP, '');
+      body = unstamped(body.slice(found[0].length));
       return { lane: outer + speaker, job: name, body };
     }
     return { lane: outer, job: name, body };

@@ -52,6 +52,10 @@ export function createLineReader(sink: LineSink): LineReader {
     const wasCut = cut;
     kept = '';
     cut = false;
+    if (raw === '') {
+      sink('', line, overwritten, wasCut);
+      return;
+    }
     const drawn = stripAnsi(raw);
     if (!drawn.includes('\r')) {
       sink(dropControls(drawn).trimEnd(), line, overwritten, wasCut);

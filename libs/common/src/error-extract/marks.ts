@@ -11,7 +11,11 @@ const NO_ERRORS =
   /\b(?:0|no|zero) (?:\w+ )?(?:errors?|failures?|failed|failing|problems?|issues?|vulnerabilities|mismatches|conflicts)\b|\b(?:errors?|failures?|failed|Failed)["']?\s?[:=]\s?["']?(?:0|null|none|false|\[\])\b|without (?:any )?(?:errors?|failures?|problems)|(?:No|no) (?:syntax )?errors? (?:detected|found)|\ballow[_-]?fail|error[_-]?handler|--fail-fast|on[_-]error|exit code 0|status 0\b/;
 
 const HARMLESS =
-  /^(?:[\w.-]{1,40}: )?(?:could not|cannot|can't|unable to|failed to) (?:delete|remove|unlink|clean up)\b|(?:^|\s)\((?:expected|ignored|non-fatal|optional)\b[^)]{0,40}\)|\bignor(?:ed|ing)\b|\bnon-fatal\b|\bwill (?:be )?(?:retr|ignor|skip)|\bretrying\b|\bcache (?:is )?not found\b|\bskipp(?:ed|ing)\b|\bcontinuing\b|\bfall(?:ing|s)? back\b|\bsimulated\b|\bexpected failure\b|\bnot (?:fatal|critical)\b/i;
+  /^(?:[\w.-]{1,40}: )?(?:could not|cannot|can't|unable to|failed to) (?:delete|remove|unlink|clean up)\b|(?:^|\s)\((?:expected|ignored|non-fatal|optional)\b[^)]{0,40}\)|\bignor(?:ed|ing)\b(?! the following)|\bnon-fatal\b|\bwill (?:be )?(?:retr|ignor|skip)|\bretrying\b|\bcache (?:is )?not found\b|\bskipp(?:ed|ing)\b|(?<!before )\bcontinuing\b|\bfall(?:ing|s)? back\b|\bsimulated\b|\bexpected failure\b|\bnot (?:fatal|critical)\b/i;
+
+/** What is printed after a failure that the program goes on from. */
+const TOLERATES =
+  /^\W{0,6}(?:\w[\w.-]{0,30}: )?(?:(?:ignor|continu|skipp|proceed|fall)(?:ing|ed)\b|retrying\b|trying again\b|will (?:retry|try again)|using (?:the )?(?:default|fallback)|(?:this|that) is (?:ok|fine|harmless|not fatal))|[,;:(] ?(?:ignoring|continuing|skipping|falling back|retrying|will retry)\b/i;
 
 const XTRACE = /^(?:\++ \S|(?:echo|printf) ["'$-])/;
 const CODE =
@@ -19,7 +23,7 @@ const CODE =
 const FRAME =
   /^(?:at (?:async |new |Object\.|[\w$.<>[\] /]{1,200} ?\(|\S{1,300}:\d+|file:|\S{1,200}\.)|from \S{1,300}:\d+|File "[^"]{1,300}", line \d+|[^\s:]{1,240}:\d{1,6}:in [`'][^'`]{1,160}'$|(?:while (?:executing|evaluating)|invoked from within|\((?:procedure|file) ".{1,200}" line \d+\))$|#\d{1,3} +\S|\d{1,3}: +(?:0x|\S{1,200}::)|\.\.\. \d{1,4} (?:more|lines)|\.{3} \d+ lines matching|… while |in \S{1,200} at \S|[\w/.~-]{1,240}:\d+ \(\w{1,80}\)|goroutine \d+|\S{1,200}\.go:\d+ \+0x|\(\S{1,200}\) \S{1,200}:\d+: |[\w$.<>]{1,100} \(\S{1,200}:\d+:\d+\)$|\[\d{1,3}\] \S{1,200} \/|- \/\S{1,240}$|@ \S{1,200}:\d+|\d{1,3}: \(\(?|\S{1,80} at line \d+(?: column \d+)?$)/;
 const FOREIGN =
-  /node:|node_modules|\/lib(?:64)?\/python\d|\binternal\/|site-packages|dist-packages|\/usr\/(?:lib|share|local\/lib|include)\/|<frozen |<anonymous>\)?$|\b(?:java|javax|jdk|sun|kotlin|scala|clojure|groovy)\.|\borg\.(?:springframework|junit|apache|gradle|hibernate|codehaus|testng|mockito|eclipse)\.|\/gems\/|\/rubies\/|\/vendor\/|\.cargo\/registry|\/rustc\/|\bruntime\/|\b(?:System|Microsoft|Xunit|NUnit)\.|native code|Native Method|\.pnpm|libc\.so|\/go\/src\/|lib\/elixir|\(elixir|\(stdlib|\(ex_unit|\(mix|file:\/\/\/.{0,200}node_modules|ext:/;
+  /node:|node_modules|\(eval|libsanitizer|\/lib(?:64)?\/python\d|\binternal\/|site-packages|dist-packages|\/usr\/(?:lib|share|local\/lib|include)\/|<frozen |<anonymous>\)?$|\b(?:java|javax|jdk|sun|kotlin|scala|clojure|groovy)\.|\borg\.(?:springframework|junit|apache|gradle|hibernate|codehaus|testng|mockito|eclipse)\.|\/gems\/|\/rubies\/|\/vendor\/|\.cargo\/registry|\/rustc\/|\bruntime\/|\b(?:System|Microsoft|Xunit|NUnit)\.|native code|Native Method|\.pnpm|libc\.so|\/go\/src\/|lib\/elixir|\(elixir|\(stdlib|\(ex_unit|\(mix|file:\/\/\/.{0,200}node_modules|ext:/;
 const CAUSE =
   /^(?:\[cause\]:|\[errors\]:|[Cc]aused by: ?\S|---> [\w.]{1,120}(?:Exception|Error)\b|Suppressed: |Next \S{1,100}:|nested exception is|Root cause|Inner exception|Inner Exception|Details?: \S|DETAIL: |cause: )/;
 
@@ -30,7 +34,7 @@ const PLACE =
 const FILE_HEADER =
   /^(?:FILE: |In |Line |✗ |✖ |-{3} |={3,} )?(?:\.{0,2}\/)?(?:[\w@.~+-]{1,100}\/){0,30}[\w@.~+-]{1,100}\.[A-Za-z]\w{0,9}(?: line \d+)?:?$/;
 const DETAIL =
-  /^(?:(?:symbol|location|required|found|expected|received|actual|got|left|right|want|have|rejecting|exp|act|code|error|message|msg|reason|cause|detail|details|hint|help|wanted|but was|path|file|line number|query|sql|\[sql|\[parameters|expression|diff|difference|to equal|but got|because|required by|provided|module|error message|failure reason|line|position|statement|sql ?state|action|operator|Tip)\b ?(?:\(\w+\) ?)?[:=]|[-+] ?(?:expected|actual|\S)|E {2,}|> {1,3}\S|→ |Expected|Received|Actual|[•·*] |- \S|because |and |so, |╰─▶|❯ |= (?:note|help)|Did you mean|did you mean|where |Perhaps|But |Assert|Value of|Which is|To be equal|Could not|Cannot)/i;
+  /^(?:(?:running tests|symbol|location|required|found|expected|received|actual|got|left|right|want|have|rejecting|exp|act|code|error|message|msg|reason|cause|detail|details|hint|help|wanted|but was|path|file|line number|query|sql|\[sql|\[parameters|expression|diff|difference|to equal|but got|because|required by|provided|module|error message|failure reason|line|position|statement|sql ?state|action|operator|Tip)\b ?(?:\(\w+\) ?)?[:=]|[-+] ?(?:expected|actual|\S)|E {2,}|> {1,3}\S|→ |Expected|Received|Actual|[•·*] |- \S|because |and |so, |╰─▶|❯ |= (?:note|help)|Did you mean|did you mean|where |Perhaps|But |Assert|Value of|Which is|To be equal|Could not|Cannot)/i;
 
 const STEP =
   /^(?:==+>|--+>|-+> |::group::|##\[group\]|\$ \S|> \S+@\S+ \S+$|> [a-z@][\w@/.:-]{0,100}(?: [\w:.-]+)*$|\[\d+\/\d+\] [A-Z]|Step \d+\/\d+|STEP \d+|#\d+ \[|TASK \[|PLAY \[|RUNNING HANDLER|\[INFO\] -+< |> Task :|stage |\*{4,}|▸ |»|make(?:\[\d+\])?: Entering directory|Entering directory|ERR_PNPM_RECURSIVE|-- applying|Running |Applying |Executing )/;
@@ -38,19 +42,19 @@ const STEP =
 const WHERE =
   /^(?:> @?\S{1,100}@\S{1,40} \S{1,80}$|make(?:\[\d+\])?: Entering directory|TASK \[|Applying \S|\[INFO\] -+< .{1,100} >|> Task :|#\d+ \[|-- applying|Migrating: |== \d+ \S|psql |lerna info run|\S+ \w+\$ )/;
 const AFTERMATH =
-  /(?<![<$(\w-])(?:roll(?:ing|ed)?[ -]?back|cleaning up|clean-?up|(?<=^\W{0,6})step failed|restoring(?! cache)|tearing down|post-mortem|aufräumen|reverting)\b|^-+ ?diagnostics|^Post job cleanup|\btearing down\b|^(?:Un)?[Dd]oing |^revert\b/i;
+  /(?<![<$(\w-])(?:roll(?:ing|ed)?[ -]?back(?! segment)|cleaning up|clean-?up|(?<=^\W{0,6})step failed|restoring(?! cache)|tearing down|post-mortem|aufräumen|reverting)\b|^-+ ?diagnostics|^Post job cleanup|\btearing down\b|^(?:Un)?[Dd]oing |^revert\b/i;
 /** A field of a dumped object: repeats what its message says. */
 const FIELD =
   /^(?!"?(?:error|message|msg|reason|detail|cause)\b)"?[a-z_]\w{0,30}"?(?::| =) (?:['"][^'"]{0,200}['"]|-?\d{1,20}|true|false|null|undefined|\[.{0,200}|\{),?$/i;
 /** What a compiler says besides errors. */
 const ADVICE =
-  /^(?:[^\s:]{1,240}:\d+(?::\d+)?:? ?(?:- )?(?:warning|note|info|remark|hint|Warnung|Anmerkung|avertissement|advertencia|nota)\b|(?:warning|warn|note)(?:\[\S{1,20}\])?: |npm warn )/i;
+  /^(?:For (?:further|more) information,? (?:visit|see|run)\b|[^\s:]{1,240}:\d+(?::\d+)?:? ?(?:- )?(?:warning|note|info|remark|hint|Warnung|Anmerkung|avertissement|advertencia|nota)\b|(?:warning|warn|note)(?:\[\S{1,20}\])?: |npm warn )/i;
 /** A warning that its line's form shows only after a place or a code. */
 const WARNS =
   /^\d+:\d+\s{1,6}warning\s|^[^\s:]{1,240}:\d+: \w{0,40}Warning: |^(?!.{0,200}\b(?:error|fatal)\b).{0,200}[\s(:[-](?:[Ww]arning|WARN(?:ING)?) ?(?:[A-Z]{1,6}\d+)?[):\]]/;
 /** How long a test run took, and what stands around its results. */
 const SUMMARY =
-  /^(?:Finished in|Node\.js v\d|Randomized with|Done in|Took |Time: |Ran all|Ran \d|Seed|Duration|Executed |Tasks: TOP|error: called from$|Test Suite|Errors {2}Files|[⎯─━═=_*]{4}|\[=+\]|\[ {2}PASSED|[^\p{L}\d]+$)/u;
+  /^(?:\p{L}+(?: {2,}\d+){2,4}$|Finished in|Node\.js v\d|Randomized with|Done in|Took |Time: |Ran all|Ran \d|Seed|Duration|Executed |Tasks: TOP|error: called from$|Test Suite|Errors {2}Files|[⎯─━═=_*]{4}|(?:=> ?)?0x[\da-f]{6,16}:(?: [[(]?[\da-f]{2}\b){4}|\[=+\]|\[ {2}PASSED|[^\p{L}\d]+$)/u;
 const CAPTURED =
   /^(?:console\.(?:error|warn|log|info|debug)|stderr \| |stdout \| |-+ ?Captured (?:stdout|stderr|log)|Captured (?:stdout|stderr|log))/;
 
@@ -64,6 +68,8 @@ export const marks = {
   saysNone: (text: string) => NO_ERRORS.test(text),
   /** A failure that its own line plays down. */
   isHarmless: (text: string) => HARMLESS.test(text),
+  /** A line that says that the failure above it does not count. */
+  isTolerating: (text: string) => TOLERATES.test(text),
   /** A command that a shell echoes. */
   isEcho: (text: string) => XTRACE.test(text),
   /** A row of a code frame: a numbered source line or the mark under it. */

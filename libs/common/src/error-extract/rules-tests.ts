@@ -6,6 +6,12 @@ const TEST = { use: 'test', on: 'line' } as const;
 
 /** Tried from top to bottom. */
 export const TESTS = [
+  rule(
+    'coverage',
+    'test',
+    88,
+    /\bcoverage\b.{1,120}\b(?:not met|below|less than|under)\b|\bcoverage (?:threshold|failure)\b/i,
+  ),
   rule('table-fail', 'test', 84, /\| FAIL \|$/, TEST),
   rule('expected-block', 'test', 87, /^(?:\[FAILED\] )?Expected:?$/, CAUSE),
   rule(

@@ -23,11 +23,27 @@ export const WORDS = [
     /^"[^"]{1,200}",? line \d{1,6}: \S|^(?:[\w.+-]{1,40}: )?(?=[^\s:]{0,240}[./][^\s:]{0,240}[:[(])(?=\S{0,240}[A-Za-z])(?:\.{0,2}\/)?[\w@~+-][^\s:[\]]{0,240}(?::\d{1,6}(?::\d{1,6})?|\[\d{1,6}\]|\(\d{1,6}\)):? (?!\s{0,4}(?:warning|note|info|hint|debug|remark)\b)[A-Za-z`'"].{0,300}\s\S/i,
     { on: 'body', weak: true, pick: 'first' },
   ),
+  // What an answer or a record in JSON says of an error.
+  rule(
+    'json-detail',
+    'error',
+    74,
+    /^[^{]{1,80}\{.{0,1500}"(?:error|reason|exception|err|error_message)" ?: ?"[^"]{4,400}"/,
+    { pick: 'last' },
+  ),
+  // What is and what was asked for, in one sentence.
+  rule(
+    'contradiction',
+    'error',
+    68,
+    /\b(?:is|are|was|were|has|have|had|got|found|expect(?:s|ed)?|requires?|needs?|wants?|declares?|supports?|specif(?:ies|ied))\b.{1,160}(?:,|;| -) but\b|\b(?:can|may|must) only be\b|\bcan only \w+ .{2,120} (?:when|if)\b|\brequires? .{1,60}(?:,|;| -) (?:found|got|have|is)\b/i,
+    { weak: true, pick: 'first' },
+  ),
   rule(
     'cannot',
     'error',
     62,
-    /\b(?:cannot|can't|can not|could not|couldn't|unable to|failed to|failed \w{2,20}ing|[Ee]rror (?:while|when|during) \w{2,20}ing|fails to|failure to|not found|no such|does(?: not|n't) exist|do(?: not|n't) exist|denied|refused|unresolved|giving up|gave up|not answered|refusing to|is not (?:defined|a function|iterable|installed|assignable|valid)|undeclared|undefined (?:method|variable|local|function|name|constant|is not)|has no (?:member|attribute|method|property|field)|unknown key|not known|not recogni[sz]ed|doesn't look like|do(?:es)?(?: not|n't) (?:match|support|contain|look|appear|conform|satisfy|implement|accept|allow|belong|have|fit)|did(?: not|n't) \w|won't|neither)\b/i,
+    /\b(?:cannot|can't|can not|could not|couldn't|unable to|failed to|failed \w{2,20}ing|[Ee]rror (?:while|when|during) \w{2,20}ing|fails to|failure to|not found|no such|does(?: not|n't) exist|do(?: not|n't) exist|denied|refused|unresolved|giving up|gave up|not answered|refusing to|is not (?:defined|a function|iterable|installed|assignable|valid)|undeclared|undefined (?:method|variable|local|function|name|constant|is not)|has no (?:member|attribute|method|property|field)|unknown key|not known|not recogni[sz]ed|doesn't look like|do(?:es)?(?: not|n't) (?:match|support|contain|look|appear|conform|satisfy|implement|accept|allow|belong|have|fit)|did(?: not|n't) \w|won't|neither|not (?:in|an?) [\w.-]{2,20} (?:format|file|archive|image|directory|repository|number|object|command)|not (?:in|one of|among) (?:the |its )?(?:choices|allowed|list|set|enum|values|options))\b/i,
     WEAK,
   ),
   rule(

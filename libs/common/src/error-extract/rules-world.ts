@@ -58,7 +58,7 @@ export const WORLD = [
     'http-status',
     'network',
     80,
-    /\b(?:HTTP(?:\/[\d.]+)?(?: status| error)?(?: code)?:?|status code|returned error:|ERROR|error|responded with|response:?|received:?|with status:?|got) (?:a )?(?<!will return status code )[45]\d\d\b|\b(?:401 Unauthorized|403 Forbidden|404 Not Found|429 Too Many|50[0234] (?:Internal|Bad|Service|Gateway))/,
+    /\b(?:HTTP(?:\/[\d.]+)?(?: status| error)?(?: code)?:?|status code|returned error:|ERROR|error|responded with|response:?|received:?|with status:?|got) (?:a )?(?<!will return status code )[45]\d\d\b(?! ?(?:bytes|[kKMG]i?B|ms|s\b|files|rows|lines|items|%))|\b(?:401 Unauthorized|403 Forbidden|404 Not Found|429 Too Many|50[0234] (?:Internal|Bad|Service|Gateway))/,
   ),
   rule(
     'database',

@@ -17,8 +17,16 @@ export const WRAPPERS = [
     'make-error',
     'exit',
     30,
-    /^(?:\S{0,20}make(?:\[\d+\])?|mingw32-make|ninja|samu|gmake(?:\[\d+\])?): (?:\*\*\*|build stopped|Target .{0,200} not remade)/,
+    /^(?:\S{0,20}make(?:\[\d+\])?|mingw32-make|ninja|samu|gmake(?:\[\d+\])?): (?:\*\*\*|build stopped|error: loading 'build\.ninja'|Target .{0,200} not remade)/,
     WRAPPER,
+  ),
+  // Which step failed, not why.
+  rule(
+    'step-failed',
+    'exit',
+    30,
+    /^\W{0,6}(?:step|task|stage|job|phase|hook|unit|service|container|pipeline|build|release|deploy(?:ment)?)\b[^:]{0,80}\b(?:failed|FAILED)\b(?: (?:after|in|with|at) .{1,60}|\s?\(.{1,60})?[.!]?$|^Failed to start .{1,120}(?:\.| - .{1,80})$|^\S{1,80}\.(?:service|socket|timer): (?:Failed with result|Main process exited|Control process exited|Start request repeated)/i,
+    { use: 'wrapper', on: 'body', pick: 'last' },
   ),
   rule(
     'npm-frame',

@@ -26,7 +26,7 @@ const LABEL = new RegExp(
     `\\[ *(?<bracket>${ERROR_WORDS}|${WARNING_WORDS}|${INFO_WORDS}) *\\]:?(?= |$)`,
     '(?:##\\[|::)(?<annotation>error|warning|notice|debug)(?:\\]|(?: [^:\\n]{1,200})?::)',
     `(?<word>${ERROR_WORDS}|${WARNING_WORDS}|${INFO_WORDS})(?: ?:(?= |$)| {2,}| (?=- ))`,
-    '(?<shout>(?:[-*#=]{1,3} )?(?:ERROR|FATAL|CRITICAL|SEVERE|WARN(?:ING)?|INFO|DEBUG|TRACE))(?:(?= )|[:!])',
+    '(?<shout>(?:[-*#=]{1,3} )?(?:ERROR|FATAL|CRITICAL|SEVERE|WARN(?:ING)?|INFO|DEBUG|TRACE|VERBOSE|LOG(?= \\[)))(?:(?= )|[:!])',
     '(?<yarn>error|warning|info)(?= [A-Z"`\'])',
     '(?<letter>[EFe]): ',
     // klog and glog, and Chromium's: the level, the time, the place
