@@ -5,6 +5,10 @@
    checks what it is given and compiles the source when it does not fit. Its version and its help are
    kept as text: they need no code at all. */
 const { getBuiltinModule } = process; // A fifth of what require() takes for the first module.
+if (getBuiltinModule === undefined) {
+  console.error(`@TOOL@: needs Node 20.18 or newer, this is ${process.version}`);
+  process.exit(1);
+}
 const { readFileSync, writeSync } = getBuiltinModule('node:fs');
 const { dirname } = getBuiltinModule('node:path');
 const { Script } = getBuiltinModule('node:vm');

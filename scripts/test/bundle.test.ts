@@ -117,6 +117,22 @@ test('a quick command starts from a main file of its own, with lazy parts of its
   ]);
 });
 
+test('an older Node is told in one sentence', () => {
+  const old = join(folder, 'old.cjs');
+  writeFileSync(
+    old,
+    "process.getBuiltinModule = undefined;\nObject.defineProperty(process, 'version', { value: 'v18.20.4' });\n",
+  );
+  const { status, stdout, stderr } = spawnSync(tool, ['list'], {
+    encoding: 'utf8',
+    env: { ...process.env, NODE_OPTIONS: `--require ${old}` },
+  });
+  assert.equal(
+    [status, stdout, stderr],
+    [1, '', 'runner-a: needs Node 20.18 or newer, this is v18.20.4\n'],
+  );
+});
+
 test('an executable works through a symbolic link', () => {
   symlinkSync(tool, join(folder, 'link'));
   assert.is(run(join(folder, 'link'), 'list', 'bad'), 'load help\nload config\ntrue bad config\n');
