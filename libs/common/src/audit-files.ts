@@ -1,8 +1,8 @@
 /** The files of the audit log: the live one and those that were rotated, also compressed. */
-import { closeSync, constants, createReadStream, fstatSync, openSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { Failure, systemCode, systemFailure } from './failure.ts';
-import { namesIn } from './files.ts';
+import { Failure, systemCode, systemFailure, systemWords } from './failure.ts';
+import { namesIn, readRange } from './files.ts';
 import { type Line, LineSplitter } from './line-splitter.ts';
 import type { Paths } from './paths.ts';
 
@@ -22,6 +22,30 @@ export function logFiles(paths: Paths): string[] {
   return [...names.filter((name) => name === live), ...rotated].map((name) => join(folder, name));
 }
 
+/** What a reader of the log had to go on without. */
+export class Unread {
+  /** Lines that are no records. */
+  lines = 0;
+  readonly #files: string[] = [];
+
+  /** A file that was not read at all. */
+  skipped(path: string, why: string): void {
+    this.#files.push(`passed over ${basename(path)}: ${why}`);
+  }
+
+  /** A file that was read up to where it is damaged. */
+  damaged(path: string, why: string): void {
+    this.#files.push(`${basename(path)} cannot be read to its end: ${why}`);
+  }
+
+  /** Tells it, a line for each file and one for the lines, and forgets it. */
+  tell(note: (text: string) => void): void {
+    for (const text of this.#files.splice(0)) note(text);
+    if (this.lines > 0) note(`passed over ${this.lines} line(s) that are no records`);
+    this.lines = 0;
+  }
+}
+
 /** Opens a file of the log for reading. Throws `file_unreadable`; undefined when it is gone. */
 export function openLog(path: string): number | undefined {
   try {
@@ -35,27 +59,109 @@ export function openLog(path: string): number | undefined {
   throw new Failure('file_unreadable', `cannot read ${path}: it is not a file`);
 }
 
-/** What a compressed file of the log holds, block by block, from its open descriptor; closes it. */
-export async function* gzipBlocks(path: string, fd: number): AsyncGenerator<Buffer> {
-  const source = createReadStream(path, { fd });
-  const stream = source.pipe(process.getBuiltinModule('node:zlib').createGunzip());
-  source.on('error', (error) => stream.destroy(error));
+/**
+ * The same; a rotated file that cannot be opened is passed over, since the others are worth reading,
+ * and `skipped` hears why. Throws `file_unreadable` for the live log alone.
+ */
+export function openLogOr(
+  paths: Paths,
+  path: string,
+  skipped: (why: string) => void,
+): number | undefined {
   try {
-    yield* stream as AsyncIterable<Buffer>;
-  } finally {
-    source.destroy();
+    return openLog(path);
+  } catch (error) {
+    if (path === paths.auditLog || !(error instanceof Failure)) throw error;
+    skipped(error.message.slice(error.message.lastIndexOf(': ') + 2));
+    return undefined;
   }
 }
 
-/** Lines of a compressed file, first to last; one that is too long is passed over. */
-export async function* gzipLines(path: string): AsyncGenerator<Buffer> {
-  const fd = openLog(path);
-  if (fd === undefined) return;
-  const splitter = new LineSplitter();
-  for await (const block of gzipBlocks(path, fd)) yield* splitter.take(block).filter(isKept);
-  yield* splitter.rest().filter(isKept);
+const BLOCK = 65_536;
+/** Of a damaged file so many bytes of text may be lost before the damage, where little was read yet. */
+const FINE = 64;
+const FINER_BELOW = 1_048_576;
+
+/**
+ * What a compressed file of the log holds, block by block, from its open descriptor, which stays open.
+ * `damaged` hears what keeps it from being read to its end; what stands before that is given.
+ */
+export async function* gzipBlocks(
+  fd: number,
+  damaged: (why: string) => void,
+): AsyncGenerator<Buffer> {
+  let done = 0;
+  try {
+    for await (const block of inflated(fd, undefined)) {
+      done += block.length;
+      yield block;
+    }
+    return;
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === undefined) throw error;
+    damaged(code.startsWith('Z_') ? 'it is damaged or cut short' : systemWords(error));
+  }
+  // Of the step that finds damage nothing is given out: once more, in smaller ones.
+  const step = done < FINER_BELOW ? FINE : FINE * 16;
+  let at = 0;
+  try {
+    for await (const block of inflated(fd, step)) {
+      at += block.length;
+      if (at > done) yield block.subarray(Math.max(0, block.length - (at - done)));
+      done = Math.max(done, at);
+    }
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+  }
 }
 
-function isKept(line: Line): line is Buffer {
-  return line !== undefined;
+/** By hand and not by a pipe: an error would drop what is inflated and not yet read. */
+async function* inflated(fd: number, chunkSize: number | undefined): AsyncGenerator<Buffer> {
+  const gunzip = process
+    .getBuiltinModule('node:zlib')
+    .createGunzip(chunkSize === undefined ? {} : { chunkSize });
+  let failure: unknown;
+  let wake = () => {};
+  const woken = () => wake();
+  gunzip.on('readable', woken).on('end', woken);
+  gunzip.on('error', (error) => {
+    failure = error;
+    wake();
+  });
+  try {
+    for (let position = 0, ended = false; !ended; ) {
+      const bytes = readRange(fd, position, BLOCK);
+      position += bytes.length;
+      ended = bytes.length === 0;
+      let taken = false;
+      const take = () => {
+        taken = true;
+        wake();
+      };
+      if (ended) gunzip.end();
+      else gunzip.write(bytes, take);
+      for (;;) {
+        const block: Buffer | null = gunzip.read();
+        if (block !== null) {
+          yield block;
+          continue;
+        }
+        if (failure !== undefined) throw failure;
+        if (ended ? gunzip.readableEnded : taken) break;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    }
+  } finally {
+    gunzip.destroy();
+  }
+}
+
+/** Lines of a compressed file, first to last; undefined for one that is too long to be kept. */
+export async function* gzipLines(fd: number, damaged: (why: string) => void): AsyncGenerator<Line> {
+  const splitter = new LineSplitter();
+  for await (const block of gzipBlocks(fd, damaged)) yield* splitter.take(block);
+  yield* splitter.rest();
 }

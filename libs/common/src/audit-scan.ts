@@ -1,9 +1,9 @@
 /** Finding records in the audit log, the newest first, also in its rotated files. */
 import { closeSync } from 'node:fs';
 import { join } from 'node:path';
-import { gzipLines, logFiles, openLog } from './audit-files.ts';
+import { gzipLines, logFiles, openLogOr, type Unread } from './audit-files.ts';
 import { kindOf, type LogRecord, projectOf, readRecord, textOf } from './events.ts';
-import { Failure, systemCode, systemFailure } from './failure.ts';
+import { Failure } from './failure.ts';
 import { namesIn, readIfThere } from './files.ts';
 import { LINE_MAX, linesBackward } from './lines-backward.ts';
 import type { Paths } from './paths.ts';
@@ -37,40 +37,38 @@ interface Newest {
   readonly certain: boolean;
 }
 
-async function newestIn(path: string, wanted: Wanted): Promise<Newest> {
-  if (path.endsWith('.gz')) return newestInGzip(path, wanted);
-  const fd = openLog(path);
+async function newestIn(fd: number, path: string, wanted: Wanted, unread: Unread): Promise<Newest> {
+  if (path.endsWith('.gz')) return newestInGzip(fd, path, wanted, unread);
   let newest: LogRecord | undefined;
-  if (fd === undefined) return { record: newest, certain: false };
-  try {
-    for (const line of linesBackward(fd, wanted.app, undefined, wanted.kind)) {
-      const record = readRecord(line);
-      if (!record || !wanted.accept(record)) continue;
-      newest = younger(newest, record);
-      if (inTime(record)) return { record: newest, certain: true };
-    }
-    return { record: newest, certain: false };
-  } finally {
-    closeSync(fd);
+  const tooLong = () => {
+    unread.lines += 1;
+  };
+  for (const line of linesBackward(fd, wanted.app, { also: wanted.kind, tooLong })) {
+    const record = readRecord(line);
+    if (!record) unread.lines += 1;
+    if (!record || !wanted.accept(record)) continue;
+    newest = younger(newest, record);
+    if (inTime(record)) return { record: newest, certain: true };
   }
+  return { record: newest, certain: false };
 }
 
-async function newestInGzip(path: string, wanted: Wanted): Promise<Newest> {
+async function newestInGzip(
+  fd: number,
+  path: string,
+  wanted: Wanted,
+  unread: Unread,
+): Promise<Newest> {
   let newest: LogRecord | undefined;
   let certain = false;
-  try {
-    for await (const line of gzipLines(path)) {
-      // Cheaper than parsing every line.
-      if (!line.includes(wanted.app) || !line.includes(wanted.kind)) continue;
-      const record = readRecord(line);
-      if (!record || !wanted.accept(record)) continue;
-      newest = inTime(record) ? record : younger(record, newest);
-      certain ||= inTime(record);
-    }
-  } catch (error) {
-    // A damaged rotated file ends here: what was read before counts.
-    if (!systemCode(error)?.startsWith('Z_'))
-      throw systemFailure(error, `read ${path}`, 'file_unreadable');
+  for await (const line of gzipLines(fd, (why) => unread.damaged(path, why))) {
+    // Cheaper than parsing every line.
+    if (line && !(line.includes(wanted.app) && line.includes(wanted.kind))) continue;
+    const record = line && readRecord(line);
+    if (!record) unread.lines += 1;
+    if (!record || !wanted.accept(record)) continue;
+    newest = inTime(record) ? record : younger(record, newest);
+    certain ||= inTime(record);
   }
   return { record: newest, certain };
 }
@@ -78,12 +76,14 @@ async function newestInGzip(path: string, wanted: Wanted): Promise<Newest> {
 /**
  * The newest record of one kind of one app: the live log first, then the rotated files. One that was
  * appended late is compared with those before it, in its file and the next one, up to one that was not.
- * Throws `log_not_found` when there is no file at all.
+ * `unread` counts what could not be read: files, and lines that name the app and the kind. Throws
+ * `log_not_found` when there is no file at all, `file_unreadable` for the live log.
  */
 export async function newestRecord(
   paths: Paths,
   kind: string,
   app: string,
+  unread: Unread,
 ): Promise<LogRecord | undefined> {
   const files = logFiles(paths);
   if (files.length === 0) {
@@ -97,9 +97,15 @@ export async function newestRecord(
   };
   let late: LogRecord | undefined;
   for (const path of files) {
-    const { record, certain } = await newestIn(path, wanted);
-    if (certain || late !== undefined) return younger(late, record);
-    late = record;
+    const fd = openLogOr(paths, path, (why) => unread.skipped(path, why));
+    if (fd === undefined) continue;
+    try {
+      const { record, certain } = await newestIn(fd, path, wanted, unread);
+      if (certain || late !== undefined) return younger(late, record);
+      late = record;
+    } finally {
+      closeSync(fd);
+    }
   }
   return late;
 }
@@ -118,7 +124,7 @@ export function eventsOfDeploy(paths: Paths, deployId: string): LogRecord[] {
   for (const name of waiting.reverse()) take(readIfThere(join(paths.auditSpool, name), LINE_MAX));
   const plain = logFiles(paths).filter((path) => !path.endsWith('.gz'));
   for (const path of plain.slice(0, 2)) {
-    const fd = openLog(path);
+    const fd = openLogOr(paths, path, () => {});
     if (fd === undefined) continue;
     try {
       for (const line of linesBackward(fd, Buffer.from(JSON.stringify(deployId)))) {

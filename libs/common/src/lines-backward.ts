@@ -10,18 +10,26 @@ const BLOCK = 262_144;
 /** A longer line is passed over: our own records end far below. */
 export const LINE_MAX = 16_777_216;
 
+/** What else is said of the lines. */
+interface Wish {
+  /** Of the file only so many bytes, a position after a newline. */
+  readonly size?: number | undefined;
+  /** Stands in the line besides the needle. */
+  readonly also?: Uint8Array;
+  /** Called for each line that is passed over because it is longer than LINE_MAX. */
+  tooLong?(): void;
+}
+
 /**
- * Lines of an open file that contain `needle` (all when empty), and `also` besides it, the last one
- * first; of its first `size` bytes where that is given, a position after a newline. A line is valid
+ * Lines of an open file that contain `needle` (all when empty), the last one first. A line is valid
  * until the next one is asked for.
  */
 export function* linesBackward(
   fd: number,
   needle: Uint8Array,
-  size = fstatSync(fd).size,
-  also: Uint8Array = NOTHING,
+  { size, also = NOTHING, tooLong }: Wish = {},
 ): Generator<Buffer> {
-  let end = size;
+  let end = size ?? fstatSync(fd).size;
   let block = FIRST_BLOCK;
   let buffer = NOTHING;
   while (end > 0) {
@@ -33,7 +41,10 @@ export function* linesBackward(
     const first = start === 0 ? -1 : bytes.indexOf(NEWLINE);
     if (start > 0 && (first === -1 || first === bytes.length - 1)) {
       if (block < LINE_MAX) block *= 2;
-      else end = lineStart(fd, start);
+      else {
+        end = lineStart(fd, start);
+        tooLong?.();
+      }
       continue;
     }
     yield* linesWith(bytes, first + 1, needle, also);

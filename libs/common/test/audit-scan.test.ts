@@ -5,13 +5,14 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { gzipLines, logFiles } from '../src/audit-files.ts';
+import { gzipLines, logFiles, Unread } from '../src/audit-files.ts';
 import { newestRecord } from '../src/audit-scan.ts';
 import { linesBackward } from '../src/lines-backward.ts';
 import { refusalOf } from './refusal.ts';
 import { freshRoot, plant, scratch } from './scratch.ts';
 
 const NOTHING = new Uint8Array();
+const DAMAGED = 'it is damaged or cut short';
 
 function backward(
   text: string | Uint8Array,
@@ -23,7 +24,7 @@ function backward(
   const fd = openSync(path, 'r');
   try {
     const lines: string[] = [];
-    for (const line of linesBackward(fd, needle, undefined, also)) lines.push(line.toString());
+    for (const line of linesBackward(fd, needle, { also })) lines.push(line.toString());
     return lines;
   } finally {
     closeSync(fd);
@@ -39,7 +40,8 @@ function naively(text: string, needle = ''): string[] {
 }
 
 const FAILURE = { event_type: 'DeployFailure', project: 'api' };
-const find = (paths: ReturnType<typeof freshRoot>) => newestRecord(paths, 'DeployFailure', 'api');
+const find = (paths: ReturnType<typeof freshRoot>) =>
+  newestRecord(paths, 'DeployFailure', 'api', new Unread());
 const line = (record: unknown) => `${JSON.stringify(record)}\n`;
 
 test('lines come last first, with or without a newline at the end', () => {
@@ -218,7 +220,7 @@ test('both namings are found, and no app whose name begins alike', async () => {
       .join(''),
   );
   assert.is((await find(paths))?.version, 'new');
-  assert.equal(await newestRecord(paths, 'DeployFailure', '__proto__'), undefined);
+  assert.equal(await newestRecord(paths, 'DeployFailure', '__proto__', new Unread()), undefined);
 });
 
 test('the rotated files are read newest first, compressed or not, whatever else lies beside them', async () => {
@@ -285,31 +287,87 @@ test('lines of a compressed file keep their ends at every size', async () => {
   const path = join(scratch(), 'log.gz');
   const long = 'z'.repeat(12 * 1024 * 1024);
   plant(path, gzipSync(`a\n\n${long}\n${'x'.repeat(20 * 1024 * 1024)}\nb`));
-  const lengths: number[] = [];
-  for await (const each of gzipLines(path)) lengths.push(each.length);
-  assert.equal(lengths, [1, 0, long.length, 1]);
+  const fd = openSync(path, 'r');
+  const lengths: (number | undefined)[] = [];
+  for await (const each of gzipLines(fd, assert.unreachable)) lengths.push(each?.length);
+  closeSync(fd);
+  assert.equal(lengths, [1, 0, long.length, undefined, 1]);
 });
 
-test('what is no file is not read: a link, a folder, a FIFO', async () => {
+test('however a compressed file is cut, all lines that are whole before the cut are given', async () => {
+  const texts = Array.from({ length: 40 }, (_, number) =>
+    line({ number, error: Math.random().toString(36).repeat(20) }),
+  );
+  const whole = gzipSync(texts.join(''));
+  const path = join(scratch(), 'log.gz');
+  for (let size = 0; size < whole.length; size += 1 + Math.floor(size / 20)) {
+    const cut = whole.subarray(0, size);
+    const readable = size < 11 ? '' : gunzipSync(cut, { finishFlush: 2 }).toString();
+    plant(path, cut);
+    const fd = openSync(path, 'r');
+    const told: string[] = [];
+    const lines: string[] = [];
+    for await (const each of gzipLines(fd, (why) => told.push(why))) lines.push(String(each));
+    closeSync(fd);
+    assert.equal([lines.join('\n'), told], [readable.replace(/\n$/, ''), [DAMAGED]], `${size}`);
+  }
+});
+
+test('a wrong check sum at the end costs no line but the last, a damaged block what stands behind it', async () => {
+  const path = join(scratch(), 'log.gz');
+  for (const [count, share] of [
+    [3, 1],
+    [60_000, 1],
+    [60_000, 0.8],
+  ] as const) {
+    const lines = Array.from({ length: count }, (_, number) =>
+      line({ number, error: 'x'.repeat(100 + (number % 7)) }),
+    );
+    const spoilt = gzipSync(lines.join(''));
+    // The check sum is before the four bytes of the length.
+    const at = share === 1 ? spoilt.length - 8 : Math.floor(spoilt.length * share);
+    for (let each = at; each < at + 4; each += 1) spoilt[each] = (spoilt[each] ?? 0) ^ 0xff;
+    plant(path, spoilt);
+    const fd = openSync(path, 'r');
+    const told: string[] = [];
+    let whole = 0;
+    for await (const each of gzipLines(fd, (why) => told.push(why)))
+      if (`${each}\n` === lines[whole]) whole += 1;
+    closeSync(fd);
+    assert.equal(told, [DAMAGED]);
+    assert.ok(whole >= (share === 1 ? count - (count > 1000 ? 10 : 1) : count * 0.7), `${whole}`);
+  }
+});
+
+test('what is no file is not read: a link, a folder, a FIFO; in the place of a rotated one it is counted', async () => {
   for (const ending of ['', '.1', '.1.gz']) {
     const link = freshRoot();
     plant(join(link.root, 'target'), line(FAILURE));
     mkdirSync(link.logsDir);
     symlinkSync('../target', `${link.auditLog}${ending}`);
-    const failure = await refusalOf(find(link));
-    assert.equal(
-      [failure.code, failure.message],
-      ['file_unreadable', `cannot read ${link.auditLog}${ending}: it is a symbolic link`],
-    );
-
     const folder = freshRoot();
     mkdirSync(`${folder.auditLog}${ending}`, { recursive: true });
-    assert.is((await refusalOf(find(folder))).code, 'file_unreadable');
-
     const fifo = freshRoot();
     mkdirSync(dirname(fifo.auditLog), { recursive: true });
     spawnSync('mkfifo', [`${fifo.auditLog}${ending}`]);
-    assert.is((await refusalOf(find(fifo))).code, 'file_unreadable');
+    for (const [paths, why] of [
+      [link, 'it is a symbolic link'],
+      [folder, 'it is not a file'],
+      [fifo, 'it is not a file'],
+    ] as const) {
+      if (ending === '') {
+        const failure = await refusalOf(find(paths));
+        const message = `cannot read ${paths.auditLog}: ${why}`;
+        assert.equal([failure.code, failure.message], ['file_unreadable', message]);
+        continue;
+      }
+      plant(`${paths.auditLog}.2`, line(FAILURE));
+      const unread = new Unread();
+      assert.equal(await newestRecord(paths, 'DeployFailure', 'api', unread), FAILURE);
+      const told: string[] = [];
+      unread.tell((text) => told.push(text));
+      assert.equal(told, [`passed over ${basename(paths.auditLog)}${ending}: ${why}`]);
+    }
   }
 });
 

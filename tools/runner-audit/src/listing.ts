@@ -1,5 +1,6 @@
 /** `list`: the wanted records as a table or as a stream. */
 import { appendWaiting } from '@runner/common/audit';
+import { Unread } from '@runner/common/audit-files';
 import { cleanRecord } from '@runner/common/cleaning';
 import type { Context } from '@runner/common/command';
 import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/events';
@@ -7,7 +8,7 @@ import { usage } from '@runner/common/failure';
 import { harmlessLine, jsonLine } from '@runner/common/harmless';
 import { cells, fit, pad, type Style } from '@runner/common/output';
 import { redactor } from '@runner/common/secret';
-import { openLogs } from './log-lines.ts';
+import { closeLogs, openLogs } from './log-lines.ts';
 import { chosenRecords, type Filter, newestChosen } from './selecting.ts';
 import { timeOf } from './when.ts';
 
@@ -39,25 +40,28 @@ export async function printList(
 ): Promise<void> {
   const { io, paths, format, note } = context;
   appendWaiting(paths);
-  const logs = openLogs(paths);
+  const unread = new Unread();
+  const logs = openLogs(paths, (path, why) => unread.skipped(path, why));
   const blocks =
     count === undefined
-      ? chosenRecords(logs, filter, note)
-      : [await newestChosen(logs, filter, count, note)];
+      ? chosenRecords(logs, filter, unread)
+      : [await newestChosen(logs, filter, count, unread)];
   const rows = new Table(context);
-  let unreadable = 0;
   const redact = redactor();
-  for await (const block of blocks) {
-    unreadable += block.unreadable;
-    const records = block.records.map((each) => cleanRecord(each, redact));
-    if (format === 'human') rows.add(records);
-    else if (format === 'json')
-      io.stdout.write(records.map((each) => `${jsonLine(each)}\n`).join(''));
-    else for (const record of records) await context.print(record);
-    if (io.stdout.closed) return;
+  try {
+    for await (const block of blocks) {
+      const records = block.map((each) => cleanRecord(each, redact));
+      if (format === 'human') rows.add(records);
+      else if (format === 'json')
+        io.stdout.write(records.map((each) => `${jsonLine(each)}\n`).join(''));
+      else for (const record of records) await context.print(record);
+      if (io.stdout.closed) return;
+    }
+  } finally {
+    closeLogs(logs);
   }
   if (format === 'human') rows.end();
-  if (unreadable > 0) note(`passed over ${unreadable} line(s) that are no records`);
+  unread.tell(note);
 }
 
 /** A table whose rows are printed before all are known. */

@@ -2,8 +2,8 @@
 import { closeSync, fstatSync, readSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
-import { gzipBlocks, logFiles, openLog } from '@runner/common/audit-files';
-import { Failure, systemCode, systemWords } from '@runner/common/failure';
+import { gzipBlocks, logFiles, openLogOr } from '@runner/common/audit-files';
+import { Failure } from '@runner/common/failure';
 import { type Line, LineSplitter } from '@runner/common/line-splitter';
 import type { Paths } from '@runner/common/paths';
 
@@ -13,43 +13,51 @@ const BLOCK = 262_144;
 const WRITING = 100;
 const STEP = 20;
 
-/** An open file of the log. Whoever reads its lines closes it. */
+/** An open file of the log. */
 export interface OpenLog {
   readonly path: string;
   /** Its name in the folder, as in messages. */
   readonly name: string;
   readonly fd: number;
   readonly live: boolean;
+  /** How far it was read; further readings end there as well. */
+  end: number | undefined;
+}
+
+/** Closes what `openLogs` has opened. */
+export function closeLogs(logs: readonly OpenLog[]): void {
+  for (const { fd } of logs) closeSync(fd);
 }
 
 /**
- * Opens all files of the log, oldest first: what is renamed from now on is still read once. Throws
- * `log_not_found` when there is none, `file_unreadable`.
+ * Opens all files of the log, oldest first: what is renamed from now on is still read once. A rotated
+ * file that cannot be opened is passed over, and `skipped` hears its path. Throws `log_not_found` when
+ * there is none, `file_unreadable` for the live log.
  */
-export function openLogs(paths: Paths): OpenLog[] {
+export function openLogs(paths: Paths, skipped: (path: string, why: string) => void): OpenLog[] {
   for (let tries = 1; ; tries += 1) {
     const files = logFiles(paths).reverse();
     const opened: OpenLog[] = [];
-    const closeAll = () => {
-      for (const { fd } of opened) closeSync(fd);
-    };
+    const closed: (readonly [path: string, why: string])[] = [];
     try {
       for (const path of files) {
-        const fd = openLog(path);
+        const fd = openLogOr(paths, path, (why) => closed.push([path, why]));
         const live = path === paths.auditLog;
-        if (fd !== undefined) opened.push({ path, name: basename(path), fd, live });
+        if (fd !== undefined) opened.push({ path, name: basename(path), fd, live, end: undefined });
       }
     } catch (error) {
-      closeAll();
+      closeLogs(opened);
       throw error;
     }
     // A rotation in between has renamed some: another look finds them.
     const settled = logFiles(paths).length === files.length && opened.every(isInPlace);
-    if ((settled && opened.length === files.length) || tries === 5) {
-      if (opened.length > 0) return opened;
-      throw new Failure('log_not_found', `there is no audit log yet: ${paths.auditLog}`);
+    if ((settled && opened.length + closed.length === files.length) || tries === 5) {
+      if (files.length === 0)
+        throw new Failure('log_not_found', `there is no audit log yet: ${paths.auditLog}`);
+      for (const each of closed) skipped(...each);
+      return opened;
     }
-    closeAll();
+    closeLogs(opened);
   }
 }
 
@@ -60,35 +68,23 @@ function isInPlace({ path, fd }: OpenLog): boolean {
 
 /**
  * All lines of a file, a block of them at a time, each block valid until the next is asked for.
- * Closes the file. `damaged` hears what keeps a compressed file from being read to its end.
+ * `damaged` hears what keeps a compressed file from being read to its end.
  */
 export async function* linesOf(
   log: OpenLog,
   damaged: (why: string) => void,
 ): AsyncGenerator<Line[]> {
   const splitter = new LineSplitter();
-  if (log.path.endsWith('.gz')) {
-    try {
-      for await (const block of gzipBlocks(log.path, log.fd)) yield splitter.take(block);
-    } catch (error) {
-      if (systemCode(error) === undefined) throw error;
-      const damage = systemCode(error)?.startsWith('Z_');
-      damaged(damage ? 'it is damaged or cut short' : systemWords(error));
-    }
-    yield splitter.rest();
-    return;
-  }
-  try {
-    yield* plainLines(log, splitter);
-  } finally {
-    closeSync(log.fd);
-  }
+  if (!log.path.endsWith('.gz')) return yield* plainLines(log, splitter);
+  for await (const block of gzipBlocks(log.fd, damaged)) yield splitter.take(block);
+  yield splitter.rest();
 }
 
-async function* plainLines({ fd, live }: OpenLog, splitter: LineSplitter): AsyncGenerator<Line[]> {
+async function* plainLines(log: OpenLog, splitter: LineSplitter): AsyncGenerator<Line[]> {
+  const { fd } = log;
   const buffer = Buffer.allocUnsafe(BLOCK);
   // Where it ends now is enough: writers that go on must not keep a reader for ever.
-  const end = fstatSync(fd).size;
+  const end = log.end ?? fstatSync(fd).size;
   let position = 0;
   while (position < end) {
     const count = readSync(fd, buffer, 0, Math.min(BLOCK, end - position), position);
@@ -96,12 +92,15 @@ async function* plainLines({ fd, live }: OpenLog, splitter: LineSplitter): Async
     position += count;
     yield splitter.take(buffer.subarray(0, count));
   }
-  for (let waited = 0; live && splitter.isInLine && waited < WRITING; waited += STEP) {
+  const mayWait = log.live && log.end === undefined;
+  for (let waited = 0; mayWait && splitter.isInLine && waited < WRITING; waited += STEP) {
     const more = buffer.subarray(0, readSync(fd, buffer, 0, BLOCK, position));
     const at = more.indexOf(NEWLINE);
-    yield splitter.take(at === -1 ? more : more.subarray(0, at + 1));
-    position += more.length;
+    const part = at === -1 ? more : more.subarray(0, at + 1);
+    yield splitter.take(part);
+    position += part.length;
     if (splitter.isInLine) await after(STEP);
   }
+  log.end = position;
   yield splitter.rest();
 }

@@ -1,5 +1,5 @@
 /** Which records of the log are wanted, and reading those, oldest first. */
-import { closeSync } from 'node:fs';
+import type { Unread } from '@runner/common/audit-files';
 import { kindOf, type LogRecord, projectOf, readRecord, textOf } from '@runner/common/events';
 import type { Line } from '@runner/common/line-splitter';
 import { linesBackward } from '@runner/common/lines-backward';
@@ -16,11 +16,15 @@ export interface Filter {
   readonly until: number | undefined;
 }
 
-/** Records that were chosen, and how many lines before them were no records. */
-export interface Chosen {
-  readonly records: readonly LogRecord[];
-  readonly unreadable: number;
-}
+/** Asks for nothing. */
+export const EVERYTHING: Filter = {
+  project: undefined,
+  event: undefined,
+  instance: undefined,
+  deploy: undefined,
+  since: undefined,
+  until: undefined,
+};
 
 /** Whether a record is wanted; one whose time cannot be read is in no period. */
 function isWanted(record: LogRecord, filter: Filter): boolean {
@@ -41,13 +45,14 @@ function isWanted(record: LogRecord, filter: Filter): boolean {
 /** Finds wanted records among lines; those that cannot be wanted are not parsed. */
 class Chooser {
   readonly #filter: Filter;
+  readonly #unread: Unread;
   readonly #needles: readonly Buffer[];
   /** What stands in every line that is wanted; nothing when no name is asked for. */
   readonly needle: Buffer;
-  unreadable = 0;
 
-  constructor(filter: Filter) {
+  constructor(filter: Filter, unread: Unread) {
     this.#filter = filter;
+    this.#unread = unread;
     // These names are plain ASCII, which nobody writes as escapes.
     const names = [filter.project, filter.deploy].filter((name) => name !== undefined);
     this.#needles = names.map((name) => Buffer.from(JSON.stringify(name)));
@@ -55,36 +60,35 @@ class Chooser {
   }
 
   choose(line: Line): LogRecord | undefined {
-    if (line === undefined) this.unreadable += 1;
+    if (line === undefined) this.#unread.lines += 1;
     if (line === undefined || this.#needles.some((needle) => !line.includes(needle)))
       return undefined;
     const record = readRecord(line);
     if (record !== undefined) return isWanted(record, this.#filter) ? record : undefined;
-    if (!isBlank(line)) this.unreadable += 1;
+    if (!isBlank(line)) this.#unread.lines += 1;
     return undefined;
+  }
+
+  all(lines: readonly Line[]): LogRecord[] {
+    return lines.map((line) => this.choose(line)).filter((each) => each !== undefined);
   }
 }
 
 /** Whether a line holds nothing: a writer may end a line that another one has just ended. */
 export function isBlank(line: Buffer): boolean {
-  return line.every((byte) => byte <= 0x20);
+  return line.every((byte) => byte === 0x20 || byte === 0x0d || byte === 0x09);
 }
 
-/** All wanted records, a block of the log at a time; the files are closed one after the other. */
+/** All wanted records, a block of the log at a time. */
 export async function* chosenRecords(
   logs: readonly OpenLog[],
   filter: Filter,
-  note: (text: string) => void,
-): AsyncGenerator<Chosen> {
+  unread: Unread,
+): AsyncGenerator<LogRecord[]> {
+  const chooser = new Chooser(filter, unread);
   for (const log of logs) {
-    const chooser = new Chooser(filter);
-    for await (const lines of linesOf(log, damageOf(log, note))) {
-      const records = lines
-        .map((line) => chooser.choose(line))
-        .filter((each) => each !== undefined);
-      yield { records, unreadable: chooser.unreadable };
-      chooser.unreadable = 0;
-    }
+    for await (const lines of linesOf(log, (why) => unread.damaged(log.path, why)))
+      yield chooser.all(lines);
   }
 }
 
@@ -93,36 +97,30 @@ export async function newestChosen(
   logs: readonly OpenLog[],
   filter: Filter,
   count: number,
-  note: (text: string) => void,
-): Promise<Chosen> {
-  const chooser = new Chooser(filter);
+  unread: Unread,
+): Promise<LogRecord[]> {
+  const chooser = new Chooser(filter, unread);
   const found: LogRecord[] = [];
   for (const log of [...logs].reverse()) {
+    const missing = count - found.length;
+    if (missing <= 0) break;
     if (log.path.endsWith('.gz')) {
       // There is no way back in a compressed file: as many as are missing are remembered.
       let newest: LogRecord[] = [];
-      const missing = count - found.length;
-      if (missing > 0) {
-        for await (const lines of linesOf(log, damageOf(log, note))) {
-          const records = lines.map((line) => chooser.choose(line));
-          newest.push(...records.filter((each) => each !== undefined));
-          if (newest.length > missing) newest = newest.slice(-missing);
-        }
-        found.push(...newest.reverse());
-        continue;
+      for await (const lines of linesOf(log, (why) => unread.damaged(log.path, why))) {
+        newest.push(...chooser.all(lines));
+        if (newest.length > missing) newest = newest.slice(-missing);
       }
-    } else {
-      for (const line of linesBackward(log.fd, chooser.needle)) {
-        if (found.length >= count) break;
-        const record = chooser.choose(line);
-        if (record) found.push(record);
-      }
+      found.push(...newest.reverse());
+      continue;
     }
-    closeSync(log.fd);
+    const tooLong = () => {
+      unread.lines += 1;
+    };
+    for (const line of linesBackward(log.fd, chooser.needle, { size: log.end, tooLong })) {
+      const record = chooser.choose(line);
+      if (record && found.push(record) >= count) break;
+    }
   }
-  return { records: found.reverse(), unreadable: chooser.unreadable };
-}
-
-function damageOf({ name }: OpenLog, note: (text: string) => void): (why: string) => void {
-  return (why) => note(`${name} cannot be read to its end: ${why}`);
+  return found.reverse();
 }

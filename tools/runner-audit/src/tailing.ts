@@ -1,13 +1,15 @@
 /** The newest records of the log, and those that come after them. */
 import { closeSync, fstatSync, statSync } from 'node:fs';
-import { logFiles, openLog } from '@runner/common/audit-files';
+import { logFiles, openLog, Unread } from '@runner/common/audit-files';
 import { cleanRecord } from '@runner/common/cleaning';
 import type { Context } from '@runner/common/command';
-import { type LogRecord, readRecord } from '@runner/common/events';
+import { readRecord } from '@runner/common/events';
 import { Failure, signalStatus } from '@runner/common/failure';
 import { isThere, readRange } from '@runner/common/files';
-import { LINE_MAX, lineStart, linesBackward } from '@runner/common/lines-backward';
+import { LINE_MAX, lineStart } from '@runner/common/lines-backward';
 import { redactor } from '@runner/common/secret';
+import { closeLogs, type OpenLog, openLogs } from './log-lines.ts';
+import { EVERYTHING, newestChosen } from './selecting.ts';
 
 const redact = redactor();
 
@@ -25,49 +27,28 @@ export async function printTail(
   count: number,
   follow: boolean,
 ): Promise<number> {
-  const { paths } = context;
-  const live = openLog(paths.auditLog);
-  if (live === undefined && !follow && logFiles(paths).length === 0) {
-    throw new Failure('log_not_found', `there is no audit log yet: ${paths.auditLog}`);
-  }
-  const size = live === undefined ? 0 : fstatSync(live).size;
+  const unread = new Unread();
+  const logs = openedLogs(context, follow, unread);
+  const live = logs.find((log) => log.live);
+  const size = live === undefined ? 0 : fstatSync(live.fd).size;
   // A line that is still being written belongs to what follows.
-  const end = live !== undefined && follow ? lineStart(live, size) : size;
-  const { records, unreadable } = newest(context, count, live, end);
+  const end = live !== undefined && follow ? lineStart(live.fd, size) : size;
+  if (live !== undefined) live.end = end;
+  const records = await newestChosen(logs, EVERYTHING, count, unread);
   for (const record of records) await context.print(cleanRecord(record, redact));
-  noteUnreadable(context, unreadable);
-  if (follow) return followFrom(context, live, end);
-  if (live !== undefined) closeSync(live);
-  return 0;
+  unread.tell(context.note);
+  closeLogs(logs.filter((log) => !follow || log !== live));
+  return follow ? followFrom(context, live?.fd, end) : 0;
 }
 
-function noteUnreadable({ note }: TailContext, count: number): void {
-  if (count > 0) note(`passed over ${count} line(s) that are no records`);
-}
-
-/** The live log up to `end`, then rotated plain files; compressed ones are for `list`. */
-function newest(
-  { paths }: TailContext,
-  count: number,
-  live: number | undefined,
-  end: number,
-): { records: LogRecord[]; unreadable: number } {
-  const records: LogRecord[] = [];
-  let unreadable = 0;
-  for (const path of logFiles(paths).filter((name) => !name.endsWith('.gz'))) {
-    if (records.length === count) break;
-    const isLive = path === paths.auditLog;
-    const fd = isLive ? live : openLog(path);
-    if (fd === undefined) continue;
-    for (const line of linesBackward(fd, NOTHING, isLive ? end : undefined)) {
-      const record = readRecord(line);
-      if (record) records.push(record);
-      else if (line.length > 0) unreadable += 1;
-      if (records.length === count) break;
-    }
-    if (!isLive) closeSync(fd);
+/** The files of the log; who follows may be there before the first of them. */
+function openedLogs({ paths }: TailContext, follow: boolean, unread: Unread): OpenLog[] {
+  try {
+    return openLogs(paths, (path, why) => unread.skipped(path, why));
+  } catch (error) {
+    if (follow && error instanceof Failure && error.code === 'log_not_found') return [];
+    throw error;
   }
-  return { records: records.reverse(), unreadable };
 }
 
 async function followFrom(
@@ -128,13 +109,13 @@ async function followFrom(
 /** Prints the whole lines; returns the part of a line that is still being written. */
 async function printLines(context: TailContext, bytes: Buffer): Promise<Buffer> {
   const end = bytes.lastIndexOf(NEWLINE);
-  let unreadable = 0;
+  const unread = new Unread();
   for (const line of bytes.subarray(0, Math.max(0, end)).toString('utf8').split('\n')) {
     const record = readRecord(line);
     if (record) await context.print(cleanRecord(record, redact));
-    else if (line !== '') unreadable += 1;
+    else if (/[^ \t\r]/.test(line)) unread.lines += 1;
   }
-  noteUnreadable(context, unreadable);
+  unread.tell(context.note);
   const part = bytes.subarray(end + 1);
   // A line that long is no record, and one character of it is enough to tell so.
   return Buffer.from(part.subarray(0, part.length > LINE_MAX ? 1 : undefined));

@@ -1,4 +1,5 @@
 /** `verify`: whether the audit log is whole. */
+import { basename } from 'node:path';
 import { summaryOf } from '@runner/common/app-summary';
 import { visitApps } from '@runner/common/apps';
 import { appendWaiting } from '@runner/common/audit';
@@ -7,7 +8,7 @@ import { kindOf, type LogRecord, projectOf, readRecord, textOf } from '@runner/c
 import { namesIn } from '@runner/common/files';
 import type { Paths } from '@runner/common/paths';
 import { DeployLedger, keyOf } from './deploy-ledger.ts';
-import { linesOf, openLogs } from './log-lines.ts';
+import { closeLogs, linesOf, openLogs } from './log-lines.ts';
 import { isBlank } from './selecting.ts';
 
 /** What can be wrong with a log. */
@@ -55,15 +56,21 @@ const OUT_OF_ORDER = 1000;
 export async function verifyLog({ paths }: Pick<Context, 'paths'>): Promise<Verdict> {
   appendWaiting(paths);
   const before = unfinished(paths);
-  const logs = openLogs(paths);
+  const closed: (readonly [path: string, why: string])[] = [];
+  const logs = openLogs(paths, (...each) => closed.push(each));
   // Asked twice: a deploy may have begun or ended while the files were opened.
   const running = new Set([...before, ...unfinished(paths)]);
-  const check = new Check(logs.map(({ name }) => name));
+  const check = new Check([
+    ...logs.map(({ name }) => name),
+    ...closed.map(([path]) => basename(path)),
+  ]);
+  for (const [at, [, why]] of closed.entries()) check.closed(logs.length + at, why);
   for (const [file, log] of logs.entries()) {
     check.beginFile(file);
     for await (const lines of linesOf(log, (why) => check.damaged(why)))
       for (const line of lines) check.take(line);
   }
+  closeLogs(logs);
   return check.verdict(running);
 }
 
@@ -117,6 +124,11 @@ class Check {
     if (record) this.#checkRecord(record);
     else if (line === undefined) this.#problem('not_json', 'the line is longer than 16 MiB');
     else if (!isBlank(line)) this.#problem('not_json', 'the line is no JSON object');
+  }
+
+  /** A file that could not be opened. */
+  closed(file: number, why: string): void {
+    this.#problem('file_damaged', `the file cannot be read: ${why}`, { file, line: 0 });
   }
 
   damaged(why: string): void {

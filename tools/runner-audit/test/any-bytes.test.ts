@@ -86,14 +86,15 @@ test('list, tail, verify and last-error read on; emit appends whole records behi
       ]);
       assert.equal(goodOnes(list.stdout), expected);
       assert.is(newest.stdout, list.stdout);
-      assert.equal(goodOnes(tail.stdout), versionsIn(live));
+      assert.is(tail.stdout, list.stdout);
       const { records } = JSON.parse(verify.stdout);
       assert.is(records, list.stdout.split('\n').length - 1);
       assert.equal([list.status, newest.status, tail.status, error.status], [0, 0, 0, 0]);
       const newestGood = JSON.parse(error.stdout);
       if (expected.length > 0) assert.is(newestGood.version, expected.at(-1));
       else assert.is(newestGood, null);
-      for (const { stderr } of [list, newest, tail, verify, error]) assert.not.match(stderr, 'bug');
+      for (const { stderr } of [list, newest, tail, verify, error])
+        assert.not.match(stderr, 'this is a bug');
 
       const emit = await tool(['emit', 'DeployStarted', '--project', 'shop', '--version', 'v1']);
       assert.is(emit.status, 0);
@@ -110,7 +111,7 @@ test('any bytes on the standard input of emit leave only whole events in the log
       const root = newRoot();
       const stdin = Buffer.concat(lines.flatMap((each) => [each, Buffer.from('\n')]));
       const { status, stdout, stderr } = await run('runner-audit', ['emit'], { root, stdin });
-      assert.not.match(stderr, 'bug');
+      assert.not.match(stderr, 'this is a bug');
       const wanted = lines.map(String).filter((each) => each.endsWith('"good":true}'));
       assert.equal(
         goodOnes(stdout),

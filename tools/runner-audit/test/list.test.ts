@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { run, shell } from '@runner/testing/run';
 import { tree } from '@runner/testing/temp';
@@ -214,6 +214,31 @@ test('a damaged compressed file is read as far as it goes, and what follows it t
     /^runner audit list: deploy-events\.jsonl\.1\.gz cannot be read to its end: it is damaged or cut short\n/,
   );
   assert.is(status, 0);
+});
+
+test('what stands in the place of a rotated file is passed over, and told', async () => {
+  const root = rootWithLog(line(record('v9')));
+  mkdirSync(`${logPath(root)}.1`);
+  assert.is((await shell(`mkfifo '${logPath(root)}.2'`)).status, 0);
+  rootWithLog(line(record('v1')), '.3', root);
+  const told = (name: string) =>
+    ['.2', '.1']
+      .map(
+        (end) => `runner audit ${name}: passed over deploy-events.jsonl${end}: it is not a file\n`,
+      )
+      .join('');
+  for (const [name, ...args] of [['list'], ['list', '-n', '5'], ['tail']] as const) {
+    const { status, stdout, stderr } = await run('runner-audit', [name, '--json', ...args], {
+      root,
+    });
+    assert.equal(stdout, line(record('v1')) + line(record('v9')));
+    assert.equal([status, stderr], [0, told(name)]);
+  }
+  const only = newRoot();
+  mkdirSync(`${logPath(only)}.1`, { recursive: true });
+  const { status, stdout, stderr } = await list(only);
+  assert.equal([status, stdout], [0, 'No such events.\n']);
+  assert.match(stderr, /passed over deploy-events\.jsonl\.1: it is not a file\n$/);
 });
 
 test('nothing that matches is no failure; no log at all is log_not_found', async () => {

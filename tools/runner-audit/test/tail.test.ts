@@ -92,14 +92,16 @@ test('the newest ten are printed, or as many as -n says, oldest first', async ()
   }
 });
 
-test('what the live log lacks comes from rotated files, plain ones', async () => {
+test('what the live log lacks comes from rotated files, compressed ones too', async () => {
   const root = rootWithLog(lines('v5', 'v6'));
   rootWithLog(lines('v3', 'v4'), '.1', root);
   rootWithLog(lines('v1', 'v2'), '.2', root);
   writeFileSync(`${logPath(root)}.3.gz`, gzipSync(lines('v0')));
   rootWithLog('not a log', '.bak', root);
   assert.equal(versionsIn((await tail(root, '-n', '3', '--json')).stdout), ['v4', 'v5', 'v6']);
+  assert.equal(versionsIn((await tail(root, '-n', '6', '--json')).stdout).length, 6);
   assert.equal(versionsIn((await tail(root, '--json')).stdout), [
+    'v0',
     'v1',
     'v2',
     'v3',
@@ -107,6 +109,10 @@ test('what the live log lacks comes from rotated files, plain ones', async () =>
     'v5',
     'v6',
   ]);
+  const packed = newRoot();
+  rootWithLog('', '.2.gz', packed);
+  writeFileSync(`${logPath(packed)}.2.gz`, gzipSync(lines('v1', 'v2', 'v3')));
+  assert.equal(versionsIn((await tail(packed, '-n', '2', '--json')).stdout), ['v2', 'v3']);
   const gone = rootWithLog(lines('v1'), '.1');
   assert.equal(versionsIn((await tail(gone, '--json')).stdout), ['v1']);
 });
@@ -122,7 +128,10 @@ test('torn and foreign lines are passed over and counted', async () => {
 
 test('a log of one endless line, or of nothing, has no records', async () => {
   const endless = await tail(rootWithLog('x'.repeat(20_000_000)));
-  assert.equal([endless.status, endless.stdout], [0, '']);
+  assert.equal(
+    [endless.status, endless.stdout, endless.stderr],
+    [0, '', 'runner audit tail: passed over 1 line(s) that are no records\n'],
+  );
   const empty = await tail(rootWithLog(''));
   assert.equal([empty.status, empty.stdout, empty.stderr], [0, '', '']);
 });

@@ -199,6 +199,15 @@ test('a damaged compressed file is a problem, and what it holds is checked', asy
   ]);
 });
 
+test('a rotated file that cannot be opened is a problem, and the others are checked', async () => {
+  const root = rootWithLog(deploy('aaaaaaaa') + event('DeployStarted', 'bbbbbbbb'));
+  mkdirSync(`${logPath(root)}.1`);
+  assert.equal(await problemsOf(root), [
+    'log:3: deploy bbbbbbbb began and has no end',
+    'log.1:0: the file cannot be read: it is not a file',
+  ]);
+});
+
 test('of very many problems the first thousand are told, and all are counted', async () => {
   const root = rootWithLog('x\n'.repeat(5000));
   const { status, stdout } = await verify(root);

@@ -2,7 +2,7 @@
 import { fstatSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { requireApp } from '@runner/common/apps';
-import { openLog } from '@runner/common/audit-files';
+import { openLog, Unread } from '@runner/common/audit-files';
 import { eventsOfDeploy, newestRecord } from '@runner/common/audit-scan';
 import { kindOf, projectOf, textOf } from '@runner/common/events';
 import { Failure } from '@runner/common/failure';
@@ -92,7 +92,7 @@ function keptIds(paths: Paths, app: string): string[] {
 
 async function newestFailure(paths: Paths, app: string): Promise<string | undefined> {
   try {
-    const record = await newestRecord(paths, 'DeployFailure', app);
+    const record = await newestRecord(paths, 'DeployFailure', app, new Unread());
     return (record && textOf(record, 'deploy_id')) || undefined;
   } catch (error) {
     if (error instanceof Failure && error.code === 'log_not_found') return undefined;

@@ -1,7 +1,7 @@
 /** The newest DeployFailure of an app. */
 import { requireApp } from '@runner/common/apps';
 import { appendWaiting } from '@runner/common/audit';
-import { logFiles } from '@runner/common/audit-files';
+import { logFiles, Unread } from '@runner/common/audit-files';
 import { newestRecord } from '@runner/common/audit-scan';
 import { mayHoldToken, redactorFor } from '@runner/common/cleaning';
 import type { Context } from '@runner/common/command';
@@ -41,7 +41,9 @@ export async function findLastError(
     bypassGuards(context, app, tripped);
   }
   appendWaiting(paths);
-  const record = await newestRecord(paths, 'DeployFailure', app);
+  const unread = new Unread();
+  const record = await newestRecord(paths, 'DeployFailure', app, unread);
+  unread.tell(context.note);
   if (!record) return null;
   const [version, error] = [textOf(record, 'version'), textOf(record, 'error')];
   const may = mayHoldToken(version) || mayHoldToken(error);

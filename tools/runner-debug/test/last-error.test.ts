@@ -19,9 +19,9 @@ function rootWithLog(...records: unknown[]): string {
 }
 
 /** The version that is found for an app. */
-async function found(root: string, app = 'shop'): Promise<unknown> {
+async function found(root: string, app = 'shop', told = ''): Promise<unknown> {
   const { stdout, stderr } = await lastError(root, app, '--json');
-  assert.is(stderr, '');
+  assert.is(stderr, told);
   return JSON.parse(stdout)?.version ?? null;
 }
 
@@ -152,12 +152,13 @@ test('records that only look like the wanted one are no failures of this app', a
     [failure('d7')],
     { nested: failure('d8') },
     '"DeployFailure shop"',
-    '{"event_type":"DeployFailure","project":"shop","version":"torn',
+    '{"event_type":"DeployFailure","project":"sho',
     'null',
     '',
   ];
-  assert.is(await found(rootWithLog(failure('v1'), ...decoys)), 'v1');
-  assert.is(await found(rootWithLog(...decoys)), null);
+  const told = 'runner debug last-error: passed over 1 line(s) that are no records\n';
+  assert.is(await found(rootWithLog(failure('v1'), ...decoys), 'shop', told), 'v1');
+  assert.is(await found(rootWithLog(...decoys), 'shop', told), null);
 });
 
 test('either naming is read, and whatever else a writer wrote', async () => {
@@ -202,14 +203,45 @@ test('rotated files are searched, newest first, compressed ones too, also withou
   assert.is(await found(root), 'v6');
 });
 
-test('a damaged compressed file counts as far as it can be read', async () => {
-  const root = rootWithLog();
-  const records = Array.from({ length: 3000 }, (_, index) => failure(`v${index}`));
+test('what cannot be read is passed over, and told: damaged files, foreign things, lines', async () => {
+  const said = (text: string) => `runner debug last-error: ${text}\n`;
+  const cut = said(
+    'deploy-events.jsonl.1.gz cannot be read to its end: it is damaged or cut short',
+  );
+  const torn = said('passed over 1 line(s) that are no records');
+  const records = [failure('v1'), failure('v2'), failure('v3')];
   const whole = gzipSync(logText(records));
-  writeLog(root, whole.subarray(0, whole.length - 2000), '.1.gz');
-  assert.match(String(await found(root)), /^v\d+$/);
-  writeLog(root, 'no gzip at all', '.1.gz');
-  assert.is(await found(root), null);
+  for (const [damage, version, told] of [
+    // The end of the last record is gone as well.
+    [whole.subarray(0, -12), 'v2', cut + torn],
+    [whole.subarray(0, -8), 'v3', cut],
+    [whole.subarray(0, -1), 'v3', cut],
+    ['no gzip at all', 'v0', cut],
+    ['', 'v0', cut],
+    [
+      gzipSync(`\ufeff${logText(records.slice(0, 1))}`),
+      'v0',
+      torn,
+    ],
+  ] as const) {
+    const root = rootWithLog();
+    writeLog(root, damage, '.1.gz');
+    writeLog(root, logText([failure('v0')]), '.2');
+    const { status, stdout, stderr } = await lastError(root, 'shop', '--json');
+    assert.equal([status, JSON.parse(stdout)?.version, stderr], [0, version, told]);
+  }
+  const root = rootWithLog(
+    `\ufeff${JSON.stringify(failure('v1'))}`,
+    '{"project":"shop","x":"DeployFailure"',
+  );
+  mkdirSync(`${logPath(root)}.1`);
+  const { status, stdout, stderr } = await lastError(root, 'shop');
+  assert.is(
+    stderr,
+    said('passed over deploy-events.jsonl.1: it is not a file') +
+      said('passed over 2 line(s) that are no records'),
+  );
+  assert.equal([status, stdout], [0, 'No DeployFailure found for shop.\n']);
 });
 
 test('what is no file in the place of the log is told', async () => {

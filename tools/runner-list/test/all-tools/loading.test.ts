@@ -101,7 +101,7 @@ for (const [command, parts, builtins] of [
   ['tokens list', ['list/main'], ['crypto']],
   ['audit emit DeployStarted --project shop --version v1', ['emit/main'], []],
   ['audit emit', ['emit/main', 'emit/streaming'], []],
-  ['audit tail', ['main', 'tailing'], []],
+  ['audit tail', ['main', 'shared', 'tailing'], []],
   ['audit list', ['main', 'listing', 'shared'], []],
   ['audit verify', ['main', 'shared', 'verifying'], []],
   ['notify flush', ['main'], []],
