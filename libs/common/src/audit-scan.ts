@@ -74,9 +74,9 @@ async function newestInGzip(
 }
 
 /**
- * The newest record of one kind of one app: the live log first, then the rotated files. One that was
- * appended late is compared with those before it, in its file and the next one, up to one that was not.
- * `unread` counts what could not be read: files, and lines that name the app and the kind. Throws
+ * The newest record of one kind of one app: the live log first, then the rotated files, and the lines
+ * `waiting` to be appended. One that was appended late is compared with those before it, in its file and
+ * the next one, up to one that was not. `unread` counts what could not be read: files, and lines that name the app and the kind. Throws
  * `log_not_found` when there is no file at all, `file_unreadable` for the live log.
  */
 export async function newestRecord(
@@ -84,9 +84,10 @@ export async function newestRecord(
   kind: string,
   app: string,
   unread: Unread,
+  waiting: readonly string[] = [],
 ): Promise<LogRecord | undefined> {
   const files = logFiles(paths);
-  if (files.length === 0) {
+  if (files.length + waiting.length === 0) {
     throw new Failure('log_not_found', `there is no audit log yet: ${paths.auditLog}`);
   }
   const wanted: Wanted = {
@@ -95,6 +96,20 @@ export async function newestRecord(
     kind: Buffer.from(JSON.stringify(kind)),
     accept: (record) => kindOf(record) === kind && projectOf(record) === app,
   };
+  let newest: LogRecord | undefined;
+  for (const line of waiting) {
+    const record = readRecord(line);
+    if (record && wanted.accept(record)) newest = younger(record, newest);
+  }
+  return younger(newest, await newestAppended(paths, files, wanted, unread));
+}
+
+async function newestAppended(
+  paths: Paths,
+  files: readonly string[],
+  wanted: Wanted,
+  unread: Unread,
+): Promise<LogRecord | undefined> {
   let late: LogRecord | undefined;
   for (const path of files) {
     const fd = openLogOr(paths, path, (why) => unread.skipped(path, why));

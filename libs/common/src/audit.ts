@@ -1,12 +1,12 @@
 /** The audit log: durable appends. Reading is in audit-scan.ts. */
-import { closeSync, constants, fdatasyncSync, fstatSync, openSync } from 'node:fs';
+import { accessSync, closeSync, constants, fdatasyncSync, fstatSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { giveToOwnerOf, syncFolder, writeFully, writeWhole } from './atomic-write.ts';
 import type { DeployEvent } from './events.ts';
 import { Failure, systemCode, systemWords } from './failure.ts';
 import { makeFolder, namesIn, readIfThere, readRange, removeIfThere } from './files.ts';
 import { jsonLine } from './harmless.ts';
-import { takeLock } from './lock.ts';
+import { type Lock, takeLock } from './lock.ts';
 import type { Paths } from './paths.ts';
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDWR } = constants;
@@ -90,16 +90,24 @@ function keptLine(path: string): string | undefined {
   }
 }
 
+/** Paths of the events that wait, oldest first; none where this user may not look. */
+export function waitingEvents(paths: Paths): string[] {
+  try {
+    const names = namesIn(paths.auditSpool).filter((name) => name.endsWith('.jsonl'));
+    return names.map((name) => join(paths.auditSpool, name));
+  } catch (error) {
+    if (error instanceof Failure) return [];
+    throw error;
+  }
+}
+
 /** Appends the events that had to wait, oldest first. Throws `audit_unwritable`. */
 export function appendKept(paths: Paths): void {
-  const waiting = () => namesIn(paths.auditSpool).filter((name) => name.endsWith('.jsonl'));
-  if (waiting().length === 0) return;
-  // A dot: no app can have a lock of this name. Whoever holds it does the same work.
-  const lock = takeLock(join(paths.locksDir, '.audit-spool.lock'), 0);
+  if (waitingEvents(paths).length === 0) return;
+  const lock = spoolLock(paths);
   if (!lock) return;
   try {
-    for (const name of waiting()) {
-      const path = join(paths.auditSpool, name);
+    for (const path of waitingEvents(paths)) {
       const line = keptLine(path);
       if (line === undefined) continue;
       if (line !== '') appendLines(paths, [line]);
@@ -110,11 +118,43 @@ export function appendKept(paths: Paths): void {
   }
 }
 
-/** The same for a reader: what still cannot be appended is left for the next command. */
-export function appendWaiting(paths: Paths): void {
+/**
+ * Undefined when another process does the same work, or when it has to be left to one that may: who
+ * cannot take an event out of the spool would append it with every command.
+ */
+function spoolLock(paths: Paths): Lock | undefined {
+  try {
+    accessSync(paths.auditSpool, constants.W_OK);
+    // A dot: no app can have a lock of this name.
+    return takeLock(join(paths.locksDir, '.audit-spool.lock'), 0);
+  } catch (error) {
+    if (error instanceof Failure || systemCode(error) !== undefined) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * The same for a reader: gives the lines of what still waits, because it cannot be appended, oldest
+ * first.
+ */
+export function appendWaiting(paths: Paths): string[] {
+  // Asked first: nearly always nothing waits, and a start is not to pay for it.
+  if (waitingEvents(paths).length === 0) return [];
   try {
     appendKept(paths);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
   }
+  return waitingLines(paths);
+}
+
+/** The lines of the events that wait, oldest first. */
+export function waitingLines(paths: Paths): string[] {
+  return waitingEvents(paths).flatMap((path) => keptLine(path) || []);
+}
+
+/** What a reader says of those lines; undefined when there are none. */
+export function waitingNote(lines: readonly string[]): string | undefined {
+  if (lines.length === 0) return undefined;
+  return `${lines.length} event(s) wait in spool/audit until the log can be written; they are read there`;
 }

@@ -1,5 +1,5 @@
 /** `list`: the wanted records as a table or as a stream. */
-import { appendWaiting } from '@runner/common/audit';
+import { appendWaiting, waitingNote } from '@runner/common/audit';
 import { Unread } from '@runner/common/audit-files';
 import { cleanRecord } from '@runner/common/cleaning';
 import type { Context } from '@runner/common/command';
@@ -39,13 +39,14 @@ export async function printList(
   count: number | undefined,
 ): Promise<void> {
   const { io, paths, format, note } = context;
-  appendWaiting(paths);
+  const waiting = appendWaiting(paths);
   const unread = new Unread();
   const logs = openLogs(paths, (path, why) => unread.skipped(path, why));
+  const sources = { logs, waiting };
   const blocks =
     count === undefined
-      ? chosenRecords(logs, filter, unread)
-      : [await newestChosen(logs, filter, count, unread)];
+      ? chosenRecords(sources, filter, unread)
+      : [await newestChosen(sources, filter, count, unread)];
   const rows = new Table(context);
   const redact = redactor();
   try {
@@ -62,6 +63,8 @@ export async function printList(
   }
   if (format === 'human') rows.end();
   unread.tell(note);
+  const wait = waitingNote(waiting);
+  if (wait !== undefined) note(wait);
 }
 
 /** A table whose rows are printed before all are known. */

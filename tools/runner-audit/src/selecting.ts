@@ -79,9 +79,16 @@ export function isBlank(line: Buffer): boolean {
   return line.every((byte) => byte === 0x20 || byte === 0x0d || byte === 0x09);
 }
 
+/** Where records are read from. */
+export interface Sources {
+  readonly logs: readonly OpenLog[];
+  /** Lines of events that wait to be appended, oldest first. */
+  readonly waiting: readonly string[];
+}
+
 /** All wanted records, a block of the log at a time. */
 export async function* chosenRecords(
-  logs: readonly OpenLog[],
+  { logs, waiting }: Sources,
   filter: Filter,
   unread: Unread,
 ): AsyncGenerator<LogRecord[]> {
@@ -90,17 +97,19 @@ export async function* chosenRecords(
     for await (const lines of linesOf(log, (why) => unread.damaged(log.path, why)))
       yield chooser.all(lines);
   }
+  yield chooser.all(waiting.map((line) => Buffer.from(line)));
 }
 
 /** The newest `count` wanted records, oldest first: the log is read from its end. */
 export async function newestChosen(
-  logs: readonly OpenLog[],
+  { logs, waiting }: Sources,
   filter: Filter,
   count: number,
   unread: Unread,
 ): Promise<LogRecord[]> {
   const chooser = new Chooser(filter, unread);
-  const found: LogRecord[] = [];
+  const last = chooser.all(waiting.map((line) => Buffer.from(line)));
+  const found = last.reverse().slice(0, count);
   for (const log of [...logs].reverse()) {
     const missing = count - found.length;
     if (missing <= 0) break;

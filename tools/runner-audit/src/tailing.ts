@@ -1,5 +1,6 @@
 /** The newest records of the log, and those that come after them. */
 import { closeSync, fstatSync, statSync } from 'node:fs';
+import { appendWaiting, waitingNote } from '@runner/common/audit';
 import { logFiles, openLog, Unread } from '@runner/common/audit-files';
 import { cleanRecord } from '@runner/common/cleaning';
 import type { Context } from '@runner/common/command';
@@ -28,15 +29,20 @@ export async function printTail(
   follow: boolean,
 ): Promise<number> {
   const unread = new Unread();
+  const left = appendWaiting(context.paths);
+  // Who follows sees them when they are appended.
+  const waiting = follow ? [] : left;
   const logs = openedLogs(context, follow, unread);
   const live = logs.find((log) => log.live);
   const size = live === undefined ? 0 : fstatSync(live.fd).size;
   // A line that is still being written belongs to what follows.
   const end = live !== undefined && follow ? lineStart(live.fd, size) : size;
   if (live !== undefined) live.end = end;
-  const records = await newestChosen(logs, EVERYTHING, count, unread);
+  const records = await newestChosen({ logs, waiting }, EVERYTHING, count, unread);
   for (const record of records) await context.print(cleanRecord(record, redact));
   unread.tell(context.note);
+  const wait = waitingNote(waiting);
+  if (wait !== undefined) context.note(wait);
   closeLogs(logs.filter((log) => !follow || log !== live));
   return follow ? followFrom(context, live?.fd, end) : 0;
 }

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, openSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, openSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { executable, run, shell, start } from '@runner/testing/run';
 import { temporaryFolder, tree } from '@runner/testing/temp';
@@ -61,6 +61,72 @@ test('a user who may not write the log is told so, and nothing is echoed', async
     ],
   );
   assert.is(logOf(root), line(record('v0')));
+});
+
+test('who may append to the log needs no other folder; who may not is told of the log', async () => {
+  if (!isRoot) return leftOut('running as another user needs root');
+  const root = rootWithLog(line(record('v0')));
+  const spool = join(root, 'spool/audit');
+  mkdirSync(spool, { recursive: true });
+  const kept = line(record('v-kept', { late: true }));
+  writeFileSync(join(spool, '20260504093000000-a1b2c3d4-DeployFailure.jsonl'), kept);
+  const emit = (gid: number, stdin = '') =>
+    shell(
+      `setpriv --reuid=65534 --regid=${gid} --clear-groups "${process.execPath}" "${executable('runner-audit')}" ${stdin === '' ? SHOP.join(' ') : 'emit'}`,
+      { root, stdin },
+    );
+  chownSync(logPath(root), 0, 64_321);
+  chmodSync(logPath(root), 0o660);
+  const refused = `runner audit emit: cannot append to the audit log ${logPath(root)}: permission denied (audit_unwritable)\n`;
+  // The folder above cannot be entered, then only the events that wait can be read and not removed.
+  for (const mode of [0o700, 0o755]) {
+    chmodSync(join(root, 'spool'), mode);
+    for (const stdin of ['', line(record('v2'))]) {
+      const before = logOf(root);
+      const member = await emit(64_321, stdin);
+      assert.equal([member.status, member.stderr], [0, '']);
+      assert.is(logOf(root), before + member.stdout);
+      const stranger = await emit(65_534, stdin);
+      assert.equal([stranger.status, stranger.stdout, stranger.stderr], [1, '', refused]);
+    }
+  }
+  // Who may does their work.
+  assert.is((await run('runner-audit', SHOP, { root })).status, 0);
+  assert.is(logOf(root).split(kept).length, 2);
+});
+
+test('what waits for the log is shown by list and tail while it cannot be appended', async () => {
+  if (!isRoot) return leftOut('running as another user needs root');
+  const root = rootWithLog(line(record('v1')));
+  const spool = join(root, 'spool/audit');
+  mkdirSync(spool, { recursive: true });
+  for (const version of ['v2', 'v3'])
+    writeFileSync(join(spool, `${version}.jsonl`), line(record(version, { late: true })));
+  const before = tree(root, { modes: true });
+  const read = (...args: string[]) =>
+    shell(
+      `setpriv --reuid=65534 --regid=65534 --clear-groups "${process.execPath}" "${executable('runner-audit')}" ${args.join(' ')} --json`,
+      { root },
+    );
+  for (const [args, versions] of [
+    [['list'], 'v1 v2 v3'],
+    [['list', '-n', '2'], 'v2 v3'],
+    [['list', '-n', '1', '--project', 'shop'], 'v3'],
+    [['list', '--project', 'blog'], ''],
+    [['tail'], 'v1 v2 v3'],
+    [['tail', '-n', '1'], 'v3'],
+  ] as const) {
+    const { status, stdout, stderr } = await read(...args);
+    const found = stdout.split('\n').filter(Boolean);
+    assert.is(found.map((each) => JSON.parse(each).version).join(' '), versions);
+    const told = `runner audit ${args[0]}: 2 event(s) wait in spool/audit until the log can be written; they are read there\n`;
+    assert.equal([status, stderr], [0, told]);
+  }
+  assert.equal(tree(root, { modes: true }), before);
+  // Root can: they are in the log then.
+  const { stdout, stderr } = await run('runner-audit', ['tail', '--json'], { root });
+  assert.equal([stdout, stderr], [logOf(root), '']);
+  assert.is(logOf(root).trimEnd().split('\n').length, 3);
 });
 
 test('on a full disk nothing is echoed that is not on the disk, and room makes it work again', async () => {

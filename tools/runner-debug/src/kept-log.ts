@@ -2,6 +2,7 @@
 import { fstatSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { requireApp } from '@runner/common/apps';
+import { waitingLines } from '@runner/common/audit';
 import { openLog, Unread } from '@runner/common/audit-files';
 import { eventsOfDeploy, newestRecord } from '@runner/common/audit-scan';
 import { kindOf, projectOf, textOf } from '@runner/common/events';
@@ -92,7 +93,13 @@ function keptIds(paths: Paths, app: string): string[] {
 
 async function newestFailure(paths: Paths, app: string): Promise<string | undefined> {
   try {
-    const record = await newestRecord(paths, 'DeployFailure', app, new Unread());
+    const record = await newestRecord(
+      paths,
+      'DeployFailure',
+      app,
+      new Unread(),
+      waitingLines(paths),
+    );
     return (record && textOf(record, 'deploy_id')) || undefined;
   } catch (error) {
     if (error instanceof Failure && error.code === 'log_not_found') return undefined;

@@ -1,12 +1,12 @@
 /** The newest DeployFailure of an app. */
 import { requireApp } from '@runner/common/apps';
-import { appendWaiting } from '@runner/common/audit';
+import { appendWaiting, waitingEvents, waitingNote } from '@runner/common/audit';
 import { logFiles, Unread } from '@runner/common/audit-files';
 import { newestRecord } from '@runner/common/audit-scan';
 import { mayHoldToken, redactorFor } from '@runner/common/cleaning';
 import type { Context } from '@runner/common/command';
 import { textOf } from '@runner/common/events';
-import { isThere, namesIn } from '@runner/common/files';
+import { isThere } from '@runner/common/files';
 import { guardFailure, trippedGuards } from '@runner/common/guards';
 import { isAppName } from '@runner/common/names';
 
@@ -32,18 +32,21 @@ export async function findLastError(
   const { io, paths } = context;
   // Asked without reading it: what it holds counts only when the guards are content.
   if (!isAppName(name) || !isThere(paths.state(name))) requireApp(paths, name);
-  const files = [paths.auditLog, ...logFiles(paths)];
+  const kept = waitingEvents(paths);
+  const files = [paths.auditLog, ...logFiles(paths), ...kept];
   const tripped = trippedGuards(paths, [...files, paths.state(name)], io);
   if (tripped.length > 0 && !insecure) throw guardFailure(tripped);
   const { app } = requireApp(paths, name);
-  if (insecure && files.length + namesIn(paths.auditSpool).length > 1) {
+  if (insecure && files.length > 1) {
     const { bypassGuards } = await import('./bypass.ts');
     bypassGuards(context, app, tripped);
   }
-  appendWaiting(paths);
+  const waiting = kept.length === 0 ? [] : appendWaiting(paths);
   const unread = new Unread();
-  const record = await newestRecord(paths, 'DeployFailure', app, unread);
+  const record = await newestRecord(paths, 'DeployFailure', app, unread, waiting);
   unread.tell(context.note);
+  const note = waitingNote(waiting);
+  if (note !== undefined) context.note(note);
   if (!record) return null;
   const [version, error] = [textOf(record, 'version'), textOf(record, 'error')];
   const may = mayHoldToken(version) || mayHoldToken(error);

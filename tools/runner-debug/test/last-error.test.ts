@@ -6,10 +6,16 @@ import { run } from '@runner/testing/run';
 import { temporaryFolder, tree } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { giveTo, isRoot, lastErrorAs, SOMEBODY } from './guarded.ts';
 import { failure, logPath, logText, rootWith, writeLog } from './log.ts';
 
 const lastError = (root: string, ...args: string[]) =>
   run('runner-debug', ['last-error', ...args], { root });
+
+/** Rights count for nobody who is root: then it is given to, and read by, another user. */
+const giveToSomebody = (root: string) => isRoot && giveTo(root, SOMEBODY);
+const lastErrorAsSomebody = (root: string, ...args: string[]) =>
+  isRoot ? lastErrorAs(SOMEBODY, root, ...args) : lastError(root, 'shop', ...args);
 
 /** A root with the app `shop` and this log. */
 function rootWithLog(...records: unknown[]): string {
@@ -218,11 +224,7 @@ test('what cannot be read is passed over, and told: damaged files, foreign thing
     [whole.subarray(0, -1), 'v3', cut],
     ['no gzip at all', 'v0', cut],
     ['', 'v0', cut],
-    [
-      gzipSync(`\ufeff${logText(records.slice(0, 1))}`),
-      'v0',
-      torn,
-    ],
+    [gzipSync(`\ufeff${logText(records.slice(0, 1))}`), 'v0', torn],
   ] as const) {
     const root = rootWithLog();
     writeLog(root, damage, '.1.gz');
@@ -242,6 +244,37 @@ test('what cannot be read is passed over, and told: damaged files, foreign thing
       said('passed over 2 line(s) that are no records'),
   );
   assert.equal([status, stdout], [0, 'No DeployFailure found for shop.\n']);
+});
+
+test('a failure that waits in spool/audit counts while the log cannot be written', async () => {
+  const at = (minute: number, more = {}) =>
+    failure(`v${minute}`, { timestamp: `2026-05-04T09:0${minute}:00.000Z`, ...more });
+  const root = rootWithLog(at(1));
+  const spool = join(root, 'spool/audit');
+  mkdirSync(spool, { recursive: true, mode: 0o700 });
+  for (const record of [at(3, { late: true }), at(2, { late: true })])
+    writeFileSync(join(spool, `${record.version}.jsonl`), `${JSON.stringify(record)}\n`);
+  writeFileSync(join(spool, 'odd.jsonl'), 'no record');
+  chmodSync(logPath(root), 0o440);
+  giveToSomebody(root);
+  const rest = () =>
+    Object.entries(tree(root, { modes: true })).filter(([path]) => !path.startsWith('locks/'));
+  const before = rest();
+  const { status, stdout, stderr } = await lastErrorAsSomebody(root, '--json');
+  assert.equal([status, JSON.parse(stdout).version], [0, 'v3']);
+  assert.is(
+    stderr,
+    'runner debug last-error: 3 event(s) wait in spool/audit until the log can be written; they are read there\n',
+  );
+  assert.equal(rest(), before);
+  // They are believed no more than the log is.
+  chmodSync(spool, 0o777);
+  assert.match((await lastErrorAsSomebody(root)).stderr, /spool\/audit can be written by others/);
+  chmodSync(spool, 0o700);
+  chmodSync(logPath(root), 0o640);
+  const written = await lastErrorAsSomebody(root, '--json');
+  assert.equal([JSON.parse(written.stdout).version, written.stderr], ['v3', '']);
+  assert.is(readFileSync(logPath(root), 'utf8').trimEnd().split('\n').length, 4);
 });
 
 test('what is no file in the place of the log is told', async () => {
