@@ -20,6 +20,7 @@ export const layersOfCommon = [
   'paths',
   'exposure',
   'key-file',
+  'guard-mends',
   'guards',
   'addresses',
   'schema',

@@ -4,11 +4,10 @@
  * file system; unlike there, a sticky folder above the root (/tmp) may be open to all, because what
  * others own in it is refused by its owner.
  */
-import { lstatSync, realpathSync, type Stats } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { isConfigExposed, isStateExposed } from './exposure.ts';
 import { Failure } from './failure.ts';
-import type { Env } from './io.ts';
+import { type Asker, isAbove, look, Mender } from './guard-mends.ts';
 import { credentialFile, isKeyExposed, mkeyFile } from './key-file.ts';
 import type { Paths } from './paths.ts';
 
@@ -25,70 +24,45 @@ export interface Tripped {
   readonly mend: string;
 }
 
-/** Who asks. */
-export interface Asker {
-  /** Effective user id. */
-  readonly uid: number;
-  readonly cwd: string;
-  readonly env: Env;
-}
-
-function look(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false });
-  } catch {
-    // Below what is no folder, or not to be entered: whoever reads it says so.
-    return undefined;
-  }
-}
-
-/** A path as a word of a shell. */
-export function word(path: string): string {
-  return /^[A-Za-z0-9_/.,:@%+=-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
-}
-
 /**
  * Guards that trip on the key, config.yml and the given files (of the log and the registry), with every
  * folder above them, outermost first. What does not exist trips nothing.
  */
 export function trippedGuards(paths: Paths, files: readonly string[], asker: Asker): Tripped[] {
   const tripped: Tripped[] = [];
-  const named = mkeyFile(paths, asker.env);
-  const mkey = isAbsolute(named) ? resolve(named) : resolve(asker.cwd, named);
-  const keys = named === credentialFile(asker.env) ? [] : [mkey];
+  const { io } = asker;
+  const named = mkeyFile(paths, io.env);
+  const mkey = isAbsolute(named) ? resolve(named) : resolve(io.cwd, named);
+  const keys = named === credentialFile(io.env) ? [] : [mkey];
   let owners: readonly number[] | undefined;
+  const mender = new Mender(paths.root, mkey, asker);
   for (const path of wayTo([...files, paths.config, ...keys])) {
     const stat = look(path);
     if (stat === undefined) continue;
-    const trip = (guard: Guard, why: string, mend: (at: string) => string) =>
-      tripped.push({ guard, path, why: `${path} ${why}`, mend: mend(word(path)) });
+    const trip = (guard: Guard, why: string, mend: string) =>
+      tripped.push({ guard, path, why: `${path} ${why}`, mend });
     if (stat.isSymbolicLink()) {
-      trip('symlink', 'is a symbolic link', () => mendOfLink(path, paths.root));
+      trip('symlink', 'is a symbolic link', mender.link(path));
       continue;
     }
-    if (stat.uid !== 0 && stat.uid !== asker.uid) owners ??= ownersOf(paths, asker.uid);
-    if (owners?.includes(stat.uid) === false) {
-      const owner = owners.at(-1) || 'root';
-      trip('owner', `belongs to another user (uid ${stat.uid})`, (at) => `chown ${owner} ${at}`);
-    }
+    if (stat.uid !== 0 && stat.uid !== io.uid) owners ??= ownersOf(paths, io.uid);
+    if (owners?.includes(stat.uid) === false)
+      trip('owner', `belongs to another user (uid ${stat.uid})`, mender.owner(path, stat.uid));
     const isFolder = stat.isDirectory();
     const sticky = isFolder && (stat.mode & 0o1000) !== 0 && isAbove(path, paths.root);
     if ((stat.mode & 0o022) !== 0 && !sticky)
-      trip('writable', 'can be written by others', (at) => `chmod go-w ${at}`);
+      trip('writable', 'can be written by others', mender.mode('go-w', path, stat.uid));
     if (isFolder) continue;
     if (stat.nlink > 1)
-      trip(
-        'hard_link',
-        'has another name (a hard link)',
-        (at) => `cp -p ${at} ${at}.new && mv ${at}.new ${at}`,
-      );
+      trip('hard_link', 'has another name (a hard link)', mender.hardLink(path, stat.uid));
     const exposed =
       path === mkey
-        ? isKeyExposed(path, asker.env)
+        ? isKeyExposed(path, io.env)
         : path === paths.config
           ? isConfigExposed(paths)
           : dirname(path) === paths.stateDir && isStateExposed(path);
-    if (exposed) trip('readable', 'holds secrets that others may read', (at) => `chmod 600 ${at}`);
+    if (exposed)
+      trip('readable', 'holds secrets that others may read', mender.mode('600', path, stat.uid));
   }
   return tripped;
 }
@@ -105,10 +79,6 @@ function wayTo(files: readonly string[]): Set<string> {
   return way;
 }
 
-function isAbove(path: string, root: string): boolean {
-  return root.startsWith(path === '/' ? path : `${path}/`);
-}
-
 /**
  * Who may own: root and who asks. Root may also look after an installation of another user, which is
  * one when the root and its folders of the registry and the logs are all this user's.
@@ -121,22 +91,18 @@ function ownersOf(paths: Paths, uid: number): number[] {
   return account && others.every((other) => other === account) ? [0, account] : [0];
 }
 
-function mendOfLink(path: string, root: string): string {
-  let target: string | undefined;
-  try {
-    target = realpathSync(path);
-  } catch {
-    return `rm ${word(path)}`;
-  }
-  if (path !== root && !isAbove(path, root))
-    return `rm ${word(path)} && mv ${word(target)} ${word(path)}`;
-  return `export RUNNER_ROOT=${word(target + root.slice(path.length))}`;
-}
-
-/** One sentence about all of them, with the commands. */
-export function guardFailure(tripped: readonly Tripped[]): Failure {
-  const clauses = tripped.map(({ why, mend }) => `${why}: run ${mend}`);
-  return new Failure('guard_tripped', `not to be trusted: ${clauses.join('; ')}`, {
-    guards: tripped,
+/**
+ * One sentence about all of them, with the command. Where several commands are needed each is told on a
+ * line of its own, so that it can be pasted; what one command mends is told once.
+ */
+export function guardFailure(tripped: readonly Tripped[], tell: (text: string) => void): Failure {
+  const byMend = new Map<string, Tripped[]>();
+  for (const each of tripped) byMend.set(each.mend, [...(byMend.get(each.mend) ?? []), each]);
+  const clauses = [...byMend].map(([mend, [first, ...more]]) => {
+    const others = more.length === 0 ? '' : `, and ${more.length} more like it`;
+    return `${first?.why}${others}: run ${mend}`;
   });
+  if (clauses.length > 1) for (const clause of clauses) tell(clause);
+  const what = clauses.length > 1 ? `${tripped.length} guards tripped, see above` : clauses[0];
+  return new Failure('guard_tripped', `not to be trusted: ${what}`, { guards: tripped });
 }

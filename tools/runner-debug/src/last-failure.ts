@@ -34,8 +34,10 @@ export async function findLastError(
   if (!isAppName(name) || !isThere(paths.state(name))) requireApp(paths, name);
   const kept = waitingEvents(paths);
   const files = [paths.auditLog, ...logFiles(paths), ...kept];
-  const tripped = trippedGuards(paths, [...files, paths.state(name)], io);
-  if (tripped.length > 0 && !insecure) throw guardFailure(tripped);
+  const command = `${context.title} ${name}`;
+  const asker = { io, command, rootNamed: context.options.root !== undefined };
+  const tripped = trippedGuards(paths, [...files, paths.state(name)], asker);
+  if (tripped.length > 0 && !insecure) throw guardFailure(tripped, context.note);
   const { app } = requireApp(paths, name);
   if (insecure && files.length > 1) {
     const { bypassGuards } = await import('./bypass.ts');

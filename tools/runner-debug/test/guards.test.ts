@@ -115,8 +115,6 @@ const SPOILT: readonly Spoilt[] = [
   { what: 'a folder of logs of another user', ...OWNER, spoil: owned('logs') },
   { what: "an app's state of another user", ...OWNER, spoil: owned('state/shop.json') },
   { what: 'a key of another user', ...OWNER, spoil: owned('mkey') },
-  { what: 'a root of another user', ...OWNER, spoil: owned('') },
-  { what: 'a folder of another user above the root', ...OWNER, spoil: owned('..') },
   { what: 'a key that all may read', ...READABLE, spoil: open('mkey', 0o604) },
   { what: 'a key that the group may read', ...READABLE, spoil: open('mkey', 0o640) },
   { what: 'a configuration with secrets to read', ...READABLE, spoil: open('config.yml', 0o644) },
@@ -188,7 +186,7 @@ for (const { what, guard, why, mend, spoil, needsRoot } of SPOILT) {
   });
 }
 
-test('a root that is reached through a link is not trusted; its real path is told', async () => {
+test('a root that is reached through a link is not trusted; its real path is told as it was named', async () => {
   const root = goodRoot();
   const folder = temporaryFolder('guards');
   symlinkSync(dirname(root), join(folder, 'link'));
@@ -198,17 +196,22 @@ test('a root that is reached through a link is not trusted; its real path is tol
     [join(folder, 'root'), join(folder, 'root')],
     [above, join(folder, 'link')],
   ] as const) {
-    const { status, stderr } = await lastError(given);
-    assert.is(
-      stderr,
-      `runner debug last-error: not to be trusted: ${link} is a symbolic link: run export RUNNER_ROOT=${root} (guard_tripped)\n`,
-    );
-    assert.is(status, 1);
-    assert.is((await lastError('', ['--root', root])).status, 0);
+    for (const [asked, mend] of [
+      [await lastError(given), `export RUNNER_ROOT=${root}`],
+      [await lastError(root, ['--root', given]), `runner debug last-error shop --root ${root}`],
+    ] as const) {
+      assert.is(
+        asked.stderr,
+        `runner debug last-error: not to be trusted: ${link} is a symbolic link: run ${mend} (guard_tripped)\n`,
+      );
+      assert.is(asked.status, 1);
+      const mended = await shell(`${mend} && runner debug last-error shop`, { root });
+      assert.equal([mended.status, mended.stderr], [0, '']);
+    }
   }
 });
 
-test('all that trips is told at once, from the outside inwards', async () => {
+test('all that trips is told at once, from the outside inwards, a command a line', async () => {
   const root = goodRoot();
   chmodSync(root, 0o775);
   chmodSync(join(root, 'mkey'), 0o666);
@@ -217,13 +220,23 @@ test('all that trips is told at once, from the outside inwards', async () => {
   renameSync(root, odd);
   chmodSync(logPath(odd), 0o666);
   const { stdout, stderr } = await lastError(odd, ['--json']);
-  const { guards } = JSON.parse(stdout) as { guards: { guard: string; mend: string }[] };
+  const { guards, message } = JSON.parse(stdout) as {
+    guards: { guard: string; why: string; mend: string }[];
+    message: string;
+  };
   assert.equal(
     guards.map(({ guard }) => guard),
     ['writable', 'writable', 'writable', 'readable'],
   );
-  assert.is(stderr.split('\n').length, 2);
-  for (const { mend } of guards) assert.is((await shell(mend)).stderr, '');
+  assert.is(message, 'not to be trusted: 4 guards tripped, see above');
+  assert.is(
+    stderr,
+    [...guards.map(({ why, mend }) => `${why}: run ${mend}`), `${message} (guard_tripped)`]
+      .map((each) => `runner debug last-error: ${each}\n`)
+      .join(''),
+  );
+  const commands = stderr.split('\n').flatMap((each) => each.split(': run ')[1] ?? []);
+  for (const mend of commands) assert.is((await shell(mend)).stderr, '');
   assert.is((await lastError(odd)).status, 0);
 });
 
@@ -284,6 +297,20 @@ test('an app that is not registered is told before what is not trusted, the miss
   assert.match((await lastError(fresh)).stderr, /\(guard_tripped\)\n$/);
 });
 
+/** Runs a command that was told to a user: with root's rights only what says so. */
+async function obey(uid: number, mend: string, root: string): Promise<void> {
+  const bin = temporaryFolder('bin');
+  const become = 'exec setpriv --reuid="$user" --regid="$user" --clear-groups "$@"';
+  const sudo = `#!/bin/sh\nif [ "$1" = -u ]; then user=\${2#?}; shift 2; ${become}; fi\nexec "$@"\n`;
+  writeFileSync(join(bin, 'sudo'), sudo, { mode: 0o755 });
+  for (const part of mend.split(' && ')) {
+    if (/^(?:export|unset) /.test(part)) continue;
+    const script = `PATH=${bin}:$PATH; user=${uid}; ${part.startsWith('sudo ') ? part : `set -- ${part}; ${become}`}`;
+    const { status, stderr } = await shell(script, { root });
+    assert.equal([status, stderr], [0, ''], part);
+  }
+}
+
 test('a user may own the tree, and root may read it; others and mixed owners are not trusted', async () => {
   if (!isRoot) return leftOut('running as another user needs root');
   const root = goodRoot();
@@ -291,22 +318,111 @@ test('a user may own the tree, and root may read it; others and mixed owners are
   const own = await lastErrorAs(SOMEBODY, root);
   assert.equal([own.status, own.stderr], [0, '']);
   assert.is((await lastError(root)).status, 0);
-  chownSync(logPath(root), STRANGER, STRANGER);
-  chmodSync(logPath(root), 0o644);
   const path = logPath(root);
-  const foreign = await lastErrorAs(SOMEBODY, root);
-  assert.is(
-    foreign.stderr,
-    `runner debug last-error: not to be trusted: ${path} belongs to another user (uid ${STRANGER}): run chown ${SOMEBODY} ${path} (guard_tripped)\n`,
-  );
-  assert.ok((await lastError(root)).stderr.includes(`run chown ${SOMEBODY} ${path}`));
+  for (const [uid, mend] of [
+    [SOMEBODY, `sudo chown ${SOMEBODY} ${path}`],
+    [0, `chown ${SOMEBODY} ${path}`],
+  ] as const) {
+    chownSync(path, STRANGER, STRANGER);
+    chmodSync(path, 0o644);
+    const foreign = await lastErrorAs(uid, root);
+    assert.is(
+      foreign.stderr,
+      `runner debug last-error: not to be trusted: ${path} belongs to another user (uid ${STRANGER}): run ${mend} (guard_tripped)\n`,
+    );
+    await obey(uid, mend, root);
+    assert.equal((await lastErrorAs(uid, root)).stderr, '');
+  }
   // What belongs to root is trusted by everybody.
-  chownSync(logPath(root), 0, 0);
+  chownSync(path, 0, 0);
   assert.is((await lastErrorAs(SOMEBODY, root)).status, 0);
-  giveTo(root, STRANGER);
-  for (const name of ['state', 'state/shop.json']) chmodSync(join(root, name), 0o755);
-  const stranger = await lastErrorAs(SOMEBODY, root);
-  assert.match(stranger.stderr, /belongs to another user .*\(guard_tripped\)\n$/);
+});
+
+test('nothing is taken from another user: in a root of theirs the command is run as they', async () => {
+  if (!isRoot) return leftOut('running as another user needs root');
+  // Of STRANGER, with a home around it; another time only the folder itself, or what root left in it.
+  for (const [uid, spoil] of [
+    [SOMEBODY, () => {}],
+    [SOMEBODY, (root: string) => chownSync(dirname(root), 0, 0)],
+    [0, (root: string) => chownSync(join(root, 'state'), 0, 0)],
+  ] as const) {
+    const home = temporaryFolder('home');
+    const root = join(home, 'root');
+    renameSync(goodRoot(), root);
+    giveTo(root, STRANGER);
+    chownSync(home, STRANGER, STRANGER);
+    spoil(root);
+    const before = tree(home, { modes: true });
+    const { status, stdout, stderr } = await lastErrorAs(uid, root, '--json');
+    const mend = `sudo -u '#${STRANGER}' runner debug last-error shop --root ${root}`;
+    const { guards } = JSON.parse(stdout) as { guards: { mend: string; guard: string }[] };
+    assert.equal([...new Set(guards.map((each) => each.mend))], [mend]);
+    // One command for all of them stands in one line.
+    assert.match(
+      stderr,
+      new RegExp(
+        `^runner debug last-error: not to be trusted: \\S+ belongs to another user \\(uid ${STRANGER}\\), and \\d+ more like it: run ${mend} \\(guard_tripped\\)\n$`,
+      ),
+    );
+    assert.is(status, 1);
+    await obey(uid, mend, root);
+    assert.equal(tree(home, { modes: true }), before);
+  }
+  // A root folder that was given away: the rest is root's.
+  const given = goodRoot();
+  chownSync(given, STRANGER, STRANGER);
+  const { stderr } = await lastError(given);
+  const mend = `sudo -u '#${STRANGER}' runner debug last-error shop --root ${given}`;
+  assert.ok(
+    stderr.includes(`${given} belongs to another user (uid ${STRANGER}): run ${mend} (`),
+    stderr,
+  );
+  await obey(0, mend, given);
+});
+
+test("out of another user's folder the root is moved, and the key is copied", async () => {
+  if (!isRoot) return leftOut('giving files away needs root');
+  for (const uid of [0, SOMEBODY]) {
+    for (const args of [[], ['--root']] as const) {
+      const place = temporaryFolder('guards');
+      const root = join(place, 'of-a-stranger', 'deep', 'root');
+      mkdirSync(dirname(root), { recursive: true });
+      writeFileSync(join(place, 'root'), 'the name is taken');
+      renameSync(goodRoot(), root);
+      giveTo(root, uid);
+      chownSync(dirname(dirname(root)), STRANGER, STRANGER);
+      const { stdout } = await lastErrorAs(
+        uid,
+        root,
+        '--json',
+        ...args.flatMap((each) => [each, root]),
+      );
+      const [{ path, mend } = { path: '', mend: '' }, ...others] = JSON.parse(stdout).guards;
+      assert.equal([path, others], [dirname(dirname(root)), []]);
+      const now = join(place, 'root-2');
+      const then =
+        args.length === 0
+          ? `export RUNNER_ROOT=${now}`
+          : `runner debug last-error shop --root ${now}`;
+      assert.is(mend, `${uid === 0 ? '' : 'sudo '}mv ${root} ${now} && ${then}`);
+      await obey(uid, mend, root);
+      assert.equal((await lastErrorAs(uid, now)).stderr, '');
+    }
+  }
+  const root = goodRoot();
+  const key = join(temporaryFolder('guards'), 'mkey');
+  renameSync(join(root, 'mkey'), key);
+  chownSync(key, STRANGER, STRANGER);
+  const env = { RUNNER_MKEY_FILE: key };
+  for (const mend of [
+    `install -m 600 ${key} ${root}/mkey && unset RUNNER_MKEY_FILE`,
+    'unset RUNNER_MKEY_FILE',
+  ]) {
+    const { stdout } = await lastError(root, ['--json'], { env });
+    assert.is(JSON.parse(stdout).guards[0].mend, mend);
+    await obey(0, mend, root);
+    assert.equal((await lastError(root)).stderr, '');
+  }
 });
 
 test.run();

@@ -1,6 +1,6 @@
 /** Runs all checks at once, and puts what they find in order. */
 import { Failure, systemFailure } from '@runner/common/failure';
-import { word } from '@runner/common/guards';
+import { word } from '@runner/common/guard-mends';
 import type { Io } from '@runner/common/io';
 import { DEFAULT_ROOT, type Paths } from '@runner/common/paths';
 import { chats } from './checks/chats.ts';
@@ -97,7 +97,8 @@ function byItsCause(finding: Finding, all: readonly Finding[]): Finding {
 /** A command of ours has to mend the root that was looked at, also where it is not the usual one. */
 function rooted(found: Found, { io, paths }: Patient): Found {
   const { mend } = found;
-  const ours = mend !== null && /^(?:sudo (?:-u '#\d+' )?)?runner /.test(mend);
+  const ours =
+    mend !== null && /^(?:sudo (?:-u '#\d+' )?)?runner /.test(mend) && !mend.includes(' --root ');
   const known = paths.root === DEFAULT_ROOT || (io.env.RUNNER_ROOT && !mend?.startsWith('sudo '));
   if (!ours || known) return found;
   const named = mend.split(' && ').map((each) => `${each} --root ${word(paths.root)}`);

@@ -1,7 +1,7 @@
 /** Whether the code host can be reached, and this clock is right by its Date header. */
 import { readConfig } from '@runner/common/config';
 import { Failure } from '@runner/common/failure';
-import { word } from '@runner/common/guards';
+import { word } from '@runner/common/guard-mends';
 import { type HttpAnswer, send } from '@runner/common/http';
 import { codeHostOf } from '@runner/common/settings';
 import { type Found, ok, type Patient, problem, warning } from '../finding.ts';

@@ -2,7 +2,7 @@
 import { readConfig } from '@runner/common/config';
 import { CONFIG_SCHEMA } from '@runner/common/config-schema';
 import { Failure } from '@runner/common/failure';
-import { word } from '@runner/common/guards';
+import { word } from '@runner/common/guard-mends';
 import type { ObjectSchema, Tree } from '@runner/common/schema';
 import { codeHostOf, maxDeployRetries, notifySettingsOf } from '@runner/common/settings';
 import { type Found, ok, orWell, type Patient, problem, warning } from '../finding.ts';

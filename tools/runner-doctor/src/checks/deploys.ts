@@ -5,7 +5,7 @@ import type { AppState } from '@runner/common/app-state';
 import { type AppSummary, summaryOf } from '@runner/common/app-summary';
 import { listApps } from '@runner/common/apps';
 import { isThere, namesIn } from '@runner/common/files';
-import { word } from '@runner/common/guards';
+import { word } from '@runner/common/guard-mends';
 import type { Paths } from '@runner/common/paths';
 import { retriesFor } from '@runner/common/retries';
 import { type Found, ok, orWell, type Patient, problem, warning } from '../finding.ts';

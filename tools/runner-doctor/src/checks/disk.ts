@@ -2,7 +2,7 @@
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { systemCode, systemFailure } from '@runner/common/failure';
-import { word } from '@runner/common/guards';
+import { word } from '@runner/common/guard-mends';
 import { type Found, orWell, type Patient, problem, warning } from '../finding.ts';
 
 const MIB = 1_048_576;

@@ -8,9 +8,10 @@ import { dirname, join } from 'node:path';
 import { appNames } from '@runner/common/apps';
 import { Failure, systemCode, systemFailure } from '@runner/common/failure';
 import { namesIn } from '@runner/common/files';
-import { trippedGuards, word } from '@runner/common/guards';
+import { word } from '@runner/common/guard-mends';
+import { trippedGuards } from '@runner/common/guards';
 import { mkeyFile } from '@runner/common/key-file';
-import type { Paths } from '@runner/common/paths';
+import { chooseRoot, type Paths } from '@runner/common/paths';
 import { type Found, orWell, type Patient, problem, warning } from '../finding.ts';
 
 /** What others may do that is no matter of writing. */
@@ -67,7 +68,9 @@ export function folders({ io, paths }: Patient): readonly Found[] {
     ...states,
   ];
   const mkey = mkeyFile(paths, io.env);
-  const tripped = trippedGuards(paths, inside, io).filter(
+  const rootNamed = paths.root !== chooseRoot(undefined, io.env, () => io.cwd);
+  const asker = { io, command: 'runner doctor', rootNamed };
+  const tripped = trippedGuards(paths, inside, asker).filter(
     // The check of the keys tells of an open master key.
     ({ guard, path }) => guard !== 'readable' || path !== mkey,
   );

@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import type { AppState } from '@runner/common/app-state';
 import { visitApps } from '@runner/common/apps';
 import { Failure } from '@runner/common/failure';
-import { word } from '@runner/common/guards';
+import { word } from '@runner/common/guard-mends';
 import { mkeyFile } from '@runner/common/key-file';
 import { type Keyring, readKeyring } from '@runner/common/keyring';
 import type { Paths } from '@runner/common/paths';

@@ -2,7 +2,7 @@
 import { lstatSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { namesIn } from '@runner/common/files';
-import { word } from '@runner/common/guards';
+import { word } from '@runner/common/guard-mends';
 import { DEFAULT_ROOT, type Paths } from '@runner/common/paths';
 import { type Found, ok, orWell, type Patient, problem, warning } from '../finding.ts';
 

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { AppState } from '@runner/common/app-state';
 import { listApps } from '@runner/common/apps';
-import { word } from '@runner/common/guards';
+import { word } from '@runner/common/guard-mends';
 import { type Found, ok, orWell, type Patient, problem, warning } from '../finding.ts';
 import { runFor } from '../program.ts';
 
