@@ -5,6 +5,7 @@ import { gzipLines, logFiles, openLogOr, type Unread } from './audit-files.ts';
 import { kindOf, type LogRecord, projectOf, readRecord, textOf } from './events.ts';
 import { Failure } from './failure.ts';
 import { namesIn, readIfThere } from './files.ts';
+import { timeOfIso } from './iso-time.ts';
 import { LINE_MAX, linesBackward } from './lines-backward.ts';
 import type { Paths } from './paths.ts';
 
@@ -22,7 +23,7 @@ function younger(
 ): LogRecord | undefined {
   if (later === undefined || earlier === undefined) return later ?? earlier;
   const time = (record: LogRecord) =>
-    Date.parse(textOf(record, 'timestamp')) || Number.NEGATIVE_INFINITY;
+    timeOfIso(textOf(record, 'timestamp')) || Number.NEGATIVE_INFINITY;
   return time(earlier) > time(later) ? earlier : later;
 }
 

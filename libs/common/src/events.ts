@@ -1,6 +1,6 @@
 /** The deploy events: written strictly, read leniently. */
 import { Failure } from './failure.ts';
-import { isoTime } from './iso-time.ts';
+import { isoTime, timeOfIso } from './iso-time.ts';
 import { isAppName } from './names.ts';
 
 /** The four kinds that are announced, in the order in which a deploy has them. */
@@ -134,8 +134,9 @@ function shortText(value: unknown, field: string): string {
 
 function timestampOf(value: unknown, now: Date): string {
   if (value === undefined) return isoTime(now.getTime());
-  const shape = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})$/;
-  const time = typeof value === 'string' && shape.test(value) ? Date.parse(value) : Number.NaN;
+  // A zone has to be named, and a time of day.
+  const zoned = typeof value === 'string' && /T.*(?:Z|[+-]\d\d:?\d\d)$/.test(value);
+  const time = zoned ? timeOfIso(value) : Number.NaN;
   if (Number.isNaN(time)) throw invalid('needs a timestamp in ISO 8601 with a zone');
   return new Date(time).toISOString();
 }

@@ -1,4 +1,4 @@
-/** A time as ISO 8601, without what Date does for it. */
+/** Times as ISO 8601: made without what Date does for it, read without the zone of whoever reads. */
 
 const DAY_MS = 86_400_000;
 
@@ -27,4 +27,34 @@ export function isoTime(time: number): string {
   const parts = [rest / 3_600_000, (rest / 60_000) % 60, (rest / 1000) % 60];
   const clock = parts.map((part) => digits(Math.floor(part), 2)).join(':');
   return `${digits(year, 4)}-${digits(month, 2)}-${digits(day, 2)}T${clock}.${digits(rest % 1000, 3)}Z`;
+}
+
+const ISO =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(?:(Z)|([+-]\d\d):?(\d\d))?)?$/i;
+
+/**
+ * The time of an ISO 8601 text in milliseconds since 1970; in UTC where it names no zone. NaN for any
+ * other text, and for a day that the month does not have, which Date takes for one of the next.
+ */
+export function timeOfIso(text: string): number {
+  const [, year, month, day, clock = '00:00', , hours, minutes] = ISO.exec(text) ?? [];
+  if (year === undefined || Number(day) > daysOf(Number(year), Number(month))) return Number.NaN;
+  const zone = hours === undefined ? 'Z' : `${hours}:${minutes}`;
+  return Date.parse(`${year}-${month}-${day}T${clock}${zone}`);
+}
+
+function daysOf(year: number, month: number): number {
+  if (month !== 2) return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+}
+
+/** The years 0 to 9999, in milliseconds since 1970. */
+const FIRST = -62_167_219_200_000;
+const LAST = 253_402_300_799_999;
+
+/** A time as it was written, in UTC where it named another zone, or none; other texts as they are. */
+export function inUtc(text: string): string {
+  if (/Z$/i.test(text)) return text;
+  const time = timeOfIso(text);
+  return time >= FIRST && time <= LAST ? isoTime(time) : text;
 }

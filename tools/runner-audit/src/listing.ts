@@ -6,6 +6,7 @@ import type { Context } from '@runner/common/command';
 import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/events';
 import { usage } from '@runner/common/failure';
 import { harmlessLine, jsonLine } from '@runner/common/harmless';
+import { inUtc } from '@runner/common/iso-time';
 import { cells, fit, pad, type Style } from '@runner/common/output';
 import { redactor } from '@runner/common/secret';
 import { closeLogs, openLogs } from './log-lines.ts';
@@ -134,7 +135,7 @@ function widthsOf(rows: readonly (readonly string[])[], columns: number | undefi
 }
 
 function rowOf(record: LogRecord): string[] {
-  const time = textOf(record, 'timestamp');
+  const time = inUtc(textOf(record, 'timestamp'));
   const instance = textOf(record, 'instance');
   const shown = [
     /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]*Z$/.test(time)

@@ -1,6 +1,7 @@
 /** Which records of the log are wanted, and reading those, oldest first. */
 import type { Unread } from '@runner/common/audit-files';
 import { kindOf, type LogRecord, projectOf, readRecord, textOf } from '@runner/common/events';
+import { timeOfIso } from '@runner/common/iso-time';
 import type { Line } from '@runner/common/line-splitter';
 import { linesBackward } from '@runner/common/lines-backward';
 import { linesOf, type OpenLog } from './log-lines.ts';
@@ -38,7 +39,7 @@ function isWanted(record: LogRecord, filter: Filter): boolean {
     if (!names.includes(instance)) return false;
   }
   if (since === undefined && until === undefined) return true;
-  const time = Date.parse(textOf(record, 'timestamp'));
+  const time = timeOfIso(textOf(record, 'timestamp'));
   return time >= (since ?? Number.NEGATIVE_INFINITY) && time <= (until ?? Number.POSITIVE_INFINITY);
 }
 

@@ -1,5 +1,6 @@
 /** Times on the command line: ISO 8601, or how long ago. */
 import { usage } from '@runner/common/failure';
+import { timeOfIso } from '@runner/common/iso-time';
 
 const UNITS: Readonly<Record<string, number>> = {
   s: 1_000,
@@ -20,11 +21,8 @@ export function timeOf(text: string, option: string, now: Date, end = false): nu
   const ago = /^(\d{1,9})([smhdw])$/.exec(text);
   if (ago) return now.getTime() - Number(ago[1]) * (UNITS[ago[2] as string] as number);
   const [, date, time, zone] = DATE.exec(text) ?? [];
-  // A day that the month does not have would be taken for one of the next.
-  const day = date === undefined ? Number.NaN : Date.parse(`${date}T00:00:00Z`);
-  const isDay = !Number.isNaN(day) && new Date(day).toISOString().startsWith(`${date}T`);
-  const full = `${date}T${time ?? (end ? '23:59:59.999' : '00:00')}${(zone ?? 'Z').toUpperCase()}`;
-  const found = isDay ? Date.parse(full) : Number.NaN;
+  const clock = time ?? (end ? '23:59:59.999' : '00:00');
+  const found = timeOfIso(`${date}T${clock}${zone ?? ''}`);
   if (!Number.isNaN(found)) return found;
   throw usage(
     `invalid value '${text}' for '--${option} <TIME>': it must be a time such as 2026-05-04T09:30Z, a date, or how long ago: 30m, 2h, 7d`,

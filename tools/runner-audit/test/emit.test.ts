@@ -163,7 +163,7 @@ test('bad lines are told with their number while the others go on, and the statu
     '{"event_type":"DeployStarted","project":"shop"}',
     '{"event_type":"DeployStarted","project":"shop","version":7}',
     '{"event_type":"DeployStarted","project":"shop","version":"v1","deploy_id":"x"}',
-    '{"event_type":"DeployStarted","project":"shop","version":"v1","timestamp":"today"}',
+    '{"event_type":"DeployStarted","project":"shop","version":"v1","timestamp":"2026-02-30T00:00:00Z"}',
     '{"event_type":"DeployStarted","project":"shop","version":"v1","error":5}',
     '{"event_type":"DeployStarted","project":"shop","version":"v1","duration_ms":-1}',
     '{"event_type":"DeployStarted","project":"shop","app":"blog","version":"v1"}',
@@ -285,6 +285,10 @@ for (const [args, sentence] of [
   ],
   [
     ['DeployStarted', ...SHOP, '--timestamp', 'yesterday'],
+    'the event needs a timestamp in ISO 8601 with a zone',
+  ],
+  [
+    ['DeployStarted', ...SHOP, '--timestamp', '2026-02-30T00:00:00Z'],
     'the event needs a timestamp in ISO 8601 with a zone',
   ],
   [

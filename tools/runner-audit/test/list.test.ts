@@ -156,6 +156,27 @@ test('how long ago is counted from now', async () => {
   assert.equal(await versions(root, '--since', '1w', '--until', '100m'), ['v2', 'v3']);
 });
 
+test('times are shown in UTC, and read in it where they name no zone', async () => {
+  const root = rootWithLog(
+    at('2026-05-04T09:30:00+02:00', 'v1') +
+      at('2026-05-04 08:00:00', 'v2') +
+      at('2026-05-04T08:30', 'v3'),
+  );
+  for (const TZ of ['Asia/Tokyo', 'America/New_York', undefined]) {
+    const read = (...args: string[]) => run('runner-audit', args, { root, env: { TZ } });
+    assert.equal((await read('list')).stdout.match(/\d{4}-\S+ \S+|\bv\d/g), [
+      ...['2026-05-04 07:30:00', 'v1', '2026-05-04 08:00:00', 'v2', '2026-05-04 08:30:00', 'v3'],
+    ]);
+    assert.equal((await read('tail')).stdout.match(/^\S+Z /gm), [
+      ...['2026-05-04T07:30:00.000Z ', '2026-05-04T08:00:00.000Z ', '2026-05-04T08:30:00.000Z '],
+    ]);
+    const since = await read('list', '--json', '--since', '2026-05-04T08:00Z');
+    assert.is(since.stdout.split('\n').length, 3);
+    const until = await read('list', '--json', '--until', '2026-05-04T08:00');
+    assert.is(until.stdout.split('\n').length, 3);
+  }
+});
+
 test('a record without a time that can be read is in no period', async () => {
   const root = rootWithLog(
     line(record('v1', { timestamp: 'yesterday' })) + line(record('v2', { timestamp: undefined })),

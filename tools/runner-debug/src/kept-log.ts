@@ -8,6 +8,7 @@ import { eventsOfDeploy, newestRecord } from '@runner/common/audit-scan';
 import { kindOf, projectOf, textOf } from '@runner/common/events';
 import { Failure } from '@runner/common/failure';
 import { namesIn } from '@runner/common/files';
+import { inUtc } from '@runner/common/iso-time';
 import type { Paths } from '@runner/common/paths';
 
 /** The kept log of a deploy, opened. */
@@ -60,6 +61,7 @@ export async function openKeptLog(
   if (fd === undefined) throw absent(app, deployId, true, kept);
   const kind = own && ENDS.includes(String(kindOf(own))) ? kindOf(own) : null;
   const text = (field: string) => (own && textOf(own, field)) || null;
+  const time = text('timestamp');
   return {
     app,
     deployId,
@@ -68,7 +70,7 @@ export async function openKeptLog(
     size: fstatSync(fd).size,
     event: kind as KeptLog['event'],
     version: text('version'),
-    timestamp: text('timestamp'),
+    timestamp: time === null ? null : inUtc(time),
     stage: kind === 'DeployFailure' ? text('stage') : null,
     headline: kind === 'DeployFailure' ? (text('error')?.split('\n')[0] ?? null) : null,
   };

@@ -8,6 +8,7 @@ import type { Context } from '@runner/common/command';
 import { textOf } from '@runner/common/events';
 import { isThere } from '@runner/common/files';
 import { guardFailure, trippedGuards } from '@runner/common/guards';
+import { inUtc } from '@runner/common/iso-time';
 import { isAppName } from '@runner/common/names';
 
 /** What `last-error` prints. */
@@ -56,7 +57,7 @@ export async function findLastError(
   return {
     app,
     version: redact(version),
-    timestamp: textOf(record, 'timestamp'),
+    timestamp: inUtc(textOf(record, 'timestamp')),
     error: redact(error),
     event: 'DeployFailure',
   };

@@ -183,6 +183,18 @@ test('either naming is read, and whatever else a writer wrote', async () => {
   assert.is(await found(rootWithLog(spaced)), 'v9');
 });
 
+test('the time is shown in UTC, whatever zone the record names', async () => {
+  for (const timestamp of [
+    '2026-05-04T11:30:00+02:00',
+    '2026-05-04T09:30:00',
+    '2026-05-04 09:30',
+  ]) {
+    const root = rootWithLog(failure('v1', { timestamp }));
+    const json = await lastError(root, 'shop', '--json');
+    assert.is(JSON.parse(json.stdout).timestamp, '2026-05-04T09:30:00.000Z');
+  }
+});
+
 test('a log without a newline at its end, or with CR LF, is read', async () => {
   const root = rootWith('shop');
   writeLog(root, JSON.stringify(failure('v1')));

@@ -2,6 +2,7 @@ import { command } from '@runner/common/command';
 import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/events';
 import { usage } from '@runner/common/failure';
 import { harmlessLine } from '@runner/common/harmless';
+import { inUtc } from '@runner/common/iso-time';
 
 export const tail = command({
   name: 'tail',
@@ -34,7 +35,7 @@ export const tail = command({
     const colour =
       kind === 'DeployFailure' ? style.red : kind === 'DeploySuccess' ? style.green : style.cyan;
     const words = [
-      textOf(record, 'timestamp') || '-',
+      inUtc(textOf(record, 'timestamp')) || '-',
       colour(harmlessLine(kind).padEnd(15)),
       `${String(projectOf(record) ?? '?')}/${textOf(record, 'instance') || 'default'}`,
       textOf(record, 'version') || '-',
