@@ -171,6 +171,7 @@ export type LogRecord = Readonly<Record<string, unknown>>;
 
 /** Reads one line of the log; undefined when it is not a JSON object. */
 export function readRecord(line: string | Uint8Array): LogRecord | undefined {
+  if (!isBraced(line)) return undefined;
   try {
     const value: unknown = JSON.parse(
       typeof line === 'string'
@@ -183,6 +184,17 @@ export function readRecord(line: string | Uint8Array): LogRecord | undefined {
   } catch {
     return undefined;
   }
+}
+
+const SPACE = new Set([0x20, 0x09, 0x0a, 0x0d]);
+
+/** Asked first: an error of JSON.parse takes as long as reading a hundred lines. */
+function isBraced(line: string | Uint8Array): boolean {
+  const code = (at: number) => (typeof line === 'string' ? line.charCodeAt(at) : line[at]) ?? -1;
+  let [first, last] = [0, line.length - 1];
+  while (SPACE.has(code(first))) first += 1;
+  while (last > first && SPACE.has(code(last))) last -= 1;
+  return code(first) === 0x7b && code(last) === 0x7d;
 }
 
 /** A record's kind, in either naming. */

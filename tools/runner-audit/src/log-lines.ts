@@ -8,7 +8,7 @@ import { type Line, LineSplitter } from '@runner/common/line-splitter';
 import type { Paths } from '@runner/common/paths';
 
 const NEWLINE = 0x0a;
-const BLOCK = 262_144;
+const BLOCK = 65_536;
 /** How long a line that is being written may take until it counts as torn, in milliseconds. */
 const WRITING = 100;
 const STEP = 20;

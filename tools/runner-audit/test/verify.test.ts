@@ -1,8 +1,8 @@
-import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { DEPLOYING, INTERRUPTED, writeState } from '@runner/testing/app-states';
-import { run, shell } from '@runner/testing/run';
+import { executable, run, shell } from '@runner/testing/run';
 import { tree } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -90,9 +90,9 @@ deploy-events.jsonl:6: deploy bbbbbbbb ended and has no DeployStarted
 deploy-events.jsonl:7: deploy eeeeeeee began and has no end
 deploy-events.jsonl:8: the line is no JSON object
 deploy-events.jsonl:9: the record has no event_type, project, timestamp
-deploy-events.jsonl:10: the record has no timestamp
+deploy-events.jsonl:10: the time 'noon' cannot be read
 deploy-events.jsonl:10: deploy cccccccc began and has no end
-deploy-events.jsonl:11: the time 2026-01-01T00:00:00Z is before that of the record above, ${timeAbove}
+deploy-events.jsonl:11: the time 2026-01-01T00:00:00Z is before that of a record above, ${timeAbove}
 deploy-events.jsonl:11: deploy dddddddd began and has no end
 deploy-events.jsonl:14: the line is no JSON object
 12 problems: 11 records, 6 deploys, 1 file
@@ -124,6 +124,84 @@ test('either naming is read, blank lines are no lines, and a last line needs no 
     `\n${line({ timestamp: '2026-05-04T09:30:00Z', event: 'DeployStarted', app: 'shop', deploy_id: 'aaaaaaaa' })}\r\n \n${JSON.stringify({ timestamp: '2026-05-04T09:31:00Z', event: 'DeploySuccess', app: 'shop', deploy_id: 'aaaaaaaa' })}`,
   );
   assert.equal(await problemsOf(root), []);
+});
+
+test('a deploy is of one app, and is rolled back once for each instance, after it failed', async () => {
+  const [blog, eu] = [{ project: 'blog' }, { instance: 'eu' }];
+  const root = rootWithLog(
+    event('DeployStarted', 'aaaaaaaa') +
+      event('DeploySuccess', 'aaaaaaaa', blog) +
+      event('DeployStarted', 'bbbbbbbb') +
+      event('RollbackSuccess', 'bbbbbbbb') +
+      event('DeployFailure', 'bbbbbbbb') +
+      event('RollbackSuccess', 'bbbbbbbb', eu) +
+      event('RollbackSuccess', 'bbbbbbbb') +
+      // By hand: one instance went back, the other could not.
+      event('RollbackSuccess', 'cccccccc') +
+      event('DeployFailure', 'cccccccc', { ...eu, from_version: 'v2' }) +
+      event('RollbackSuccess', 'dddddddd') +
+      event('RollbackSuccess', 'dddddddd'),
+  );
+  assert.equal(await problemsOf(root), [
+    'log:2: deploy aaaaaaaa is one of another app above',
+    'log:4: deploy bbbbbbbb was rolled back before it failed',
+    'log:7: deploy bbbbbbbb has a second RollbackSuccess of default',
+    'log:11: deploy dddddddd has a second RollbackSuccess of default',
+  ]);
+  // Whose start was rotated away.
+  const rotated = rootWithLog('');
+  const swapped = event('RollbackSuccess', 'aaaaaaaa') + event('DeployFailure', 'aaaaaaaa');
+  writeFileSync(`${logPath(rotated)}.1.gz`, gzipSync(swapped));
+  assert.equal(await problemsOf(rotated), [
+    'log.1.gz:2: deploy aaaaaaaa ended after it was rolled back',
+  ]);
+});
+
+test('a line of zeros, and a record with two names that differ, are told', async () => {
+  const root = rootWithLog(
+    `${event('GuardBypassed', undefined)}\0\0\0\n${event('DeployStarted', undefined, { event: 'DeploySuccess', app: 'blog' })}${event('DeployStarted', undefined, { event: 'DeployStarted', app: 'shop' })}${event('DeployStarted', undefined, { timestamp: undefined })}`,
+  );
+  assert.equal(await problemsOf(root), [
+    'log:2: the line is no JSON object',
+    'log:3: the record has two different values in event_type and event',
+    'log:3: the record has two different values in project and app',
+    'log:5: the record has no timestamp',
+  ]);
+  for (const name of ['list', 'tail']) {
+    const { stderr } = await run('runner-audit', [name], { root });
+    assert.is(stderr, `runner audit ${name}: passed over 1 line(s) that are no records\n`);
+  }
+});
+
+test('who may read the log and nothing else can verify it, and is told what is not known', async () => {
+  if (process.getuid?.() !== 0) return void process.stdout.write('(left out: needs root)\n');
+  const root = rootWithLog(
+    event('DeployStarted', 'aaaaaaaa') + event('DeployStarted', 'bbbbbbbb') + deploy('cccccccc'),
+  );
+  writeState(root, 'shop', { deploying: DEPLOYING });
+  appendFileSync(logPath(root), event('DeployStarted', DEPLOYING.deploy_id));
+  for (const path of ['logs', 'logs/deploy-events.jsonl']) chmodSync(join(root, path), 0o755);
+  mkdirSync(join(root, 'spool'), { mode: 0o700 });
+  const asNobody = () =>
+    shell(
+      `setpriv --reuid=65534 --regid=65534 --clear-groups "${process.execPath}" "${executable('runner-audit')}" verify`,
+      { root },
+    );
+  const problems =
+    'deploy-events.jsonl:1: deploy aaaaaaaa began and has no end\ndeploy-events.jsonl:2: deploy bbbbbbbb began and has no end\n2 problems: 5 records, 4 deploys, 1 file, 1 under way\n';
+  for (const [folder, file, why] of [
+    [0o700, 0o644, `folder ${root}/state: permission denied`],
+    [0o755, 0o600, `${root}/state/shop.json: permission denied`],
+    [0o755, 0o644, `folder ${root}/spool/audit: permission denied`],
+  ] as const) {
+    chmodSync(join(root, 'state'), folder);
+    chmodSync(join(root, 'state/shop.json'), file);
+    const { status, stdout, stderr } = await asNobody();
+    const known = `the newest start of each app is taken for a deploy that is under way: cannot read`;
+    assert.match(stderr, new RegExp(`^runner audit verify: ${known} (?:the )?${why}\n$`));
+    assert.equal([status, stdout], [1, problems]);
+  }
+  assert.equal((await verify(root)).stdout, problems);
 });
 
 test('records from before there were ids are no problem', async () => {
@@ -178,13 +256,22 @@ test('starts may have been rotated away at the oldest end, and nowhere else', as
 });
 
 test('two writers may swap events of the same second, but not more', async () => {
-  const at = (time: string) =>
-    line(record('v1', { event_type: 'RollbackSuccess', timestamp: `2026-05-04T09:30:${time}Z` }));
+  let number = 10;
+  const at = (time: string) => {
+    number += 1;
+    const more = { event_type: 'RollbackSuccess', deploy_id: `aaaaaa${number}` };
+    return line(record('v1', { ...more, timestamp: `2026-05-04T09:30:${time}Z` }));
+  };
   assert.equal(await problemsOf(rootWithLog(at('05.000') + at('04.001') + at('04.500'))), []);
   assert.equal(
     (await problemsOf(rootWithLog(at('05.000') + at('04.000') + at('04.500')))).length,
     1,
   );
+  // Nor in many small steps.
+  const drift = ['05.000', '04.500', '04.001', '03.999', '03.500'].map(at).join('');
+  assert.equal(await problemsOf(rootWithLog(drift)), [
+    'log:4: the time 2026-05-04T09:30:03.999Z is before that of a record above, 2026-05-04T09:30:05.000Z',
+  ]);
 });
 
 test('a damaged compressed file is a problem, and what it holds is checked', async () => {
@@ -228,7 +315,7 @@ test('hostile ids and times cannot drive the terminal', async () => {
   );
   const { stdout } = await verify(root);
   assert.match(stdout, 'deploy \\x1b[2J\\u202e2 ended and has no DeployStarted');
-  assert.match(stdout, ':1: a deploy began and has no end');
+  assert.match(stdout, ':1: deploy \\x1b[2J\\u202e began and has no end');
   assert.not.match(stdout, /[\u001b\u202e]/);
 });
 

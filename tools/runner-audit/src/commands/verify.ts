@@ -6,9 +6,9 @@ export const verify = command({
   name: 'verify',
   about: 'Check that the audit log is whole: every line, order, ids, deploys',
   details:
-    'Every line must be an event, times must be in order, a deploy has one start and one end. A\n' +
-    'deploy that runs now, and starts that were rotated away, are no problems. Each problem is told\n' +
-    'with file and line; the status is then 1.',
+    'Every line must be an event, times must be in order, a deploy is of one app and has one start and\n' +
+    'one end. A deploy that runs now, and starts that were rotated away, are no problems. Each problem\n' +
+    'is told with file and line, a thousand at most; the status is then 1.',
   async run(context) {
     const { verifyLog } = await import('../verifying.ts');
     const value = await verifyLog(context);
