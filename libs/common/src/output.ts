@@ -5,14 +5,26 @@ import type { Env } from './io.ts';
 /** How an answer is rendered. */
 export type Format = 'human' | 'json' | 'yaml';
 
-/** YAML of a value; unsafe characters are written as escapes in double quotes. */
+/** `=` alone is a type of its own for readers of YAML 1.1. */
+const VALUE = { tag: 'tag:yaml.org,2002:value', default: true, test: /^=$/, resolve: String };
+
+/**
+ * YAML of a value, the same for readers of YAML 1.1 and 1.2: a text that one of them would take for
+ * something else (`no`, `1_000`, a time) stands in quotes. Unsafe characters are written as escapes in
+ * double quotes.
+ */
 export async function yamlText(value: unknown): Promise<string> {
   const { stringify } = await import('yaml');
   const json = JSON.stringify(value);
   const plain: unknown = JSON.parse(json);
   // In a block, a text that begins with a space would come back without it.
   const blockQuote = !/(?:^|[:[,])"(?:\\n)* /.test(json);
-  const text = stringify(plain, { lineWidth: 0, blockQuote });
+  const text = stringify(plain, {
+    lineWidth: 0,
+    blockQuote,
+    compat: 'yaml-1.1',
+    customTags: (tags) => [...tags, VALUE],
+  });
   if (text.search(UNSAFE) === -1) return text;
   const quoted = { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'QUOTE_DOUBLE' } as const;
   return jsonEscapes(stringify(plain, { lineWidth: 0, blockQuote: false, ...quoted }));

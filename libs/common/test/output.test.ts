@@ -31,8 +31,8 @@ error: |
   one
   two
 none: null
-yes: true
-text: yes
+"yes": true
+text: "yes"
 id: "007"
 `,
   );
@@ -233,6 +233,69 @@ test('values of fields are aligned, and their further lines are indented under t
     '日本  x\na     y\n',
   );
   assert.is(fields([]), '');
+});
+
+test('a text is a text for readers of YAML 1.1 too, as a value and as a key', async () => {
+  for (const text of [
+    ...[
+      'yes',
+      'no',
+      'on',
+      'off',
+      'Y',
+      'n',
+      'NO',
+      '1_000',
+      '12:30:45',
+      '190:20:30.15',
+      '0b11',
+      '014',
+    ],
+    ...[
+      '2026-05-04',
+      '2026-5-4 1:02:03',
+      '2026-05-04T09:30:00.000Z',
+      '=',
+      '<<',
+      '0x_1',
+      '-.INF',
+      '~',
+    ],
+    ...['685.230_15e+03', '1e3', '0o14', 'null', 'true', '', '.5'],
+  ]) {
+    const quoted = await yamlText({ [text]: text, list: [text], number: 1 });
+    for (const version of ['1.1', '1.2'] as const) {
+      const read = parse(quoted, { version, merge: false });
+      assert.equal(read, { [text]: text, list: [text], number: 1 }, text);
+    }
+    // The package reads less of 1.1 than other readers do.
+    assert.ok(quoted.includes(`  - ${JSON.stringify(text)}\n`), quoted);
+    assert.match(quoted, /^"/);
+  }
+  assert.is(await yamlText({ version: 'v1.2.0', app: 'shop' }), 'version: v1.2.0\napp: shop\n');
+});
+
+test('PyYAML reads what JSON says, where it is installed', async () => {
+  const { spawnSync } = await import('node:child_process');
+  const python = (script: string, input: string) =>
+    spawnSync('python3', ['-c', script], { input, encoding: 'utf8' });
+  if (python('import yaml', '').status !== 0) {
+    process.stdout.write('(left out: no PyYAML)\n');
+    return;
+  }
+  const value = {
+    texts: ['yes', 'no', 'on', '1_000', '12:30:45', '2026-05-04', '0b11', '=', '<<', 'v1'],
+    timestamp: '2026-05-04T09:30:00.000Z',
+    '=': '=',
+    on: { '<<': 'x', no: null },
+    numbers: [1, 1.5, -3],
+  };
+  const read = python(
+    'import sys, json, yaml; json.dump(yaml.safe_load(sys.stdin), sys.stdout)',
+    await yamlText(value),
+  );
+  assert.is(read.stderr, '');
+  assert.equal(JSON.parse(read.stdout), value);
 });
 
 test.run();

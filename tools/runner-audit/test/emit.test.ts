@@ -253,7 +253,7 @@ test('-o yaml echoes a document for each event; the log is JSON all the same', a
   const stdin = line(record('v1')) + line(record('v2'));
   const { stdout } = await emit(root, ['-o', 'yaml'], { stdin });
   const document = (version: string) =>
-    `---\ntimestamp: 2026-05-04T09:30:00.000Z\nevent_type: DeployStarted\nproject: shop\ninstance: default\nversion: ${version}\ndeploy_id: a1b2c3d4\n`;
+    `---\ntimestamp: "2026-05-04T09:30:00.000Z"\nevent_type: DeployStarted\nproject: shop\ninstance: default\nversion: ${version}\ndeploy_id: a1b2c3d4\n`;
   assert.is(stdout, document('v1') + document('v2'));
   assert.is(logOf(root), stdin);
   const one = await emit(root, ['DeployStarted', ...SHOP, '-o', 'yaml']);

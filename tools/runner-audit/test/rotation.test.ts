@@ -46,7 +46,9 @@ async function write(root: string, writer: number, written: () => void): Promise
   const running = start('runner-audit', ['emit'], { root });
   const echoes = running.stdout[Symbol.asyncIterator]();
   for (let number = 0; number < EVENTS; number += 1) {
-    const text = line(record(`v${writer}.${number}`, { event_type: 'RollbackSuccess' }));
+    const deploy_id = `${writer}${String(number).padStart(7, '0')}`;
+    const more = { event_type: 'RollbackSuccess', deploy_id };
+    const text = line(record(`v${writer}.${number}`, more));
     running.stdin.write(text);
     const { value } = await echoes.next();
     assert.is(`${value}\n`, text);

@@ -67,7 +67,7 @@ test('JSON and YAML have the five fields that are required, and no others', asyn
   const yaml = await lastError(root, '-o', 'yaml', 'shop');
   assert.is(
     yaml.stdout,
-    'app: shop\nversion: v2\ntimestamp: 2026-05-04T09:30:00.000Z\nerror: |-\n  one\n  two\nevent: DeployFailure\n',
+    'app: shop\nversion: v2\ntimestamp: "2026-05-04T09:30:00.000Z"\nerror: |-\n  one\n  two\nevent: DeployFailure\n',
   );
   assert.equal([json.status, yaml.status, json.stderr + yaml.stderr], [0, 0, '']);
 });
