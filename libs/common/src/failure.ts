@@ -128,6 +128,7 @@ const SYSTEM_WORDS: Readonly<Record<string, string>> = {
   EDQUOT: 'the disk quota is used up',
   EEXIST: 'it exists already',
   EFBIG: 'the file would be larger than allowed',
+  EIO: 'the disk reports an error (EIO)',
   EISDIR: 'it is a directory',
   ELOOP: 'it is a symbolic link',
   EMFILE: 'too many open files',

@@ -110,26 +110,42 @@ class Table {
     const widths = this.#widths ?? [];
     const parts = row.map((cell, column) => {
       const width = widths[column] ?? 0;
-      return pad(isTTY ? fit(cell, width) : cell, width);
+      if (!isTTY) return pad(cell, width);
+      return pad(column === 0 && width < FULL_TIME ? shortTime(cell) : fit(cell, width), width);
     });
     const text = parts.join('  ').trimEnd();
     return `${look(isTTY ? fit(text, stdout.columns) : text)}\n`;
   }
 }
 
-/** Widths of the columns; on a narrow terminal app and version are cut, not what stands behind them. */
+/** Cells of `2026-05-04 09:30:00`, and of `05-04 09:30`. */
+const FULL_TIME = 19;
+const SHORT_TIME = 11;
+
+function shortTime(time: string): string {
+  return /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(time) ? time.slice(5, 16) : fit(time, SHORT_TIME);
+}
+
+/** What gives way on a narrow terminal, one after the other; the id of a deploy does not. */
+const GIVE_WAY = [
+  { column: 2, least: 12 },
+  { column: 3, least: 8 },
+  { column: 0, least: SHORT_TIME },
+  { column: 2, least: 6 },
+  { column: 1, least: 9 },
+] as const;
+
+/** Widths of the columns; on a terminal those that give way are cut. */
 function widthsOf(rows: readonly (readonly string[])[], columns: number | undefined): number[] {
   const widths = HEADING.map((title, column) =>
     rows.reduce((width, row) => Math.max(width, cells(row[column] ?? '')), title.length),
   );
   if (columns === undefined) return widths;
-  for (const [column, least] of [
-    [2, 12],
-    [3, 8],
-  ] as const) {
+  for (const { column, least } of GIVE_WAY) {
     const over = widths.reduce((sum, width) => sum + width + 2, -2) - columns;
     const width = widths[column] as number;
-    if (over > 0) widths[column] = Math.max(Math.min(width, least), width - over);
+    const less = column === 0 ? least : Math.max(least, width - over);
+    if (over > 0) widths[column] = Math.min(width, less);
   }
   return widths;
 }

@@ -34,9 +34,9 @@ function isWanted(record: LogRecord, filter: Filter): boolean {
   if (event !== undefined && kindOf(record) !== event) return false;
   if (deploy !== undefined && record.deploy_id !== deploy) return false;
   if (instance !== undefined) {
-    // A deploy of several instances names them all.
+    // A deploy of several instances names them all, and so may who asks.
     const names = (textOf(record, 'instance') || 'default').split(',');
-    if (!names.includes(instance)) return false;
+    if (!instance.split(',').every((name) => names.includes(name))) return false;
   }
   if (since === undefined && until === undefined) return true;
   const time = timeOfIso(textOf(record, 'timestamp'));

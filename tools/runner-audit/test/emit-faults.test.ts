@@ -160,6 +160,22 @@ X
   assert.is(after, line(JSON.parse(after)));
 });
 
+test('a disk that fails when the event is to be made safe is told in words, and nothing is echoed', async () => {
+  const root = newRoot();
+  const hook = join(temporaryFolder('hook'), 'hook.cjs');
+  writeFileSync(
+    hook,
+    "require('node:fs').fdatasyncSync = () => { throw Object.assign(new Error('x'), { code: 'EIO' }); };",
+  );
+  const env = { NODE_OPTIONS: `--require ${hook}` };
+  const { status, stdout, stderr } = await run('runner-audit', SHOP, { root, env });
+  assert.is(
+    stderr,
+    `runner audit emit: cannot append to the audit log ${logPath(root)}: the disk reports an error (EIO) (audit_unwritable)\n`,
+  );
+  assert.equal([status, stdout], [1, '']);
+});
+
 test('an echo that cannot be written is told; the event is on the disk', async () => {
   const root = newRoot();
   const full = openSync('/dev/full', 'w');

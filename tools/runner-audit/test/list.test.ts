@@ -79,6 +79,35 @@ test('on a terminal the names of apps give way, so that no line wraps and every 
   ]);
 });
 
+test('on a narrow terminal the time is short and long names are cut, never the id of the deploy', async () => {
+  const root = rootWithLog(
+    at('2026-05-04T09:30:00Z', 'v1', { event_type: 'RollbackSuccess', instance: 'production' }) +
+      at('soon', '0123456789ab'),
+  );
+  for (const [columns, lines] of [
+    [
+      60,
+      [
+        'TIME (UTC)   EVENT            APP         VERSION   DEPLOY',
+        '05-04 09:30  RollbackSuccess  shop/prod…  v1        a1b2c3d4',
+        'soon         DeployStarted    shop        0123456…  a1b2c3d4',
+      ],
+    ],
+    [
+      50,
+      [
+        'TIME (UTC)   EVENT      APP     VERSION   DEPLOY',
+        '05-04 09:30  Rollback…  shop/…  v1        a1b2c3d4',
+        'soon         DeploySt…  shop    0123456…  a1b2c3d4',
+      ],
+    ],
+  ] as const) {
+    const env = { NO_COLOR: '1' };
+    const { text } = await runOnTerminal('runner-audit', ['list'], { root, env, columns });
+    assert.equal(text.split('\r\n'), [...lines, '']);
+  }
+});
+
 test('with --json each record is a line as it stands in the log; YAML is a document each', async () => {
   const odd = { event: 'DeployStarted', app: 'shop', version: 'v1', more: [1, null] };
   const root = rootWithLog(` ${JSON.stringify(odd)} \r\n\n`);
@@ -111,6 +140,9 @@ test('each filter chooses, and all of them together', async () => {
       ['v2', 'v5'],
     ],
     [['--instance', 'us-1'], ['v5']],
+    [['--instance', 'eu-1,us-1'], ['v5']],
+    [['--instance', 'us-1,eu-1'], ['v5']],
+    [['--instance', 'eu-1,default'], []],
     [
       ['--deploy', 'ffff0000'],
       ['v4', 'v5'],

@@ -120,11 +120,12 @@ test('wrong options are told in one sentence, with the status that fits', async 
     [
       ['--max', '0'],
       2,
-      /^error: invalid value '0' for '--max <N>': it must be a whole number above 0\n$/,
+      /^error: invalid value '0' for '--max <N>': it must be a whole number from 1 to 999999\n$/,
     ],
     [['--max', '-3'], 2, /^error: invalid value '-3' for '--max <N>'/],
     [['--max', 'many'], 2, /^error: invalid value 'many'/],
     [['--max', '1e3'], 2, /^error: invalid value '1e3'/],
+    [['--max', '1000000'], 2, /: it must be a whole number from 1 to 999999\n$/],
     [
       ['--status', '256'],
       2,

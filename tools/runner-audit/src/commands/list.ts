@@ -9,8 +9,9 @@ export const list = command({
   name: 'list',
   about: 'List the events of the audit log that match, its rotated files included',
   details:
-    'Oldest first. TIME is ISO 8601 (UTC where no zone is given), a date, or how long ago: 30m, 2h,\n' +
-    '7d. With --json each record is a line as it stands in the log.',
+    'In the order of the log, its oldest file first: that of time, but for events that had to wait until\n' +
+    'the log could be written. TIME is ISO 8601 (UTC where no zone is given), a date, or how long ago:\n' +
+    '30m, 2h, 7d. With --json each record is a line as it stands in the log.',
   options: {
     project: { kind: 'value', placeholder: 'APP', about: 'Only events of this app' },
     event: {
@@ -19,7 +20,11 @@ export const list = command({
       choices: [...EVENT_TYPES, 'GuardBypassed'],
       about: 'Only events of this kind',
     },
-    instance: { kind: 'value', placeholder: 'NAME', about: 'Only events of this instance' },
+    instance: {
+      kind: 'value',
+      placeholder: 'NAME',
+      about: 'Only events of this instance, or of all of a,b',
+    },
     deploy: { kind: 'value', placeholder: 'ID', about: 'Only events of the deploy with this id' },
     since: { kind: 'value', placeholder: 'TIME', about: 'Only events from this time on' },
     until: { kind: 'value', placeholder: 'TIME', about: 'Only events up to this time' },
@@ -27,7 +32,7 @@ export const list = command({
       kind: 'value',
       short: 'n',
       placeholder: 'N',
-      about: 'Only the newest N of them',
+      about: 'Only the last N of them, up to 100000',
     },
   },
   examples: [

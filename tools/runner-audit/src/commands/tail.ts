@@ -4,18 +4,22 @@ import { usage } from '@runner/common/failure';
 import { harmlessLine } from '@runner/common/harmless';
 import { inUtc } from '@runner/common/iso-time';
 
+/** As many records are kept in memory at once. */
+const LINES_MAX = 100_000;
+
 export const tail = command({
   name: 'tail',
-  about: 'Print the newest records of the audit log, oldest first',
+  about: 'Print the newest records of the audit log, the last one last',
   details:
-    'With --json each record is a line as it stands in the log. -f follows, also through rotation.',
+    'With --json each record is a line as it stands in the log. Rotated files are read where the newer\n' +
+    'ones have too few. -f follows, also through rotation.',
   options: {
     lines: {
       kind: 'value',
       short: 'n',
       placeholder: 'N',
       default: '10',
-      about: 'How many records [default: 10]',
+      about: 'How many records, up to 100000 [default: 10]',
     },
     follow: {
       kind: 'flag',
@@ -25,8 +29,10 @@ export const tail = command({
   },
   async run(context) {
     const { lines, follow } = context.options;
-    if (!/^\d{1,7}$/.test(lines))
-      throw usage(`invalid value '${lines}' for '--lines <N>': it must be a whole number`);
+    if (!/^\d{1,6}$/.test(lines) || Number(lines) > LINES_MAX)
+      throw usage(
+        `invalid value '${lines}' for '--lines <N>': it must be a whole number up to ${LINES_MAX}`,
+      );
     const { printTail } = await import('../tailing.ts');
     return { status: await printTail(context, Number(lines), follow) };
   },

@@ -46,10 +46,9 @@ export const extract = command({
   ],
   async run(context) {
     const { io, options, paths } = context;
-    const max = whole(options.max, '--max <N>', 999_999);
-    if (max < 1) throw notWhole(options.max, '--max <N>', 'a whole number above 0');
+    const max = whole(options.max, '--max <N>', 1, 999_999);
     const status =
-      options.status === undefined ? undefined : whole(options.status, '--status <N>', 255);
+      options.status === undefined ? undefined : whole(options.status, '--status <N>', 0, 255);
     // A log of any size is read in passing: a small young generation keeps the process small too.
     const { setFlagsFromString } = process.getBuiltinModule('node:v8');
     setFlagsFromString('--max-semi-space-size=1');
@@ -75,14 +74,8 @@ export const extract = command({
   human: (extracted: Extracted) => (extracted.text === '' ? '' : `${harmless(extracted.text)}\n`),
 });
 
-function whole(text: string, option: string, most: number): number {
-  if (!/^\d{1,6}$/.test(text) || Number(text) > most) {
-    const range = most < 1000 ? `a whole number up to ${most}` : 'a whole number above 0';
-    throw notWhole(text, option, range);
-  }
-  return Number(text);
-}
-
-function notWhole(text: string, option: string, wanted: string): Error {
-  return usage(`invalid value '${text}' for '${option}': it must be ${wanted}`);
+function whole(text: string, option: string, least: number, most: number): number {
+  if (/^\d{1,6}$/.test(text) && Number(text) >= least && Number(text) <= most) return Number(text);
+  const range = `a whole number ${least === 0 ? 'up' : `from ${least}`} to ${most}`;
+  throw usage(`invalid value '${text}' for '${option}': it must be ${range}`);
 }
