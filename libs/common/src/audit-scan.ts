@@ -6,7 +6,7 @@ import { kindOf, type LogRecord, projectOf, readRecord, textOf } from './events.
 import { Failure } from './failure.ts';
 import { namesIn, readIfThere } from './files.ts';
 import { timeOfIso } from './iso-time.ts';
-import { LINE_MAX, linesBackward } from './lines-backward.ts';
+import { escapedNameAt, LINE_MAX, linesBackward } from './lines-backward.ts';
 import type { Paths } from './paths.ts';
 
 /** What is looked for: both texts stand in the line of a record that `accept` takes. */
@@ -64,7 +64,8 @@ async function newestInGzip(
   let certain = false;
   for await (const line of gzipLines(fd, (why) => unread.damaged(path, why))) {
     // Cheaper than parsing every line.
-    if (line && !(line.includes(wanted.app) && line.includes(wanted.kind))) continue;
+    const isNamed = line?.includes(wanted.app) && line.includes(wanted.kind);
+    if (line && !isNamed && escapedNameAt(line) === -1) continue;
     const record = line && readRecord(line);
     if (!record) unread.lines += 1;
     if (!record || !wanted.accept(record)) continue;

@@ -21,8 +21,8 @@ interface Wish {
 }
 
 /**
- * Lines of an open file that contain `needle` (all when empty), the last one first. A line is valid
- * until the next one is asked for.
+ * Lines of an open file that contain `needle` (all when empty), the last one first, and those that may
+ * contain it by escapes. A line is valid until the next one is asked for.
  */
 export function* linesBackward(
   fd: number,
@@ -47,9 +47,38 @@ export function* linesBackward(
       }
       continue;
     }
-    yield* linesWith(bytes, first + 1, needle, also);
+    const isPlain = needle.length === 0 || escapedNameAt(bytes, first + 1) === -1;
+    yield* (isPlain ? linesWith : linesWithNames)(bytes, first + 1, needle, also);
     end = start + first + 1;
     block = BLOCK;
+  }
+}
+
+const ESCAPE = Buffer.from('\\u00');
+/** The last two digits of an escape that stands for a letter, a digit or a sign of a name. */
+const NAME_CODE = /^(?:2[de]|3\d|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9a])$/i;
+
+/**
+ * Where a character of names is written as an escape (`\u0044` for D), which a foreign writer may do;
+ * -1 when none is. A name is not found by its letters then.
+ */
+export function escapedNameAt(bytes: Buffer, from = 0): number {
+  let at = bytes.indexOf(ESCAPE, from);
+  while (at !== -1 && !NAME_CODE.test(bytes.toString('latin1', at + 4, at + 6)))
+    at = bytes.indexOf(ESCAPE, at + 4);
+  return at;
+}
+
+/** The lines that contain both needles, and those that may by escapes, the last one first. */
+function* linesWithNames(
+  bytes: Buffer,
+  from: number,
+  needle: Uint8Array,
+  also: Uint8Array,
+): Generator<Buffer> {
+  for (const line of linesWith(bytes, from, NOTHING, NOTHING)) {
+    const isNamed = line.indexOf(needle) !== -1 && line.indexOf(also) !== -1;
+    if (isNamed || escapedNameAt(line) !== -1) yield line;
   }
 }
 

@@ -3,7 +3,7 @@ import type { Unread } from '@runner/common/audit-files';
 import { kindOf, type LogRecord, projectOf, readRecord, textOf } from '@runner/common/events';
 import { timeOfIso } from '@runner/common/iso-time';
 import type { Line } from '@runner/common/line-splitter';
-import { linesBackward } from '@runner/common/lines-backward';
+import { escapedNameAt, linesBackward } from '@runner/common/lines-backward';
 import { linesOf, type OpenLog } from './log-lines.ts';
 
 /** What a record must have; what is undefined is not asked. */
@@ -54,7 +54,6 @@ class Chooser {
   constructor(filter: Filter, unread: Unread) {
     this.#filter = filter;
     this.#unread = unread;
-    // These names are plain ASCII, which nobody writes as escapes.
     const names = [filter.project, filter.deploy].filter((name) => name !== undefined);
     this.#needles = names.map((name) => Buffer.from(JSON.stringify(name)));
     this.needle = this.#needles[0] ?? Buffer.alloc(0);
@@ -62,8 +61,9 @@ class Chooser {
 
   choose(line: Line): LogRecord | undefined {
     if (line === undefined) this.#unread.lines += 1;
-    if (line === undefined || this.#needles.some((needle) => !line.includes(needle)))
-      return undefined;
+    if (line === undefined) return undefined;
+    const isNamed = this.#needles.every((needle) => line.includes(needle));
+    if (!isNamed && escapedNameAt(line) === -1) return undefined;
     const record = readRecord(line);
     if (record !== undefined) return isWanted(record, this.#filter) ? record : undefined;
     if (!isBlank(line)) this.#unread.lines += 1;

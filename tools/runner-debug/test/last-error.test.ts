@@ -183,6 +183,28 @@ test('either naming is read, and whatever else a writer wrote', async () => {
   assert.is(await found(rootWithLog(spaced)), 'v9');
 });
 
+test('names that a foreign writer has written as escapes are read', async () => {
+  const escaped = (version: string) =>
+    JSON.stringify(failure(version))
+      .replace('"DeployFailure"', '"\\u0044eploy\\u0046ailure"')
+      .replace('"shop"', '"sh\\u006Fp"');
+  const other = JSON.stringify(failure('v9', { project: 'api', error: '\u001b <' })).replace(
+    '<',
+    '\\u003c',
+  );
+  const root = rootWithLog(failure('v1'), escaped('v2'), other, other);
+  assert.is(await found(root), 'v2');
+  writeLog(root, logText([escaped('v2'), failure('v3'), other]));
+  assert.is(await found(root), 'v3');
+  writeLog(root, '');
+  writeLog(root, gzipSync(logText([failure('v4'), escaped('v5'), other])), '.1.gz');
+  assert.is(await found(root), 'v5');
+  for (const args of [[], ['-n', '1']]) {
+    const list = ['list', '--json', '--project', 'shop', ...args];
+    assert.match((await run('runner-audit', list, { root })).stdout, /"version":"v5"[^\n]*\n$/);
+  }
+});
+
 test('the time is shown in UTC, whatever zone the record names', async () => {
   for (const timestamp of [
     '2026-05-04T11:30:00+02:00',
