@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { giveToOwnerOf, syncFolder, writeFully, writeWhole } from './atomic-write.ts';
 import type { DeployEvent } from './events.ts';
 import { Failure, systemCode, systemWords } from './failure.ts';
-import { makeFolder, namesIn, readIfThere, readRange, removeIfThere } from './files.ts';
+import { isClosed, makeFolder, namesIn, readIfThere, readRange, removeIfThere } from './files.ts';
 import { jsonLine } from './harmless.ts';
 import { type Lock, takeLock } from './lock.ts';
 import type { Paths } from './paths.ts';
@@ -90,20 +90,32 @@ function keptLine(path: string): string | undefined {
   }
 }
 
-/** Paths of the events that wait, oldest first; none where this user may not look. */
+function eventsIn(spool: string): string[] {
+  const names = namesIn(spool).filter((name) => name.endsWith('.jsonl'));
+  return names.map((name) => join(spool, name));
+}
+
+/** Paths of the events that wait, oldest first; none where they cannot be looked at. */
 export function waitingEvents(paths: Paths): string[] {
   try {
-    const names = namesIn(paths.auditSpool).filter((name) => name.endsWith('.jsonl'));
-    return names.map((name) => join(paths.auditSpool, name));
+    return eventsIn(paths.auditSpool);
   } catch (error) {
     if (error instanceof Failure) return [];
     throw error;
   }
 }
 
-/** Appends the events that had to wait, oldest first. Throws `audit_unwritable`. */
+/**
+ * Appends the events that had to wait, oldest first; where this user may not look they are left to one
+ * who may. Throws `audit_unwritable`, `file_unreadable` for what is no folder.
+ */
 export function appendKept(paths: Paths): void {
-  if (waitingEvents(paths).length === 0) return;
+  try {
+    if (eventsIn(paths.auditSpool).length === 0) return;
+  } catch (error) {
+    if (isClosed(paths.auditSpool)) return;
+    throw error;
+  }
   const lock = spoolLock(paths);
   if (!lock) return;
   try {

@@ -1,5 +1,6 @@
 /** Reading files that may be hostile; what is in a folder; making and removing. */
 import {
+  accessSync,
   closeSync,
   constants,
   fstatSync,
@@ -136,6 +137,16 @@ function makeWhole(path: string, mode: number): void {
     if (systemCode(error) !== 'ENOENT' || dirname(path) === path) throw error;
     makeWhole(dirname(path), mode);
     makeThis();
+  }
+}
+
+/** Whether this user may not read a file or folder, or not reach it. */
+export function isClosed(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return false;
+  } catch (error) {
+    return systemCode(error) === 'EACCES';
   }
 }
 

@@ -6,7 +6,7 @@ import { visitApps } from '@runner/common/apps';
 import { appendWaiting } from '@runner/common/audit';
 import type { Context } from '@runner/common/command';
 import { Failure } from '@runner/common/failure';
-import { namesIn } from '@runner/common/files';
+import { isClosed, namesIn } from '@runner/common/files';
 import type { Paths } from '@runner/common/paths';
 import { DeployLedger } from './deploy-ledger.ts';
 import { LogCheck, type Problem } from './log-check.ts';
@@ -127,15 +127,15 @@ async function reading(
 function unfinished(paths: Paths): { ids: string[]; unknown: string | undefined } {
   const ids: string[] = [];
   let unknown: string | undefined;
-  const look = (part: () => void) => {
+  const look = (folder: string, part: () => void) => {
     try {
       part();
     } catch (error) {
-      if (!(error instanceof Failure)) throw error;
+      if (!(error instanceof Failure) || !isClosed(folder)) throw error;
       unknown ??= error.message;
     }
   };
-  look(() =>
+  look(paths.stateDir, () =>
     visitApps(
       paths,
       (app) => {
@@ -147,7 +147,7 @@ function unfinished(paths: Paths): { ids: string[]; unknown: string | undefined 
       },
     ),
   );
-  look(() => {
+  look(paths.auditSpool, () => {
     for (const name of namesIn(paths.auditSpool)) {
       const id = /^\d+-(.{8})-Deploy(?:Success|Failure)\.jsonl$/.exec(name)?.[1];
       if (id !== undefined) ids.push(id);
