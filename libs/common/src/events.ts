@@ -191,10 +191,18 @@ const SPACE = new Set([0x20, 0x09, 0x0a, 0x0d]);
 /** Asked first: an error of JSON.parse takes as long as reading a hundred lines. */
 function isBraced(line: string | Uint8Array): boolean {
   const code = (at: number) => (typeof line === 'string' ? line.charCodeAt(at) : line[at]) ?? -1;
-  let [first, last] = [0, line.length - 1];
-  while (SPACE.has(code(first))) first += 1;
-  while (last > first && SPACE.has(code(last))) last -= 1;
-  return code(first) === 0x7b && code(last) === 0x7d;
+  const next = (at: number) => {
+    let found = at;
+    while (SPACE.has(code(found))) found += 1;
+    return found;
+  };
+  let last = line.length - 1;
+  while (SPACE.has(code(last))) last -= 1;
+  const first = next(0);
+  if (code(first) !== 0x7b || code(last) !== 0x7d) return false;
+  // A field, or none.
+  const inner = code(next(first + 1));
+  return inner === 0x22 || inner === 0x7d;
 }
 
 /** A record's kind, in either naming. */
