@@ -1,7 +1,7 @@
 /** A value that will not print itself; fingerprints; scrubbing text of secrets. */
 import { Failure } from './failure.ts';
-
-const REDACTED = '[REDACTED]';
+import { REDACTED, withoutKeys } from './private-keys.ts';
+import { stripAnsi } from './text.ts';
 
 /** Holds a secret text. Printing, interpolating, inspecting or serialising it shows `[REDACTED]`. */
 export class Secret {
@@ -111,11 +111,6 @@ const SHAPES: readonly Shape[] = [
   },
   // No \b before it: in an address it stands behind `bot`.
   { hints: [':'], pattern: () => /(?<!\d)[1-9]\d{4,16}:[A-Za-z0-9_-]{30,64}/g },
-  {
-    hints: ['-----begin '],
-    pattern: () =>
-      /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]{0,16384}(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?/g,
-  },
 ];
 
 /** Secrets told by what stands before them, which is the first group and is kept. */
@@ -166,22 +161,43 @@ function formsOf(value: string): string[] {
   return forms.filter((form) => form.length >= KNOWN_MIN);
 }
 
+/** What a terminal does not show: a secret that holds some is none for a pattern, and is read all the same. */
+const UNSEEN =
+  /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/;
+
+/** Cleans a line of secrets that escapes or unseen characters hide; such a line loses all of these. */
+function uncovered(line: string, clean: (text: string) => string): string {
+  if (!UNSEEN.test(line)) return line;
+  const seen = stripAnsi(line).replace(new RegExp(UNSEEN, 'g'), '');
+  const safe = clean(seen);
+  return safe === seen ? line : safe;
+}
+
 /**
- * Makes a function that replaces every known secret, in every form a tool may print it, and
- * everything that has the shape of a well-known secret, by `[REDACTED]`. Run it before cutting:
- * a cut secret no longer matches.
+ * Makes a function that replaces every known secret, in every form a tool may print it, every
+ * private key, and everything that has the shape of a well-known secret, by `[REDACTED]`. Run it
+ * before cutting: a cut secret no longer matches.
  */
 export function redactor(known: Iterable<Secret> = []): (text: string) => string {
-  const forms = [...known].flatMap((secret) => formsOf(secret.reveal()));
+  const forms = [...new Set([...known].flatMap((secret) => formsOf(secret.reveal())))];
   forms.sort((a, b) => b.length - a.length);
-  return (text) => {
-    let clean = text;
-    for (const form of forms) clean = clean.replaceAll(form, REDACTED);
-    const lower = clean.toLowerCase();
+  const shortest = forms.at(-1)?.length ?? Number.POSITIVE_INFINITY;
+  const clean = (text: string) => {
+    let cleaned = text;
+    if (text.length >= shortest)
+      for (const form of forms) cleaned = cleaned.replaceAll(form, REDACTED);
+    const lower = cleaned.toLowerCase();
     const hinted = ({ hints }: Shape) => hints.some((hint) => lower.includes(hint));
-    for (const shape of SHAPES) if (hinted(shape)) clean = clean.replace(shape.pattern(), REDACTED);
+    for (const shape of SHAPES)
+      if (hinted(shape)) cleaned = cleaned.replace(shape.pattern(), REDACTED);
     for (const place of PLACES)
-      if (hinted(place)) clean = clean.replace(place.pattern(), `$1${REDACTED}`);
-    return clean;
+      if (hinted(place)) cleaned = cleaned.replace(place.pattern(), `$1${REDACTED}`);
+    return cleaned;
+  };
+  return (text) => {
+    const keyless = withoutKeys(text);
+    if (!UNSEEN.test(keyless)) return clean(keyless);
+    const lines = keyless.split('\n').map((line) => uncovered(line, clean));
+    return clean(lines.join('\n'));
   };
 }

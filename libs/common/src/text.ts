@@ -4,12 +4,15 @@
  */
 
 const ESC = '\\u001b';
-/** Every part ends at the next escape, so the whole match stays linear. */
+/**
+ * Every part ends at the next escape, so the whole match stays linear; and none is longer than any real
+ * one, because a run of millions of characters would be more than the engine can go back through.
+ */
 const ESCAPES = new RegExp(
   [
-    `(?:${ESC}\\[|\\u009b)([0-?]*)[ -/]*([@-~]?)`, // CSI: colours, cursor, erase
-    `${ESC}[\\]PX^_][^\\u0007\\u001b\\u009c]*(?:\\u0007|\\u009c|${ESC}\\\\)`, // OSC with hyperlinks, DCS, APC
-    `${ESC}[ -/]+[0-~]?`, // character sets
+    `(?:${ESC}\\[|\\u009b)([0-?]{0,512})[ -/]{0,64}([@-~]?)`, // CSI: colours, cursor, erase
+    `${ESC}[\\]PX^_][^\\u0007\\u001b\\u009c]{0,65536}(?:\\u0007|\\u009c|${ESC}\\\\)`, // OSC with hyperlinks, DCS, APC
+    `${ESC}[ -/]{1,64}[0-~]?`, // character sets
     `${ESC}[0-~]?`,
   ].join('|'),
   'g',

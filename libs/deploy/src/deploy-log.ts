@@ -9,6 +9,7 @@ import { writeFully } from '@runner/common/atomic-write';
 import { systemCode, systemFailure } from '@runner/common/failure';
 import { makeFolder, namesIn, readRange, removeIfThere } from '@runner/common/files';
 import type { Paths } from '@runner/common/paths';
+import { createKeyStream } from '@runner/common/private-keys';
 
 /** How many logs are kept per app. */
 const KEPT = 20;
@@ -95,22 +96,26 @@ export function openDeployLog(
       const raw = openOutput(dirname(path), deployId);
       let position = 0;
       let kept = '';
+      // The lines of a private key may come one at a time.
+      const keys = createKeyStream();
+      const add = (keyless: string) => {
+        if (keyless === '') return;
+        const text = redact(keyless);
+        append(text);
+        onOutput(text);
+        kept = (kept + text).slice(-OUTPUT_MAX);
+      };
       const take = (all: boolean) => {
         for (;;) {
           const bytes = readRange(raw, position, BLOCK);
-          // Whole lines, so that a secret is not cut in two; a line beyond a block goes as it is.
-          const end =
-            all || bytes.length === BLOCK
-              ? bytes.lastIndexOf(NEWLINE) + 1 || bytes.length
-              : bytes.lastIndexOf(NEWLINE) + 1;
-          const length = all && bytes.length < BLOCK ? bytes.length : end;
-          if (length === 0) return;
+          const isFull = bytes.length === BLOCK;
+          const lines = bytes.lastIndexOf(NEWLINE) + 1;
+          const length = all && !isFull ? bytes.length : lines || (isFull ? pieceOf(bytes) : 0);
+          if (length === 0) break;
           position += length;
-          const text = redact(bytes.subarray(0, length).toString('utf8'));
-          append(text);
-          onOutput(text);
-          kept = (kept + text).slice(-OUTPUT_MAX);
+          add(keys.take(bytes.subarray(0, length).toString('utf8')));
         }
+        if (all) add(keys.end());
       };
       const timer = setInterval(() => take(false), POLL);
       try {
@@ -125,6 +130,22 @@ export function openDeployLog(
     },
     close: () => closeSync(file),
   };
+}
+
+/** A longer word, or a longer key in one line, is no secret that we know. */
+const SECRET_MAX = 32_768;
+const SPACE = 0x20;
+
+/**
+ * How much of a line beyond a block is taken at once, in bytes: up to where no secret can be cut in
+ * two, the beginning of a private key or else a space, as far as there is one near the end.
+ */
+function pieceOf(bytes: Buffer): number {
+  const near = bytes.length - SECRET_MAX;
+  const key = bytes.lastIndexOf('-----BEGIN ');
+  if (key > near) return key;
+  const space = bytes.lastIndexOf(SPACE) + 1;
+  return space > near ? space : bytes.length;
 }
 
 /** Room that is asked for before a step writes, in bytes. */

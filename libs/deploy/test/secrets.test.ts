@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startCodeHost } from '@runner/testing/code-host';
@@ -61,6 +62,42 @@ test('the master keys and the credentials of the chats that a step prints are sh
   for (const secret of [key, older, bot, hook, inBase64]) {
     assert.not.ok(texts.includes(secret), secret);
   }
+});
+
+test('a private key that a step prints bit by bit is shown nowhere, and what stands around it is', async ({
+  world,
+}) => {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const pem = String(privateKey.export({ type: 'pkcs1', format: 'pem' }));
+  const key = join(temporaryFolder('key'), 'key.pem');
+  writeFileSync(key, pem);
+  // Each part is in the log, as far as it comes there, before the next is printed.
+  const seen = (text: string) =>
+    `until grep -qF '${text}' "${world.root}"/logs/deploys/shop/*.log; do sleep 0.05; done`;
+  const build = [
+    `head -5 ${key}; ${seen('[REDACTED]')}`,
+    `sed -n 6,10p ${key}; echo first part; ${seen('first part')}`,
+    `tail -n +11 ${key}; echo 'error: bad'; exit 1`,
+  ].join('; ');
+  await world.push('v1', {
+    deploy: `build: { run: "sh build.sh", timeout: 60s }\n`,
+    files: { 'build.sh': build },
+  });
+  const done = await world.deploy(['--no-notify']);
+  assert.is(done.status, 1, done.stderr);
+  const id = String(world.events().at(-1)?.deploy_id);
+  const logged = readFileSync(join(world.root, 'logs/deploys/shop', `${id}.log`), 'utf8');
+  const { root } = world;
+  const lastError = await run('runner-debug', ['last-error', 'shop'], { root });
+  const log = await run('runner-debug', ['log', 'shop'], { root });
+  const events = JSON.stringify(world.events());
+  const shown = [done.stdout, done.stderr, logged, events, lastError.stdout, log.stdout];
+  const body = pem.trim().split('\n').slice(1, -1);
+  assert.equal(
+    body.filter((line) => shown.some((text) => text.includes(line.slice(0, 20)))),
+    [],
+  );
+  assert.match(logged, /\$ sh build\.sh\n\[REDACTED\]\nfirst part\nerror: bad\nbuild: /);
 });
 
 test('a build inherits no descriptor of the runner, so no lock and no token', async ({ world }) => {

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
@@ -38,6 +39,20 @@ test('lines of the log of a good build are not the cause', async () => {
     assert.equal([stdout, stderr], ['price list has no currency\n', '']);
   }
   assert.match((await extract(FAILING)).stdout, /^ERROR: deprecated call/);
+});
+
+test('of a private key nothing is shown, in one piece or line by line, behind speakers too', async () => {
+  const key = generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey;
+  const lines = String(key.export({ type: 'sec1', format: 'pem' }))
+    .trim()
+    .split('\n');
+  for (const speaker of ['', 'web-1  | ', '[api] ']) {
+    const log = ['error: invalid key', ...lines, 'error: bad key'].map((line) => speaker + line);
+    const { status, stdout, stderr } = await extract(`${log.join('\n')}\n`);
+    assert.equal([status, stderr], [0, '']);
+    assert.match(stdout, /invalid key/);
+    for (const line of lines) assert.not.ok(stdout.includes(line.slice(0, 20)), stdout);
+  }
 });
 
 test('an app without a good deploy leaves nothing out', async () => {

@@ -1,4 +1,5 @@
 /** Cuts a log that comes in pieces into lines, whatever the pieces. */
+import { createKeyCutter } from '../private-keys.ts';
 import { dropControls, stripAnsi } from '../text.ts';
 
 /**
@@ -15,7 +16,7 @@ const PIECE = 16_384;
 
 /**
  * Receives a cleaned line, its number from 1, whether a carriage return drew over it later, and
- * whether it was longer than what is kept.
+ * whether it was longer than what is kept. Of a private key there is one line, its first.
  */
 export type LineSink = (text: string, line: number, overwritten: boolean, cut: boolean) => void;
 
@@ -26,7 +27,15 @@ export interface LineReader {
 }
 
 /** Reads UTF-8 bytes or text; a broken byte becomes U+FFFD and never stops the reading. */
-export function createLineReader(sink: LineSink): LineReader {
+export function createLineReader(receive: LineSink): LineReader {
+  // A key is known by several lines: cut out here, before each is looked at by itself.
+  const cutter = createKeyCutter<readonly [number, boolean, boolean]>((text, about) =>
+    receive(text, ...about),
+  );
+  const sink: LineSink = (text, number, overwritten, long) => {
+    if (cutter.passes(text)) receive(text, number, overwritten, long);
+    else cutter.take(text, [number, overwritten, long]);
+  };
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let kept = '';
   let line = 1;
@@ -104,6 +113,7 @@ export function createLineReader(sink: LineSink): LineReader {
     end() {
       read(decoder.decode());
       if (started) emit(false);
+      cutter.end();
     },
   };
 }

@@ -3,12 +3,12 @@
  * would keep running the old release: pm2 resolves the link and remembers the folder. So it is a
  * restart, not without a gap.
  */
-import { closeSync, fstatSync, openSync, statSync } from 'node:fs';
+import { closeSync, openSync, statSync } from 'node:fs';
 import type { Start } from '@runner/common/deploy-file';
-import { readRange } from '@runner/common/files';
 import { runStep, toldElsewhere, tryStep } from '../step.ts';
 import { ask } from './ask.ts';
 import type { Driver, Target } from './driver.ts';
+import { endOfFile } from './end-of-file.ts';
 
 type Pm2 = Extract<Start, { type: 'pm2' }>;
 
@@ -104,9 +104,7 @@ function logSizes(processes: readonly Listed[]): Sizes {
 function tail(path: string, from: number): string {
   try {
     const file = openSync(path, 'r');
-    const { size } = fstatSync(file);
-    const begin = Math.max(from, size - OUTPUT_MAX);
-    const text = readRange(file, begin, Math.max(0, size - begin)).toString('utf8');
+    const text = endOfFile(file, from, OUTPUT_MAX);
     closeSync(file);
     return text;
   } catch {

@@ -7,7 +7,7 @@ import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeWhole } from '@runner/common/atomic-write';
 import { systemFailure } from '@runner/common/failure';
-import { makeFolder, readRange, removeIfThere } from '@runner/common/files';
+import { makeFolder, removeIfThere } from '@runner/common/files';
 import {
   bootId,
   isBusy,
@@ -19,6 +19,7 @@ import {
 import { endGroup } from '../child.ts';
 import { toldElsewhere } from '../step.ts';
 import type { Driver, Target } from './driver.ts';
+import { endOfFile } from './end-of-file.ts';
 
 /** A process that has not died after this many milliseconds counts as started. */
 const SETTLE = 300;
@@ -78,11 +79,7 @@ export const processDriver = {
     child.once('exit', (code, by) => {
       words ??= by ? `was ended by ${by}` : `ended with status ${code}`;
     });
-    const printed = () => {
-      const end = fstatSync(output).size;
-      const begin = Math.max(from, end - OUTPUT_MAX);
-      return redact(readRange(output, begin, end - begin).toString('utf8'));
-    };
+    const printed = () => redact(endOfFile(output, from, OUTPUT_MAX));
     if (child.pid !== undefined) {
       const record: PidFile = {
         pid: child.pid,
