@@ -18,7 +18,7 @@ const MEANINGS: readonly (readonly [RegExp, FailureCode, (source: Source) => str
         : `the code host wants a token for ${source.repo}, and '${source.app}' has none`,
   ],
   [
-    /repository '.*' not found|Repository not found|returned error: 404\b/i,
+    /repository '.{0,400}' not found|Repository not found|returned error: 404\b/i,
     'repo_not_found',
     (source) => `the code host knows no repository ${source.repo}, or the token may not read it`,
   ],

@@ -97,11 +97,21 @@ function oneLine(text: string, redact: NoticeOptions['redact']): string {
   return plain(text, redact).replace(/\s+/g, ' ').trim();
 }
 
+/**
+ * Without blank lines before it and white space behind it. No pattern: one would look on from each of a
+ * million spaces.
+ */
+function withoutEdges(text: string): string {
+  const kept = text.trimEnd();
+  const first = kept.length - kept.trimStart().length;
+  return kept.slice(kept.lastIndexOf('\n', first) + 1);
+}
+
 async function errorOf(
   { fields, project }: Announceable,
   { redact, verboseErrors, baseline }: NoticeOptions,
 ): Promise<{ summary: string; log: string | undefined }> {
-  const error = plain(textOf(fields, 'error'), redact).replace(/^(?:[^\S\n]*\n)+|\s+$/g, '');
+  const error = withoutEdges(plain(textOf(fields, 'error'), redact));
   if (error.trim() === '') return { summary: 'no error text was recorded', log: undefined };
   if (codePoints(error) <= SUMMARY_MAX) return { summary: error, log: undefined };
   // The pipeline has seen the whole output of the step; an error keeps only its head and tail.

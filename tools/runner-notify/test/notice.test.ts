@@ -96,6 +96,14 @@ test('a secret that stands across every cut is gone from summary and log', async
   assert.not.match(`${error}${log}`, /correct|horse|staple/);
 });
 
+test('blank lines around an error go, its first indent stays, and millions of spaces take no time', async () => {
+  const summary = async (error: string) => (await noticeOf(failure({ error }), options)).error;
+  assert.is(await summary(' \n\t\n  at x\n\n y \n \n'), '  at x\n\n y');
+  assert.is(await summary('at x'), 'at x');
+  // As long as a line of input may be: with a pattern that is hours.
+  assert.match((await summary(`a${' '.repeat(4_000_000)}x`)) ?? '', /^a/);
+});
+
 test('a failure without a text says so', async () => {
   for (const error of [undefined, null, {}, '', ' \n\u001b[0m\r\n']) {
     const notice = await noticeOf(failure({ error }), options);
