@@ -2,43 +2,91 @@
  * Cleaning records and texts of secrets. The token of an app and the master keys are looked up only
  * for text that may hold one: to open a token takes node:crypto, which an ordinary error does without.
  */
+import { appNames } from './apps.ts';
+import { configSecrets } from './config-secrets.ts';
+import { type LogRecord, projectOf } from './events.ts';
+import { Failure } from './failure.ts';
 import type { Place, Redact } from './known-secrets.ts';
-import { redactor } from './secret.ts';
+import { redactor, seenText } from './secret.ts';
 
-/** Fields of a record whose values are names, times and numbers: they are left as they are. */
+/** Fields whose ordinary values are no secrets: looked at first, for they stand in every record. */
+const ORDINARY: ReadonlyMap<string, RegExp> = new Map([
+  ['timestamp', /^\d{4}-\d\d-\d\dT[\d:.]{5,18}(?:Z|[+-]\d\d:?\d\d)$/],
+  ['event_type', /^[A-Za-z]{1,20}$/],
+  ['event', /^[A-Za-z]{1,20}$/],
+  // Names of apps decide which token is known.
+  ['project', /^/],
+  ['app', /^/],
+  ['instance', /^default$/],
+  ['deploy_id', /^[\w-]{8}$/],
+  ['commit', /^[0-9a-f]{7,64}$/],
+  ['trigger', /^[a-z]{1,20}$/],
+]);
+/** The other fields that a record of ours has: their names are no secrets. */
 const NAMES = new Set([
-  ...['timestamp', 'event_type', 'event', 'project', 'app', 'instance', 'deploy_id', 'commit'],
-  ...['trigger', 'duration_ms', 'uid', 'late', 'truncated'],
+  ...['version', 'previous_version', 'from_version', 'duration_ms', 'domain', 'error', 'cause'],
+  ...['truncated', 'stage', 'log', 'reason', 'late', 'rolled_back', 'guards', 'guard', 'path'],
+  ...['command', 'user', 'uid', 'sudo_user'],
 ]);
 /** Values further down are left as they are: a walk has to end. */
 const DEPTH = 64;
 
-/** A copy of the record whose texts have gone through `redact`; itself when that changed none. */
+/**
+ * A copy of the record whose texts have gone through `redact`, names of unknown fields included; itself
+ * when that changed none.
+ */
 export function cleanRecord<T extends Readonly<Record<string, unknown>>>(
   record: T,
   redact: Redact,
 ): T {
-  const entries = Object.entries(record);
+  return cleanFields(
+    record,
+    (field, value) => {
+      const isOrdinary = typeof value === 'string' && ORDINARY.get(field)?.test(value) === true;
+      return isOrdinary ? value : cleanValue(value, redact, DEPTH);
+    },
+    redact,
+  ) as T;
+}
+
+function cleanFields(
+  fields: object,
+  clean: (field: string, value: unknown) => unknown,
+  redact: Redact,
+): object {
+  const entries: [string, unknown][] = Object.entries(fields);
   let changed = false;
+  let renamed = false;
   for (const entry of entries) {
-    if (NAMES.has(entry[0])) continue;
-    const clean = cleanValue(entry[1], redact, DEPTH);
-    changed ||= clean !== entry[1];
-    entry[1] = clean;
+    const [field, value] = entry;
+    if (!NAMES.has(field) && !ORDINARY.has(field)) entry[0] = redact(field);
+    entry[1] = clean(field, value);
+    renamed ||= entry[0] !== field;
+    changed ||= entry[1] !== value;
   }
-  return changed ? (Object.fromEntries(entries) as T) : record;
+  if (!changed && !renamed) return fields;
+  return Object.fromEntries(renamed ? withOwnNames(entries) : entries);
+}
+
+/** Two names may have become one: then the later ones are numbered. */
+function withOwnNames(entries: [string, unknown][]): [string, unknown][] {
+  const taken = new Set<string>();
+  return entries.map(([field, value]) => {
+    let name = field;
+    for (let number = 2; taken.has(name); number += 1) name = `${field} ${number}`;
+    taken.add(name);
+    return [name, value];
+  });
 }
 
 function cleanValue(value: unknown, redact: Redact, depth: number): unknown {
   if (typeof value === 'string') return redact(value);
   if (value === null || typeof value !== 'object' || depth === 0) return value;
-  const inner = (each: unknown) => cleanValue(each, redact, depth - 1);
-  if (Array.isArray(value)) {
-    const clean = value.map(inner);
-    return clean.some((each, index) => each !== value[index]) ? clean : value;
+  if (!Array.isArray(value)) {
+    return cleanFields(value, (_, each) => cleanValue(each, redact, depth - 1), redact);
   }
-  const entries = Object.entries(value).map(([field, each]) => [field, inner(each), each] as const);
-  return entries.some(([, clean, each]) => clean !== each) ? Object.fromEntries(entries) : value;
+  const clean = value.map((each) => cleanValue(each, redact, depth - 1));
+  return clean.some((each, index) => each !== value[index]) ? clean : value;
 }
 
 /** Whether a text of the record may hold a token that no shape tells. */
@@ -52,12 +100,18 @@ export function recordMayHoldToken(record: Readonly<Record<string, unknown>>): b
 }
 
 /**
- * Whether a word could be a token: 12 or more characters with a letter and a digit, or 24 or more.
- * The short name of a commit and the day of a timestamp are none.
+ * Whether a word could be a token: 12 or more characters with a letter and a digit, or 24 or more; also
+ * one that escapes divide. The short name of a commit and the day of a timestamp are none.
  */
 export function mayHoldToken(text: string): boolean {
   if (text.length < 12) return false;
-  for (const [word] of text.matchAll(/[\w-]{12,}/g)) {
+  const seen = seenText(text);
+  return hasTokenLike(text) || (seen !== text && hasTokenLike(seen));
+}
+
+function hasTokenLike(text: string): boolean {
+  // No more than needed: going back through a word of millions, the engine runs out of stack.
+  for (const [word] of text.matchAll(/[\w-]{12,24}/g)) {
     if (word.length < 24 && !(/\d/.test(word) && /[A-Za-z]/.test(word))) continue;
     if (!/^(?:[0-9a-f]{12}|\d{4}-\d\d-\d\dT\d\d)$/.test(word)) return true;
   }
@@ -65,11 +119,64 @@ export function mayHoldToken(text: string): boolean {
 }
 
 /**
- * Cleans text of what has the shape of a secret and, where `may` says so, of the app's token and the
- * master keys as well, as far as they can be read.
+ * Cleans text of what has the shape of a secret, of the chats' credentials in config.yml and, where
+ * `may` says so, of the app's token and the master keys as well, as far as they can be read.
  */
 export async function redactorFor(may: boolean, place: Place, app: unknown): Promise<Redact> {
-  if (!may) return redactor();
+  const chats = await configSecrets(place.paths);
+  if (!may) return redactor(chats);
   const { knownRedactor } = await import('./known-secrets.ts');
-  return knownRedactor(place, app);
+  return knownRedactor(place, app, chats);
+}
+
+/**
+ * Cleans text that belongs to no app: of the tokens of all of them. They are opened for the first text
+ * that may hold one.
+ */
+export async function redactorForAll(place: Place): Promise<Redact> {
+  const chats = await configSecrets(place.paths);
+  const ofShape = redactor(chats);
+  if (!hasApps(place)) return ofShape;
+  const { allKnownRedactor } = await import('./known-secrets.ts');
+  let known: Redact | undefined;
+  return (text) => {
+    if (mayHoldToken(text)) known ??= allKnownRedactor(place, chats);
+    return (known ?? ofShape)(text);
+  };
+}
+
+/** Whether apps are registered, as far as it can be seen: there may be no root at all. */
+function hasApps({ paths }: Place): boolean {
+  try {
+    return appNames(paths).length > 0;
+  } catch (error) {
+    if (error instanceof Failure) return false;
+    throw error;
+  }
+}
+
+/** Apps of which a cleaner remembers what it knows: names in a foreign log may be any number. */
+const APPS_KNOWN = 1_000;
+
+/** Cleans record after record: what is known of the server and of an app is looked up once. */
+export class RecordCleaner {
+  readonly #place: Place;
+  readonly #byApp = new Map<unknown, Redact>();
+  #ofNoApp: Redact | undefined;
+
+  constructor(place: Place) {
+    this.#place = place;
+  }
+
+  async clean<T extends LogRecord>(record: T): Promise<T> {
+    if (!recordMayHoldToken(record)) {
+      this.#ofNoApp ??= await redactorFor(false, this.#place, undefined);
+      return cleanRecord(record, this.#ofNoApp);
+    }
+    const app = projectOf(record);
+    const known = this.#byApp.get(app);
+    const redact = known ?? (await redactorFor(true, this.#place, app));
+    if (!known && this.#byApp.size < APPS_KNOWN) this.#byApp.set(app, redact);
+    return cleanRecord(record, redact);
+  }
 }

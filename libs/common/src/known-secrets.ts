@@ -1,5 +1,6 @@
-/** Cleaning text of the secrets of this server: an app's token and the master keys. */
+/** Cleaning text of the secrets of this server that only its keys tell: an app's token, and these. */
 import { openToken } from './app-token.ts';
+import { appNames } from './apps.ts';
 import { Failure } from './failure.ts';
 import type { Env } from './io.ts';
 import { keyLines } from './key-file.ts';
@@ -15,14 +16,30 @@ export interface Place {
   readonly env: Env;
 }
 
-/** Knows what can be read: an app that is not registered, or a lost key, leaves the rest. */
-export function knownRedactor({ paths, env }: Place, app: unknown): Redact {
-  const keys = keyLines(paths, env);
-  let token: Secret | undefined;
-  try {
-    token = typeof app === 'string' ? openToken(paths, env, app) : undefined;
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-  }
-  return redactor(token ? [token, ...keys] : keys);
+/** Knows what can be read, and `others`: an app that is not registered, or a lost key, leaves the rest. */
+export function knownRedactor(
+  { paths, env }: Place,
+  app: unknown,
+  others: readonly Secret[],
+): Redact {
+  const apps = typeof app === 'string' ? [app] : [];
+  return redactor([...others, ...keyLines(paths, env), ...tokensOf({ paths, env }, apps)]);
+}
+
+/** The same for the tokens of all apps, each once. */
+export function allKnownRedactor({ paths, env }: Place, others: readonly Secret[]): Redact {
+  const tokens = tokensOf({ paths, env }, appNames(paths));
+  const distinct = new Map(tokens.map((token) => [token.reveal(), token]));
+  return redactor([...others, ...keyLines(paths, env), ...distinct.values()]);
+}
+
+function tokensOf({ paths, env }: Place, apps: readonly string[]): Secret[] {
+  return apps.flatMap((app) => {
+    try {
+      return openToken(paths, env, app) ?? [];
+    } catch (error) {
+      if (error instanceof Failure) return [];
+      throw error;
+    }
+  });
 }

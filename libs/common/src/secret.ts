@@ -165,11 +165,15 @@ function formsOf(value: string): string[] {
 const UNSEEN =
   /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/;
 
+/** The text as it is read: without escapes and unseen characters; itself when it has none. */
+export function seenText(text: string): string {
+  return UNSEEN.test(text) ? stripAnsi(text).replace(new RegExp(UNSEEN, 'g'), '') : text;
+}
+
 /** Cleans a line of secrets that escapes or unseen characters hide; such a line loses all of these. */
 function uncovered(line: string, clean: (text: string) => string): string {
-  if (!UNSEEN.test(line)) return line;
-  const seen = stripAnsi(line).replace(new RegExp(UNSEEN, 'g'), '');
-  const safe = clean(seen);
+  const seen = seenText(line);
+  const safe = seen === line ? line : clean(seen);
   return safe === seen ? line : safe;
 }
 

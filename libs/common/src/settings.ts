@@ -1,5 +1,6 @@
 /** What config.yml says: the code host, the block, the section `notify`. */
 import { httpAddress } from './addresses.ts';
+import { CHAT_SECRET_KEYS, chatSecrets } from './chat-secrets.ts';
 import type { Config } from './config.ts';
 import { CREDENTIALS, KEYS, NOTIFY_KEYS } from './config-schema.ts';
 import { Failure } from './failure.ts';
@@ -89,8 +90,6 @@ export interface NotifySettings {
   template(kind: TemplateKind, channel: ChannelName): string | undefined;
 }
 
-const SECRET_KEYS = ['telegram_bot_token', 'discord_webhook'];
-
 /**
  * The bot's token and the webhook that config.yml holds, in either layout and also where a channel is
  * not active, with their secret ends alone: what is cleaned from text. None from a wrong value.
@@ -98,18 +97,14 @@ const SECRET_KEYS = ['telegram_bot_token', 'discord_webhook'];
 export function chatSecretsOf(config: Config): Secret[] {
   let values: Map<string, unknown>;
   try {
-    values = pick(config, SECRET_KEYS, SECRET_KEYS);
+    values = pick(config, CHAT_SECRET_KEYS, CHAT_SECRET_KEYS);
   } catch (error) {
     if (error instanceof Failure) return [];
     throw error;
   }
-  return [values, section(values, 'notify')].flatMap((each) => {
-    const text = (key: string) => String(each?.get(key) ?? '').trim();
-    const token = text('telegram_bot_token');
-    const webhook = text('discord_webhook').replace(/[?#].*$/, '');
-    const all = [token, token.replace(/^.*:/, ''), webhook, webhook.replace(/^.*\//, '')];
-    return all.filter((secret) => secret !== '').map((secret) => new Secret(secret));
-  });
+  return [values, section(values, 'notify')].flatMap((each) =>
+    CHAT_SECRET_KEYS.flatMap((key) => chatSecrets(key, String(each?.get(key) ?? ''))),
+  );
 }
 
 /** Section `notify`, and its three credentials at the top level: the earlier layout. */

@@ -61,7 +61,7 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
   const since = io.now().toISOString();
   const holder = { pid: io.pid, command: 'rollback', deploy_id: deployId, since };
   const lock = requireLock(paths.lock(known.app), `'${known.app}'`, 0, holder);
-  const redact = redactorOf(request, known.app);
+  const redact = await redactorOf(request, known.app);
   const reporter = redacting(request.reporter, redact);
   let notifier: Notifier = silent;
   let log: DeployLog | undefined;

@@ -1,10 +1,10 @@
 /** Opening an app's source: its address and its token. */
 import type { AppState } from '@runner/common/app-state';
 import { openToken } from '@runner/common/app-token';
+import { redactorFor } from '@runner/common/cleaning';
 import { readConfig } from '@runner/common/config';
 import type { Io } from '@runner/common/io';
 import { keyLines } from '@runner/common/key-file';
-import { knownRedactor } from '@runner/common/known-secrets';
 import type { Paths } from '@runner/common/paths';
 import { redactor } from '@runner/common/secret';
 import { chatSecretsOf, codeHostOf } from '@runner/common/settings';
@@ -42,12 +42,12 @@ export function sourceOf(
 }
 
 /**
- * What cleans text of an app's token and the master keys for work that needs no token, and is done also
- * when the token cannot be opened: then it is told by its shape alone.
+ * What cleans text of an app's token, the master keys and the chats' credentials for work that needs no
+ * token, and is done also when the token cannot be opened: then it is told by its shape alone.
  */
 export function redactorOf(
   { io, paths }: Pick<SourceRequest, 'io' | 'paths'>,
   app: string,
-): (text: string) => string {
-  return knownRedactor({ paths, env: io.env }, app);
+): Promise<(text: string) => string> {
+  return redactorFor(true, { paths, env: io.env }, app);
 }

@@ -15,7 +15,7 @@ import { asStepFailure } from './step.ts';
 
 /** Stops each instance by its own `.deploy.yml`. Returns what could not be stopped, a sentence each. */
 export async function stopInstances(io: Io, paths: Paths, app: AppState): Promise<string[]> {
-  const redact = redactorOf({ io, paths }, app.app);
+  const redact = await redactorOf({ io, paths }, app.app);
   const log = openDeployLog(paths, app.app, newDeployId(io.random), redact, () => {});
   const parts = partsOfApp({ io, paths, app, log, redact });
   const left: string[] = [];

@@ -1,14 +1,13 @@
 /** `list`: the wanted records as a table or as a stream. */
 import { appendWaiting, waitingNote } from '@runner/common/audit';
 import { Unread } from '@runner/common/audit-files';
-import { cleanRecord } from '@runner/common/cleaning';
+import { RecordCleaner } from '@runner/common/cleaning';
 import type { Context } from '@runner/common/command';
 import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/events';
 import { usage } from '@runner/common/failure';
 import { harmlessLine, jsonLine } from '@runner/common/harmless';
 import { inUtc } from '@runner/common/iso-time';
 import { cells, fit, pad, type Style } from '@runner/common/output';
-import { redactor } from '@runner/common/secret';
 import { closeLogs, openLogs } from './log-lines.ts';
 import { chosenRecords, type Filter, newestChosen } from './selecting.ts';
 import { timeOf } from './when.ts';
@@ -49,10 +48,11 @@ export async function printList(
       ? chosenRecords(sources, filter, unread)
       : [await newestChosen(sources, filter, count, unread)];
   const rows = new Table(context);
-  const redact = redactor();
+  const cleaner = new RecordCleaner({ paths, env: io.env });
   try {
     for await (const block of blocks) {
-      const records = block.map((each) => cleanRecord(each, redact));
+      const records: LogRecord[] = [];
+      for (const each of block) records.push(await cleaner.clean(each));
       if (format === 'human') rows.add(records);
       else if (format === 'json')
         io.stdout.write(records.map((each) => `${jsonLine(each)}\n`).join(''));
@@ -154,7 +154,7 @@ function rowOf(record: LogRecord): string[] {
   const time = inUtc(textOf(record, 'timestamp'));
   const instance = textOf(record, 'instance');
   const shown = [
-    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]*Z$/.test(time)
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]{0,16}Z$/.test(time)
       ? time.slice(0, 19).replace('T', ' ')
       : time || '-',
     kindOf(record) === undefined ? '?' : String(kindOf(record)),

@@ -1,22 +1,18 @@
 /** Events from standard input, one JSON object a line: checked, appended in batches, echoed. */
 import { appendKept, appendLines, lineOf } from '@runner/common/audit';
-import { cleanRecord, recordMayHoldToken, redactorFor } from '@runner/common/cleaning';
+import { RecordCleaner } from '@runner/common/cleaning';
 import {
   type Completion,
   completeEvent,
   type DeployEvent,
   type LogRecord,
-  projectOf,
 } from '@runner/common/events';
 import { Failure, usage } from '@runner/common/failure';
-import type { Place, Redact } from '@runner/common/known-secrets';
+import type { Place } from '@runner/common/known-secrets';
 import { type Line, LineSplitter } from '@runner/common/line-splitter';
 import { LINE_MAX } from '@runner/common/lines-backward';
-import { redactor } from '@runner/common/secret';
 import { type EmitContext, FIELDS } from './emitting.ts';
 import { readyReader } from './ready-input.ts';
-
-const ofShape = redactor();
 
 /** The longest record: an error is cut to fit, but further fields may be of any length. */
 const RECORD_MAX = 1_048_576;
@@ -91,10 +87,10 @@ class EventInput {
   /** The events of the lines that were taken since it was asked last. */
   async batch(): Promise<readonly Made[]> {
     const batch: Made[] = [];
-    const known = new Map<unknown, Redact>();
+    const cleaner = new RecordCleaner(this.#place);
     for (const line of this.#lines) {
       this.#number += 1;
-      const made = await this.#eventOf(line, known);
+      const made = await this.#eventOf(line, cleaner);
       if (made) batch.push(made);
       else if (made === null) this.sawBad = true;
     }
@@ -103,26 +99,18 @@ class EventInput {
     return batch;
   }
 
-  /** Before a long text is cut: a secret that is cut is not recognised. */
-  async #clean(record: LogRecord, known: Map<unknown, Redact>): Promise<LogRecord> {
-    if (!recordMayHoldToken(record)) return cleanRecord(record, ofShape);
-    const app = projectOf(record);
-    const redact = known.get(app) ?? (await redactorFor(true, this.#place, app));
-    known.set(app, redact);
-    return cleanRecord(record, redact);
-  }
-
   /**
    * The event of a line and its record; undefined for a blank line, null for a bad one, which is
    * told. Tokens are read once in a batch: `edit` may replace them while a stream goes on.
    */
-  async #eventOf(line: Line, known: Map<unknown, Redact>): Promise<Made | undefined | null> {
+  async #eventOf(line: Line, cleaner: RecordCleaner): Promise<Made | undefined | null> {
     try {
       const text = line?.toString('utf8').trim();
       if (text === '') return undefined;
       if (text === undefined) throw tooLong(LINE_MAX);
       const parsed: unknown = JSON.parse(text);
-      const clean = isRecord(parsed) ? await this.#clean(parsed, known) : parsed;
+      // Before a long text is cut: a secret that is cut is not recognised.
+      const clean = isRecord(parsed) ? await cleaner.clean(parsed) : parsed;
       const event = completeEvent(clean, this.#completion);
       const record = lineOf(event);
       if (Buffer.byteLength(record) > RECORD_MAX) throw tooLong(RECORD_MAX);

@@ -2,17 +2,14 @@
 import { closeSync, fstatSync, statSync } from 'node:fs';
 import { appendWaiting, waitingNote } from '@runner/common/audit';
 import { logFiles, openLog, Unread } from '@runner/common/audit-files';
-import { cleanRecord } from '@runner/common/cleaning';
+import { RecordCleaner } from '@runner/common/cleaning';
 import type { Context } from '@runner/common/command';
 import { readRecord } from '@runner/common/events';
 import { Failure, signalStatus } from '@runner/common/failure';
 import { isThere, readRange } from '@runner/common/files';
 import { LINE_MAX, lineStart } from '@runner/common/lines-backward';
-import { redactor } from '@runner/common/secret';
 import { closeLogs, type OpenLog, openLogs } from './log-lines.ts';
 import { EVERYTHING, newestChosen } from './selecting.ts';
-
-const redact = redactor();
 
 type TailContext = Pick<Context, 'io' | 'paths' | 'print' | 'note'>;
 
@@ -39,7 +36,8 @@ export async function printTail(
   const end = live !== undefined && follow ? lineStart(live.fd, size) : size;
   if (live !== undefined) live.end = end;
   const records = await newestChosen({ logs, waiting }, EVERYTHING, count, unread);
-  for (const record of records) await context.print(cleanRecord(record, redact));
+  const cleaner = new RecordCleaner({ paths: context.paths, env: context.io.env });
+  for (const record of records) await context.print(await cleaner.clean(record));
   unread.tell(context.note);
   const wait = waitingNote(waiting);
   if (wait !== undefined) context.note(wait);
@@ -116,9 +114,11 @@ async function followFrom(
 async function printLines(context: TailContext, bytes: Buffer): Promise<Buffer> {
   const end = bytes.lastIndexOf(NEWLINE);
   const unread = new Unread();
+  // A new one: a token may be replaced while a log is followed.
+  const cleaner = new RecordCleaner({ paths: context.paths, env: context.io.env });
   for (const line of bytes.subarray(0, Math.max(0, end)).toString('utf8').split('\n')) {
     const record = readRecord(line);
-    if (record) await context.print(cleanRecord(record, redact));
+    if (record) await context.print(await cleaner.clean(record));
     else if (/[^ \t\r]/.test(line)) unread.lines += 1;
   }
   unread.tell(context.note);

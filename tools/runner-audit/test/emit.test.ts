@@ -1,4 +1,11 @@
-import { appendFileSync, existsSync, readFileSync, statSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { type RunOptions, run } from '@runner/testing/run';
 import { temporaryFolder, tree } from '@runner/testing/temp';
@@ -121,6 +128,53 @@ test('tokens of the server that no shape tells do not enter the log, nor does an
   const gone = { cause: '[REDACTED]', reason: 'see [REDACTED]', more: [{ deep: '[REDACTED]' }] };
   assert.equal(second, record('v1', gone));
   assert.is(third.error, '[REDACTED] stays secret, a1b2c3d4e5f6 not');
+});
+
+test("a token is redacted as a field's name too, and no field is lost by that", async () => {
+  const root = newRoot();
+  const token = 'our-own-t0ken-of-shop';
+  const args = ['--repo', 'acme/shop', '--branch', 'main', '--token', '-'];
+  assert.is((await run('runner-add', args, { root, stdin: token })).status, 0);
+  const names = { [token]: 1, [`https://x:${token}@example.org`]: 2, [`${token}${token}`]: 3 };
+  const given = record('v1', { ...names, deep: [names], build: 7 });
+  const { status, stdout } = await emit(root, [], { stdin: line(given) });
+  const shown = { '[REDACTED]': 1, 'https://[REDACTED]@example.org': 2, '[REDACTED][REDACTED]': 3 };
+  assert.is(status, 0);
+  assert.equal(JSON.parse(stdout), record('v1', { ...shown, deep: [shown], build: 7 }));
+  const twice = record('v1', { [token]: 1, [Buffer.from(token).toString('hex')]: 2 });
+  const { stdout: both } = await emit(root, [], { stdin: line(twice) });
+  assert.equal(JSON.parse(both), record('v1', { '[REDACTED]': 1, '[REDACTED] 2': 2 }));
+});
+
+test("the chats' credentials in config.yml do not enter the log, from options or a stream", async () => {
+  const root = newRoot();
+  const hook = 'https://hooks.example.org/api/webhooks/42/mywebhooksecretvalue';
+  const error = `POST ${hook}: short_secret_9 mywebhooksecretvalue`;
+  mkdirSync(root);
+  const config = `telegram_bot_token: "5550001:short_secret_9"\nnotify: {discord_webhook: "${hook}"}\n`;
+  for (const text of [config, config.replace(/\{(.*)\}/, '\n  $1')]) {
+    writeFileSync(join(root, 'config.yml'), text, { mode: 0o600 });
+    const one = await emit(root, ['DeployFailure', ...SHOP, '--error', '-'], { stdin: error });
+    const stream = await emit(root, [], { stdin: line(record('v1', { error, more: { error } })) });
+    assert.equal([one.status, one.stderr, stream.status, stream.stderr], [0, '', 0, '']);
+    const clean = 'POST [REDACTED]: [REDACTED] [REDACTED]';
+    assert.is(JSON.parse(one.stdout).error, clean);
+    assert.equal(JSON.parse(stream.stdout), record('v1', { error: clean, more: { error: clean } }));
+    assert.not.match(logOf(root), /mywebhooksecretvalue|short_secret_9/);
+  }
+});
+
+test('texts of megabytes of one character are taken, from options and in a stream', async () => {
+  const root = newRoot();
+  for (const piece of ['a', '1', ' ', '\n', '-', '\u001b[', '\u001b]', '=']) {
+    const error = `${piece.repeat(12_000_000 / JSON.stringify(piece).length)}x`;
+    const stdin = [record('v1'), record('v2', { error }), record('v3')].map(line).join('');
+    const stream = await emit(root, [], { stdin });
+    const shown = stream.stdout.split('\n').filter(Boolean);
+    assert.equal([stream.status, stream.stderr, shown.length], [0, '', 3], piece);
+    const one = await emit(root, ['DeployFailure', ...SHOP, '--error', '-'], { stdin: error });
+    assert.equal([one.status, one.stderr], [0, ''], piece);
+  }
 });
 
 test('lines of JSON on standard input are appended and echoed in their order', async () => {

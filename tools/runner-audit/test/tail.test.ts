@@ -75,6 +75,29 @@ test('what a foreign writer left of secrets is shown by neither tail nor list', 
   }
 });
 
+test("a foreign record with an app's token or a chat's credentials is shown without them by tail and list", async () => {
+  const root = newRoot();
+  const token = 'our-own-t0ken-of-shop';
+  const args = ['--repo', 'acme/shop', '--branch', 'main', '--token', '-'];
+  assert.is((await run('runner-add', args, { root, stdin: token })).status, 0);
+  writeFileSync(join(root, 'config.yml'), 'telegram_bot_token: 4711:of-our-own\n', { mode: 0o600 });
+  const left = {
+    ...{ event: 'DeployFailure', app: 'shop', instance: token, version: `v1-${token}` },
+    ...{ error: `login ${token} of-our-own`, [token]: 1, [`x ${token}`]: 2, more: { [token]: 3 } },
+  };
+  rootWithLog(line(left) + line(record('v2')), '', root);
+  for (const command of ['tail', 'list']) {
+    for (const args of [[], ['--json'], ['-o', 'yaml']]) {
+      const { status, stdout } = await run('runner-audit', [command, ...args], { root });
+      assert.is(status, 0);
+      assert.match(stdout, /v1-\[REDACTED\]/);
+      for (const secret of [token, 'of-our-own'])
+        assert.not.ok(stdout.includes(secret), `${command} ${args}`);
+      if (args[0] === '--json') assert.is(stdout.split('\n')[1], JSON.stringify(record('v2')));
+    }
+  }
+});
+
 test('the newest ten are printed, or as many as -n says, oldest first', async () => {
   const all = Array.from({ length: 25 }, (_, index) => `v${index}`);
   const root = rootWithLog(lines(...all));

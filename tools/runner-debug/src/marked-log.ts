@@ -2,8 +2,8 @@
 import { readBaseline } from '@runner/common/baselines';
 import { createExtractor, createLineReader, type Extraction } from '@runner/common/error-extract';
 import { readRange } from '@runner/common/files';
+import type { Redact } from '@runner/common/known-secrets';
 import type { Paths } from '@runner/common/paths';
-import { redactor } from '@runner/common/secret';
 import type { KeptLog } from './kept-log.ts';
 
 const BLOCK = 65_536;
@@ -24,10 +24,10 @@ export interface LogLine {
 }
 
 /** Why the deploy failed; null for one that succeeded. */
-export function causeIn(log: KeptLog, paths: Paths): Extraction | null {
+export function causeIn(log: KeptLog, paths: Paths, redact: Redact): Extraction | null {
   if (log.event === 'DeploySuccess') return null;
   const extractor = createExtractor({
-    redact: redactor(),
+    redact,
     baseline: readBaseline(paths, log.app),
   });
   const failed = { ...log, size: endOfFailure(log) };
@@ -41,7 +41,7 @@ export function causeIn(log: KeptLog, paths: Paths): Extraction | null {
     at += block.length;
   }
   const found = extractor.end();
-  return found.rule === null ? lastAnswer(failed, found, from > 0) : found;
+  return found.rule === null ? lastAnswer(failed, found, from > 0, redact) : found;
 }
 
 /**
@@ -86,8 +86,7 @@ function startOfFailure({ fd, size, stage, headline }: KeptLog): number {
  * Where no rule knows the cause: the last answer of the health check, when that failed and was not
  * looked at alone; else what was found, without the commands that the pipeline wrote above their output.
  */
-function lastAnswer(log: KeptLog, found: Extraction, alone: boolean): Extraction {
-  const redact = redactor();
+function lastAnswer(log: KeptLog, found: Extraction, alone: boolean, redact: Redact): Extraction {
   const texts = new Map<number, string>();
   const wanted = new Set(found.lines);
   let answer: [number, string] | undefined;
@@ -106,8 +105,11 @@ function lastAnswer(log: KeptLog, found: Extraction, alone: boolean): Extraction
 }
 
 /** Batches of lines, some 64 KiB each. What a progress bar drew over is left out, unless it is the cause. */
-export function* linesOf(log: KeptLog, cause: Extraction | null): Generator<LogLine[]> {
-  const redact = redactor();
+export function* linesOf(
+  log: KeptLog,
+  cause: Extraction | null,
+  redact: Redact,
+): Generator<LogLine[]> {
   const marks = new Set(cause?.lines);
   let batch: LogLine[] = [];
   const reader = createLineReader((text, line, overwritten, cut) => {

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
@@ -53,6 +53,27 @@ test('of a private key nothing is shown, in one piece or line by line, behind sp
     assert.match(stdout, /invalid key/);
     for (const line of lines) assert.not.ok(stdout.includes(line.slice(0, 20)), stdout);
   }
+});
+
+test('the tokens of all apps under the root are known, and the credentials of its chats', async () => {
+  const root = join(temporaryFolder('extract'), 'root');
+  const tokens = ['the-0ne-token-of-blog', 'an0ther-token-of-shop'];
+  for (const [index, app] of ['blog', 'shop'].entries()) {
+    const args = ['--repo', `acme/${app}`, '--branch', 'main', '--token', '-'];
+    const { status } = await run('runner-add', args, { root, stdin: tokens[index] ?? '' });
+    assert.is(status, 0);
+  }
+  writeFileSync(join(root, 'config.yml'), 'telegram_bot_token: 4711:of-our-own\n', { mode: 0o600 });
+  const log = `error: ${tokens.join(' and ')} are wrong, so is of-our-own\n`;
+  const shown = 'error: [REDACTED] and [REDACTED] are wrong, so is [REDACTED]\n';
+  for (const args of [[], ['--app', 'blog']]) {
+    const { status, stdout, stderr } = await extract(log, args, root);
+    assert.equal([status, stdout, stderr], [0, shown, '']);
+  }
+  // Without its keys no token can be known; the rest is done all the same.
+  rmSync(join(root, 'mkey'));
+  const without = await extract(log, [], root);
+  assert.equal([without.status, without.stderr], [0, '']);
 });
 
 test('an app without a good deploy leaves nothing out', async () => {

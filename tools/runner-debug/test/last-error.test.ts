@@ -341,6 +341,54 @@ test('secrets that a record holds are redacted', async () => {
   }
 });
 
+const HOOK = 'https://hooks.example.org/api/webhooks/42/mywebhooksecretvalue';
+const BOT = '5550001:short_secret_9';
+
+test("the chats' credentials in config.yml are redacted, whole and their secret parts, in any YAML", async () => {
+  const error = `POST ${HOOK} and ${BOT}\nmywebhooksecretvalue short_secret_9 ${btoa(HOOK)}`;
+  const root = rootWithLog(failure('v1', { error }));
+  for (const config of [
+    `notify:\n  discord_webhook: ${HOOK}\n  telegram_bot_token: "${BOT}"\n`,
+    `notify: { discord_webhook: "${HOOK}", telegram_bot_token: '${BOT}' }\n`,
+  ]) {
+    writeFileSync(join(root, 'config.yml'), config, { mode: 0o600 });
+    for (const args of [[], ['--json'], ['-o', 'yaml']]) {
+      const { status, stdout } = await lastError(root, 'shop', ...args);
+      assert.is(status, 0);
+      assert.match(stdout, /POST \[REDACTED\] and \[REDACTED\]/);
+      for (const secret of ['mywebhooksecretvalue', 'short_secret_9', btoa(HOOK).slice(4, -4)])
+        assert.not.ok(stdout.includes(secret), stdout);
+    }
+  }
+});
+
+test('a token with colours or unseen characters in it is redacted, and other lines keep theirs', async () => {
+  const root = join(temporaryFolder('debug'), 'root');
+  const args = ['--repo', 'acme/shop', '--branch', 'main', '--token', '-'];
+  const token = 'plainapptoken-QQQQ-1234';
+  assert.is((await run('runner-add', args, { root, stdin: token })).status, 0);
+  for (const hidden of [
+    'plainappto\u001b[0mken-QQQQ-1234',
+    'plain\u200bapptoken\u0000-QQQQ-1234',
+  ]) {
+    const error = `\u001b[31mred\u001b[0m\nlogin \u001b[1m${hidden}\u001b[0m failed`;
+    writeLog(root, logText([failure('v1', { error })]));
+    const { stdout } = await lastError(root, 'shop', '--json');
+    const shown = '\u001b[31mred\u001b[0m\nlogin [REDACTED] failed';
+    assert.is(JSON.parse(stdout).error, shown);
+  }
+});
+
+test('an error of megabytes of one character is printed', async () => {
+  for (const piece of ['a', '1', ' ', '\n', '-', '\u001b[', '\u001b]', '=', '/']) {
+    const error = `${piece.repeat(12_000_000 / JSON.stringify(piece).length)}x`;
+    const root = rootWithLog(failure('v1', { error }));
+    const { status, stderr, stdout } = await lastError(root, 'shop');
+    assert.equal([status, stderr], [0, ''], piece);
+    assert.match(stdout, /x\n$/);
+  }
+});
+
 test("the app's own token and the master key are redacted, whatever they look like", async () => {
   const root = join(temporaryFolder('debug'), 'root');
   const token = 'our-own-t0ken-of-shop';

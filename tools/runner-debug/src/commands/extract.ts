@@ -17,7 +17,7 @@ export const extract = command({
   details:
     'Lines that a good build printed too are not the cause: --baseline names the log of one, --app an\n' +
     'app whose last good deploy counts. When the log is silent, --step, --command and --status say how\n' +
-    'it ended.',
+    'it ended. What the log holds of the tokens, keys and chats under --root is redacted.',
   options: {
     max: {
       kind: 'value',
@@ -55,8 +55,8 @@ export const extract = command({
     setFlagsFromString('--semi-space-growth-factor=1');
     const { createExtractor } = await import('@runner/common/error-extract');
     const { app } = options;
-    const { redactorFor } = await import('@runner/common/cleaning');
-    const redact = await redactorFor(app !== undefined, { paths, env: io.env }, app);
+    const { redactorForAll } = await import('@runner/common/cleaning');
+    const redact = await redactorForAll({ paths, env: io.env });
     const { baselineFor } = await import('../good-log.ts');
     const baseline = baselineFor(paths, options.baseline, app, redact);
     const { step, command: title } = options;

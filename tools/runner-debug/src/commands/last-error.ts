@@ -29,7 +29,14 @@ export const lastError = command({
     return `${heading}\n${fields([
       ['version:', harmlessLine(failure.version)],
       ['timestamp:', harmlessLine(failure.timestamp)],
-      ['error:', harmless(failure.error).replace(/\n+$/, '')],
+      ['error:', harmless(withoutEndings(failure.error))],
     ])}`;
   },
 });
+
+/** Without the newlines at its end: by hand, for a pattern would look on from each newline that it holds. */
+function withoutEndings(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === '\n') end -= 1;
+  return text.slice(0, end);
+}

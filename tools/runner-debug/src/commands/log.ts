@@ -35,8 +35,10 @@ export const log = command({
     const kept = await openKeptLog(paths, args.app, options.deploy);
     try {
       const { causeIn, linesOf } = await import('../marked-log.ts');
-      const cause = causeIn(kept, paths);
-      const batches = linesOf(kept, cause);
+      const { redactorFor } = await import('@runner/common/cleaning');
+      const redact = await redactorFor(true, { paths, env: io.env }, kept.app);
+      const cause = causeIn(kept, paths, redact);
+      const batches = linesOf(kept, cause, redact);
       if (format === 'human') {
         context.note(headline(kept));
         const { showPaged } = await import('../pager.ts');
