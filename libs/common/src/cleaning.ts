@@ -3,11 +3,16 @@
  * for text that may hold one: to open a token takes node:crypto, which an ordinary error does without.
  */
 import { appNames } from './apps.ts';
-import { configSecrets } from './config-secrets.ts';
+import {
+  type ChatConfig,
+  chatConfigOf,
+  configSecrets,
+  mayHoldCredential,
+} from './config-secrets.ts';
 import { type LogRecord, projectOf } from './events.ts';
 import { Failure } from './failure.ts';
 import type { Place, Redact } from './known-secrets.ts';
-import { redactor, seenText } from './secret.ts';
+import { redactor, type Secret, seenText } from './secret.ts';
 
 /** Fields whose ordinary values are no secrets: looked at first, for they stand in every record. */
 const ORDINARY: ReadonlyMap<string, RegExp> = new Map([
@@ -89,16 +94,6 @@ function cleanValue(value: unknown, redact: Redact, depth: number): unknown {
   return clean.some((each, index) => each !== value[index]) ? clean : value;
 }
 
-/** Whether a text of the record may hold a token that no shape tells. */
-export function recordMayHoldToken(record: Readonly<Record<string, unknown>>): boolean {
-  let may = false;
-  cleanRecord(record, (text) => {
-    may ||= mayHoldToken(text);
-    return text;
-  });
-  return may;
-}
-
 /**
  * Whether a word could be a token: 12 or more characters with a letter and a digit, or 24 or more; also
  * one that escapes divide. The short name of a commit and the day of a timestamp are none.
@@ -118,15 +113,54 @@ function hasTokenLike(text: string): boolean {
   return false;
 }
 
+/** What is known of the server, looked up when a text may hold it, and once. */
+class Known {
+  readonly #place: Place;
+  readonly #config: ChatConfig | undefined;
+  #chats: readonly Secret[] | undefined;
+
+  constructor(place: Place) {
+    this.#place = place;
+    this.#config = chatConfigOf(place.paths);
+  }
+
+  /** What a text may hold that no shape tells; '' for nothing. */
+  mayHold(text: string): 'token' | 'credential' | '' {
+    if (mayHoldToken(text)) return 'token';
+    const config = this.#config;
+    if (config === undefined) return '';
+    const may = mayHoldCredential(config, text) || mayHoldCredential(config, seenText(text));
+    return may ? 'credential' : '';
+  }
+
+  async redactor(may: 'token' | 'credential' | '', app: unknown): Promise<Redact> {
+    if (may === '') return redactor();
+    const chats = await this.chats();
+    if (may === 'credential') return redactor(chats);
+    const { knownRedactor } = await import('./known-secrets.ts');
+    return knownRedactor(this.#place, app, chats);
+  }
+
+  async chats(): Promise<readonly Secret[]> {
+    this.#chats ??= this.#config ? await configSecrets(this.#place.paths, this.#config) : [];
+    return this.#chats;
+  }
+}
+
 /**
- * Cleans text of what has the shape of a secret, of the chats' credentials in config.yml and, where
- * `may` says so, of the app's token and the master keys as well, as far as they can be read.
+ * Cleans these texts of what has the shape of a secret and, where one of them may hold some, of the
+ * chats' credentials in config.yml, the app's token and the master keys, as far as they can be read.
  */
-export async function redactorFor(may: boolean, place: Place, app: unknown): Promise<Redact> {
-  const chats = await configSecrets(place.paths);
-  if (!may) return redactor(chats);
-  const { knownRedactor } = await import('./known-secrets.ts');
-  return knownRedactor(place, app, chats);
+export function redactorFor(texts: readonly string[], place: Place, app: unknown): Promise<Redact> {
+  const known = new Known(place);
+  const may = texts.map((text) => known.mayHold(text));
+  const most = may.includes('token') ? 'token' : may.includes('credential') ? 'credential' : '';
+  return known.redactor(most, app);
+}
+
+/** The same for any text. */
+export function redactorForAny(place: Place, app: unknown): Promise<Redact> {
+  return new Known(place).redactor('token', app);
 }
 
 /**
@@ -134,7 +168,7 @@ export async function redactorFor(may: boolean, place: Place, app: unknown): Pro
  * that may hold one.
  */
 export async function redactorForAll(place: Place): Promise<Redact> {
-  const chats = await configSecrets(place.paths);
+  const chats = await new Known(place).chats();
   const ofShape = redactor(chats);
   if (!hasApps(place)) return ofShape;
   const { allKnownRedactor } = await import('./known-secrets.ts');
@@ -160,23 +194,35 @@ const APPS_KNOWN = 1_000;
 
 /** Cleans record after record: what is known of the server and of an app is looked up once. */
 export class RecordCleaner {
-  readonly #place: Place;
+  readonly #known: Known;
   readonly #byApp = new Map<unknown, Redact>();
-  #ofNoApp: Redact | undefined;
+  readonly #ofShape = redactor();
+  #ofChats: Redact | undefined;
 
   constructor(place: Place) {
-    this.#place = place;
+    this.#known = new Known(place);
   }
 
   async clean<T extends LogRecord>(record: T): Promise<T> {
-    if (!recordMayHoldToken(record)) {
-      this.#ofNoApp ??= await redactorFor(false, this.#place, undefined);
-      return cleanRecord(record, this.#ofNoApp);
-    }
+    const may = this.#mayHold(record);
+    if (may === '') return cleanRecord(record, this.#ofShape);
     const app = projectOf(record);
+    if (may === 'credential') {
+      this.#ofChats ??= await this.#known.redactor(may, app);
+      return cleanRecord(record, this.#ofChats);
+    }
     const known = this.#byApp.get(app);
-    const redact = known ?? (await redactorFor(true, this.#place, app));
+    const redact = known ?? (await this.#known.redactor(may, app));
     if (!known && this.#byApp.size < APPS_KNOWN) this.#byApp.set(app, redact);
     return cleanRecord(record, redact);
+  }
+
+  #mayHold(record: LogRecord): 'token' | 'credential' | '' {
+    let most: 'token' | 'credential' | '' = '';
+    cleanRecord(record, (text) => {
+      if (most !== 'token') most = this.#known.mayHold(text) || most;
+      return text;
+    });
+    return most;
   }
 }

@@ -5,18 +5,74 @@
  */
 import { CHAT_SECRET_KEYS, chatSecrets } from './chat-secrets.ts';
 import { Failure } from './failure.ts';
-import { readIfThere } from './files.ts';
+import { readTextIfThere } from './files.ts';
 import type { Paths } from './paths.ts';
 import type { Secret } from './secret.ts';
 
 /** Bytes; config.ts reads no larger one. */
 const CONFIG_MAX = 65_536;
 
-/** None when the file cannot be read; of one with a mistake, what stands in lines of its own. */
-export async function configSecrets(paths: Paths): Promise<Secret[]> {
-  const text = textOf(paths);
-  if (text === undefined) return [];
-  const { secrets, complete } = secretsInLines(text);
+/** config.yml that may hold a credential. */
+export interface ChatConfig {
+  readonly text: string;
+  /** Of these, every credential has one; undefined when that cannot be told. */
+  readonly words: readonly string[] | undefined;
+}
+
+/** config.yml; undefined when it holds no credential, or cannot be read. */
+export function chatConfigOf(paths: Paths): ChatConfig | undefined {
+  let text: string | undefined;
+  try {
+    text = readTextIfThere(paths.config, CONFIG_MAX);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+  }
+  if (text === undefined) return undefined;
+  if (hasEscapedKey(text)) return { text, words: undefined };
+  return CHAT_SECRET_KEYS.some((key) => text.includes(key))
+    ? { text, words: wordsOf(text) }
+    : undefined;
+}
+
+/** A key in quotes may be written with escapes: then only the parser can read it. */
+function hasEscapedKey(text: string): boolean {
+  return text.includes('\\') && /"[^"\n]{0,400}\\[^"\n]{0,400}" *:/.test(text);
+}
+
+/** Shorter ones stand in any text. */
+const WORD_MIN = 6;
+/** Words of an address that are no part of the secret, and stand in many texts. */
+const USUAL = new Set(['discord', 'webhooks', ...CHAT_SECRET_KEYS]);
+
+/** The words in the lines of the credentials; undefined when a value may stand elsewhere, or is odd. */
+function wordsOf(text: string): string[] | undefined {
+  const words: string[] = [];
+  const lines = text.split('\n');
+  for (const [index, line] of lines.entries()) {
+    const key = CHAT_SECRET_KEYS.find((each) => line.includes(each));
+    if (key === undefined || line.trimStart().startsWith('#')) continue;
+    const value = line.slice(line.indexOf(key) + key.length);
+    const found = (value.match(/[\w-]{6,}/g) ?? []).filter((word) => !USUAL.has(word));
+    words.push(...found);
+    if (value.includes('\\')) return undefined;
+    if (found.length > 0) continue;
+    const isEmpty = /^["']?\s*:\s*(?:(?:""|''|~|null)?\s*(?:#.*)?|(?:""|'')?\s*[,}].*)$/.test(
+      value,
+    );
+    if (!isEmpty || goesOn(lines, index, line.search(/\S/))) return undefined;
+  }
+  return words;
+}
+
+/** Whether the text may hold a credential as it stands in the file, or its secret part. */
+export function mayHoldCredential({ words }: ChatConfig, text: string): boolean {
+  if (text.length < WORD_MIN) return false;
+  return words === undefined || words.some((word) => text.includes(word));
+}
+
+/** The credentials and their secret parts; of a file with a mistake, what stands in lines of its own. */
+export async function configSecrets(paths: Paths, config: ChatConfig): Promise<Secret[]> {
+  const { secrets, complete } = secretsInLines(config.text);
   if (complete) return secrets;
   try {
     const [{ readConfig }, { chatSecretsOf }] = await Promise.all([
@@ -30,15 +86,6 @@ export async function configSecrets(paths: Paths): Promise<Secret[]> {
   }
 }
 
-function textOf(paths: Paths): string | undefined {
-  try {
-    return readIfThere(paths.config, CONFIG_MAX)?.toString('utf8');
-  } catch (error) {
-    if (error instanceof Failure) return undefined;
-    throw error;
-  }
-}
-
 /** A key at the beginning of a line and what follows it. */
 const LINE = /^( *)(telegram_bot_token|discord_webhook) *:(?: +(.*))?$/;
 /**
@@ -47,7 +94,7 @@ const LINE = /^( *)(telegram_bot_token|discord_webhook) *:(?: +(.*))?$/;
  */
 export function secretsInLines(text: string): { secrets: Secret[]; complete: boolean } {
   const secrets: Secret[] = [];
-  let complete = !text.includes('\\');
+  let complete = !hasEscapedKey(text);
   const lines = text.split(/\r?\n/);
   for (const [index, line] of lines.entries()) {
     if (!CHAT_SECRET_KEYS.some((key) => line.includes(key))) continue;

@@ -170,11 +170,15 @@ export function seenText(text: string): string {
   return UNSEEN.test(text) ? stripAnsi(text).replace(new RegExp(UNSEEN, 'g'), '') : text;
 }
 
-/** Cleans a line of secrets that escapes or unseen characters hide; such a line loses all of these. */
+/**
+ * Cleans a line of secrets. One with a secret that escapes or unseen characters divide loses all of
+ * these; otherwise they stay.
+ */
 function uncovered(line: string, clean: (text: string) => string): string {
   const seen = seenText(line);
-  const safe = seen === line ? line : clean(seen);
-  return safe === seen ? line : safe;
+  if (seen === line) return line;
+  const [cleaned, safe] = [clean(line), clean(seen)];
+  return seenText(cleaned) === safe ? cleaned : safe;
 }
 
 /**

@@ -2,7 +2,12 @@ import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readConfig } from '../src/config.ts';
-import { configSecrets, secretsInLines } from '../src/config-secrets.ts';
+import {
+  chatConfigOf,
+  configSecrets,
+  mayHoldCredential,
+  secretsInLines,
+} from '../src/config-secrets.ts';
 import { chatSecretsOf } from '../src/settings.ts';
 import { freshRoot, plant } from './scratch.ts';
 
@@ -19,7 +24,8 @@ const inLines = (text: string) => {
 async function inFile(text: string | undefined): Promise<string[]> {
   const paths = freshRoot();
   if (text !== undefined) plant(paths.config, text);
-  return (await configSecrets(paths)).map((secret) => secret.reveal());
+  const config = chatConfigOf(paths);
+  return config ? (await configSecrets(paths, config)).map((secret) => secret.reveal()) : [];
 }
 
 test('values on lines of their own are read without a parser, with their secret ends', () => {
@@ -78,6 +84,27 @@ test('without a file, or with one that is none, there is nothing to know; a mist
   assert.equal(await inFile(`"discord_webhook": [\ndiscord_webhook: ${HOOK}\n`), OF_HOOK);
 });
 
+test('an ordinary text is told from one that may hold a credential without knowing them', () => {
+  const paths = freshRoot();
+  plant(
+    paths.config,
+    `# discord_webhook: none\ndiscord_webhook: ${HOOK}\ntelegram_bot_token: ""\nx: 1\n`,
+  );
+  const config = chatConfigOf(paths);
+  assert.ok(config);
+  for (const [text, may] of [
+    ['build: `npm run build` ended with status 1\nat src/index.ts:12', false],
+    ['see https://discord.com/webhooks and set discord_webhook', false],
+    [`POST ${HOOK} failed`, true],
+    ['mywebhooksecretvalue', true],
+    ['short', false],
+  ] as const) {
+    assert.is(mayHoldCredential(config, text), may, text);
+  }
+  plant(paths.config, 'notify:\n  channel: both\n');
+  assert.is(chatConfigOf(paths), undefined);
+});
+
 const key = fc.constantFrom('telegram_bot_token', 'discord_webhook', '"discord_webhook"');
 const value = fc.oneof(
   fc.constantFrom(TOKEN, HOOK, "it''s", 'a#b', 'a #b', 'a: b', 'a,b}', '- x', '&a x', '~', ''),
@@ -114,10 +141,17 @@ test('no value that the parser finds is overlooked, whatever the file is made of
       } catch {
         return;
       }
-      const found = (await configSecrets(paths)).map((secret) => secret.reveal());
+      const config = chatConfigOf(paths);
+      const read = config ? await configSecrets(paths, config) : [];
+      const found = read.map((secret) => secret.reveal());
       // A shorter one is never looked for.
-      const missing = known.filter((secret) => secret.length >= 6 && !found.includes(secret));
+      const wanted = known.filter((secret) => secret.length >= 6);
+      const missing = wanted.filter((secret) => !found.includes(secret));
       assert.equal(missing, [], JSON.stringify(text));
+      const passed = wanted.filter(
+        (secret) => !config || !mayHoldCredential(config, `(${secret})`),
+      );
+      assert.equal(passed, [], `passed over: ${JSON.stringify(text)}`);
     }),
     { numRuns: 1_200 },
   );

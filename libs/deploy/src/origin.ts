@@ -1,7 +1,7 @@
 /** Opening an app's source: its address and its token. */
 import type { AppState } from '@runner/common/app-state';
 import { openToken } from '@runner/common/app-token';
-import { redactorFor } from '@runner/common/cleaning';
+import { redactorForAny } from '@runner/common/cleaning';
 import { readConfig } from '@runner/common/config';
 import type { Io } from '@runner/common/io';
 import { keyLines } from '@runner/common/key-file';
@@ -49,5 +49,5 @@ export function redactorOf(
   { io, paths }: Pick<SourceRequest, 'io' | 'paths'>,
   app: string,
 ): Promise<(text: string) => string> {
-  return redactorFor(true, { paths, env: io.env }, app);
+  return redactorForAny({ paths, env: io.env }, app);
 }

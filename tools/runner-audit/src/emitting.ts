@@ -1,6 +1,6 @@
 /** One event from the options: appended durably, then echoed. A stream is in streaming.ts. */
 import { appendKept, appendLines, lineOf } from '@runner/common/audit';
-import { cleanRecord, recordMayHoldToken, redactorFor } from '@runner/common/cleaning';
+import { RecordCleaner } from '@runner/common/cleaning';
 import type { Context } from '@runner/common/command';
 import { completeEvent, type DeployEvent, EVENT_TYPES } from '@runner/common/events';
 import { Failure, usage } from '@runner/common/failure';
@@ -31,8 +31,7 @@ export async function emitOne(context: EmitContext, kind: string): Promise<numbe
   }
   // Texts come from builds. Cleaned before a long one is cut: a secret that is cut is not recognised.
   const place = { paths: context.paths, env: io.env };
-  const redact = await redactorFor(recordMayHoldToken(fields), place, fields.project);
-  const event = eventFrom(cleanRecord(fields, redact), kind, io);
+  const event = eventFrom(await new RecordCleaner(place).clean(fields), kind, io);
   appendKept(context.paths);
   appendLines(context.paths, [lineOf(event)]);
   await context.print(event);

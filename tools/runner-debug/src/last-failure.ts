@@ -3,7 +3,7 @@ import { requireApp } from '@runner/common/apps';
 import { appendWaiting, waitingEvents, waitingNote } from '@runner/common/audit';
 import { logFiles, Unread } from '@runner/common/audit-files';
 import { newestRecord } from '@runner/common/audit-scan';
-import { mayHoldToken, redactorFor } from '@runner/common/cleaning';
+import { redactorFor } from '@runner/common/cleaning';
 import type { Context } from '@runner/common/command';
 import { textOf } from '@runner/common/events';
 import { isThere } from '@runner/common/files';
@@ -52,8 +52,7 @@ export async function findLastError(
   if (note !== undefined) context.note(note);
   if (!record) return null;
   const [version, error] = [textOf(record, 'version'), textOf(record, 'error')];
-  const may = mayHoldToken(version) || mayHoldToken(error);
-  const redact = await redactorFor(may, { paths, env: io.env }, app);
+  const redact = await redactorFor([version, error], { paths, env: io.env }, app);
   return {
     app,
     version: redact(version),

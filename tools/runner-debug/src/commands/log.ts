@@ -35,8 +35,8 @@ export const log = command({
     const kept = await openKeptLog(paths, args.app, options.deploy);
     try {
       const { causeIn, linesOf } = await import('../marked-log.ts');
-      const { redactorFor } = await import('@runner/common/cleaning');
-      const redact = await redactorFor(true, { paths, env: io.env }, kept.app);
+      const { redactorForAny } = await import('@runner/common/cleaning');
+      const redact = await redactorForAny({ paths, env: io.env }, kept.app);
       const cause = causeIn(kept, paths, redact);
       const batches = linesOf(kept, cause, redact);
       if (format === 'human') {

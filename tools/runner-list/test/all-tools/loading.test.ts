@@ -145,6 +145,25 @@ test('the keys are loaded for a failure whose text may hold a token, and for no 
   }
 });
 
+test("the chats' credentials cost no file; YAML only in another form, for a text that may hold one", async () => {
+  const root = await madeRoot();
+  const hook = 'https://hooks.example.org/api/webhooks/42/mywebhooksecretvalue';
+  const config = (text: string) => writeFileSync(join(root, 'config.yml'), text, { mode: 0o600 });
+  const filesFor = async (error: string) => {
+    const record = { event: 'DeployFailure', app: 'shop', version: 'v1', error };
+    writeFileSync(join(root, 'logs/deploy-events.jsonl'), `${JSON.stringify(record)}\n`);
+    return (await loadedBy('runner-debug', ['last-error', 'shop'], root)).files;
+  };
+  const ordinary = 'build: `npm run build` ended with status 1';
+  const main = ['lib/runner-debug/main.cjs'];
+  config(`notify:\n  discord_webhook: ${hook}\n`);
+  assert.equal(await filesFor(ordinary), main);
+  assert.equal(await filesFor('no mywebhooksecretvalue'), main);
+  config(`notify: { discord_webhook: "${hook}" }\n`);
+  assert.equal(await filesFor(ordinary), main);
+  assert.ok((await filesFor('no mywebhooksecretvalue')).includes('vendor/yaml.cjs'));
+});
+
 test('YAML and colours are loaded when they are asked for', async () => {
   const root = await madeRoot();
   const yaml = await loadedBy('runner-list', ['-o', 'yaml'], root);
