@@ -204,25 +204,23 @@ export class RecordCleaner {
   }
 
   async clean<T extends LogRecord>(record: T): Promise<T> {
-    const may = this.#mayHold(record);
-    if (may === '') return cleanRecord(record, this.#ofShape);
-    const app = projectOf(record);
+    let may: 'token' | 'credential' | '' = '';
+    // In one walk: what no shape tells is seldom there.
+    const cleaned = cleanRecord(record, (text) => {
+      if (may !== 'token') may = this.#known.mayHold(text) || may;
+      return this.#ofShape(text);
+    });
+    return may === '' ? cleaned : cleanRecord(record, await this.#redactor(may, projectOf(record)));
+  }
+
+  async #redactor(may: 'token' | 'credential', app: unknown): Promise<Redact> {
     if (may === 'credential') {
       this.#ofChats ??= await this.#known.redactor(may, app);
-      return cleanRecord(record, this.#ofChats);
+      return this.#ofChats;
     }
     const known = this.#byApp.get(app);
     const redact = known ?? (await this.#known.redactor(may, app));
     if (!known && this.#byApp.size < APPS_KNOWN) this.#byApp.set(app, redact);
-    return cleanRecord(record, redact);
-  }
-
-  #mayHold(record: LogRecord): 'token' | 'credential' | '' {
-    let most: 'token' | 'credential' | '' = '';
-    cleanRecord(record, (text) => {
-      if (most !== 'token') most = this.#known.mayHold(text) || most;
-      return text;
-    });
-    return most;
+    return redact;
   }
 }

@@ -1,5 +1,5 @@
 /** What each command loads: a regression of the start-up is found without a clock. */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { distFolder, run, shell } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
@@ -148,7 +148,8 @@ test('the keys are loaded for a failure whose text may hold a token, and for no 
 test("the chats' credentials cost no file; YAML only in another form, for a text that may hold one", async () => {
   const root = await madeRoot();
   const hook = 'https://hooks.example.org/api/webhooks/42/mywebhooksecretvalue';
-  const config = (text: string) => writeFileSync(join(root, 'config.yml'), text, { mode: 0o600 });
+  const config = (text: string) => writeFileSync(join(root, 'config.yml'), text);
+  chmodSync(join(root, 'config.yml'), 0o600);
   const filesFor = async (error: string) => {
     const record = { event: 'DeployFailure', app: 'shop', version: 'v1', error };
     writeFileSync(join(root, 'logs/deploy-events.jsonl'), `${JSON.stringify(record)}\n`);
