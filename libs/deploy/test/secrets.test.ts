@@ -100,6 +100,36 @@ test('a private key that a step prints bit by bit is shown nowhere, and what sta
   assert.match(logged, /\$ sh build\.sh\n\[REDACTED\]\nfirst part\nerror: bad\nbuild: /);
 });
 
+test('a private key in one line, where the log is cut into blocks, is shown nowhere', async ({
+  world,
+}) => {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const pem = String(privateKey.export({ type: 'pkcs1', format: 'pem' }));
+  const folder = temporaryFolder('key');
+  // The line before it fills nearly a block; then the cut is in the key, in its first words, before it.
+  for (const [index, before] of [261_900, 262_134, 262_120, 261_000].entries()) {
+    const key = JSON.stringify({ key: pem });
+    writeFileSync(
+      join(folder, `${index}`),
+      `${'x'.repeat(before)} ${key} ${'y'.repeat(262_144)}\n`,
+    );
+  }
+  for (const name of ['0', '1', '2', '3']) {
+    const build = `build: "cat ${join(folder, name)}; exit 1"\n`;
+    await world.push(`v${name}`, { deploy: build });
+    assert.is((await world.deploy(['--no-notify'])).status, 1);
+    const id = String(world.events().at(-1)?.deploy_id);
+    const logged = readFileSync(join(world.root, 'logs/deploys/shop', `${id}.log`), 'utf8');
+    assert.match(logged, /x \{"key":"\[REDACTED\]/);
+    const body = pem.trim().split('\n').slice(1, -1);
+    assert.equal(
+      body.filter((line) => logged.includes(line.slice(0, 20))),
+      [],
+      name,
+    );
+  }
+});
+
 test('a build inherits no descriptor of the runner, so no lock and no token', async ({ world }) => {
   await world.push('v1', { deploy: deployFile(world.port, 'build: "ls /proc/self/fd > fds"') });
   const done = await world.deploy();
