@@ -8,6 +8,7 @@ export const layersOfCommon = [
   'io',
   'names',
   'text',
+  'ordinary',
   'private-keys/',
   'private-keys',
   'secret',
@@ -64,6 +65,7 @@ export const layersOfCommon = [
   'command',
   'command-line',
   'help',
+  'program',
   'main',
 ];
 

@@ -8,16 +8,20 @@ const SMALL = 6_000;
 
 const isLazy = ({ kind }) => kind === 'dynamic-import';
 
-/** All of these together: the entry is read at every start, for help as well. */
+/** All of these together: the entry is read at every start, for help as well. Of a quick command none. */
 const ROOM = 12_000;
 
 /** Built-in modules that Node has loaded before any program begins. */
 const LOADED = new Set(['node:fs', 'node:path']);
 
-/** Whether a chunk costs less in the entry: little code, and no module that is slow to load. */
-function isSmall({ text, imports }) {
-  const slow = imports.some(({ path, external }) => external && !LOADED.has(path));
-  return text.length < SMALL && !slow;
+/** Whether a module that is slow to load comes with a chunk. */
+function isSlow({ imports }) {
+  return imports.some(({ path, external }) => external && !LOADED.has(path));
+}
+
+/** Whether a chunk costs less in the entry: little code, and nothing slow. */
+function isSmall(chunk) {
+  return chunk.text.length < SMALL && !isSlow(chunk);
 }
 
 /** Everything that is loaded together with a chunk: itself and what it imports statically. */
@@ -56,10 +60,11 @@ function reachable(chunks, entry, without) {
  * - what the tool's entry imports joins the entry;
  * - what several lazy entries import joins the one that is always loaded before the others, or the
  *   entry when it is small: to read it costs less than to open it;
+ * - of a quick command, whose entry holds only what each start needs, it shares one file;
  * - a lazy entry without code of its own joins the chunk that holds its module, or the other way
  *   round, since the file has to export what the entry exports.
  */
-function joins(chunks, entry) {
+function joins(chunks, entry, isQuick) {
   const joined = new Map();
   const start = loadedWith(chunks, entry);
   for (const path of start) if (path !== entry) joined.set(path, entry);
@@ -69,7 +74,7 @@ function joins(chunks, entry) {
   const shared = rest.filter((path) => chunks.get(path).entry === undefined);
   const closures = new Map(lazyEntries.map((root) => [root, loadedWith(chunks, root)]));
   const reachedWithout = new Map(lazyEntries.map((root) => [root, reachable(chunks, entry, root)]));
-  let room = ROOM;
+  let room = isQuick ? 0 : ROOM;
   for (const path of shared) {
     const users = lazyEntries.filter((root) => closures.get(root).has(path));
     const first = users.find((root) =>
@@ -86,6 +91,12 @@ function joins(chunks, entry) {
     const file = first ?? facade ?? small;
     if (file === entry) room -= size;
     if (file !== undefined) joined.set(path, file);
+  }
+  if (isQuick) {
+    const [lead, ...others] = shared.filter(
+      (path) => !joined.has(path) && !isSlow(chunks.get(path)),
+    );
+    for (const path of others) joined.set(path, lead);
   }
   return joined;
 }
@@ -153,8 +164,8 @@ function exportedNames(chunks, file, needed) {
  * that hands on what main.cjs holds: { door: chunk }. `lazyFile` maps the chunks that are
  * imported lazily to the file to require.
  */
-export function planFiles(folder, chunks, entry) {
-  const joined = joins(chunks, entry);
+export function planFiles({ folder, isQuick }, chunks, entry) {
+  const joined = joins(chunks, entry, isQuick);
   const leads = [...chunks.keys()].filter((path) => !joined.has(path) && path !== entry).sort();
   const imports = [...chunks.values()].flatMap((chunk) => chunk.imports);
   const lazily = new Set(imports.filter(isLazy).map(({ path }) => path));

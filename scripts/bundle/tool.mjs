@@ -155,9 +155,9 @@ function quickCommands(tool) {
 }
 
 /** Bundles the program that begins in one source file: files and chunks as bundleTool gives them. */
-async function bundleProgram(entry, folder, define, vendoredFound) {
+async function bundleProgram({ entry, ...place }, define, vendoredFound) {
   const chunks = await split(entry, define, vendoredFound);
-  const plan = planFiles(folder, chunks, 'split/main.js');
+  const plan = planFiles(place, chunks, 'split/main.js');
   const outputs = [...plan.files.keys()].sort();
   const files = await Promise.all(
     outputs.map(async (file) => [file, await toCommonJs(plan, file)]),
@@ -172,12 +172,12 @@ async function bundleProgram(entry, folder, define, vendoredFound) {
 export async function bundleTool(tool, define, vendoredFound) {
   const quick = quickCommands(tool);
   const source = `tools/${tool}/src`;
-  const entries = [
-    [`${source}/main.ts`, `lib/${tool}`],
-    ...quick.map((name) => [`${source}/quick/${name}.ts`, `lib/${tool}/${name}`]),
-  ];
+  const whole = { entry: `${source}/main.ts`, folder: `lib/${tool}`, isQuick: false };
+  const parts = quick.map((name) => {
+    return { entry: `${source}/quick/${name}.ts`, folder: `lib/${tool}/${name}`, isQuick: true };
+  });
   const programs = await Promise.all(
-    entries.map(([entry, folder]) => bundleProgram(entry, folder, define, vendoredFound)),
+    [whole, ...parts].map((program) => bundleProgram(program, define, vendoredFound)),
   );
   const files = programs.flatMap((program) => program.files);
   const chunks = Object.fromEntries(programs.flatMap(({ described }) => described));

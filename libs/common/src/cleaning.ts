@@ -12,24 +12,14 @@ import {
 import { type LogRecord, projectOf } from './events.ts';
 import { Failure } from './failure.ts';
 import type { Place, Redact } from './known-secrets.ts';
+import { isOrdinary, ORDINARY } from './ordinary.ts';
 import { redactor, type Secret, seenText } from './secret.ts';
 
-/** Fields whose ordinary values are no secrets: looked at first, for they stand in every record. */
-const ORDINARY: ReadonlyMap<string, RegExp> = new Map([
-  ['timestamp', /^\d{4}-\d\d-\d\dT[\d:.]{5,18}(?:Z|[+-]\d\d:?\d\d)$/],
-  ['event_type', /^[A-Za-z]{1,20}$/],
-  ['event', /^[A-Za-z]{1,20}$/],
-  // Names of apps decide which token is known.
-  ['project', /^/],
-  ['app', /^/],
-  ['instance', /^default$/],
-  ['deploy_id', /^[\w-]{8}$/],
-  ['commit', /^[0-9a-f]{7,64}$/],
-  ['trigger', /^[a-z]{1,20}$/],
-]);
+export { redactor as redactorOfShapes } from './secret.ts';
+
 /** The other fields that a record of ours has: their names are no secrets. */
 const NAMES = new Set([
-  ...['version', 'previous_version', 'from_version', 'duration_ms', 'domain', 'error', 'cause'],
+  ...['previous_version', 'from_version', 'duration_ms', 'domain', 'error', 'cause'],
   ...['truncated', 'stage', 'log', 'reason', 'late', 'rolled_back', 'guards', 'guard', 'path'],
   ...['command', 'user', 'uid', 'sudo_user'],
 ]);
@@ -46,10 +36,7 @@ export function cleanRecord<T extends Readonly<Record<string, unknown>>>(
 ): T {
   return cleanFields(
     record,
-    (field, value) => {
-      const isOrdinary = typeof value === 'string' && ORDINARY.get(field)?.test(value) === true;
-      return isOrdinary ? value : cleanValue(value, redact, DEPTH);
-    },
+    (field, value) => (isOrdinary(field, value) ? value : cleanValue(value, redact, DEPTH)),
     redact,
   ) as T;
 }

@@ -1,5 +1,6 @@
 /** A value that will not print itself; fingerprints; scrubbing text of secrets. */
 import { Failure } from './failure.ts';
+import { SECRET_MIN } from './ordinary.ts';
 import { REDACTED, withoutKeys } from './private-keys.ts';
 import { stripAnsi } from './text.ts';
 
@@ -134,9 +135,6 @@ const PLACES: readonly Shape[] = [
   },
 ];
 
-/** Shortest known value that is searched for: a shorter one would blacken ordinary text. */
-const KNOWN_MIN = 6;
-
 /** The forms in which a tool may print a value: raw, base64 at each alignment, URI, JSON, hex. */
 function formsOf(value: string): string[] {
   const bytes = Buffer.from(value, 'utf8');
@@ -158,7 +156,7 @@ function formsOf(value: string): string[] {
     bytes.toString('hex'),
     bytes.toString('hex').toUpperCase(),
   ];
-  return forms.filter((form) => form.length >= KNOWN_MIN);
+  return forms.filter((form) => form.length >= SECRET_MIN);
 }
 
 /** What a terminal does not show: a secret that holds some is none for a pattern, and is read all the same. */

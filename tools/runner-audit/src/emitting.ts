@@ -1,10 +1,10 @@
 /** One event from the options: appended durably, then echoed. A stream is in streaming.ts. */
 import { appendKept, appendLines, lineOf } from '@runner/common/audit';
-import { RecordCleaner } from '@runner/common/cleaning';
 import type { Context } from '@runner/common/command';
 import { completeEvent, type DeployEvent, EVENT_TYPES } from '@runner/common/events';
 import { Failure, usage } from '@runner/common/failure';
 import { readAll } from '@runner/common/io';
+import { isPlain } from '@runner/common/ordinary';
 
 /** What `emit` needs, for one event and for a stream. */
 export type EmitContext = Pick<Context, 'io' | 'paths' | 'print' | 'note' | 'format'> & {
@@ -30,12 +30,21 @@ export async function emitOne(context: EmitContext, kind: string): Promise<numbe
     fields.duration_ms = Number(fields.duration_ms);
   }
   // Texts come from builds. Cleaned before a long one is cut: a secret that is cut is not recognised.
-  const place = { paths: context.paths, env: io.env };
-  const event = eventFrom(await new RecordCleaner(place).clean(fields), kind, io);
+  const event = eventFrom(await cleaned(fields, context), kind, io);
   appendKept(context.paths);
   appendLines(context.paths, [lineOf(event)]);
   await context.print(event);
   return 0;
+}
+
+/** The fields without secrets. What looks for them is loaded for texts that could hold one. */
+async function cleaned(
+  fields: Record<string, unknown>,
+  { io, paths }: EmitContext,
+): Promise<Record<string, unknown>> {
+  if (isPlain(fields)) return fields;
+  const { RecordCleaner } = await import('@runner/common/cleaning');
+  return new RecordCleaner({ paths, env: io.env }).clean(fields);
 }
 
 /** The event of a command line: what is wrong with it is wrong usage. */

@@ -1,6 +1,9 @@
-/** `runner-audit emit` by itself: pipelines start it for every event. */
-import { main } from '@runner/common/main';
+/** `runner-audit emit` by itself: pipelines start it for every event. Most events need no redactor. */
+import { program } from '@runner/common/program';
 import { ABOUT } from '../about.ts';
 import { emit } from '../commands/emit.ts';
 
-main({ ...ABOUT, commands: [emit] });
+program({ ...ABOUT, commands: [emit] }, async () => {
+  const { redactorOfShapes } = await import('@runner/common/cleaning');
+  return redactorOfShapes();
+});
