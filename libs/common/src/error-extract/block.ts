@@ -24,10 +24,16 @@ export function blockOf(candidate: Candidate): Pick[] {
       candidate.before.findLast(({ trimmed }) => FINDING_AT.test(trimmed)),
       0,
     );
+  // npm names the kind of error in a line of its own.
+  if (candidate.row.whole !== candidate.row.trimmed)
+    add(
+      candidate.before.findLast(({ trimmed }) => /^code E[A-Z0-9]+$/.test(trimmed)),
+      1,
+    );
   // The command that a shell has echoed right above the message.
   if (quote && marks.isEcho(quote.trimmed) && candidate.row.line - quote.line === 1) add(quote, 1);
   if (TOO_MANY_WARNINGS.test(candidate.row.trimmed))
-    for (const row of candidate.before.slice(-5)) if (isSaid(row)) add(row, 1);
+    for (const row of candidate.before.slice(-5)) if (!marks.isPassing(row.trimmed)) add(row, 1);
   if (rule.use === 'wrapper') for (const row of candidate.before.slice(-4)) add(row, 1);
   const chain = around.chain ?? [];
   for (const row of chain.slice(0, 2)) add(row, 0);
@@ -82,7 +88,7 @@ const FINDING_AT = /^"?(?:path|field|param|property|instancePath|dataPath|loc)"?
 
 /** Then it is the warnings that matter. */
 const TOO_MANY_WARNINGS =
-  /\btoo many warnings\b|\bwarnings? (?:are |is )?(?:treated|considered) as errors?\b|max-warnings/i;
+  /\bCode style issues? (?:were )?found\b|\btoo many warnings\b|\bwarnings? (?:are |is )?(?:treated|considered) as errors?\b|max-warnings/i;
 
 /** A field of a record that somebody printed line by line. */
 const RECORD = /^(?!(?:[Ee]rror|ERROR|[Ff]atal|FATAL)\b)[A-Z][a-z]{2,12}(?: [a-z]{2,12})?: \S/;

@@ -58,10 +58,9 @@ export function rank(collected: Collected, baseline: Baseline): Ranked[] {
   // Whoever refuses a connection may have said why it does not run.
   const toldElsewhere = candidates.some(
     (other) =>
-      other.score >= 68 &&
+      other.score >= (other.rule.weak ? 72 : 68) &&
       other.rule.use === 'cause' &&
       other.rule.class !== 'network' &&
-      !other.rule.weak &&
       !other.aftermath &&
       !isRefused(other),
   );
@@ -133,7 +132,7 @@ function isTolerated({ row, after }: Candidate): boolean {
 }
 
 function isRefused({ row }: Candidate): boolean {
-  return /\bECONNREFUSED\b|[Cc]onnection ?[Rr]efused|[Ff]ailed to connect to|[Cc]ould not connect to/.test(
+  return /\bECONNREFUSED\b|[Cc]onnection ?[Rr]efused|[Ff]ailed to connect to|[Cc]ould not connect to|\bENOTFOUND\b|\bEAI_AGAIN\b/.test(
     row.trimmed,
   );
 }

@@ -112,6 +112,9 @@ function known(row: Row, reading: Reading): Decision | null {
   }
   // SQLAlchemy leaves a blank line before the statement.
   if (/^\[SQL: /.test(trimmed)) return { sort: 'detail', need: 0 };
+  // TAP: where the test stands.
+  if (/^# {1,8}at \S{1,200} line \d+\.?$/.test(trimmed)) return { sort: 'place', need: 0 };
+  if (trimmed.startsWith('>>> ')) return { sort: 'detail', need: 0 };
   if (marks.isField(trimmed)) {
     return {
       sort: 'field',

@@ -54,8 +54,8 @@ const SPEAKERS: readonly { pattern: RegExp; sign: string; sure: boolean }[] = [
   { pattern: /^(remote):(?: {1,8}|$)/, sign: ':', sure: true },
   // syslog and heroku: `shop[311]: text`, `app[web.1]: text`
   { pattern: /^([\w.@/-]{1,60}\[[\w.-]{1,40}\]):(?: |$)/, sign: ']', sure: true },
-  // concurrently, yarn workspaces: `[api] text`; only when it has spoken before
-  { pattern: /^\[(@?[\w./:-]{1,40})\]:? /, sign: ']', sure: false },
+  // concurrently, yarn workspaces, ant: `[api] text`; only when it has spoken before
+  { pattern: /^\s{0,12}\[(@?[\w./:-]{1,40})\]:? /, sign: ']', sure: false },
 ];
 
 /** A bracketed label is a speaker from its third line on, and at most this many are followed. */

@@ -7,6 +7,12 @@ const TEST = { use: 'test', on: 'line' } as const;
 /** Tried from top to bottom. */
 export const TESTS = [
   rule(
+    'style-issues',
+    'lint',
+    99,
+    /\bCode style issues? (?:were )?found\b|^\d{1,5} files? would be reformatted\b/i,
+  ),
+  rule(
     'coverage',
     'test',
     88,

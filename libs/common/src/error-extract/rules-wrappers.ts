@@ -20,6 +20,14 @@ export const WRAPPERS = [
     /^(?:\S{0,20}make(?:\[\d+\])?|mingw32-make|ninja|samu|gmake(?:\[\d+\])?): (?:\*\*\*|build stopped|error: loading 'build\.ninja'|Target .{0,200} not remade)/,
     WRAPPER,
   ),
+  // What another program, or a hook, has said above; how a task ended, in other languages.
+  rule(
+    'see-above',
+    'exit',
+    30,
+    /\(?(?:hook declined|pre-receive hook declined)\)?|error: failed to push some refs|; see the (?:compiler|above|log|output)\b|\bsee (?:above|the (?:output|log)(?: above| file)?)[.!]?$|\b(?:terminée?s?|beendet|terminad[oa]|terminat[oa]|avslutades|zakończon[oya])\b.{0,60}\b(?:code|status|statut|état|código|codice|Code|Status|kod)\b.{0,4}[1-9]/,
+    { use: 'wrapper', on: 'line', pick: 'last' },
+  ),
   // Which step failed, not why.
   rule(
     'step-failed',

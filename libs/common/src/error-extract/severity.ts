@@ -18,7 +18,7 @@ const ERROR_WORDS =
 const WARNING_WORDS =
   'warning|warn|deprecated|deprecation|warnung|avertissement|attention|aviso|advertencia|предупреждение|警告|avviso|waarschuwing|varning|ostrzeżenie';
 const INFO_WORDS =
-  'info|information|notice|debug|trace|verbose|note|hint|help|success|anmerkung|log';
+  'info|information|notice|debug|trace|verbose|note|hint|help|success|anmerkung|hinweis|remarque|avis|nota|log';
 
 const LABEL = new RegExp(
   [
@@ -32,7 +32,7 @@ const LABEL = new RegExp(
     // klog and glog, and Chromium's: the level, the time, the place
     '(?<klog>[EFWI])\\d{4} \\d\\d:\\d\\d:\\d\\d[.\\d]{0,8} +\\d+ [^\\s\\]]{1,80}\\] ',
     '\\[[\\d:/.]{4,60}:(?<chromium>ERROR|FATAL|WARNING|INFO):[^\\]\\s]{1,100}\\] ',
-    '(?<program>[a-z][\\w.+-]{0,30}: (?=(?:error|fatal|warning): ))',
+    '(?<program>psql:[^\\s:]{1,200}:\\d+: |[a-z][\\w.+-]{0,30}: (?=(?:error|fatal|warning): ))',
     '(?<caution>▲)(?= )',
     '(?<mark>[✖✘✗×❌⨯🚨]|x(?= [A-Z][a-z])|\\[!\\]|\\[x\\])(?= |$)',
     '(?<box>[│║┃>|](?= )|remote:(?= )|[│║┃](?=$))',
