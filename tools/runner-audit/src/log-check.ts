@@ -1,48 +1,17 @@
-/** What `verify` asks of each line of the log, and what it finds. */
+/** What `verify` asks of each line of the log: of deploys, whose events belong together. */
 import { kindOf, type LogRecord, projectOf, readRecord, textOf } from '@runner/common/events';
-import { timeOfIso } from '@runner/common/iso-time';
 import { AppNumbers, type DeployLedger, keyOf, MARK, type Part, WHOLE } from './deploy-ledger.ts';
+import { type ProblemKind, Problems, SHOWN_MAX, shown } from './problems.ts';
+import { RecordCheck } from './record-check.ts';
 import { isBlank } from './selecting.ts';
-
-/** What can be wrong with a log. */
-export type ProblemKind =
-  | 'not_json'
-  | 'not_event'
-  | 'time_order'
-  | 'duplicate_id'
-  | 'other_app'
-  | 'event_order'
-  | 'no_start'
-  | 'no_end'
-  | 'file_damaged';
-
-/** A line that is not as it should be. */
-export interface Problem {
-  /** Name of the file in `logs/`. */
-  readonly file: string;
-  /** From 1. */
-  readonly line: number;
-  readonly problem: ProblemKind;
-  readonly message: string;
-}
-
-/** More are counted and not kept. */
-const PROBLEMS_MAX = 1000;
-/** Two writers that take the time and then append may do so in either order, in milliseconds. */
-const OUT_OF_ORDER = 1000;
-
-/** A foreign writer may write anything, and a thousand messages are kept. */
-const SHOWN_MAX = 80;
-
-function shown(text: string): string {
-  return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX - 1)}…` : text;
-}
 
 /** Checks lines in their order; where there are too many deploys, in several readings of the log. */
 export class LogCheck {
   readonly #files: readonly string[];
   readonly #apps = new AppNumbers();
-  readonly #problems: Problem[] = [];
+  /** What was found. */
+  readonly problems: Problems;
+  readonly #record = new RecordCheck((problem, message) => this.#problem(problem, message));
   #part: Part = WHOLE;
   readonly #ledger: DeployLedger;
   /** Apps with a start so far: whatever ends after that must have begun in this log. */
@@ -52,20 +21,13 @@ export class LogCheck {
   #reading = 0;
   #file = 0;
   #line = 0;
-  #time = Number.NEGATIVE_INFINITY;
-  #timestamp = '';
   /** What was counted. */
-  readonly counts = { problems: 0, lines: 0, records: 0, deploys: 0, underWay: 0, rotatedAway: 0 };
+  readonly counts = { lines: 0, records: 0, deploys: 0, underWay: 0, rotatedAway: 0 };
 
   constructor(files: readonly string[], ledger: DeployLedger) {
     this.#files = files;
+    this.problems = new Problems(files);
     this.#ledger = ledger;
-  }
-
-  /** What was found, in the order of the log: a thousand of them. */
-  get problems(): readonly Problem[] {
-    const place = ({ file, line }: Problem) => this.#files.indexOf(file) * 2 ** 32 + line;
-    return this.#problems.sort((a, b) => place(a) - place(b));
   }
 
   beginFile(file: number): void {
@@ -81,7 +43,7 @@ export class LogCheck {
     const record = line && readRecord(line);
     if (record) {
       this.counts.records += 1;
-      this.#checkRecord(record);
+      this.#record.check(record);
       this.#checkDeploy(record);
     } else if (line === undefined) this.#problem('not_json', 'the line is longer than 16 MiB');
     else if (!isBlank(line)) this.#problem('not_json', 'the line is no JSON object');
@@ -154,50 +116,9 @@ export class LogCheck {
   #problem(
     problem: ProblemKind,
     message: string,
-    { file, line } = { file: this.#file, line: this.#line },
+    place = { file: this.#file, line: this.#line },
   ): void {
-    this.counts.problems += 1;
-    if (this.#problems.length >= PROBLEMS_MAX) return;
-    this.#problems.push({ file: this.#files[file] as string, line, problem, message });
-  }
-
-  #checkRecord(record: LogRecord): void {
-    const [kind, app, timestamp] = [kindOf(record), projectOf(record), textOf(record, 'timestamp')];
-    const missing = [
-      typeof kind === 'string' && kind !== '' ? [] : ['event_type'],
-      typeof app === 'string' && app !== '' ? [] : ['project'],
-      timestamp === '' ? ['timestamp'] : [],
-    ].flat();
-    if (missing.length > 0) this.#problem('not_event', `the record has no ${missing.join(', ')}`);
-    for (const [name, other] of [
-      ['event_type', 'event'],
-      ['project', 'app'],
-    ] as const) {
-      if (
-        record[name] !== undefined &&
-        record[other] !== undefined &&
-        record[name] !== record[other]
-      )
-        this.#problem('not_event', `the record has two different values in ${name} and ${other}`);
-    }
-    if (timestamp === '') return;
-    const time = timeOfIso(timestamp);
-    if (Number.isNaN(time))
-      this.#problem('not_event', `the time '${shown(timestamp)}' cannot be read`);
-    // What had to wait for a log that could be written stands later than it happened.
-    else if (record.late !== true) this.#checkTime(time, timestamp);
-  }
-
-  #checkTime(time: number, timestamp: string): void {
-    const isBehind = time <= this.#time - OUT_OF_ORDER;
-    if (isBehind) {
-      const message = `the time ${timestamp} is before that of a record above, ${this.#timestamp}`;
-      this.#problem('time_order', message);
-    }
-    // The newest so far: many small steps back are one large one. One wrong clock is told once.
-    if (time <= this.#time && !isBehind) return;
-    this.#time = time;
-    this.#timestamp = timestamp;
+    this.problems.add(problem, message, place);
   }
 
   /** What needs to be known of other records of the same deploy. */

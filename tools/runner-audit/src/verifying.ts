@@ -9,8 +9,9 @@ import { Failure } from '@runner/common/failure';
 import { isClosed, namesIn } from '@runner/common/files';
 import type { Paths } from '@runner/common/paths';
 import { DeployLedger } from './deploy-ledger.ts';
-import { LogCheck, type Problem } from './log-check.ts';
+import { LogCheck } from './log-check.ts';
 import { closeLogs, linesOf, type OpenLog, openLogs } from './log-lines.ts';
+import type { Problem } from './problems.ts';
 
 /** What `verify` prints. */
 export interface Verdict {
@@ -58,7 +59,8 @@ export async function verifyLog(
     await reading(logs, check, (line) => check.takeAgain(line));
   }
   closeLogs(logs);
-  const { problems: count, lines, records, deploys, underWay, rotatedAway } = check.counts;
+  const { lines, records, deploys, underWay, rotatedAway } = check.counts;
+  const { count } = check.problems;
   return {
     ok: count === 0,
     files,
@@ -68,7 +70,7 @@ export async function verifyLog(
     running: underWay,
     rotated_away: rotatedAway,
     problem_count: count,
-    problems: check.problems,
+    problems: check.problems.inOrder(),
   };
 }
 
