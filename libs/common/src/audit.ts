@@ -1,13 +1,5 @@
 /** The audit log: durable appends. Reading is in audit-scan.ts. */
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  fdatasyncSync,
-  fstatSync,
-  openSync,
-} from 'node:fs';
+import { accessSync, closeSync, constants, fdatasyncSync, fstatSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { giveToOwnerOf, syncFolder, writeFully, writeWhole } from './atomic-write.ts';
 import type { DeployEvent } from './events.ts';
@@ -118,8 +110,6 @@ export function waitingEvents(paths: Paths): string[] {
  * who may. Throws `audit_unwritable`, `file_unreadable` for what is no folder.
  */
 export function appendKept(paths: Paths): void {
-  // The usual case, and the cheapest way to find it out.
-  if (!existsSync(paths.auditSpool)) return;
   try {
     if (eventsIn(paths.auditSpool).length === 0) return;
   } catch (error) {

@@ -79,7 +79,7 @@ const ROWS: readonly Row[] = [
       await pushed('')(stage);
       return failingAt(RENAMED);
     },
-    error: /^release: EIO/,
+    error: /^release: the disk reports an error \(EIO\)/,
     events: FAILED,
     counted: 0,
   },
@@ -89,7 +89,7 @@ const ROWS: readonly Row[] = [
       await pushed('')(stage);
       return failingAt(switched());
     },
-    error: /^switch: EIO/,
+    error: /^switch: the disk reports an error \(EIO\)/,
     events: BACK,
     counted: 0,
   },

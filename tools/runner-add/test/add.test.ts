@@ -164,7 +164,7 @@ test('JSON and YAML hold the same, and null in place of a fingerprint', async ()
   const time = stateOf(root, 'two').created_at;
   assert.is(
     yaml.stdout,
-    `app: two\nrepo: acme/shop\nbranch: main\nfingerprint: null\ncreated_at: ${time}\n`,
+    `app: two\nrepo: acme/shop\nbranch: main\nfingerprint: null\ncreated_at: "${time}"\n`,
   );
   assert.equal([json.status, json.stderr, yaml.status, yaml.stderr], [0, '', 0, '']);
 });
