@@ -106,8 +106,8 @@ for (const [command, parts, builtins] of [
   ['audit verify', ['main', 'shared', 'shared', 'verifying'], []],
   ['notify flush', ['main'], []],
   ['notify queue list', ['main', 'listing', 'shared'], []],
-  ['debug last-error shop', ['main'], []],
-  ['debug last-error shop --json', ['main'], []],
+  ['debug last-error shop', ['last-error/main'], []],
+  ['debug last-error shop --json', ['last-error/main'], []],
 ] as const) {
   test(`runner ${command} loads its own part, and none of yaml, undici, prompts and colours`, async () => {
     const [name = '', ...args] = command.split(' ');
@@ -156,7 +156,7 @@ test("the chats' credentials cost no file; YAML only in another form, for a text
     return (await loadedBy('runner-debug', ['last-error', 'shop'], root)).files;
   };
   const ordinary = 'build: `npm run build` ended with status 1';
-  const main = ['lib/runner-debug/main.cjs'];
+  const main = ['lib/runner-debug/last-error/main.cjs'];
   config(`notify:\n  discord_webhook: ${hook}\n`);
   assert.equal(await filesFor(ordinary), main);
   assert.equal(await filesFor('no mywebhooksecretvalue'), main);
