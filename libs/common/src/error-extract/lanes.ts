@@ -78,8 +78,16 @@ const WAITED = /^[\w ]{3,60}\.{3,80}(?=\d{4}-\d\d-\d\d[T ]\d\d:)/;
 const DATED =
   /^(?:\[[\w-]{1,20}\] {1,4})?(?=[^A-Za-z]{0,40}\d:\d\d)[\d\s:,./+|()TZAPM-]{8,60}(?=(?:ERROR|FATAL|CRITICAL|SEVERE|WARN(?:ING)?|INFO|DEBUG|LOG|NOTICE|TRACE|VERBOSE)\b)/;
 
+const BRACKET = 0x5b;
+const ZERO = 0x30;
+const NINE = 0x39;
+
 function unstamped(text: string): string {
-  const body = text.replace(WAITED, '').replace(DATED, '').replace(STAMP, '');
+  // Asked for their signs first: most lines have neither.
+  let body = text.includes('...') ? text.replace(WAITED, '') : text;
+  const first = body.charCodeAt(0);
+  if (first === BRACKET || (first >= ZERO && first <= NINE)) body = body.replace(DATED, '');
+  body = body.replace(STAMP, '');
   return body === text ? text : body.replace(AFTER_TIME, '');
 }
 
