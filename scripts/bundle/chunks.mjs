@@ -160,9 +160,9 @@ function exportedNames(chunks, file, needed) {
 
 /**
  * The files of a program, all in `folder`: path relative to dist -> { lead, parts, exports }. `home`
- * maps each chunk to its file. A module that is loaded at start and imported lazily as well has a `door`, a file
- * that hands on what main.cjs holds: { door: chunk }. `lazyFile` maps the chunks that are
- * imported lazily to the file to require.
+ * maps each chunk to its file. A module that is loaded at start and imported lazily as well has a
+ * `door`, a file that hands on what main.cjs holds: { door: chunk }. `lazyFile` maps the chunks that
+ * are imported lazily to the file to require.
  */
 export function planFiles({ folder, isQuick }, chunks, entry) {
   const joined = joins(chunks, entry, isQuick);

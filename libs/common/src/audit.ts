@@ -27,7 +27,7 @@ export function appendLines(paths: Paths, lines: readonly string[]): void {
   if (lines.length === 0) return;
   const path = paths.auditLog;
   try {
-    const fd = openLog(path);
+    const fd = openToAppend(path);
     try {
       const stat = fstatSync(fd);
       if (!stat.isFile()) throw new Failure('audit_unwritable', 'it is not a regular file');
@@ -48,7 +48,7 @@ export function appendLines(paths: Paths, lines: readonly string[]): void {
   }
 }
 
-function openLog(path: string): number {
+function openToAppend(path: string): number {
   const open = () => openSync(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o640);
   try {
     return open();

@@ -6,6 +6,7 @@
 import { CHAT_SECRET_KEYS, chatSecrets } from './chat-secrets.ts';
 import { Failure } from './failure.ts';
 import { readTextIfThere } from './files.ts';
+import { SECRET_MIN } from './ordinary.ts';
 import type { Paths } from './paths.ts';
 import type { Secret } from './secret.ts';
 
@@ -39,8 +40,6 @@ function hasEscapedKey(text: string): boolean {
   return text.includes('\\') && /"[^"\n]{0,400}\\[^"\n]{0,400}" *:/.test(text);
 }
 
-/** Shorter ones stand in any text. */
-const WORD_MIN = 6;
 /** Words of an address that are no part of the secret, and stand in many texts. */
 const USUAL = new Set(['discord', 'webhooks', ...CHAT_SECRET_KEYS]);
 
@@ -66,7 +65,7 @@ function wordsOf(text: string): string[] | undefined {
 
 /** Whether the text may hold a credential as it stands in the file, or its secret part. */
 export function mayHoldCredential({ words }: ChatConfig, text: string): boolean {
-  if (text.length < WORD_MIN) return false;
+  if (text.length < SECRET_MIN) return false;
   return words === undefined || words.some((word) => text.includes(word));
 }
 

@@ -12,26 +12,28 @@ import { EXIT, Failure, usage } from './failure.ts';
 import { harmless, harmlessLine, jsonLine } from './harmless.ts';
 import { commandHelp, toolHelp } from './help.ts';
 import { type Io, processIo } from './io.ts';
+import type { Redact } from './known-secrets.ts';
 import { nearest } from './nearest.ts';
 import { type ColourWhen, type Format, PLAIN, styleFor, yamlText } from './output.ts';
 import { chooseRoot, pathsOf } from './paths.ts';
 
-/** Cleans text of secrets. */
-type Redact = (text: string) => string;
+/** What stands for a text that nothing could clean: what cleans it is gone, as in an upgrade. */
+const UNCLEANED = 'a file of this installation cannot be read: install runner again';
 
 declare const __VERSION__: string;
 
 /**
  * Runs a tool with this process's arguments and ends the process; `redactorOf` gives what cleans the
- * text of an error, which may be loaded for it. `process.exit` loses nothing here:
- * every sink of `io` writes synchronously, and a command waits for all that it began. It saves what
- * Node spends on waiting for the compiler's threads.
+ * text of an error, which may be loaded for it. `process.exit` loses nothing here: every sink of `io`
+ * writes synchronously, and a command waits for all that it began. It saves what Node spends on waiting
+ * for the compiler's threads.
  */
 export function program(tool: Tool, redactorOf: () => Promise<Redact>): void {
   const io = processIo();
   const argv = process.argv.slice(2);
   const fail = (error: unknown): void => {
     void redactorOf()
+      .catch((): Redact => () => UNCLEANED)
       .then((redact) => report(io, tool, argv, error, redact))
       .then((status) => process.exit(status));
   };
