@@ -1,11 +1,11 @@
 /**
  * `npm run bench -- extract`: what the extractor gets right, per kind of trouble, family of tools and
- * set, on the logs in `libs/common/test/error-corpus`, each also with what a deploy puts around it.
+ * set, on the logs in `libs/extract/test/error-corpus`, each also with what a deploy puts around it.
  * `--faults` names what is wrong, `--write` puts the tables of `docs/why-it-failed.md` right. The
  * status is 1 when a goal is missed.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { extractError } from '@runner/common/error-extract';
+import { extractError } from '@runner/extract/extract';
 import {
   type Case,
   documentedTables,
@@ -17,7 +17,7 @@ import {
   readCorpus,
   scoreRow,
   scoreTable,
-} from '../libs/common/test/error-score.ts';
+} from '../libs/extract/test/error-score.ts';
 
 /** Share of logs that must be right, and of those whose cause stands on the first line. */
 const GOAL = { right: 0.92, first: 0.85, median: 400 };

@@ -22,7 +22,7 @@ function toolNames() {
 /** Programs that are not TypeScript and go out as they are, the version filled in. */
 function scriptFiles() {
   const scripts = toolNames().map((tool) => [`tools/${tool}/src/${tool}`, `bin/${tool}`]);
-  scripts.push(['libs/deploy/src/askpass.sh', 'lib/askpass']);
+  scripts.push(['libs/deploy/src/git/askpass.sh', 'lib/askpass']);
   return scripts
     .filter(([source]) => existsSync(join(checkout, source)))
     .map(([source, file]) => {

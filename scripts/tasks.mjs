@@ -94,8 +94,8 @@ async function check(args) {
   say('check: types, lint, imports, unused code, lockfile, shell scripts');
   const built = await build();
   const checks = await turbo(['types', 'lint', 'imports', 'unused'], { loud: true });
-  const lockfile = await script('lint-lockfile.mjs', []);
-  const shell = await script('lint-shell.mjs', []);
+  const lockfile = await script('lint/lockfile.mjs', []);
+  const shell = await script('lint/shell.mjs', []);
   const worst = Math.max(built, checks, lockfile, shell);
   return args.includes('--no-tests') ? worst : Math.max(worst, await script('test.mjs', args));
 }

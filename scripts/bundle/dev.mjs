@@ -7,14 +7,14 @@ import { partForTests } from './vendor.mjs';
 
 /** The programs that only a checkout has: tests, benchmarks, scripts/*.ts. Paths relative to it. */
 function devPrograms() {
-  const all = ['libs', 'tools', 'scripts', 'bench'].flatMap((top) =>
+  const all = ['libs', 'tools', 'tests', 'scripts', 'bench'].flatMap((top) =>
     filesBelow(join(checkout, top)).map((file) => `${top}/${file}`),
   );
   return all.filter(
     (file) =>
       !file.includes('node_modules/') &&
       (/^(libs|tools)\/[^/]+\/test\/.*\.test\.ts$/.test(file) ||
-        /^scripts\/test\/.*\.test\.ts$/.test(file) ||
+        /^(scripts\/test|tests)\/.*\.test\.ts$/.test(file) ||
         /^scripts\/[^/]+\.ts$/.test(file) ||
         /^bench\/[^/]+\.ts$/.test(file)),
   );

@@ -5,9 +5,9 @@ import {
   positionalTitle,
   type Tool,
   titleOf,
-} from '@runner/common/command';
-import { choicesText, exitsOf } from '@runner/common/help';
-import { type Options, optionTitle } from '@runner/common/option';
+} from '@runner/common/cli/command';
+import { choicesText, exitsOf } from '@runner/common/cli/help';
+import { type Options, optionTitle } from '@runner/common/cli/option';
 
 /** A cell of a table: a bar would end it, an angle bracket would be a tag. */
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('<', '&lt;');

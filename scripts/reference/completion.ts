@@ -2,9 +2,9 @@
  * The completions of bash, zsh and fish. All three ask one POSIX sh program, completion/words.sh, which
  * holds the commands as tables; what is the shell's own is a few lines each.
  */
-import { COMMON_OPTIONS, type Command, type Tool } from '@runner/common/command';
-import type { Option, Options } from '@runner/common/option';
-import { DEFAULT_ROOT } from '@runner/common/paths';
+import { COMMON_OPTIONS, type Command, type Tool } from '@runner/common/cli/command';
+import type { Option, Options } from '@runner/common/cli/option';
+import { DEFAULT_ROOT } from '@runner/common/foundation/paths';
 import type { Row, ShimHelp } from './shim.ts';
 
 /** The sources in scripts/reference/completion, by file name. */

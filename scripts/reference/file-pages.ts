@@ -1,5 +1,5 @@
 /** The manual pages of the two files that people write, made from the schemas that check them. */
-import type { ObjectSchema, Schema } from '@runner/common/schema';
+import type { ObjectSchema, Schema } from '@runner/common/yaml/schema';
 import { bold, escaped, filled, italic, item, page, section, verbatim } from './roff.ts';
 import { reference } from './tool-page.ts';
 

@@ -3,8 +3,8 @@
  * files at run time. What the run time says in code, a key without a value counting as absent and
  * the rules between keys, is spelled out here from the same data.
  */
-import { HEALTH_KINDS, START_KEYS } from '@runner/common/deploy-schema';
-import type { ObjectSchema, Schema } from '@runner/common/schema';
+import { HEALTH_KINDS, START_KEYS } from '@runner/common/deploy-file/schema';
+import type { ObjectSchema, Schema } from '@runner/common/yaml/schema';
 
 /** A JSON Schema. */
 export type Json = Readonly<Record<string, unknown>>;

@@ -2,10 +2,10 @@
  * What is made from the definitions of the commands and the schemas of the files when the executables
  * are built: help, manual pages, completions, JSON Schemas and docs/commands.md. Nothing is kept twice.
  */
-import type { Tool } from '@runner/common/command';
-import { CONFIG_SCHEMA } from '@runner/common/config-schema';
-import { DEPLOY_SCHEMA } from '@runner/common/deploy-schema';
-import { commandHelp, toolHelp } from '@runner/common/help';
+import type { Tool } from '@runner/common/cli/command';
+import { commandHelp, toolHelp } from '@runner/common/cli/help';
+import { CONFIG_SCHEMA } from '@runner/common/config/schema';
+import { DEPLOY_SCHEMA } from '@runner/common/deploy-file/schema';
 import { commandsPage } from './commands-page.ts';
 import { completionFiles, type Templates } from './completion.ts';
 import { configJsonSchema, deployJsonSchema } from './json-schema.ts';

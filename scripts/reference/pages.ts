@@ -1,6 +1,6 @@
 /** What the pages of section 5 say besides the keys. */
-import { CONFIG_SCHEMA } from '@runner/common/config-schema';
-import { DEPLOY_SCHEMA } from '@runner/common/deploy-schema';
+import { CONFIG_SCHEMA } from '@runner/common/config/schema';
+import { DEPLOY_SCHEMA } from '@runner/common/deploy-file/schema';
 import { filePage } from './file-pages.ts';
 import { bold, escaped, filled, italic, item, page, section, verbatim } from './roff.ts';
 import { reference } from './tool-page.ts';

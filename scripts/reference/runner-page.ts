@@ -1,5 +1,5 @@
 /** `runner(1)`: the shim, and every executable that it hands over to. */
-import type { Tool } from '@runner/common/command';
+import type { Tool } from '@runner/common/cli/command';
 import { bold, escaped, filled, italic, item, page, section } from './roff.ts';
 import type { Row, ShimHelp } from './shim.ts';
 import { lowered, reference } from './tool-page.ts';

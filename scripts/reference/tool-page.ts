@@ -5,9 +5,9 @@ import {
   positionalTitle,
   type Tool,
   titleOf,
-} from '@runner/common/command';
-import { choicesText, exitsOf } from '@runner/common/help';
-import type { Option, Options } from '@runner/common/option';
+} from '@runner/common/cli/command';
+import { choicesText, exitsOf } from '@runner/common/cli/help';
+import type { Option, Options } from '@runner/common/cli/option';
 import {
   bold,
   escaped,

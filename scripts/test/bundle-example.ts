@@ -31,21 +31,21 @@ export const example: Record<string, string> = {
     loads('http ' + run);
     export const kind = typeof request;`,
   'tools/runner-a/src/main.ts': `
-    import { mri } from '@runner/common/command';
-    import { Failure } from '@runner/common/failure';
-    import { help } from '@runner/common/help';
+    import { mri } from '@runner/common/cli/command';
+    import { Failure } from '@runner/common/foundation/failure';
+    import { help } from '@runner/common/cli/help';
     import { name } from './name.ts';
     declare const __VERSION__: string;
     const commands: Record<string, () => Promise<{ run(text: string): unknown }>> = {
       list: () => import('./commands/list.ts'),
       test: () => import('./commands/test.ts'),
       swift: async () => ({ run: () => 'not quick' }),
-      config: async () => ({ run: (await import('@runner/common/config')).read }),
+      config: async () => ({ run: (await import('@runner/common/config/file')).read }),
     };
     const [verb, text] = mri(process.argv.slice(2))._;
     if (verb === undefined) console.log(name, __VERSION__, help);
     else if (verb === 'help') {
-      import('@runner/common/help').then((again) => console.log(again.help === help, Object.keys(again)));
+      import('@runner/common/cli/help').then((again) => console.log(again.help === help, Object.keys(again)));
     } else {
       commands[verb]!()
         .then(async ({ run }) => console.log(await run(text ?? 'a: 1')))
@@ -57,15 +57,15 @@ export const example: Record<string, string> = {
     if (process.argv[3] === 'far') import('@runner/common/wire').then(({ run }) => console.log(run));`,
   'tools/runner-a/src/name.ts': "export const name = 'runner-a';",
   'tools/runner-a/src/commands/list.ts': `
-    import { read } from '@runner/common/config';
+    import { read } from '@runner/common/config/file';
     import { name } from '../name.ts';
     export const run = (text: string) => [name, read(text)];`,
   'tools/runner-a/src/commands/test.ts': `
-    import { read } from '@runner/common/config';
-    import { name } from '@runner/common/failure';
+    import { read } from '@runner/common/config/file';
+    import { name } from '@runner/common/foundation/failure';
     import { run as wire } from '@runner/common/wire';
     export const run = async (text: string) => {
-      const { kind } = await import('@runner/common/http');
+      const { kind } = await import('@runner/common/http/request');
       return [name, kind, wire, read(text)];
     };`,
   'tools/runner/src/runner': '#!/bin/sh\necho "runner @VERSION@"\n',

@@ -1,6 +1,6 @@
 /** What the pages list is complete, and the files that they show are what the runner reads. */
-import { readDeployFile } from '@runner/common/deploy-file';
-import { FAILURE_CODES } from '@runner/common/failure';
+import { readDeployFile } from '@runner/common/deploy-file/read';
+import { FAILURE_CODES } from '@runner/common/foundation/failure';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fencesOf, textOf } from '../docs/pages.ts';

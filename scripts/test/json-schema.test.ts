@@ -1,11 +1,11 @@
 /** The published JSON Schemas and the checks at run time take and refuse the same files. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readDeployFile } from '@runner/common/deploy-file';
-import { Failure } from '@runner/common/failure';
-import type { Tree } from '@runner/common/schema';
-import { codeHostOf, maxDeployRetries, notifySettingsOf } from '@runner/common/settings';
-import { readYaml } from '@runner/common/yaml-reading';
+import { codeHostOf, maxDeployRetries, notifySettingsOf } from '@runner/common/config/settings';
+import { readDeployFile } from '@runner/common/deploy-file/read';
+import { Failure } from '@runner/common/foundation/failure';
+import { readYaml } from '@runner/common/yaml/read';
+import type { Tree } from '@runner/common/yaml/schema';
 import { checkoutFolder, distFolder } from '@runner/testing/run';
 import { Ajv, type ValidateFunction } from 'ajv';
 import fc from 'fast-check';

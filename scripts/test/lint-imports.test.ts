@@ -17,31 +17,36 @@ function lint(files: Record<string, string>) {
     mkdirSync(dirname(join(root, file)), { recursive: true });
     writeFileSync(join(root, file), text);
   }
-  const script = join(process.cwd(), 'scripts/lint-imports.mjs');
+  const script = join(process.cwd(), 'scripts/lint/imports.mjs');
   const end = spawnSync(process.execPath, [script, root], { encoding: 'utf8' });
   const lines = end.stdout.trimEnd().split('\n');
   return { status: end.status, problems: lines.slice(0, -1), last: lines.at(-1) };
 }
 
-const failure = { 'libs/common/src/failure.ts': 'export class Failure extends Error {}\n' };
+const failure = {
+  'libs/common/src/foundation/failure.ts': 'export class Failure extends Error {}\n',
+};
 const io = {
-  'libs/common/src/io.ts': "import { Failure } from './failure.ts';\nexport { Failure };\n",
+  'libs/common/src/foundation/io.ts':
+    "import { Failure } from './failure.ts';\nexport { Failure };\n",
 };
 
 test('a house in order passes', () => {
   const { status, problems, last } = lint({
     ...failure,
     ...io,
-    'libs/common/src/http.ts': "import { request } from 'undici';\nimport { x } from './io.ts';\n",
-    'libs/common/src/error-extract/a.ts': "import type { B } from './b.ts';\n",
-    'libs/common/src/error-extract/b.ts': "import { readFileSync } from 'node:fs';\n",
-    'libs/common/src/error-extract.ts': "import { a } from './error-extract/a.ts';\n",
-    'libs/deploy/src/steps.ts': "import { Failure } from '@runner/common/failure';\n",
+    'libs/common/src/http/request.ts':
+      "import { request } from 'undici';\nimport { x } from '../foundation/io.ts';\n",
+    'libs/extract/src/line/a.ts': "import type { B } from './b.ts';\n",
+    'libs/extract/src/line/b.ts': "import { readFileSync } from 'node:fs';\n",
+    'libs/extract/src/extract.ts': "import { a } from './line/a.ts';\n",
+    'libs/deploy/src/run/steps.ts':
+      "import { Failure } from '@runner/common/foundation/failure';\n",
     'tools/runner-add/src/main.ts': [
-      "import { Failure } from '@runner/common/failure';",
+      "import { Failure } from '@runner/common/foundation/failure';",
       "const add = () => import('./commands/add.ts');",
     ].join('\n'),
-    'tools/runner-add/src/commands/add.ts': "import { steps } from '@runner/deploy/steps';\n",
+    'tools/runner-add/src/commands/add.ts': "import { steps } from '@runner/deploy/run/steps';\n",
     'tools/runner-add/test/add.test.ts': "import { x } from '../../runner-list/src/x.ts';\n",
   });
   assert.equal(problems, []);
@@ -53,9 +58,9 @@ test('a house in order passes', () => {
 const bad: [string, string, string, string][] = [
   [
     'a library that imports a tool',
-    'libs/deploy/src/x.ts',
-    "import { a } from '../../../tools/runner-add/src/a.ts';",
-    'libs/deploy/src/x.ts:1: tools/runner-add is another tool: a library never imports a tool',
+    'libs/deploy/src/run/x.ts',
+    "import { a } from '../../../../tools/runner-add/src/a.ts';",
+    'libs/deploy/src/run/x.ts:1: tools/runner-add is another tool: a library never imports a tool',
   ],
   [
     'a tool that imports another by its path',
@@ -70,64 +75,64 @@ const bad: [string, string, string, string][] = [
     'tools/runner-list/src/main.ts:1: runner-add is another tool: run it instead',
   ],
   [
-    'libs/common importing one of ours',
-    'libs/common/src/http.ts',
-    "import { a } from '@runner/deploy/a';",
-    'libs/common/src/http.ts:1: libs/common imports none of ours, and libs/deploy is ours',
+    'a library that imports one that stands above it',
+    'libs/common/src/http/request.ts',
+    "import { a } from '@runner/deploy/run/a';",
+    'libs/common/src/http/request.ts:1: libs/common does not import libs/deploy: scripts/lint/rooms.mjs',
   ],
   [
-    'an import down the order of libs/common',
-    'libs/common/src/secret.ts',
-    "import { a } from './http.ts';",
-    'libs/common/src/secret.ts:1: libs/common/src/http.ts stands above it in the order of libs/common',
+    'an import from a folder that stands after it',
+    'libs/common/src/secrets/secret.ts',
+    "import { a } from '../http/request.ts';",
+    'libs/common/src/secrets/secret.ts:1: secrets/ imports only folders that stand before it, and http/ stands after it: scripts/lint/rooms.mjs',
   ],
   [
-    'a type imported down the order of libs/common',
-    'libs/common/src/secret.ts',
-    "import type {\n  A,\n  B,\n} from './http.ts';",
-    'libs/common/src/secret.ts:4: libs/common/src/http.ts stands above it in the order of libs/common',
+    'a type imported from a folder that stands after it',
+    'libs/common/src/secrets/secret.ts',
+    "import type {\n  A,\n  B,\n} from '../http/request.ts';",
+    'libs/common/src/secrets/secret.ts:4: secrets/ imports only folders that stand before it, and http/ stands after it: scripts/lint/rooms.mjs',
   ],
   [
-    'a lazy import down the order of libs/common',
-    'libs/common/src/secret.ts',
-    "export const load = () => import('./http.ts');",
-    'libs/common/src/secret.ts:1: libs/common/src/http.ts stands above it in the order of libs/common',
+    'a lazy import from a folder that stands after it',
+    'libs/common/src/secrets/secret.ts',
+    "export const load = () => import('../http/request.ts');",
+    'libs/common/src/secrets/secret.ts:1: secrets/ imports only folders that stand before it, and http/ stands after it: scripts/lint/rooms.mjs',
   ],
   [
-    'a type named by an import expression down the order of libs/common',
-    'libs/common/src/secret.ts',
-    "export type A = import('./http.ts').A;",
-    'libs/common/src/secret.ts:1: libs/common/src/http.ts stands above it in the order of libs/common',
+    'a type named by an import expression from a folder that stands after it',
+    'libs/common/src/secrets/secret.ts',
+    "export type A = import('../http/request.ts').A;",
+    'libs/common/src/secrets/secret.ts:1: secrets/ imports only folders that stand before it, and http/ stands after it: scripts/lint/rooms.mjs',
   ],
   [
-    'a part of a module that imports the module',
-    'libs/common/src/error-extract/a.ts',
-    "export * from '../error-extract.ts';",
-    'libs/common/src/error-extract/a.ts:1: libs/common/src/error-extract.ts stands above it in the order of libs/common',
+    'a folder that imports the front door',
+    'libs/extract/src/line/a.ts',
+    "export * from '../extract.ts';",
+    'libs/extract/src/line/a.ts:1: line/ imports only folders that stand before it, and src/ stands after it: scripts/lint/rooms.mjs',
   ],
   [
-    'a module of libs/common without a place',
-    'libs/common/src/novelty.ts',
+    'a folder that is in no list',
+    'libs/common/src/novelty/a.ts',
     'export const a = 1;',
-    'libs/common/src/novelty.ts:1: has no place in the order of libs/common: scripts/import-rule.mjs',
+    'libs/common/src/novelty/a.ts:1: novelty/ is in no list of rooms: scripts/lint/rooms.mjs',
   ],
   [
     'a package imported by another than its owner',
-    'libs/common/src/secret.ts',
+    'libs/common/src/secrets/secret.ts',
     "import { request } from 'undici';",
-    'libs/common/src/secret.ts:1: undici is imported in libs/common/src/http.ts alone',
+    'libs/common/src/secrets/secret.ts:1: undici is imported in libs/common/src/http/request.ts alone',
   ],
   [
     'a part of a package imported by another than its owner',
     'tools/runner-add/src/main.ts',
     "import { x } from 'yaml/util';",
-    'tools/runner-add/src/main.ts:1: yaml is imported in libs/common/src/yaml-reading.ts and libs/common/src/config-edit.ts and libs/common/src/output.ts alone',
+    'tools/runner-add/src/main.ts:1: yaml is imported in libs/common/src/yaml/read.ts and libs/common/src/config/edit.ts and libs/common/src/cli/output.ts alone',
   ],
   [
     'a package that nobody owns',
     'tools/runner-add/src/main.ts',
     "import leftPad from 'left-pad';",
-    'tools/runner-add/src/main.ts:1: left-pad has no owner: name one in scripts/import-rule.mjs',
+    'tools/runner-add/src/main.ts:1: left-pad has no owner: name one in scripts/lint/rooms.mjs',
   ],
   [
     'a built-in module without node:',
@@ -144,14 +149,14 @@ const bad: [string, string, string, string][] = [
   [
     'a relative import of a library',
     'tools/runner-add/src/main.ts',
-    "import { a } from '../../../libs/deploy/src/a.ts';",
-    'tools/runner-add/src/main.ts:1: write @runner/deploy/a',
+    "import { a } from '../../../libs/deploy/src/run/a.ts';",
+    'tools/runner-add/src/main.ts:1: write @runner/deploy/run/a',
   ],
   [
     'a missing file',
     'tools/runner-add/src/main.ts',
-    "import { a } from '@runner/deploy/missing';",
-    'tools/runner-add/src/main.ts:1: libs/deploy/src/missing.ts does not exist',
+    "import { a } from '@runner/deploy/run/missing';",
+    'tools/runner-add/src/main.ts:1: libs/deploy/src/run/missing.ts does not exist',
   ],
   [
     'the product importing what is for tests',
@@ -171,9 +176,9 @@ for (const [what, file, text, sentence] of bad) {
   test(`refuses ${what}`, () => {
     const { status, problems } = lint({
       ...failure,
-      'libs/common/src/http.ts': 'export const a = 1;\n',
-      'libs/common/src/error-extract.ts': 'export const a = 1;\n',
-      'libs/deploy/src/a.ts': 'export const a = 1;\n',
+      'libs/common/src/http/request.ts': 'export const a = 1;\n',
+      'libs/extract/src/extract.ts': 'export const a = 1;\n',
+      'libs/deploy/src/run/a.ts': 'export const a = 1;\n',
       'libs/testing/src/a.ts': 'export const a = 1;\n',
       'tools/runner-add/src/a.ts': 'export const a = 1;\n',
       'tools/runner-add/test/a.ts': 'export const a = 1;\n',

@@ -61,7 +61,7 @@ function lint(files: Record<string, string> = {}) {
     mkdirSync(dirname(join(root, file)), { recursive: true });
     writeFileSync(join(root, file), text);
   }
-  const script = join(process.cwd(), 'scripts/lint-lockfile.mjs');
+  const script = join(process.cwd(), 'scripts/lint/lockfile.mjs');
   const end = spawnSync(process.execPath, [script, root], { encoding: 'utf8' });
   return { status: end.status, lines: end.stdout.trimEnd().split('\n') };
 }

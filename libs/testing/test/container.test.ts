@@ -1,6 +1,6 @@
+import { bootContainer, whyNoContainer } from '@runner/testing/container';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { bootContainer, whyNoContainer } from '../src/container.ts';
 
 const test = suite('container');
 

@@ -3,12 +3,12 @@
  * they take for the platform need not be believed on our word.
  */
 import { DiscordAPIError, REST, type RestEvents } from '@discordjs/rest';
+import { startDiscord } from '@runner/testing/discord';
+import { refusals as hookRefusals } from '@runner/testing/discord-refusals';
+import { refusals, startTelegram } from '@runner/testing/telegram';
 import { Bot, GrammyError } from 'grammy';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { startDiscord } from '../src/discord.ts';
-import { refusals as hookRefusals } from '../src/discord-refusals.ts';
-import { refusals, startTelegram } from '../src/telegram.ts';
 
 const TOKEN = '123456789:AAE-bOwk6ad9r_QXMENQjcrGbqCr4Kbotte';
 const CHAT = -1001234567890;

@@ -1,4 +1,4 @@
-import { main } from '@runner/common/main';
+import { main } from '@runner/common/cli/main';
 import { tool } from './tool.ts';
 
 main(tool);

@@ -1,15 +1,16 @@
 /** Registering an app: all or nothing, under the registry's lock. */
-import type { AppState } from '@runner/common/app-state';
-import { createApp } from '@runner/common/apps';
-import type { Context } from '@runner/common/command';
-import { Failure, usage } from '@runner/common/failure';
-import { isThere } from '@runner/common/files';
-import { appName, refName, repoName } from '@runner/common/names';
-import { changeRegistry } from '@runner/common/registry';
-import { digestOf, fingerprintOf, type Secret } from '@runner/common/secret';
-import { readToken } from '@runner/common/token-input';
-import { sealingKeys, tokenFrom } from '@runner/common/token-source';
-import { seal } from '@runner/common/vault';
+
+import { changeRegistry } from '@runner/common/apps/change';
+import type { AppState } from '@runner/common/apps/state';
+import { createApp } from '@runner/common/apps/store';
+import type { Context } from '@runner/common/cli/command';
+import { isThere } from '@runner/common/files/read';
+import { Failure, usage } from '@runner/common/foundation/failure';
+import { appName, refName, repoName } from '@runner/common/foundation/names';
+import { digestOf, fingerprintOf, type Secret } from '@runner/common/secrets/secret';
+import { sealingKeys, tokenFrom } from '@runner/common/tokens/borrow';
+import { readToken } from '@runner/common/tokens/input';
+import { seal } from '@runner/common/tokens/vault';
 
 /** What `add` prints; `fingerprint` is null for an app without a token. */
 export interface Added {

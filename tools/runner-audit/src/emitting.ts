@@ -1,10 +1,10 @@
 /** One event from the options: appended durably, then echoed. A stream is in streaming.ts. */
-import { appendKept, appendLines, lineOf } from '@runner/common/audit';
-import type { Context } from '@runner/common/command';
-import { completeEvent, type DeployEvent, EVENT_TYPES } from '@runner/common/events';
-import { Failure, usage } from '@runner/common/failure';
-import { readAll } from '@runner/common/io';
-import { isPlain } from '@runner/common/ordinary';
+import { appendKept, appendLines, lineOf } from '@runner/common/audit/append';
+import { completeEvent, type DeployEvent, EVENT_TYPES } from '@runner/common/audit/events';
+import type { Context } from '@runner/common/cli/command';
+import { Failure, usage } from '@runner/common/foundation/failure';
+import { readAll } from '@runner/common/foundation/io';
+import { isPlain } from '@runner/common/secrets/plain-fields';
 
 /** What `emit` needs, for one event and for a stream. */
 export type EmitContext = Pick<Context, 'io' | 'paths' | 'print' | 'note' | 'format'> & {
@@ -43,7 +43,7 @@ async function cleaned(
   { io, paths }: EmitContext,
 ): Promise<Record<string, unknown>> {
   if (isPlain(fields)) return fields;
-  const { RecordCleaner } = await import('@runner/common/cleaning');
+  const { RecordCleaner } = await import('@runner/common/redaction/redact');
   return new RecordCleaner({ paths, env: io.env }).clean(fields);
 }
 

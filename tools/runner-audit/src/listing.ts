@@ -1,13 +1,13 @@
 /** `list`: the wanted records as a table or as a stream. */
-import { appendWaiting, waitingNote } from '@runner/common/audit';
-import { Unread } from '@runner/common/audit-files';
-import { RecordCleaner } from '@runner/common/cleaning';
-import type { Context } from '@runner/common/command';
-import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/events';
-import { usage } from '@runner/common/failure';
-import { harmlessLine, jsonLine } from '@runner/common/harmless';
-import { inUtc } from '@runner/common/iso-time';
-import { cells, fit, pad, type Style } from '@runner/common/output';
+import { appendWaiting, waitingNote } from '@runner/common/audit/append';
+import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/events';
+import { Unread } from '@runner/common/audit/files';
+import type { Context } from '@runner/common/cli/command';
+import { cells, fit, pad, type Style } from '@runner/common/cli/output';
+import { usage } from '@runner/common/foundation/failure';
+import { RecordCleaner } from '@runner/common/redaction/redact';
+import { harmlessLine, jsonLine } from '@runner/common/text/harmless';
+import { inUtc } from '@runner/common/text/time';
 import { closeLogs, openLogs } from './log-lines.ts';
 import { chosenRecords, type Filter, newestChosen } from './selecting.ts';
 import { timeOf } from './when.ts';

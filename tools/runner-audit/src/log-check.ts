@@ -1,5 +1,5 @@
 /** What `verify` asks of each line of the log: of deploys, whose events belong together. */
-import { kindOf, type LogRecord, projectOf, readRecord, textOf } from '@runner/common/events';
+import { kindOf, type LogRecord, projectOf, readRecord, textOf } from '@runner/common/audit/events';
 import { AppNumbers, type DeployLedger, keyOf, MARK, type Part, WHOLE } from './deploy-ledger.ts';
 import { type ProblemKind, Problems, SHOWN_MAX, shown } from './problems.ts';
 import { RecordCheck } from './record-check.ts';

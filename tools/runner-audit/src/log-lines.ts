@@ -2,10 +2,10 @@
 import { closeSync, fstatSync, readSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
-import { gzipBlocks, logFiles, openLogOr } from '@runner/common/audit-files';
-import { Failure } from '@runner/common/failure';
-import { type Line, LineSplitter } from '@runner/common/line-splitter';
-import type { Paths } from '@runner/common/paths';
+import { gzipBlocks, logFiles, openLogOr } from '@runner/common/audit/files';
+import { type Line, LineSplitter } from '@runner/common/files/lines-forward';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Paths } from '@runner/common/foundation/paths';
 
 const NEWLINE = 0x0a;
 const BLOCK = 65_536;

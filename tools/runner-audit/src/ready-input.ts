@@ -1,7 +1,7 @@
 /** Standard input without waiting: what is there already joins the batch that is being made. */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { systemCode } from '@runner/common/failure';
-import type { Source } from '@runner/common/io';
+import { systemCode } from '@runner/common/foundation/failure';
+import type { Source } from '@runner/common/foundation/io';
 
 const BLOCK = 65_536;
 

@@ -1,6 +1,6 @@
 /** What `verify` asks of a record by itself, and of its time among those above. */
-import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/events';
-import { timeOfIso } from '@runner/common/iso-time';
+import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/events';
+import { timeOfIso } from '@runner/common/text/time';
 import { type ProblemKind, shown } from './problems.ts';
 
 /** Two writers that take the time and then append may do so in either order, in milliseconds. */

@@ -1,9 +1,10 @@
 /** Which records of the log are wanted, and reading those, oldest first. */
-import type { Unread } from '@runner/common/audit-files';
-import { kindOf, type LogRecord, projectOf, readRecord, textOf } from '@runner/common/events';
-import { timeOfIso } from '@runner/common/iso-time';
-import type { Line } from '@runner/common/line-splitter';
-import { escapedNameAt, linesBackward } from '@runner/common/lines-backward';
+
+import { kindOf, type LogRecord, projectOf, readRecord, textOf } from '@runner/common/audit/events';
+import type { Unread } from '@runner/common/audit/files';
+import { escapedNameAt, linesBackward } from '@runner/common/files/lines-backward';
+import type { Line } from '@runner/common/files/lines-forward';
+import { timeOfIso } from '@runner/common/text/time';
 import { linesOf, type OpenLog } from './log-lines.ts';
 
 /** What a record must have; what is undefined is not asked. */

@@ -1,16 +1,16 @@
 /** Events from standard input, one JSON object a line: checked, appended in batches, echoed. */
-import { appendKept, appendLines, lineOf } from '@runner/common/audit';
-import { RecordCleaner } from '@runner/common/cleaning';
+import { appendKept, appendLines, lineOf } from '@runner/common/audit/append';
 import {
   type Completion,
   completeEvent,
   type DeployEvent,
   type LogRecord,
-} from '@runner/common/events';
-import { Failure, usage } from '@runner/common/failure';
-import type { Place } from '@runner/common/known-secrets';
-import { type Line, LineSplitter } from '@runner/common/line-splitter';
-import { LINE_MAX } from '@runner/common/lines-backward';
+} from '@runner/common/audit/events';
+import { LINE_MAX } from '@runner/common/files/lines-backward';
+import { type Line, LineSplitter } from '@runner/common/files/lines-forward';
+import { Failure, usage } from '@runner/common/foundation/failure';
+import type { Place } from '@runner/common/redaction/known-secrets';
+import { RecordCleaner } from '@runner/common/redaction/redact';
 import { type EmitContext, FIELDS } from './emitting.ts';
 import { readyReader } from './ready-input.ts';
 

@@ -1,13 +1,13 @@
 /** The newest records of the log, and those that come after them. */
 import { closeSync, fstatSync, statSync } from 'node:fs';
-import { appendWaiting, waitingNote } from '@runner/common/audit';
-import { logFiles, openLog, Unread } from '@runner/common/audit-files';
-import { RecordCleaner } from '@runner/common/cleaning';
-import type { Context } from '@runner/common/command';
-import { readRecord } from '@runner/common/events';
-import { Failure, signalStatus } from '@runner/common/failure';
-import { isThere, readRange } from '@runner/common/files';
-import { LINE_MAX, lineStart } from '@runner/common/lines-backward';
+import { appendWaiting, waitingNote } from '@runner/common/audit/append';
+import { readRecord } from '@runner/common/audit/events';
+import { logFiles, openLog, Unread } from '@runner/common/audit/files';
+import type { Context } from '@runner/common/cli/command';
+import { LINE_MAX, lineStart } from '@runner/common/files/lines-backward';
+import { isThere, readRange } from '@runner/common/files/read';
+import { Failure, signalStatus } from '@runner/common/foundation/failure';
+import { RecordCleaner } from '@runner/common/redaction/redact';
 import { closeLogs, type OpenLog, openLogs } from './log-lines.ts';
 import { EVERYTHING, newestChosen } from './selecting.ts';
 

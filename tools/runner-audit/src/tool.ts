@@ -1,4 +1,4 @@
-import type { Tool } from '@runner/common/command';
+import type { Tool } from '@runner/common/cli/command';
 import { ABOUT } from './about.ts';
 import { emit } from './commands/emit.ts';
 import { list } from './commands/list.ts';

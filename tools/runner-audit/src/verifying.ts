@@ -1,13 +1,13 @@
 /** `verify`: whether the audit log is whole. */
 import { fstatSync } from 'node:fs';
 import { basename } from 'node:path';
-import { summaryOf } from '@runner/common/app-summary';
-import { visitApps } from '@runner/common/apps';
-import { appendWaiting } from '@runner/common/audit';
-import type { Context } from '@runner/common/command';
-import { Failure } from '@runner/common/failure';
-import { isClosed, namesIn } from '@runner/common/files';
-import type { Paths } from '@runner/common/paths';
+import { visitApps } from '@runner/common/apps/store';
+import { summaryOf } from '@runner/common/apps/summary';
+import { appendWaiting } from '@runner/common/audit/append';
+import type { Context } from '@runner/common/cli/command';
+import { isClosed, namesIn } from '@runner/common/files/read';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Paths } from '@runner/common/foundation/paths';
 import { DeployLedger } from './deploy-ledger.ts';
 import { LogCheck } from './log-check.ts';
 import { closeLogs, linesOf, type OpenLog, openLogs } from './log-lines.ts';

@@ -1,6 +1,6 @@
 /** Times on the command line: ISO 8601, or how long ago. */
-import { usage } from '@runner/common/failure';
-import { timeOfIso } from '@runner/common/iso-time';
+import { usage } from '@runner/common/foundation/failure';
+import { timeOfIso } from '@runner/common/text/time';
 
 const UNITS: Readonly<Record<string, number>> = {
   s: 1_000,

@@ -1,5 +1,5 @@
 /** However small the table of deploys is, and however often the log is read: the verdict is the same. */
-import { pathsOf } from '@runner/common/paths';
+import { pathsOf } from '@runner/common/foundation/paths';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

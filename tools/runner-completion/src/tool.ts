@@ -1,4 +1,4 @@
-import type { Tool } from '@runner/common/command';
+import type { Tool } from '@runner/common/cli/command';
 import { completion } from './commands/completion.ts';
 
 export const tool: Tool = {

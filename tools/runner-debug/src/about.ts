@@ -1,4 +1,4 @@
-import type { Tool } from '@runner/common/command';
+import type { Tool } from '@runner/common/cli/command';
 
 /** What the executable is, whichever of its commands it holds. */
 export const ABOUT: Omit<Tool, 'commands'> = {

@@ -1,10 +1,10 @@
 /** Reading in spite of the guards: said loudly, and not without being on record. */
-import { appendEvent } from '@runner/common/audit';
-import type { Context } from '@runner/common/command';
-import { newDeployId } from '@runner/common/events';
-import { Failure } from '@runner/common/failure';
-import type { Tripped } from '@runner/common/guards';
-import { harmlessLine } from '@runner/common/harmless';
+import { appendEvent } from '@runner/common/audit/append';
+import { newDeployId } from '@runner/common/audit/events';
+import type { Context } from '@runner/common/cli/command';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Tripped } from '@runner/common/guards/check';
+import { harmlessLine } from '@runner/common/text/harmless';
 
 /**
  * Prints the banner and appends a `GuardBypassed` record, whether or not a guard tripped. Throws

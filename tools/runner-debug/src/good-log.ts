@@ -1,10 +1,10 @@
 /** What good builds print: of a log that is named, or of an app's last good deploy. */
 import { closeSync, openSync, readSync } from 'node:fs';
-import { requireApp } from '@runner/common/apps';
-import { readBaseline } from '@runner/common/baselines';
-import { type Baseline, baselineOf, createShapeReader } from '@runner/common/error-extract';
-import { systemFailure } from '@runner/common/failure';
-import type { Paths } from '@runner/common/paths';
+import { requireApp } from '@runner/common/apps/store';
+import { systemFailure } from '@runner/common/foundation/failure';
+import type { Paths } from '@runner/common/foundation/paths';
+import { readBaseline } from '@runner/extract/baseline-file';
+import { type Baseline, baselineOf, createShapeReader } from '@runner/extract/extract';
 
 const BLOCK = 65_536;
 

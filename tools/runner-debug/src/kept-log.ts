@@ -1,15 +1,15 @@
 /** Which deploy's log is shown, and what the audit log says of that deploy. */
 import { fstatSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { requireApp } from '@runner/common/apps';
-import { waitingLines } from '@runner/common/audit';
-import { openLog, Unread } from '@runner/common/audit-files';
-import { eventsOfDeploy, newestRecord } from '@runner/common/audit-scan';
-import { kindOf, projectOf, textOf } from '@runner/common/events';
-import { Failure } from '@runner/common/failure';
-import { namesIn } from '@runner/common/files';
-import { inUtc } from '@runner/common/iso-time';
-import type { Paths } from '@runner/common/paths';
+import { requireApp } from '@runner/common/apps/store';
+import { waitingLines } from '@runner/common/audit/append';
+import { kindOf, projectOf, textOf } from '@runner/common/audit/events';
+import { openLog, Unread } from '@runner/common/audit/files';
+import { eventsOfDeploy, newestRecord } from '@runner/common/audit/scan';
+import { namesIn } from '@runner/common/files/read';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Paths } from '@runner/common/foundation/paths';
+import { inUtc } from '@runner/common/text/time';
 
 /** The kept log of a deploy, opened. */
 export interface KeptLog {

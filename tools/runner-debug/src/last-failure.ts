@@ -1,15 +1,15 @@
 /** The newest DeployFailure of an app. */
-import { requireApp } from '@runner/common/apps';
-import { appendWaiting, waitingEvents, waitingNote } from '@runner/common/audit';
-import { logFiles, Unread } from '@runner/common/audit-files';
-import { newestRecord } from '@runner/common/audit-scan';
-import { redactorFor } from '@runner/common/cleaning';
-import type { Context } from '@runner/common/command';
-import { textOf } from '@runner/common/events';
-import { isThere } from '@runner/common/files';
-import { guardFailure, trippedGuards } from '@runner/common/guards';
-import { inUtc } from '@runner/common/iso-time';
-import { isAppName } from '@runner/common/names';
+import { requireApp } from '@runner/common/apps/store';
+import { appendWaiting, waitingEvents, waitingNote } from '@runner/common/audit/append';
+import { textOf } from '@runner/common/audit/events';
+import { logFiles, Unread } from '@runner/common/audit/files';
+import { newestRecord } from '@runner/common/audit/scan';
+import type { Context } from '@runner/common/cli/command';
+import { isThere } from '@runner/common/files/read';
+import { isAppName } from '@runner/common/foundation/names';
+import { guardFailure, trippedGuards } from '@runner/common/guards/check';
+import { redactorFor } from '@runner/common/redaction/redact';
+import { inUtc } from '@runner/common/text/time';
 
 /** What `last-error` prints. */
 export interface LastError {

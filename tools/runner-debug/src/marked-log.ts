@@ -1,9 +1,10 @@
 /** The lines of a kept log, those that say why the deploy failed marked; read in passing. */
-import { readBaseline } from '@runner/common/baselines';
-import { createExtractor, createLineReader, type Extraction } from '@runner/common/error-extract';
-import { readRange } from '@runner/common/files';
-import type { Redact } from '@runner/common/known-secrets';
-import type { Paths } from '@runner/common/paths';
+
+import { readRange } from '@runner/common/files/read';
+import type { Paths } from '@runner/common/foundation/paths';
+import type { Redact } from '@runner/common/redaction/known-secrets';
+import { readBaseline } from '@runner/extract/baseline-file';
+import { createExtractor, createLineReader, type Extraction } from '@runner/extract/extract';
 import type { KeptLog } from './kept-log.ts';
 
 const BLOCK = 65_536;

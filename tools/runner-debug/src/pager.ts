@@ -1,7 +1,7 @@
 /** Shows text a screen at a time: `$PAGER`, else `less -R`; without one it is written as it is. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { Io } from '@runner/common/io';
+import type { Io } from '@runner/common/foundation/io';
 
 /** A shell's status for a program that is not there. */
 const NOT_FOUND = 127;

@@ -1,4 +1,4 @@
-import type { Tool } from '@runner/common/command';
+import type { Tool } from '@runner/common/cli/command';
 import { ABOUT } from './about.ts';
 import { extract } from './commands/extract.ts';
 import { lastError } from './commands/last-error.ts';

@@ -1,10 +1,10 @@
 /** `--check` for the command line. */
-import type { Answer, Context } from '@runner/common/command';
-import { EXIT, signalStatus } from '@runner/common/failure';
-import { planDeploy } from '@runner/deploy/checking';
-import { interruptionOf } from '@runner/deploy/interruption';
-import { progressFor } from '@runner/deploy/progress';
-import { withoutSteps } from '@runner/deploy/reporter';
+import type { Answer, Context } from '@runner/common/cli/command';
+import { EXIT, signalStatus } from '@runner/common/foundation/failure';
+import { planDeploy } from '@runner/deploy/pipeline/check';
+import { interruptionOf } from '@runner/deploy/report/interruption';
+import { progressFor } from '@runner/deploy/report/progress';
+import { withoutSteps } from '@runner/deploy/report/reporter';
 
 type CheckContext = Pick<Context, 'io' | 'paths' | 'format' | 'note' | 'errStyle'> & {
   readonly args: { readonly app: string };

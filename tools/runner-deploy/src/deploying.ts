@@ -1,11 +1,11 @@
 /** Runs a deploy for the command line: signals, progress, the tail of what failed, the status. */
-import type { Answer, Context } from '@runner/common/command';
-import { EXIT, Failure, signalStatus } from '@runner/common/failure';
-import { explainFailure } from '@runner/deploy/explanation';
-import { interruptionOf } from '@runner/deploy/interruption';
-import type { Outcome } from '@runner/deploy/outcome';
-import { deploy } from '@runner/deploy/pipeline';
-import { progressFor } from '@runner/deploy/progress';
+import type { Answer, Context } from '@runner/common/cli/command';
+import { EXIT, Failure, signalStatus } from '@runner/common/foundation/failure';
+import { deploy } from '@runner/deploy/pipeline/deploy';
+import { explainFailure } from '@runner/deploy/pipeline/explanation';
+import type { Outcome } from '@runner/deploy/pipeline/outcome';
+import { interruptionOf } from '@runner/deploy/report/interruption';
+import { progressFor } from '@runner/deploy/report/progress';
 
 type DeployContext = Pick<Context, 'io' | 'paths' | 'format' | 'print' | 'note' | 'errStyle'> & {
   readonly args: { readonly app: string };

@@ -1,7 +1,8 @@
 /** A plan for people. */
-import { harmlessLine } from '@runner/common/harmless';
-import { fields, type Style } from '@runner/common/output';
-import type { Plan } from '@runner/deploy/checking';
+
+import { fields, type Style } from '@runner/common/cli/output';
+import { harmlessLine } from '@runner/common/text/harmless';
+import type { Plan } from '@runner/deploy/pipeline/check';
 
 /** The plan in lines; foreign text in it is harmless. */
 export function planText(plan: Plan, style: Style): string {

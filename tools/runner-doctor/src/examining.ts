@@ -1,8 +1,8 @@
 /** Runs all checks at once, and puts what they find in order. */
-import { Failure, systemFailure } from '@runner/common/failure';
-import { word } from '@runner/common/guard-mends';
-import type { Io } from '@runner/common/io';
-import { DEFAULT_ROOT, type Paths } from '@runner/common/paths';
+import { Failure, systemFailure } from '@runner/common/foundation/failure';
+import type { Io } from '@runner/common/foundation/io';
+import { DEFAULT_ROOT, type Paths } from '@runner/common/foundation/paths';
+import { word } from '@runner/common/guards/mends';
 import { chats } from './checks/chats.ts';
 import { clock } from './checks/clock.ts';
 import { config } from './checks/config.ts';

@@ -1,6 +1,6 @@
 /** What a check finds. */
-import type { Io } from '@runner/common/io';
-import type { Paths } from '@runner/common/paths';
+import type { Io } from '@runner/common/foundation/io';
+import type { Paths } from '@runner/common/foundation/paths';
 
 /** How bad it is. */
 export type Level = 'ok' | 'warning' | 'problem';

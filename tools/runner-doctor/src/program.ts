@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Io } from '@runner/common/io';
+import type { Io } from '@runner/common/foundation/io';
 
 /** Most of an answer that is kept, in characters. */
 const OUTPUT_MAX = 4_194_304;

@@ -1,14 +1,15 @@
 /** Changing an app: everything is checked first, then written whole, or nothing is. */
-import type { AppState } from '@runner/common/app-state';
-import { requireApp } from '@runner/common/apps';
-import type { Context } from '@runner/common/command';
-import { usage } from '@runner/common/failure';
-import { refName, repoName } from '@runner/common/names';
-import { changeApp } from '@runner/common/registry';
-import { digestOf, fingerprintOf, type Secret } from '@runner/common/secret';
-import { readToken } from '@runner/common/token-input';
-import { sealingKeys, tokenFrom } from '@runner/common/token-source';
-import { hasTwoLayers, seal } from '@runner/common/vault';
+
+import { changeApp } from '@runner/common/apps/change';
+import type { AppState } from '@runner/common/apps/state';
+import { requireApp } from '@runner/common/apps/store';
+import type { Context } from '@runner/common/cli/command';
+import { usage } from '@runner/common/foundation/failure';
+import { refName, repoName } from '@runner/common/foundation/names';
+import { digestOf, fingerprintOf, type Secret } from '@runner/common/secrets/secret';
+import { sealingKeys, tokenFrom } from '@runner/common/tokens/borrow';
+import { readToken } from '@runner/common/tokens/input';
+import { hasTwoLayers, seal } from '@runner/common/tokens/vault';
 
 /** What `edit` prints; `fingerprint` is that of the new token, null when the token was not changed. */
 export interface Edited {

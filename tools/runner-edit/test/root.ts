@@ -1,8 +1,8 @@
 /** A root with apps, and `runner-edit` run on it. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openToken } from '@runner/common/app-token';
-import { pathsOf } from '@runner/common/paths';
+import { pathsOf } from '@runner/common/foundation/paths';
+import { openToken } from '@runner/common/tokens/open';
 import { type Ended, type RunOptions, run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 

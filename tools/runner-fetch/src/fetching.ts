@@ -1,12 +1,12 @@
 /** Runs a fetch for the command line: which apps, signals, what is printed. */
-import { appNames, requireApp } from '@runner/common/apps';
-import type { Context } from '@runner/common/command';
-import { signalStatus } from '@runner/common/failure';
-import { explainFailure } from '@runner/deploy/explanation';
-import { interruptionOf } from '@runner/deploy/interruption';
-import { fetchApps } from '@runner/deploy/polling';
-import { progressFor } from '@runner/deploy/progress';
-import { withoutSteps } from '@runner/deploy/reporter';
+import { appNames, requireApp } from '@runner/common/apps/store';
+import type { Context } from '@runner/common/cli/command';
+import { signalStatus } from '@runner/common/foundation/failure';
+import { fetchApps } from '@runner/deploy/fetch/fetch';
+import { explainFailure } from '@runner/deploy/pipeline/explanation';
+import { interruptionOf } from '@runner/deploy/report/interruption';
+import { progressFor } from '@runner/deploy/report/progress';
+import { withoutSteps } from '@runner/deploy/report/reporter';
 
 type FetchContext = Pick<Context, 'io' | 'paths' | 'format' | 'print' | 'note' | 'errStyle'> & {
   readonly args: { readonly apps: readonly string[] };

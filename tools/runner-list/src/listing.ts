@@ -1,9 +1,10 @@
 /** All apps in summary. */
-import { type AppSummary, summaryOf } from '@runner/common/app-summary';
-import { listApps } from '@runner/common/apps';
-import type { Failure } from '@runner/common/failure';
-import type { Paths } from '@runner/common/paths';
-import { retriesFor } from '@runner/common/retries';
+
+import { retriesFor } from '@runner/common/apps/retries';
+import { listApps } from '@runner/common/apps/store';
+import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
+import type { Failure } from '@runner/common/foundation/failure';
+import type { Paths } from '@runner/common/foundation/paths';
 
 /** What `list` prints. */
 export interface Listing {

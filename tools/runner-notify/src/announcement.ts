@@ -2,7 +2,7 @@
  * A notice laid out: which fields each message has, in which order, with which
  * words. No markup: each channel adds its own.
  */
-import { cutCodePoints } from '@runner/common/text';
+import { cutCodePoints } from '@runner/common/text/plain';
 import type { Notice } from './notice.ts';
 
 /** Constant words, and values, which a channel shows as code so that nothing in them is markup. */

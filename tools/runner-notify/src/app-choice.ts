@@ -1,11 +1,11 @@
 /** What an app says about its own announcements, when the caller has not said it. */
 import { join } from 'node:path';
-import { findApp } from '@runner/common/apps';
-import { DEPLOY_FILE, type NotifyChoice, readDeployFile } from '@runner/common/deploy-file';
-import { Failure } from '@runner/common/failure';
-import { isThere, readIfThere } from '@runner/common/files';
-import { isAppName } from '@runner/common/names';
-import type { Paths } from '@runner/common/paths';
+import { findApp } from '@runner/common/apps/store';
+import { DEPLOY_FILE, type NotifyChoice, readDeployFile } from '@runner/common/deploy-file/read';
+import { isThere, readIfThere } from '@runner/common/files/read';
+import { Failure } from '@runner/common/foundation/failure';
+import { isAppName } from '@runner/common/foundation/names';
+import type { Paths } from '@runner/common/foundation/paths';
 
 /** Larger than any hand-written file, in bytes. */
 const DEPLOY_FILE_MAX = 65_536;

@@ -1,6 +1,7 @@
 /** What waits for a channel, read from the spool as it stands; for `runner notify status`. */
-import type { Paths } from '@runner/common/paths';
-import type { ChannelName } from '@runner/common/settings';
+
+import type { ChannelName } from '@runner/common/config/settings';
+import type { Paths } from '@runner/common/foundation/paths';
 import { readState, type State } from './spool/destination-state.ts';
 import { openSpool } from './spool/spool.ts';
 

@@ -1,14 +1,14 @@
 /** Everything that is known about each channel; what `runner notify status` prints. */
-import { type Config, readConfig } from '@runner/common/config';
-import { configExposure } from '@runner/common/exposure';
-import type { Io } from '@runner/common/io';
-import type { Paths } from '@runner/common/paths';
+import { type Config, readConfig } from '@runner/common/config/file';
 import {
   type ChannelName,
   maxDeployRetries,
   type NotifySettings,
   notifySettingsOf,
-} from '@runner/common/settings';
+} from '@runner/common/config/settings';
+import type { Io } from '@runner/common/foundation/io';
+import type { Paths } from '@runner/common/foundation/paths';
+import { configExposure } from '@runner/common/guards/exposure';
 import { type Backlog, backlogOf } from './backlog.ts';
 import type { Problem } from './channels/channel.ts';
 import type { Fields } from './channels/fields.ts';

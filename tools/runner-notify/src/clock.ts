@@ -1,6 +1,6 @@
 /** Time and chance, for what has to wait. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Io } from '@runner/common/io';
+import type { Io } from '@runner/common/foundation/io';
 
 /** What the queue's work takes from the world; a test hands in a faster one. */
 export interface Clock {

@@ -1,8 +1,8 @@
 /** The credentials of config.yml: whether they are there, and what is secret in them. */
-import type { Config } from '@runner/common/config';
-import type { Tree } from '@runner/common/schema';
-import { digestOf, Secret } from '@runner/common/secret';
-import type { ChannelName } from '@runner/common/settings';
+import type { Config } from '@runner/common/config/file';
+import type { ChannelName } from '@runner/common/config/settings';
+import { digestOf, Secret } from '@runner/common/secrets/secret';
+import type { Tree } from '@runner/common/yaml/schema';
 import type { Credentials } from './channels/service.ts';
 import { SERVICES } from './channels/services.ts';
 

@@ -1,9 +1,9 @@
 /** Announces records: which channels, what is queued, and what came of it within the time to wait. */
 
-import type { EventType } from '@runner/common/events';
-import type { Io } from '@runner/common/io';
-import type { Paths } from '@runner/common/paths';
-import type { ChannelName } from '@runner/common/settings';
+import type { EventType } from '@runner/common/audit/events';
+import type { ChannelName } from '@runner/common/config/settings';
+import type { Io } from '@runner/common/foundation/io';
+import type { Paths } from '@runner/common/foundation/paths';
 import { appChoice } from './app-choice.ts';
 import type { Complaint, Problem } from './channels/channel.ts';
 import type { Clock } from './clock.ts';

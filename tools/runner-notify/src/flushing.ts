@@ -1,5 +1,5 @@
 /** Delivers what is due, whoever queued it, and tells what stays queued. */
-import type { Context } from '@runner/common/command';
+import type { Context } from '@runner/common/cli/command';
 import { CHANNEL_NAMES } from './channels/words.ts';
 import { clockOf } from './clock.ts';
 import type { Ending } from './courier.ts';

@@ -1,6 +1,11 @@
 /** Why a channel is not active, in words that name the key to change. */
-import type { Config } from '@runner/common/config';
-import { type ChannelName, NO_CHANNEL, type NotifySettings, SET_UP } from '@runner/common/settings';
+import type { Config } from '@runner/common/config/file';
+import {
+  type ChannelName,
+  NO_CHANNEL,
+  type NotifySettings,
+  SET_UP,
+} from '@runner/common/config/settings';
 import { CHANNEL_NAMES, WORDS } from './channels/words.ts';
 import { credentialAt } from './credentials.ts';
 

@@ -4,10 +4,10 @@
  * wrapping come after it and belong to each channel.
  */
 
-import type { Baseline } from '@runner/common/error-extract';
-import { type EventType, newDeployId, textOf } from '@runner/common/events';
-import type { TemplateKind } from '@runner/common/settings';
-import { cleanText, codePoints, cutCodePoints, headAndTail } from '@runner/common/text';
+import { type EventType, newDeployId, textOf } from '@runner/common/audit/events';
+import type { TemplateKind } from '@runner/common/config/settings';
+import { cleanText, codePoints, cutCodePoints, headAndTail } from '@runner/common/text/plain';
+import type { Baseline } from '@runner/extract/extract';
 import type { Announceable } from './records.ts';
 
 /** Error text of the first failure message, in code points: what is read at a glance. */
@@ -117,7 +117,7 @@ async function errorOf(
   // The pipeline has seen the whole output of the step; an error keeps only its head and tail.
   let picked = plain(textOf(fields, 'cause'), redact).trim();
   if (picked === '') {
-    const { extractError } = await import('@runner/common/error-extract');
+    const { extractError } = await import('@runner/extract/extract');
     const known = await baseline?.(project);
     const asked = { max: SUMMARY_MAX, redact, ...(known && { baseline: known }) };
     picked = plain(extractError(error, asked).text, redact).trim();

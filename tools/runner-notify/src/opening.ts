@@ -1,12 +1,13 @@
 /** The channels that config.yml describes, opened, each with what its spool and its courier need. */
-import { readConfig } from '@runner/common/config';
-import { editConfig } from '@runner/common/config-edit';
-import { configExposure } from '@runner/common/exposure';
-import { Failure } from '@runner/common/failure';
-import type { Io } from '@runner/common/io';
-import type { Paths } from '@runner/common/paths';
-import { redactor } from '@runner/common/secret';
-import { type ChannelName, notifySettingsOf } from '@runner/common/settings';
+
+import { editConfig } from '@runner/common/config/edit';
+import { readConfig } from '@runner/common/config/file';
+import { type ChannelName, notifySettingsOf } from '@runner/common/config/settings';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Io } from '@runner/common/foundation/io';
+import type { Paths } from '@runner/common/foundation/paths';
+import { configExposure } from '@runner/common/guards/exposure';
+import { redactor } from '@runner/common/secrets/secret';
 import type { Channel, Message } from './channels/channel.ts';
 import { SERVICES } from './channels/services.ts';
 import { WORDS } from './channels/words.ts';
@@ -71,7 +72,7 @@ export function openChannels({ io, paths, clock, title, note }: OpeningOptions):
         verboseErrors: settings.verboseErrors,
         random: io.random,
         baseline: async (app) =>
-          (await import('@runner/common/baselines')).readBaseline(paths, app),
+          (await import('@runner/extract/baseline-file')).readBaseline(paths, app),
       }),
     render: (name, notice) =>
       channelAt(name).render(notice, (text) => noteOnce(`${name}: ${text}`)),

@@ -1,9 +1,14 @@
 /** The messages of records, or of samples, as the services would get them. */
-import type { Context } from '@runner/common/command';
-import { readConfig } from '@runner/common/config';
-import { newDeployId } from '@runner/common/events';
-import { redactor } from '@runner/common/secret';
-import { type ChannelName, type NotifySettings, notifySettingsOf } from '@runner/common/settings';
+
+import { newDeployId } from '@runner/common/audit/events';
+import type { Context } from '@runner/common/cli/command';
+import { readConfig } from '@runner/common/config/file';
+import {
+  type ChannelName,
+  type NotifySettings,
+  notifySettingsOf,
+} from '@runner/common/config/settings';
+import { redactor } from '@runner/common/secrets/secret';
 import { SERVICES } from './channels/services.ts';
 import { CHANNEL_NAMES } from './channels/words.ts';
 import { secretsOf } from './credentials.ts';
@@ -47,7 +52,8 @@ export async function printPreviews(
       redact,
       verboseErrors: settings.verboseErrors,
       random: io.random,
-      baseline: async (app) => (await import('@runner/common/baselines')).readBaseline(paths, app),
+      baseline: async (app) =>
+        (await import('@runner/extract/baseline-file')).readBaseline(paths, app),
     });
     for (const channel of channels) {
       for (const message of previewsOf(channel, notice, settings, note)) await print(message);

@@ -1,7 +1,8 @@
 /** Which channels can be asked, and the lines to ask them on. */
-import type { Io } from '@runner/common/io';
-import { redactor } from '@runner/common/secret';
-import type { ChannelName } from '@runner/common/settings';
+
+import type { ChannelName } from '@runner/common/config/settings';
+import type { Io } from '@runner/common/foundation/io';
+import { redactor } from '@runner/common/secrets/secret';
 import type { Probe } from './channels/probe.ts';
 import { PROBES } from './channels/probes.ts';
 import type { Wire } from './channels/reply.ts';

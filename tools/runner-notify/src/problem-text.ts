@@ -1,5 +1,5 @@
 /** A problem in words for people. */
-import { harmlessLine } from '@runner/common/harmless';
+import { harmlessLine } from '@runner/common/text/harmless';
 import type { Problem } from './channels/channel.ts';
 
 /** `Bad Request: chat not found (sendMessage, 400)`; the hint is told apart. */

@@ -7,8 +7,8 @@ import {
   type LogRecord,
   projectOf,
   readRecord,
-} from '@runner/common/events';
-import { Failure, systemCode } from '@runner/common/failure';
+} from '@runner/common/audit/events';
+import { Failure, systemCode } from '@runner/common/foundation/failure';
 
 /** Longest line, in bytes: far above what `runner-audit emit` writes (64 KiB of error, escaped). */
 const LINE_MAX = 4_194_304;

@@ -1,6 +1,7 @@
 /** A result as one line for people. */
-import { harmlessLine } from '@runner/common/harmless';
-import type { Style } from '@runner/common/output';
+
+import type { Style } from '@runner/common/cli/output';
+import { harmlessLine } from '@runner/common/text/harmless';
 import type { Result } from './delivery.ts';
 
 const COLOURS = {

@@ -1,6 +1,7 @@
 /** Which channels hear of an event. */
-import type { NotifyChoice } from '@runner/common/deploy-file';
-import type { ChannelName, NotifySettings } from '@runner/common/settings';
+
+import type { ChannelName, NotifySettings } from '@runner/common/config/settings';
+import type { NotifyChoice } from '@runner/common/deploy-file/read';
 import { CHANNEL_NAMES } from './channels/words.ts';
 
 /** Why no channel hears of an event. */

@@ -1,5 +1,5 @@
 /** Announces the records on standard input, in their order, while more of them arrive. */
-import type { Context } from '@runner/common/command';
+import type { Context } from '@runner/common/cli/command';
 import { clockOf } from './clock.ts';
 import { type Delivery, type DeliveryOptions, openDelivery, type Result } from './delivery.ts';
 import { chunksOf, linesOf } from './records.ts';

@@ -1,6 +1,7 @@
 /** `runner notify status` for people: a line that says it all per channel, details below. */
-import { harmlessLine } from '@runner/common/harmless';
-import type { Style } from '@runner/common/output';
+
+import type { Style } from '@runner/common/cli/output';
+import { harmlessLine } from '@runner/common/text/harmless';
 import type { ChannelStatus, NotifyStatus } from './channel-status.ts';
 import { wordOf } from './channels/fields.ts';
 import type { Row } from './channels/wording.ts';

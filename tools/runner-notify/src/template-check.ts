@@ -1,7 +1,7 @@
 /** Checks the users' own wording before a deploy is to be announced with it. */
-import type { Config } from '@runner/common/config';
-import { Failure } from '@runner/common/failure';
-import { type NotifySettings, placeOf, type TemplateKind } from '@runner/common/settings';
+import type { Config } from '@runner/common/config/file';
+import { type NotifySettings, placeOf, type TemplateKind } from '@runner/common/config/settings';
+import { Failure } from '@runner/common/foundation/failure';
 import { SERVICES } from './channels/services.ts';
 import { CHANNEL_NAMES } from './channels/words.ts';
 import { parseTemplate } from './template.ts';

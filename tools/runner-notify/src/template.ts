@@ -2,7 +2,7 @@
  * A user's own wording of a message. One pass over the template: a value is put in where its name
  * stands, escaped for that place, and never looked at again.
  */
-import { Failure } from '@runner/common/failure';
+import { Failure } from '@runner/common/foundation/failure';
 import type { Notice } from './notice.ts';
 
 /** What a template may name, and nothing else: a name that is misspelt is refused. */

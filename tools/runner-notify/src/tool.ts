@@ -1,4 +1,4 @@
-import type { Tool } from '@runner/common/command';
+import type { Tool } from '@runner/common/cli/command';
 import { flush } from './commands/flush.ts';
 import { preview } from './commands/preview.ts';
 import { queue } from './commands/queue.ts';

@@ -1,6 +1,7 @@
 /** What a test message has shown is kept for `status`, `send` and `flush`. */
-import { Failure } from '@runner/common/failure';
-import type { ChannelName } from '@runner/common/settings';
+
+import type { ChannelName } from '@runner/common/config/settings';
+import { Failure } from '@runner/common/foundation/failure';
 import type { Problem } from './channels/channel.ts';
 import type { Credentials } from './channels/service.ts';
 import { destinationDigest } from './credentials.ts';

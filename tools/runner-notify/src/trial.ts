@@ -1,9 +1,14 @@
 /** Test notifications: which channels get one, and what came of it. */
-import { type Config, readConfig } from '@runner/common/config';
-import { editConfig } from '@runner/common/config-edit';
-import { Failure } from '@runner/common/failure';
-import type { Io } from '@runner/common/io';
-import { type ChannelName, type NotifySettings, notifySettingsOf } from '@runner/common/settings';
+
+import { editConfig } from '@runner/common/config/edit';
+import { type Config, readConfig } from '@runner/common/config/file';
+import {
+  type ChannelName,
+  type NotifySettings,
+  notifySettingsOf,
+} from '@runner/common/config/settings';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Io } from '@runner/common/foundation/io';
 import type { Problem } from './channels/channel.ts';
 import type { Trial } from './channels/probe.ts';
 import { CHANNEL_NAMES, WORDS } from './channels/words.ts';
@@ -80,4 +85,4 @@ function notConfigured(
   return new Failure('not_configured', whyInactive(config, settings, wanted));
 }
 
-export { configExposure } from '@runner/common/exposure';
+export { configExposure } from '@runner/common/guards/exposure';

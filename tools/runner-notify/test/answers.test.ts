@@ -1,4 +1,4 @@
-import type { HttpAnswer } from '@runner/common/http';
+import type { HttpAnswer } from '@runner/common/http/request';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Outcome } from '../src/channels/channel.ts';

@@ -4,9 +4,9 @@
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { EVENT_TYPES } from '@runner/common/events';
-import { redactor, Secret } from '@runner/common/secret';
-import type { ChannelName } from '@runner/common/settings';
+import { EVENT_TYPES } from '@runner/common/audit/events';
+import type { ChannelName } from '@runner/common/config/settings';
+import { redactor, Secret } from '@runner/common/secrets/secret';
 import { findSecret } from '@runner/testing/secret-search';
 import * as fc from 'fast-check';
 import { test } from 'uvu';

@@ -1,4 +1,4 @@
-import { pathsOf } from '@runner/common/paths';
+import { pathsOf } from '@runner/common/foundation/paths';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

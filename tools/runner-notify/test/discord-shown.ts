@@ -1,5 +1,5 @@
 /** What a reader of Discord sees of a message, and whether it is within the limits. */
-import { codePoints } from '@runner/common/text';
+import { codePoints } from '@runner/common/text/plain';
 import * as assert from 'uvu/assert';
 import type { Message } from '../src/channels/channel.ts';
 

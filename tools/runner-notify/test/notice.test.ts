@@ -1,5 +1,5 @@
-import { redactor, Secret } from '@runner/common/secret';
-import { codePoints } from '@runner/common/text';
+import { redactor, Secret } from '@runner/common/secrets/secret';
+import { codePoints } from '@runner/common/text/plain';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { noticeOf } from '../src/notice.ts';

@@ -1,7 +1,7 @@
 /** The previews in docs/notify-messages.md are what is sent. `--update` writes them anew. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { redactor } from '@runner/common/secret';
+import { redactor } from '@runner/common/secrets/secret';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { discordMessages } from '../src/channels/discord/message.ts';

@@ -1,5 +1,5 @@
 /** The contract of the probes: what asks a service never throws and never tells a secret. */
-import { Secret } from '@runner/common/secret';
+import { Secret } from '@runner/common/secrets/secret';
 import { findSecret } from '@runner/testing/secret-search';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -1,4 +1,4 @@
-import { Secret } from '@runner/common/secret';
+import { Secret } from '@runner/common/secrets/secret';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { activeChannels, select } from '../src/selection.ts';

@@ -3,7 +3,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { pathsOf } from '@runner/common/paths';
+import { pathsOf } from '@runner/common/foundation/paths';
 import { type Discord, startDiscord } from '@runner/testing/discord';
 import { refusals } from '@runner/testing/discord-refusals';
 import { temporaryFolder } from '@runner/testing/temp';

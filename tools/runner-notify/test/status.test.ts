@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { digestOf, Secret } from '@runner/common/secret';
+import { digestOf, Secret } from '@runner/common/secrets/secret';
 import { refusals as hookRefusals } from '@runner/testing/discord-refusals';
 import { type Ended, run } from '@runner/testing/run';
 import { findSecret } from '@runner/testing/secret-search';

@@ -1,7 +1,7 @@
 /** What the contract of the channels is tested with, one entry per channel. */
 
-import { Secret } from '@runner/common/secret';
-import type { ChannelName } from '@runner/common/settings';
+import type { ChannelName } from '@runner/common/config/settings';
+import { Secret } from '@runner/common/secrets/secret';
 import { refusals as hookRefusals } from '@runner/testing/discord-refusals';
 import type { Fault } from '@runner/testing/faults';
 import type { Loopback } from '@runner/testing/loopback';

@@ -1,5 +1,5 @@
 /** What is asked of the Bot API, read by a server of our own. */
-import { Secret } from '@runner/common/secret';
+import { Secret } from '@runner/common/secrets/secret';
 import { type Loopback, readBody, sendJson, startLoopback } from '@runner/testing/loopback';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -1,16 +1,16 @@
 /** Removing an app: what runs is stopped, the registration goes first, then its files. */
 import { rmSync } from 'node:fs';
-import type { AppState } from '@runner/common/app-state';
-import { requireApp } from '@runner/common/apps';
-import { syncFolder } from '@runner/common/atomic-write';
-import type { Context } from '@runner/common/command';
-import { Failure, usage } from '@runner/common/failure';
-import { isThere, namesIn, removeIfThere } from '@runner/common/files';
-import { requireLock } from '@runner/common/lock';
-import type { Paths } from '@runner/common/paths';
-import { ask, canAsk } from '@runner/common/prompt';
-import { changeRegistry } from '@runner/common/registry';
-import { stopInstances } from '@runner/deploy/stopping';
+import { changeRegistry } from '@runner/common/apps/change';
+import type { AppState } from '@runner/common/apps/state';
+import { requireApp } from '@runner/common/apps/store';
+import type { Context } from '@runner/common/cli/command';
+import { requireLock } from '@runner/common/files/lock';
+import { isThere, namesIn, removeIfThere } from '@runner/common/files/read';
+import { syncFolder } from '@runner/common/files/write';
+import { Failure, usage } from '@runner/common/foundation/failure';
+import type { Paths } from '@runner/common/foundation/paths';
+import { ask, canAsk } from '@runner/common/tokens/prompt';
+import { stopInstances } from '@runner/deploy/instances/stop';
 
 /** What `remove` prints. */
 export interface Removed {

@@ -1,8 +1,8 @@
 /** `kill -9` of remove before each call that changes a file: the whole app is there, or none. */
 import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openToken } from '@runner/common/app-token';
-import { pathsOf } from '@runner/common/paths';
+import { pathsOf } from '@runner/common/foundation/paths';
+import { openToken } from '@runner/common/tokens/open';
 import { killedAtCall } from '@runner/testing/killing';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';

@@ -1,9 +1,9 @@
 /** Runs a rollback for the command line. */
-import type { Answer, Context } from '@runner/common/command';
-import { EXIT } from '@runner/common/failure';
-import { harmless } from '@runner/common/harmless';
-import { rollBackByHand } from '@runner/deploy/manual-rollback';
-import { progressFor } from '@runner/deploy/progress';
+import type { Answer, Context } from '@runner/common/cli/command';
+import { EXIT } from '@runner/common/foundation/failure';
+import { harmless } from '@runner/common/text/harmless';
+import { progressFor } from '@runner/deploy/report/progress';
+import { rollBackByHand } from '@runner/deploy/rollback/rollback';
 
 type RollbackContext = Pick<Context, 'io' | 'paths' | 'format' | 'note' | 'errStyle'> & {
   readonly args: { readonly app: string };

@@ -1,4 +1,4 @@
-import type { Tool } from '@runner/common/command';
+import type { Tool } from '@runner/common/cli/command';
 import { rollback } from './commands/rollback.ts';
 
 export const tool: Tool = {

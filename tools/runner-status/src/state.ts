@@ -1,8 +1,9 @@
 /** One app in summary. */
-import { type AppSummary, summaryOf } from '@runner/common/app-summary';
-import { requireApp } from '@runner/common/apps';
-import type { Paths } from '@runner/common/paths';
-import { retriesFor } from '@runner/common/retries';
+
+import { retriesFor } from '@runner/common/apps/retries';
+import { requireApp } from '@runner/common/apps/store';
+import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
+import type { Paths } from '@runner/common/foundation/paths';
 
 /** Throws `app_not_found`, `state_malformed`. */
 export async function statusOf(paths: Paths, name: string): Promise<AppSummary> {

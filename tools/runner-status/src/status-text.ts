@@ -1,7 +1,7 @@
 /** One app for people: lines that fit a terminal. */
-import type { AppSummary, InstanceSummary } from '@runner/common/app-summary';
-import { harmlessLine } from '@runner/common/harmless';
-import { fields, type Style } from '@runner/common/output';
+import type { AppSummary, InstanceSummary } from '@runner/common/apps/summary';
+import { fields, type Style } from '@runner/common/cli/output';
+import { harmlessLine } from '@runner/common/text/harmless';
 
 /** `2026-05-04 09:30:12 UTC`; something else that stands there is shown as it is. */
 function time(text: string): string {

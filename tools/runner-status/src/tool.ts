@@ -1,4 +1,4 @@
-import type { Tool } from '@runner/common/command';
+import type { Tool } from '@runner/common/cli/command';
 import { status } from './commands/status.ts';
 
 export const tool: Tool = {

@@ -1,13 +1,13 @@
 /** Apps grouped by the token that they share. */
-import type { AppState } from '@runner/common/app-state';
-import { openToken } from '@runner/common/app-token';
-import { appNames, type UnreadableApp, visitApps } from '@runner/common/apps';
-import { Failure } from '@runner/common/failure';
-import type { Env } from '@runner/common/io';
-import { type Keyring, requireKeyring } from '@runner/common/keyring';
-import type { Paths } from '@runner/common/paths';
-import { digester, fingerprintOf, type Secret } from '@runner/common/secret';
-import { open } from '@runner/common/vault';
+import type { AppState } from '@runner/common/apps/state';
+import { appNames, type UnreadableApp, visitApps } from '@runner/common/apps/store';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Env } from '@runner/common/foundation/io';
+import type { Paths } from '@runner/common/foundation/paths';
+import { digester, fingerprintOf, type Secret } from '@runner/common/secrets/secret';
+import { type Keyring, requireKeyring } from '@runner/common/tokens/keyring';
+import { openToken } from '@runner/common/tokens/open';
+import { open } from '@runner/common/tokens/vault';
 
 /**
  * With so many apps V8 would begin to optimize, and with fewer than the second number its code comes

@@ -1,18 +1,19 @@
 /** Replacing the master key: new key first, every app sealed anew, the old key dropped last. */
-import { openToken } from '@runner/common/app-token';
-import { appNames, findApp, writeApp } from '@runner/common/apps';
-import type { Context } from '@runner/common/command';
-import { Failure } from '@runner/common/failure';
+
+import { changeRegistry } from '@runner/common/apps/change';
+import { appNames, findApp, writeApp } from '@runner/common/apps/store';
+import type { Context } from '@runner/common/cli/command';
+import { Failure } from '@runner/common/foundation/failure';
+import { mayHoldTokens } from '@runner/common/tokens/borrow';
 import {
   addMasterKey,
   dropOldKeys,
   readKeyring,
   requireChangeableKeys,
   requireKeyring,
-} from '@runner/common/keyring';
-import { changeRegistry } from '@runner/common/registry';
-import { mayHoldTokens } from '@runner/common/token-source';
-import { hasTwoLayers, keyIdOf, open, seal } from '@runner/common/vault';
+} from '@runner/common/tokens/keyring';
+import { openToken } from '@runner/common/tokens/open';
+import { hasTwoLayers, keyIdOf, open, seal } from '@runner/common/tokens/vault';
 
 /** What `rekey` prints. */
 export interface Rekeyed {

@@ -1,10 +1,10 @@
 /** Every distinct token asked about once, a few at a time. */
 
-import { readConfig } from '@runner/common/config';
-import { Failure } from '@runner/common/failure';
-import type { Env } from '@runner/common/io';
-import type { Paths } from '@runner/common/paths';
-import { codeHostOf } from '@runner/common/settings';
+import { readConfig } from '@runner/common/config/file';
+import { codeHostOf } from '@runner/common/config/settings';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Env } from '@runner/common/foundation/io';
+import type { Paths } from '@runner/common/foundation/paths';
 import { groupTokens } from './groups.ts';
 import { testToken } from './token-test.ts';
 

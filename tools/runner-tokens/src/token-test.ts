@@ -1,13 +1,14 @@
 /** Asking the code host whether an app's token is valid, and whose it is. */
-import { openToken } from '@runner/common/app-token';
-import { requireApp } from '@runner/common/apps';
-import { readConfig } from '@runner/common/config';
-import { Failure } from '@runner/common/failure';
-import { type HttpAnswer, send } from '@runner/common/http';
-import type { Env } from '@runner/common/io';
-import type { Paths } from '@runner/common/paths';
-import { digestOf, fingerprintOf, redactor, type Secret } from '@runner/common/secret';
-import { codeHostOf } from '@runner/common/settings';
+
+import { requireApp } from '@runner/common/apps/store';
+import { readConfig } from '@runner/common/config/file';
+import { codeHostOf } from '@runner/common/config/settings';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Env } from '@runner/common/foundation/io';
+import type { Paths } from '@runner/common/foundation/paths';
+import { type HttpAnswer, send } from '@runner/common/http/request';
+import { digestOf, fingerprintOf, redactor, type Secret } from '@runner/common/secrets/secret';
+import { openToken } from '@runner/common/tokens/open';
 
 /** A valid token, as the code host describes it. */
 export interface TokenTest {

@@ -1,4 +1,4 @@
-import type { Tool } from '@runner/common/command';
+import type { Tool } from '@runner/common/cli/command';
 import { ABOUT } from './about.ts';
 import { listThrough } from './commands/list.ts';
 import { rekey } from './commands/rekey.ts';

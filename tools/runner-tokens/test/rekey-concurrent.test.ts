@@ -4,11 +4,11 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { openToken } from '@runner/common/app-token';
-import { findApp } from '@runner/common/apps';
-import { processIo } from '@runner/common/io';
-import { pathsOf } from '@runner/common/paths';
-import { changeApp } from '@runner/common/registry';
+import { changeApp } from '@runner/common/apps/change';
+import { findApp } from '@runner/common/apps/store';
+import { processIo } from '@runner/common/foundation/io';
+import { pathsOf } from '@runner/common/foundation/paths';
+import { openToken } from '@runner/common/tokens/open';
 import { run } from '@runner/testing/run';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

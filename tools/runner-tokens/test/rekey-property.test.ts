@@ -1,5 +1,5 @@
-import { processIo } from '@runner/common/io';
-import { pathsOf } from '@runner/common/paths';
+import { processIo } from '@runner/common/foundation/io';
+import { pathsOf } from '@runner/common/foundation/paths';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -1,12 +1,12 @@
 /** Roots with sealed tokens, made without starting a program, and what is in them afterwards. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openToken } from '@runner/common/app-token';
-import { appNames, createApp } from '@runner/common/apps';
-import { createKeyring, readKeyring } from '@runner/common/keyring';
-import { pathsOf } from '@runner/common/paths';
-import { Secret } from '@runner/common/secret';
-import { seal } from '@runner/common/vault';
+import { appNames, createApp } from '@runner/common/apps/store';
+import { pathsOf } from '@runner/common/foundation/paths';
+import { Secret } from '@runner/common/secrets/secret';
+import { createKeyring, readKeyring } from '@runner/common/tokens/keyring';
+import { openToken } from '@runner/common/tokens/open';
+import { seal } from '@runner/common/tokens/vault';
 import { type Ended, type RunOptions, run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 

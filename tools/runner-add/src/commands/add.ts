@@ -1,5 +1,5 @@
-import { command } from '@runner/common/command';
-import { harmlessLine } from '@runner/common/harmless';
+import { command } from '@runner/common/cli/command';
+import { harmlessLine } from '@runner/common/text/harmless';
 import type { Added } from '../registration.ts';
 
 export const add = command({

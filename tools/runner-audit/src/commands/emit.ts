@@ -1,6 +1,6 @@
-import { command } from '@runner/common/command';
-import { EVENT_TYPES } from '@runner/common/events';
-import { jsonLine } from '@runner/common/harmless';
+import { EVENT_TYPES } from '@runner/common/audit/events';
+import { command } from '@runner/common/cli/command';
+import { jsonLine } from '@runner/common/text/harmless';
 // Not lazily: one event is the common case, and a file more costs more than its code.
 import { emitOne } from '../emitting.ts';
 

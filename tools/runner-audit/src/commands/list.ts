@@ -1,6 +1,6 @@
-import { command } from '@runner/common/command';
-import { EVENT_TYPES } from '@runner/common/events';
-import { usage } from '@runner/common/failure';
+import { EVENT_TYPES } from '@runner/common/audit/events';
+import { command } from '@runner/common/cli/command';
+import { usage } from '@runner/common/foundation/failure';
 
 /** As many records are kept in memory at once. */
 const LINES_MAX = 100_000;

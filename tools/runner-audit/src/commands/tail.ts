@@ -1,8 +1,8 @@
-import { command } from '@runner/common/command';
-import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/events';
-import { usage } from '@runner/common/failure';
-import { harmlessLine } from '@runner/common/harmless';
-import { inUtc } from '@runner/common/iso-time';
+import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/events';
+import { command } from '@runner/common/cli/command';
+import { usage } from '@runner/common/foundation/failure';
+import { harmlessLine } from '@runner/common/text/harmless';
+import { inUtc } from '@runner/common/text/time';
 
 /** As many records are kept in memory at once. */
 const LINES_MAX = 100_000;

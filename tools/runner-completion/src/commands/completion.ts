@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { command } from '@runner/common/command';
-import { systemFailure } from '@runner/common/failure';
+import { command } from '@runner/common/cli/command';
+import { systemFailure } from '@runner/common/foundation/failure';
 
 /** A completion, as it is printed. */
 interface Completion {

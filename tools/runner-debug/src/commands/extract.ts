@@ -1,6 +1,6 @@
-import { command } from '@runner/common/command';
-import { usage } from '@runner/common/failure';
-import { harmless } from '@runner/common/harmless';
+import { command } from '@runner/common/cli/command';
+import { usage } from '@runner/common/foundation/failure';
+import { harmless } from '@runner/common/text/harmless';
 
 /** The lines of a log that say why it failed. */
 interface Extracted {
@@ -53,9 +53,9 @@ export const extract = command({
     const { setFlagsFromString } = process.getBuiltinModule('node:v8');
     setFlagsFromString('--max-semi-space-size=1');
     setFlagsFromString('--semi-space-growth-factor=1');
-    const { createExtractor } = await import('@runner/common/error-extract');
+    const { createExtractor } = await import('@runner/extract/extract');
     const { app } = options;
-    const { redactorForAll } = await import('@runner/common/cleaning');
+    const { redactorForAll } = await import('@runner/common/redaction/redact');
     const redact = await redactorForAll({ paths, env: io.env });
     const { baselineFor } = await import('../good-log.ts');
     const baseline = baselineFor(paths, options.baseline, app, redact);

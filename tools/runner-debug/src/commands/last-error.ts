@@ -1,6 +1,6 @@
-import { command } from '@runner/common/command';
-import { harmless, harmlessLine } from '@runner/common/harmless';
-import { fields } from '@runner/common/output';
+import { command } from '@runner/common/cli/command';
+import { fields } from '@runner/common/cli/output';
+import { harmless, harmlessLine } from '@runner/common/text/harmless';
 // Not lazily: a file more costs more than its code.
 import { findLastError, type LastError } from '../last-failure.ts';
 

@@ -1,7 +1,7 @@
 import { closeSync } from 'node:fs';
-import { command } from '@runner/common/command';
-import { harmless, harmlessLine, jsonLine } from '@runner/common/harmless';
-import type { Style } from '@runner/common/output';
+import { command } from '@runner/common/cli/command';
+import type { Style } from '@runner/common/cli/output';
+import { harmless, harmlessLine, jsonLine } from '@runner/common/text/harmless';
 import type { KeptLog } from '../kept-log.ts';
 import type { LogLine } from '../marked-log.ts';
 
@@ -35,7 +35,7 @@ export const log = command({
     const kept = await openKeptLog(paths, args.app, options.deploy);
     try {
       const { causeIn, linesOf } = await import('../marked-log.ts');
-      const { redactorForAny } = await import('@runner/common/cleaning');
+      const { redactorForAny } = await import('@runner/common/redaction/redact');
       const redact = await redactorForAny({ paths, env: io.env }, kept.app);
       const cause = causeIn(kept, paths, redact);
       const batches = linesOf(kept, cause, redact);

@@ -1,7 +1,7 @@
-import { command } from '@runner/common/command';
-import { harmless, harmlessLine } from '@runner/common/harmless';
-import type { Plan } from '@runner/deploy/checking';
-import type { Outcome } from '@runner/deploy/outcome';
+import { command } from '@runner/common/cli/command';
+import { harmless, harmlessLine } from '@runner/common/text/harmless';
+import type { Plan } from '@runner/deploy/pipeline/check';
+import type { Outcome } from '@runner/deploy/pipeline/outcome';
 import { planText } from '../plan-text.ts';
 
 export const deploy = command({

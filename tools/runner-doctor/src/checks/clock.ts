@@ -1,9 +1,9 @@
 /** Whether the code host can be reached, and this clock is right by its Date header. */
-import { readConfig } from '@runner/common/config';
-import { Failure } from '@runner/common/failure';
-import { word } from '@runner/common/guard-mends';
-import { type HttpAnswer, send } from '@runner/common/http';
-import { codeHostOf } from '@runner/common/settings';
+import { readConfig } from '@runner/common/config/file';
+import { codeHostOf } from '@runner/common/config/settings';
+import { Failure } from '@runner/common/foundation/failure';
+import { word } from '@runner/common/guards/mends';
+import { type HttpAnswer, send } from '@runner/common/http/request';
 import { type Found, ok, type Patient, problem, warning } from '../finding.ts';
 
 const TIMEOUT = 10_000;

@@ -1,10 +1,10 @@
 /** Whether config.yml can be read, every key that is used is legal, and none is misspelt. */
-import { readConfig } from '@runner/common/config';
-import { CONFIG_SCHEMA } from '@runner/common/config-schema';
-import { Failure } from '@runner/common/failure';
-import { word } from '@runner/common/guard-mends';
-import type { ObjectSchema, Tree } from '@runner/common/schema';
-import { codeHostOf, maxDeployRetries, notifySettingsOf } from '@runner/common/settings';
+import { readConfig } from '@runner/common/config/file';
+import { CONFIG_SCHEMA } from '@runner/common/config/schema';
+import { codeHostOf, maxDeployRetries, notifySettingsOf } from '@runner/common/config/settings';
+import { Failure } from '@runner/common/foundation/failure';
+import { word } from '@runner/common/guards/mends';
+import type { ObjectSchema, Tree } from '@runner/common/yaml/schema';
 import { type Found, ok, orWell, type Patient, problem, warning } from '../finding.ts';
 
 export function config({ io, paths }: Patient): readonly Found[] {

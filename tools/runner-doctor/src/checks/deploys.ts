@@ -1,13 +1,13 @@
 /** What dead deploys left, apps that are not deployed any more, and releases that are gone. */
 import { existsSync, lstatSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AppState } from '@runner/common/app-state';
-import { type AppSummary, summaryOf } from '@runner/common/app-summary';
-import { listApps } from '@runner/common/apps';
-import { isThere, namesIn } from '@runner/common/files';
-import { word } from '@runner/common/guard-mends';
-import type { Paths } from '@runner/common/paths';
-import { retriesFor } from '@runner/common/retries';
+import { retriesFor } from '@runner/common/apps/retries';
+import type { AppState } from '@runner/common/apps/state';
+import { listApps } from '@runner/common/apps/store';
+import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
+import { isThere, namesIn } from '@runner/common/files/read';
+import type { Paths } from '@runner/common/foundation/paths';
+import { word } from '@runner/common/guards/mends';
 import { type Found, ok, orWell, type Patient, problem, warning } from '../finding.ts';
 
 /** A temporary file of a killed command is told after this many milliseconds. */

@@ -1,8 +1,8 @@
 /** Whether there is room for the next releases. */
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { systemCode, systemFailure } from '@runner/common/failure';
-import { word } from '@runner/common/guard-mends';
+import { systemCode, systemFailure } from '@runner/common/foundation/failure';
+import { word } from '@runner/common/guards/mends';
 import { type Found, orWell, type Patient, problem, warning } from '../finding.ts';
 
 const MIB = 1_048_576;

@@ -5,13 +5,13 @@
  */
 import { lstatSync, realpathSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { appNames } from '@runner/common/apps';
-import { Failure, systemCode, systemFailure } from '@runner/common/failure';
-import { namesIn } from '@runner/common/files';
-import { word } from '@runner/common/guard-mends';
-import { trippedGuards } from '@runner/common/guards';
-import { mkeyFile } from '@runner/common/key-file';
-import { chooseRoot, type Paths } from '@runner/common/paths';
+import { appNames } from '@runner/common/apps/store';
+import { namesIn } from '@runner/common/files/read';
+import { Failure, systemCode, systemFailure } from '@runner/common/foundation/failure';
+import { chooseRoot, type Paths } from '@runner/common/foundation/paths';
+import { trippedGuards } from '@runner/common/guards/check';
+import { word } from '@runner/common/guards/mends';
+import { mkeyFile } from '@runner/common/tokens/key-file';
 import { type Found, orWell, type Patient, problem, warning } from '../finding.ts';
 
 /** What others may do that is no matter of writing. */

@@ -1,13 +1,13 @@
 /** Whether the master keys are there, and open every sealed token. */
 import { existsSync, statSync } from 'node:fs';
-import type { AppState } from '@runner/common/app-state';
-import { visitApps } from '@runner/common/apps';
-import { Failure } from '@runner/common/failure';
-import { word } from '@runner/common/guard-mends';
-import { mkeyFile } from '@runner/common/key-file';
-import { type Keyring, readKeyring } from '@runner/common/keyring';
-import type { Paths } from '@runner/common/paths';
-import { keyIdOf, open } from '@runner/common/vault';
+import type { AppState } from '@runner/common/apps/state';
+import { visitApps } from '@runner/common/apps/store';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Paths } from '@runner/common/foundation/paths';
+import { word } from '@runner/common/guards/mends';
+import { mkeyFile } from '@runner/common/tokens/key-file';
+import { type Keyring, readKeyring } from '@runner/common/tokens/keyring';
+import { keyIdOf, open } from '@runner/common/tokens/vault';
 import { type Found, orWell, type Patient, problem, warning } from '../finding.ts';
 
 /** Where systemd keeps the credential that its services are given: no command that is typed gets it. */

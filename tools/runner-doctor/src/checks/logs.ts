@@ -1,9 +1,9 @@
 /** Whether the logs are rotated before they fill the disk. */
 import { lstatSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { namesIn } from '@runner/common/files';
-import { word } from '@runner/common/guard-mends';
-import { DEFAULT_ROOT, type Paths } from '@runner/common/paths';
+import { namesIn } from '@runner/common/files/read';
+import { DEFAULT_ROOT, type Paths } from '@runner/common/foundation/paths';
+import { word } from '@runner/common/guards/mends';
 import { type Found, ok, orWell, type Patient, problem, warning } from '../finding.ts';
 
 /** Rotated every day, a log stays far below, in bytes. */

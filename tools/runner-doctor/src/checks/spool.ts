@@ -1,7 +1,7 @@
 /** What waits to be sent or written, and what was given up. */
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { namesIn } from '@runner/common/files';
+import { namesIn } from '@runner/common/files/read';
 import { type Found, orWell, type Patient, problem, warning } from '../finding.ts';
 
 /** A message that waits longer, in milliseconds, waits for somebody. */

@@ -1,9 +1,9 @@
 /** Whether systemd's timers run: they are what makes a push a deploy. */
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { AppState } from '@runner/common/app-state';
-import { listApps } from '@runner/common/apps';
-import { word } from '@runner/common/guard-mends';
+import type { AppState } from '@runner/common/apps/state';
+import { listApps } from '@runner/common/apps/store';
+import { word } from '@runner/common/guards/mends';
 import { type Found, ok, orWell, type Patient, problem, warning } from '../finding.ts';
 import { runFor } from '../program.ts';
 

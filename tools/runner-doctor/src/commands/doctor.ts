@@ -1,7 +1,7 @@
-import { command } from '@runner/common/command';
-import { signalStatus } from '@runner/common/failure';
-import { harmlessLine } from '@runner/common/harmless';
-import type { Style } from '@runner/common/output';
+import { command } from '@runner/common/cli/command';
+import type { Style } from '@runner/common/cli/output';
+import { signalStatus } from '@runner/common/foundation/failure';
+import { harmlessLine } from '@runner/common/text/harmless';
 import type { Examination, Level } from '../finding.ts';
 
 export const doctor = command({

@@ -1,6 +1,6 @@
-import { command } from '@runner/common/command';
-import { harmlessLine } from '@runner/common/harmless';
-import type { Decision } from '@runner/deploy/deciding';
+import { command } from '@runner/common/cli/command';
+import { harmlessLine } from '@runner/common/text/harmless';
+import type { Decision } from '@runner/deploy/fetch/decide';
 
 /** Printed where no app is registered. */
 interface NoApps {

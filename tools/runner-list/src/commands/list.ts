@@ -1,7 +1,7 @@
-import type { AppSummary, InstanceSummary } from '@runner/common/app-summary';
-import { command } from '@runner/common/command';
-import { harmlessLine } from '@runner/common/harmless';
-import { table } from '@runner/common/output';
+import type { AppSummary, InstanceSummary } from '@runner/common/apps/summary';
+import { command } from '@runner/common/cli/command';
+import { table } from '@runner/common/cli/output';
+import { harmlessLine } from '@runner/common/text/harmless';
 import type { Listing } from '../listing.ts';
 
 /** An instance that runs is not `down` because another one of its app is. */

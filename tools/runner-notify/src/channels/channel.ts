@@ -1,7 +1,7 @@
 /** The contract of a channel: a service that announcements are delivered to. */
 
-import type { HttpAnswer } from '@runner/common/http';
-import type { ChannelName } from '@runner/common/settings';
+import type { ChannelName } from '@runner/common/config/settings';
+import type { HttpAnswer } from '@runner/common/http/request';
 import type { Notice } from '../notice.ts';
 
 /** One deadline for a whole exchange, in milliseconds: a deploy waits no longer for its chats. */

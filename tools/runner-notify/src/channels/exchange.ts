@@ -1,8 +1,8 @@
 /** One exchange with a chat service, told in the classes of channel.ts. */
-import { Failure } from '@runner/common/failure';
-import { type HttpAnswer, send } from '@runner/common/http';
-import type { Env } from '@runner/common/io';
-import { cleanText, cutCodePoints } from '@runner/common/text';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Env } from '@runner/common/foundation/io';
+import { type HttpAnswer, send } from '@runner/common/http/request';
+import { cleanText, cutCodePoints } from '@runner/common/text/plain';
 import { ANSWER_MAX, EXCHANGE_TIMEOUT, type Outcome, type Problem } from './channel.ts';
 
 /** Longest description of a problem, in code points: a sentence, not a page. */

@@ -1,5 +1,5 @@
 /** How each service is asked about a destination; undefined when its credentials are not set. */
-import type { ChannelName } from '@runner/common/settings';
+import type { ChannelName } from '@runner/common/config/settings';
 import { discordProbe } from './discord/probe.ts';
 import type { Probe } from './probe.ts';
 import type { Wire } from './reply.ts';

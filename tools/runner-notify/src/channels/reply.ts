@@ -1,5 +1,5 @@
 /** Asking a chat service something, for its answer's sake: what `setup`, `test` and `status` do. */
-import type { HttpAnswer } from '@runner/common/http';
+import type { HttpAnswer } from '@runner/common/http/request';
 import { jsonObject, type Outcome, type Problem } from './channel.ts';
 import { exchange, type Line, type Request } from './exchange.ts';
 import type { Fields } from './fields.ts';

@@ -2,7 +2,7 @@
  * A chat service, as the commands that announce know it. One folder holds everything about a
  * service; what only some commands need stands in files of its own: words.ts, probe.ts, setup.ts.
  */
-import type { ChannelName, NotifySettings } from '@runner/common/settings';
+import type { ChannelName, NotifySettings } from '@runner/common/config/settings';
 import type { Notice } from '../notice.ts';
 import type { DraftValues } from '../setup/draft.ts';
 import type { Channel, Message } from './channel.ts';

@@ -1,5 +1,5 @@
 /** The services that deploys are announced in. */
-import type { ChannelName } from '@runner/common/settings';
+import type { ChannelName } from '@runner/common/config/settings';
 import { discordService } from './discord/service.ts';
 import type { Service } from './service.ts';
 import { telegramService } from './telegram/service.ts';

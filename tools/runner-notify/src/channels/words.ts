@@ -1,5 +1,5 @@
 /** How the channels are told to people; loaded at every start, so nothing heavy. */
-import type { ChannelName } from '@runner/common/settings';
+import type { ChannelName } from '@runner/common/config/settings';
 import { discordWords } from './discord/words.ts';
 import { telegramWords } from './telegram/words.ts';
 import type { Words } from './wording.ts';

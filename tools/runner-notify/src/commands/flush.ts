@@ -1,4 +1,4 @@
-import { command } from '@runner/common/command';
+import { command } from '@runner/common/cli/command';
 import type { Result } from '../delivery.ts';
 import { resultLine } from '../result-text.ts';
 import { entryNames } from '../spool/names.ts';

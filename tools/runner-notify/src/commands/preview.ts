@@ -1,6 +1,6 @@
-import { command } from '@runner/common/command';
-import { EXIT } from '@runner/common/failure';
-import { harmless, harmlessLine } from '@runner/common/harmless';
+import { command } from '@runner/common/cli/command';
+import { EXIT } from '@runner/common/foundation/failure';
+import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import type { Preview } from '../previewing.ts';
 
 export const preview = command({

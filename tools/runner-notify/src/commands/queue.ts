@@ -1,7 +1,7 @@
-import { command } from '@runner/common/command';
-import { EXIT, usage } from '@runner/common/failure';
-import { harmless, harmlessLine } from '@runner/common/harmless';
-import { fields, type Style, table } from '@runner/common/output';
+import { command } from '@runner/common/cli/command';
+import { fields, type Style, table } from '@runner/common/cli/output';
+import { EXIT, usage } from '@runner/common/foundation/failure';
+import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { problemText } from '../problem-text.ts';
 import type { Waiting } from '../spool/listing.ts';
 import type { Place } from '../spool/spool.ts';

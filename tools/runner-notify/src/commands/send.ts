@@ -1,5 +1,5 @@
-import { command } from '@runner/common/command';
-import { EXIT, usage } from '@runner/common/failure';
+import { command } from '@runner/common/cli/command';
+import { EXIT, usage } from '@runner/common/foundation/failure';
 import type { ChannelOption, Result } from '../delivery.ts';
 import { resultLine } from '../result-text.ts';
 

@@ -1,5 +1,5 @@
-import { command } from '@runner/common/command';
-import { EXIT } from '@runner/common/failure';
+import { command } from '@runner/common/cli/command';
+import { EXIT } from '@runner/common/foundation/failure';
 import type { NotifyStatus } from '../channel-status.ts';
 import { statusText } from '../status-text.ts';
 

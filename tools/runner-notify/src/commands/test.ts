@@ -1,7 +1,7 @@
-import { command } from '@runner/common/command';
-import { EXIT } from '@runner/common/failure';
-import { harmlessLine } from '@runner/common/harmless';
-import type { ChannelName } from '@runner/common/settings';
+import { command } from '@runner/common/cli/command';
+import type { ChannelName } from '@runner/common/config/settings';
+import { EXIT } from '@runner/common/foundation/failure';
+import { harmlessLine } from '@runner/common/text/harmless';
 import { fieldsOf, wordOf } from '../channels/fields.ts';
 import { WORDS } from '../channels/words.ts';
 import { problemText } from '../problem-text.ts';

@@ -2,10 +2,11 @@
  * A conversation with a person on a terminal, drawn on stderr: stdout is for the answer. Ctrl-C ends
  * it at any point, also in the middle of a request.
  */
-import { Failure } from '@runner/common/failure';
-import { harmless, harmlessLine } from '@runner/common/harmless';
-import type { Io } from '@runner/common/io';
-import { cells, type Style } from '@runner/common/output';
+
+import { cells, type Style } from '@runner/common/cli/output';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Io } from '@runner/common/foundation/io';
+import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { openKeyboard } from './keyboard.ts';
 
 const CTRL_D = '\x04';

@@ -1,6 +1,6 @@
 /** config.yml as it will be when something is set up, before it is. */
-import type { Config } from '@runner/common/config';
-import type { Entry, Tree } from '@runner/common/schema';
+import type { Config } from '@runner/common/config/file';
+import type { Entry, Tree } from '@runner/common/yaml/schema';
 
 /** Keys of section `notify`; undefined: the key is not there. */
 export type DraftValues = Readonly<Record<string, string | number | undefined>>;

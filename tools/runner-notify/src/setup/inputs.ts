@@ -1,9 +1,9 @@
 /** What was given on the command line, in files and in the environment. */
 import { resolve } from 'node:path';
-import { Failure, usage } from '@runner/common/failure';
-import { readIfThere } from '@runner/common/files';
-import { type Io, readAll } from '@runner/common/io';
-import type { ChannelName } from '@runner/common/settings';
+import type { ChannelName } from '@runner/common/config/settings';
+import { readIfThere } from '@runner/common/files/read';
+import { Failure, usage } from '@runner/common/foundation/failure';
+import { type Io, readAll } from '@runner/common/foundation/io';
 import { CHANNEL_NAMES } from '../channels/words.ts';
 
 /** Far above any token or address: what is larger is the wrong file. */

@@ -1,7 +1,7 @@
 /** The keys of a terminal, one by one, also while something else is waited for. */
 import { StringDecoder } from 'node:string_decoder';
 import { ReadStream } from 'node:tty';
-import { Failure, Interrupted } from '@runner/common/failure';
+import { Failure, Interrupted } from '@runner/common/foundation/failure';
 
 const CTRL_C = '\x03';
 

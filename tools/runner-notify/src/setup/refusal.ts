@@ -1,6 +1,7 @@
 /** What a service says no to, as the failure of the command. */
-import { Failure, type FailureCode } from '@runner/common/failure';
-import type { ChannelName } from '@runner/common/settings';
+
+import type { ChannelName } from '@runner/common/config/settings';
+import { Failure, type FailureCode } from '@runner/common/foundation/failure';
 import type { Problem } from '../channels/channel.ts';
 import { problemText } from '../problem-text.ts';
 

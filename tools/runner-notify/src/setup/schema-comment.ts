@@ -1,6 +1,6 @@
 /** The line by which an editor finds the JSON Schema of config.yml. */
 import { dirname, join } from 'node:path';
-import { isThere } from '@runner/common/files';
+import { isThere } from '@runner/common/files/read';
 
 const SCHEMA = 'runner/schemas/config.schema.json';
 

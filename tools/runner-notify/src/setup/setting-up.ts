@@ -1,9 +1,9 @@
 /** `runner notify setup`: everything is asked and tried first, then saved at once. */
-import type { Context } from '@runner/common/command';
-import { type Config, readConfig } from '@runner/common/config';
-import { editConfig, requireWritable } from '@runner/common/config-edit';
-import { canAsk } from '@runner/common/prompt';
-import { type ChannelName, notifySettingsOf } from '@runner/common/settings';
+import type { Context } from '@runner/common/cli/command';
+import { editConfig, requireWritable } from '@runner/common/config/edit';
+import { type Config, readConfig } from '@runner/common/config/file';
+import { type ChannelName, notifySettingsOf } from '@runner/common/config/settings';
+import { canAsk } from '@runner/common/tokens/prompt';
 import { SERVICES } from '../channels/services.ts';
 import { SETUPS } from '../channels/setups.ts';
 import { CHANNEL_NAMES, WORDS } from '../channels/words.ts';

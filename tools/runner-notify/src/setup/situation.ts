@@ -1,8 +1,12 @@
 /** What every step of the setup works with. */
-import type { Config } from '@runner/common/config';
-import { Failure } from '@runner/common/failure';
-import type { Io } from '@runner/common/io';
-import { type ChannelName, type NotifySettings, notifySettingsOf } from '@runner/common/settings';
+import type { Config } from '@runner/common/config/file';
+import {
+  type ChannelName,
+  type NotifySettings,
+  notifySettingsOf,
+} from '@runner/common/config/settings';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Io } from '@runner/common/foundation/io';
 import type { Problem } from '../channels/channel.ts';
 import type { Probe } from '../channels/probe.ts';
 import type { Reply, Wire } from '../channels/reply.ts';

@@ -3,10 +3,10 @@
  * channel's lock, and while another process holds it watches how that one delivers them.
  */
 
-import { Failure } from '@runner/common/failure';
-import type { Io } from '@runner/common/io';
-import type { Paths } from '@runner/common/paths';
-import type { ChannelName } from '@runner/common/settings';
+import type { ChannelName } from '@runner/common/config/settings';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Io } from '@runner/common/foundation/io';
+import type { Paths } from '@runner/common/foundation/paths';
 import { EXCHANGE_MIN, EXCHANGE_TIMEOUT, type Problem } from '../channels/channel.ts';
 import type { Clock } from '../clock.ts';
 import type { Ending, Patience } from '../courier.ts';

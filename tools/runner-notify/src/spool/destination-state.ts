@@ -3,11 +3,11 @@
  * channel's lock alone. It may be lost in a power cut: then nothing is known.
  */
 import { dirname } from 'node:path';
-import { writeUnsynced } from '@runner/common/atomic-write';
-import { Failure } from '@runner/common/failure';
-import { makeFolder, readIfThere } from '@runner/common/files';
-import type { Paths } from '@runner/common/paths';
-import type { ChannelName } from '@runner/common/settings';
+import type { ChannelName } from '@runner/common/config/settings';
+import { makeFolder, readIfThere } from '@runner/common/files/read';
+import { writeUnsynced } from '@runner/common/files/write';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Paths } from '@runner/common/foundation/paths';
 import type { Problem } from '../channels/channel.ts';
 import { problemIn } from './entry.ts';
 import { stateFile } from './spool.ts';

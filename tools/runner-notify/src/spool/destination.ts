@@ -2,9 +2,10 @@
  * What is known of a destination by everybody who sends there, now and later: how much was sent in
  * the windows of its rates, how long it wants to be left alone, whether it is gone.
  */
-import { Failure } from '@runner/common/failure';
-import type { Paths } from '@runner/common/paths';
-import type { ChannelName } from '@runner/common/settings';
+
+import type { ChannelName } from '@runner/common/config/settings';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Paths } from '@runner/common/foundation/paths';
 import type { Outcome, Problem, Rate } from '../channels/channel.ts';
 import { NO_TROUBLE, type Pause, readState, type State, writeState } from './destination-state.ts';
 

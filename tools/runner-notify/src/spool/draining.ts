@@ -1,7 +1,8 @@
 /** Delivers what is due in the spool, whoever queued it; for `runner notify flush`. */
-import type { Io } from '@runner/common/io';
-import type { Paths } from '@runner/common/paths';
-import type { ChannelName } from '@runner/common/settings';
+
+import type { ChannelName } from '@runner/common/config/settings';
+import type { Io } from '@runner/common/foundation/io';
+import type { Paths } from '@runner/common/foundation/paths';
 import type { Ending, Patience } from '../courier.ts';
 import type { Opened } from '../opening.ts';
 import type { Entry } from './entry.ts';

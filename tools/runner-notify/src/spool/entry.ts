@@ -3,9 +3,9 @@
  * template that is mended later still works. It holds no secret.
  */
 
-import type { LogRecord } from '@runner/common/events';
-import type { ChannelName } from '@runner/common/settings';
-import { cleanText } from '@runner/common/text';
+import type { LogRecord } from '@runner/common/audit/events';
+import type { ChannelName } from '@runner/common/config/settings';
+import { cleanText } from '@runner/common/text/plain';
 import type { Problem } from '../channels/channel.ts';
 
 /** One event for one channel, as it lies in `spool/notify/<id>.<channel>.json`. Times are ISO 8601 UTC. */

@@ -1,6 +1,7 @@
 /** The entries of one channel while they are delivered: on disk, or in memory where the disk takes none. */
-import { Failure } from '@runner/common/failure';
-import type { ChannelName } from '@runner/common/settings';
+
+import type { ChannelName } from '@runner/common/config/settings';
+import { Failure } from '@runner/common/foundation/failure';
 import type { Entry } from './entry.ts';
 import type { EntryName } from './names.ts';
 import type { Spool } from './spool.ts';

@@ -1,8 +1,8 @@
 /** What `runner notify queue` shows of the spool, and what it does there. */
 
-import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/events';
-import { Failure } from '@runner/common/failure';
-import type { ChannelName } from '@runner/common/settings';
+import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/events';
+import type { ChannelName } from '@runner/common/config/settings';
+import { Failure } from '@runner/common/foundation/failure';
 import type { Problem } from '../channels/channel.ts';
 import type { Entry } from './entry.ts';
 import { channelOf, type EntryName, idOf } from './names.ts';

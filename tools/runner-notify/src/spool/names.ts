@@ -1,6 +1,7 @@
 /** The names of the files in which messages wait. */
-import { isThere, namesIn } from '@runner/common/files';
-import type { ChannelName } from '@runner/common/settings';
+
+import type { ChannelName } from '@runner/common/config/settings';
+import { isThere, namesIn } from '@runner/common/files/read';
 import { CHANNEL_NAMES } from '../channels/words.ts';
 
 /** Where an entry lies: sorts by time, the same in the queue and among the dead. */

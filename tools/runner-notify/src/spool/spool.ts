@@ -1,13 +1,13 @@
 /** The folder `spool/notify`: messages that wait, and in `dead/` those that were given up. */
 import { lstatSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { sweepStrays, syncFolder, writeWhole } from '@runner/common/atomic-write';
-import { Failure, systemCode, systemFailure } from '@runner/common/failure';
-import { isThere, makeFolder, readIfThere, removeIfThere } from '@runner/common/files';
-import type { Io } from '@runner/common/io';
-import { type Holder, type Lock, requireLock, takeLock } from '@runner/common/lock';
-import type { Paths } from '@runner/common/paths';
-import type { ChannelName } from '@runner/common/settings';
+import type { ChannelName } from '@runner/common/config/settings';
+import { type Holder, type Lock, requireLock, takeLock } from '@runner/common/files/lock';
+import { isThere, makeFolder, readIfThere, removeIfThere } from '@runner/common/files/read';
+import { sweepStrays, syncFolder, writeWhole } from '@runner/common/files/write';
+import { Failure, systemCode, systemFailure } from '@runner/common/foundation/failure';
+import type { Io } from '@runner/common/foundation/io';
+import type { Paths } from '@runner/common/foundation/paths';
 import { type Entry, parseEntry } from './entry.ts';
 import { channelOf, type EntryName, entryNames } from './names.ts';
 

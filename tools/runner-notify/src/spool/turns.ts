@@ -1,5 +1,5 @@
 /** Who is next among the entries of one channel: the oldest that can be sent, in order for each deploy. */
-import type { ChannelName } from '@runner/common/settings';
+import type { ChannelName } from '@runner/common/config/settings';
 import type { Problem } from '../channels/channel.ts';
 import type { Clock } from '../clock.ts';
 import type { Destination, Wait, WaitKind } from './destination.ts';

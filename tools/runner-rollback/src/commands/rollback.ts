@@ -1,6 +1,6 @@
-import { command } from '@runner/common/command';
-import { harmless, harmlessLine } from '@runner/common/harmless';
-import type { RollbackOutcome } from '@runner/deploy/manual-rollback';
+import { command } from '@runner/common/cli/command';
+import { harmless, harmlessLine } from '@runner/common/text/harmless';
+import type { RollbackOutcome } from '@runner/deploy/rollback/rollback';
 
 export const rollback = command({
   name: '',

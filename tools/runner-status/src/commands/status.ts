@@ -1,5 +1,5 @@
-import type { AppSummary } from '@runner/common/app-summary';
-import { command } from '@runner/common/command';
+import type { AppSummary } from '@runner/common/apps/summary';
+import { command } from '@runner/common/cli/command';
 import { statusText } from '../status-text.ts';
 
 /** Width of what is not written to a terminal. */

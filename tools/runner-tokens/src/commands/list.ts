@@ -1,4 +1,4 @@
-import { type Command, command } from '@runner/common/command';
+import { type Command, command } from '@runner/common/cli/command';
 import type { groupTokens, TokenGroup } from '../groups.ts';
 
 const SEPARATOR = '-'.repeat(60);

@@ -1,4 +1,4 @@
-import { command } from '@runner/common/command';
+import { command } from '@runner/common/cli/command';
 import type { Rekeyed } from '../rekeying.ts';
 
 export const rekey = command({

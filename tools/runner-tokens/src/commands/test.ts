@@ -1,7 +1,7 @@
-import { command } from '@runner/common/command';
-import { Failure, usage } from '@runner/common/failure';
-import { harmlessLine } from '@runner/common/harmless';
-import { fields, type Style, table } from '@runner/common/output';
+import { command } from '@runner/common/cli/command';
+import { fields, type Style, table } from '@runner/common/cli/output';
+import { Failure, usage } from '@runner/common/foundation/failure';
+import { harmlessLine } from '@runner/common/text/harmless';
 import type { TokenVerdict } from '../test-all.ts';
 import type { TokenTest } from '../token-test.ts';
 

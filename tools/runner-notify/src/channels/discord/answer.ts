@@ -1,5 +1,5 @@
 /** What an answer of Discord's webhook means. */
-import type { HttpAnswer } from '@runner/common/http';
+import type { HttpAnswer } from '@runner/common/http/request';
 import { delayOf, jsonObject, type Outcome } from '../channel.ts';
 import { foreignAnswer, type Line, problemOf } from '../exchange.ts';
 

@@ -1,5 +1,5 @@
 /** The webhook chat service. */
-import type { NotifySettings } from '@runner/common/settings';
+import type { NotifySettings } from '@runner/common/config/settings';
 import type { Channel, Rate } from '../channel.ts';
 import { type Line, post } from '../exchange.ts';
 import { judgeDiscord } from './answer.ts';

@@ -3,8 +3,8 @@
  * (2000 code points of content, 1024 of a field, 6000 of all embeds) are out of reach, because
  * values and logs are cut before they come here; a test shows it with the longest of them.
  */
-import type { TemplateKind } from '@runner/common/settings';
-import { codePoints, headAndTail } from '@runner/common/text';
+import type { TemplateKind } from '@runner/common/config/settings';
+import { codePoints, headAndTail } from '@runner/common/text/plain';
 import { type Announcement, announcementsOf, type Row } from '../../announcement.ts';
 import type { Notice } from '../../notice.ts';
 import { fillTemplate, parseTemplate, valuesOf } from '../../template.ts';

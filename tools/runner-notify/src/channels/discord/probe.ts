@@ -1,5 +1,5 @@
 /** What Discord tells about a webhook. */
-import type { Secret } from '@runner/common/secret';
+import type { Secret } from '@runner/common/secrets/secret';
 import { wordOf } from '../fields.ts';
 import { type Probe, TEST_TEXT, TEST_TITLE } from '../probe.ts';
 import { question, type Wire } from '../reply.ts';

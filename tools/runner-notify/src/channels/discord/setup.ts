@@ -1,6 +1,6 @@
 /** Sets up the webhook chat service: its address, a look at it, a test embed. */
-import { Failure } from '@runner/common/failure';
-import { Secret } from '@runner/common/secret';
+import { Failure } from '@runner/common/foundation/failure';
+import { Secret } from '@runner/common/secrets/secret';
 import { isRefused, refusalOf, refusalText } from '../../setup/refusal.ts';
 import {
   ATTEMPTS,

@@ -1,5 +1,5 @@
 /** The address of a webhook: taken apart, made normal, asked about. */
-import { httpAddress } from '@runner/common/addresses';
+import { httpAddress } from '@runner/common/http/address';
 
 /** Discord's own hosts; others may stand in for it, behind the same kind of path. */
 const DISCORD_HOST = /^(?:(?:ptb|canary)\.)?discord(?:app)?\.com$/;

@@ -1,5 +1,5 @@
 /** The methods of the Bot API that ask: core.telegram.org/bots/api#available-methods. */
-import type { Secret } from '@runner/common/secret';
+import type { Secret } from '@runner/common/secrets/secret';
 import { ANSWER_MAX, EXCHANGE_TIMEOUT } from '../channel.ts';
 import { type Fields, fieldsOf, wordOf } from '../fields.ts';
 import { question, type Reply, type Wire } from '../reply.ts';

@@ -1,5 +1,5 @@
 /** The messages that Telegram gets. */
-import { codePoints, headAndTail } from '@runner/common/text';
+import { codePoints, headAndTail } from '@runner/common/text/plain';
 import { type Announcement, announcementsOf, type Row } from '../../announcement.ts';
 import type { Notice } from '../../notice.ts';
 import { fillTemplate, type Piece, parseTemplate, type Values, valuesOf } from '../../template.ts';

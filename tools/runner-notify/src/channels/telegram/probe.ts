@@ -1,5 +1,5 @@
 /** What Telegram tells about a bot and its chat. */
-import type { NotifySettings } from '@runner/common/settings';
+import type { NotifySettings } from '@runner/common/config/settings';
 import { fieldsOf, wordOf } from '../fields.ts';
 import type { Inspection, Probe, Trial } from '../probe.ts';
 import { TEST_TEXT, TEST_TITLE } from '../probe.ts';

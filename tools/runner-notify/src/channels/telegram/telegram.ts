@@ -1,7 +1,7 @@
 /** The bot chat service. */
 
-import type { HttpAnswer } from '@runner/common/http';
-import type { NotifySettings } from '@runner/common/settings';
+import type { NotifySettings } from '@runner/common/config/settings';
+import type { HttpAnswer } from '@runner/common/http/request';
 import type { Channel, Message, Outcome, Rate } from '../channel.ts';
 import { type Line, post } from '../exchange.ts';
 import { judgeTelegram, migratedTo } from './answer.ts';

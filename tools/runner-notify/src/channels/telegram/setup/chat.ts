@@ -1,6 +1,6 @@
 /** The chat that hears of deploys: found, or entered by hand, and whether the bot may post there. */
 
-import { Failure } from '@runner/common/failure';
+import { Failure } from '@runner/common/foundation/failure';
 import type { Dialogue } from '../../../setup/dialogue.ts';
 import { CHAT_ID } from '../../../setup/inputs.ts';
 import { refusalOf, refusalText } from '../../../setup/refusal.ts';

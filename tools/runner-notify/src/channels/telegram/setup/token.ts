@@ -1,6 +1,6 @@
 /** The bot's token: asked for, and checked by getMe. */
-import { Failure } from '@runner/common/failure';
-import { Secret } from '@runner/common/secret';
+import { Failure } from '@runner/common/foundation/failure';
+import { Secret } from '@runner/common/secrets/secret';
 import { isRefused, refusalOf, refusalText } from '../../../setup/refusal.ts';
 import { ATTEMPTS, insisting, type Situation, settingsWith } from '../../../setup/situation.ts';
 import { type Bot, type Me, openBot } from '../bot.ts';

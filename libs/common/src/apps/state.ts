@@ -1,0 +1,207 @@
+/** What a state file holds: its shape, and how its text is checked when it is read. */
+import { Failure } from '../foundation/failure.ts';
+
+/** A version that is or was active. */
+export interface Deployed {
+  version: string;
+  commit: string;
+  /** Name of the folder under `releases/`. */
+  release: string;
+  deployed_at: string;
+  deploy_id: string;
+}
+
+/** What is active in one instance, and what was before. */
+export interface InstanceState {
+  current: Deployed | null;
+  /** Good versions before it, newest first, each of another commit. */
+  previous: Deployed[];
+  /** Since when `current` is active: after a rollback that is later than its deploy. */
+  active_since?: string;
+  /** Set while `current` could not be started again after a failure. */
+  broken?: { since: string; reason: string } | null;
+}
+
+/** A deploy or a rollback by hand that is running, or was when its process died. */
+export interface Deploying {
+  deploy_id: string;
+  pid: number;
+  started: string;
+  /** Identity of the boot, from /proc: a pid means nothing after a restart. */
+  boot_id: string;
+  commit: string;
+  version: string;
+  instance: string;
+  stage: string;
+  /** Instances that may have been stopped or switched so far. */
+  touched?: string[];
+  /** Set by a rollback by hand: the release that each instance goes to. */
+  rollback?: Record<string, string>;
+  /** Which channels hear of it. */
+  notify?: string;
+  /** Head of the branch, which is held when it is deployed to not all instances. */
+  passed_over?: string;
+  /** Why it fails, from the moment that is known until it is recorded. */
+  failed?: { stage: string; error: string; blame: string };
+}
+
+/** The newest failure of a deploy or rollback; it stays when a later one succeeds. */
+export interface LastFailure {
+  version: string;
+  commit: string;
+  deploy_id: string;
+  stage: string;
+  /** Its first line. */
+  error: string;
+  at: string;
+  /** It was a rollback by hand: no deploy of this commit is due. */
+  rollback?: boolean;
+}
+
+/** Why `fetch` could not find out what is new. */
+export interface CheckFailed {
+  /** The first of such checks in a row. */
+  since: string;
+  /** Code of the refusal. */
+  error: string;
+  message: string;
+}
+
+/** One app. Fields that this version does not know survive a rewrite. */
+export interface AppState {
+  version: 1;
+  app: string;
+  repo: string;
+  branch: string;
+  created_at: string;
+  updated_at: string;
+  state: { repohost_token?: string | null; [field: string]: unknown };
+  instances: Record<string, InstanceState>;
+  /** Failures of one commit in a row. */
+  failures: { commit: string; count: number; last_at: string; stage: string } | null;
+  held: { commit: string; since: string; reason: string } | null;
+  last_failure?: LastFailure | null;
+  deploying: Deploying | null;
+  last_checked: string | null;
+  /** Set while `fetch` is refused: nothing new is deployed then. */
+  check_failed?: CheckFailed | null;
+  [field: string]: unknown;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
+}
+
+/** The type of each field that is read without asking again whether it is there. */
+type Shape = Readonly<Record<string, 'string' | 'number'>>;
+
+const DEPLOYED_SHAPE: Shape = {
+  version: 'string',
+  commit: 'string',
+  release: 'string',
+  deployed_at: 'string',
+  deploy_id: 'string',
+};
+const FAILURE_SHAPE: Shape = {
+  commit: 'string',
+  count: 'number',
+  last_at: 'string',
+  stage: 'string',
+};
+const LAST_FAILURE_SHAPE: Shape = {
+  version: 'string',
+  commit: 'string',
+  deploy_id: 'string',
+  stage: 'string',
+  error: 'string',
+  at: 'string',
+};
+const CHECK_FAILED_SHAPE: Shape = { since: 'string', error: 'string', message: 'string' };
+const HELD_SHAPE: Shape = { commit: 'string', since: 'string', reason: 'string' };
+const BROKEN_SHAPE: Shape = { since: 'string', reason: 'string' };
+const DEPLOYING_SHAPE: Shape = {
+  deploy_id: 'string',
+  pid: 'number',
+  started: 'string',
+  boot_id: 'string',
+  commit: 'string',
+  instance: 'string',
+  stage: 'string',
+};
+
+function hasShape(value: Record<string, unknown>, shape: Shape): boolean {
+  for (const field in shape) if (typeof value[field] !== shape[field]) return false;
+  return true;
+}
+
+/** Names of folders under `releases/`. */
+const RELEASE = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+
+/** How a state file's JSON becomes a value. Throws SyntaxError. */
+export type ReadJson = (text: string) => unknown;
+
+/** Reads the text of the state file `path`. Throws `state_malformed` or `state_unsupported`. */
+export function parseState(name: string, text: string, readJson: ReadJson, path: string): AppState {
+  const bad = (why: string) => new Failure('state_malformed', `the state file ${path} ${why}`);
+  let value: unknown;
+  try {
+    value = readJson(text);
+  } catch {
+    throw bad('is not JSON');
+  }
+  if (!isRecord(value)) throw bad('is not an object');
+  if (value.version !== undefined && value.version !== 1) {
+    throw new Failure('state_unsupported', `the state file ${path} was written by a newer runner`);
+  }
+  if (typeof value.repo !== 'string') throw bad('has no text in repo');
+  if (typeof value.branch !== 'string') throw bad('has no text in branch');
+  if (value.app !== undefined && value.app !== name) throw bad('names another app');
+  const inner = value.state ?? {};
+  if (!isRecord(inner)) throw bad('has no section state');
+  const token = inner.repohost_token ?? null;
+  if (token !== null && typeof token !== 'string') throw bad('has a token that is not a text');
+  const instances = value.instances ?? {};
+  if (!isRecord(instances)) throw bad('has no section instances');
+  for (const instance of Object.values(instances)) checkInstance(instance, bad);
+  // In place: a copy of each would cost as much as all the checks.
+  value.version = 1;
+  value.app = name;
+  value.created_at = String(value.created_at ?? '');
+  value.updated_at = String(value.updated_at ?? '');
+  value.state = inner;
+  value.instances = instances;
+  value.failures = optional(value.failures, FAILURE_SHAPE, bad);
+  value.held = optional(value.held, HELD_SHAPE, bad);
+  if (value.last_failure !== undefined)
+    value.last_failure = optional(value.last_failure, LAST_FAILURE_SHAPE, bad);
+  value.deploying = optional(value.deploying, DEPLOYING_SHAPE, bad);
+  if (value.check_failed !== undefined)
+    value.check_failed = optional(value.check_failed, CHECK_FAILED_SHAPE, bad);
+  value.last_checked = typeof value.last_checked === 'string' ? value.last_checked : null;
+  return value as AppState;
+}
+
+function checkInstance(instance: unknown, bad: (why: string) => Failure): void {
+  const previous = isRecord(instance) ? (instance.previous ?? []) : undefined;
+  if (!isRecord(instance) || !Array.isArray(previous)) throw bad('has a malformed instance');
+  instance.previous = previous;
+  instance.current ??= null;
+  if (instance.broken !== undefined) instance.broken = optional(instance.broken, BROKEN_SHAPE, bad);
+  const since = instance.active_since;
+  if (since !== undefined && typeof since !== 'string') throw bad('has a malformed instance');
+  checkVersion(instance.current, bad);
+  for (const version of previous) checkVersion(version, bad);
+}
+
+function checkVersion(version: unknown, bad: (why: string) => Failure): void {
+  if (version === null) return;
+  const good = isRecord(version) && hasShape(version, DEPLOYED_SHAPE);
+  // A release is a folder's name: a path in its place could lead anywhere.
+  if (!good || !RELEASE.test(version.release as string)) throw bad('has a malformed instance');
+}
+
+function optional(value: unknown, shape: Shape, bad: (why: string) => Failure): unknown {
+  if (value === undefined || value === null) return null;
+  if (!isRecord(value) || !hasShape(value, shape)) throw bad('has a malformed section');
+  return value;
+}

@@ -1,0 +1,94 @@
+/** The registry: one state file per app, found, listed and written whole. */
+
+import { exactText, parseExact } from '../files/json.ts';
+import { isThere, makeFolder, namesIn, readTextIfThere } from '../files/read.ts';
+import { writeWhole } from '../files/write.ts';
+import { Failure } from '../foundation/failure.ts';
+import { appName, isAppName } from '../foundation/names.ts';
+import type { Paths } from '../foundation/paths.ts';
+import { type AppState, parseState, type ReadJson } from './state.ts';
+
+/** A state file is some kilobytes; more is not ours. */
+const STATE_MAX = 1_048_576;
+
+function readApp(paths: Paths, name: string, readJson: ReadJson): AppState | undefined {
+  const path = paths.state(name);
+  const text = readTextIfThere(path, STATE_MAX);
+  return text === undefined ? undefined : parseState(name, text, readJson, path);
+}
+
+/** Reads an app; undefined when it is not registered. Throws `name_invalid`, `state_malformed`, … */
+export function findApp(paths: Paths, name: string): AppState | undefined {
+  return readApp(paths, appName(name), parseExact);
+}
+
+/** Reads an app; an unknown one is the Failure `app_not_found`, also when the name is no name. */
+export function requireApp(paths: Paths, name: string): AppState {
+  const app = isAppName(name) ? findApp(paths, name) : undefined;
+  if (app) return app;
+  if (name === '') throw new Failure('app_not_found', 'the name of the app is empty');
+  const shown = name.length > 80 ? `${name.slice(0, 77)}…` : name;
+  throw new Failure('app_not_found', `no app called '${shown}' is registered on this server`);
+}
+
+/** Names of all registered apps, sorted. */
+export function appNames(paths: Paths): string[] {
+  return namesIn(paths.stateDir)
+    .filter((file) => file.endsWith('.json'))
+    .map((file) => file.slice(0, -5))
+    .filter(isAppName);
+}
+
+/** An app whose state cannot be read. */
+export interface UnreadableApp {
+  readonly app: string;
+  readonly failure: Failure;
+}
+
+/**
+ * Shows one app after the other, without keeping them; what cannot be read hides no other. They are
+ * for looking at, never written back: numbers beyond 2^53 have lost digits.
+ */
+export function visitApps(
+  paths: Paths,
+  visit: (app: AppState) => void,
+  unreadable: (app: UnreadableApp) => void,
+  names = appNames(paths),
+): void {
+  for (const name of names) {
+    let app: AppState | undefined;
+    try {
+      app = readApp(paths, name, JSON.parse);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      unreadable({ app: name, failure: error });
+    }
+    if (app) visit(app);
+  }
+}
+
+/** All apps, for looking at as by `visitApps`; what cannot be read is told beside them. */
+export function listApps(paths: Paths): { apps: AppState[]; unreadable: UnreadableApp[] } {
+  const apps: AppState[] = [];
+  const unreadable: UnreadableApp[] = [];
+  visitApps(
+    paths,
+    (app) => apps.push(app),
+    (app) => unreadable.push(app),
+  );
+  return { apps, unreadable };
+}
+
+/** Registers an app under the registry's lock. Throws `app_exists`. */
+export function createApp(paths: Paths, app: AppState): void {
+  if (isThere(paths.state(app.app))) {
+    throw new Failure('app_exists', `an app called '${app.app}' is registered already`);
+  }
+  makeFolder(paths.stateDir, 0o700);
+  writeApp(paths, app);
+}
+
+/** Writes an app whole, under the registry's lock. */
+export function writeApp(paths: Paths, app: AppState): void {
+  writeWhole(paths.state(app.app), `${exactText(app)}\n`);
+}

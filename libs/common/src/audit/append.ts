@@ -1,0 +1,179 @@
+/** The audit log: durable appends. Reading is in audit-scan.ts. */
+import { accessSync, closeSync, constants, fdatasyncSync, fstatSync, openSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type Lock, takeLock } from '../files/lock.ts';
+import {
+  isClosed,
+  makeFolder,
+  namesIn,
+  readIfThere,
+  readRange,
+  removeIfThere,
+} from '../files/read.ts';
+import { giveToOwnerOf, syncFolder, writeFully, writeWhole } from '../files/write.ts';
+import { Failure, systemCode, systemWords } from '../foundation/failure.ts';
+import type { Paths } from '../foundation/paths.ts';
+import { jsonLine } from '../text/harmless.ts';
+import type { DeployEvent } from './events.ts';
+
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDWR } = constants;
+const NEWLINE = 0x0a;
+
+/** A record as its line in the log. */
+export function lineOf(event: DeployEvent): string {
+  return `${jsonLine(event)}\n`;
+}
+
+/**
+ * Appends lines (each ending in a newline) with one write and one fdatasync; when it returns they
+ * are on disk. A torn tail that a killed writer left is ended with a newline first, so that it
+ * cannot swallow the new record. The file is opened for every append, so rotation by rename needs
+ * no signal. Throws `audit_unwritable`.
+ */
+export function appendLines(paths: Paths, lines: readonly string[]): void {
+  if (lines.length === 0) return;
+  const path = paths.auditLog;
+  try {
+    const fd = openToAppend(path);
+    try {
+      const stat = fstatSync(fd);
+      if (!stat.isFile()) throw new Failure('audit_unwritable', 'it is not a regular file');
+      const isNew = stat.size === 0;
+      // After a rotation root may be the first to append.
+      if (isNew && stat.uid === 0 && stat.nlink === 1) giveToOwnerOf(dirname(path), fd);
+      const torn = stat.size > 0 && readRange(fd, stat.size - 1, 1)[0] !== NEWLINE;
+      writeFully(fd, Buffer.from((torn ? '\n' : '') + lines.join(''), 'utf8'));
+      fdatasyncSync(fd);
+      // Its bytes are on disk; its name is when the folder is.
+      if (isNew) syncFolder(dirname(path));
+    } finally {
+      closeSync(fd);
+    }
+  } catch (error) {
+    const why = error instanceof Failure ? error.message : systemWords(error);
+    throw new Failure('audit_unwritable', `cannot append to the audit log ${path}: ${why}`);
+  }
+}
+
+function openToAppend(path: string): number {
+  const open = () => openSync(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o640);
+  try {
+    return open();
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw error;
+    makeFolder(dirname(path));
+    syncFolder(dirname(dirname(path)));
+    return open();
+  }
+}
+
+/** Appends one event durably, after those that had to wait. Throws `audit_unwritable`. */
+export function appendEvent(paths: Paths, event: DeployEvent): void {
+  appendKept(paths);
+  appendLines(paths, [lineOf(event)]);
+}
+
+/**
+ * Keeps an event that cannot be appended in `spool/audit/`, whole and durable; the next command
+ * that can append does so, and `late: true` tells why it stands behind younger ones. Throws when not
+ * even that can be written.
+ */
+export function keepForLater(paths: Paths, event: DeployEvent): void {
+  makeFolder(paths.auditSpool, 0o700);
+  const time = event.timestamp.replace(/[^0-9]/g, '');
+  const name = `${time}-${event.deploy_id}-${event.event_type}.jsonl`;
+  writeWhole(join(paths.auditSpool, name), lineOf({ ...event, late: true }));
+}
+
+/** The longest line that audit-scan.ts reads. */
+const KEPT_MAX = 16_777_216;
+
+/** A kept event; undefined when something else stands there, which is left and holds up nobody. */
+function keptLine(path: string): string | undefined {
+  try {
+    return readIfThere(path, KEPT_MAX)?.toString('utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function eventsIn(spool: string): string[] {
+  const names = namesIn(spool).filter((name) => name.endsWith('.jsonl'));
+  return names.map((name) => join(spool, name));
+}
+
+/** Paths of the events that wait, oldest first; none where they cannot be looked at. */
+export function waitingEvents(paths: Paths): string[] {
+  try {
+    return eventsIn(paths.auditSpool);
+  } catch (error) {
+    if (error instanceof Failure) return [];
+    throw error;
+  }
+}
+
+/**
+ * Appends the events that had to wait, oldest first; where this user may not look they are left to one
+ * who may. Throws `audit_unwritable`, `file_unreadable` for what is no folder.
+ */
+export function appendKept(paths: Paths): void {
+  try {
+    if (eventsIn(paths.auditSpool).length === 0) return;
+  } catch (error) {
+    if (isClosed(paths.auditSpool)) return;
+    throw error;
+  }
+  const lock = spoolLock(paths);
+  if (!lock) return;
+  try {
+    for (const path of waitingEvents(paths)) {
+      const line = keptLine(path);
+      if (line === undefined) continue;
+      if (line !== '') appendLines(paths, [line]);
+      removeIfThere(path);
+    }
+  } finally {
+    lock.release();
+  }
+}
+
+/**
+ * Undefined when another process does the same work, or when it has to be left to one that may: who
+ * cannot take an event out of the spool would append it with every command.
+ */
+function spoolLock(paths: Paths): Lock | undefined {
+  try {
+    accessSync(paths.auditSpool, constants.W_OK);
+    // A dot: no app can have a lock of this name.
+    return takeLock(join(paths.locksDir, '.audit-spool.lock'), 0);
+  } catch (error) {
+    if (error instanceof Failure || systemCode(error) !== undefined) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * The same for a reader: gives the lines of what still waits, because it cannot be appended, oldest
+ * first.
+ */
+export function appendWaiting(paths: Paths): string[] {
+  // Asked first: nearly always nothing waits, and a start is not to pay for it.
+  if (waitingEvents(paths).length === 0) return [];
+  try {
+    appendKept(paths);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+  }
+  return waitingLines(paths);
+}
+
+/** The lines of the events that wait, oldest first. */
+export function waitingLines(paths: Paths): string[] {
+  return waitingEvents(paths).flatMap((path) => keptLine(path) || []);
+}
+
+/** What a reader says of those lines; undefined when there are none. */
+export function waitingNote(lines: readonly string[]): string | undefined {
+  if (lines.length === 0) return undefined;
+  return `${lines.length} event(s) wait in spool/audit until the log can be written; they are read there`;
+}

@@ -1,0 +1,222 @@
+/** The deploy events: written strictly, read leniently. */
+import { Failure } from '../foundation/failure.ts';
+import { isAppName } from '../foundation/names.ts';
+import { isoTime, timeOfIso } from '../text/time.ts';
+
+/** The four kinds that are announced, in the order in which a deploy has them. */
+export const EVENT_TYPES = [
+  'DeployStarted',
+  'DeploySuccess',
+  'DeployFailure',
+  'RollbackSuccess',
+] as const;
+/** A kind of event that is announced. */
+export type EventType = (typeof EVENT_TYPES)[number];
+
+/** One line of the audit log. Fields that we do not know are kept. */
+export interface DeployEvent {
+  /** ISO 8601 UTC with milliseconds. */
+  timestamp: string;
+  event_type: EventType | 'GuardBypassed';
+  project: string;
+  instance: string;
+  version: string;
+  /** 8 characters, the same in all events and messages of one deploy. */
+  deploy_id: string;
+  commit?: string;
+  /** What began it: `manual`, `fetch`. */
+  trigger?: string;
+  previous_version?: string;
+  duration_ms?: number;
+  domain?: string;
+  error?: string;
+  /** Of a failure: the lines of the step's output that say why, at most 800 code points. */
+  cause?: string;
+  /** True when `error` was longer than it may be and lost its middle. */
+  truncated?: boolean;
+  stage?: string;
+  /** Path of the deploy's log under the root. */
+  log?: string;
+  reason?: string;
+  from_version?: string;
+  /** True when it had to wait until the log could be written. */
+  late?: boolean;
+  [field: string]: unknown;
+}
+
+/** Longest error text of a record, in bytes of UTF-8: a log line stays readable by any tool. */
+export const ERROR_MAX = 65_536;
+
+const TEXT_FIELDS = [
+  'commit',
+  'trigger',
+  'previous_version',
+  'domain',
+  'error',
+  'stage',
+  'log',
+  'reason',
+  'from_version',
+] as const;
+
+/** Longest name or version. */
+const SHORT_MAX = 200;
+
+/** What completes an event: the clock, and where a new deploy_id comes from. */
+export interface Completion {
+  now(): Date;
+  random(): number;
+}
+
+/** A new deploy_id: 8 hexadecimal characters. */
+export function newDeployId(random: () => number): string {
+  return Math.floor(random() * 2 ** 32)
+    .toString(16)
+    .padStart(8, '0');
+}
+
+/**
+ * Checks an event and completes it: `timestamp`, `deploy_id` and `instance` when they are missing.
+ * Takes `event`/`app` as well as `event_type`/`project`. Throws `event_invalid`.
+ */
+export function completeEvent(input: unknown, completion: Completion): DeployEvent {
+  if (input === null || typeof input !== 'object' || Array.isArray(input)) {
+    throw invalid('is not a JSON object');
+  }
+  const { event, app, ...fields } = input as Record<string, unknown>;
+  const kind = oneName(fields.event_type, event, 'event_type', 'event');
+  if (!EVENT_TYPES.includes(kind as EventType)) {
+    throw invalid(`needs an event_type that is one of ${EVENT_TYPES.join(', ')}`);
+  }
+  const project = shortText(oneName(fields.project, app, 'project', 'app'), 'project');
+  if (!isAppName(project)) throw invalid('needs a project that is an app name');
+  const checked = {
+    timestamp: timestampOf(fields.timestamp, completion.now()),
+    event_type: kind as EventType,
+    project,
+    instance: fields.instance === undefined ? 'default' : shortText(fields.instance, 'instance'),
+    version: shortText(fields.version, 'version'),
+    deploy_id: deployIdOf(fields.deploy_id, completion),
+  };
+  const others = Object.entries(fields).filter(
+    ([field, value]) => !Object.hasOwn(checked, field) && value !== undefined,
+  );
+  // Spread, not assigned: a field may be called __proto__.
+  const done: DeployEvent = { ...checked, ...Object.fromEntries(others) };
+  for (const field of TEXT_FIELDS) {
+    const value = done[field];
+    if (value !== undefined && typeof value !== 'string') throw invalid(`needs a text in ${field}`);
+  }
+  const took = done.duration_ms;
+  if (took !== undefined && !(typeof took === 'number' && Number.isFinite(took) && took >= 0)) {
+    throw invalid('needs a number of milliseconds in duration_ms');
+  }
+  return limitError(done);
+}
+
+function invalid(why: string): Failure {
+  return new Failure('event_invalid', `the event ${why}`);
+}
+
+/** The two names of one field may both be given only when they agree. */
+function oneName(value: unknown, other: unknown, name: string, otherName: string): unknown {
+  if (value !== undefined && other !== undefined && value !== other) {
+    throw invalid(`has two different values in ${name} and ${otherName}`);
+  }
+  return value ?? other;
+}
+
+function shortText(value: unknown, field: string): string {
+  if (typeof value !== 'string' || value === '') throw invalid(`needs a text in ${field}`);
+  if (value.length > SHORT_MAX) throw invalid(`has more than ${SHORT_MAX} characters in ${field}`);
+  return value.toWellFormed();
+}
+
+function timestampOf(value: unknown, now: Date): string {
+  if (value === undefined) return isoTime(now.getTime());
+  // A zone has to be named, and a time of day.
+  const zoned = typeof value === 'string' && /T.*(?:Z|[+-]\d\d:?\d\d)$/.test(value);
+  const time = zoned ? timeOfIso(value) : Number.NaN;
+  if (Number.isNaN(time)) throw invalid('needs a timestamp in ISO 8601 with a zone');
+  return new Date(time).toISOString();
+}
+
+function deployIdOf(value: unknown, completion: Completion): string {
+  if (value === undefined) return newDeployId(completion.random);
+  if (typeof value === 'string' && /^[A-Za-z0-9_-]{8}$/.test(value)) return value;
+  throw invalid('needs a deploy_id of 8 letters or digits');
+}
+
+/** Room for the line that tells how much is missing. */
+const NOTE_MAX = 48;
+
+/** Keeps head and tail of an error that is too long: the cause is seldom in the middle. */
+function limitError(event: DeployEvent): DeployEvent {
+  if (event.error === undefined) return event;
+  const error = event.error.toWellFormed();
+  const bytes = Buffer.from(error, 'utf8');
+  if (bytes.length <= ERROR_MAX) return { ...event, error };
+  let end = Math.floor((ERROR_MAX - NOTE_MAX) / 3);
+  let start = bytes.length - (ERROR_MAX - NOTE_MAX - end);
+  // Bytes 10xxxxxx continue a character of UTF-8: it goes whole.
+  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  while (((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
+  const note = `\n… ${start - end} bytes left out …\n`;
+  const text = `${bytes.toString('utf8', 0, end)}${note}${bytes.toString('utf8', start)}`;
+  return { ...event, error: text, truncated: true };
+}
+
+/** A record as any writer may have written it. */
+export type LogRecord = Readonly<Record<string, unknown>>;
+
+/** Reads one line of the log; undefined when it is not a JSON object. */
+export function readRecord(line: string | Uint8Array): LogRecord | undefined {
+  if (!isBraced(line)) return undefined;
+  try {
+    const value: unknown = JSON.parse(
+      typeof line === 'string'
+        ? line
+        : Buffer.from(line.buffer, line.byteOffset, line.length).toString('utf8'),
+    );
+    return value !== null && typeof value === 'object' && !Array.isArray(value)
+      ? (value as LogRecord)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const SPACE = new Set([0x20, 0x09, 0x0a, 0x0d]);
+
+/** Asked first: an error of JSON.parse takes as long as reading a hundred lines. */
+function isBraced(line: string | Uint8Array): boolean {
+  const code = (at: number) => (typeof line === 'string' ? line.charCodeAt(at) : line[at]) ?? -1;
+  const next = (at: number) => {
+    let found = at;
+    while (SPACE.has(code(found))) found += 1;
+    return found;
+  };
+  let last = line.length - 1;
+  while (SPACE.has(code(last))) last -= 1;
+  const first = next(0);
+  if (code(first) !== 0x7b || code(last) !== 0x7d) return false;
+  // A field, or none.
+  const inner = code(next(first + 1));
+  return inner === 0x22 || inner === 0x7d;
+}
+
+/** A record's kind, in either naming. */
+export function kindOf(record: LogRecord): unknown {
+  return record.event_type ?? record.event;
+}
+
+/** A record's app, in either naming. */
+export function projectOf(record: LogRecord): unknown {
+  return record.project ?? record.app;
+}
+
+/** A field of a record as text; empty when it is missing or no text. */
+export function textOf(record: LogRecord, field: string): string {
+  const value = record[field];
+  return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
+}

@@ -1,0 +1,167 @@
+/** The files of the audit log: the live one and those that were rotated, also compressed. */
+import { closeSync, constants, fstatSync, openSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { type Line, LineSplitter } from '../files/lines-forward.ts';
+import { namesIn, readRange } from '../files/read.ts';
+import { Failure, systemCode, systemFailure, systemWords } from '../foundation/failure.ts';
+import type { Paths } from '../foundation/paths.ts';
+
+/**
+ * The live log and its rotated files (`.1`, `.2.gz`, …), newest first; only those that exist. A file
+ * that is just being compressed counts once.
+ */
+export function logFiles(paths: Paths): string[] {
+  const folder = dirname(paths.auditLog);
+  const live = basename(paths.auditLog);
+  const number = (name: string) => Number(name.slice(live.length + 1).replace('.gz', ''));
+  const names = namesIn(folder).filter((name) => name.startsWith(live));
+  const rotated = names
+    .filter((name) => /^\.\d{1,6}(\.gz)?$/.test(name.slice(live.length)))
+    .filter((name) => !(name.endsWith('.gz') && names.includes(name.slice(0, -3))))
+    .sort((a, b) => number(a) - number(b));
+  return [...names.filter((name) => name === live), ...rotated].map((name) => join(folder, name));
+}
+
+/** What a reader of the log had to go on without. */
+export class Unread {
+  /** Lines that are no records. */
+  lines = 0;
+  readonly #files: string[] = [];
+
+  /** A file that was not read at all. */
+  skipped(path: string, why: string): void {
+    this.#files.push(`passed over ${basename(path)}: ${why}`);
+  }
+
+  /** A file that was read up to where it is damaged. */
+  damaged(path: string, why: string): void {
+    this.#files.push(`${basename(path)} cannot be read to its end: ${why}`);
+  }
+
+  /** Tells it, a line for each file and one for the lines, and forgets it. */
+  tell(note: (text: string) => void): void {
+    for (const text of this.#files.splice(0)) note(text);
+    if (this.lines > 0) note(`passed over ${this.lines} line(s) that are no records`);
+    this.lines = 0;
+  }
+}
+
+/** Opens a file of the log for reading. Throws `file_unreadable`; undefined when it is gone. */
+export function openLog(path: string): number | undefined {
+  try {
+    const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    if (fstatSync(fd).isFile()) return fd;
+    closeSync(fd);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw systemFailure(error, `read ${path}`, 'file_unreadable');
+  }
+  throw new Failure('file_unreadable', `cannot read ${path}: it is not a file`);
+}
+
+/**
+ * The same; a rotated file that cannot be opened is passed over, since the others are worth reading,
+ * and `skipped` hears why. Throws `file_unreadable` for the live log alone.
+ */
+export function openLogOr(
+  paths: Paths,
+  path: string,
+  skipped: (why: string) => void,
+): number | undefined {
+  try {
+    return openLog(path);
+  } catch (error) {
+    if (path === paths.auditLog || !(error instanceof Failure)) throw error;
+    skipped(error.message.slice(error.message.lastIndexOf(': ') + 2));
+    return undefined;
+  }
+}
+
+const BLOCK = 65_536;
+/** Of a damaged file so many bytes of text may be lost before the damage, where little was read yet. */
+const FINE = 64;
+const FINER_BELOW = 1_048_576;
+
+/**
+ * What a compressed file of the log holds, block by block, from its open descriptor, which stays open.
+ * `damaged` hears what keeps it from being read to its end; what stands before that is given.
+ */
+export async function* gzipBlocks(
+  fd: number,
+  damaged: (why: string) => void,
+): AsyncGenerator<Buffer> {
+  let done = 0;
+  try {
+    for await (const block of inflated(fd, undefined)) {
+      done += block.length;
+      yield block;
+    }
+    return;
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === undefined) throw error;
+    damaged(code.startsWith('Z_') ? 'it is damaged or cut short' : systemWords(error));
+  }
+  // Of the step that finds damage nothing is given out: once more, in smaller ones.
+  const step = done < FINER_BELOW ? FINE : FINE * 16;
+  let at = 0;
+  try {
+    for await (const block of inflated(fd, step)) {
+      at += block.length;
+      if (at > done) yield block.subarray(Math.max(0, block.length - (at - done)));
+      done = Math.max(done, at);
+    }
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+  }
+}
+
+/** By hand and not by a pipe: an error would drop what is inflated and not yet read. */
+async function* inflated(fd: number, chunkSize: number | undefined): AsyncGenerator<Buffer> {
+  const gunzip = process
+    .getBuiltinModule('node:zlib')
+    .createGunzip(chunkSize === undefined ? {} : { chunkSize });
+  let failure: unknown;
+  let wake = () => {};
+  const woken = () => wake();
+  gunzip.on('readable', woken).on('end', woken);
+  gunzip.on('error', (error) => {
+    failure = error;
+    wake();
+  });
+  try {
+    for (let position = 0, ended = false; !ended; ) {
+      const bytes = readRange(fd, position, BLOCK);
+      position += bytes.length;
+      ended = bytes.length === 0;
+      let taken = false;
+      const take = () => {
+        taken = true;
+        wake();
+      };
+      if (ended) gunzip.end();
+      else gunzip.write(bytes, take);
+      for (;;) {
+        const block: Buffer | null = gunzip.read();
+        if (block !== null) {
+          yield block;
+          continue;
+        }
+        if (failure !== undefined) throw failure;
+        if (ended ? gunzip.readableEnded : taken) break;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    }
+  } finally {
+    gunzip.destroy();
+  }
+}
+
+/** Lines of a compressed file, first to last; undefined for one that is too long to be kept. */
+export async function* gzipLines(fd: number, damaged: (why: string) => void): AsyncGenerator<Line> {
+  const splitter = new LineSplitter();
+  for await (const block of gzipBlocks(fd, damaged)) yield* splitter.take(block);
+  yield* splitter.rest();
+}

@@ -1,0 +1,156 @@
+/** Finding records in the audit log, the newest first, also in its rotated files. */
+import { closeSync } from 'node:fs';
+import { join } from 'node:path';
+import { escapedNameAt, LINE_MAX, linesBackward } from '../files/lines-backward.ts';
+import { namesIn, readIfThere } from '../files/read.ts';
+import { Failure } from '../foundation/failure.ts';
+import type { Paths } from '../foundation/paths.ts';
+import { timeOfIso } from '../text/time.ts';
+import { kindOf, type LogRecord, projectOf, readRecord, textOf } from './events.ts';
+import { gzipLines, logFiles, openLogOr, type Unread } from './files.ts';
+
+/** What is looked for: both texts stand in the line of a record that `accept` takes. */
+interface Wanted {
+  readonly app: Buffer;
+  readonly kind: Buffer;
+  readonly accept: (record: LogRecord) => boolean;
+}
+
+/** Of two records the younger one: that which stands later, unless their times tell otherwise. */
+function younger(
+  later: LogRecord | undefined,
+  earlier: LogRecord | undefined,
+): LogRecord | undefined {
+  if (later === undefined || earlier === undefined) return later ?? earlier;
+  const time = (record: LogRecord) =>
+    timeOfIso(textOf(record, 'timestamp')) || Number.NEGATIVE_INFINITY;
+  return time(earlier) > time(later) ? earlier : later;
+}
+
+/** Whether a record was appended when it happened: nothing before it in the log is younger then. */
+function inTime(record: LogRecord): boolean {
+  return record.late !== true;
+}
+
+/** The newest wanted record of a file, and whether none before it can be younger. */
+interface Newest {
+  readonly record: LogRecord | undefined;
+  readonly certain: boolean;
+}
+
+async function newestIn(fd: number, path: string, wanted: Wanted, unread: Unread): Promise<Newest> {
+  if (path.endsWith('.gz')) return newestInGzip(fd, path, wanted, unread);
+  let newest: LogRecord | undefined;
+  const tooLong = () => {
+    unread.lines += 1;
+  };
+  for (const line of linesBackward(fd, wanted.app, { also: wanted.kind, tooLong })) {
+    const record = readRecord(line);
+    if (!record) unread.lines += 1;
+    if (!record || !wanted.accept(record)) continue;
+    newest = younger(newest, record);
+    if (inTime(record)) return { record: newest, certain: true };
+  }
+  return { record: newest, certain: false };
+}
+
+async function newestInGzip(
+  fd: number,
+  path: string,
+  wanted: Wanted,
+  unread: Unread,
+): Promise<Newest> {
+  let newest: LogRecord | undefined;
+  let certain = false;
+  for await (const line of gzipLines(fd, (why) => unread.damaged(path, why))) {
+    // Cheaper than parsing every line.
+    const isNamed = line?.includes(wanted.app) && line.includes(wanted.kind);
+    if (line && !isNamed && escapedNameAt(line) === -1) continue;
+    const record = line && readRecord(line);
+    if (!record) unread.lines += 1;
+    if (!record || !wanted.accept(record)) continue;
+    newest = inTime(record) ? record : younger(record, newest);
+    certain ||= inTime(record);
+  }
+  return { record: newest, certain };
+}
+
+/**
+ * The newest record of one kind of one app: the live log first, then the rotated files, and the lines
+ * `waiting` to be appended. One that was appended late is compared with those before it, in its file and
+ * the next one, up to one that was not. `unread` counts what could not be read: files, and lines that name the app and the kind. Throws
+ * `log_not_found` when there is no file at all, `file_unreadable` for the live log.
+ */
+export async function newestRecord(
+  paths: Paths,
+  kind: string,
+  app: string,
+  unread: Unread,
+  waiting: readonly string[] = [],
+): Promise<LogRecord | undefined> {
+  const files = logFiles(paths);
+  if (files.length + waiting.length === 0) {
+    throw new Failure('log_not_found', `there is no audit log yet: ${paths.auditLog}`);
+  }
+  const wanted: Wanted = {
+    // In quotes: 'api' is then never found inside 'api-2'.
+    app: Buffer.from(JSON.stringify(app)),
+    kind: Buffer.from(JSON.stringify(kind)),
+    accept: (record) => kindOf(record) === kind && projectOf(record) === app,
+  };
+  let newest: LogRecord | undefined;
+  for (const line of waiting) {
+    const record = readRecord(line);
+    if (record && wanted.accept(record)) newest = younger(record, newest);
+  }
+  return younger(newest, await newestAppended(paths, files, wanted, unread));
+}
+
+async function newestAppended(
+  paths: Paths,
+  files: readonly string[],
+  wanted: Wanted,
+  unread: Unread,
+): Promise<LogRecord | undefined> {
+  let late: LogRecord | undefined;
+  for (const path of files) {
+    const fd = openLogOr(paths, path, (why) => unread.skipped(path, why));
+    if (fd === undefined) continue;
+    try {
+      const { record, certain } = await newestIn(fd, path, wanted, unread);
+      if (certain || late !== undefined) return younger(late, record);
+      late = record;
+    } finally {
+      closeSync(fd);
+    }
+  }
+  return late;
+}
+
+/**
+ * The events of a deploy, newest first: in the live log, the one rotated before it, and among those
+ * that wait to be appended.
+ */
+export function eventsOfDeploy(paths: Paths, deployId: string): LogRecord[] {
+  const found: LogRecord[] = [];
+  const take = (line: Uint8Array | undefined) => {
+    const record = line && readRecord(line);
+    if (record?.deploy_id === deployId) found.push(record);
+  };
+  const waiting = namesIn(paths.auditSpool).filter((each) => each.includes(`-${deployId}-`));
+  for (const name of waiting.reverse()) take(readIfThere(join(paths.auditSpool, name), LINE_MAX));
+  const plain = logFiles(paths).filter((path) => !path.endsWith('.gz'));
+  for (const path of plain.slice(0, 2)) {
+    const fd = openLogOr(paths, path, () => {});
+    if (fd === undefined) continue;
+    try {
+      for (const line of linesBackward(fd, Buffer.from(JSON.stringify(deployId)))) {
+        take(line);
+        if (found.some((record) => kindOf(record) === 'DeployStarted')) return found;
+      }
+    } finally {
+      closeSync(fd);
+    }
+  }
+  return found;
+}

@@ -1,0 +1,137 @@
+/** What a command is: plain data plus one function; help and parsing come from the data. */
+import type { Io } from '../foundation/io.ts';
+import type { Paths } from '../foundation/paths.ts';
+import type { Flag, Options } from './option.ts';
+import type { Format, Style } from './output.ts';
+
+/** One argument without a dash. */
+export interface Positional {
+  readonly about: string;
+  readonly required?: boolean;
+  /** Takes all that remain. */
+  readonly many?: boolean;
+  /** No other word is taken. */
+  readonly choices?: readonly string[];
+  /** Words that completion offers; others are taken too. */
+  readonly suggestions?: readonly string[];
+}
+/** The arguments of a command by their names, in their order. */
+export type Positionals = Readonly<Record<string, Positional>>;
+
+type OptionValues<O extends Options> = {
+  readonly [K in keyof O]: O[K] extends Flag
+    ? boolean
+    : O[K] extends { default: string } | { required: true }
+      ? string
+      : string | undefined;
+};
+type PositionalValues<P extends Positionals> = {
+  readonly [K in keyof P]: P[K] extends { many: true }
+    ? readonly string[]
+    : P[K] extends { required: true }
+      ? string
+      : string | undefined;
+};
+
+/** What `run` is given. */
+export interface Context<O extends Options = Options, P extends Positionals = Positionals> {
+  readonly io: Io;
+  readonly paths: Paths;
+  readonly options: OptionValues<O>;
+  readonly args: PositionalValues<P>;
+  readonly format: Format;
+  /** Name as typed, e.g. `runner tokens list`; what stderr lines begin with. */
+  readonly title: string;
+  /** One line on stderr, prefixed by the command's name. */
+  note(text: string): void;
+  /** One record of a stream on stdout, at once: a line of JSON, a YAML document, or `human`'s text. */
+  print(record: unknown): Promise<void>;
+  /** Colours for stdout and for stderr. */
+  readonly style: Style;
+  readonly errStyle: Style;
+}
+
+/** What `run` returns: the object that the documentation promises, and a status other than 0. */
+export interface Answer {
+  readonly value?: unknown;
+  readonly status?: number;
+}
+
+/** A command as it is written down; what `run` gets follows from `options` and `positionals`. */
+export interface CommandDefinition<O extends Options, P extends Positionals> {
+  /** The word after the tool's name; empty for the only command of a tool. */
+  readonly name: string;
+  /** One line, no full stop. */
+  readonly about: string;
+  /** Further paragraphs of the help. */
+  readonly details?: string;
+  readonly positionals?: P;
+  readonly options?: O;
+  /** Exit statuses beyond 0, 1 and 2, for the help. */
+  readonly exits?: readonly (readonly [status: number, meaning: string])[];
+  /** No rendering has colours, so nothing is asked about the terminal. */
+  readonly plain?: true;
+  /** Typed examples, for the help. */
+  readonly examples?: readonly string[];
+  run(context: Context<O, P>): Promise<Answer>;
+  /** The only rendering written by hand. Gets the value that `run` returned or printed. */
+  human?(value: never, style: Style, context: Context<O, P>): string;
+}
+
+/** A command whatever its options: what help, completion and parsing know of it. */
+export type Command = CommandDefinition<Options, Positionals>;
+
+/** Names a command; only the types of its options and positionals are worked out. */
+export function command<const O extends Options, const P extends Positionals>(
+  definition: CommandDefinition<O, P>,
+): Command {
+  return definition as unknown as Command;
+}
+
+/** One executable: `runner-<name>` with one command, or with a command per second word. */
+export interface Tool {
+  /** The executable's name, e.g. `runner-tokens`. */
+  readonly name: string;
+  readonly about: string;
+  readonly commands: readonly Command[];
+}
+
+/** `runner tokens list`: how an operator types a command of a tool. */
+export function titleOf(tool: Tool, definition?: Command): string {
+  return [tool.name.replace('-', ' '), definition?.name].filter(Boolean).join(' ');
+}
+
+/** Options that every command has. */
+export const COMMON_OPTIONS = {
+  json: { kind: 'flag', about: 'Shortcut for --output json', conflicts: ['output'] },
+  output: {
+    kind: 'value',
+    short: 'o',
+    placeholder: 'FORMAT',
+    choices: ['human', 'json', 'yaml'],
+    about: 'How to print the answer [default: human]',
+  },
+  root: {
+    kind: 'value',
+    placeholder: 'DIR',
+    about: "The runner's folder [default: $RUNNER_ROOT, else /opt/runner]",
+  },
+  color: {
+    kind: 'value',
+    placeholder: 'WHEN',
+    choices: ['auto', 'always', 'never'],
+    about: 'When to use colours [default: auto]',
+  },
+  help: { kind: 'flag', short: 'h', about: 'Print help' },
+} as const satisfies Options;
+
+/** All options of a command: its own first, then the common ones. */
+export function optionsOf(definition: Command): Options {
+  return { ...definition.options, ...COMMON_OPTIONS };
+}
+
+/** `<APP>`, `[APP]` or `[APP]...`. */
+export function positionalTitle(name: string, spec: Positional): string {
+  const title = name.toUpperCase();
+  return `${spec.required ? `<${title}>` : `[${title}]`}${spec.many ? '...' : ''}`;
+}

@@ -1,0 +1,138 @@
+/** Human, JSON and YAML renderings of an answer; foreign text made harmless; colour. */
+
+import type { Env } from '../foundation/io.ts';
+import { jsonEscapes, UNSAFE } from '../text/harmless.ts';
+
+/** How an answer is rendered. */
+export type Format = 'human' | 'json' | 'yaml';
+
+/** `=` alone is a type of its own for readers of YAML 1.1. */
+const VALUE = { tag: 'tag:yaml.org,2002:value', default: true, test: /^=$/, resolve: String };
+
+/**
+ * YAML of a value, the same for readers of YAML 1.1 and 1.2: a text that one of them would take for
+ * something else (`no`, `1_000`, a time) stands in quotes. Unsafe characters are written as escapes in
+ * double quotes.
+ */
+export async function yamlText(value: unknown): Promise<string> {
+  const { stringify } = await import('yaml');
+  const json = JSON.stringify(value);
+  const plain: unknown = JSON.parse(json);
+  // In a block, a text that begins with a space would come back without it.
+  const blockQuote = !/(?:^|[:[,])"(?:\\n)* /.test(json);
+  const text = stringify(plain, {
+    lineWidth: 0,
+    blockQuote,
+    compat: 'yaml-1.1',
+    customTags: (tags) => [...tags, VALUE],
+  });
+  if (text.search(UNSAFE) === -1) return text;
+  const quoted = { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'QUOTE_DOUBLE' } as const;
+  return jsonEscapes(stringify(plain, { lineWidth: 0, blockQuote: false, ...quoted }));
+}
+
+/** What `--color` may say. */
+export type ColourWhen = 'auto' | 'always' | 'never';
+
+/** What a text can be made to look like. */
+const LOOKS = ['bold', 'cyan', 'dim', 'green', 'red', 'yellow'] as const;
+/** Makes text look like something, or leaves it alone where there is no colour. */
+export type Style = Readonly<Record<(typeof LOOKS)[number], (text: string) => string>>;
+
+/** No colours. */
+export const PLAIN = Object.fromEntries(
+  LOOKS.map((look) => [look, (text: string) => text]),
+) as Style;
+
+/**
+ * Colours for one stream: `--color`, then NO_COLOR, then FORCE_COLOR, then whether the stream is a
+ * terminal that can. Decided here because picocolors decides once, for stdout alone; it is loaded
+ * only for a stream that gets colours.
+ */
+export async function styleFor(
+  when: ColourWhen,
+  env: Env,
+  stream: { readonly isTTY: boolean },
+): Promise<Style> {
+  if (!wantsColour(when, env, stream)) return PLAIN;
+  const { default: picocolors } = await import('picocolors');
+  return picocolors.createColors(true);
+}
+
+function wantsColour(when: ColourWhen, env: Env, stream: { readonly isTTY: boolean }): boolean {
+  if (when !== 'auto') return when === 'always';
+  if (env.NO_COLOR) return false;
+  if (env.FORCE_COLOR) return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false';
+  return stream.isTTY && env.TERM !== 'dumb';
+}
+
+/** Width of a text in character cells, near enough for aligning: wide and emoji characters are 2. */
+export function cells(text: string): number {
+  let width = 0;
+  for (const character of text) {
+    const code = character.codePointAt(0) ?? 0;
+    if (code < 0x300) width += 1;
+    else if (/\p{M}|\u200d|\ufe0f/u.test(character)) width += 0;
+    else
+      width +=
+        /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]|\p{Emoji_Presentation}/u.test(
+          character,
+        )
+          ? 2
+          : 1;
+  }
+  return width;
+}
+
+/** Pads to `width` cells. */
+export function pad(text: string, width: number): string {
+  return text + ' '.repeat(Math.max(0, width - cells(text)));
+}
+
+/** Lines `label  value` with the values aligned; continuation lines are indented under the value. */
+export function fields(
+  rows: readonly (readonly [label: string, value: string])[],
+  indent = '  ',
+): string {
+  const width = Math.max(0, ...rows.map(([label]) => cells(label)));
+  const margin = indent + ' '.repeat(width + 2);
+  return rows
+    .map(
+      ([label, value]) =>
+        `${indent}${pad(label, width)}  ${value.replaceAll('\n', `\n${margin}`)}\n`,
+    )
+    .join('');
+}
+
+/** Cuts a line to `width` cells; `…` stands for what is left out. */
+export function fit(text: string, width: number): string {
+  if (cells(text) <= width) return text;
+  let kept = '';
+  for (const character of text) {
+    if (cells(kept + character) >= width) break;
+    kept += character;
+  }
+  return `${kept}…`;
+}
+
+/**
+ * A table with a heading line; the last column is not padded. Lines longer than `width` cells are
+ * cut: give a terminal's width, since a wrapped table cannot be read.
+ */
+export function table(
+  heading: readonly string[],
+  rows: readonly (readonly string[])[],
+  style: Style,
+  width = Number.POSITIVE_INFINITY,
+): string {
+  const widths = heading.map((title, column) =>
+    Math.max(cells(title), ...rows.map((row) => cells(row[column] ?? ''))),
+  );
+  const line = (row: readonly string[]) => {
+    const padded = row.map((text, column) =>
+      column === row.length - 1 ? text : pad(text, widths[column] ?? 0),
+    );
+    return fit(padded.join('  ').trimEnd(), width);
+  };
+  return `${style.bold(line(heading))}\n${rows.map((row) => `${line(row)}\n`).join('')}`;
+}

@@ -1,0 +1,132 @@
+/** Changing config.yml: written whole, comments and order kept, under the registry's lock. */
+import { accessSync, chmodSync, constants, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { type Document, isMap, isScalar, parseDocument } from 'yaml';
+import { requireLock } from '../files/lock.ts';
+import { isThere, makeFolder, readIfThere } from '../files/read.ts';
+import { sweepStrays, writeWhole } from '../files/write.ts';
+import { Failure, systemFailure } from '../foundation/failure.ts';
+import type { Io } from '../foundation/io.ts';
+import type { Paths } from '../foundation/paths.ts';
+import { readYaml, YAML_MAX } from '../yaml/read.ts';
+import { type FileName, problem } from '../yaml/schema.ts';
+import { CREDENTIALS } from './schema.ts';
+import { notifySettingsOf } from './settings.ts';
+
+/** A key of config.yml, from the top, e.g. `['notify', 'channel']`; without a value it is removed. */
+export interface ConfigChange {
+  readonly path: readonly string[];
+  readonly value: string | number | boolean | undefined;
+}
+
+/** Longest wait for another command's change, in seconds; a change takes milliseconds. */
+const EDIT_WAIT = 20;
+
+/**
+ * Tells before anybody is asked anything that config.yml cannot be changed. Throws `not_writable`.
+ */
+export function requireWritable(paths: Paths): void {
+  let folder = dirname(paths.config);
+  while (!isThere(folder) && dirname(folder) !== folder) folder = dirname(folder);
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    if (!statSync(folder).isDirectory())
+      throw new Failure('not_writable', `${folder} is not a folder`);
+  } catch (error) {
+    throw systemFailure(error, `write ${paths.config}`);
+  }
+}
+
+/**
+ * Changes keys of config.yml under the registry's lock, from what is on disk at that moment, and
+ * writes it whole, readable by its owner alone. Comments, order and unknown keys stay; a credential
+ * of `notify` is changed where it stands, at the top level in the earlier layout. A file that is not
+ * there begins with `head`, comment lines. Without a change nothing is written. Throws
+ * `config_invalid`, `file_unreadable`, `locked`, `not_writable` or `disk_full`; the file is untouched
+ * then.
+ */
+export function editConfig(
+  paths: Paths,
+  io: Pick<Io, 'now' | 'pid'>,
+  command: string,
+  changes: readonly ConfigChange[],
+  head = '',
+): void {
+  const holder = { pid: io.pid, command, since: io.now().toISOString() };
+  const lock = requireLock(paths.registryLock, 'the registry', EDIT_WAIT, holder);
+  try {
+    const file: FileName = { name: paths.config, code: 'config_invalid' };
+    const before = readIfThere(paths.config, YAML_MAX)?.toString('utf8') ?? head;
+    const after = editedYaml(before, changes, file);
+    if (after === before) return;
+    // What was written must be readable again, and legal.
+    notifySettingsOf({ file, tree: readYaml(Buffer.from(after), file) }, {});
+    makeFolder(dirname(paths.config));
+    sweepStrays(dirname(paths.config), io.now());
+    if (isThere(paths.config)) chmodSync(paths.config, 0o600);
+    writeWhole(paths.config, after);
+  } finally {
+    lock.release();
+  }
+}
+
+/** The text of a file after some changes; comments, order and unknown keys stay. */
+function editedYaml(text: string, changes: readonly ConfigChange[], file: FileName): string {
+  // Refuses what the parser must not see, and aliases.
+  readYaml(Buffer.from(text), file);
+  // Big integers keep the digits of ids that nobody changes.
+  const options = { intAsBigInt: true, uniqueKeys: false, stringKeys: true } as const;
+  const document: Document = parseDocument(text, options);
+  const top = document.contents;
+  if (top !== null && !isMap(top) && !(isScalar(top) && top.value === null)) {
+    throw problem(file, 1, '', 'must be a section, not a single value or a list');
+  }
+  const style = {
+    lineWidth: 0,
+    indent: indentOf(text),
+    flowCollectionPadding: /[[{] /.test(text),
+  };
+  const before = isMap(top) ? document.toString(style) : undefined;
+  if (!isMap(top)) document.contents = document.createNode({});
+  for (const { path, value } of changes.flatMap((change) => placed(document, change))) {
+    if (value === undefined) {
+      if (document.hasIn(path)) document.deleteIn(path);
+      continue;
+    }
+    for (let depth = 1; depth < path.length; depth += 1) {
+      const above = path.slice(0, depth);
+      const node = document.getIn(above, true);
+      if (node === undefined || (isScalar(node) && node.value === null)) {
+        document.setIn(above, document.createNode({}));
+      } else if (!isMap(node)) {
+        throw problem(file, 1, above.join('.'), 'must be a section');
+      }
+    }
+    document.setIn(path, value);
+  }
+  const after = document.toString(style);
+  // The file's own spacing stays as it is when nothing else changes.
+  return after === before ? text : after;
+}
+
+/** Where a change takes effect. */
+function placed(document: Document, change: ConfigChange): ConfigChange[] {
+  const { path, value } = change;
+  const [section, key = ''] = path;
+  if (section !== 'notify' || path.length !== 2 || !CREDENTIALS.some((name) => name === key)) {
+    return [change];
+  }
+  const top = { path: [key], value };
+  if (value === undefined) return [change, top];
+  if (document.hasIn(path)) return [change];
+  const earlier = CREDENTIALS.some((name) => document.hasIn([name]));
+  const today = CREDENTIALS.some((name) => document.hasIn(['notify', name]));
+  return earlier && !today ? [top] : [change];
+}
+
+/** The indentation that the file has; 2 when it has none. */
+function indentOf(text: string): number {
+  const lines = text.split('\n').filter((line) => /^ *[^\s#-]/.test(line));
+  const inner = lines.find((line, index) => index > 0 && /^ {1,8}[^ ]/.test(line));
+  return inner === undefined ? 2 : inner.search(/[^ ]/);
+}

@@ -1,0 +1,18 @@
+/** config.yml as it stands in the file; settings.ts knows what it says. */
+import { readIfThere } from '../files/read.ts';
+import type { Paths } from '../foundation/paths.ts';
+import { readYaml, YAML_MAX } from '../yaml/read.ts';
+import type { FileName, Tree } from '../yaml/schema.ts';
+
+/** config.yml as it stands, not yet checked beyond its syntax. */
+export interface Config {
+  readonly file: FileName;
+  readonly tree: Tree | undefined;
+}
+
+/** Reads config.yml; a missing file is an empty one. Throws `config_invalid` or `file_unreadable`. */
+export function readConfig(paths: Paths): Config {
+  const file: FileName = { name: paths.config, code: 'config_invalid' };
+  const bytes = readIfThere(paths.config, YAML_MAX);
+  return { file, tree: bytes && readYaml(bytes, file) };
+}

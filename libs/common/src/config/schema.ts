@@ -1,0 +1,103 @@
+/** What config.yml may hold, in the words of JSON Schema; today's layout and the earlier one. */
+import type { ObjectSchema, Schema } from '../yaml/schema.ts';
+
+// Empty values are legal: they switch the channel off.
+const BOT_TOKEN: Schema = {
+  type: 'string',
+  pattern: '^\\s*(?:\\d{1,17}:[A-Za-z0-9_-]+)?\\s*$',
+  wanted: 'a bot token: digits, a colon, letters and digits',
+  description: 'Telegram: token of the bot; empty switches the channel off',
+};
+const CHAT_ID: Schema = {
+  type: ['string', 'integer'],
+  pattern: '^\\s*(?:-?\\d{1,19}|@[A-Za-z0-9_]{4,64})?\\s*$',
+  wanted: 'a chat id: a whole number or @name',
+  numbers: [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
+  description: 'Telegram: the chat, negative for groups and channels, or @name of a public one',
+};
+const WEBHOOK: Schema = {
+  type: 'string',
+  description: 'Discord: address of the webhook, a secret; empty switches the channel off',
+};
+/** The message of one kind of event, per channel. */
+const templates = (what: string): Schema => ({
+  type: 'object',
+  additionalProperties: false,
+  description: `Message ${what}`,
+  properties: {
+    telegram: {
+      type: 'string',
+      description: 'Text for Telegram, MarkdownV2, with ${NAME} variables',
+    },
+    discord: { type: 'string', description: 'Text for Discord, with ${NAME} variables' },
+  },
+});
+const RETRIES: Schema = {
+  type: 'integer',
+  minimum: 1,
+  maximum: 1000,
+  description: 'Failures of one commit after which automatic deploys of it stop [default: 3]',
+};
+const address = (description: string): Schema => ({ type: 'string', description });
+
+/** The keys of config.yml that commands use; each command checks those that it uses. */
+export const KEYS = {
+  code_host_api_url: address('API of the code host [default: https://api.github.com]'),
+  code_host_git_url: address('git of the code host [default: https://github.com]'),
+  max_deploy_retries: RETRIES,
+  telegram_bot_token: BOT_TOKEN,
+  telegram_chat_id: CHAT_ID,
+  discord_webhook: WEBHOOK,
+} as const;
+/** The keys of the section `notify`. */
+export const NOTIFY_KEYS = {
+  channel: {
+    type: 'string',
+    enum: ['telegram', 'discord', 'both'],
+    description: 'Which channels are used [default: every one with credentials]',
+  },
+  telegram_bot_token: BOT_TOKEN,
+  telegram_chat_id: CHAT_ID,
+  telegram_thread_id: {
+    type: 'integer',
+    minimum: 1,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description: 'Telegram: the topic of a group with topics',
+  },
+  telegram_api_url: address('Telegram: the Bot API server [default: https://api.telegram.org]'),
+  discord_webhook: WEBHOOK,
+  verbose_errors: {
+    type: 'boolean',
+    description: 'A second message with the whole log of a long error [default: true]',
+  },
+  max_deploy_retries: RETRIES,
+  templates: {
+    type: 'object',
+    additionalProperties: false,
+    description: 'Messages of your own in place of the built-in ones',
+    properties: {
+      started: templates('of DeployStarted'),
+      success: templates('of DeploySuccess'),
+      failure: templates('of DeployFailure'),
+      rollback: templates('of RollbackSuccess'),
+    },
+  },
+} as const satisfies Record<string, Schema>;
+
+/** The whole of config.yml: for its manual page and its published JSON Schema. */
+export const CONFIG_SCHEMA: ObjectSchema = {
+  type: 'object',
+  additionalProperties: true,
+  properties: {
+    ...KEYS,
+    notify: {
+      type: 'object',
+      additionalProperties: true,
+      description: 'Messages in Telegram and Discord; without it nobody is told',
+      properties: NOTIFY_KEYS,
+    },
+  },
+};
+
+/** The credentials of the channels; the earlier layout has them at the top level. */
+export const CREDENTIALS = ['telegram_bot_token', 'telegram_chat_id', 'discord_webhook'] as const;

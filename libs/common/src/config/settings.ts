@@ -1,0 +1,149 @@
+/** What config.yml says: the code host, the block, the section `notify`. */
+
+import { Failure } from '../foundation/failure.ts';
+import type { Env } from '../foundation/io.ts';
+import { httpAddress } from '../http/address.ts';
+import { Secret } from '../secrets/secret.ts';
+import { check, type Entry, type Schema, section } from '../yaml/schema.ts';
+import { CHAT_SECRET_KEYS, chatSecrets } from './chat-credentials.ts';
+import type { Config } from './file.ts';
+import { CREDENTIALS, KEYS, NOTIFY_KEYS } from './schema.ts';
+
+/** Checks only the named keys of the file and of its section `notify`. */
+function pick(
+  config: Config,
+  top: readonly string[],
+  notify: readonly string[],
+): Map<string, unknown> {
+  if (!config.tree) return new Map();
+  const some = (all: Readonly<Record<string, Schema>>, names: readonly string[]) =>
+    Object.fromEntries(names.map((name) => [name, all[name] as Schema]));
+  const schema: Schema = {
+    type: 'object',
+    additionalProperties: true,
+    properties: {
+      ...some(KEYS, top),
+      ...(notify.length > 0 && {
+        notify: {
+          type: 'object',
+          additionalProperties: true,
+          properties: some(NOTIFY_KEYS, notify),
+        },
+      }),
+    },
+  };
+  return check(config.tree, schema, config.file) as Map<string, unknown>;
+}
+
+/** `config.yml:3: notify.discord_webhook`: where a key stands, for people. */
+export function placeOf(config: Config, path: readonly string[]): string {
+  let tree = config.tree;
+  let line = '';
+  for (const key of path) {
+    const entry: Entry | undefined =
+      tree?.kind === 'map' ? tree.entries.find((each) => each.key === key) : undefined;
+    line = entry ? `:${entry.line}` : '';
+    tree = entry?.value;
+  }
+  return `${config.file.name}${line}: ${path.join('.')}`;
+}
+
+/** Where the code host answers: addresses without a slash at the end. */
+export interface CodeHost {
+  readonly apiUrl: string;
+  readonly gitUrl: string;
+}
+
+/** The code host's addresses: environment, then config.yml, then GitHub. Throws `insecure_address`. */
+export function codeHostOf(config: Config, env: Env): CodeHost {
+  const values = pick(config, ['code_host_api_url', 'code_host_git_url'], []);
+  const choose = (variable: string, key: string, fallback: string) =>
+    httpAddress(
+      env[variable] || (values.get(key) as string | undefined) || fallback,
+      env[variable] ? variable : placeOf(config, [key]),
+    );
+  return {
+    apiUrl: choose('RUNNER_CODE_HOST_API_URL', 'code_host_api_url', 'https://api.github.com'),
+    gitUrl: choose('RUNNER_CODE_HOST_GIT_URL', 'code_host_git_url', 'https://github.com'),
+  };
+}
+
+/** Failures of one commit after which automatic deploys of it stop; 3 if not given. */
+export function maxDeployRetries(config: Config): number {
+  const values = pick(config, ['max_deploy_retries'], ['max_deploy_retries']);
+  const inner = section(values, 'notify')?.get('max_deploy_retries');
+  return (inner ?? values.get('max_deploy_retries') ?? 3) as number;
+}
+
+/** A service that deploys can be announced in. */
+export type ChannelName = 'telegram' | 'discord';
+/** A message that can be worded by `notify.templates`. */
+export type TemplateKind = 'started' | 'success' | 'failure' | 'rollback';
+
+/** Section `notify`. A channel without its credentials is undefined: it is not active. */
+export interface NotifySettings {
+  readonly channel: ChannelName | 'both' | undefined;
+  readonly telegram:
+    | { botToken: Secret; chatId: string; threadId: number | undefined; apiUrl: string }
+    | undefined;
+  readonly discord: { webhook: Secret } | undefined;
+  readonly verboseErrors: boolean;
+  template(kind: TemplateKind, channel: ChannelName): string | undefined;
+}
+
+/**
+ * The bot's token and the webhook that config.yml holds, in either layout and also where a channel is
+ * not active, with their secret ends alone: what is cleaned from text. None from a wrong value.
+ */
+export function chatSecretsOf(config: Config): Secret[] {
+  let values: Map<string, unknown>;
+  try {
+    values = pick(config, CHAT_SECRET_KEYS, CHAT_SECRET_KEYS);
+  } catch (error) {
+    if (error instanceof Failure) return [];
+    throw error;
+  }
+  return [values, section(values, 'notify')].flatMap((each) =>
+    CHAT_SECRET_KEYS.flatMap((key) => chatSecrets(key, String(each?.get(key) ?? ''))),
+  );
+}
+
+/** Section `notify`, and its three credentials at the top level: the earlier layout. */
+export function notifySettingsOf(config: Config, env: Env): NotifySettings {
+  const values = pick(config, CREDENTIALS, Object.keys(NOTIFY_KEYS));
+  const notify = section(values, 'notify') ?? new Map<string, unknown>();
+  const credential = (key: string) => String(notify.get(key) ?? values.get(key) ?? '').trim();
+  const botToken = credential('telegram_bot_token');
+  const chatId = credential('telegram_chat_id');
+  const webhook = credential('discord_webhook');
+  const at = (key: string) => placeOf(config, notify.has(key) ? ['notify', key] : [key]);
+  const apiUrl =
+    env.RUNNER_TELEGRAM_API_URL || (notify.get('telegram_api_url') as string | undefined);
+  const templates = section(notify, 'templates');
+  return {
+    channel: notify.get('channel') as NotifySettings['channel'],
+    telegram:
+      botToken && chatId
+        ? {
+            botToken: new Secret(botToken),
+            chatId,
+            threadId: notify.get('telegram_thread_id') as number | undefined,
+            apiUrl: httpAddress(
+              apiUrl || 'https://api.telegram.org',
+              env.RUNNER_TELEGRAM_API_URL ? 'RUNNER_TELEGRAM_API_URL' : at('telegram_api_url'),
+            ),
+          }
+        : undefined,
+    discord: webhook
+      ? { webhook: new Secret(httpAddress(webhook, at('discord_webhook'))) }
+      : undefined,
+    verboseErrors: (notify.get('verbose_errors') ?? true) as boolean,
+    template: (kind, channel) =>
+      section(templates ?? new Map(), kind)?.get(channel) as string | undefined,
+  };
+}
+
+/** Words of a warning that is no news where an app has not asked to be announced. */
+export const NO_CHANNEL = 'no channel is active';
+/** What to do about it. */
+export const SET_UP = 'run `runner notify setup`';

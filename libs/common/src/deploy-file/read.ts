@@ -1,0 +1,228 @@
+/** `.deploy.yml` of a commit: what an app says about how it is deployed. Strict keys. */
+
+import { readYaml } from '../yaml/read.ts';
+import { check, type FileName, problem, section } from '../yaml/schema.ts';
+import { DEPLOY_SCHEMA, HEALTH_KINDS, HOOKS, START_KEYS } from './schema.ts';
+
+/** The file's name in the repository. */
+export const DEPLOY_FILE = '.deploy.yml';
+
+/** One place in which an app runs, with its environment. */
+export interface Instance {
+  readonly name: string;
+  readonly domain: string | undefined;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** How an instance is started; `timeout` in milliseconds. */
+export type Start =
+  | { readonly type: 'process' | 'command'; readonly run: string; readonly timeout: number }
+  | {
+      readonly type: 'systemd';
+      /** `%i`, or the place before the dot of a template `app@.service`, is the instance's name. */
+      readonly unit: string;
+      /** The user's own manager instead of the system's. */
+      readonly user: boolean;
+      /** `reload-or-restart` instead of `restart`. */
+      readonly reload: boolean;
+      readonly timeout: number;
+    }
+  | { readonly type: 'compose'; readonly file: string; readonly timeout: number }
+  | { readonly type: 'pm2'; readonly config: string; readonly timeout: number }
+  | { readonly type: 'pm2'; readonly run: string; readonly timeout: number }
+  | { readonly type: 'none' };
+
+/** When an instance counts as healthy. All times in milliseconds. */
+export interface Health {
+  readonly kind: 'url' | 'cmd' | 'tcp';
+  /** Address, command or host:port; `${NAME}` stands for a variable of the instance. */
+  readonly target: string;
+  /** Lowest and highest HTTP status that is taken as healthy. */
+  readonly expect: readonly [low: number, high: number];
+  readonly interval: number;
+  readonly timeout: number;
+  readonly within: number;
+}
+
+/** Name of a hook. */
+export type Hook = (typeof HOOKS)[number];
+
+/** Which channels hear of this app: `all` is `notify: {}` or `both`, `none` is no section at all. */
+export type NotifyChoice = 'telegram' | 'discord' | 'all' | 'none';
+
+/** What `.deploy.yml` says, with everything it leaves out filled in. */
+export interface DeployFile {
+  /** In the file's order. */
+  readonly instances: readonly Instance[];
+  readonly build: { readonly run: readonly string[]; readonly timeout: number };
+  readonly start: Start;
+  readonly stop: string | undefined;
+  readonly health: Health | undefined;
+  /** How many good releases are kept. */
+  readonly keep: number;
+  /** Paths inside a release that are linked to the instance's shared folder. */
+  readonly shared: readonly { readonly path: string; readonly folder: boolean }[];
+  readonly hooks: Readonly<Record<Hook, readonly string[]>>;
+  readonly notify: NotifyChoice;
+}
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** The longest time that a timer of Node takes, 24.8 days; a longer one would end at once. */
+const TIMER_MAX = 2_147_483_647;
+
+/** `30m` in milliseconds; a bare number is seconds. */
+function milliseconds(text: unknown, fallback: number): number {
+  const match = typeof text === 'string' ? /^(\d+)(ms|s|m|h)?$/.exec(text) : null;
+  return match
+    ? Math.min(TIMER_MAX, Number(match[1]) * (UNITS[match[2] ?? 's'] as number))
+    : fallback;
+}
+
+function list(value: unknown): readonly string[] {
+  if (value === undefined) return [];
+  return Array.isArray(value) ? (value as string[]) : [value as string];
+}
+
+/**
+ * Reads `.deploy.yml`; undefined bytes (no such file in the commit) mean: check out and switch,
+ * no notifications. Throws `deploy_file_invalid` with file, line and key.
+ */
+export function readDeployFile(bytes: Uint8Array | undefined): DeployFile {
+  const file: FileName = { name: DEPLOY_FILE, code: 'deploy_file_invalid' };
+  const tree = bytes && readYaml(bytes, file);
+  const values = tree
+    ? (check(tree, DEPLOY_SCHEMA, file) as Map<string, unknown>)
+    : new Map<string, unknown>();
+  const keyLine = (key: string) =>
+    (tree?.kind === 'map' && tree.entries.find((entry) => entry.key === key)?.line) || 1;
+  const fail = (key: string, what: string) =>
+    problem(file, keyLine(key.split('.')[0] as string), key, what);
+  const build = values.get('build');
+  const buildMap = build instanceof Map ? build : new Map<string, unknown>([['run', build]]);
+  const start = startOf(section(values, 'start'), fail);
+  const hooks = section(values, 'hooks');
+  const notify = section(values, 'notify');
+  if (values.has('stop') && start.type !== 'command')
+    throw fail('stop', 'goes with start.type command alone');
+  const instances = instancesOf(section(values, 'instances'));
+  const shared = list(values.get('shared')).map((path) => sharedPath(path, fail));
+  if (shared.length > 0 && instances.length > 1) {
+    throw fail('shared', 'goes with a single instance: a release is built once for all of them');
+  }
+  return {
+    instances,
+    build: {
+      run: list(buildMap.get('run')),
+      timeout: milliseconds(buildMap.get('timeout'), 1_800_000),
+    },
+    start,
+    stop: values.get('stop') as string | undefined,
+    health: healthOf(section(values, 'health'), instances, fail),
+    keep: (values.get('keep') ?? 5) as number,
+    shared,
+    hooks: Object.fromEntries(
+      HOOKS.map((hook) => [hook, list(hooks?.get(hook))]),
+    ) as DeployFile['hooks'],
+    notify: notify ? notifyOf(notify.get('channel') as string | undefined) : 'none',
+  };
+}
+
+type Fail = (key: string, what: string) => Error;
+
+function notifyOf(channel: string | undefined): NotifyChoice {
+  return channel === 'telegram' || channel === 'discord' ? channel : 'all';
+}
+
+function instancesOf(instances: Map<string, unknown> | undefined): Instance[] {
+  const found = [...(instances ?? [])].map(([name, values]) => {
+    const instance = values as Map<string, unknown>;
+    return {
+      name,
+      domain: instance.get('domain') as string | undefined,
+      env: Object.fromEntries((section(instance, 'env') ?? []) as Iterable<[string, string]>),
+    };
+  });
+  return found.length > 0 ? found : [{ name: 'default', domain: undefined, env: {} }];
+}
+
+function startOf(start: Map<string, unknown> | undefined, fail: Fail): Start {
+  const type = (start?.get('type') ?? 'none') as Start['type'];
+  const { needs, may }: { needs: readonly string[]; may: readonly string[] } = START_KEYS[type];
+  const given = [...(start?.keys() ?? [])].filter((key) => key !== 'type' && key !== 'timeout');
+  const foreign = given.find((key) => !needs.includes(key) && !may.includes(key));
+  if (foreign) throw fail(`start.${foreign}`, `does not go with type ${type}`);
+  const needed = given.filter((key) => needs.includes(key));
+  if (needs.length > 0 && needed.length === 0)
+    throw fail('start', `type ${type} needs the key ${needs.join(' or ')}`);
+  if (needed.length > 1) throw fail('start', `type ${type} takes one of ${needs.join(', ')}`);
+  const text = (key: string) => start?.get(key) as string;
+  const timeout = milliseconds(start?.get('timeout'), 60_000);
+  if (type === 'none') return { type };
+  if (type === 'systemd') {
+    const [user, reload] = ['user', 'reload'].map((key) => start?.get(key) === true) as [
+      boolean,
+      boolean,
+    ];
+    return { type, unit: text('unit'), user, reload, timeout };
+  }
+  if (type === 'compose')
+    return { type, file: (start?.get('file') as string | undefined) ?? 'compose.yaml', timeout };
+  if (type !== 'pm2') return { type, run: text('run'), timeout };
+  if (needed[0] === 'config') return { type, config: text('config'), timeout };
+  return { type, run: text('run'), timeout };
+}
+
+function healthOf(
+  health: Map<string, unknown> | undefined,
+  instances: readonly Instance[],
+  fail: Fail,
+): Health | undefined {
+  if (!health) return undefined;
+  const kinds = HEALTH_KINDS.filter((kind) => health.has(kind));
+  const [kind] = kinds;
+  if (kind === undefined) throw fail('health', 'needs one of url, cmd, tcp');
+  if (kinds.length > 1)
+    throw fail('health', `takes only one of url, cmd, tcp, not ${kinds.join(' and ')}`);
+  const target = health.get(kind) as string;
+  for (const [, name = ''] of kind === 'cmd' ? [] : target.matchAll(/\$\{([^}]*)\}/g)) {
+    const without = instances.find((instance) => !Object.hasOwn(instance.env, name));
+    if (without)
+      throw fail(
+        `health.${kind}`,
+        `uses \${${name}}, which the env of ${without.name} does not set`,
+      );
+  }
+  if (kind === 'tcp' && !instances.every(({ env }) => hasPort(target, env)))
+    throw fail('health.tcp', 'must end with a port from 1 to 65535');
+  const [low = '200', high] = String(health.get('expect') ?? '200-299').split('-');
+  if (high !== undefined && Number(high) < Number(low))
+    throw fail('health.expect', 'ends before it begins');
+  return {
+    kind,
+    target,
+    expect: [Number(low), Number(high ?? low)],
+    interval: milliseconds(health.get('interval'), 1_000),
+    timeout: milliseconds(health.get('timeout'), 5_000),
+    within: milliseconds(health.get('within'), 30_000),
+  };
+}
+
+function hasPort(address: string, env: Instance['env']): boolean {
+  const filled = address.replace(/\$\{([^}]*)\}/g, (_, name: string) => env[name] ?? '');
+  const port = filled.slice(filled.lastIndexOf(':') + 1);
+  return /^[0-9]{1,5}$/.test(port) && Number(port) >= 1 && Number(port) <= 65_535;
+}
+
+function sharedPath(text: string, fail: Fail): { path: string; folder: boolean } {
+  const folder = text.endsWith('/');
+  const path = text.replace(/\/+$/, '');
+  const parts = path.split('/');
+  if (
+    path.startsWith('/') ||
+    parts.some((part) => part === '' || part === '.' || part === '..' || part === '.git')
+  ) {
+    throw fail('shared', 'holds a path that leads out of the release');
+  }
+  return { path, folder };
+}

@@ -1,0 +1,198 @@
+/** What `.deploy.yml` may hold, in the words of JSON Schema. */
+import type { ObjectSchema, Schema } from '../yaml/schema.ts';
+
+/** The hooks, in the order in which a deploy reaches them. */
+export const HOOKS = [
+  'pre_build',
+  'post_build',
+  'pre_switch',
+  'post_deploy',
+  'on_failure',
+] as const;
+
+/** The one of these that `health` has says how an instance is asked. */
+export const HEALTH_KINDS = ['url', 'cmd', 'tcp'] as const;
+
+/** Which keys go with a type of `start`: one of `needs`, any of `may`; `timeout` goes with all. */
+export const START_KEYS = {
+  process: { needs: ['run'], may: [] },
+  command: { needs: ['run'], may: [] },
+  systemd: { needs: ['unit'], may: ['user', 'reload'] },
+  compose: { needs: [], may: ['file'] },
+  pm2: { needs: ['config', 'run'], may: [] },
+  none: { needs: [], may: [] },
+} as const satisfies Record<string, { needs: readonly string[]; may: readonly string[] }>;
+
+const DURATION = '^(?!0+(?:ms|s|m|h)?$)[0-9]{1,9}(?:ms|s|m|h)?$';
+const duration = (description: string): Schema => ({
+  type: ['string', 'integer'],
+  pattern: DURATION,
+  refused: [
+    ['^0+(?:ms|s|m|h)?$', 'must be longer than 0'],
+    ['^[0-9]{10,}(?:ms|s|m|h)?$', 'is too long: 24 days are the most'],
+  ],
+  wanted: 'a time like 500ms, 30s, 5m or 1h',
+  numbers: [1, 999_999_999],
+  description,
+});
+const line = (description?: string): Schema => ({
+  type: 'string',
+  minLength: 1,
+  wanted: 'a command',
+  ...(description !== undefined && { description }),
+});
+/** A file of the release: no option, no way out. */
+const inRelease = (description: string): Schema => ({
+  type: 'string',
+  pattern: '^(?!-)(?!/)(?!.*(?:^|/)\\.\\.(?:/|$)).{1,200}$',
+  wanted: 'a file of the repository',
+  description,
+});
+const commands = (description?: string): Schema => ({
+  anyOf: [line(), { type: 'array', items: line() }],
+  ...(description !== undefined && { description }),
+});
+const NAME = '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$';
+
+const WHEN: Readonly<Record<(typeof HOOKS)[number], string>> = {
+  pre_build: 'Before the build; a failure fails the deploy',
+  post_build: 'After the build; a failure fails the deploy',
+  pre_switch: 'Before the switch to the new release; a failure fails the deploy',
+  post_deploy: 'After a deploy that succeeded; a failure changes nothing',
+  on_failure: 'After a deploy that failed; a failure changes nothing',
+};
+
+/** The keys of `.deploy.yml`; what depends on more than one of them is checked in deploy-file.ts. */
+export const DEPLOY_SCHEMA: ObjectSchema = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    instances: {
+      type: 'object',
+      description: 'The instances, by name [default: one called "default"]',
+      propertyPattern: NAME,
+      additionalProperties: {
+        type: 'object',
+        additionalProperties: false,
+        properties: {
+          domain: {
+            type: 'string',
+            pattern: '^[A-Za-z0-9.:-]{1,253}$',
+            wanted: 'a domain name',
+            description: 'Domain of the instance, told in messages',
+          },
+          env: {
+            type: 'object',
+            description: 'Variables for its commands, its hooks and the app itself',
+            propertyPattern: '^[A-Za-z_][A-Za-z0-9_]*$',
+            additionalProperties: { type: ['string', 'integer'] },
+          },
+        },
+      },
+    },
+    build: {
+      description: "Commands that build the release, run in the release's folder",
+      anyOf: [
+        line(),
+        { type: 'array', items: line() },
+        {
+          type: 'object',
+          additionalProperties: false,
+          properties: {
+            run: commands('A command, or a list of commands'),
+            timeout: duration('Longest time for all of them [default: 30m]'),
+          },
+        },
+      ],
+    },
+    start: {
+      type: 'object',
+      description: 'How the app is started [default: type none]',
+      additionalProperties: false,
+      required: ['type'],
+      properties: {
+        type: {
+          type: 'string',
+          enum: Object.keys(START_KEYS),
+          description: 'Who starts the app; none: the switch is the deploy',
+        },
+        run: line('The command (process, command, pm2)'),
+        unit: {
+          type: 'string',
+          pattern: '^[A-Za-z0-9][A-Za-z0-9:_.%@-]{0,200}$',
+          wanted: 'the name of a unit like app.service or app@%i.service',
+          description:
+            'The unit (systemd); %i, or the place before the dot of app@.service, is the instance',
+        },
+        user: {
+          type: 'boolean',
+          description: "Your own manager instead of the system's (systemd)",
+        },
+        reload: { type: 'boolean', description: 'Reload instead of restart (systemd)' },
+        file: inRelease('The compose file (compose) [default: compose.yaml]'),
+        config: inRelease('The ecosystem file (pm2)'),
+        timeout: duration('Longest time for a start [default: 60s]'),
+      },
+    },
+    stop: line('The command that stops the app; goes with start.type command alone'),
+    health: {
+      type: 'object',
+      description: 'When an instance counts as healthy: one of url, cmd and tcp',
+      additionalProperties: false,
+      properties: {
+        url: {
+          type: 'string',
+          pattern: '^https?://',
+          wanted: 'an http or https address',
+          description: 'An address that has to answer; ${NAME} is a variable of the instance',
+        },
+        cmd: line('A command that has to end with status 0'),
+        tcp: {
+          type: 'string',
+          pattern: '^[^\\s]+:[^\\s:]+$',
+          wanted: 'host:port',
+          description: 'A host:port that has to accept a connection; ${NAME} is a variable',
+        },
+        expect: {
+          type: ['string', 'integer'],
+          pattern: '^[1-5][0-9][0-9](?:-[1-5][0-9][0-9])?$',
+          wanted: 'an HTTP status like 200, or a range like 200-299',
+          numbers: [100, 599],
+          description: 'HTTP status, or a range of them, that is healthy [default: 200-299]',
+        },
+        interval: duration('Time between two questions [default: 1s]'),
+        timeout: duration('Longest time for one answer [default: 5s]'),
+        within: duration('Time in which it has to become healthy [default: 30s]'),
+      },
+    },
+    keep: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1000,
+      description: 'Good releases that are kept [default: 5]',
+    },
+    shared: {
+      type: 'array',
+      description: 'Paths that stay when the release changes; a slash at the end makes a folder',
+      items: { type: 'string', minLength: 1 },
+    },
+    hooks: {
+      type: 'object',
+      description: 'Commands at certain moments, each a command or a list of commands',
+      additionalProperties: false,
+      properties: Object.fromEntries(HOOKS.map((hook) => [hook, commands(WHEN[hook])])),
+    },
+    notify: {
+      type: 'object',
+      description: 'Announces the app, {} in every channel; absent: nobody is told',
+      additionalProperties: false,
+      properties: {
+        channel: {
+          type: 'string',
+          enum: ['telegram', 'discord', 'both'],
+          description: 'In which channel [default: every active one]',
+        },
+      },
+    },
+  },
+};

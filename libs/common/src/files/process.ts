@@ -1,0 +1,71 @@
+/** Whether a process that was noted is still the same one: a pid is used again, a pair is not. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isThere, readIfThere } from './read.ts';
+
+/** What is noted of a process that was started. */
+export interface PidFile {
+  pid: number;
+  /** Start time of the process in clock ticks. */
+  start_time: string;
+  boot_id: string;
+}
+
+/** Identity of this boot; '' where there is no /proc. */
+export function bootId(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
+  } catch {
+    return '';
+  }
+}
+
+/** Fields 3 and later of /proc/PID/stat; none when there is no such process, or only a zombie. */
+function statOf(pid: number): string[] {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The name in field 2 may hold spaces and brackets.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return fields[0] === 'Z' || fields[0] === 'X' ? [] : fields;
+  } catch {
+    return [];
+  }
+}
+
+/** Field 22 of /proc/PID/stat; undefined when there is no such process, or only a zombie. */
+export function startTimeOf(pid: number): string | undefined {
+  return statOf(pid)[19];
+}
+
+/** Whether a process computes, or waits for a processor or the disk, and not for something to do. */
+export function isBusy(pid: number): boolean {
+  return /^[RD]/.test(statOf(pid)[0] ?? '');
+}
+
+/** The note of the process that `start.type: process` started, in an instance's folder `run`. */
+export function pidFileIn(run: string): string {
+  return join(run, 'pid.json');
+}
+
+/** The pid of what runs by the note in this folder; undefined when nothing does. */
+export function runningPid(run: string): number | undefined {
+  try {
+    const file = JSON.parse(readIfThere(pidFileIn(run), 4096)?.toString('utf8') ?? '') as PidFile;
+    const same =
+      file.boot_id === bootId() &&
+      Number.isInteger(file.pid) &&
+      startTimeOf(file.pid) === file.start_time;
+    return same ? file.pid : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether what was started runs; null when no process was noted: others know then. */
+export function isRunning(run: string): boolean | null {
+  try {
+    return isThere(pidFileIn(run)) ? runningPid(run) !== undefined : null;
+  } catch {
+    return null;
+  }
+}

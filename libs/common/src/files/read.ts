@@ -1,0 +1,161 @@
+/** Reading files that may be hostile; what is in a folder; making and removing. */
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  statSync,
+  unlinkSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { Failure, systemCode, systemFailure } from '../foundation/failure.ts';
+
+const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
+
+/**
+ * Reads a regular file of at most `limit` bytes; undefined when there is none. Never follows a
+ * symbolic link and never blocks on a FIFO. Throws `file_unreadable`.
+ */
+export function readIfThere(path: string, limit: number): Buffer | undefined {
+  let fd: number;
+  try {
+    fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw systemFailure(error, `read ${path}`, 'file_unreadable');
+  }
+  try {
+    const stat = fstatSync(fd);
+    if (!stat.isFile())
+      throw new Failure('file_unreadable', `cannot read ${path}: it is not a file`);
+    if (stat.size > limit) {
+      throw new Failure('file_unreadable', `cannot read ${path}: it is larger than ${limit} bytes`);
+    }
+    return readRange(fd, 0, stat.size);
+  } catch (error) {
+    throw systemFailure(error, `read ${path}`, 'file_unreadable');
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Where one small file at a time is read to: a buffer for each, and its stat, cost as much again. */
+let scratch: Buffer | undefined;
+const SCRATCH = 65_536;
+
+/** `readIfThere` as UTF-8 text, for thousands of small files. */
+export function readTextIfThere(path: string, limit: number): string | undefined {
+  scratch ??= Buffer.allocUnsafeSlow(SCRATCH);
+  let length = 0;
+  let fd = -1;
+  try {
+    fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    // A regular file gives all that it has in one read.
+    length = readSync(fd, scratch, 0, SCRATCH, null);
+  } catch {
+    length = 0;
+  } finally {
+    if (fd !== -1) closeSync(fd);
+  }
+  // Missing, empty, large or no file at all: the careful way finds out, and says so.
+  if (length === 0 || length === SCRATCH || length > limit)
+    return readIfThere(path, limit)?.toString('utf8');
+  return scratch.toString('utf8', 0, length);
+}
+
+/**
+ * Reads up to `length` bytes at `position`, whatever number of reads that takes; into a buffer of at
+ * least that length where one is given.
+ */
+export function readRange(
+  fd: number,
+  position: number,
+  length: number,
+  bytes: Buffer = Buffer.allocUnsafe(length),
+): Buffer {
+  let done = 0;
+  while (done < length) {
+    const count = readSync(fd, bytes, done, length - done, position + done);
+    if (count === 0) break;
+    done += count;
+  }
+  return bytes.subarray(0, done);
+}
+
+/** Whether anything stands at a path, a dangling link included. */
+export function isThere(path: string): boolean {
+  try {
+    lstatSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Removes a file; that it is gone already is fine. */
+export function removeIfThere(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT' && systemCode(error) !== 'ENOTDIR') {
+      throw systemFailure(error, `remove ${path}`);
+    }
+  }
+}
+
+/** Makes a folder and those above it (`mode`, default 0750); existing ones are left as they are. */
+export function makeFolder(path: string, mode = 0o750): void {
+  try {
+    // Asked first: a folder that cannot be made, since it is there, costs an error.
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+    makeWhole(path, mode);
+    if (!statSync(path).isDirectory()) {
+      throw new Failure('not_writable', `cannot make the folder ${path}: it is a file`);
+    }
+  } catch (error) {
+    throw systemFailure(error, `make the folder ${path}`);
+  }
+}
+
+/** Not `recursive` of mkdirSync: where no folder can be made in one that is there (/proc), it never ends. */
+function makeWhole(path: string, mode: number): void {
+  const makeThis = () => {
+    try {
+      mkdirSync(path, { mode });
+    } catch (error) {
+      if (!statSync(path, { throwIfNoEntry: false })) throw error;
+    }
+  };
+  try {
+    makeThis();
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT' || dirname(path) === path) throw error;
+    makeWhole(dirname(path), mode);
+    makeThis();
+  }
+}
+
+/** Whether this user may not read a file or folder, or not reach it. */
+export function isClosed(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return false;
+  } catch (error) {
+    return systemCode(error) === 'EACCES';
+  }
+}
+
+/** Names in a folder, sorted; none when it does not exist. */
+export function namesIn(path: string): string[] {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) ? readdirSync(path).sort() : [];
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return [];
+    throw systemFailure(error, `read the folder ${path}`, 'file_unreadable');
+  }
+}

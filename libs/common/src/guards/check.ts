@@ -1,0 +1,108 @@
+/**
+ * Whether what lies under the root can be believed: nobody but its owners could have written it, and
+ * nobody could have read its secrets. The rules are those of sshd's StrictModes, up to the root of the
+ * file system; unlike there, a sticky folder above the root (/tmp) may be open to all, because what
+ * others own in it is refused by its owner.
+ */
+import { dirname, isAbsolute, resolve } from 'node:path';
+import { Failure } from '../foundation/failure.ts';
+import type { Paths } from '../foundation/paths.ts';
+import { credentialFile, isKeyExposed, mkeyFile } from '../tokens/key-file.ts';
+import { isConfigExposed, isStateExposed } from './exposure.ts';
+import { type Asker, isAbove, look, Mender } from './mends.ts';
+
+/** `writable` and `readable` are told of others, the group included. */
+export type Guard = 'writable' | 'readable' | 'owner' | 'symlink' | 'hard_link';
+
+/** A guard that tripped. */
+export interface Tripped {
+  readonly guard: Guard;
+  readonly path: string;
+  /** A clause that says what is wrong. */
+  readonly why: string;
+  /** The command that mends it. */
+  readonly mend: string;
+}
+
+/**
+ * Guards that trip on the key, config.yml and the given files (of the log and the registry), with every
+ * folder above them, outermost first. What does not exist trips nothing.
+ */
+export function trippedGuards(paths: Paths, files: readonly string[], asker: Asker): Tripped[] {
+  const tripped: Tripped[] = [];
+  const { io } = asker;
+  const named = mkeyFile(paths, io.env);
+  const mkey = isAbsolute(named) ? resolve(named) : resolve(io.cwd, named);
+  const keys = named === credentialFile(io.env) ? [] : [mkey];
+  let owners: readonly number[] | undefined;
+  const mender = new Mender(paths.root, mkey, asker);
+  for (const path of wayTo([...files, paths.config, ...keys])) {
+    const stat = look(path);
+    if (stat === undefined) continue;
+    const trip = (guard: Guard, why: string, mend: string) =>
+      tripped.push({ guard, path, why: `${path} ${why}`, mend });
+    if (stat.isSymbolicLink()) {
+      trip('symlink', 'is a symbolic link', mender.link(path));
+      continue;
+    }
+    if (stat.uid !== 0 && stat.uid !== io.uid) owners ??= ownersOf(paths, io.uid);
+    if (owners?.includes(stat.uid) === false)
+      trip('owner', `belongs to another user (uid ${stat.uid})`, mender.owner(path, stat.uid));
+    const isFolder = stat.isDirectory();
+    const sticky = isFolder && (stat.mode & 0o1000) !== 0 && isAbove(path, paths.root);
+    if ((stat.mode & 0o022) !== 0 && !sticky)
+      trip('writable', 'can be written by others', mender.mode('go-w', path, stat.uid));
+    if (isFolder) continue;
+    if (stat.nlink > 1)
+      trip('hard_link', 'has another name (a hard link)', mender.hardLink(path, stat.uid));
+    const exposed =
+      path === mkey
+        ? isKeyExposed(path, io.env)
+        : path === paths.config
+          ? isConfigExposed(paths)
+          : dirname(path) === paths.stateDir && isStateExposed(path);
+    if (exposed)
+      trip('readable', 'holds secrets that others may read', mender.mode('600', path, stat.uid));
+  }
+  return tripped;
+}
+
+/** Absolute paths and all folders above them, each once, outer ones first. */
+function wayTo(files: readonly string[]): Set<string> {
+  const way = new Set<string>();
+  const add = (path: string) => {
+    if (way.has(path)) return;
+    if (path !== '/') add(path.slice(0, path.lastIndexOf('/')) || '/');
+    way.add(path);
+  };
+  for (const file of files) add(file);
+  return way;
+}
+
+/**
+ * Who may own: root and who asks. Root may also look after an installation of another user, which is
+ * one when the root and its folders of the registry and the logs are all this user's.
+ */
+function ownersOf(paths: Paths, uid: number): number[] {
+  if (uid !== 0) return [0, uid];
+  const [account, ...others] = [paths.root, paths.stateDir, paths.logsDir].map(
+    (path) => look(path)?.uid,
+  );
+  return account && others.every((other) => other === account) ? [0, account] : [0];
+}
+
+/**
+ * One sentence about all of them, with the command. Where several commands are needed each is told on a
+ * line of its own, so that it can be pasted; what one command mends is told once.
+ */
+export function guardFailure(tripped: readonly Tripped[], tell: (text: string) => void): Failure {
+  const byMend = new Map<string, Tripped[]>();
+  for (const each of tripped) byMend.set(each.mend, [...(byMend.get(each.mend) ?? []), each]);
+  const clauses = [...byMend].map(([mend, [first, ...more]]) => {
+    const others = more.length === 0 ? '' : `, and ${more.length} more like it`;
+    return `${first?.why}${others}: run ${mend}`;
+  });
+  if (clauses.length > 1) for (const clause of clauses) tell(clause);
+  const what = clauses.length > 1 ? `${tripped.length} guards tripped, see above` : clauses[0];
+  return new Failure('guard_tripped', `not to be trusted: ${what}`, { guards: tripped });
+}

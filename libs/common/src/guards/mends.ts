@@ -1,0 +1,123 @@
+/**
+ * The commands that mend what a guard found, for who asks. None takes from another user what is theirs:
+ * an owner is changed of what lies in a root of one's own, and of nothing else.
+ */
+import { lstatSync, realpathSync, type Stats } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { Io } from '../foundation/io.ts';
+
+/** Who asks, and how. */
+export interface Asker {
+  readonly io: Pick<Io, 'uid' | 'cwd' | 'env'>;
+  /** What was typed, as words of a shell, without `--root`. */
+  readonly command: string;
+  /** Whether the root was named by `--root`, which counts more than RUNNER_ROOT. */
+  readonly rootNamed: boolean;
+}
+
+/** What stands at a path; undefined for nothing, and for what cannot be looked at. */
+export function look(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    // Below what is no folder, or not to be entered: whoever reads it says so.
+    return undefined;
+  }
+}
+
+/** A path as a word of a shell. */
+export function word(path: string): string {
+  return /^[A-Za-z0-9_/.,:@%+=-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}
+
+/** Whether a folder is one of those above the root. */
+export function isAbove(path: string, root: string): boolean {
+  return root !== path && root.startsWith(path === '/' ? path : `${path}/`);
+}
+
+/** Makes the commands for one root. */
+export class Mender {
+  readonly #root: string;
+  readonly #key: string;
+  readonly #asker: Asker;
+
+  /** `key` is the path of the master key, which may be outside the root. */
+  constructor(root: string, key: string, asker: Asker) {
+    this.#root = root;
+    this.#key = key;
+    this.#asker = asker;
+  }
+
+  /** Changes the mode of what `owner` owns. */
+  mode(mode: string, path: string, owner: number): string {
+    return this.#by([owner], `chmod ${mode} ${word(path)}`);
+  }
+
+  /** Puts a copy in the place of a file with a second name. */
+  hardLink(path: string, owner: number): string {
+    const at = word(path);
+    const owners = [owner, ownerOf(dirname(path))];
+    return this.#by(owners, `cp -p ${at} ${at}.new`, `mv ${at}.new ${at}`);
+  }
+
+  /** Puts what a link leads to in its place; the root itself is named by its real path. */
+  link(path: string): string {
+    const folder = ownerOf(dirname(path));
+    let target: string;
+    try {
+      target = realpathSync(path);
+    } catch {
+      return this.#by([folder], `rm ${word(path)}`);
+    }
+    if (path === this.#root || isAbove(path, this.#root))
+      return this.#withRoot(target + this.#root.slice(path.length));
+    const at = word(path);
+    return this.#by([folder, ownerOf(dirname(target))], `rm ${at}`, `mv ${word(target)} ${at}`);
+  }
+
+  /** For what belongs to `owner`, who is neither root nor the user whose installation it is. */
+  owner(path: string, owner: number): string {
+    const { uid } = this.#asker.io;
+    const account = ownerOf(this.#root);
+    if (path === '/') return this.#by([owner], 'chown root /');
+    const isOurs = uid === 0 || account === uid;
+    if (path === this.#root || !isOurs || owner === account) {
+      const as = path === this.#root ? owner : account;
+      return `sudo -u '#${as}' ${this.#asker.command} --root ${word(this.#root)}`;
+    }
+    if (isAbove(path, this.#root)) return this.#move(path);
+    if (path.startsWith(`${this.#root}/`))
+      return this.#by([owner], `chown ${account || 'root'} ${word(path)}`);
+    // Only the key is looked at outside the root.
+    const inside = join(this.#root, 'mkey');
+    const copy = `install -m 600 ${word(this.#key)} ${word(inside)} && `;
+    return `${look(inside) === undefined ? copy : ''}unset RUNNER_MKEY_FILE`;
+  }
+
+  /** Moves the root out of a folder whose owner could put another one in its place. */
+  #move(folder: string): string {
+    const place = join(dirname(folder), basename(this.#root));
+    let free = place;
+    for (let number = 2; look(free) !== undefined; number += 1) free = `${place}-${number}`;
+    const owners = [ownerOf(dirname(this.#root)), ownerOf(dirname(folder)), ownerOf(this.#root)];
+    const mv = this.#by(owners, `mv ${word(this.#root)} ${word(free)}`);
+    return `${mv} && ${this.#withRoot(free)}`;
+  }
+
+  /** Names the root in the way in which it was named. */
+  #withRoot(root: string): string {
+    const { command, rootNamed } = this.#asker;
+    return rootNamed ? `${command} --root ${word(root)}` : `export RUNNER_ROOT=${word(root)}`;
+  }
+
+  /** As root where something of another user is touched. */
+  #by(owners: readonly (number | undefined)[], ...commands: string[]): string {
+    const { uid } = this.#asker.io;
+    const may = uid === 0 || owners.every((owner) => owner === uid);
+    return commands.map((command) => (may ? command : `sudo ${command}`)).join(' && ');
+  }
+}
+
+function ownerOf(path: string): number | undefined {
+  return look(path)?.uid;
+}

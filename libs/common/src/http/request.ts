@@ -1,0 +1,165 @@
+/**
+ * One HTTP request: one deadline for all of it, a bound on the body, no redirects, and errors that
+ * never hold the address, a header or the body that was sent. undici.request, not fetch: the
+ * errors of fetch quote the token.
+ */
+import type { Dispatcher } from 'undici';
+import { Failure, systemCode } from '../foundation/failure.ts';
+import type { Env } from '../foundation/io.ts';
+
+/** A request, with the bounds of the whole exchange. */
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** For the whole exchange, in milliseconds. */
+  readonly timeout: number;
+  /** Largest answer body, in bytes. */
+  readonly limit: number;
+  readonly env: Env;
+  /** Ends the exchange early, e.g. when the command is interrupted. */
+  readonly signal?: AbortSignal;
+}
+
+/** Any answer, whatever its status. */
+export interface HttpAnswer {
+  readonly status: number;
+  /** Names in lower case; a repeated header is joined by `, `. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** What a code means, for people; anything else is shown as its code alone. */
+const WORDS: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
+  EAI_AGAIN: 'its name cannot be resolved right now',
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'the connection was dropped',
+  EHOSTUNREACH: 'there is no route to it',
+  ENETUNREACH: 'the network is unreachable',
+  ENOTFOUND: 'its name cannot be resolved',
+  EPROTO: 'it does not speak TLS',
+  ERR_INVALID_URL: 'the address or that of the proxy is not valid',
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'it does not speak TLS',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate chain is self-signed',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate cannot be verified',
+  UND_ERR_ABORTED: 'the proxy refused to connect',
+  UND_ERR_CONNECT_TIMEOUT: 'it did not accept the connection in time',
+  UND_ERR_HEADERS_OVERFLOW: 'it sent too many headers',
+  UND_ERR_INVALID_ARG: 'the address, that of the proxy or a header is not valid',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer is shorter than announced',
+  UND_ERR_SOCKET: 'the connection was dropped',
+};
+
+/** Sends one request. Throws `network_error`; an answer of any status is returned. */
+export async function send(request: HttpRequest): Promise<HttpAnswer> {
+  const deadline = AbortSignal.timeout(request.timeout);
+  const signal = request.signal ? AbortSignal.any([deadline, request.signal]) : deadline;
+  let dispatcher: Dispatcher | undefined;
+  try {
+    const lost = new AbortController();
+    dispatcher = await dispatcherFor(request, lost);
+    const answer = exchange(request, dispatcher, signal);
+    return await Promise.race([answer, ended(signal), ended(lost.signal)]);
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+    if (deadline.aborted) throw networkError('timeout', lateWords(request.timeout));
+    if (request.signal?.aborted) throw networkError('ABORT_ERR', 'it was interrupted');
+    throw worded(error);
+  } finally {
+    await dispatcher?.destroy().catch(() => {});
+  }
+}
+
+async function exchange(
+  request: HttpRequest,
+  dispatcher: Dispatcher,
+  signal: AbortSignal,
+): Promise<HttpAnswer> {
+  const undici = await import('undici');
+  const answer = await undici.request(request.url, {
+    method: request.method,
+    headers: { 'user-agent': 'runner', ...request.headers },
+    body: request.body ?? null,
+    signal,
+    dispatcher,
+  });
+  return {
+    status: answer.statusCode,
+    headers: Object.fromEntries(
+      Object.entries(answer.headers).map(([name, value]) => [name, [value].flat().join(', ')]),
+    ),
+    body: await bodyOf(answer.body, request.limit),
+  };
+}
+
+/** Rejects at the signal. undici heeds one only once a connection stands. */
+function ended(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    else signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}
+
+/**
+ * A connection for one exchange; through a proxy when the environment names one. A connection that
+ * fails aborts `lost`: undici would try again, without a pause, when a proxy drops it.
+ */
+async function dispatcherFor(
+  { url, env, timeout }: HttpRequest,
+  lost: AbortController,
+): Promise<Dispatcher> {
+  const undici = await import('undici');
+  const factory = (origin: string | URL, options: object) =>
+    new undici.Client(origin, options).on('connectionError', (_origin, _targets, error) =>
+      lost.abort(error),
+    );
+  const common = { connect: { timeout }, pipelining: 0 };
+  const httpProxy = env.http_proxy || env.HTTP_PROXY || '';
+  const httpsProxy = env.https_proxy || env.HTTPS_PROXY || '';
+  if (!httpProxy && !httpsProxy) return factory(new URL(url).origin, common);
+  const noProxy = env.no_proxy || env.NO_PROXY || '';
+  return new undici.EnvHttpProxyAgent({ ...common, factory, httpProxy, httpsProxy, noProxy });
+}
+
+async function bodyOf(body: AsyncIterable<Uint8Array>, limit: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > limit)
+      throw new Failure('network_error', `the answer is larger than ${limit} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function networkError(reason: string, message: string): Failure {
+  return new Failure('network_error', message, { reason });
+}
+
+function lateWords(timeout: number): string {
+  return `no complete answer within ${timeout / 1000} s`;
+}
+
+function worded(error: unknown): Failure {
+  const cause = (error as { cause?: unknown }).cause;
+  const inner = firstOf(systemCode(error) ? error : (cause ?? error)) as Error & {
+    syscall?: unknown;
+  };
+  const code = systemCode(inner) ?? (inner.name === 'HTTPParserError' ? 'HPE' : 'unknown error');
+  // Node words these itself, from the address alone: `connect ECONNREFUSED 127.0.0.1:9`.
+  const plain = typeof inner.syscall === 'string' ? inner.message : code;
+  const words = WORDS[code] ?? (code.startsWith('HPE') ? 'it does not speak HTTP' : undefined);
+  return networkError(code, words ? `${words} (${plain})` : plain);
+}
+
+/** Several addresses were tried: the first error stands for all. */
+function firstOf(error: unknown): unknown {
+  const errors = (error as { errors?: unknown }).errors;
+  return Array.isArray(errors) && errors.length > 0 ? errors[0] : error;
+}

@@ -1,0 +1,222 @@
+/**
+ * Cuts private keys out of text, line by line, so that it does not matter how the text arrived: from
+ * the line that begins a key to the one that ends it, with what programs put around the lines of one:
+ * the name of a speaker, a time, an indent, quotes, line breaks written as `\n`, colours, headers.
+ */
+
+import { stripAnsi } from '../text/plain.ts';
+import {
+  AGAIN_MIN,
+  base64End,
+  bodyEnd,
+  FIRST_MIN,
+  FOREIGN_MIN,
+  isBase64,
+  isMixed,
+  lastWord,
+  saysMore,
+  widthOf,
+  withoutLastWord,
+} from './private-key-base64.ts';
+import { behind, HINT, isHeader, marksOf } from './private-key-marks.ts';
+
+/** What stands in the place of a secret. */
+export const REDACTED = '[REDACTED]';
+
+/** A key whose end does not come has at most so many lines and characters: far more than any has. */
+const LINES_MAX = 4_096;
+const SIZE_MAX = 262_144;
+/** So many lines of something else may stand between two lines of a key. */
+const OTHERS_MAX = 40;
+/** Lines like those of a key are held back until it is known that none ends: their widths, how many. */
+const HELD_MIN = 40;
+const HELD_MAX = 512;
+const HELD_LINES = 1_024;
+
+/** Takes lines without their newlines; what is shown of them comes in their order, each with its tag. */
+export interface KeyCutter<T> {
+  /** Whether the line would come out as it is, at once: nothing is open, and it begins nothing. */
+  passes(line: string): boolean;
+  take(line: string, tag: T): void;
+  /** Lines that were held back come out. */
+  end(): void;
+}
+
+/** A key whose end has not come. */
+interface Open {
+  /** What stands before it in its first line: a speaker, a time, or words; '' for an indent. */
+  readonly prefix: string;
+  lines: number;
+  size: number;
+  others: number;
+  /** Width of its longest line; 0 while only headers have come. */
+  width: number;
+  /** Whether the line before belonged to it and was not its short last one. */
+  steady: boolean;
+  /** Whether its lines come without the prefix. */
+  bare: boolean;
+}
+
+/** A cutter for one text. Of a key is shown `[REDACTED]`, in the place of its first line. */
+export function createKeyCutter<T>(emit: (line: string, tag: T) => void): KeyCutter<T> {
+  let open: Open | undefined;
+  let held: { line: string; tag: T }[] = [];
+
+  function release(): void {
+    for (const { line, tag } of held.splice(0)) emit(line, tag);
+  }
+
+  function outside(line: string, tag: T): void {
+    if (!line.includes(HINT)) {
+      if (isHeld(line)) {
+        held.push({ line, tag });
+        if (held.length > HELD_LINES) release();
+        return;
+      }
+      release();
+      emit(line, tag);
+      return;
+    }
+    const text = stripAnsi(line);
+    const marks = marksOf(text);
+    const [first] = marks;
+    if (first?.ends && held.length > 0) held = [];
+    else release();
+    let shown = '';
+    let at = 0;
+    for (const [index, mark] of marks.entries()) {
+      if (mark.at < at) continue;
+      const before = text.slice(at, mark.at);
+      shown += (mark.ends ? withoutLastWord(before) : before) + REDACTED;
+      at = mark.to;
+      if (mark.ends) continue;
+      const next = marks[index + 1];
+      if (next?.ends && next.at - at <= SIZE_MAX) {
+        at = next.to;
+        continue;
+      }
+      const room = text.slice(0, next?.at ?? text.length);
+      at = bodyEnd(room, at, AGAIN_MIN);
+      if (next === undefined && !saysMore(text.slice(at))) {
+        const prefix = text.slice(0, mark.at);
+        open = {
+          ...{ prefix: prefix.trim() === '' ? '' : prefix, lines: 0, size: 0, others: 0 },
+          ...{ width: 0, steady: true, bare: false },
+        };
+      }
+    }
+    const rest = text.slice(at);
+    emit(
+      marks.length === 0 ? line : shown + (saysMore(rest) || open === undefined ? rest : ''),
+      tag,
+    );
+  }
+
+  /** Whether the line belongs to the key that is open; then it has been dealt with. */
+  function inside(key: Open, line: string, tag: T): boolean {
+    key.lines += 1;
+    key.size += line.length;
+    if (key.lines > LINES_MAX || key.size > SIZE_MAX) {
+      open = undefined;
+      return false;
+    }
+    const text = stripAnsi(line);
+    const own = key.prefix === '' ? 0 : behind(key.prefix, text);
+    const [mark] = line.includes(HINT) ? marksOf(text) : [];
+    if (mark) {
+      open = undefined;
+      if (!mark.ends) return false;
+      const before = text.slice(Math.min(Math.max(own, 0), mark.at), mark.at);
+      const rest = text.slice(mark.to);
+      if (before.trim() !== '' && widthOf(before, 1) === 0) {
+        outside(text.slice(0, mark.at) + REDACTED + rest, tag);
+      } else if (saysMore(rest)) {
+        outside(rest, tag);
+      }
+      return true;
+    }
+    const body = own > 0 ? text.slice(own) : text;
+    if (body.trim() === '') return key.steady || key.width === 0;
+    if (key.width === 0 && isHeader(body)) return true;
+    if (key.width > 0 && /^\s{0,40}=[A-Za-z0-9+/]{4}\s{0,4}$/.test(body)) return true;
+    const least = key.width === 0 ? FIRST_MIN : key.steady ? 1 : AGAIN_MIN;
+    const width = widthOf(body, least) || (own > 0 ? widthOf(text, least) : 0);
+    if (width > 0) {
+      key.steady = width >= key.width;
+      key.width = Math.max(key.width, width);
+      key.bare ||= own <= 0;
+      key.others = 0;
+      return true;
+    }
+    const start = lastWord(text);
+    if (widthOf(text.slice(start), FOREIGN_MIN) > 0) {
+      key.others = 0;
+      emit(text.slice(0, start) + REDACTED, tag);
+      return true;
+    }
+    if (own >= 0 || key.bare) key.steady = false;
+    key.others += 1;
+    if (key.others > OTHERS_MAX) open = undefined;
+    return false;
+  }
+
+  function isHeld(line: string): boolean {
+    const least = held.length === 0 ? HELD_MIN : 1;
+    if (line.length < least || line.length > HELD_MAX || !isBase64(line.charCodeAt(0)))
+      return false;
+    const end = base64End(line, 0);
+    return end >= least && /^\s{0,4}$/.test(line.slice(end)) && (least === 1 || isMixed(line));
+  }
+
+  return {
+    passes: (line) =>
+      open === undefined && held.length === 0 && !line.includes(HINT) && !isHeld(line),
+    take(line, tag) {
+      if (open === undefined || !inside(open, line, tag)) outside(line, tag);
+    },
+    end: release,
+  };
+}
+
+/** The text without its keys. */
+export function withoutKeys(text: string): string {
+  if (!text.includes(HINT)) return text;
+  const lines: string[] = [];
+  const cutter = createKeyCutter<undefined>((line) => lines.push(line));
+  for (const line of text.split('\n')) cutter.take(line, undefined);
+  cutter.end();
+  return lines.join('\n');
+}
+
+/** Cuts keys out of a text that comes in pieces. */
+export interface KeyStream {
+  /** What of the text can be shown: whole lines are best, a piece of one counts as a line. */
+  take(text: string): string;
+  end(): string;
+}
+
+/** A stream of one text. */
+export function createKeyStream(): KeyStream {
+  let shown = '';
+  const cutter = createKeyCutter<string>((line, end) => {
+    shown += line + end;
+  });
+  const taken = () => {
+    const text = shown;
+    shown = '';
+    return text;
+  };
+  return {
+    take(text) {
+      const lines = text.split('\n');
+      const part = lines.pop();
+      for (const line of lines) cutter.take(line, '\n');
+      if (part) cutter.take(part, '');
+      return taken();
+    },
+    end() {
+      cutter.end();
+      return taken();
+    },
+  };
+}

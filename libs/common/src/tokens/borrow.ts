@@ -1,0 +1,43 @@
+/** `--token-from`: the token of another app, and the keys to seal with. */
+
+import { findApp, listApps } from '../apps/store.ts';
+import { Failure } from '../foundation/failure.ts';
+import type { Io } from '../foundation/io.ts';
+import { isAppName } from '../foundation/names.ts';
+import type { Paths } from '../foundation/paths.ts';
+import { digestOf, fingerprintOf, type Secret } from '../secrets/secret.ts';
+import { createKeyring, type Keyring, readKeyring, requireKeyring } from './keyring.ts';
+import { openToken } from './open.ts';
+
+/**
+ * The token of a registered app, told on stderr by its fingerprint. Throws `token_source_not_found`,
+ * `token_source_no_token`, and what opening it throws.
+ */
+export function tokenFrom(io: Io, paths: Paths, source: string): Secret {
+  if (!isAppName(source) || !findApp(paths, source)) {
+    throw new Failure(
+      'token_source_not_found',
+      `there is no app called '${source.slice(0, 80)}' to take the token from`,
+    );
+  }
+  const token = openToken(paths, io.env, source);
+  if (!token) throw new Failure('token_source_no_token', `the app '${source}' has no token`);
+  io.stderr.write(`Reusing token ${fingerprintOf(digestOf(token))} from ${source}\n`);
+  return token;
+}
+
+/**
+ * The keys to seal a new token with, under the registry's lock. The first token of a root makes the
+ * first key; never when a sealed value exists: a new key would hide that the old one is lost.
+ */
+export function sealingKeys(io: Io, paths: Paths): Keyring {
+  const keyring = readKeyring(paths, io.env);
+  if (keyring) return keyring;
+  return mayHoldTokens(paths) ? requireKeyring(paths, io.env) : createKeyring(paths, io.env);
+}
+
+/** Whether a token is stored, or an app cannot be read, which may hold one. */
+export function mayHoldTokens(paths: Paths): boolean {
+  const { apps, unreadable } = listApps(paths);
+  return unreadable.length > 0 || apps.some((app) => app.state.repohost_token);
+}

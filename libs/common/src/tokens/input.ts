@@ -1,0 +1,43 @@
+/** The ways in which a token can be given: a flag, a file, stdin, the environment, a prompt. */
+import { resolve } from 'node:path';
+import { readIfThere } from '../files/read.ts';
+import { Failure } from '../foundation/failure.ts';
+import { type Io, readAll } from '../foundation/io.ts';
+import { type Secret, tokenSecret } from '../secrets/secret.ts';
+import { askSecret, canAsk } from './prompt.ts';
+
+/** Far above any token: what is larger is the wrong file. */
+const FILE_MAX = 65_536;
+
+/** What the options of a command say about its token. */
+export interface TokenChoice {
+  readonly token: string | undefined;
+  readonly 'token-file': string | undefined;
+  readonly note: (text: string) => void;
+}
+
+/**
+ * Reads the token that was given: `--token`, `--token-file`, RUNNER_TOKEN, else a hidden prompt
+ * on a terminal. Undefined when there is none and nobody to ask. Throws `token_invalid`.
+ */
+export function readToken(io: Io, choice: TokenChoice, question: string): Secret | undefined {
+  if (choice.token === '-') {
+    const text = canAsk(io) ? askSecret(io, question) : readAll(io.stdin, FILE_MAX, 'the token');
+    return tokenSecret(text);
+  }
+  if (choice.token !== undefined) {
+    choice.note(
+      'warning: --token shows the token in the process list, better: --token - or --token-file',
+    );
+    return tokenSecret(choice.token);
+  }
+  const file = choice['token-file'];
+  if (file !== undefined) {
+    const path = resolve(io.cwd, file);
+    const bytes = readIfThere(path, FILE_MAX);
+    if (!bytes) throw new Failure('file_unreadable', `there is no token file ${path}`);
+    return tokenSecret(bytes.toString('utf8'));
+  }
+  if (io.env.RUNNER_TOKEN) return tokenSecret(io.env.RUNNER_TOKEN);
+  return canAsk(io) ? tokenSecret(askSecret(io, question)) : undefined;
+}

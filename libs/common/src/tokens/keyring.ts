@@ -1,0 +1,159 @@
+/** The master keys: where they are read from, made, added and dropped. */
+import { createHmac, randomBytes } from 'node:crypto';
+import { accessSync, constants, lstatSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { isThere, makeFolder, namesIn, readTextIfThere, removeIfThere } from '../files/read.ts';
+import { writeWhole } from '../files/write.ts';
+import { Failure, systemFailure } from '../foundation/failure.ts';
+import type { Env } from '../foundation/io.ts';
+import type { Paths } from '../foundation/paths.ts';
+import { credentialFile, isKeyExposed, KEY_FILE_MAX, mkeyFile } from './key-file.ts';
+
+/** Bytes of a key. */
+export const KEY_BYTES = 32;
+
+/** One line of mkey. */
+export interface MasterKey {
+  /** `m_` and 8 hex characters; names the key without telling anything about it. */
+  readonly kid: string;
+  readonly bytes: Buffer;
+}
+/** Master keys, the current one first. Never empty. */
+export type Keyring = readonly [MasterKey, ...MasterKey[]];
+
+function masterKey(bytes: Buffer): MasterKey {
+  let kid: string | undefined;
+  return {
+    bytes,
+    // Made when it is asked for: to open a value with the only key there is takes no name.
+    get kid() {
+      kid ??= `m_${createHmac('sha256', bytes).update('runner/kid/v1').digest('hex').slice(0, 8)}`;
+      return kid;
+    },
+  };
+}
+
+/**
+ * Reads the master keys. Undefined when there is no key file. Throws `mkey_exposed` when others
+ * may read the file, `mkey_malformed`, `file_unreadable`.
+ */
+export function readKeyring(paths: Paths, env: Env): Keyring | undefined {
+  const path = mkeyFile(paths, env);
+  const text = readTextIfThere(path, KEY_FILE_MAX);
+  if (text === undefined) return undefined;
+  if (isKeyExposed(path, env)) {
+    throw new Failure('mkey_exposed', `others may read the master key: run chmod 600 ${path}`);
+  }
+  const keys = text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .map((line) => decode(line, KEY_BYTES))
+    .map((bytes) => {
+      if (!bytes)
+        throw new Failure(
+          'mkey_malformed',
+          `${path} does not hold 32-byte keys in base64url, one per line`,
+        );
+      return masterKey(bytes);
+    });
+  const [first, ...older] = keys;
+  if (!first) throw new Failure('mkey_malformed', `${path} is empty`);
+  return [first, ...older];
+}
+
+/** Reads the master keys; a missing file is the Failure `mkey_missing`. */
+export function requireKeyring(paths: Paths, env: Env): Keyring {
+  const keyring = readKeyring(paths, env);
+  if (keyring) return keyring;
+  throw new Failure(
+    'mkey_missing',
+    `there is no master key in ${mkeyFile(paths, env)}: restore it from your backup`,
+  );
+}
+
+/**
+ * Makes the first master key. Call it only when no sealed value exists, under the registry's lock:
+ * a new key in place of a lost one would hide that the old tokens are lost.
+ */
+export function createKeyring(paths: Paths, env: Env): Keyring {
+  const path = mkeyFile(paths, env);
+  makeFolder(dirname(path));
+  writeWhole(path, `${newKeyLine()}\n`);
+  return requireKeyring(paths, env);
+}
+
+/**
+ * Checks that the file of the master key can be replaced, before anything is changed. Throws
+ * `not_writable`, also for systemd's credential: it is a copy, a new key in it would be lost.
+ */
+export function requireChangeableKeys(paths: Paths, env: Env): void {
+  const path = mkeyFile(paths, env);
+  if (path === credentialFile(env)) {
+    throw new Failure(
+      'not_writable',
+      `the master key in ${path} is a copy that systemd made: unset CREDENTIALS_DIRECTORY and name the key's own file with RUNNER_MKEY_FILE`,
+    );
+  }
+  // Root may write to it all the same: who took the right away wants it left alone.
+  if (isThere(path) && (lstatSync(path).mode & 0o200) === 0) {
+    throw new Failure(
+      'not_writable',
+      `the master key is write-protected: run chmod 600 ${path} if it may be replaced`,
+    );
+  }
+  try {
+    accessSync(dirname(path), constants.W_OK);
+  } catch (error) {
+    throw systemFailure(error, `replace the master key in ${path}`);
+  }
+}
+
+/** Puts a new master key before the others: it seals from now on, the others still open. */
+export function addMasterKey(paths: Paths, env: Env): Keyring {
+  const lines = [newKeyLine(), ...requireKeyring(paths, env).map(lineOfKey)];
+  replaceKeys(paths, env, lines);
+  return requireKeyring(paths, env);
+}
+
+/** Keeps the current master key alone; returns how many were dropped. */
+export function dropOldKeys(paths: Paths, env: Env): number {
+  const [current, ...older] = requireKeyring(paths, env);
+  if (older.length > 0) replaceKeys(paths, env, [lineOfKey(current)]);
+  return older.length;
+}
+
+/** Writes the keys under the registry's lock; copies that a killed command left beside them go. */
+function replaceKeys(paths: Paths, env: Env, lines: readonly string[]): void {
+  requireChangeableKeys(paths, env);
+  const path = mkeyFile(paths, env);
+  for (const name of namesIn(dirname(path))) {
+    const stray = name.startsWith(`.${basename(path)}.`) && /\.[0-9a-f]{12}\.tmp$/.test(name);
+    if (stray) removeIfThere(join(dirname(path), name));
+  }
+  writeWhole(path, `${lines.join('\n')}\n`);
+}
+
+function newKeyLine(): string {
+  return randomBytes(KEY_BYTES).toString('base64url');
+}
+
+function lineOfKey({ bytes }: MasterKey): string {
+  return bytes.toString('base64url');
+}
+
+/** The digits of base64url by their value. */
+const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+
+/** Decodes base64url; undefined unless it is a text, canonical (no slack bits) and has the length. */
+export function decode(text: unknown, length?: number): Buffer | undefined {
+  if (typeof text !== 'string') return undefined;
+  // Node passes over what is no digit, takes base64's digits as well and drops slack bits.
+  if (!/^[\w-]*$/.test(text)) return undefined;
+  const spare = text.length % 4;
+  if (spare === 1) return undefined;
+  const slack = spare === 2 ? 15 : spare === 3 ? 3 : 0;
+  if (slack !== 0 && (DIGITS.indexOf(text.charAt(text.length - 1)) & slack) !== 0) return undefined;
+  const bytes = Buffer.from(text, 'base64url');
+  return length === undefined || bytes.length === length ? bytes : undefined;
+}

@@ -1,0 +1,53 @@
+/** Asking a person on a terminal, a secret without showing it. Drawn on stderr: stdout is for answers. */
+import { ReadStream } from 'node:tty';
+import { Failure, Interrupted } from '../foundation/failure.ts';
+import type { Io } from '../foundation/io.ts';
+
+const CTRL_C = '\x03';
+const CTRL_D = '\x04';
+const CTRL_U = '\x15';
+const BACKSPACE = /[\x08\x7f]/;
+
+/** Whether a person is there to answer. */
+export function canAsk(io: Io): boolean {
+  return io.stdin.isTTY && io.stderr.isTTY;
+}
+
+/** Reads one hidden line. Ctrl-C (status 130) and Ctrl-D are the Failure `interrupted`: nothing was changed. */
+export function askSecret(io: Io, question: string): string {
+  const terminal = new ReadStream(io.stdin.fd);
+  terminal.setRawMode(true);
+  let answer = '';
+  try {
+    io.stderr.write(`${question}: `);
+    for (;;) {
+      const bytes = io.stdin.read();
+      if (!bytes) throw new Failure('interrupted', 'the input ended before an answer');
+      for (const key of Buffer.from(bytes).toString('utf8')) {
+        if (key === '\r' || key === '\n') return answer;
+        if (key === CTRL_C) throw new Interrupted();
+        if (key === CTRL_D) throw new Failure('interrupted', 'cancelled, nothing was changed');
+        if (key === CTRL_U) answer = '';
+        else if (BACKSPACE.test(key)) answer = [...answer].slice(0, -1).join('');
+        else if (key >= ' ') answer += key;
+      }
+    }
+  } finally {
+    terminal.setRawMode(false);
+    terminal.destroy();
+    io.stderr.write('\n');
+  }
+}
+
+/** Reads one visible line, as the terminal edits it. The end of the input is an empty answer. */
+export function ask(io: Io, question: string): string {
+  io.stderr.write(`${question} `);
+  let answer = '';
+  for (let bytes = io.stdin.read(); bytes; bytes = io.stdin.read()) {
+    answer += Buffer.from(bytes).toString('utf8');
+    if (answer.includes('\n')) break;
+  }
+  // What is told next begins a line of its own, also when Ctrl-D was the answer.
+  if (!answer.includes('\n')) io.stderr.write('\n');
+  return answer.split('\n')[0] ?? '';
+}

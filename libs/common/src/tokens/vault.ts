@@ -1,0 +1,143 @@
+/**
+ * Sealed tokens: JWE in compact serialisation (RFC 7516), made with node:crypto. `dir` + A256GCM
+ * with the master key, or with a content key of the app's own that the master key wraps
+ * (A256GCMKW). The protected header is authenticated and names key, app and field, so a value
+ * copied to another app does not open.
+ */
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { Failure } from '../foundation/failure.ts';
+import { Secret } from '../secrets/secret.ts';
+import { decode, KEY_BYTES, type Keyring } from './keyring.ts';
+
+/** The field that a sealed token stands in; part of what is authenticated. */
+const FIELD = 'state.repohost_token';
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+interface Header {
+  alg: 'dir' | 'A256GCMKW';
+  enc: 'A256GCM';
+  kid: string;
+  app: string;
+  fld: string;
+  /** IV and tag of the wrapped content key; A256GCMKW alone. */
+  iv?: string;
+  tag?: string;
+}
+
+/** Seals a token for an app; `twoLayers` is `--ckey`: a content key of the app's own inside mkey. */
+export function seal(token: Secret, app: string, keyring: Keyring, twoLayers: boolean): string {
+  const [current] = keyring;
+  const header: Header = {
+    alg: twoLayers ? 'A256GCMKW' : 'dir',
+    enc: 'A256GCM',
+    kid: current.kid,
+    app,
+    fld: FIELD,
+  };
+  let contentKey = current.bytes;
+  let wrapped = '';
+  if (twoLayers) {
+    contentKey = randomBytes(KEY_BYTES);
+    const iv = randomBytes(IV_BYTES);
+    const cipher = createCipheriv('aes-256-gcm', current.bytes, iv);
+    wrapped = Buffer.concat([cipher.update(contentKey), cipher.final()]).toString('base64url');
+    header.iv = iv.toString('base64url');
+    header.tag = cipher.getAuthTag().toString('base64url');
+  }
+  const head = Buffer.from(JSON.stringify(header)).toString('base64url');
+  const iv = randomBytes(IV_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', contentKey, iv);
+  cipher.setAAD(Buffer.from(head, 'ascii'));
+  const text = Buffer.concat([cipher.update(token.reveal(), 'utf8'), cipher.final()]);
+  const parts = [iv, text, cipher.getAuthTag()].map((part) => part.toString('base64url'));
+  if (twoLayers) contentKey.fill(0);
+  return [head, wrapped, ...parts].join('.');
+}
+
+/** The id of the key that a value says it is sealed with; undefined for what is no sealed value. */
+export function keyIdOf(value: string): string | undefined {
+  return headerOf(value.split('.')[0] ?? '')?.kid;
+}
+
+/** Whether a sealed value has the second layer, so that it is kept when sealing anew. */
+export function hasTwoLayers(value: string): boolean {
+  return headerOf(value.split('.')[0] ?? '')?.alg === 'A256GCMKW';
+}
+
+/**
+ * Opens a sealed token of `app`. Throws `token_corrupt` (altered, truncated, foreign algorithm),
+ * `mkey_unknown` (sealed with a key that is not in the file), `token_wrong_app` (copied).
+ */
+export function open(value: string, app: string, keyring: Keyring): Secret {
+  const corrupt = (why: string) =>
+    new Failure('token_corrupt', `the stored token of '${app}' ${why}`);
+  const parts = value.split('.');
+  const [head = '', wrapped = '', ivText = '', sealed = '', tagText = ''] = parts;
+  const header = headerOf(head);
+  if (parts.length !== 5 || !header) throw corrupt('is damaged');
+  const twoLayers = header.alg === 'A256GCMKW';
+  if ((header.alg !== 'dir' && !twoLayers) || header.enc !== 'A256GCM') {
+    throw corrupt('names an algorithm that is not allowed');
+  }
+  const iv = decode(ivText, IV_BYTES);
+  const tag = decode(tagText, TAG_BYTES);
+  const bytes = decode(sealed);
+  if (!iv || !tag || !bytes || (!twoLayers && wrapped !== '')) throw corrupt('is damaged');
+  // A key that opens the value is the one that it names: only where there are several it is looked for.
+  const only = keyring.length === 1;
+  const key = only ? keyring[0] : keyring.find((each) => each.kid === header.kid);
+  const contentKey = key && (twoLayers ? unwrap(header, wrapped, key.bytes) : key.bytes);
+  const plain = contentKey && decrypt(contentKey, iv, tag, bytes, head);
+  if (!plain) {
+    if (key && key.kid === header.kid) throw corrupt('is damaged');
+    throw new Failure(
+      'mkey_unknown',
+      `the stored token of '${app}' is sealed with another master key than those in use`,
+    );
+  }
+  // Checked after decryption: only now is the header known to be the one that was sealed.
+  if (header.app !== app || header.fld !== FIELD) {
+    throw new Failure(
+      'token_wrong_app',
+      `the stored token of '${app}' was sealed for another app or field`,
+    );
+  }
+  return new Secret(plain.toString('utf8'));
+}
+
+function unwrap(header: Header, wrapped: string, key: Buffer): Buffer | undefined {
+  const iv = decode(header.iv, IV_BYTES);
+  const tag = decode(header.tag, TAG_BYTES);
+  const bytes = decode(wrapped, KEY_BYTES);
+  return iv && tag && bytes && decrypt(key, iv, tag, bytes);
+}
+
+function decrypt(
+  key: Buffer,
+  iv: Buffer,
+  tag: Buffer,
+  bytes: Buffer,
+  aad?: string,
+): Buffer | undefined {
+  try {
+    const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES });
+    decipher.setAuthTag(tag);
+    if (aad !== undefined) decipher.setAAD(Buffer.from(aad, 'ascii'));
+    const plain = decipher.update(bytes);
+    // GCM holds nothing back: this only checks the tag.
+    decipher.final();
+    return plain;
+  } catch {
+    return undefined;
+  }
+}
+
+function headerOf(part: string): Header | undefined {
+  try {
+    const value: unknown = JSON.parse(decode(part)?.toString('utf8') ?? '');
+    return value !== null && typeof value === 'object' ? (value as Header) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,117 @@
+import { readdirSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { changeApp, changeRegistry } from '@runner/common/apps/change';
+import { createApp, requireApp } from '@runner/common/apps/store';
+import { takeLock } from '@runner/common/files/lock';
+import { processIo } from '@runner/common/foundation/io';
+import { pathsOf } from '@runner/common/foundation/paths';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { refusal, told } from '../cli/refusal.ts';
+import { outputOf, role, roleArgs, startRole } from '../files/processes.ts';
+import { freshRoot, plant } from '../files/scratch.ts';
+
+const io = { ...processIo(), now: () => new Date('2026-02-03T04:05:06.789Z') };
+
+function registered(name: string) {
+  const paths = freshRoot();
+  const empty = { failures: null, held: null, deploying: null, last_checked: null };
+  createApp(paths, {
+    version: 1,
+    app: name,
+    repo: 'o/r',
+    branch: 'main',
+    created_at: 'then',
+    updated_at: 'then',
+    state: {},
+    instances: {},
+    ...empty,
+  });
+  return paths;
+}
+
+test('a change is made from what is on disk, and notes when', () => {
+  const paths = registered('blog');
+  const changed = changeApp(paths, io, 'edit', 'blog', (app) => ({
+    ...app,
+    branch: `${app.branch}-2`,
+  }));
+  assert.is(changed.branch, 'main-2');
+  assert.is(changed.updated_at, '2026-02-03T04:05:06.789Z');
+  assert.equal(requireApp(paths, 'blog'), changed);
+  assert.is(changed.created_at, 'then');
+});
+
+test('a change that throws leaves the app as it is and the registry free', () => {
+  const paths = registered('blog');
+  const before = requireApp(paths, 'blog');
+  assert.throws(
+    () =>
+      changeApp(paths, io, 'edit', 'blog', () => {
+        throw new Error('no');
+      }),
+    /^no$/,
+  );
+  assert.equal(requireApp(paths, 'blog'), before);
+  assert.is(
+    changeRegistry(paths, io, 'add', () => 7),
+    7,
+  );
+});
+
+test('an unknown app cannot be changed', () => {
+  const paths = registered('blog');
+  assert.is(
+    refusal(() => changeApp(paths, io, 'edit', 'shop', (app) => app)).code,
+    'app_not_found',
+  );
+});
+
+test('while a change runs the registry is locked, and says by whom', () => {
+  const paths = registered('blog');
+  changeRegistry(paths, io, 'edit', () => {
+    assert.is(takeLock(paths.registryLock, 0), undefined);
+  });
+  takeLock(paths.registryLock, 0)?.release();
+});
+
+test('what a killed command left half-written is swept by a later change', () => {
+  const paths = registered('blog');
+  const stray = join(paths.stateDir, '.blog.json.0123456789ab.tmp');
+  plant(stray, '{');
+  const old = new Date(io.now().getTime() - 7_200_000);
+  utimesSync(stray, old, old);
+  changeRegistry(paths, io, 'edit', () => {});
+  assert.equal(readdirSync(paths.stateDir), ['blog.json']);
+});
+
+test('two processes that change an app fifty times each lose nothing', async () => {
+  const paths = registered('blog');
+  const counters = ['one', 'two'].map((name) => startRole('count', [paths.root, name]));
+  await Promise.all(counters.map(outputOf));
+  const { one, two, both } = requireApp(paths, 'blog');
+  assert.equal([one, two, both], [50, 50, 100]);
+});
+
+test('the root may be one that cannot be written', () => {
+  const paths = freshRoot();
+  plant(paths.root, 'a file');
+  assert.match(
+    told(() => changeRegistry(paths, io, 'add', () => {})),
+    /^not_writable: cannot make the folder /,
+  );
+});
+
+function count(): void {
+  const [root = '', name = ''] = roleArgs;
+  for (let round = 0; round < 50; round += 1) {
+    changeApp(pathsOf(root), processIo(), 'count', 'blog', (app) => ({
+      ...app,
+      [name]: Number(app[name] ?? 0) + 1,
+      both: Number(app.both ?? 0) + 1,
+    }));
+  }
+}
+
+if (role === 'count') count();
+else test.run();

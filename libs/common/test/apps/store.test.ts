@@ -1,0 +1,324 @@
+import { mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import type { AppState } from '@runner/common/apps/state';
+import {
+  appNames,
+  createApp,
+  findApp,
+  listApps,
+  requireApp,
+  writeApp,
+} from '@runner/common/apps/store';
+import { Failure } from '@runner/common/foundation/failure';
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { told } from '../cli/refusal.ts';
+import { freshRoot, plant } from '../files/scratch.ts';
+
+const VERSION = {
+  version: 'v1',
+  commit: 'c'.repeat(40),
+  release: '20260101T000000-cccccccccccc',
+  deployed_at: '2026-01-01T00:00:00.000Z',
+  deploy_id: '3f9a21c0',
+};
+
+function app(name: string, more: Partial<AppState> = {}): AppState {
+  return {
+    version: 1,
+    app: name,
+    repo: 'o/r',
+    branch: 'main',
+    created_at: '2026-01-01T00:00:00.000Z',
+    updated_at: '2026-01-01T00:00:00.000Z',
+    state: { repohost_token: null },
+    instances: {},
+    failures: null,
+    held: null,
+    deploying: null,
+    last_checked: null,
+    ...more,
+  };
+}
+
+test('an app that was written is read back the same', () => {
+  const paths = freshRoot();
+  const blog = app('blog', {
+    state: { repohost_token: 'a.b.c.d.e' },
+    instances: { default: { current: VERSION, previous: [VERSION] } },
+    failures: { commit: 'c', count: 2, last_at: 't', stage: 'build' },
+    held: { commit: 'c', since: 't', reason: 'rollback' },
+    deploying: {
+      deploy_id: 'd',
+      pid: 1,
+      started: 't',
+      boot_id: 'b',
+      commit: 'c',
+      version: 'v',
+      instance: 'default',
+      stage: 'build',
+    },
+    last_checked: 't',
+  });
+  createApp(paths, blog);
+  assert.equal(findApp(paths, 'blog'), blog);
+  assert.equal(requireApp(paths, 'blog'), blog);
+  assert.is(statSync(paths.state('blog')).mode & 0o7777, 0o600);
+  assert.is(statSync(paths.stateDir).mode & 0o7777, 0o700);
+});
+
+test('fields that this version does not know survive a rewrite, at every depth', () => {
+  const paths = freshRoot();
+  const text = JSON.stringify({
+    ...app('blog'),
+    colour: { of: ['door'] },
+    state: { repohost_token: 't', other: 1 },
+    instances: { eu: { current: { ...VERSION, mood: 'good' }, previous: [], weight: 7 } },
+    held: { commit: 'c', since: 's', reason: 'r', by: 'ana' },
+  });
+  plant(paths.state('blog'), text);
+  writeApp(paths, requireApp(paths, 'blog'));
+  assert.equal(JSON.parse(readFileSync(paths.state('blog'), 'utf8')), JSON.parse(text));
+});
+
+test('the least that a state file must hold is repository and branch', () => {
+  const paths = freshRoot();
+  plant(paths.state('blog'), '{"repo":"o/r","branch":"main"}');
+  assert.equal(
+    requireApp(paths, 'blog'),
+    app('blog', { created_at: '', updated_at: '', state: {} }),
+  );
+});
+
+test('an app is registered once', () => {
+  const paths = freshRoot();
+  createApp(paths, app('blog'));
+  const again = "app_exists: an app called 'blog' is registered already";
+  assert.is(
+    told(() => createApp(paths, app('blog', { repo: 'x/y' }))),
+    again,
+  );
+  assert.is(requireApp(paths, 'blog').repo, 'o/r');
+  plant(paths.state('broken'), '{');
+  assert.match(
+    told(() => createApp(paths, app('broken'))),
+    /^app_exists: /,
+  );
+});
+
+test('an unknown app is app_not_found, also when its name is no name', () => {
+  const paths = freshRoot();
+  for (const name of ['blog', '../state/x', '__proto__', 'registry', 'x'.repeat(300)]) {
+    const shown = name.length > 80 ? `${name.slice(0, 77)}…` : name;
+    assert.is(
+      told(() => requireApp(paths, name)),
+      `app_not_found: no app called '${shown}' is registered on this server`,
+    );
+  }
+  assert.is(
+    told(() => requireApp(paths, '')),
+    'app_not_found: the name of the app is empty',
+  );
+  assert.match(
+    told(() => findApp(paths, '../x')),
+    /^name_invalid: /,
+  );
+});
+
+const BAD: readonly (readonly [text: string, why: string])[] = [
+  ['', 'is not JSON'],
+  ['{', 'is not JSON'],
+  ['{"repo":"o/r","branch":"main"}x', 'is not JSON'],
+  ['null', 'is not an object'],
+  ['[]', 'is not an object'],
+  ['"text"', 'is not an object'],
+  ['{}', 'has no text in repo'],
+  ['{"repo":"o/r"}', 'has no text in branch'],
+  ['{"repo":1,"branch":"main"}', 'has no text in repo'],
+  ['{"repo":"o/r","branch":["main"]}', 'has no text in branch'],
+  ['{"app":"shop","repo":"o/r","branch":"main"}', 'names another app'],
+  ['{"app":1,"repo":"o/r","branch":"main"}', 'names another app'],
+  ['{"repo":"o/r","branch":"main","state":[]}', 'has no section state'],
+  ['{"repo":"o/r","branch":"main","state":"x"}', 'has no section state'],
+  ['{"repo":"o/r","branch":"main","state":{"repohost_token":5}}', 'has a token that is not a text'],
+  ['{"repo":"o/r","branch":"main","instances":[]}', 'has no section instances'],
+  ...[
+    'null',
+    '5',
+    '[]',
+    '{"previous":{}}',
+    '{"current":5}',
+    '{"current":{}}',
+    '{"current":{"version":"v","commit":"c","release":7}}',
+    '{"current":{"version":"v","commit":"c","release":"../../etc"}}',
+    '{"current":{"version":"v","commit":"c","release":"a/b"}}',
+    '{"current":{"version":"v","commit":"c","release":""}}',
+    '{"current":{"version":"v","commit":"c","release":"-x"}}',
+    '{"previous":[5]}',
+    '{"previous":[{"version":"v","commit":"c","release":".."}]}',
+  ].map(
+    (text) =>
+      [
+        `{"repo":"o/r","branch":"main","instances":{"eu":${text}}}`,
+        'has a malformed instance',
+      ] as const,
+  ),
+  ...['failures', 'held', 'deploying'].flatMap((field) =>
+    ['5', '[]', '{}', '{"commit":1}'].map(
+      (text) =>
+        [`{"repo":"o/r","branch":"main","${field}":${text}}`, 'has a malformed section'] as const,
+    ),
+  ),
+];
+
+for (const [text, why] of BAD) {
+  test(`a state file with \`${text}\` is malformed`, () => {
+    const paths = freshRoot();
+    plant(paths.state('blog'), text);
+    assert.is(
+      told(() => findApp(paths, 'blog')),
+      `state_malformed: the state file ${paths.state('blog')} ${why}`,
+    );
+  });
+}
+
+test('a state file of a newer version is unsupported, not malformed', () => {
+  const paths = freshRoot();
+  for (const version of ['2', '"1"', 'null', '0']) {
+    plant(paths.state('blog'), `{"version":${version},"whatever":true}`);
+    assert.is(
+      told(() => findApp(paths, 'blog')),
+      `state_unsupported: the state file ${paths.state('blog')} was written by a newer runner`,
+    );
+  }
+});
+
+test('what is not a small file is not read', () => {
+  const paths = freshRoot();
+  plant(join(paths.stateDir, 'target'), '{"repo":"o/r","branch":"main"}');
+  symlinkSync('target', paths.state('link'));
+  mkdirSync(paths.state('folder'));
+  plant(paths.state('huge'), 'x'.repeat(1_048_577));
+  for (const name of ['link', 'folder', 'huge']) {
+    assert.match(
+      told(() => findApp(paths, name)),
+      /^file_unreadable: /,
+    );
+  }
+});
+
+test('one that cannot be read is told beside the others and hides none of them', () => {
+  const paths = freshRoot();
+  for (const name of ['shop', 'blog', 'api']) createApp(paths, app(name));
+  plant(paths.state('broken'), '{"repo":');
+  plant(paths.state('newer'), '{"version":9}');
+  mkdirSync(paths.state('folder'));
+  plant(paths.state('__proto__'), '{"repo":"o/r","branch":"main"}');
+  plant(join(paths.stateDir, 'notes.txt'), 'x');
+  plant(join(paths.stateDir, '.blog.json.0123456789ab.tmp'), '{');
+  assert.equal(appNames(paths), ['api', 'blog', 'broken', 'folder', 'newer', 'shop']);
+  const { apps, unreadable } = listApps(paths);
+  assert.equal(
+    apps.map((each) => each.app),
+    ['api', 'blog', 'shop'],
+  );
+  assert.equal(
+    unreadable.map((each) => `${each.app} ${each.failure.code}`),
+    ['broken state_malformed', 'folder file_unreadable', 'newer state_unsupported'],
+  );
+  assert.equal(listApps(freshRoot()), { apps: [], unreadable: [] });
+});
+
+test('a refusal does not quote the file, which holds a token', () => {
+  const paths = freshRoot();
+  plant(
+    paths.state('blog'),
+    '{"repo":"o/r","branch":"main","state":{"repohost_token":"Zq7secret" ]}',
+  );
+  assert.not.match(
+    told(() => findApp(paths, 'blog')),
+    /Zq7secret/,
+  );
+});
+
+test('any state file is taken or refused as malformed or unsupported, never anything else', () => {
+  const paths = freshRoot();
+  const names = [
+    'version',
+    'app',
+    'repo',
+    'branch',
+    'state',
+    'instances',
+    'failures',
+    'held',
+    'deploying',
+    'current',
+    'previous',
+    '__proto__',
+  ];
+  const value = fc.letrec((tie) => ({
+    node: fc.oneof(
+      { depthSize: 'small' },
+      fc.constantFrom<unknown>(null, true, 1, 'blog', 'o/r', ''),
+      fc.array(tie('node'), { maxLength: 2 }),
+      fc.dictionary(fc.constantFrom(...names), tie('node'), { maxKeys: 5 }),
+    ),
+  })).node;
+  const state = fc
+    .dictionary(fc.constantFrom(...names), value)
+    .map((fields) => ({ repo: 'o/r', branch: 'main', ...fields }));
+  fc.assert(
+    fc.property(fc.oneof(state, value), (each) => {
+      plant(paths.state('blog'), JSON.stringify(each));
+      try {
+        findApp(paths, 'blog');
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error;
+        assert.ok(['state_malformed', 'state_unsupported'].includes(error.code), error.code);
+      }
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('numbers that JavaScript would round keep their digits through a rewrite', () => {
+  const paths = freshRoot();
+  const numbers = '[12345678901234567890, -1e400, 9007199254740993, 1.5, 7]';
+  const text = `{"version": 1, "repo": "o/r", "branch": "main", "id": ${numbers}, "s": "\\"12345678901234567890"}`;
+  plant(paths.state('blog'), text);
+  writeApp(paths, requireApp(paths, 'blog'));
+  const written = readFileSync(paths.state('blog'), 'utf8');
+  assert.ok(written.replace(/\s+/g, '').includes(`"id":${numbers.replaceAll(' ', '')}`), written);
+  assert.ok(written.includes('"s": "\\"12345678901234567890"'), written);
+  writeApp(paths, requireApp(paths, 'blog'));
+  assert.is(readFileSync(paths.state('blog'), 'utf8'), written);
+});
+
+test('a counter that is no number any more is refused, not taken for none', () => {
+  const paths = freshRoot();
+  const failures = '{"commit": "c", "count": 1e999, "last_at": "t", "stage": "build"}';
+  plant(paths.state('blog'), `{"repo": "o/r", "branch": "main", "failures": ${failures}}`);
+  assert.is(
+    told(() => requireApp(paths, 'blog')),
+    `state_malformed: the state file ${paths.state('blog')} has a malformed section`,
+  );
+});
+
+test('whatever JSON a state file holds in a field of others is there after a rewrite', () => {
+  const paths = freshRoot();
+  createApp(paths, app('blog'));
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      const other = JSON.parse(JSON.stringify(value)) as unknown;
+      writeApp(paths, app('blog', { other }));
+      writeApp(paths, requireApp(paths, 'blog'));
+      const written = JSON.parse(readFileSync(paths.state('blog'), 'utf8')) as { other: unknown };
+      assert.equal(written.other, other);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test.run();

@@ -1,0 +1,283 @@
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import {
+  appendEvent,
+  appendKept,
+  appendLines,
+  keepForLater,
+  lineOf,
+} from '@runner/common/audit/append';
+import type { DeployEvent } from '@runner/common/audit/events';
+import { pathsOf } from '@runner/common/foundation/paths';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { refusal, told } from '../cli/refusal.ts';
+import { asNobody, mountTiny, remount } from '../files/faulty-disk.ts';
+import { killedAfter, outputOf, role, roleArgs, startRole } from '../files/processes.ts';
+import { freshRoot, plant } from '../files/scratch.ts';
+
+function event(number: number, more: Partial<DeployEvent> = {}): DeployEvent {
+  return {
+    timestamp: new Date(1_700_000_000_000 + number).toISOString(),
+    event_type: 'DeployFailure',
+    project: 'blog',
+    instance: 'default',
+    version: `v${number}`,
+    deploy_id: String(number).padStart(8, '0'),
+    ...more,
+  };
+}
+
+/** Lines of a log as JSON; `undefined` for one that is not. */
+function recordsIn(path: string): (Record<string, unknown> | undefined)[] {
+  const lines = readFileSync(path, 'utf8').split('\n').filter(Boolean);
+  return lines.map((line) => {
+    try {
+      return JSON.parse(line) as Record<string, unknown>;
+    } catch {
+      return undefined;
+    }
+  });
+}
+
+const versions = (path: string) => recordsIn(path).map((record) => record?.version);
+
+test('the first event makes the folder and the file, which others cannot write', () => {
+  const paths = freshRoot();
+  appendEvent(paths, event(1));
+  assert.is(readFileSync(paths.auditLog, 'utf8'), `${JSON.stringify(event(1))}\n`);
+  assert.is(statSync(paths.auditLog).mode & 0o777, 0o640);
+  assert.is(statSync(paths.logsDir).mode & 0o777, 0o750);
+});
+
+test('events are appended in their order, and what stood there before is not touched', () => {
+  const paths = freshRoot();
+  plant(paths.auditLog, '{"foreign":1}\nnot json\n\n', 0o600);
+  appendLines(paths, [lineOf(event(1)), lineOf(event(2))]);
+  appendLines(paths, []);
+  appendLines(paths, [lineOf(event(3))]);
+  const text = readFileSync(paths.auditLog, 'utf8');
+  assert.is(
+    text,
+    `{"foreign":1}\nnot json\n\n${lineOf(event(1))}${lineOf(event(2))}${lineOf(event(3))}`,
+  );
+  assert.is(statSync(paths.auditLog).mode & 0o777, 0o600);
+});
+
+test('an event is one line, safe for a terminal, whatever it holds', () => {
+  const line = lineOf(event(1, { error: 'a\nb\r\u001b[31m\u0000\u202e\u2028\u0085\ud800' }));
+  assert.is(line.indexOf('\n'), line.length - 1);
+  assert.not.match(line.slice(0, -1), /[^\x20-\x7e]/);
+  assert.is(JSON.parse(line).error, 'a\nb\r\u001b[31m\u0000\u202e\u2028\u0085\ud800');
+});
+
+test('a log that root is the first to append to belongs to the user of its folder', () => {
+  if (process.getuid?.() !== 0) return void process.stdout.write('(left out: needs root)\n');
+  const paths = freshRoot();
+  mkdirSync(paths.logsDir, { recursive: true });
+  chownSync(paths.logsDir, 65_534, 65_533);
+  appendEvent(paths, event(1));
+  const { uid, gid } = statSync(paths.auditLog);
+  assert.equal([uid, gid], [65_534, 65_533]);
+  // What was there keeps its owner, and a second name of a file of root's is not given away.
+  chownSync(paths.auditLog, 0, 0);
+  appendEvent(paths, event(2));
+  assert.is(statSync(paths.auditLog).uid, 0);
+  plant(`${paths.root}/precious`, '');
+  rmSync(paths.auditLog);
+  linkSync(`${paths.root}/precious`, paths.auditLog);
+  appendEvent(paths, event(3));
+  assert.is(statSync(`${paths.root}/precious`).uid, 0);
+});
+
+test('a torn tail does not swallow the next record', () => {
+  for (const tail of ['{"timestamp":"2026-01-0', '{"a":1}', '\u0000\u0000\u0000', '{"a":1}\n{']) {
+    const paths = freshRoot();
+    plant(paths.auditLog, tail);
+    appendEvent(paths, event(1));
+    assert.is(readFileSync(paths.auditLog, 'utf8'), `${tail}\n${lineOf(event(1))}`);
+  }
+});
+
+test('the log may be renamed or removed between two events', () => {
+  const paths = freshRoot();
+  appendEvent(paths, event(1));
+  spawnSync('mv', [paths.auditLog, `${paths.auditLog}.1`]);
+  appendEvent(paths, event(2));
+  spawnSync('rm', ['-r', paths.logsDir]);
+  appendEvent(paths, event(3));
+  assert.equal(versions(paths.auditLog), ['v3']);
+});
+
+function refusedAppend(root: string): string {
+  const paths = pathsOf(root);
+  return told(() => appendEvent(paths, event(1))).replace(root, 'ROOT');
+}
+
+test('what is not a regular file in the place of the log is refused', () => {
+  const log = 'audit_unwritable: cannot append to the audit log ROOT/logs/deploy-events.jsonl:';
+  const link = freshRoot();
+  plant(join(link.root, 'target'), '');
+  mkdirSync(link.logsDir);
+  symlinkSync('../target', link.auditLog);
+  assert.is(refusedAppend(link.root), `${log} it is a symbolic link`);
+  assert.is(readFileSync(join(link.root, 'target'), 'utf8'), '');
+
+  const folder = freshRoot();
+  mkdirSync(folder.auditLog, { recursive: true });
+  assert.is(refusedAppend(folder.root), `${log} it is a directory`);
+
+  const fifo = freshRoot();
+  mkdirSync(fifo.logsDir, { recursive: true });
+  spawnSync('mkfifo', [fifo.auditLog]);
+  assert.is(refusedAppend(fifo.root), `${log} it is not a regular file`);
+
+  const file = freshRoot();
+  plant(file.logsDir, 'a file where the folder should be');
+  assert.match(refusedAppend(file.root), /^audit_unwritable: /);
+});
+
+test('a log that may not be written is refused', () => {
+  const paths = freshRoot();
+  plant(paths.auditLog, '', 0o644);
+  for (const folder of [dirname(paths.root), paths.root, paths.logsDir]) chmodSync(folder, 0o755);
+  const sentence = asNobody(() => told(() => appendEvent(paths, event(1))));
+  assert.is(
+    sentence,
+    `audit_unwritable: cannot append to the audit log ${paths.auditLog}: permission denied`,
+  );
+  assert.is(readFileSync(paths.auditLog, 'utf8'), '');
+});
+
+test('a full disk is refused, and no acknowledged record is lost by it', () => {
+  const paths = freshRoot();
+  mkdirSync(paths.logsDir, { recursive: true });
+  if (!mountTiny(paths.logsDir, 'size=64k')) return;
+  let written = 0;
+  const failure = refusal(() => {
+    for (; written < 1000; written += 1)
+      appendEvent(paths, event(written, { error: 'x'.repeat(900) }));
+  });
+  assert.is(failure.code, 'audit_unwritable');
+  assert.match(failure.message, /: no space left on the disk$/);
+  assert.ok(written > 10 && written < 1000);
+  remount(paths.logsDir, 'size=256k');
+  appendEvent(paths, event(written));
+  const found = versions(paths.auditLog).filter((version) => version !== undefined);
+  assert.equal(
+    found,
+    Array.from({ length: written + 1 }, (_, number) => `v${number}`),
+  );
+});
+
+test('a read-only file system is refused', () => {
+  const paths = freshRoot();
+  mkdirSync(paths.logsDir, { recursive: true });
+  if (!mountTiny(paths.logsDir, 'size=64k,ro')) return;
+  assert.match(refusedAppend(paths.root), /^audit_unwritable: .*: the file system is read-only$/);
+});
+
+test('an event that has to wait is kept whole and appended before the next one, oldest first', () => {
+  const paths = freshRoot();
+  keepForLater(paths, event(2, { error: 'x'.repeat(60_000) }));
+  keepForLater(paths, event(1));
+  keepForLater(paths, event(2, { event_type: 'RollbackSuccess', version: 'back' }));
+  assert.is(readdirSync(paths.auditSpool).length, 3);
+  assert.is(statSync(paths.auditSpool).mode & 0o777, 0o700);
+  assert.not.ok(existsSync(paths.auditLog));
+  appendEvent(paths, event(3));
+  assert.equal(versions(paths.auditLog), ['v1', 'v2', 'back', 'v3']);
+  assert.equal(readdirSync(paths.auditSpool), []);
+});
+
+test('events go on waiting while the log cannot be written', () => {
+  const paths = freshRoot();
+  mkdirSync(paths.auditLog, { recursive: true });
+  keepForLater(paths, event(1));
+  assert.is(refusal(() => appendKept(paths)).code, 'audit_unwritable');
+  assert.is(refusal(() => appendEvent(paths, event(2))).code, 'audit_unwritable');
+  assert.is(readdirSync(paths.auditSpool).length, 1);
+});
+
+test('what is no kept event does not hold up the others', () => {
+  const paths = freshRoot();
+  keepForLater(paths, event(1));
+  plant(join(paths.auditSpool, '.half-written.tmp'), '{');
+  plant(join(paths.auditSpool, '0.jsonl'), '');
+  mkdirSync(join(paths.auditSpool, '1.jsonl'));
+  symlinkSync('/etc/passwd', join(paths.auditSpool, '2.jsonl'));
+  appendEvent(paths, event(2));
+  assert.equal(versions(paths.auditLog), ['v1', 'v2']);
+  assert.equal(readdirSync(paths.auditSpool), ['.half-written.tmp', '1.jsonl', '2.jsonl']);
+});
+
+test('a large event that had to wait is appended as well', () => {
+  const paths = freshRoot();
+  keepForLater(paths, event(1, { reason: 'x'.repeat(3_000_000) }));
+  appendKept(paths);
+  assert.equal(versions(paths.auditLog), ['v1']);
+});
+
+test('eight processes that append at once lose and tear nothing', async () => {
+  const paths = freshRoot();
+  const writers = Array.from({ length: 8 }, (_, number) =>
+    startRole('append', [paths.root, `${number}`]),
+  );
+  await Promise.all(writers.map(outputOf));
+  const found = versions(paths.auditLog);
+  assert.is(found.length, 800);
+  assert.is(new Set(found).size, 800);
+  assert.not.ok(found.includes(undefined));
+});
+
+for (const size of [200, 100_000]) {
+  test(`no acknowledged record of ${size} bytes is lost when its writer is killed`, async () => {
+    const paths = freshRoot();
+    const acknowledged: string[] = [];
+    for (let round = 0; round < 20; round += 1) {
+      const writer = startRole('append-forever', [paths.root, `${round}`, String(size)]);
+      const told = await killedAfter(writer, round);
+      acknowledged.push(...told.split('\n').filter((line) => line.endsWith(';')));
+    }
+    const found = new Set(versions(paths.auditLog));
+    const lost = acknowledged.filter((version) => !found.has(version));
+    assert.ok(acknowledged.length >= 20);
+    assert.equal(lost, []);
+  });
+}
+
+function append(): void {
+  const [root = '', name] = roleArgs;
+  for (let number = 0; number < 100; number += 1) {
+    const error = 'x'.repeat((number % 10) * 1000);
+    appendEvent(pathsOf(root), event(number, { version: `${name}-${number}`, error }));
+  }
+}
+
+/** Says each record's version on stdout as soon as it is appended; the semicolon ends it. */
+function appendForever(): void {
+  const [root = '', round, size] = roleArgs;
+  const error = 'x'.repeat(Number(size));
+  for (let number = 0; ; number += 1) {
+    const version = `${round}-${number};`;
+    appendEvent(pathsOf(root), event(number, { version, error }));
+    writeSync(1, `${version}\n`);
+  }
+}
+
+if (role === 'append') append();
+else if (role === 'append-forever') appendForever();
+else test.run();

@@ -1,0 +1,277 @@
+import {
+  completeEvent,
+  ERROR_MAX,
+  kindOf,
+  newDeployId,
+  projectOf,
+  readRecord,
+  textOf,
+} from '@runner/common/audit/events';
+import { Failure } from '@runner/common/foundation/failure';
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { told } from '../cli/refusal.ts';
+
+const NOW = '2026-02-03T04:05:06.789Z';
+const completion = {
+  now: () => new Date(NOW),
+  random: () => 0xabababab / 2 ** 32,
+};
+const LEAST = { event_type: 'DeployStarted', project: 'blog', version: 'v1' };
+const complete = (input: unknown) => completeEvent(input, completion);
+const said = (input: unknown) => told(() => complete(input));
+
+test('timestamp, deploy_id and instance are completed when they are missing', () => {
+  assert.equal(complete(LEAST), {
+    timestamp: NOW,
+    event_type: 'DeployStarted',
+    project: 'blog',
+    instance: 'default',
+    version: 'v1',
+    deploy_id: 'abababab',
+  });
+});
+
+test('what is given is kept, and fields that we do not know as well', () => {
+  const whole = {
+    timestamp: '2026-01-01T00:00:00.000Z',
+    event_type: 'DeployFailure',
+    project: 'blog',
+    instance: 'eu',
+    version: 'v2',
+    deploy_id: 'Ab_-1234',
+    commit: 'c0ffee',
+    trigger: 'manual',
+    previous_version: 'v1',
+    duration_ms: 12.5,
+    domain: 'x.example',
+    error: 'one\ntwo',
+    stage: 'build',
+    log: 'logs/x',
+    reason: 'r',
+    from_version: 'v0',
+    colour: { of: ['door'] },
+    nothing: null,
+  };
+  assert.equal(complete(whole), whole);
+  assert.equal(Object.keys(complete(whole)).slice(0, 6), [
+    'timestamp',
+    'event_type',
+    'project',
+    'instance',
+    'version',
+    'deploy_id',
+  ]);
+});
+
+test('the other naming is taken, alone or where both agree', () => {
+  const { event_type, project, version } = LEAST;
+  const wanted = complete(LEAST);
+  assert.equal(complete({ event: event_type, app: project, version }), wanted);
+  assert.equal(complete({ event: event_type, event_type, app: project, project, version }), wanted);
+  assert.equal(complete({ event: event_type, project, version }), wanted);
+});
+
+test('a field called __proto__ is a field', () => {
+  const event = complete(
+    JSON.parse(`{"event_type":"DeployStarted","project":"blog","version":"v","__proto__":{"x":1}}`),
+  );
+  assert.is(event.x, undefined);
+  assert.is(Object.getPrototypeOf(event), Object.prototype);
+  assert.ok(JSON.stringify(event).includes('"__proto__":{"x":1}'));
+});
+
+test('times of any zone become UTC with milliseconds', () => {
+  for (const [given, time] of [
+    ['2026-01-01T02:00:00+02:00', '2026-01-01T00:00:00.000Z'],
+    ['2026-01-01T00:00Z', '2026-01-01T00:00:00.000Z'],
+    ['2025-12-31T19:30:00-0430', '2026-01-01T00:00:00.000Z'],
+    ['2026-01-01T00:00:00.123456789Z', '2026-01-01T00:00:00.123Z'],
+    ['2024-02-29T12:00:00Z', '2024-02-29T12:00:00.000Z'],
+  ]) {
+    assert.is(complete({ ...LEAST, timestamp: given }).timestamp, time);
+  }
+});
+
+const TYPES = 'DeployStarted, DeploySuccess, DeployFailure, RollbackSuccess';
+const BAD: readonly (readonly [input: unknown, why: string])[] = [
+  [null, 'is not a JSON object'],
+  [undefined, 'is not a JSON object'],
+  [[], 'is not a JSON object'],
+  ['DeployStarted', 'is not a JSON object'],
+  [{}, `needs an event_type that is one of ${TYPES}`],
+  [{ ...LEAST, event_type: 'GuardBypassed' }, `needs an event_type that is one of ${TYPES}`],
+  [{ ...LEAST, event_type: 'deploystarted' }, `needs an event_type that is one of ${TYPES}`],
+  [{ ...LEAST, event_type: ['DeployStarted'] }, `needs an event_type that is one of ${TYPES}`],
+  [{ ...LEAST, event_type: null }, `needs an event_type that is one of ${TYPES}`],
+  [{ ...LEAST, event: 'DeployFailure' }, 'has two different values in event_type and event'],
+  [{ ...LEAST, app: 'shop' }, 'has two different values in project and app'],
+  [{ ...LEAST, project: undefined }, 'needs a text in project'],
+  [{ ...LEAST, project: '' }, 'needs a text in project'],
+  [{ ...LEAST, project: 7 }, 'needs a text in project'],
+  [{ ...LEAST, project: '../x' }, 'needs a project that is an app name'],
+  [{ ...LEAST, project: '__proto__' }, 'needs a project that is an app name'],
+  [{ ...LEAST, project: 'x'.repeat(201) }, 'has more than 200 characters in project'],
+  [{ ...LEAST, version: undefined }, 'needs a text in version'],
+  [{ ...LEAST, version: 1.2 }, 'needs a text in version'],
+  [{ ...LEAST, version: 'x'.repeat(201) }, 'has more than 200 characters in version'],
+  [{ ...LEAST, instance: '' }, 'needs a text in instance'],
+  [{ ...LEAST, instance: null }, 'needs a text in instance'],
+  ...['', 'abcdefg', 'abcdefghi', 'abcd efg', 'abcdefg\n', 12_345_678, null].map(
+    (deploy_id) => [{ ...LEAST, deploy_id }, 'needs a deploy_id of 8 letters or digits'] as const,
+  ),
+  ...[
+    'now',
+    '',
+    '2026-01-01',
+    '2026-01-01T00:00:00',
+    '2026-13-01T00:00:00Z',
+    '2026-01-01T25:00:00Z',
+    '01/02/2026',
+    '2026-01-01T00:00:00Z\n',
+    1_700_000_000,
+    null,
+  ].map(
+    (timestamp) => [{ ...LEAST, timestamp }, 'needs a timestamp in ISO 8601 with a zone'] as const,
+  ),
+  ...[
+    'commit',
+    'trigger',
+    'previous_version',
+    'domain',
+    'error',
+    'stage',
+    'log',
+    'reason',
+    'from_version',
+  ].flatMap((field) =>
+    [5, {}, ['x'], true].map(
+      (value) => [{ ...LEAST, [field]: value }, `needs a text in ${field}`] as const,
+    ),
+  ),
+  ...['5', -1, Number.NaN, Number.POSITIVE_INFINITY, {}, null].map(
+    (duration_ms) =>
+      [{ ...LEAST, duration_ms }, 'needs a number of milliseconds in duration_ms'] as const,
+  ),
+];
+
+test('an event that is not one is refused by what is wrong with it', () => {
+  for (const [input, why] of BAD)
+    assert.is(said(input), `event_invalid: the event ${why}`, JSON.stringify(input));
+});
+
+test('an error of 64 KiB is kept whole, a longer one loses its middle and says so', () => {
+  const whole = 'é'.repeat(ERROR_MAX / 2);
+  const event = complete({ ...LEAST, error: whole });
+  assert.ok(event.error === whole);
+  assert.is(event.truncated, undefined);
+
+  const long = `HEAD${'x'.repeat(ERROR_MAX)}TAIL`;
+  const cut = complete({ ...LEAST, error: long });
+  assert.is(cut.truncated, true);
+  assert.match(cut.error as string, /^HEADx+\n… 56 bytes left out …\nx+TAIL$/);
+  assert.ok(Buffer.byteLength(cut.error as string) <= ERROR_MAX);
+});
+
+test('a cut error has no broken character and is never longer than it may be', () => {
+  const text = fc.tuple(
+    fc.constantFrom('é', '日', '🐱', 'x', '\ufffd'),
+    fc.nat(3),
+    fc.integer({ min: ERROR_MAX - 4, max: 3 * ERROR_MAX }),
+  );
+  fc.assert(
+    fc.property(text, ([character, shift, bytes]) => {
+      const error = `${'a'.repeat(shift)}${character.repeat(Math.ceil(bytes / Buffer.byteLength(character)))}`;
+      const event = complete({ ...LEAST, error });
+      const kept = event.error as string;
+      assert.ok(Buffer.byteLength(kept) <= ERROR_MAX);
+      assert.is(event.truncated, kept === error ? undefined : true);
+      if (character !== '\ufffd') assert.not.ok(kept.includes('\ufffd'));
+      assert.ok(Buffer.byteLength(kept) > Math.min(Buffer.byteLength(error), ERROR_MAX) - 32);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('a lone surrogate becomes the replacement character', () => {
+  const event = complete({ ...LEAST, version: 'v\ud800', error: '\udc00x' });
+  assert.equal([event.version, event.error], ['v\ufffd', '\ufffdx']);
+});
+
+test('whatever JSON value comes, it is completed or refused as an invalid event', () => {
+  const names = [
+    'event',
+    'event_type',
+    'app',
+    'project',
+    'version',
+    'instance',
+    'deploy_id',
+    'timestamp',
+    'error',
+    'duration_ms',
+    'commit',
+    '__proto__',
+    'constructor',
+    'toString',
+    'truncated',
+  ];
+  const values = ['DeployStarted', 'DeployFailure', 'blog', 'v1', 'abcd1234', NOW];
+  const object = fc.dictionary(
+    fc.constantFrom(...names),
+    fc.oneof(fc.constantFrom<unknown>(...values), fc.jsonValue()),
+  );
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        object.map((fields) => ({ ...LEAST, ...fields })),
+        object,
+        fc.jsonValue(),
+      ),
+      (input) => {
+        try {
+          const event = complete(input);
+          assert.is(JSON.stringify(complete(event)), JSON.stringify(event));
+          assert.is(JSON.stringify(readRecord(JSON.stringify(event))), JSON.stringify(event));
+        } catch (error) {
+          if (!(error instanceof Failure) || error.code !== 'event_invalid') throw error;
+        }
+      },
+    ),
+    { numRuns: 3000 },
+  );
+});
+
+test('a deploy_id is eight hexadecimal characters', () => {
+  assert.is(
+    newDeployId(() => 0x0001feff / 2 ** 32),
+    '0001feff',
+  );
+  fc.assert(
+    fc.property(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (chance) => {
+      assert.match(
+        newDeployId(() => chance),
+        /^[0-9a-f]{8}$/,
+      );
+    }),
+  );
+});
+
+test('a record is read in either naming, whatever else its fields hold', () => {
+  assert.equal(readRecord('{"a":1}'), { a: 1 });
+  const bytes = Buffer.from('xx{"a":"é"}yy').subarray(2, 12);
+  assert.equal(readRecord(bytes), { a: 'é' });
+  for (const line of ['', ' ', '[]', 'null', '5', '"x"', '{', '{"a":1', '\u0000'])
+    assert.is(readRecord(line), undefined);
+  assert.is(kindOf({ event: 'a' }), 'a');
+  assert.is(kindOf({ event_type: 'b', event: 'a' }), 'b');
+  assert.is(projectOf({ app: 'a' }), 'a');
+  assert.is(projectOf({ project: 'b', app: 'a' }), 'b');
+  assert.equal(
+    ['t', 'n', 'o', 'x'].map((field) => textOf({ t: 'a', n: 5, o: {} }, field)),
+    ['a', '5', '', ''],
+  );
+});
+
+test.run();

@@ -1,0 +1,374 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { gzipLines, logFiles, Unread } from '@runner/common/audit/files';
+import { newestRecord } from '@runner/common/audit/scan';
+import { linesBackward } from '@runner/common/files/lines-backward';
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { refusalOf } from '../cli/refusal.ts';
+import { freshRoot, plant, scratch } from '../files/scratch.ts';
+
+const NOTHING = new Uint8Array();
+const DAMAGED = 'it is damaged or cut short';
+
+function backward(
+  text: string | Uint8Array,
+  needle: Uint8Array = NOTHING,
+  also: Uint8Array = NOTHING,
+): string[] {
+  const path = join(scratch(), 'log');
+  plant(path, text);
+  const fd = openSync(path, 'r');
+  try {
+    const lines: string[] = [];
+    for (const line of linesBackward(fd, needle, { also })) lines.push(line.toString());
+    return lines;
+  } finally {
+    closeSync(fd);
+    unlinkSync(path);
+  }
+}
+
+/** The lines of a text, last first, by reading it from its beginning. */
+function naively(text: string, needle = ''): string[] {
+  const lines = text.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  return lines.reverse().filter((line) => line.includes(needle));
+}
+
+const FAILURE = { event_type: 'DeployFailure', project: 'api' };
+const find = (paths: ReturnType<typeof freshRoot>) =>
+  newestRecord(paths, 'DeployFailure', 'api', new Unread());
+const line = (record: unknown) => `${JSON.stringify(record)}\n`;
+
+test('lines come last first, with or without a newline at the end', () => {
+  assert.equal(backward('a\nb\nc\n'), ['c', 'b', 'a']);
+  assert.equal(backward('a\nb\nc'), ['c', 'b', 'a']);
+  assert.equal(backward('\na\n\n\nb\n\n'), ['', 'b', '', '', 'a', '']);
+  assert.equal(backward('\n'), ['']);
+  assert.equal(backward('a'), ['a']);
+  assert.equal(backward(''), []);
+});
+
+test('only lines with the needle come, each once', () => {
+  const needle = Buffer.from('x');
+  assert.equal(backward('xx\na\nbxbx\nx\n\n', needle), ['x', 'bxbx', 'xx']);
+  assert.equal(backward('a\nb', needle), []);
+  assert.equal(backward('ax', needle), ['ax']);
+});
+
+test('of two needles both must stand in the line, in whatever order', () => {
+  const pieces = ['ab', 'cd', 'x', ''];
+  const lineOf = fc.array(fc.constantFrom(...pieces), { maxLength: 4 }).map((all) => all.join('-'));
+  fc.assert(
+    fc.property(fc.array(lineOf, { maxLength: 12 }), fc.constantFrom('', '\n'), (lines, end) => {
+      const text = lines.join('\n') + end;
+      assert.equal(
+        backward(text, Buffer.from('ab'), Buffer.from('cd')),
+        naively(text, 'ab').filter((each) => each.includes('cd')),
+      );
+    }),
+    { numRuns: 300 },
+  );
+});
+
+/** Lengths of lines that make line ends fall on and around the ends of blocks. */
+const EDGES = [
+  0, 1, 2, 16_381, 16_382, 16_383, 16_384, 16_385, 16_386, 32_768, 65_536, 262_143, 262_144,
+  262_145,
+];
+const someLines = fc.array(
+  fc.tuple(
+    fc.oneof(
+      { weight: 2, arbitrary: fc.constantFrom(...EDGES) },
+      { weight: 3, arbitrary: fc.nat(9000) },
+    ),
+    fc.constantFrom('-', 'x', '\u0000', 'é'),
+  ),
+  { maxLength: 30 },
+);
+
+test('a reader from the end finds the lines that a reader from the beginning finds', () => {
+  fc.assert(
+    fc.property(
+      someLines,
+      fc.constantFrom('', '\n'),
+      fc.constantFrom('', 'x'),
+      (lines, end, needle) => {
+        const text =
+          lines
+            .map(([length, filling], index) =>
+              length === 0 ? '' : `${index}${filling.repeat(length)}`.slice(0, length),
+            )
+            .join('\n') + end;
+        assert.ok(
+          JSON.stringify(backward(text, Buffer.from(needle))) ===
+            JSON.stringify(naively(text, needle)),
+          'the two readers differ',
+        );
+      },
+    ),
+    { numRuns: 150 },
+  );
+});
+
+test('every distance of a line end from the end of a block is read the same', () => {
+  for (let length = 16_374; length <= 16_394; length += 1) {
+    for (const head of ['', '\n', 'a\n', 'abc\n\n']) {
+      const text = `${head}${'b'.repeat(length)}\nc\n`;
+      assert.equal(backward(text), naively(text));
+    }
+  }
+});
+
+test('a line longer than 16 MiB is passed over, its neighbours are not', () => {
+  const text = `a\n${'x'.repeat(40 * 1024 * 1024)}\nb\n`;
+  assert.equal(backward(text), ['b', 'a']);
+  const longest = 'y'.repeat(12 * 1024 * 1024);
+  assert.ok(backward(`a\n${longest}\nb\n`)[1] === longest);
+});
+
+const record = fc.record(
+  {
+    event_type: fc.constantFrom('DeployFailure', 'DeploySuccess', 1, null),
+    event: fc.constantFrom('DeployFailure', 'DeployStarted'),
+    project: fc.constantFrom('api', 'api-2', 'ap', '__proto__', 7),
+    app: fc.constantFrom('api', 'other', 'api"'),
+    error: fc.constantFrom(
+      '"project":"api"',
+      'x'.repeat(20_000),
+      'x'.repeat(300_000),
+      'line\nline',
+      '\u2028',
+    ),
+    number: fc.nat(),
+  },
+  { requiredKeys: ['number'] },
+);
+const piece = fc.oneof(
+  { weight: 6, arbitrary: record.map((value) => JSON.stringify(value)) },
+  { weight: 1, arbitrary: record.map((value) => JSON.stringify(value).slice(0, -3)) },
+  { weight: 1, arbitrary: record.map((value) => JSON.stringify(value).slice(9)) },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom(
+      '',
+      ' ',
+      '\u0000\u0000',
+      '"api"',
+      '[{"project":"api"}]',
+      'null',
+      '{"project":"api"',
+      'api\r',
+      '{}',
+    ),
+  },
+);
+const someLog = fc.array(piece, { maxLength: 25 });
+
+/** The newest record of the oldest-first texts, read from the beginning to the end. */
+function newestNaively(texts: readonly string[]): unknown {
+  let newest: unknown;
+  for (const each of texts.flatMap((text) => text.split('\n'))) {
+    try {
+      const value = JSON.parse(each);
+      if ((value.event_type ?? value.event) !== 'DeployFailure') continue;
+      if ((value.project ?? value.app) === 'api') newest = value;
+    } catch {
+      // Not a record.
+    }
+  }
+  return newest;
+}
+
+test('the newest failure is the one that a naive reader of all files finds', async () => {
+  const paths = freshRoot();
+  await fc.assert(
+    fc.asyncProperty(someLog, someLog, someLog, fc.boolean(), async (oldest, older, live, torn) => {
+      const texts = [oldest, older, live].map((pieces) => pieces.join('\n') + (torn ? '' : '\n'));
+      const [first = '', second = '', third = ''] = texts;
+      plant(`${paths.auditLog}.2.gz`, gzipSync(first));
+      plant(`${paths.auditLog}.1`, second);
+      plant(paths.auditLog, third);
+      const found = await find(paths);
+      assert.ok(
+        JSON.stringify(found) === JSON.stringify(newestNaively(texts)),
+        'the two readers differ',
+      );
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test('both namings are found, and no app whose name begins alike', async () => {
+  const paths = freshRoot();
+  plant(
+    paths.auditLog,
+    [
+      { event: 'DeployFailure', app: 'api', version: 'old' },
+      { ...FAILURE, version: 'new' },
+      { ...FAILURE, project: 'api-2' },
+      { ...FAILURE, project: 'my-api' },
+      { ...FAILURE, event_type: 'DeploySuccess' },
+      { ...FAILURE, project: 'other', app: 'api' },
+      { event_type: 'DeploySuccess', project: 'web', error: 'DeployFailure of "api"' },
+    ]
+      .map(line)
+      .join(''),
+  );
+  assert.is((await find(paths))?.version, 'new');
+  assert.equal(await newestRecord(paths, 'DeployFailure', '__proto__', new Unread()), undefined);
+});
+
+test('the rotated files are read newest first, compressed or not, whatever else lies beside them', async () => {
+  const paths = freshRoot();
+  const put = (ending: string, text: string | Uint8Array) =>
+    plant(`${paths.auditLog}${ending}`, text);
+  for (const decoy of ['.bak', '.1.gz.tmp', '.1.xz', '-20260101', '.', '.01x', '.1234567']) {
+    put(decoy, line({ ...FAILURE, version: 'decoy' }));
+  }
+  put('.10.gz', gzipSync(line({ ...FAILURE, version: 'ten' })));
+  assert.is((await find(paths))?.version, 'ten');
+  put('.2.gz', gzipSync(line({ ...FAILURE, version: 'two' })));
+  assert.is((await find(paths))?.version, 'two');
+  put('.1', line({ ...FAILURE, version: 'one' }));
+  assert.is((await find(paths))?.version, 'one');
+  put('', line({ ...FAILURE, version: 'live' }));
+  assert.is((await find(paths))?.version, 'live');
+  const names = logFiles(paths).map((path) => basename(path).replace('deploy-events.jsonl', ''));
+  assert.equal(names, ['', '.1', '.2.gz', '.10.gz']);
+});
+
+test('a log that has just been rotated away is still found', async () => {
+  const paths = freshRoot();
+  plant(paths.auditLog, line(FAILURE));
+  renameSync(paths.auditLog, `${paths.auditLog}.1`);
+  assert.equal(await find(paths), FAILURE);
+});
+
+test('without any log the failure is log_not_found, with an empty one there is none', async () => {
+  const paths = freshRoot();
+  const failure = await refusalOf(find(paths));
+  assert.equal(
+    [failure.code, failure.message],
+    ['log_not_found', `there is no audit log yet: ${paths.auditLog}`],
+  );
+  plant(paths.auditLog, '');
+  assert.is(await find(paths), undefined);
+});
+
+test('a damaged compressed file gives what can be read of it', async () => {
+  const paths = freshRoot();
+  const texts = Array.from({ length: 200 }, (_, number) =>
+    line({ ...FAILURE, number, error: Math.random().toString(36).repeat(50) }),
+  );
+  const whole = gzipSync(texts.join(''));
+  const cut = whole.subarray(0, Math.floor(whole.length / 2));
+  plant(`${paths.auditLog}.2.gz`, cut);
+  const readable = gunzipSync(cut, { finishFlush: 2 }).toString().split('\n').slice(0, -1);
+  const found = await find(paths);
+  assert.ok(readable.length > 20);
+  assert.equal(found, JSON.parse(readable.at(-1) as string));
+  for (const damage of [
+    '',
+    'not gzip',
+    Buffer.from([0x1f, 0x8b]),
+    Buffer.concat([Buffer.from([0x1f, 0x8b, 8]), Buffer.alloc(50, 255)]),
+  ]) {
+    plant(`${paths.auditLog}.1.gz`, damage);
+    assert.equal(await find(paths), found);
+  }
+});
+
+test('lines of a compressed file keep their ends at every size', async () => {
+  const path = join(scratch(), 'log.gz');
+  const long = 'z'.repeat(12 * 1024 * 1024);
+  plant(path, gzipSync(`a\n\n${long}\n${'x'.repeat(20 * 1024 * 1024)}\nb`));
+  const fd = openSync(path, 'r');
+  const lengths: (number | undefined)[] = [];
+  for await (const each of gzipLines(fd, assert.unreachable)) lengths.push(each?.length);
+  closeSync(fd);
+  assert.equal(lengths, [1, 0, long.length, undefined, 1]);
+});
+
+test('however a compressed file is cut, all lines that are whole before the cut are given', async () => {
+  const texts = Array.from({ length: 40 }, (_, number) =>
+    line({ number, error: Math.random().toString(36).repeat(20) }),
+  );
+  const whole = gzipSync(texts.join(''));
+  const path = join(scratch(), 'log.gz');
+  for (let size = 0; size < whole.length; size += 1 + Math.floor(size / 20)) {
+    const cut = whole.subarray(0, size);
+    const readable = size < 11 ? '' : gunzipSync(cut, { finishFlush: 2 }).toString();
+    plant(path, cut);
+    const fd = openSync(path, 'r');
+    const told: string[] = [];
+    const lines: string[] = [];
+    for await (const each of gzipLines(fd, (why) => told.push(why))) lines.push(String(each));
+    closeSync(fd);
+    assert.equal([lines.join('\n'), told], [readable.replace(/\n$/, ''), [DAMAGED]], `${size}`);
+  }
+});
+
+test('a wrong check sum at the end costs no line but the last, a damaged block what stands behind it', async () => {
+  const path = join(scratch(), 'log.gz');
+  for (const [count, share] of [
+    [3, 1],
+    [60_000, 1],
+    [60_000, 0.8],
+  ] as const) {
+    const lines = Array.from({ length: count }, (_, number) =>
+      line({ number, error: 'x'.repeat(100 + (number % 7)) }),
+    );
+    const spoilt = gzipSync(lines.join(''));
+    // The check sum is before the four bytes of the length.
+    const at = share === 1 ? spoilt.length - 8 : Math.floor(spoilt.length * share);
+    for (let each = at; each < at + 4; each += 1) spoilt[each] = (spoilt[each] ?? 0) ^ 0xff;
+    plant(path, spoilt);
+    const fd = openSync(path, 'r');
+    const told: string[] = [];
+    let whole = 0;
+    for await (const each of gzipLines(fd, (why) => told.push(why)))
+      if (`${each}\n` === lines[whole]) whole += 1;
+    closeSync(fd);
+    assert.equal(told, [DAMAGED]);
+    assert.ok(whole >= (share === 1 ? count - (count > 1000 ? 10 : 1) : count * 0.7), `${whole}`);
+  }
+});
+
+test('what is no file is not read: a link, a folder, a FIFO; in the place of a rotated one it is counted', async () => {
+  for (const ending of ['', '.1', '.1.gz']) {
+    const link = freshRoot();
+    plant(join(link.root, 'target'), line(FAILURE));
+    mkdirSync(link.logsDir);
+    symlinkSync('../target', `${link.auditLog}${ending}`);
+    const folder = freshRoot();
+    mkdirSync(`${folder.auditLog}${ending}`, { recursive: true });
+    const fifo = freshRoot();
+    mkdirSync(dirname(fifo.auditLog), { recursive: true });
+    spawnSync('mkfifo', [`${fifo.auditLog}${ending}`]);
+    for (const [paths, why] of [
+      [link, 'it is a symbolic link'],
+      [folder, 'it is not a file'],
+      [fifo, 'it is not a file'],
+    ] as const) {
+      if (ending === '') {
+        const failure = await refusalOf(find(paths));
+        const message = `cannot read ${paths.auditLog}: ${why}`;
+        assert.equal([failure.code, failure.message], ['file_unreadable', message]);
+        continue;
+      }
+      plant(`${paths.auditLog}.2`, line(FAILURE));
+      const unread = new Unread();
+      assert.equal(await newestRecord(paths, 'DeployFailure', 'api', unread), FAILURE);
+      const told: string[] = [];
+      unread.tell((text) => told.push(text));
+      assert.equal(told, [`passed over ${basename(paths.auditLog)}${ending}: ${why}`]);
+    }
+  }
+});
+
+test.run();

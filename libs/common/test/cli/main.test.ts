@@ -1,0 +1,288 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { command, type Tool } from '@runner/common/cli/command';
+import { main } from '@runner/common/cli/main';
+import { Failure } from '@runner/common/foundation/failure';
+import { distFolder, run } from '@runner/testing/run';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { scratch } from '../files/scratch.ts';
+
+const KEY = `ghp_${'k'.repeat(36)}`;
+
+/** What the tests below are about, played by this file when TEST_TOOL is set. */
+const tool: Tool = {
+  name: 'runner-sample',
+  about: 'A sample',
+  commands: [
+    command({
+      name: 'show',
+      about: 'Show a value',
+      positionals: { what: { about: 'What to show' } },
+      options: {
+        many: { kind: 'value', placeholder: 'N', default: '0', about: 'How many records' },
+      },
+      run: async ({ args, options, print, note }) => {
+        note('a \u001b[1mnote');
+        for (let number = 0; number < Number(options.many); number += 1) {
+          await print({ number, text: 'x'.repeat(1000) });
+        }
+        return { value: { what: args.what ?? null, odd: 'a\u001b\u202eb' } };
+      },
+      human: (value: { what?: string; number?: number }, style) =>
+        value.what === undefined ? `${value.number}\n` : `${style.bold(String(value.what))}\n`,
+    }),
+    command({
+      name: 'quiet',
+      about: 'Say nothing',
+      run: async () => ({ status: 4 }),
+    }),
+    command({
+      name: 'refuse',
+      about: 'Refuse',
+      run: async () => {
+        throw new Failure('locked', `line\none \u001b[1m of ${KEY}`, {
+          held_by: 7,
+          error: 'not this',
+          odd: '\u202e',
+        });
+      },
+    }),
+    command({
+      name: 'break',
+      about: 'Break',
+      positionals: { how: { about: 'How' } },
+      run: async ({ args }) => {
+        if (args.how === 'text') throw `a text with ${KEY}`;
+        if (args.how === 'later') {
+          setTimeout(() => {
+            throw new Error('later');
+          }, 1);
+          await new Promise(() => setTimeout(() => {}, 50));
+        }
+        throw new TypeError(`\u001b[31mbroken by ${KEY}`);
+      },
+    }),
+    command({
+      name: 'where',
+      about: 'Tell the root and the format',
+      run: async ({ paths, format, title, style }) => ({
+        value: { root: paths.root, format, title, coloured: style.bold('x') !== 'x' },
+      }),
+    }),
+  ],
+};
+
+interface Options {
+  readonly env?: Record<string, string>;
+  readonly stdout?: number;
+  readonly cwd?: string;
+}
+
+function sample(args: readonly string[], { env = {}, stdout, cwd }: Options = {}) {
+  const { PATH } = process.env;
+  const done = spawnSync(process.execPath, [__filename, ...args], {
+    stdio: ['ignore', stdout ?? 'pipe', 'pipe'],
+    env: { PATH, TEST_TOOL: '1', ...env },
+    encoding: 'utf8',
+    cwd: cwd ?? '/',
+    timeout: 180_000,
+  });
+  return { status: done.status, stdout: done.stdout, stderr: done.stderr };
+}
+
+const NAMES = '[subcommands: show, quiet, refuse, break, where]';
+
+test('the value that a command returns is printed in the format that is asked for', () => {
+  const note = 'runner sample show: a \\x1b[1mnote\n';
+  assert.equal(sample(['show', 'it']), { status: 0, stdout: 'it\n', stderr: note });
+  const json = '{"what":"it","odd":"a\\u001b\\u202eb"}\n';
+  assert.equal(sample(['show', 'it', '--json']), { status: 0, stdout: json, stderr: note });
+  assert.is(sample(['show', 'it', '-o', 'json']).stdout, json);
+  assert.is(sample(['show', 'it', '-o', 'yaml']).stdout, '"what": "it"\n"odd": "a\\e\\u202eb"\n');
+});
+
+test('records of a stream are printed one by one: as lines of JSON, as documents of YAML, for people', () => {
+  const lines = sample(['show', '--many', '2', '--json']).stdout.trim().split('\n');
+  assert.equal(
+    lines.map((line) => JSON.parse(line).number ?? 'value'),
+    [0, 1, 'value'],
+  );
+  assert.match(
+    sample(['show', '--many=2', '-oyaml']).stdout,
+    /^---\nnumber: 0\n[^-]*---\nnumber: 1\n/,
+  );
+  assert.is(sample(['show', 'x', '--many=2']).stdout, '0\n1\nx\n');
+});
+
+test('a command without a value prints nothing, and may choose its status', () => {
+  for (const format of [[], ['--json'], ['-o', 'yaml']]) {
+    assert.equal(sample(['quiet', ...format]), { status: 4, stdout: '', stderr: '' });
+  }
+});
+
+test('a refusal is one sentence on stderr with its code, and with --json one object on stdout', () => {
+  const sentence = 'line\\none \\x1b[1m of [REDACTED]';
+  const stderr = `runner sample refuse: ${sentence} (locked)\n`;
+  assert.equal(sample(['refuse']), { status: 75, stdout: '', stderr });
+  assert.equal(sample(['refuse', '-o', 'yaml']), { status: 75, stdout: '', stderr });
+  for (const format of [
+    ['--json'],
+    ['-o', 'json'],
+    ['-ojson'],
+    ['-o=json'],
+    ['--output=json'],
+    ['--output', 'json'],
+  ]) {
+    const { status, stdout, stderr: said } = sample(['refuse', ...format]);
+    assert.equal([status, said], [75, stderr]);
+    assert.not.match(stdout, /[^\x20-\x7e\n]/);
+    assert.equal(JSON.parse(stdout), {
+      held_by: 7,
+      odd: '\u202e',
+      error: 'locked',
+      message: sentence,
+    });
+  }
+});
+
+test('wrong usage is told in clap’s words, with status 2, as an object too', () => {
+  for (const [args, sentence] of [
+    [[], `'runner-sample' requires a subcommand but one was not provided ${NAMES}`],
+    [['shwo'], "unrecognized subcommand 'shwo'; a similar subcommand exists: 'show'"],
+    [['xyzzy'], `unrecognized subcommand 'xyzzy' ${NAMES}`],
+    [[''], `unrecognized subcommand '' ${NAMES}`],
+    [['--what'], `unexpected argument '--what' found before a subcommand ${NAMES}`],
+    [['show', '--nope'], "unexpected argument '--nope' found"],
+    [['show', 'a', 'b'], "unexpected argument 'b' found"],
+    [['show', 'a', '\u001b[1m'], "unexpected argument '\\x1b[1m' found"],
+    [['show', '--root'], "a value is required for '--root <DIR>' but none was supplied"],
+  ] as const) {
+    assert.equal(sample(args), { status: 2, stdout: '', stderr: `error: ${sentence}\n` });
+  }
+  const { status, stdout, stderr } = sample(['show', 'a', 'b', '--json']);
+  assert.equal([status, stderr], [2, "error: unexpected argument 'b' found\n"]);
+  assert.equal(JSON.parse(stdout), { error: 'usage', message: "unexpected argument 'b' found" });
+  assert.is(sample(['show', 'a', 'b', '--', '--json']).stdout, '');
+});
+
+test('anything else that is thrown is a bug: it shows its stack, harmless and without secrets', () => {
+  const { status, stdout, stderr } = sample(['break']);
+  assert.equal([status, stdout], [1, '']);
+  assert.match(
+    stderr,
+    /^runner sample: this is a bug in runner-sample \d+\.\d+\.\d+\S*\nTypeError: \\x1b\[31mbroken by \[REDACTED\]\n +at /,
+  );
+  assert.match(sample(['break', 'text']).stderr, /\na text with \[REDACTED\]\n$/);
+  const later = sample(['break', 'later']);
+  assert.is(later.status, 1);
+  assert.match(later.stderr, /\nError: later\n +at /);
+});
+
+test('help and version come from the tool and the command', () => {
+  assert.match(
+    sample(['--help']).stdout,
+    /^A sample\n\nUsage: runner sample <COMMAND> \[OPTIONS\]\n/,
+  );
+  assert.is(sample(['-h']).stdout, sample(['--help']).stdout);
+  assert.match(
+    sample(['show', '--help']).stdout,
+    /^Show a value\n\nUsage: runner sample show \[OPTIONS\] \[WHAT\]\n/,
+  );
+  assert.is(sample(['show', 'a', 'b', '-h']).stdout, sample(['show', '--help']).stdout);
+  assert.match(sample(['--version']).stdout, /^runner-sample \d+\.\d+\.\d+\S*\n$/);
+  assert.is(sample(['show', '--version']).status, 2);
+});
+
+test('root, format and colour are chosen by option, then environment', () => {
+  const where = (args: string[], options?: Options) =>
+    JSON.parse(sample(['where', '--json', ...args], options).stdout);
+  assert.equal(where([]), {
+    root: '/opt/runner',
+    format: 'json',
+    title: 'runner sample where',
+    coloured: false,
+  });
+  assert.is(where([], { env: { RUNNER_ROOT: '/srv/r' } }).root, '/srv/r');
+  assert.is(
+    where(['--root', 'rel'], { env: { RUNNER_ROOT: '/srv/r' }, cwd: '/tmp' }).root,
+    '/tmp/rel',
+  );
+  assert.is(where(['--color', 'always']).coloured, true);
+  assert.is(where([], { env: { FORCE_COLOR: '1' } }).coloured, true);
+  assert.is(where([], { env: { FORCE_COLOR: '1', NO_COLOR: '1' } }).coloured, false);
+  assert.is(where([], { env: { CI: 'true' } }).coloured, false);
+});
+
+test('a reader that leaves early is no error', async () => {
+  const child = spawn(process.execPath, [__filename, 'show', '--many', '5000', '--json'], {
+    env: { PATH: process.env.PATH, TEST_TOOL: '1' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  child.stderr.on('data', (chunk) => {
+    said += chunk;
+  });
+  child.stdout.once('data', () => child.stdout.destroy());
+  const [status, signal] = await once(child, 'close');
+  assert.equal([status, signal, said], [0, null, 'runner sample show: a \\x1b[1mnote\n']);
+});
+
+test('a closed stdout or stderr is no error', () => {
+  for (const close of ['>&-', '2>&-', '<&-', '>&- 2>&- <&-']) {
+    const done = spawnSync(
+      'sh',
+      ['-c', `exec "$0" "$@" ${close}`, process.execPath, __filename, 'show', 'it'],
+      {
+        env: { PATH: process.env.PATH, TEST_TOOL: '1' },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
+    assert.is(done.status, 0, close);
+  }
+});
+
+test('output that cannot be written is refused', () => {
+  const full = openSync('/dev/full', 'w');
+  const { status, stderr } = sample(['show', 'it'], { stdout: full });
+  closeSync(full);
+  const lines = stderr.split('\n');
+  assert.is(status, 1);
+  assert.is(
+    lines[1],
+    'runner sample show: cannot write to standard output: no space left on the disk (output_failed)',
+  );
+});
+
+test('a megabyte arrives whole in a slow reader', async () => {
+  const child = spawn(process.execPath, [__filename, 'show', '--many', '1000', '--json'], {
+    env: { PATH: process.env.PATH, TEST_TOOL: '1' },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  let text = '';
+  for await (const chunk of child.stdout) text += chunk;
+  assert.is(text.split('\n').length, 1002);
+});
+
+test('every executable tells its version and its help, on stdout alone', async () => {
+  const names = readdirSync(join(distFolder(), 'bin')).filter((name) => name.startsWith('runner-'));
+  assert.ok(names.length > 5);
+  for (const name of names) {
+    const version = await run(name, ['--version'], { cwd: scratch() });
+    assert.equal([version.status, version.stderr], [0, '']);
+    assert.match(version.stdout, new RegExp(`^${name} \\d+\\.\\d+\\.\\d+\\S*\\n$`));
+    const help = await run(name, ['--help']);
+    assert.equal([help.status, help.stderr], [0, '']);
+    assert.match(help.stdout, new RegExp(`\nUsage: ${name.replace('-', ' ')} `));
+    const odd = await run(name, ['--no-such-option', '--json']);
+    assert.is(odd.status, 2);
+    assert.match(odd.stderr, /^error: [^\n]*'--no-such-option' found[^\n]*\n$/);
+    assert.is(JSON.parse(odd.stdout).error, 'usage');
+  }
+});
+
+if (process.env.TEST_TOOL === '1') main(tool);
+else test.run();

@@ -1,0 +1,369 @@
+import { type DeployFile, readDeployFile } from '@runner/common/deploy-file/read';
+import { HOOKS } from '@runner/common/deploy-file/schema';
+import { Failure } from '@runner/common/foundation/failure';
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { told } from '../cli/refusal.ts';
+
+const read = (text: string) => readDeployFile(Buffer.from(text));
+
+const DEFAULTS: DeployFile = {
+  instances: [{ name: 'default', domain: undefined, env: {} }],
+  build: { run: [], timeout: 1_800_000 },
+  start: { type: 'none' },
+  stop: undefined,
+  health: undefined,
+  keep: 5,
+  shared: [],
+  hooks: { pre_build: [], post_build: [], pre_switch: [], post_deploy: [], on_failure: [] },
+  notify: 'none',
+};
+
+test('no file, an empty one and comments alone mean: check out and switch, tell nobody', () => {
+  assert.equal(readDeployFile(undefined), DEFAULTS);
+  for (const text of ['', '\n', '# nothing\n', '---\n']) assert.equal(read(text), DEFAULTS);
+});
+
+test('a whole file is read as it is meant', () => {
+  const file = read(`# how the shop is deployed
+instances:
+  eu: { domain: eu.shop.example, env: { PORT: 3000, NAME: "x y", BIG: 12345678901234567890 } }
+build: { run: [npm ci, npm run build], timeout: 5m }
+start: { type: process, run: node server.js, timeout: 20s }
+health: { url: "http://127.0.0.1:\${PORT}/health", expect: 200-204, interval: 250ms, timeout: 2, within: 1m }
+keep: 2
+shared: [.env, uploads/, deep/er/file.txt]
+hooks: { pre_build: ./prepare, on_failure: [one, two] }
+notify: { channel: discord }
+`);
+  assert.equal(file, {
+    instances: [
+      {
+        name: 'eu',
+        domain: 'eu.shop.example',
+        env: { PORT: '3000', NAME: 'x y', BIG: '12345678901234567890' },
+      },
+    ],
+    build: { run: ['npm ci', 'npm run build'], timeout: 300_000 },
+    start: { type: 'process', run: 'node server.js', timeout: 20_000 },
+    stop: undefined,
+    health: {
+      kind: 'url',
+      target: 'http://127.0.0.1:${PORT}/health',
+      expect: [200, 204],
+      interval: 250,
+      timeout: 2000,
+      within: 60_000,
+    },
+    keep: 2,
+    shared: [
+      { path: '.env', folder: false },
+      { path: 'uploads', folder: true },
+      { path: 'deep/er/file.txt', folder: false },
+    ],
+    hooks: { ...DEFAULTS.hooks, pre_build: ['./prepare'], on_failure: ['one', 'two'] },
+    notify: 'discord',
+  });
+});
+
+test('several instances keep the order of the file, each with its domain and environment', () => {
+  const { instances } = read(
+    'instances:\n  us: { domain: us.shop.example:8443 }\n  eu: { env: { A: b } }\n',
+  );
+  assert.equal(instances, [
+    { name: 'us', domain: 'us.shop.example:8443', env: {} },
+    { name: 'eu', domain: undefined, env: { A: 'b' } },
+  ]);
+});
+
+test('what could only fail after the switch is refused before it', () => {
+  for (const [text, sentence] of [
+    [
+      'instances: {a: {}, b: {}}\nshared: [.env]\n',
+      ':2: shared: goes with a single instance: a release is built once for all of them',
+    ],
+    [
+      'health: {url: "http://${NOPE}/"}\n',
+      ':1: health.url: uses ${NOPE}, which the env of default does not set',
+    ],
+    ['build: "a\\0b"\n', ':1: build: must not hold a NUL character'],
+  ] as const) {
+    assert.is(
+      told(() => read(text)),
+      `deploy_file_invalid: .deploy.yml${sentence}`,
+    );
+  }
+});
+
+test('build is a command, a list of them or a section', () => {
+  const build = (text: string) => read(text).build;
+  assert.equal(build('build: make\n'), { run: ['make'], timeout: 1_800_000 });
+  assert.equal(build('build: [make, make check]\n'), {
+    run: ['make', 'make check'],
+    timeout: 1_800_000,
+  });
+  assert.equal(build('build: []\n'), { run: [], timeout: 1_800_000 });
+  assert.equal(build('build:\n  run: make\n  timeout: 1h\n'), {
+    run: ['make'],
+    timeout: 3_600_000,
+  });
+  assert.equal(build('build: {timeout: 90}\n'), { run: [], timeout: 90_000 });
+  assert.is(build('build: {timeout: 700h}\n').timeout, 2_147_483_647);
+  assert.equal(build('build:\n'), { run: [], timeout: 1_800_000 });
+  assert.equal(build('build: |\n  make\n  make check\n').run, ['make\nmake check\n']);
+});
+
+test('a key without a value says nothing', () => {
+  const text = `${['instances', 'build', 'start', 'stop', 'health', 'keep', 'shared', 'hooks'].map((key) => `${key}:\n`).join('')}`;
+  const said = told(() => read(text));
+  assert.is(said, 'deploy_file_invalid: .deploy.yml:3: start: needs the key type');
+  assert.equal(read('build:\nstop:\nkeep:\nshared:\ninstances:\nhooks:\n'), DEFAULTS);
+});
+
+test('notify chooses who hears: a channel, all of them, or nobody', () => {
+  for (const [text, choice] of [
+    ['keep: 1\n', 'none'],
+    ['notify: {}\n', 'all'],
+    ['notify:\n', 'all'],
+    ['notify: {channel: both}\n', 'all'],
+    ['notify: {channel: }\n', 'all'],
+    ['notify: {channel: telegram}\n', 'telegram'],
+    ['notify: {channel: discord}\n', 'discord'],
+  ] as const) {
+    assert.is(read(text).notify, choice, text);
+  }
+});
+
+test('an instance may be called like something of the language, its variables too', () => {
+  const [first, second] = read(
+    'instances:\n  constructor: {env: {toString: "1", __proto__: "2"}}\n  prod-1.eu:\n',
+  ).instances;
+  assert.is(first?.name, 'constructor');
+  assert.equal(Object.entries(first?.env ?? {}), [
+    ['toString', '1'],
+    ['__proto__', '2'],
+  ]);
+  assert.is(second?.name, 'prod-1.eu');
+});
+
+test('health says what answers, and what answer is healthy', () => {
+  const expect = (text: string) =>
+    read(`health: {url: "http://x/", expect: ${text}}`).health?.expect;
+  assert.equal(expect('204'), [204, 204]);
+  assert.equal(expect('"301"'), [301, 301]);
+  assert.equal(expect('200-399'), [200, 399]);
+  assert.equal(read('health: {cmd: ./check}\n').health?.kind, 'cmd');
+  const withPort = 'instances: {a: {env: {PORT: 1}}}\nhealth: {tcp: "localhost:${PORT}"}\n';
+  assert.equal(read(withPort).health?.target, 'localhost:${PORT}');
+  assert.equal(read('health: {tcp: "x:1"}\n').health, {
+    kind: 'tcp',
+    target: 'x:1',
+    expect: [200, 299],
+    interval: 1000,
+    timeout: 5000,
+    within: 30_000,
+  });
+});
+
+const TIME = 'must be a time like 500ms, 30s, 5m or 1h';
+const BAD: readonly (readonly [text: string, sentence: string])[] = [
+  ['- a\n', ':1: must be a section, not a list'],
+  ['\nhello\n', ':2: must be a section, not a single value'],
+  [
+    'keep: 5\nbiuld: make\n',
+    ':2: biuld: unknown key (known here: instances, build, start, stop, health, keep, shared, hooks, notify)',
+  ],
+  [
+    '__proto__: 1\n',
+    ':1: __proto__: unknown key (known here: instances, build, start, stop, health, keep, shared, hooks, notify)',
+  ],
+  ['build: {cmd: make}\n', ':1: build.cmd: unknown key (known here: run, timeout)'],
+  ['build: 5\n', ':1: build: must be a command'],
+  ['build: ""\n', ':1: build: must not be empty'],
+  ['build:\n  - make\n  - ""\n', ':3: build[1]: must not be empty'],
+  ['build:\n  - make\n  - true\n', ':3: build[1]: must be a command'],
+  ['build:\n  - [make]\n', ':2: build[0]: must be a single value, not a list'],
+  ['build: {timeout: soon}\n', `:1: build.timeout: ${TIME}`],
+  ['build: {timeout: 1.5}\n', `:1: build.timeout: ${TIME}`],
+  ['build: {timeout: -5}\n', `:1: build.timeout: ${TIME}`],
+  ['build: {timeout: 1d}\n', `:1: build.timeout: ${TIME}`],
+  ['build: {timeout: 0}\n', ':1: build.timeout: must be longer than 0'],
+  ['build:\n  timeout: 00h\n', ':2: build.timeout: must be longer than 0'],
+  [
+    'health:\n  cmd: x\n  interval: 0\n  timeout: 5s\n',
+    ':3: health.interval: must be longer than 0',
+  ],
+  ['health:\n  cmd: x\n  timeout: 0s\n', ':3: health.timeout: must be longer than 0'],
+  ['health:\n  cmd: x\n  within: 0ms\n', ':3: health.within: must be longer than 0'],
+  ['start: {type: process, run: x, timeout: 0m}\n', ':1: start.timeout: must be longer than 0'],
+  ['build: {timeout: 1234567890}\n', ':1: build.timeout: is too long: 24 days are the most'],
+  ['build: {timeout: 9999999999h}\n', ':1: build.timeout: is too long: 24 days are the most'],
+  ['start: node x.js\n', ':1: start: must be a section, not a single value'],
+  ['start: {run: x}\n', ':1: start: needs the key type'],
+  [
+    'start: {type: docker}\n',
+    ':1: start.type: must be one of process, command, systemd, compose, pm2, none',
+  ],
+  ['keep: 1\nstart: {type: process}\n', ':2: start: type process needs the key run'],
+  ['start: {type: none, run: x}\n', ':1: start.run: does not go with type none'],
+  ['keep: 1\nstop: x\n', ':2: stop: goes with start.type command alone'],
+  ['start: {type: process, run: x}\nstop: x\n', ':2: stop: goes with start.type command alone'],
+  ['health:\n  url: ftp://x\n', ':2: health.url: must be an http or https address'],
+  ['health: {tcp: 8080}\n', ':1: health.tcp: must be host:port'],
+  ['health: {tcp: "a b:1"}\n', ':1: health.tcp: must be host:port'],
+  ['health: {cmd: }\n', ':1: health: needs one of url, cmd, tcp'],
+  [
+    'keep: 1\nhealth: {cmd: x, tcp: "x:1"}\n',
+    ':2: health: takes only one of url, cmd, tcp, not cmd and tcp',
+  ],
+  ['health: {tcp: "x:99999"}\n', ':1: health.tcp: must end with a port from 1 to 65535'],
+  ['health: {tcp: "x:0"}\n', ':1: health.tcp: must end with a port from 1 to 65535'],
+  [
+    'instances: {a: {env: {P: 70000}}}\nhealth: {tcp: "x:${P}"}\n',
+    ':2: health.tcp: must end with a port from 1 to 65535',
+  ],
+  [
+    'health: {url: "http://x", expect: 99}\n',
+    ':1: health.expect: must be an HTTP status like 200, or a range like 200-299',
+  ],
+  [
+    'health: {url: "http://x", expect: 200-}\n',
+    ':1: health.expect: must be an HTTP status like 200, or a range like 200-299',
+  ],
+  ['health: {url: "http://x", expect: 300-200}\n', ':1: health.expect: ends before it begins'],
+  [
+    'health: {url: "http://x", retries: 5}\n',
+    ':1: health.retries: unknown key (known here: url, cmd, tcp, expect, interval, timeout, within)',
+  ],
+  ['keep: 0\n', ':1: keep: must be a whole number from 1 to 1000'],
+  ['keep: many\n', ':1: keep: must be a whole number from 1 to 1000'],
+  ['shared: .env\n', ':1: shared: must be a list, not a single value'],
+  ['shared: [5]\n', ':1: shared[0]: must be a text (put it in quotes)'],
+  ['shared: [""]\n', ':1: shared[0]: must not be empty'],
+  ...[
+    '/etc/passwd',
+    '../x',
+    'a/../../x',
+    '.',
+    './x',
+    'a//b',
+    '..',
+    '/',
+    '.git',
+    'a/.git/config',
+    '.git/',
+  ].map(
+    (path) =>
+      [
+        `keep: 1\nshared: ["${path}"]\n`,
+        ':2: shared: holds a path that leads out of the release',
+      ] as const,
+  ),
+  [
+    'hooks: {pre_deploy: x}\n',
+    `:1: hooks.pre_deploy: unknown key (known here: ${HOOKS.join(', ')})`,
+  ],
+  ['hooks: {pre_build: {run: x}}\n', ':1: hooks.pre_build: must not be a section'],
+  ['notify: telegram\n', ':1: notify: must be a section, not a single value'],
+  ['notify: {channel: mail}\n', ':1: notify.channel: must be one of telegram, discord, both'],
+  ['notify: {chanel: both}\n', ':1: notify.chanel: unknown key (known here: channel)'],
+  ['instances: [a]\n', ':1: instances: must be a section, not a list'],
+  ['instances:\n  ../x: {}\n', ':2: instances.../x: is not a valid name'],
+  ['instances:\n  "a b":\n', ':2: instances.a b: is not a valid name'],
+  ['instances:\n  __proto__: {}\n', ':2: instances.__proto__: is not a valid name'],
+  ['instances:\n  a: {port: 1}\n', ':2: instances.a.port: unknown key (known here: domain, env)'],
+  ['instances:\n  a:\n    domain: a b\n', ':3: instances.a.domain: must be a domain name'],
+  ['instances:\n  a:\n    env: {A-B: 1}\n', ':3: instances.a.env.A-B: is not a valid name'],
+  [
+    'instances:\n  a:\n    env: {A: true}\n',
+    ':3: instances.a.env.A: must be a text (put it in quotes)',
+  ],
+  [
+    'instances:\n  a:\n    env: {A: [1]}\n',
+    ':3: instances.a.env.A: must be a single value, not a list',
+  ],
+  ['instances:\n  "\\x1b[31m": {}\n', ':2: instances.\\x1b[31m: is not a valid name'],
+  ['a: 1\na: 2\n', ':2: the same key stands twice'],
+];
+
+for (const [text, sentence] of BAD) {
+  test(`\`${text.trim().replaceAll('\n', '⏎')}\` is refused with its line and key`, () => {
+    assert.is(
+      told(() => read(text)),
+      `deploy_file_invalid: .deploy.yml${sentence}`,
+    );
+  });
+}
+
+const KEYS = [
+  'instances',
+  'build',
+  'start',
+  'stop',
+  'health',
+  'keep',
+  'shared',
+  'hooks',
+  'notify',
+  'run',
+  'type',
+  'timeout',
+  'url',
+  'cmd',
+  'tcp',
+  'expect',
+  'channel',
+  'env',
+  'domain',
+  'a',
+  '__proto__',
+  'pre_build',
+  '',
+];
+const VALUES = [
+  '1',
+  'x',
+  '',
+  '~',
+  '[]',
+  '[a, b]',
+  '{}',
+  '{a: 1}',
+  '30s',
+  'true',
+  'process',
+  'command',
+  'none',
+  'both',
+  'http://x',
+  'x:1',
+  '200-299',
+  '|',
+  '"',
+  '../x',
+  '1e999',
+  '0x7fffffffffffffff',
+];
+
+test('any file is taken or refused with its own code, never anything else', () => {
+  const line = fc
+    .tuple(
+      fc.constantFrom('', '  ', '    ', '- '),
+      fc.constantFrom(...KEYS),
+      fc.oneof(fc.constantFrom(...VALUES), fc.string({ maxLength: 6 })),
+    )
+    .map(([indent, key, value]) => `${indent}${key}: ${value}`);
+  fc.assert(
+    fc.property(fc.array(line, { maxLength: 8 }), (lines) => {
+      try {
+        read(lines.join('\n'));
+      } catch (error) {
+        if (!(error instanceof Failure) || error.code !== 'deploy_file_invalid') throw error;
+      }
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test.run();

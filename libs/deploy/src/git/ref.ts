@@ -1,0 +1,150 @@
+/** Which commit `--ref` means, and bringing it into the mirror. */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { Failure } from '@runner/common/foundation/failure';
+import { refName } from '@runner/common/foundation/names';
+import { gitFailure } from './failure.ts';
+import { git } from './git.ts';
+import {
+  commitIn,
+  fetchRefs,
+  isRefused,
+  isShowable,
+  type Listing,
+  listRefs,
+  remoteHead,
+  tagOn,
+  versionOf,
+} from './remote.ts';
+import type { Source } from './source.ts';
+
+/** A commit that is in the mirror now. */
+export interface Wanted {
+  readonly commit: string;
+  readonly version: string;
+  /** Head of the app's branch; undefined when the host has no such branch. */
+  readonly head: string | undefined;
+}
+
+/** The mirror's own names, whatever branches are called: `a` and `a/b` cannot both be there. */
+const HEAD = 'refs/runner/head';
+const WANTED = 'refs/runner/wanted';
+/** The shortest beginning of a commit's id that git takes. */
+const SHORTEST = 4;
+
+/** Fetches the head of the app's branch. Throws `branch_not_found`, `repo_not_found`, … */
+export async function fetchHead(source: Source): Promise<Wanted> {
+  for (let attempt = 1; ; attempt += 1) {
+    const { commit, tag, url } = await remoteHead(source);
+    // By its id: a push in between cannot bring another commit than the one that was decided about.
+    const fetched = await fetchRefs(source, url, [`+${commit}:${HEAD}`]);
+    if (fetched.status === 0) return { commit, version: versionOf(commit, tag), head: commit };
+    if (attempt > 1 || !isRefused(fetched)) throw gitFailure(source, fetched);
+  }
+}
+
+/**
+ * Fetches a branch, a tag or a commit (its id, or the beginning of it) of the app's repository; of
+ * a branch and a tag of the same name the branch. Throws `name_invalid`, `ref_not_found`,
+ * `ref_ambiguous`.
+ */
+export async function fetchRef(source: Source, ref: string): Promise<Wanted> {
+  const name = refName(ref, 'branch, tag or commit');
+  const own = `refs/heads/${source.branch}`;
+  const full = name.startsWith('refs/');
+  const candidates = full ? [name] : [`refs/heads/${name}`, `refs/tags/${name}`];
+  const listing = await listRefs(source, [own, ...candidates]);
+  const head = listing.refs.find(([, listed]) => listed === own)?.[0];
+  const found = candidates.find((each) => listing.refs.some(([, listed]) => listed === each));
+  if (found !== undefined) return { ...(await fetchNamed(source, listing, found)), head };
+  if (!/^[0-9a-f]{4,64}$/i.test(name)) throw notFound(source, ref);
+  const commit = await fetchCommit(source, listing.url, name.toLowerCase());
+  return { commit, version: versionOf(commit, tagOn(commit, listing.refs)), head };
+}
+
+function notFound(source: Source, ref: string): Failure {
+  return new Failure(
+    'ref_not_found',
+    `the repository ${source.repo} has no branch, tag or commit '${ref.slice(0, 80)}'`,
+  );
+}
+
+async function fetchNamed(
+  source: Source,
+  { refs, url }: Listing,
+  name: string,
+): Promise<{ commit: string; version: string }> {
+  const fetched = await fetchRefs(source, url, [`+${name}:${WANTED}`]);
+  if (fetched.status !== 0) throw gitFailure(source, fetched);
+  const commit = await commitIn(source, WANTED);
+  if (commit === undefined)
+    throw new Failure('ref_not_found', `${name} of ${source.repo} does not point to a commit`);
+  return { commit, version: versionOf(commit, tagNamed(name) ?? tagOn(commit, refs)) };
+}
+
+/** The tag that was asked for by its name is the version, whatever else stands on the commit. */
+function tagNamed(name: string): string | undefined {
+  const tag = name.startsWith('refs/tags/') ? name.slice('refs/tags/'.length) : '';
+  return isShowable(tag) ? tag : undefined;
+}
+
+async function fetchCommit(source: Source, url: string, id: string): Promise<string> {
+  const isFull = id.length === 40 || id.length === 64;
+  const commit = isFull ? id : await expand(source, url, id);
+  const direct = await fetchRefs(source, url, [`+${commit}:${WANTED}`]);
+  if (direct.status === 0) {
+    const fetched = await commitIn(source, commit);
+    if (fetched !== undefined) return fetched;
+    throw notFound(source, id);
+  }
+  if (!isRefused(direct)) throw gitFailure(source, direct);
+  // The host gives no commit by its id alone: it must be in the history of a branch or tag.
+  if (isFull) await expand(source, url, id);
+  const history = ['+refs/heads/*:refs/runner/heads/*', '+refs/tags/*:refs/runner/tags/*'];
+  const all = await fetchRefs(source, url, history, { depth: '--depth=2147483647' });
+  if (all.status !== 0) throw gitFailure(source, all);
+  if ((await commitIn(source, commit)) === undefined) throw notFound(source, id);
+  return commit;
+}
+
+/**
+ * The full id of the one commit of the repository that begins with `id`. Only commits are fetched,
+ * where the host can do that, into a repository that is removed again.
+ */
+async function expand(source: Source, url: string, id: string): Promise<string> {
+  if (id.length < SHORTEST) throw notFound(source, id);
+  const mirror = join(source.mirror, 'history.git');
+  rmSync(mirror, { recursive: true, force: true });
+  try {
+    const refspecs = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'];
+    const fetched = await fetchRefs(source, url, refspecs, { mirror, depth: '--filter=tree:0' });
+    if (fetched.status !== 0) throw gitFailure(source, fetched);
+    const commits = await commitsBeginning(source, mirror, id);
+    const [commit] = commits;
+    if (commit === undefined) throw notFound(source, id);
+    if (commits.length === 1) return commit;
+    throw new Failure(
+      'ref_ambiguous',
+      `'${id}' is the beginning of ${commits.length} commits of ${source.repo}: give more of it`,
+    );
+  } finally {
+    rmSync(mirror, { recursive: true, force: true });
+  }
+}
+
+async function commitsBeginning(
+  { io, signal }: Source,
+  mirror: string,
+  id: string,
+): Promise<string[]> {
+  const options = { cwd: mirror, signal };
+  const listed = await git(io, ['rev-parse', `--disambiguate=${id}`], options);
+  const input = listed.stdout.toString('latin1');
+  if (input.trim() === '') return [];
+  const told = await git(io, ['cat-file', '--batch-check'], { ...options, input });
+  return told.stdout
+    .toString('latin1')
+    .split('\n')
+    .filter((line) => line.split(' ')[1] === 'commit')
+    .map((line) => line.split(' ')[0] as string);
+}

@@ -1,0 +1,165 @@
+/** The repository of an app on the code host, and its mirror here. */
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { makeFolder } from '@runner/common/files/read';
+import { Failure } from '@runner/common/foundation/failure';
+import { gitFailure, notGit } from './failure.ts';
+import { git } from './git.ts';
+import type { GitResult, Source } from './source.ts';
+
+/** A first fetch may be large; below 1 kB/s for a minute git gives up by itself. */
+const FETCH_TIMEOUT = 1_800_000;
+/** Listing refs is one exchange; git itself knows no time limit. In milliseconds. */
+const LIST_TIMEOUT = 60_000;
+/** In MiB; a list of a million tags, 87 MB long, fits. */
+const LIST_MEMORY = 512;
+
+/** A branch or tag of the host and what it points to; an annotated tag stands there twice. */
+export type Ref = readonly [sha: string, name: string];
+
+/** What the host lists. */
+export interface Listing {
+  readonly refs: readonly Ref[];
+  /** The repository's address as the host knows it: with or without `.git`. */
+  readonly url: string;
+}
+
+/** The newest commit of a branch, and the tag that stands on it. */
+export interface Head extends Listing {
+  readonly commit: string;
+  readonly tag: string | undefined;
+}
+
+/** Calls git with the repository's address; some hosts serve it only under its bare name. */
+async function atAddress(
+  source: Source,
+  ask: (url: string) => Promise<GitResult>,
+): Promise<{ answer: GitResult; url: string }> {
+  const base = `${source.gitUrl}/${source.repo}`;
+  const answer = await ask(`${base}.git`);
+  if (answer.status !== 0 && gitFailure(source, answer).code === 'repo_not_found') {
+    const second = await ask(base);
+    if (second.status === 0) return { answer: second, url: base };
+  }
+  return { answer, url: `${base}.git` };
+}
+
+/** Lists refs of the host that match the patterns, and all tags. Throws `repo_not_found`, `code_host_error`, … */
+export async function listRefs(source: Source, patterns: readonly string[]): Promise<Listing> {
+  const cwd = dirname(source.mirror);
+  makeFolder(cwd);
+  const options = {
+    source,
+    cwd,
+    timeout: LIST_TIMEOUT,
+    memory: LIST_MEMORY,
+    signal: source.signal,
+  };
+  const list = (at: string, packets = false) => {
+    const args = ['ls-remote', '--quiet', '--end-of-options', at, ...patterns, 'refs/tags/*'];
+    return git(source.io, args, { ...options, packets });
+  };
+  const { answer, url } = await atAddress(source, (at) => list(at));
+  if (/out of memory/i.test(answer.stderr)) {
+    const message = `the code host sends more than ${LIST_MEMORY} MiB can hold`;
+    throw new Failure('code_host_error', message);
+  }
+  if (answer.status !== 0) throw gitFailure(source, answer);
+  const refs = answer.stdout
+    .toString('utf8')
+    .split('\n')
+    .map((line) => line.split('\t'))
+    .filter((parts) => parts.length === 2 && /^[0-9a-f]{40,64}$/.test(parts[0] ?? ''));
+  // git takes a page without a line's end for the empty list of a host that speaks no protocol.
+  if (refs.length === 0 && !(await list(url, true)).stderr.includes(' packet: ')) throw notGit();
+  return { refs: refs as unknown as Ref[], url };
+}
+
+/** Asks the host for the head of the source's branch. Throws `branch_not_found`, `repo_not_found`, … */
+export async function remoteHead(source: Source): Promise<Head> {
+  const name = `refs/heads/${source.branch}`;
+  const listing = await listRefs(source, [name]);
+  const commit = listing.refs.find(([, ref]) => ref === name)?.[0];
+  if (!commit) {
+    throw new Failure(
+      'branch_not_found',
+      `the repository ${source.repo} has no branch '${source.branch}'`,
+    );
+  }
+  return { ...listing, commit, tag: tagOn(commit, listing.refs) };
+}
+
+/** The tag on a commit, annotated or not; of several the one that sorts last by its numbers. */
+export function tagOn(commit: string, refs: readonly Ref[]): string | undefined {
+  const names = refs
+    .filter(([sha, ref]) => sha === commit && ref.startsWith('refs/tags/'))
+    .map(([, ref]) => ref.slice('refs/tags/'.length).replace(/\^\{\}$/, ''))
+    .filter(isShowable);
+  return names.sort((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1);
+}
+
+/** Whether a tag can be a version: it becomes text in messages and tables. */
+export function isShowable(tag: string): boolean {
+  return /^[\w.+/@-]{1,100}$/.test(tag);
+}
+
+/** `v1.2.3` when a tag stands on the commit, else its first 12 hex characters. */
+export function versionOf(commit: string, tag: string | undefined): string {
+  return tag ?? commit.slice(0, 12);
+}
+
+/** Makes the bare repository of a mirror when there is none. */
+export async function makeMirror({ io, signal }: Source, mirror: string): Promise<void> {
+  if (existsSync(join(mirror, 'HEAD'))) return;
+  makeFolder(mirror);
+  const args = ['init', '--quiet', '--bare', '--template=', '--end-of-options', mirror];
+  const made = await git(io, args, { cwd: mirror, signal });
+  if (made.status === 0) return;
+  const code = /No space left|quota exceeded/i.test(made.stderr) ? 'disk_full' : 'git_failed';
+  throw new Failure(code, `git cannot make ${mirror}: ${made.stderr.trim()}`);
+}
+
+/** Fetches refspecs into a mirror, by default one commit of each and not its history. */
+export async function fetchRefs(
+  source: Source,
+  url: string,
+  refspecs: readonly string[],
+  { mirror = source.mirror, depth = '--depth=1' }: { mirror?: string; depth?: string } = {},
+): Promise<GitResult> {
+  await makeMirror(source, mirror);
+  const options = ['--quiet', '--force', '--no-tags', depth, '--no-write-fetch-head'];
+  const args = ['fetch', ...options, '--no-auto-maintenance', '--end-of-options', url, ...refspecs];
+  return git(source.io, args, {
+    source,
+    cwd: mirror,
+    timeout: FETCH_TIMEOUT,
+    signal: source.signal,
+  });
+}
+
+/** Whether the host has no such object, or gives none that no branch or tag points to. */
+export function isRefused(result: GitResult): boolean {
+  return /not our ref|unadvertised object|couldn't find remote ref|no such remote ref/i.test(
+    result.stderr,
+  );
+}
+
+/** Fetches a commit by its full id when the mirror does not have it. */
+export async function fetchById(source: Source, commit: string): Promise<void> {
+  await makeMirror(source, source.mirror);
+  if ((await commitIn(source, commit)) === commit) return;
+  const { answer } = await atAddress(source, (url) =>
+    fetchRefs(source, url, [`+${commit}:refs/runner/wanted`]),
+  );
+  if (answer.status !== 0) throw gitFailure(source, answer);
+}
+
+/** The full id of a commit that a name of the mirror stands for; undefined when there is none. */
+export async function commitIn(
+  { io, mirror, signal }: Source,
+  name: string,
+): Promise<string | undefined> {
+  const args = ['rev-parse', '--quiet', '--verify', '--end-of-options', `${name}^{commit}`];
+  const parsed = await git(io, args, { cwd: mirror, signal });
+  return parsed.status === 0 ? parsed.stdout.toString('latin1').trim() : undefined;
+}

@@ -1,0 +1,25 @@
+/** Where an app comes from, and what a call of git answers. */
+import type { Io } from '@runner/common/foundation/io';
+import type { Secret } from '@runner/common/secrets/secret';
+
+/** A repository on the code host, and its mirror here. */
+export interface Source {
+  readonly io: Io;
+  readonly app: string;
+  readonly repo: string;
+  readonly branch: string;
+  /** The code host's address for git, without a slash at its end. */
+  readonly gitUrl: string;
+  readonly token: Secret | undefined;
+  /** Folder of the bare mirror. */
+  readonly mirror: string;
+  readonly signal: AbortSignal;
+}
+
+/** How a call of git ended. */
+export interface GitResult {
+  readonly status: number | null;
+  readonly stdout: Buffer;
+  readonly stderr: string;
+  readonly timedOut: boolean;
+}

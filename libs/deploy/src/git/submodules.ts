@@ -1,0 +1,145 @@
+/**
+ * Submodules on the app's own code host are fetched with its token, at the commit that the
+ * repository names. Any other address is refused: the token goes to one host alone.
+ */
+import { join } from 'node:path';
+import { Failure } from '@runner/common/foundation/failure';
+import { repoName } from '@runner/common/foundation/names';
+import { blobsOf, type Tree, treeOf } from './commit-files.ts';
+import { git } from './git.ts';
+import { refuseLargeFiles } from './large-files.ts';
+import { fetchById } from './remote.ts';
+import type { Source } from './source.ts';
+
+/** A submodule whose commit is in its mirror. */
+export interface Submodule {
+  /** Where it belongs in the release. */
+  readonly path: string;
+  readonly commit: string;
+  readonly source: Source;
+}
+
+/** git's file of the submodules of a commit. */
+export const MODULES_FILE = '.gitmodules';
+/** Submodules of one commit with those inside them; a repository can name itself. */
+const MOST = 100;
+const DEEPEST = 5;
+
+/** Fetches all submodules of a commit, outer ones first. Throws `submodule_unsupported`, … */
+export async function fetchSubmodules(source: Source, tree: Tree): Promise<Submodule[]> {
+  const found: Submodule[] = [];
+  await collect(source, tree, '', found, 1);
+  return found;
+}
+
+async function collect(
+  source: Source,
+  tree: Tree,
+  above: string,
+  found: Submodule[],
+  depth: number,
+): Promise<void> {
+  if (tree.submodules.length === 0) return;
+  const addresses = await addressesOf(source, tree);
+  for (const { path, sha } of tree.submodules) {
+    const place = `${above}${path}`;
+    if (depth > DEEPEST || found.length >= MOST) {
+      throw refused(place, `there are more than ${MOST} submodules, or more than ${DEEPEST} deep`);
+    }
+    const repo = repoAt(source, place, addresses.get(path));
+    const mirror = join(rootMirror(source), 'modules', `${repo}.git`);
+    const inner: Source = { ...source, repo, mirror };
+    await fetchById(inner, sha);
+    found.push({ path: place, commit: sha, source: inner });
+    const below = await treeOf(inner, sha, [MODULES_FILE]);
+    await refuseLargeFiles(inner, sha, below);
+    await collect(inner, below, `${place}/`, found, depth + 1);
+  }
+}
+
+/** All mirrors of submodules lie beside each other in that of the app. */
+function rootMirror({ mirror }: Source): string {
+  const at = mirror.indexOf('/repo.git/modules/');
+  return at === -1 ? mirror : mirror.slice(0, at + '/repo.git'.length);
+}
+
+function refused(path: string, why: string): Failure {
+  return new Failure('submodule_unsupported', `the submodule ${path} cannot be fetched: ${why}`);
+}
+
+/** Addresses of `.gitmodules` by path. */
+async function addressesOf(source: Source, tree: Tree): Promise<Map<string, string>> {
+  const file = tree.top.get(MODULES_FILE);
+  const [text] = file?.mode.startsWith('100') ? await blobsOf(source, [file.sha]) : [];
+  if (text === undefined) return new Map();
+  const { io, mirror: cwd, signal } = source;
+  const args = [
+    'config',
+    '--null',
+    '--file',
+    '-',
+    '--no-includes',
+    '--get-regexp',
+    '^submodule\\.',
+  ];
+  const read = await git(io, args, { cwd, signal, input: text });
+  const values = new Map<string, string>();
+  for (const line of read.stdout.toString('utf8').split('\0')) {
+    const end = line.indexOf('\n');
+    if (end !== -1) values.set(line.slice(0, end), line.slice(end + 1));
+  }
+  const paths = [...values].filter(([key]) => key.endsWith('.path'));
+  return new Map(
+    paths.flatMap(([key, path]) => {
+      const url = values.get(`${key.slice(0, -'.path'.length)}.url`);
+      return url === undefined ? [] : [[path, url] as const];
+    }),
+  );
+}
+
+/** `owner/name` of a submodule on the app's own code host. */
+function repoAt(source: Source, path: string, address: string | undefined): string {
+  if (address === undefined) throw refused(path, `${MODULES_FILE} has no address for it`);
+  const place = /^\.\.?\//.test(address)
+    ? relativeTo(source.repo, address)
+    : pathOnHost(source, address);
+  if (place === undefined) {
+    throw refused(
+      path,
+      `its address ${address.slice(0, 200)} is not on the code host ${new URL(source.gitUrl).host}, and the token goes nowhere else`,
+    );
+  }
+  try {
+    return repoName(place);
+  } catch {
+    throw refused(path, `its address ${address.slice(0, 200)} names no <owner>/<name>`);
+  }
+}
+
+/** `../lib.git` beside `acme/shop` is `acme/lib.git`. */
+function relativeTo(repo: string, address: string): string {
+  const parts = repo.split('/');
+  for (const part of address.replace(/\/+$/, '').split('/')) {
+    if (part === '..') parts.pop();
+    else if (part !== '.' && part !== '') parts.push(part);
+  }
+  return parts.join('/');
+}
+
+/** The path of an address of any kind when it names the code host; undefined for another host. */
+function pathOnHost(source: Source, address: string): string | undefined {
+  const host = new URL(source.gitUrl);
+  const scp = /^(?:[^@/:]+@)?([^/:@]+):(?!\/)(.+)$/.exec(address);
+  if (scp) return scp[1]?.toLowerCase() === host.hostname ? clean(scp[2] as string) : undefined;
+  if (!/^(?:https?|ssh|git|git\+ssh):\/\//i.test(address) || !URL.canParse(address))
+    return undefined;
+  const { protocol, hostname, port, pathname } = new URL(address);
+  const isWeb = /^https?:$/.test(protocol);
+  if (hostname.toLowerCase() !== host.hostname || (isWeb && port !== host.port)) return undefined;
+  const prefix = isWeb ? host.pathname.replace(/\/$/, '') : '';
+  return pathname.startsWith(`${prefix}/`) ? clean(pathname.slice(prefix.length)) : undefined;
+}
+
+function clean(path: string): string {
+  return path.replace(/^\/+|\/+$/g, '');
+}

@@ -1,0 +1,32 @@
+/** Which driver goes with a type of `start`. */
+import type { Start } from '@runner/common/deploy-file/read';
+import { commandDriver } from './command.ts';
+import { composeDriver } from './compose.ts';
+import type { Driver } from './driver.ts';
+import { none } from './none.ts';
+import { pm2Driver } from './pm2.ts';
+import { processDriver } from './process.ts';
+import { systemdDriver } from './systemd.ts';
+
+const DRIVERS: Readonly<Record<Start['type'], Driver>> = {
+  command: commandDriver,
+  compose: composeDriver,
+  none,
+  pm2: pm2Driver,
+  process: processDriver,
+  systemd: systemdDriver,
+};
+
+/** The driver of a type; each has one. */
+export function driverFor(start: Start): Driver {
+  return DRIVERS[start.type];
+}
+
+/**
+ * Whether to start `after` ends what `before` started. Where it does not, both would run side by
+ * side: what `before` started has to be stopped first.
+ */
+export function takesThePlaceOf(after: Start, before: Start): boolean {
+  if (after.type !== 'systemd' || before.type !== 'systemd') return after.type === before.type;
+  return after.unit === before.unit && after.user === before.user;
+}

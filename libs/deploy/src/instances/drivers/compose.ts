@@ -1,0 +1,66 @@
+/** `start.type: compose`: `docker compose up` of the release's file, one project per instance. */
+import type { Start } from '@runner/common/deploy-file/read';
+import { runStep } from '../../run/step.ts';
+import { ask } from './ask.ts';
+import type { Driver, Target } from './driver.ts';
+
+type Compose = Extract<Start, { type: 'compose' }>;
+
+const STOP_TIMEOUT = 90_000;
+
+/** A project's name may hold lower case letters, digits, dashes and underscores only. */
+export function projectOf(app: string, instance: string): string {
+  return `${app}-${instance}`.toLowerCase().replace(/[^a-z0-9_-]/g, '-');
+}
+
+function args(target: Target, start: Compose): string[] {
+  return [
+    'compose',
+    '--project-name',
+    projectOf(target.app, target.instance.name),
+    '--file',
+    start.file,
+  ];
+}
+
+async function run(
+  target: Target,
+  start: Compose,
+  verb: readonly string[],
+  timeout: number,
+): Promise<void> {
+  const all = [...args(target, start), ...verb];
+  const { release: cwd, env, log, signal } = target;
+  const title = ['docker', ...all].join(' ');
+  await runStep(log, signal, {
+    stage: 'start',
+    title,
+    file: 'docker',
+    args: all,
+    cwd,
+    env,
+    timeout,
+  });
+}
+
+export const composeDriver: Driver = {
+  async start(target) {
+    const { start } = target;
+    if (start.type === 'compose') {
+      // --wait: until the containers run, and are healthy where they say how that is asked.
+      await run(target, start, ['up', '--detach', '--wait', '--remove-orphans'], start.timeout);
+    }
+    return { death: () => undefined };
+  },
+  async stop(target) {
+    if (target.start.type === 'compose')
+      await run(target, target.start, ['down', '--remove-orphans'], STOP_TIMEOUT);
+  },
+  status(target) {
+    if (target.start.type !== 'compose') return 'unknown';
+    const all = [...args(target, target.start), 'ps', '--status', 'running', '--quiet'];
+    const asked = ask('docker', all, { cwd: target.release, env: target.env });
+    if (asked.status !== 0) return 'unknown';
+    return asked.stdout.trim() === '' ? 'stopped' : 'running';
+  },
+};

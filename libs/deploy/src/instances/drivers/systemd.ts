@@ -1,0 +1,143 @@
+/**
+ * `start.type: systemd`: an existing unit is restarted (or reloaded) and takes the release through
+ * `current`. The recommended driver: systemd restarts what crashes and keeps its output.
+ */
+import type { Start } from '@runner/common/deploy-file/read';
+import { runStep, toldElsewhere } from '../../run/step.ts';
+import { ask } from './ask.ts';
+import type { Driver, Target } from './driver.ts';
+
+type Systemd = Extract<Start, { type: 'systemd' }>;
+
+/** A unit that is active for this many milliseconds counts as started. */
+const SETTLE = 500;
+/** Lines of the journal that an error shows. */
+const JOURNAL_LINES = '50';
+/** Milliseconds that the journal gets to take in the last words of a program. */
+const JOURNAL_DELAY = 200;
+const STOP_TIMEOUT = 90_000;
+
+/** `app@.service` and `app@%i.service` of the instance `web` are `app@web.service`. */
+export function unitOf(unit: string, instance: string): string {
+  return unit.replaceAll('%i', instance).replace('@.', `@${instance}.`);
+}
+
+function manager(start: Systemd): string[] {
+  return start.user ? ['--user'] : [];
+}
+
+/** The server has to be told who may control the unit: no other commit would change that. */
+const NOT_ALLOWED =
+  /Access denied|authentication required|Failed to connect to .*bus|Permission denied/i;
+
+function told(
+  program: string,
+  start: Systemd,
+  env: Target['env'],
+  args: readonly string[],
+): string {
+  return ask(program, [...manager(start), ...args], { env }).stdout;
+}
+
+interface UnitState {
+  /** `active`, `activating`, `failed`, `inactive`, …; empty without systemd. */
+  readonly active: string;
+  /** `running`, `exited`, `auto-restart`, … */
+  readonly sub: string;
+  /** How often systemd has restarted it by itself. */
+  readonly restarts: number;
+  /** Whether it is a job that has ended well. */
+  readonly done: boolean;
+}
+
+function stateOf(start: Systemd, { instance, env }: Pick<Target, 'instance' | 'env'>): UnitState {
+  const unit = unitOf(start.unit, instance.name);
+  const active = told('systemctl', start, env, ['is-active', '--', unit]).trim();
+  const properties = 'SubState,NRestarts,Type,Result';
+  const text = told('systemctl', start, env, ['show', '--property', properties, '--', unit]);
+  const value = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(text)?.[1] ?? '';
+  const ended = value('Type') === 'oneshot' && value('Result') === 'success';
+  return {
+    active,
+    sub: value('SubState'),
+    restarts: Number(value('NRestarts')),
+    done: active === 'inactive' && ended,
+  };
+}
+
+/** Why the unit does not run, in words; undefined while it does. */
+function whyDead(now: UnitState, before: UnitState): string | undefined {
+  // With Restart= a crashing program is `activating` between its lives.
+  if (now.sub === 'auto-restart' || now.restarts > before.restarts) return 'crashed';
+  const alive = ['active', 'activating', 'reloading', 'refreshing'].includes(now.active);
+  return alive || now.done ? undefined : `is ${now.active || 'unknown'}`;
+}
+
+/** What the unit has written since `since`, which is in seconds since 1970. */
+function journal(start: Systemd, { instance, env, redact }: Target, since: number): string {
+  const unit = unitOf(start.unit, instance.name);
+  const main = told('systemctl', start, env, ['show', '--property', 'ExecMainPID', '--', unit]);
+  const pid = /^ExecMainPID=([1-9]\d*)$/m.exec(main)?.[1];
+  const field = start.user ? 'USER_UNIT' : 'UNIT';
+  // By number too: of a program that ends at once the journal does not learn the unit of a user.
+  const which = [`_SYSTEMD_${field}=${unit}`, '+', `${field}=${unit}`];
+  const all = pid === undefined ? which : [...which, '+', `_PID=${pid}`];
+  const how = ['--lines', JOURNAL_LINES, '--no-pager', '--quiet', '--output', 'cat'];
+  return redact(told('journalctl', start, env, ['--since', `@${since}`, ...how, ...all]));
+}
+
+async function control(
+  target: Target,
+  start: Systemd,
+  verb: string,
+  timeout: number,
+): Promise<void> {
+  const unit = unitOf(start.unit, target.instance.name);
+  const { release: cwd, env, log, signal } = target;
+  await runStep(log, signal, {
+    stage: 'start',
+    title: ['systemctl', ...manager(start), verb, unit].join(' '),
+    file: 'systemctl',
+    args: [...manager(start), verb, '--', unit],
+    cwd,
+    env,
+    timeout,
+    serverFault: NOT_ALLOWED,
+  });
+}
+
+export const systemdDriver: Driver = {
+  async start(target) {
+    const { start, instance, env } = target;
+    if (start.type !== 'systemd') return { death: () => undefined };
+    const unit = unitOf(start.unit, instance.name);
+    const since = Math.floor(Date.now() / 1000);
+    // What crashed too often is not started again, not even by hand: the release before neither.
+    told('systemctl', start, env, ['reset-failed', '--', unit]);
+    await control(target, start, start.reload ? 'reload-or-restart' : 'restart', start.timeout);
+    const begin = stateOf(start, target);
+    const death = () => {
+      const why = whyDead(stateOf(start, target), begin);
+      if (why === undefined) return undefined;
+      return { words: `the unit ${unit} ${why}`, output: journal(start, target, since) };
+    };
+    await new Promise((resolve) => setTimeout(resolve, SETTLE));
+    if (death()) {
+      await new Promise((resolve) => setTimeout(resolve, JOURNAL_DELAY));
+      const early = death();
+      if (early) throw toldElsewhere(target.log, 'start', `start: ${early.words}`, early.output);
+    }
+    return { death };
+  },
+  async stop(target) {
+    const { start } = target;
+    // Nobody needs the right to stop what does not run.
+    if (start.type !== 'systemd' || stateOf(start, target).active === 'inactive') return;
+    await control(target, start, 'stop', STOP_TIMEOUT);
+  },
+  status(target) {
+    if (target.start.type !== 'systemd') return 'unknown';
+    const { active } = stateOf(target.start, target);
+    return active === '' ? 'unknown' : active === 'active' ? 'running' : 'stopped';
+  },
+};

@@ -1,0 +1,140 @@
+/** Asking an instance whether it is healthy, until it is or its time is over. */
+import type { Health } from '@runner/common/deploy-file/read';
+import { endingWords, succeeded } from '../run/child.ts';
+import { expand, StepFailure, shellStep, toldElsewhere, tryStep } from '../run/step.ts';
+import type { Started, Target } from './drivers/driver.ts';
+
+/** Undefined when healthy, else why not; `late` when there was no answer in time. */
+type Finding = { words: string; output: string; late?: boolean } | undefined;
+
+/**
+ * Waits until the target answers as it should, asking every `interval`, `within` at most. Throws a
+ * StepFailure of stage `health` with the last finding, at once when the process has died.
+ */
+export async function waitHealthy(health: Health, target: Target, started: Started): Promise<void> {
+  const { signal, log, instance } = target;
+  const address = health.kind === 'cmd' ? health.target : expand(health.target, instance);
+  const until = performance.now() + health.within;
+  let known: Finding;
+  for (let attempt = 1; ; attempt += 1) {
+    const left = Math.max(1, Math.ceil(until - performance.now()));
+    const finding = await ask(health, address, target, Math.min(health.timeout, left));
+    const death = started.death();
+    if (death) throw toldElsewhere(log, 'health', `health: ${death.words}`, death.output);
+    if (!finding) return;
+    log.line(`health: attempt ${attempt}: ${finding.words}`);
+    // The last attempt may have had no time left: that it got no answer tells less than one before.
+    if (!known || !finding.late || left >= health.timeout) known = finding;
+    if (signal.aborted) throw new StepFailure('health', 'health: was interrupted', '', 'operator');
+    if (performance.now() + health.interval >= until) {
+      const headline = `health: ${known.words}, not healthy within ${health.within / 1000} s`;
+      // What a command printed is in the log already.
+      if (health.kind === 'cmd') throw new StepFailure('health', headline, known.output);
+      throw toldElsewhere(log, 'health', headline, known.output);
+    }
+    await pause(health.interval, signal);
+  }
+}
+
+async function ask(
+  health: Health,
+  address: string,
+  target: Target,
+  timeout: number,
+): Promise<Finding> {
+  if (health.kind === 'url') return askUrl(address, health.expect, timeout);
+  if (health.kind === 'tcp') return askTcp(address, timeout);
+  const { release, env, log, signal } = target;
+  const { ending, output } = await tryStep(
+    log,
+    signal,
+    shellStep({
+      stage: 'health',
+      command: address,
+      cwd: release,
+      env,
+      timeout,
+    }),
+  );
+  const words = `\`${address}\` ${endingWords(ending, timeout)}`;
+  return succeeded(ending) ? undefined : { words, output, late: ending.timedOut };
+}
+
+function askUrl(
+  address: string,
+  [low, high]: readonly [number, number],
+  timeout: number,
+): Promise<Finding> {
+  const wanted = low === high ? String(low) : `${low}-${high}`;
+  return new Promise((resolve) => {
+    const fail = (words: string, output = '', late = false) =>
+      resolve({ words: `${address} ${words}`, output, late });
+    if (!URL.canParse(address)) return fail('is not an address');
+    // Loaded here: a deploy without such a question has no need of them.
+    const { get } = process.getBuiltinModule(
+      address.startsWith('https:') ? 'node:https' : 'node:http',
+    );
+    const request = get(
+      address,
+      { signal: AbortSignal.timeout(timeout), agent: false },
+      (response) => {
+        const status = response.statusCode ?? 0;
+        let body = '';
+        response.on('data', (chunk: Buffer) => {
+          if (body.length < 2_048) body += chunk.toString('utf8');
+          else response.destroy();
+        });
+        response.on('error', () => {});
+        response.on('close', () => {
+          if (status >= low && status <= high) resolve(undefined);
+          else fail(`answered ${status} instead of ${wanted}`, body.slice(0, 2_048));
+        });
+      },
+    );
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      const late = error.name === 'AbortError' || error.name === 'TimeoutError';
+      fail(
+        late
+          ? `did not answer within ${Math.round(timeout) / 1000} s`
+          : `cannot be reached (${error.code})`,
+        '',
+        late,
+      );
+    });
+  });
+}
+
+function askTcp(address: string, timeout: number): Promise<Finding> {
+  const at = address.lastIndexOf(':');
+  const host = address.slice(0, at).replace(/^\[|\]$/g, '');
+  const port = Number(address.slice(at + 1));
+  return new Promise((resolve) => {
+    if (!Number.isInteger(port) || port < 1 || port > 65_535) {
+      return resolve({ words: `${address} is not host:port`, output: '' });
+    }
+    const socket = process.getBuiltinModule('node:net').connect({ host, port, timeout });
+    const end = (finding: Finding) => {
+      socket.destroy();
+      resolve(finding);
+    };
+    socket.once('connect', () => end(undefined));
+    socket.once('timeout', () =>
+      end({ words: `${address} did not accept a connection`, output: '', late: true }),
+    );
+    socket.once('error', (error: NodeJS.ErrnoException) =>
+      end({ words: `${address} cannot be reached (${error.code})`, output: '' }),
+    );
+  });
+}
+
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(finish, milliseconds);
+    function finish(): void {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', finish);
+      resolve();
+    }
+    signal.addEventListener('abort', finish);
+  });
+}

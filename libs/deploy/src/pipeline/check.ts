@@ -1,0 +1,161 @@
+/** `runner deploy --check`: what a deploy would do, and what would keep it from it; nothing is done. */
+import { join } from 'node:path';
+import type { AppState } from '@runner/common/apps/state';
+import { requireApp } from '@runner/common/apps/store';
+import type { DeployFile } from '@runner/common/deploy-file/read';
+import { requireLock } from '@runner/common/files/lock';
+import { isThere } from '@runner/common/files/read';
+import type { Paths } from '@runner/common/foundation/paths';
+import { blobsOf } from '../git/commit-files.ts';
+import { type Contents, contentsOf } from '../git/contents.ts';
+import { sourceOf } from '../git/open-source.ts';
+import { fetchHead, fetchRef, type Wanted } from '../git/ref.ts';
+import type { Source } from '../git/source.ts';
+import { missingProgram } from '../instances/drivers/availability.ts';
+import { onlyInstance } from '../instances/job-target.ts';
+import { spaceFor, tooLittle } from '../release/folder.ts';
+import { redacting, reported } from '../report/reporter.ts';
+import type { DeployRequest } from './deploy.ts';
+import { stepsOf } from './plan-steps.ts';
+
+/** What `runner deploy --check` prints. */
+export interface Plan {
+  app: string;
+  /** `invalid` when there is a problem; the exit status is 1 then. */
+  result: 'valid' | 'invalid';
+  problems: string[];
+  repo: string;
+  /** What was asked for: the branch unless `--ref` is given. */
+  ref: string;
+  commit: string;
+  version: string;
+  /** Whether the commit has a `.deploy.yml`. */
+  deploy_file: boolean;
+  /** `accepted` by the code host, or `none` when the app has none and needs none. */
+  token: 'accepted' | 'none';
+  instances: {
+    instance: string;
+    domain: string | null;
+    /** Names of its variables. */
+    env: string[];
+    /** Version that is active now. */
+    current: string | null;
+  }[];
+  /** In the order in which they would run. */
+  steps: string[];
+  submodules: { path: string; repo: string; commit: string }[];
+  start: string;
+  notify: string;
+  keep: number;
+  free_bytes: number;
+  needed_bytes: number;
+}
+
+/**
+ * Fetches what would be deployed and looks at it under the app's lock. Writes nothing but the mirror.
+ * Throws what a deploy throws before it begins, and `deploy_file_invalid`, `submodule_unsupported`,
+ * `lfs_unsupported`.
+ */
+export async function planDeploy(
+  request: Omit<DeployRequest, 'trigger' | 'notify' | 'confirm'>,
+): Promise<Plan> {
+  const { io, paths, ref } = request;
+  const known = requireApp(paths, request.app);
+  const holder = { pid: io.pid, command: 'deploy --check', since: io.now().toISOString() };
+  const lock = requireLock(paths.lock(known.app), `'${known.app}'`, 0, holder);
+  try {
+    const app = requireApp(paths, request.app);
+    const { source, redact } = sourceOf(request, app);
+    const reporter = redacting(request.reporter, redact);
+    const step = `fetch ${ref ?? source.branch} of ${source.repo}`;
+    return await reported(reporter, step, async () => {
+      const wanted = await (ref === undefined ? fetchHead(source) : fetchRef(source, ref));
+      const contents = await contentsOf(source, wanted.commit);
+      const file = onlyInstance(contents.file, request.instance, wanted.version);
+      return planOf(request, app, source, wanted, { ...contents, file });
+    });
+  } finally {
+    lock.release();
+  }
+}
+
+async function planOf(
+  { io, paths, ref }: Pick<DeployRequest, 'io' | 'paths' | 'ref'>,
+  app: AppState,
+  source: Source,
+  { commit, version }: Wanted,
+  { file, hasFile, submodules }: Contents,
+): Promise<Plan> {
+  const space = spaceFor(paths.app(app.app));
+  const problems = [
+    ...tooLittle(space),
+    ...(await missingShared(source, paths, commit, file)),
+    ...(await missingStartFile(source, commit, file)),
+    ...missingProgram(file, io.env),
+  ];
+  return {
+    app: app.app,
+    result: problems.length > 0 ? 'invalid' : 'valid',
+    problems,
+    repo: app.repo,
+    ref: ref ?? app.branch,
+    commit,
+    version,
+    deploy_file: hasFile,
+    token: source.token ? 'accepted' : 'none',
+    instances: file.instances.map(({ name, domain, env }) => ({
+      instance: name,
+      domain: domain ?? null,
+      env: Object.keys(env),
+      current: app.instances[name]?.current?.version ?? null,
+    })),
+    steps: stepsOf(file, version),
+    submodules: submodules.map(({ path, source: { repo }, commit: at }) => ({
+      path,
+      repo,
+      commit: at,
+    })),
+    start: file.start.type,
+    notify: file.notify,
+    keep: file.keep,
+    free_bytes: space.free,
+    needed_bytes: space.needed,
+  };
+}
+
+/** Files that are linked from every release, and are neither there nor in the commit. */
+async function missingShared(
+  source: Source,
+  paths: Paths,
+  commit: string,
+  file: DeployFile,
+): Promise<string[]> {
+  const [first] = file.instances;
+  if (!first) return [];
+  const { shared } = paths.app(source.app).instance(first.name);
+  const absent = file.shared.filter(({ path, folder }) => !folder && !isThere(join(shared, path)));
+  const inCommit = await blobsOf(
+    source,
+    absent.map(({ path }) => `${commit}:${path}`),
+  );
+  return absent
+    .filter((_, index) => inCommit[index] === undefined)
+    .map(({ path }) => `shared: the file ${join(shared, path)} does not exist yet: create it`);
+}
+
+/** A compose or ecosystem file that the commit does not have; a build may still make it. */
+async function missingStartFile(
+  source: Source,
+  commit: string,
+  { start, build }: DeployFile,
+): Promise<string[]> {
+  const path =
+    start.type === 'compose'
+      ? start.file
+      : start.type === 'pm2' && 'config' in start
+        ? start.config
+        : undefined;
+  if (path === undefined || build.run.length > 0 || path.includes('\n')) return [];
+  const [found] = await blobsOf(source, [`${commit}:${path}`]);
+  return found === undefined ? [`start: the commit has no file ${path}`] : [];
+}

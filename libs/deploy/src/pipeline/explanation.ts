@@ -1,0 +1,38 @@
+/** What a person is told on stderr when a deploy has failed. */
+
+import type { Style } from '@runner/common/cli/output';
+import type { Io } from '@runner/common/foundation/io';
+import { harmless, harmlessLine } from '@runner/common/text/harmless';
+import { codePoints, cutCodePoints } from '@runner/common/text/plain';
+import type { Outcome } from './outcome.ts';
+
+/** Lines of a failed step that are shown; the rest is in the log. */
+const TAIL_LINES = 20;
+
+/** Of a line, in code points: a line without an end would fill the terminal. */
+const LINE_MAX = 400;
+
+/** The end of the output, where the rest is, and what to type next. */
+export function explainFailure(
+  { io, errStyle }: { io: Io; errStyle: Style },
+  { app, version, error, cause, log }: Outcome,
+): void {
+  const [headline = '', ...output] = (error ?? '').split('\n');
+  const shown = output.slice(-TAIL_LINES);
+  const tail = shown.map((line) => `  ${harmless(cutCodePoints(line, LINE_MAX))}\n`);
+  const isCut = shown.some((line) => codePoints(line) > LINE_MAX);
+  const left =
+    output.length > TAIL_LINES
+      ? `  … ${output.length - TAIL_LINES} more lines in ${log}\n`
+      : isCut
+        ? `  … whole lines in ${log}\n`
+        : '';
+  io.stderr.write(`${errStyle.red(harmlessLine(headline))}\n${left}${tail.join('')}`);
+  if (left !== '' && cause) {
+    const lines = cause.split('\n').map((line) => `  ${harmless(line)}\n`);
+    io.stderr.write(`${errStyle.bold('Why:')}\n${lines.join('')}`);
+  }
+  io.stderr.write(
+    `Deploy FAILED for ${app} ${harmlessLine(version)}.\nNext steps:\n  runner debug last-error ${app}\n  runner rollback ${app}\n`,
+  );
+}

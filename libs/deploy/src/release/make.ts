@@ -1,0 +1,93 @@
+/** Making the release: export, shared paths, build. Nothing of the running version is touched. */
+import type { DeployFile, Instance } from '@runner/common/deploy-file/read';
+import { Failure } from '@runner/common/foundation/failure';
+import { exportCommit } from '../git/export.ts';
+import type { Source } from '../git/source.ts';
+import type { Submodule } from '../git/submodules.ts';
+import { runHook } from '../instances/hooks.ts';
+import { partsOf } from '../instances/job-target.ts';
+import { targetOf } from '../instances/target.ts';
+import { markStage } from '../record/in-progress.ts';
+import type { Job } from '../record/job.ts';
+import { reported } from '../report/reporter.ts';
+import { asStepFailure, runStep, type Stage, StepFailure, shellStep } from '../run/step.ts';
+import {
+  finishRelease,
+  freeReleaseName,
+  linkShared,
+  makeTemporary,
+  removeTree,
+  submoduleFolder,
+  temporaryRelease,
+} from './folder.ts';
+
+/**
+ * Exports and builds the commit in `.tmp-<deploy_id>` and renames it to a release; returns the
+ * release's name. Throws a StepFailure; the unfinished folder is removed then.
+ */
+export async function makeRelease(
+  job: Job,
+  source: Source,
+  file: DeployFile,
+  submodules: readonly Submodule[],
+): Promise<string> {
+  const appPaths = job.paths.app(job.app.app);
+  const temporary = temporaryRelease(appPaths, job.deployId);
+  let stage: Stage = 'export';
+  try {
+    await reported(job.reporter, `export ${job.version}`, async () => {
+      makeTemporary(temporary);
+      await exportCommit(source, job.commit, temporary);
+      for (const { path, commit, source: inner } of submodules) {
+        await exportCommit(inner, commit, submoduleFolder(temporary, path));
+      }
+      const [first] = file.instances as [Instance];
+      linkSharedOf(file, temporary, appPaths.instance(first.name).shared);
+    });
+    stage = 'build';
+    // Each mark is written durably: not for what takes no time.
+    if (hasBuild(file)) markStage(job, stage);
+    await build(job, file, temporary);
+    stage = 'release';
+    const name = freeReleaseName(appPaths, job.io.now(), job.commit);
+    finishRelease(temporary, appPaths.release(name));
+    return name;
+  } catch (error) {
+    removeTree(temporary);
+    throw asStepFailure(error, stage);
+  }
+}
+
+/** A file that the commit wants and nobody has made counts: else the timer would try without end. */
+function linkSharedOf({ shared: entries }: DeployFile, release: string, shared: string): void {
+  try {
+    linkShared(release, shared, entries);
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== 'file_unreadable') throw error;
+    throw new StepFailure('export', `export: ${error.message}`, '');
+  }
+}
+
+function hasBuild({ build: { run }, hooks }: DeployFile): boolean {
+  return run.length + hooks.pre_build.length + hooks.post_build.length > 0;
+}
+
+async function build(job: Job, file: DeployFile, folder: string): Promise<void> {
+  const [first] = file.instances as [Instance];
+  const parts = partsOf(job, file, first, 'none');
+  const marker = `RUNNER_DEPLOY_ID=${job.deployId}`;
+  const env = { ...targetOf(parts).env, RUNNER_RELEASE: folder, RUNNER_DEPLOY_ID: job.deployId };
+  await runHook(job, parts, 'pre_build', { folder });
+  const until = job.io.elapsed() + file.build.timeout;
+  for (const command of file.build.run) {
+    const timeout = Math.max(1, Math.ceil(until - job.io.elapsed()));
+    await reported(job.reporter, `build: ${command}`, () =>
+      runStep(
+        job.log,
+        job.signal,
+        shellStep({ stage: 'build', command, cwd: folder, env, timeout, marker }),
+      ),
+    );
+  }
+  await runHook(job, parts, 'post_build', { folder });
+}

@@ -1,0 +1,94 @@
+/**
+ * The one `runner-notify send` of a deploy: it gets the events on its standard input. A chat that
+ * fails, hangs or is missing never changes the outcome of a deploy.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { lineOf } from '@runner/common/audit/append';
+import type { DeployEvent } from '@runner/common/audit/events';
+import { NO_CHANNEL, SET_UP } from '@runner/common/config/settings';
+import type { NotifyChoice } from '@runner/common/deploy-file/read';
+import type { Io } from '@runner/common/foundation/io';
+import { EXPOSED } from '@runner/common/guards/exposure';
+import { notifierEnvironment } from '../run/environment.ts';
+
+/** Longest wait for the chats after a deploy, in milliseconds. */
+const PATIENCE = 15_000;
+
+/** Tells the chats of events, beside the deploy. */
+export interface Notifier {
+  tell(event: DeployEvent): void;
+  /** Waits until everything is said, 15 s at most; returns what went wrong, for people. */
+  finish(): Promise<string[]>;
+}
+
+/** Said where nothing is configured: news only to an app that asked to be announced. */
+const UNUSED = `${NO_CHANNEL}: ${SET_UP}`;
+
+/** A deploy with `--no-notify`, or one whose app wants no notifications. */
+export const silent: Notifier = { tell: () => {}, finish: async () => [] };
+
+/** What the notifier is told for each choice. */
+export const CHANNEL: Readonly<Record<NotifyChoice, string>> = {
+  all: 'both',
+  telegram: 'telegram',
+  discord: 'discord',
+  none: 'none',
+};
+
+/** Starts the notifier; `choice` is the app's own, undefined leaves it to the global channels. */
+export function startNotifier(io: Io, root: string, choice: NotifyChoice | undefined): Notifier {
+  if (choice === 'none') return silent;
+  const program = join(dirname(io.program), 'runner-notify');
+  if (!existsSync(program))
+    return { ...silent, finish: async () => [`${program} is missing: nobody was told`] };
+  const args = [program, 'send', '--root', root, '--channel', CHANNEL[choice ?? 'all']];
+  // A group of its own: Ctrl-C ends the deploy, and the chats still hear of it.
+  const child = spawn(process.execPath, args, {
+    env: notifierEnvironment(io.env),
+    detached: true,
+    stdio: ['pipe', 'ignore', 'pipe'],
+  });
+  let words = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    words = (words + chunk.toString('utf8')).slice(-16_384);
+  });
+  child.stdin?.on('error', () => {});
+  const ended = new Promise<void>((resolve) => {
+    child.once('close', () => resolve());
+    child.once('error', () => resolve());
+  });
+  return {
+    tell: (event) => void child.stdin?.write(lineOf(event)),
+    finish: async () => {
+      const lines = await finish(child, ended, () => words);
+      return choice === undefined ? lines.filter((line) => !line.includes(UNUSED)) : lines;
+    },
+  };
+}
+
+async function finish(
+  child: ChildProcess,
+  ended: Promise<void>,
+  words: () => string,
+): Promise<string[]> {
+  child.stdin?.end();
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<'late'>((resolve) => {
+    timer = setTimeout(() => resolve('late'), PATIENCE);
+  });
+  const outcome = await Promise.race([ended, late]);
+  clearTimeout(timer);
+  const lines = words()
+    .split('\n')
+    // The deploy has said it itself.
+    .filter((line) => line !== '' && !line.includes(`: ${EXPOSED}`));
+  if (outcome !== 'late') return lines;
+  child.stderr?.destroy();
+  child.unref();
+  return [
+    ...lines,
+    `the chats did not take the messages within ${PATIENCE / 1000} s; it goes on in the background`,
+  ];
+}

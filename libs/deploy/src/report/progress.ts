@@ -1,0 +1,119 @@
+/**
+ * The steps of a deploy as they run: on a terminal a line with a spinner and the time, elsewhere one
+ * plain line a step, with `--json` a line of JSON. Drawn on stderr; only JSON goes to stdout.
+ */
+import type { Context } from '@runner/common/cli/command';
+import { harmless, harmlessLine, jsonLine } from '@runner/common/text/harmless';
+import type { Reporter } from './reporter.ts';
+
+/** A reporter that draws, until it is ended. */
+export interface Progress {
+  readonly reporter: Reporter;
+  /** Stops drawing; a half-drawn line is ended. */
+  end(): void;
+}
+
+const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+/** Between two frames, in milliseconds. */
+const FRAME_TIME = 100;
+
+type ProgressContext = Pick<Context, 'io' | 'format' | 'note' | 'errStyle'>;
+
+/** The way to draw that fits the format and the terminal; `verbose` shows the output of steps too. */
+export function progressFor(context: ProgressContext, verbose: boolean): Progress {
+  if (context.format === 'json') return jsonProgress(context);
+  return context.io.stderr.isTTY && !verbose
+    ? terminalProgress(context)
+    : plainProgress(context, verbose);
+}
+
+function seconds(milliseconds: number): string {
+  return `${(milliseconds / 1000).toFixed(1)} s`;
+}
+
+function jsonProgress({ io, note }: ProgressContext): Progress {
+  let step = '';
+  let began = 0;
+  const print = (status: string, fields: Record<string, unknown> = {}) =>
+    io.stdout.write(`${jsonLine({ step, status, ...fields })}\n`);
+  const ended = (status: string) =>
+    print(status, { duration_ms: Math.round(io.elapsed() - began) });
+  return {
+    reporter: {
+      begin(name) {
+        [step, began] = [name, io.elapsed()];
+        print('started');
+      },
+      done: () => ended('done'),
+      failed: () => ended('failed'),
+      output: () => {},
+      note,
+    },
+    end: () => {},
+  };
+}
+
+function plainProgress({ io, note, errStyle }: ProgressContext, verbose: boolean): Progress {
+  let step = '';
+  let began = 0;
+  const ended = (word: string) =>
+    io.stderr.write(`${word} ${harmlessLine(step)} (${seconds(io.elapsed() - began)})\n`);
+  return {
+    reporter: {
+      begin(name) {
+        [step, began] = [name, io.elapsed()];
+        if (verbose) io.stderr.write(`${errStyle.bold(`> ${harmlessLine(name)}`)}\n`);
+      },
+      done: () => ended(errStyle.green('ok    ')),
+      failed: () => ended(errStyle.red('failed')),
+      output: (text) =>
+        verbose && io.stderr.write(harmless(text.replaceAll('\r\n', '\n').replaceAll('\r', '\n'))),
+      note,
+    },
+    end: () => {},
+  };
+}
+
+function terminalProgress({ io, note, errStyle }: ProgressContext): Progress {
+  let step = '';
+  let began = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const draw = (mark: string) => {
+    const time = seconds(io.elapsed() - began);
+    const room = io.stderr.columns - time.length - 6;
+    const shown = harmlessLine(step);
+    const name = shown.length > room ? `${shown.slice(0, Math.max(0, room - 1))}…` : shown;
+    io.stderr.write(`\r\x1b[K${mark} ${name} ${errStyle.dim(time)}`);
+  };
+  const spin = () =>
+    draw(
+      errStyle.cyan(
+        FRAMES[Math.floor((io.elapsed() - began) / FRAME_TIME) % FRAMES.length] as string,
+      ),
+    );
+  const stop = (mark?: string) => {
+    if (!timer) return;
+    clearInterval(timer);
+    timer = undefined;
+    if (mark) draw(mark);
+    io.stderr.write('\n');
+  };
+  return {
+    reporter: {
+      begin(name) {
+        stop();
+        [step, began] = [name, io.elapsed()];
+        spin();
+        timer = setInterval(spin, FRAME_TIME);
+      },
+      done: () => stop(errStyle.green('✔')),
+      failed: () => stop(errStyle.red('✘')),
+      output: () => {},
+      note(text) {
+        stop();
+        note(text);
+      },
+    },
+    end: () => stop(),
+  };
+}

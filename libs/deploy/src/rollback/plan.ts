@@ -1,0 +1,86 @@
+/** Where a rollback by hand leads: which release each instance goes to. */
+import type { AppState, Deployed, InstanceState } from '@runner/common/apps/state';
+import { isThere } from '@runner/common/files/read';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Paths } from '@runner/common/foundation/paths';
+import { isRestart, type Way } from '../record/after-rollback.ts';
+
+/** What an operator asked for. */
+interface Wish {
+  readonly to: string | undefined;
+  readonly instance: string | undefined;
+}
+
+/** Where the instances go, and in words why others stay as they are. */
+export interface Routes {
+  readonly ways: readonly [Way, ...Way[]];
+  readonly staying: readonly string[];
+}
+
+/**
+ * Where each instance goes: to the newest kept version of another commit, to the version that was
+ * asked for, or, when it is broken, to the version it should run. Every release is there before
+ * anything is switched. Throws `instance_not_found`, `version_not_found`.
+ */
+export function routesOf(paths: Paths, app: AppState, { instance, to }: Wish): Routes {
+  if (instance !== undefined && !Object.hasOwn(app.instances, instance)) {
+    throw new Failure(
+      'instance_not_found',
+      `'${app.app}' has no instance '${instance.slice(0, 80)}' that was deployed`,
+    );
+  }
+  const isKept = (each: Deployed) => isThere(paths.app(app.app).release(each.release));
+  const found = Object.entries(app.instances).flatMap(([name, state]) =>
+    state.current && (instance === undefined || name === instance)
+      ? [{ name, from: state.current, to: destination(state, to, isKept), broken: state.broken }]
+      : [],
+  );
+  const reachable = found.filter((each): each is typeof each & Way => each.to !== undefined);
+  const wanted =
+    to === undefined
+      ? reachable.filter((each) => each.broken)
+      : reachable.filter((each) => each.broken || !isRestart(each));
+  // What goes elsewhere comes first: the answer is about it.
+  const chosen = (wanted.length > 0 ? wanted : reachable).sort(
+    (a, b) => Number(isRestart(a)) - Number(isRestart(b)),
+  );
+  const [first, ...others] = chosen.map(({ name, from, to: way }) => ({ name, from, to: way }));
+  if (!first) throw nothingKept(app, to, instance);
+  const staying = found
+    .filter((each) => !chosen.some(({ name }) => name === each.name))
+    .map(
+      ({ name, from, to: way }) => `${name} ${whyItStays(way, to)}: it stays at ${from.version}`,
+    );
+  return { ways: [first, ...others], staying };
+}
+
+function destination(
+  { current, previous, broken }: InstanceState,
+  to: string | undefined,
+  isKept: (each: Deployed) => boolean,
+): Deployed | undefined {
+  const kept = [current, ...previous].filter((each): each is Deployed => !!each && isKept(each));
+  if (to !== undefined)
+    return kept.find((each) => [each.version, each.release, each.commit].includes(to));
+  if (broken && kept[0] === current) return kept[0];
+  return kept.find((each) => each.commit !== current?.commit);
+}
+
+function whyItStays(way: Deployed | undefined, to: string | undefined): string {
+  if (way) return 'is not broken';
+  return to === undefined ? 'has no earlier version' : `has no kept version '${to.slice(0, 80)}'`;
+}
+
+function nothingKept(app: AppState, to: string | undefined, instance: string | undefined): Failure {
+  const kept = Object.entries(app.instances).flatMap(([name, { previous }]) =>
+    instance === undefined || name === instance ? previous.map((each) => each.version) : [],
+  );
+  const of = instance === undefined ? '' : ` for ${instance}`;
+  const list = kept.length > 0 ? `; kept: ${[...new Set(kept)].join(', ')}` : '';
+  return new Failure(
+    'version_not_found',
+    to === undefined
+      ? `'${app.app}' has no earlier version to go back to${of}`
+      : `'${app.app}' has no kept version '${to.slice(0, 80)}'${of}${list}`,
+  );
+}

@@ -1,0 +1,86 @@
+/** What the programs that a deploy runs find in their environment: an allow-list, never a secret. */
+import { existsSync } from 'node:fs';
+import type { Env } from '@runner/common/foundation/io';
+
+const PASSED = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'SHELL'];
+
+/** Where a supervisor's own client finds it. */
+const SUPERVISOR = [
+  'XDG_RUNTIME_DIR',
+  'DBUS_SESSION_BUS_ADDRESS',
+  'DOCKER_HOST',
+  'DOCKER_CONTEXT',
+  'PM2_HOME',
+];
+
+/** Proxies and certificate stores: how this server reaches the outside. */
+const NETWORK = [
+  'http_proxy',
+  'https_proxy',
+  'no_proxy',
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
+  'NO_PROXY',
+  'ALL_PROXY',
+  'all_proxy',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+  'GIT_SSL_CAINFO',
+  'GIT_SSL_CAPATH',
+  'NODE_EXTRA_CA_CERTS',
+];
+
+function some(env: Env, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = env[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
+const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/**
+ * Where the user's own services are reached. Timers, cron and sudo set no XDG_RUNTIME_DIR, without
+ * which `systemctl --user` does not find its manager.
+ */
+function runtimeFolder(): Record<string, string> {
+  const folder = `/run/user/${process.geteuid?.()}`;
+  return existsSync(folder) ? { XDG_RUNTIME_DIR: folder } : {};
+}
+
+/** For builds, hooks and the app itself. */
+export function stepEnvironment(env: Env): Record<string, string> {
+  return {
+    PATH: DEFAULT_PATH,
+    LANG: 'C.UTF-8',
+    ...runtimeFolder(),
+    ...some(env, PASSED),
+    ...some(env, SUPERVISOR),
+    ...some(env, NETWORK),
+  };
+}
+
+/** Addresses of stand-ins, and what an operator gave to every Node program. */
+const OURS = ['RUNNER_TELEGRAM_API_URL', 'NODE_OPTIONS'];
+
+/** For the notifier: what reads config.yml needs no secret of the environment. */
+export function notifierEnvironment(env: Env): Record<string, string> {
+  return { ...stepEnvironment(env), ...some(env, OURS) };
+}
+
+/** For git: no user or system configuration, no tracing (it prints headers), English messages. */
+export function gitEnvironment(env: Env): Record<string, string> {
+  return {
+    PATH: DEFAULT_PATH,
+    ...some(env, ['PATH', 'TMPDIR']),
+    ...some(env, NETWORK),
+    HOME: '/nonexistent',
+    LC_ALL: 'C',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_ALLOW_PROTOCOL: 'http:https',
+  };
+}

@@ -1,0 +1,54 @@
+/**
+ * What the last good deploy of an app printed, per step: `apps/<app>/baseline.json`. It holds short
+ * hashes of the shapes of redacted lines, and no word of any log.
+ */
+
+import { readTextIfThere } from '@runner/common/files/read';
+import { writeWhole } from '@runner/common/files/write';
+import { isAppName } from '@runner/common/foundation/names';
+import type { Paths } from '@runner/common/foundation/paths';
+import { type Baseline, baselineOf } from './extract.ts';
+
+/** Steps kept of one deploy; each holds at most 4000 ids of some 10 characters. */
+const STEPS_MAX = 64;
+/** A file of ours stays below this. */
+const FILE_MAX = 8_388_608;
+
+/** The ids of the lines of each step, by the step's name. */
+export type StepShapes = ReadonlyMap<string, readonly string[]>;
+
+/** Keeps what a good deploy printed, instead of what the one before it did. Throws `disk_full`, `not_writable`. */
+export function writeBaseline(
+  paths: Paths,
+  app: string,
+  deployId: string,
+  steps: StepShapes,
+): void {
+  const kept = [...steps].slice(-STEPS_MAX);
+  const content = { version: 1, deploy_id: deployId, steps: Object.fromEntries(kept) };
+  writeWhole(paths.app(app).baseline, `${JSON.stringify(content)}\n`, 0o640);
+}
+
+/**
+ * The lines that good deploys of an app print: in one step if that is named and was in the last good
+ * deploy, else in any. Without a file, or with one that cannot be read, no line is known: a baseline
+ * helps, and its lack stops nobody.
+ */
+export function readBaseline(paths: Paths, app: string, step?: string): Baseline {
+  // The name may come from a record that anybody wrote.
+  const steps = isAppName(app) ? stepsIn(paths.app(app).baseline) : new Map<string, string[]>();
+  const own = step === undefined ? undefined : steps.get(step);
+  return baselineOf(own ?? [...steps.values()].flat());
+}
+
+function stepsIn(path: string): Map<string, string[]> {
+  try {
+    const { version, steps } = JSON.parse(readTextIfThere(path, FILE_MAX) ?? '{}');
+    if (version !== 1 || steps === null || typeof steps !== 'object') return new Map();
+    const texts = (value: unknown) =>
+      Array.isArray(value) ? value.filter((id): id is string => typeof id === 'string') : [];
+    return new Map(Object.entries(steps).map(([step, ids]) => [step, texts(ids)]));
+  } catch {
+    return new Map();
+  }
+}

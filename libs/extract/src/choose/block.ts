@@ -1,0 +1,169 @@
+/** Chooses, from the lines around a candidate, those that a person needs with it. */
+
+import { marks } from '../line/marks.ts';
+import type { Candidate, Row } from '../line/row.ts';
+import { readLabels } from '../line/severity.ts';
+import { following, type Pick } from './following.ts';
+
+/** The block of a candidate, its own line first. */
+export function blockOf(candidate: Candidate): Pick[] {
+  const picks: Pick[] = [{ row: candidate.row, need: 0 }];
+  const add = (row: Row | undefined, need: Pick['need']): void => {
+    if (row !== undefined && !picks.some((pick) => pick.row.line === row.line))
+      picks.push({ row, need });
+  };
+  const { around, rule } = candidate;
+  const places = placesBefore(candidate);
+  add(around.announcer, hasPlace(around.announcer) ? 0 : 1);
+  for (const row of places) add(row, 0);
+  for (const row of introductions(candidate)) add(row, 1);
+  const quote = candidate.before.at(-1);
+  if (quote?.trimmed.startsWith('>>> ')) add(quote, 0);
+  // In a dumped list of findings the path stands above the message.
+  if (/^"?message"?: /.test(candidate.row.trimmed))
+    add(
+      candidate.before.findLast(({ trimmed }) => FINDING_AT.test(trimmed)),
+      0,
+    );
+  // npm names the kind of error in a line of its own.
+  if (candidate.row.whole !== candidate.row.trimmed)
+    add(
+      candidate.before.findLast(({ trimmed }) => /^code E[A-Z0-9]+$/.test(trimmed)),
+      1,
+    );
+  // The command that a shell has echoed right above the message.
+  if (quote && marks.isEcho(quote.trimmed) && candidate.row.line - quote.line === 1) add(quote, 1);
+  if (TOO_MANY_WARNINGS.test(candidate.row.trimmed))
+    for (const row of candidate.before.slice(-5)) if (!marks.isPassing(row.trimmed)) add(row, 1);
+  if (rule.use === 'wrapper') for (const row of candidate.before.slice(-4)) add(row, 1);
+  const chain = around.chain ?? [];
+  for (const row of chain.slice(0, 2)) add(row, 0);
+  for (const row of chain.slice(2)) add(row, 1);
+  add(around.frame, 0);
+  add(around.source, 0);
+  // A line of JSON is whole.
+  const whole = candidate.row.whole.startsWith('{"');
+  if (rule.use !== 'wrapper' && !whole) {
+    for (const pick of following(candidate)) add(pick.row, pick.need);
+    const deepest = candidate.causes.at(-1);
+    add(deepest, 0);
+    for (const row of candidate.causes) add(row, 1);
+    if (rule.use !== 'test') {
+      if (rule.class === 'test' && around.test === undefined) add(stepBefore(candidate), 1);
+      add(around.test, 0);
+      for (const row of restOfName(candidate)) add(row, 1);
+    }
+    if (
+      around.file !== undefined &&
+      /^(?:(?:##\[\w{1,10}\])?\s*\d+:\d+|[~^-]+ )/.test(candidate.row.trimmed)
+    )
+      add(around.file, 0);
+    if (needsWhere(candidate)) add(around.step, 1);
+  }
+  return picks;
+}
+
+/**
+ * What stands right above a message and belongs to it: a line that ends in a colon, with the line
+ * that it goes on from; of a message that names nothing, whatever was said before it.
+ */
+function introductions({ before, row, rule, around }: Candidate): Row[] {
+  const last = before.at(-1);
+  if (last === undefined || row.gap || rule.use !== 'cause' || rule.class === 'test') return [];
+  if (row.line - last.line !== 1 || around.announcer === last || around.frame) return [];
+  if (!isSaid(last)) return [];
+  if (/\w.{12,300}:$/.test(last.trimmed)) {
+    const first = before.at(-2);
+    const goesOn = !last.gap && first !== undefined && last.indent > first.indent;
+    return goesOn && isSaid(first) ? [last, first] : [last];
+  }
+  if (RECORD.test(row.trimmed)) {
+    const fields = before.slice(-3);
+    const start = fields.findLastIndex(({ trimmed }) => !RECORD.test(trimmed)) + 1;
+    return fields.slice(start);
+  }
+  return NAMES_NOTHING.test(row.trimmed) && NAMES.test(last.trimmed) ? [last] : [];
+}
+
+const FINDING_AT = /^"?(?:path|field|param|property|instancePath|dataPath|loc)"?: /;
+
+/** Then it is the warnings that matter. */
+const TOO_MANY_WARNINGS =
+  /\bCode style issues? (?:were )?found\b|\btoo many warnings\b|\bwarnings? (?:are |is )?(?:treated|considered) as errors?\b|max-warnings/i;
+
+/** A field of a record that somebody printed line by line. */
+const RECORD = /^(?!(?:[Ee]rror|ERROR|[Ff]atal|FATAL)\b)[A-Z][a-z]{2,12}(?: [a-z]{2,12})?: \S/;
+
+/** A few plain words: no name, number, path or quotation. */
+const NAMES_NOTHING =
+  /^(?:[A-Za-z]{1,12}: )?[A-Z]?[a-z'-]{1,20}(?: (?:[a-z'-]{1,20}|[A-Z]{2,5})){1,6}[.!]?$/;
+
+/** A number, a path or a quotation. */
+const NAMES = /\d|["'`/]|\w\.\w/;
+
+/** Whether a line is words without a label: not code, a frame, what went well or another message. */
+function isSaid({ trimmed }: Row): boolean {
+  return (
+    !marks.isCode(trimmed) &&
+    !marks.isFrame(trimmed) &&
+    !marks.isPassing(trimmed) &&
+    !marks.isEcho(trimmed) &&
+    !marks.isSummary(trimmed) &&
+    readLabels(trimmed).severity === '' &&
+    /\p{L}{2}/u.test(trimmed)
+  );
+}
+
+/** The step of a scenario, which stands right above what it expected. */
+function stepBefore({ before, row }: Candidate): Row | undefined {
+  const step = before.at(-1);
+  if (step === undefined || row.gap || row.indent <= step.indent) return undefined;
+  return marks.isCode(step.trimmed) || marks.isPassing(step.trimmed) ? undefined : step;
+}
+
+/** Some runners print a test's name in several lines, one deeper than the other. */
+function restOfName({ around, before, row }: Candidate): Row[] {
+  const { test } = around;
+  if (test === undefined) return [];
+  return before
+    .filter(
+      (other) => other.line > test.line && other.indent > test.indent && row.line - test.line <= 4,
+    )
+    .slice(0, 2);
+}
+
+function hasPlace(row: Row | undefined): boolean {
+  return row !== undefined && /[\w)]\.\w{1,8}\b|:\d+/.test(row.trimmed);
+}
+
+/** A relative path says little without the package or folder that it is relative to. */
+function needsWhere(candidate: Candidate): boolean {
+  return !/(?:^|[\s"'(])\/\w/.test(candidate.row.trimmed);
+}
+
+/** The place that some tools print above the message, with code frames in between. */
+function placesBefore(candidate: Candidate): Row[] {
+  const found: Row[] = [];
+  let pointed = false;
+  for (const row of candidate.before.toReversed()) {
+    const { trimmed } = row;
+    // An interpreter prints the place, the line of source, and a mark under it.
+    if (pointed && !marks.isPlace(trimmed)) {
+      pointed = false;
+      continue;
+    }
+    pointed = /^[~^]+$/.test(trimmed);
+    if (
+      (marks.isPlace(trimmed) &&
+        !/^(?:-+>|└─)/.test(trimmed) &&
+        (row.indent <= candidate.row.indent || trimmed.startsWith('File "'))) ||
+      /: [Ii]n (?:function|member|constructor|instantiation|Funktion|lambda)/.test(trimmed)
+    ) {
+      found.push(row);
+      break;
+    }
+    const between = marks.isCode(trimmed) || row.indent > 0 || marks.isFrame(trimmed);
+    if (!between || candidate.row.indent > 0) break;
+  }
+  return found;
+}

@@ -1,0 +1,191 @@
+/** Puts the chosen lines together: cause first, within the limit. */
+import { codePoints, cutCodePoints } from '@runner/common/text/plain';
+import { withoutTimes } from '../collect/lanes.ts';
+import { sayJson } from '../line/json.ts';
+import { marks } from '../line/marks.ts';
+import type { Candidate, Row } from '../line/row.ts';
+import { blockOf } from './block.ts';
+import type { Pick } from './following.ts';
+import type { Ranked } from './rank.ts';
+
+/** Share of the limit up to which lines of each need are added. */
+const ROOM = [1, 0.62, 0.4] as const;
+/** Share up to which other candidates add their line, and how many may. */
+const OTHERS_ROOM = 0.6;
+const OTHERS = 4;
+/** A leader of this score adds what helps before the others do, up to this share. */
+const CERTAIN = 88;
+const OWN_ROOM = 0.5;
+/** An other candidate is told when its score is at most this far below the leader's. */
+const NEAR_SCORE = 32;
+/** One of another step, which the deploy went on from, must be this certain. */
+const OTHER_STEP = 84;
+/** Longest line shown, the first and any other, in code points. */
+const HEAD_LINE = 400;
+const LINE = 200;
+
+/** The text that is shown, and the numbers of its lines in the log. */
+export interface Composed {
+  readonly text: string;
+  readonly lines: number[];
+}
+
+interface Shown {
+  readonly line: number;
+  readonly text: string;
+}
+
+/** The leader's block and the heads of the others in at most `max` code points. */
+export function compose(
+  ranked: readonly Ranked[],
+  max: number,
+  redact: (text: string) => string,
+): Composed {
+  const leader = ranked[0];
+  if (leader === undefined) return { text: '', lines: [] };
+  const shown: Shown[] = [];
+  let used = 0;
+  const add = (row: Row, limit: number, room: number, times: number): boolean => {
+    if (shown.some((other) => other.line === row.line)) return true;
+    const text = line(say(row, redact), limit, times);
+    if (shown.some((other) => repeats(other.text, text))) return true;
+    const size = codePoints(text) + (shown.length > 0 ? 1 : 0);
+    if (used + size > room) return false;
+    shown.push({ line: row.line, text });
+    used += size;
+    return true;
+  };
+  const picks = blockOf(leader.candidate);
+  const addPicks = (need: Pick['need'], share: number): void => {
+    for (const pick of picks) {
+      if (pick.need !== need) continue;
+      const head = pick.row === leader.candidate.row;
+      const limit = head ? Math.min(HEAD_LINE, max) : LINE;
+      add(pick.row, limit, head ? max : max * share, head ? leader.times : 1);
+    }
+  };
+  addPicks(0, ROOM[0]);
+  // What is certainly the cause is told before anything else that went wrong.
+  if (leader.score >= CERTAIN) addPicks(1, OWN_ROOM);
+  addOthers(ranked, leader, (row, times) => add(row, LINE, max * OTHERS_ROOM, times));
+  addPicks(1, ROOM[1]);
+  addPicks(2, ROOM[2]);
+  return arrange(shown, picks);
+}
+
+/** Whether a line says nothing that another one does not: the same message under another name. */
+function repeats(other: string, text: string): boolean {
+  if (other === text) return true;
+  const message = /^\s*[\w.:[\]-]{1,80}: (.{24,})$/.exec(text)?.[1];
+  return message !== undefined && other.endsWith(message);
+}
+
+function addOthers(
+  ranked: readonly Ranked[],
+  leader: Ranked,
+  add: (row: Row, times: number) => boolean,
+): void {
+  const shapes = new Set([leader.candidate.row.key]);
+  let count = 0;
+  for (const other of inOrder(ranked, leader)) {
+    if (count >= OTHERS) return;
+    const { row, rule } = other.candidate;
+    if (
+      other.score < leader.score - NEAR_SCORE ||
+      rule.use === 'wrapper' ||
+      rule.use === 'announce'
+    )
+      continue;
+    if (other.candidate.epoch !== leader.candidate.epoch && other.score < OTHER_STEP) continue;
+    if (shapes.has(row.key)) continue;
+    shapes.add(row.key);
+    if (!add(row, other.times)) continue;
+    count += 1;
+    addDetails(other.candidate, add);
+    // What leads has its place; of the others one that names none is of little use.
+    const place = blockOf(other.candidate).find(
+      (pick) => pick.need === 0 && marks.isPlace(pick.row.trimmed),
+    );
+    if (place !== undefined && !/:\d+/.test(row.trimmed)) add(place.row, 1);
+  }
+}
+
+/** What another candidate cannot do without: what it expected and got, and its deepest cause. */
+function addDetails(candidate: Candidate, add: (row: Row, times: number) => boolean): void {
+  for (const { row, need } of blockOf(candidate).slice(1)) {
+    if (
+      need === 0 &&
+      row.line > candidate.row.line &&
+      /^(?:expected|actual|got|received|required|found|wanted)\b/i.test(row.trimmed)
+    )
+      add(row, 1);
+  }
+  const deepest = candidate.causes.at(-1);
+  if (deepest !== undefined) add(deepest, 1);
+}
+
+/** Others of the leader's rule before one of another: a list of the same thing tells less. */
+const SAME = 3;
+
+/** The others of the leader's own rule in the log's order, then the rest by rank. */
+function inOrder(ranked: readonly Ranked[], leader: Ranked): Ranked[] {
+  const others = ranked.slice(1);
+  const same = others.filter(({ candidate }) => candidate.rule === leader.candidate.rule);
+  const rest = others.filter(({ candidate }) => candidate.rule !== leader.candidate.rule);
+  const first = same.toSorted((a, b) => a.candidate.row.line - b.candidate.row.line);
+  return [...first.slice(0, SAME), ...rest.slice(0, 1), ...first.slice(SAME), ...rest.slice(1)];
+}
+
+/** The head first, everything else as it stood in the log. */
+function arrange(shown: readonly Shown[], picks: readonly Pick[]): Composed {
+  const head = picks[0]?.row.line;
+  const rest = shown.filter(({ line: at }) => at !== head).toSorted((a, b) => a.line - b.line);
+  const first = shown.filter(({ line: at }) => at === head);
+  return {
+    text: [...first, ...rest].map(({ text }) => text).join('\n'),
+    lines: [...new Set(shown.map(({ line: at }) => at))].toSorted((a, b) => a - b),
+  };
+}
+
+/** The line without its times. */
+export function shownText({ text, whole }: Row): string {
+  const at = text.length - whole.length;
+  return withoutTimes(text.slice(0, at)) + text.slice(at);
+}
+
+/** The row's text, redacted; of a line of JSON what it says. */
+function say(row: Row, redact: (text: string) => string): string {
+  const text = redact(shownText(row));
+  const start = text.indexOf('{"');
+  // Behind words only where the line is too long to be shown whole.
+  if (start < 0 || (!row.whole.startsWith('{"') && text.length <= LINE)) return text;
+  const said = sayJson(text.slice(start));
+  return said === null ? text : text.slice(0, start) + said;
+}
+
+function line(text: string, limit: number, times: number): string {
+  const count = times >= 3 ? ` (×${times})` : '';
+  return shorten(tidy(text), limit - count.length) + count;
+}
+
+/** Share of a line that is too long which its end keeps: chains of errors tell the cause there. */
+const TAIL = 0.35;
+
+function shorten(text: string, limit: number): string {
+  const size = codePoints(text);
+  if (size <= limit || limit < MIDDLE_CUT || size > LONGEST) return cutCodePoints(text, limit);
+  const tail = [...text].slice(size - Math.floor(limit * TAIL)).join('');
+  // What has no space in it is data as well.
+  const words = tail.slice(tail.indexOf(' ') + 1);
+  if (words === tail) return cutCodePoints(text, limit);
+  return cutCodePoints(text, limit - codePoints(words)) + words;
+}
+
+/** Longer lines are data; in less room than the other both ends would be too short. */
+const LONGEST = 2000;
+const MIDDLE_CUT = 100;
+
+/** A line as it is shown: narrow tabs, no rule drawn after its words. */
+export function tidy(text: string): string {
+  return text.replaceAll('\t', '  ').replace(/(?<=\S) *(?:[─━═]{4,200}|[-=_*]{8,200})$/, '');
+}

@@ -1,0 +1,181 @@
+/** Ranks candidates: which one leads, and which others are worth a line. */
+
+import type { Collected } from '../collect/collect.ts';
+import { marks } from '../line/marks.ts';
+import type { Candidate } from '../line/row.ts';
+import { readLabels } from '../line/severity.ts';
+import { LABELLED } from '../rules/words.ts';
+import type { Baseline } from './baseline.ts';
+import { blockOf } from './block.ts';
+
+/** What moves a score: chosen so that a rule's tier (10 points) is seldom crossed by one of them. */
+const LATE = 30;
+const PASSED = 60;
+const KNOWN = 60;
+const OFTEN = { weak: 36, usual: 14, certain: 8 } as const;
+/** A warning with a stack trace under it is an exception that somebody caught. */
+const DEADLY = 36;
+const OLD_STEP = 3;
+/** The next line says that the program went on. */
+const TOLERATED = 20;
+/** That nothing answers is told by others than who should answer. */
+const REFUSED = 20;
+/** An exception that only wraps another one. */
+const WRAPS = 10;
+/** A test's name alone, and an announcement whose message was found, say less than others. */
+const NAME_ONLY = 8;
+const ANNOUNCED = 20;
+/** A place beside it makes a vague line surer. */
+const PLACED = 6;
+/**
+ * A command or a file that was missing this many lines before something else went wrong was not
+ * what stopped the build.
+ */
+const STALE_AFTER = 60;
+const STALE = 18;
+const WORLDLY: ReadonlySet<string> = new Set(['command', 'file', 'access', 'network']);
+/** Lines between two candidates that have nothing to do with each other. */
+const CLUSTER_GAP = 8;
+
+/** A candidate with what counts for its rank. */
+export interface Ranked {
+  readonly candidate: Candidate;
+  readonly score: number;
+  /** How many lines of the log say this. */
+  readonly times: number;
+  /** Candidates close to each other in the log have one number, which grows with the lines. */
+  readonly cluster: number;
+}
+
+/** All candidates, the one that tells the cause first, then in the order in which they help. */
+export function rank(collected: Collected, baseline: Baseline): Ranked[] {
+  const { candidates, repeats } = collected;
+  // Jobs run beside each other: a step is only late within its own.
+  const lastEpochs = new Map<number, number>();
+  for (const { epoch, job, aftermath, score } of candidates) {
+    if (!aftermath && score >= 60) lastEpochs.set(job, Math.max(lastEpochs.get(job) ?? 0, epoch));
+  }
+  const clusters = clustersOf(candidates);
+  // Whoever refuses a connection may have said why it does not run.
+  const toldElsewhere = candidates.some(
+    (other) =>
+      other.score >= (other.rule.weak ? 72 : 68) &&
+      other.rule.use === 'cause' &&
+      other.rule.class !== 'network' &&
+      !other.aftermath &&
+      !isRefused(other),
+  );
+  const lastLine = candidates.reduce(
+    (last, { aftermath, score, rule, row }) =>
+      !aftermath && score >= 68 && rule.use === 'cause' ? Math.max(last, row.line) : last,
+    0,
+  );
+  const ranked = candidates.map((candidate): Ranked => {
+    const times = repeats.of(candidate.row.key);
+    let score = candidate.score;
+    if (candidate.aftermath) score -= LATE;
+    if (candidate.passed) score -= PASSED;
+    if (baseline(candidate.row.text)) score -= KNOWN;
+    if (times >= 5) score -= often(candidate);
+    if (isDeadly(candidate)) score += DEADLY;
+    if (candidate.rule.use === 'announce') score -= ANNOUNCED;
+    if (candidate.rule.pick === 'last' && isSource(candidate)) score -= LATE;
+    if (candidate.rule.use === 'test' && !explains(candidate)) score -= NAME_ONLY;
+    if (isVague(candidate) && isPlaced(candidate)) score += PLACED;
+    // What was tried again and failed each time may well be the cause.
+    if (times < 3 && isTolerated(candidate)) score -= TOLERATED;
+    if (isHusk(candidate)) score -= WRAPS;
+    if (toldElsewhere && isRefused(candidate)) score -= REFUSED;
+    if (WORLDLY.has(candidate.rule.class) && lastLine - candidate.row.line > STALE_AFTER) {
+      score -= STALE;
+    }
+    score -= Math.min(
+      12,
+      OLD_STEP * Math.max(0, (lastEpochs.get(candidate.job) ?? 0) - candidate.epoch),
+    );
+    return { candidate, score, times, cluster: clusters.get(candidate) ?? 0 };
+  });
+  return ranked.toSorted(compare);
+}
+
+function clustersOf(candidates: readonly Candidate[]): Map<Candidate, number> {
+  const clusters = new Map<Candidate, number>();
+  let number = 0;
+  let last = 0;
+  for (const candidate of candidates.toSorted((a, b) => a.row.line - b.row.line)) {
+    if (candidate.row.line - last > CLUSTER_GAP) number += 1;
+    last = candidate.row.line;
+    clusters.set(candidate, number);
+  }
+  return clusters;
+}
+
+/** Whether the line is source code that names an error, with the mark of the place under it. */
+function isSource({ after }: Candidate): boolean {
+  return /^[~^]+$/.test(after[0]?.trimmed ?? '');
+}
+
+function often({ rule, score }: Candidate): number {
+  if (rule.weak) return OFTEN.weak;
+  return score >= 86 ? OFTEN.certain : OFTEN.usual;
+}
+
+/** Whether a message that its line plays down is followed by a stack trace. */
+function isDeadly({ rule, score, after }: Candidate): boolean {
+  return !rule.weak && score < 50 && after.slice(0, 2).some((row) => marks.isFrame(row.trimmed));
+}
+
+/** Whether the line right below says that the program goes on. */
+function isTolerated({ row, after }: Candidate): boolean {
+  const next = after[0];
+  if (next === undefined || next.line - row.line > 2) return false;
+  return marks.isTolerating(next.trimmed) && readLabels(next.trimmed).severity !== 'error';
+}
+
+function isRefused({ row }: Candidate): boolean {
+  return /\bECONNREFUSED\b|[Cc]onnection ?[Rr]efused|[Ff]ailed to connect to|[Cc]ould not connect to|\bENOTFOUND\b|\bEAI_AGAIN\b/.test(
+    row.trimmed,
+  );
+}
+
+/** Whether the last of chained exceptions says nothing in words. */
+function isHusk({ row, around }: Candidate): boolean {
+  return (
+    (around.chain ?? []).length > 0 &&
+    /^[\w.]{1,200}(?:: \w{0,80}(?:\[.{0,600}\]|<.{0,600}>))?$/.test(row.trimmed)
+  );
+}
+
+function isVague({ rule }: Candidate): boolean {
+  return rule.weak || rule === LABELLED;
+}
+
+/** Whether the message's place stands beside it. */
+function isPlaced(candidate: Candidate): boolean {
+  return blockOf(candidate).some(
+    ({ row, need }) => need === 0 && row.line !== candidate.row.line && marks.isPlace(row.trimmed),
+  );
+}
+
+/** Whether anything but the test's name would be shown. */
+function explains(candidate: Candidate): boolean {
+  return (
+    /: \S/.test(candidate.row.trimmed.replace(/^\W{0,4}(?:FAIL|ERROR|FAILED):? /, '')) ||
+    blockOf(candidate).some(({ row, need }) => need === 0 && row.line > candidate.row.line)
+  );
+}
+
+/** Higher score; among near equals the later step, and inside a step what the rule asks for. */
+function compare(a: Ranked, b: Ranked): number {
+  const difference = Math.round(b.score / 4) - Math.round(a.score / 4);
+  if (difference !== 0) return difference;
+  // A job that comes later often only tells that another one failed.
+  if (a.candidate.job !== b.candidate.job) return a.candidate.job - b.candidate.job;
+  if (a.candidate.epoch !== b.candidate.epoch) return b.candidate.epoch - a.candidate.epoch;
+  const line = a.candidate.row.line - b.candidate.row.line;
+  if (isVague(a.candidate) || isVague(b.candidate)) {
+    return a.cluster === b.cluster ? line : b.cluster - a.cluster;
+  }
+  const last = a.candidate.rule.pick === 'last' && b.candidate.rule.pick === 'last';
+  return last ? -line : line;
+}

@@ -1,0 +1,182 @@
+/** What is remembered of one speaker's lines while reading on: bounded, and reset by steps. */
+import type { Match } from '../line/classify.ts';
+import { keep } from '../line/keep.ts';
+import type { Kind } from '../line/kinds.ts';
+import { marks } from '../line/marks.ts';
+import type { Candidate, Row } from '../line/row.ts';
+import { rule } from '../rules/rule.ts';
+import { createRunningTests, type RunningTests } from './running-tests.ts';
+
+/** Lines remembered before a candidate, and lines that a test's or file's name reaches. */
+const RING = 6;
+const NAME_REACH = 60;
+
+/** What is remembered of the lines of one speaker. */
+export interface Lane {
+  readonly ring: Row[];
+  /** Candidates that still take following lines, with what they may still take. */
+  open: { candidate: Candidate; rows: number; trace: boolean }[];
+  gap: boolean;
+  /** The line that announced an error, until its message comes. */
+  announcer: { row: Row; score: number } | null;
+  test: Row | undefined;
+  file: Row | undefined;
+  step: Row | undefined;
+  traceback: Traceback | null;
+  /** The exceptions of chained tracebacks, each after its frame; whether the next one follows. */
+  raised: Row[];
+  chained: boolean;
+  captured: { indent: number; toBlank: boolean } | null;
+  readonly tests: RunningTests;
+  /** Inside the script that a CI runner prints before it runs it. */
+  script: boolean;
+  /** Inside a drawn exception group. */
+  grouped: boolean;
+  /** The last line was a warning. */
+  warned: boolean;
+  /** The last line was a message of its own. */
+  told: boolean;
+  since: number;
+}
+
+/** A Python traceback that has not yet come to its exception. */
+interface Traceback {
+  readonly base: number;
+  /** The frame to show, how near it is to the app's own code, and the source under it. */
+  frame: Row | undefined;
+  near: number;
+  source: Row | undefined;
+}
+
+/** A speaker of whom nothing was heard yet. */
+export function createLane(): Lane {
+  return {
+    ring: [],
+    open: [],
+    gap: false,
+    announcer: null,
+    test: undefined,
+    file: undefined,
+    step: undefined,
+    traceback: null,
+    raised: [],
+    chained: false,
+    captured: null,
+    tests: createRunningTests(),
+    script: false,
+    grouped: false,
+    warned: false,
+    told: false,
+    since: 0,
+  };
+}
+
+/** A warning this long may go on in the next line. */
+const WRAPPED = 60;
+/** A file's name stands at the margin, or nearly so. */
+const FILE_INDENT = 3;
+
+/** Remembers a line for those that follow. */
+export function remember(lane: Lane, row: Row, kind: Kind): void {
+  lane.ring.push(row);
+  if (lane.ring.length > RING) lane.ring.shift();
+  lane.warned = kind.warns && row.whole.length >= WRAPPED && !/[.!?)]$/.test(row.trimmed);
+  if (kind.file && row.indent <= FILE_INDENT) lane.file = row;
+  if (kind.where) lane.step = row;
+  lane.since += 1;
+  if (lane.since > NAME_REACH) lane.test = undefined;
+}
+
+/** Follows `##[group]Run …` of a CI runner: the script and its variables, up to `##[endgroup]`. */
+export function inScript(lane: Lane, trimmed: string): boolean {
+  if (trimmed.startsWith('##[group]Run ')) lane.script = true;
+  const within = lane.script;
+  if (trimmed.startsWith('##[') && !trimmed.startsWith('##[group]')) lane.script = false;
+  return within && !trimmed.startsWith('##[error]');
+}
+
+/** Lines that a candidate takes at most, and lines of one stack trace that are followed. */
+const AFTER = 24;
+const TRACE = 400;
+const CAUSES = 4;
+
+/** Lets a candidate take the lines that follow it. */
+export function openCandidate(lane: Lane, candidate: Candidate): void {
+  lane.open.push({ candidate, rows: 0, trace: true });
+}
+
+/** Gives the line to every candidate that still takes lines. */
+export function feed(lane: Lane, row: Row): void {
+  if (lane.open.length === 0) return;
+  const isCause = marks.isCause(row.trimmed);
+  const isTrace = isCause || marks.isFrame(row.trimmed) || row.indent > 0;
+  for (const open of lane.open) {
+    open.rows += 1;
+    const { after, causes } = open.candidate;
+    if (!isTrace) open.trace = false;
+    if (open.trace && isCause) {
+      // The first cause and the deepest ones.
+      if (causes.length >= CAUSES) causes.splice(1, 1);
+      causes.push(keep(row));
+    } else if (after.length < AFTER && !(after.length > 8 && marks.isForeign(row.trimmed))) {
+      after.push(keep(row));
+    }
+  }
+  lane.open = lane.open.filter(
+    (open) => open.rows < TRACE && (open.trace || open.candidate.after.length < AFTER),
+  );
+}
+
+/** Follows Python tracebacks; true when this line is the exception that ends one. */
+export function followTraceback(lane: Lane, row: Row): boolean {
+  const { trimmed } = row;
+  const start = trimmed.indexOf('Traceback (most recent call last)');
+  // A line of JSON holds all of it.
+  if (start > 0 && trimmed.startsWith('{')) return false;
+  if (start >= 0) {
+    const base = start > 0 ? 0 : row.indent;
+    lane.traceback = { base, frame: undefined, near: 0, source: undefined };
+    return false;
+  }
+  const trace = lane.traceback;
+  if (trace === null) return false;
+  if (trimmed.startsWith('File "')) {
+    const near = nearness(trimmed);
+    if (near >= trace.near) {
+      trace.frame = row;
+      trace.near = near;
+      trace.source = undefined;
+    }
+    return false;
+  }
+  if (lane.ring.at(-1) === trace.frame && row.indent > trace.base) trace.source = row;
+  // Another program's line between those of the traceback.
+  if (row.indent <= trace.base && LOGGED.test(trimmed)) return false;
+  return row.indent <= trace.base;
+}
+
+const LOGGED = /^(?:\[\w{1,12}\] ){0,2}\[?(?:INFO|DEBUG|WARN(?:ING)?)\b/;
+
+/** 3: the app's own code, 2: code without a file, 1: a library. */
+function nearness(frame: string): number {
+  if (/^File "<(?!frozen)/.test(frame)) return 2;
+  return marks.isForeign(frame) ? 1 : 3;
+}
+
+const ANNOUNCED = rule('announced', 'error', 70, /\S/);
+
+/** The match of a line; that of the message which an announcement waits for is raised to its score. */
+export function takeAnnounced(lane: Lane, row: Row, match: Match | null): Match | null {
+  const { announcer } = lane;
+  if (announcer === null || match?.rule.use === 'announce' || match?.rule.use === 'wrapper')
+    return match;
+  const { trimmed } = row;
+  if (marks.isCode(trimmed) || marks.isPlace(trimmed) || marks.isPassing(trimmed)) return match;
+  if (marks.isFrame(trimmed) || marks.isSummary(trimmed)) return match;
+  if (marks.isFileHeader(trimmed) || marks.isWarning(trimmed)) return match;
+  lane.announcer = null;
+  const { score } = announcer;
+  if (match !== null && match.score >= score) return match;
+  const sure = match?.rule.use === 'cause' && !match.rule.weak;
+  return { rule: sure ? match.rule : ANNOUNCED, score };
+}

@@ -1,0 +1,138 @@
+/**
+ * Picks the lines out of a build log that say why it failed.
+ *
+ * One pass over the log keeps what may tell the cause (`collect.ts`), by rules in a table
+ * (`rules.ts`); at its end the candidates are ranked (`choose.ts`), the best one is shown with the
+ * lines it needs (`block.ts`) and the heads of the others (`compose.ts`). Time is linear in the log,
+ * memory is bounded, and the result does not depend on how the log was cut into chunks.
+ */
+
+import { redactor } from '@runner/common/secrets/secret';
+import { codePoints, cutCodePoints } from '@runner/common/text/plain';
+import { type Baseline, noBaseline } from './choose/baseline.ts';
+import { compose } from './choose/compose.ts';
+import { type Ending, ending } from './choose/ending.ts';
+import { hasNews, lastWords } from './choose/last-words.ts';
+import { type Ranked, rank } from './choose/rank.ts';
+import { type Collected, createCollector } from './collect/collect.ts';
+import { createLineReader } from './line/split.ts';
+import type { ErrorClass } from './rules/rule.ts';
+
+export { type Baseline, baselineOf, createShapeReader } from './choose/baseline.ts';
+export { lineShape } from './line/shape.ts';
+export { createLineReader } from './line/split.ts';
+
+/** Error text that the first message of a failure holds: docs/notify-messages.md. */
+const MAX = 800;
+
+/** How to extract, and how the step ended that wrote the log. */
+export interface ExtractOptions extends Ending {
+  /** Code points of the text at most; 800 if not given. */
+  readonly max?: number;
+  /** Runs on every line before it is cut. If not given, texts shaped like secrets are redacted. */
+  readonly redact?: (text: string) => string;
+  /** Tells lines that the last good build printed too: they are not the cause. */
+  readonly baseline?: Baseline;
+}
+
+/** What was chosen of a log. */
+export interface Extraction {
+  /** The lines that tell the cause, the cause first; '' only for a log without a line. */
+  readonly text: string;
+  /** The log's lines in it, counted from 1, ascending. */
+  readonly lines: number[];
+  /** The kind of trouble, one of `ErrorClass`. */
+  readonly class: ErrorClass;
+  /** The rule that chose the first line; null when no rule did. */
+  readonly rule: string | null;
+}
+
+/** Takes a log chunk by chunk and chooses at its end. */
+export interface Extractor {
+  push(chunk: Uint8Array | string): void;
+  end(): Extraction;
+}
+
+/** An extractor for one log, which comes in chunks of any size. */
+export function createExtractor(options: ExtractOptions = {}): Extractor {
+  const redact = options.redact ?? redactor();
+  const collector = createCollector();
+  const reader = createLineReader(collector.add);
+  return {
+    push: reader.push,
+    end() {
+      reader.end();
+      return extraction(collector.finish(), options, redact);
+    },
+  };
+}
+
+/** A leader below this score is not trusted. */
+const TRUSTED = { cause: 40, test: 40, announce: 40, wrapper: 20 } as const;
+
+function extraction(
+  collected: Collected,
+  options: ExtractOptions,
+  redact: (text: string) => string,
+): Extraction {
+  const max = Math.max(0, options.max ?? MAX);
+  const { ranked, leader, baseline } = lead(collected, options.baseline, redact);
+  const said = leader?.candidate.rule;
+  const told = ending(options);
+  // A bare `Killed` says less than how the step ended, and nothing of what it was doing.
+  const killed = told?.grave === true && said?.class === 'killed';
+  const silent = leader === undefined || said?.use === 'wrapper' || killed;
+  const first = told?.grave === true && !TELLS_END.has(said?.class ?? 'silent');
+  const last = told !== null && !told.grave && (silent || leader.score < CERTAIN);
+  const words = first || last ? told.words : '';
+  const room = Math.max(0, max - (words === '' ? 0 : codePoints(words) + 1));
+  const { text, lines } = silent
+    ? lastWords(collected, leader, baseline, room, redact)
+    : compose([leader, ...ranked.filter((other) => other !== leader)], room, redact);
+  const parts = [first ? words : '', redact(text), last ? words : ''];
+  const ends = first || (last && (said === undefined || said.class === 'exit'));
+  return {
+    text: cutCodePoints(parts.filter((part) => part !== '').join('\n'), max),
+    lines,
+    class: ends ? told.class : (said?.class ?? 'silent'),
+    rule: said?.name ?? null,
+  };
+}
+
+interface Led {
+  readonly ranked: Ranked[];
+  readonly leader: Ranked | undefined;
+  readonly baseline: Baseline;
+}
+
+/**
+ * The candidates and which of them leads. A log that has nothing new beside what good builds print
+ * is read as if no good build were known: what they only complained of may have become fatal.
+ */
+function lead(
+  collected: Collected,
+  given: Baseline | undefined,
+  redact: (text: string) => string,
+): Led {
+  const baseline: Baseline = given ? (line) => given(redact(line)) : noBaseline;
+  const ranked = rank(collected, baseline);
+  const leader = ranked.find(({ score, candidate }) => score >= TRUSTED[candidate.rule.use]);
+  const led = { ranked, leader, baseline };
+  if (given === undefined || (leader !== undefined && leader.candidate.rule.use !== 'wrapper')) {
+    return led;
+  }
+  return hasNews(collected, leader, baseline) ? led : lead(collected, undefined, redact);
+}
+
+/** Below this score the line may only look like a cause: how the step ended is told as well. */
+const CERTAIN = 60;
+
+/** Kinds of trouble that already say how the step was ended from outside. */
+const TELLS_END: ReadonlySet<ErrorClass> = new Set(['memory', 'crash', 'timeout']);
+
+/** The extraction of a log that is in memory. */
+export function extractError(log: string | Uint8Array, options: ExtractOptions = {}): Extraction {
+  const extractor = createExtractor(options);
+  extractor.push(log);
+  return extractor.end();
+}

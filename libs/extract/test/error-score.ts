@@ -1,0 +1,142 @@
+/** Measures an extractor on the logs in `error-corpus`, each with what a person must be told. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { cleanText, codePoints } from '@runner/common/text/plain';
+
+/** One log of the corpus. `must_include` holds texts, or lists of which any one suffices. */
+export interface Case {
+  readonly id: string;
+  readonly family: string;
+  readonly kind: string;
+  readonly traits: readonly string[];
+  readonly must_include: readonly (string | readonly string[])[];
+  readonly must_not_lead_with?: readonly string[];
+  readonly must_not_include?: readonly string[];
+  readonly log: Buffer;
+}
+
+export interface Verdict {
+  /** Everything needed is there, nothing forbidden, the lead is not misleading, 800 at most. */
+  readonly ok: boolean;
+  /** The first line has at least one of the needed texts. */
+  readonly first: boolean;
+  /** Code points. */
+  readonly length: number;
+  /** What is wrong, in words; '' when `ok`. */
+  readonly fault: string;
+}
+
+/** What one message can hold. */
+export const LIMIT = 800;
+/** Characters of the first line that must not mislead. */
+const LEAD = 60;
+
+/**
+ * All cases, sorted by id. The logs of the `x-` set were written by hand after their tools; those of
+ * the `y-` set were collected later and measured before any rule was written for them; those of the
+ * `z-` set are runs of tools that no rule was written for, on which the extractor failed at first.
+ */
+export function readCorpus(): Case[] {
+  const folder = corpusFolder();
+  return readdirSync(folder)
+    .sort()
+    .map((id) => ({
+      ...JSON.parse(readFileSync(join(folder, id, 'truth.json'), 'utf8')),
+      id,
+      log: readFileSync(join(folder, id, 'log.txt')),
+    }));
+}
+
+function corpusFolder(): string {
+  return inCheckout('libs', 'extract', 'test', 'error-corpus');
+}
+
+/** A path of the checkout, found upwards from the built file that runs. */
+export function inCheckout(...parts: string[]): string {
+  for (let folder = __dirname; folder !== dirname(folder); folder = dirname(folder)) {
+    const path = join(folder, ...parts);
+    if (existsSync(path)) return path;
+  }
+  throw new Error(`${join(...parts)} is missing`);
+}
+
+/** Compares an extraction with the truth of its case; white space does not count. */
+export function judge(truth: Case, text: string): Verdict {
+  const flat = plain(text);
+  const first = plain(text.split('\n').find((line) => plain(line) !== '') ?? '');
+  const within = (where: string) => (needed: string | readonly string[]) =>
+    [needed].flat().some((one) => where.includes(plain(one)));
+  const missing = truth.must_include.filter((needed) => !within(flat)(needed));
+  const forbidden = (truth.must_not_include ?? []).filter(within(flat));
+  const leads = (truth.must_not_lead_with ?? []).filter(within(first.slice(0, LEAD)));
+  const length = codePoints(text);
+  const faults = [
+    ...missing.map((needed) => `lacks ${JSON.stringify(needed)}`),
+    ...forbidden.map((one) => `shows ${JSON.stringify(one)}`),
+    ...leads.map((one) => `leads with ${JSON.stringify(one)}`),
+    ...(length > LIMIT ? [`has ${length} characters`] : []),
+  ];
+  return {
+    ok: faults.length === 0,
+    first: truth.must_include.some(within(first)),
+    length,
+    fault: faults.join(', '),
+  };
+}
+
+function plain(text: string): string {
+  return cleanText(text).replace(/\s+/g, ' ').trim();
+}
+
+/** The middle value; 0 of none. */
+export function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
+}
+
+/** A case and what came of it. */
+export interface Result extends Verdict {
+  readonly truth: Case;
+}
+
+/** Rows of a Markdown table, by what `key` says of each case, and one for all. */
+export function scoreTable(
+  title: string,
+  results: readonly Result[],
+  key: (truth: Case) => string,
+): string {
+  const groups = [...new Set(results.map(({ truth }) => key(truth)))].sort();
+  const rows = groups.map((group) =>
+    scoreRow(
+      group,
+      results.filter(({ truth }) => key(truth) === group),
+    ),
+  );
+  const head = `| ${title} | logs | right | cause first | median length |\n|---|---|---|---|---|\n`;
+  return `${head}${rows.join('')}${scoreRow('all', results)}`;
+}
+
+/** How many are right, how many have the cause on the first line, and how long half of them are. */
+export function scoreRow(name: string, results: readonly Result[]): string {
+  const share = (test: (result: Result) => boolean) =>
+    `${((100 * results.filter(test).length) / Math.max(1, results.length)).toFixed(1)} %`;
+  const cells = [
+    name,
+    results.length,
+    share(({ ok }) => ok),
+    share(({ first }) => first),
+    median(results.map(({ length }) => length)),
+  ];
+  return `| ${cells.join(' | ')} |\n`;
+}
+
+/** Which set a case belongs to. */
+export function setOf({ id }: Case): string {
+  if (id.startsWith('x-')) return 'written after tools';
+  if (id.startsWith('z-')) return 'failed unseen first';
+  return id.startsWith('y-') ? 'measured unseen first' : 'recorded';
+}
+
+/** The tables of `docs/why-it-failed.md`. */
+export function documentedTables(results: readonly Result[]): string {
+  return `${scoreTable('kind of trouble', results, ({ kind }) => kind)}\n${scoreTable('set', results, setOf)}`;
+}

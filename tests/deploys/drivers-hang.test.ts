@@ -1,0 +1,21 @@
+/** A supervisor that is asked how an instance is, and never answers. */
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { temporaryFolder } from '@runner/testing/temp';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { statusOf } from '../../libs/deploy/test/drivers/place.ts';
+
+test('a supervisor that hangs is given up, and nothing is known of the instance', () => {
+  const folder = temporaryFolder('bin');
+  const program = join(folder, 'pm2');
+  writeFileSync(program, "#!/bin/sh\ntrap '' TERM\nexec sleep 600\n");
+  chmodSync(program, 0o755);
+  const env = { PATH: `${folder}:${process.env.PATH}` };
+  const begun = performance.now();
+  assert.is(statusOf(folder, 'start: { type: pm2, run: node server.js }\n', env), 'unknown');
+  // By its own end it would have known, after ten minutes.
+  assert.ok(performance.now() - begun < 300_000);
+});
+
+test.run();

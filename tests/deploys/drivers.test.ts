@@ -1,0 +1,271 @@
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { projectOf } from '@runner/deploy/instances/drivers/compose';
+import { unitOf } from '@runner/deploy/instances/drivers/systemd';
+import { run } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { makeWorld, type World } from './world.ts';
+
+const test = suite<{ world: World }>('drivers');
+
+test.before.each(async (context) => {
+  context.world = await makeWorld();
+});
+test.after.each(async ({ world }) => {
+  await world.close();
+});
+
+/** Puts programs on PATH that record how they were called; `script` is what they do besides. */
+function recording(
+  names: readonly string[],
+  script: string,
+): { env: Record<string, string>; calls: () => string[] } {
+  const folder = temporaryFolder('bin');
+  const record = join(folder, 'calls');
+  for (const name of names) {
+    const path = join(folder, name);
+    writeFileSync(path, `#!/bin/sh\necho "${name} $*" >> ${record}\n${script}\n`);
+    chmodSync(path, 0o755);
+  }
+  const env = { PATH: `${folder}:${process.env.PATH}` };
+  return {
+    env,
+    calls: () => (existsSync(record) ? readFileSync(record, 'utf8').trimEnd().split('\n') : []),
+  };
+}
+
+const commit = (world: World, deploy: string, message = 'v') =>
+  world.git.commit('acme/shop', { '.deploy.yml': deploy, message }, message);
+
+test('systemd restarts the unit of the instance and looks whether it stays active', async ({
+  world,
+}) => {
+  const { env, calls } = recording(
+    ['systemctl', 'journalctl'],
+    'test "$1" != is-active || echo active',
+  );
+  await commit(world, 'start: { type: systemd, unit: shop@.service }\ninstances: { web: {} }\n');
+  const done = await world.deploy([], env);
+  assert.is(done.status, 0, done.stderr);
+  const show = 'systemctl show --property SubState,NRestarts,Type,Result -- shop@web.service';
+  assert.equal(calls(), [
+    'systemctl reset-failed -- shop@web.service',
+    'systemctl restart -- shop@web.service',
+    'systemctl is-active -- shop@web.service',
+    show,
+    'systemctl is-active -- shop@web.service',
+    show,
+  ]);
+});
+
+test('systemd reloads, and speaks to the manager of the user, when it is told to', async ({
+  world,
+}) => {
+  const { env, calls } = recording(['systemctl'], 'echo active');
+  await commit(world, 'start: { type: systemd, unit: shop.service, user: true, reload: true }\n');
+  await world.deploy([], env);
+  assert.is(calls()[1], 'systemctl --user reload-or-restart -- shop.service');
+});
+
+test('a unit that does not stay active fails the deploy with its journal in the error', async ({
+  world,
+}) => {
+  const { env } = recording(
+    ['systemctl', 'journalctl'],
+    'case $0 in *journalctl) echo "no such table: users" ;; *) test "$1" != is-active || echo failed ;; esac',
+  );
+  await commit(world, 'start: { type: systemd, unit: shop.service }\n');
+  const done = await world.deploy([], env);
+  assert.is(done.status, 1);
+  assert.is(
+    world.events().at(-1)?.error,
+    'start: the unit shop.service is failed\nno such table: users',
+  );
+});
+
+test('compose brings up one project per instance from the release, and takes it down on a failure', async ({
+  world,
+}) => {
+  const { env, calls } = recording(['docker'], 'test ! -e fail || exit 9');
+  await commit(world, 'start: { type: compose, file: deploy/compose.yml }\n');
+  assert.is((await world.deploy([], env)).status, 0);
+  assert.equal(calls(), [
+    'docker compose --project-name shop-default --file deploy/compose.yml up --detach --wait --remove-orphans',
+  ]);
+  await world.git.commit('acme/shop', { fail: '' }, 'broken');
+  const done = await world.deploy([], env);
+  assert.is(done.status, 1);
+  assert.match(done.stdout, /Rolled back/);
+  assert.is(calls().length, 3);
+});
+
+test('pm2 deletes and starts anew from the folder of the release', async ({ world }) => {
+  const { env, calls } = recording(['pm2'], 'test "$1" != delete || exit 1');
+  await commit(world, 'start: { type: pm2, run: node server.js }\n');
+  assert.is((await world.deploy([], env)).status, 0);
+  const [list, remove, start] = calls();
+  assert.is(list, 'pm2 jlist');
+  assert.is(remove, 'pm2 delete shop-default');
+  assert.match(
+    start ?? '',
+    /^pm2 start node server\.js --name shop-default --cwd \/.*\/releases\/[0-9TZ]+-[0-9a-f]{12} --update-env$/,
+  );
+});
+
+test('a supervisor that is not installed is said so', async ({ world }) => {
+  await commit(world, 'start: { type: pm2, config: ecosystem.config.js }\n');
+  const node = temporaryFolder('node');
+  writeFileSync(join(node, 'node'), `#!/bin/sh\nexec ${process.execPath} "$@"\n`, { mode: 0o755 });
+  const done = await world.deploy([], { PATH: `${node}:/usr/bin:/bin` });
+  assert.is(done.status, 1);
+  assert.match(
+    String(world.events().at(-1)?.error),
+    /^start: `pm2 start ecosystem\.config\.js --update-env` could not be started \(ENOENT\)/,
+  );
+});
+
+test('a type that changes from one release to the next is stopped in its old way first', async ({
+  world,
+}) => {
+  const { env, calls } = recording(['pm2', 'systemctl'], 'test "$1" != is-active || echo active');
+  await commit(world, 'start: { type: pm2, run: node server.js }\n', 'one');
+  await world.deploy([], env);
+  await commit(world, 'start: { type: systemd, unit: shop.service }\n', 'two');
+  assert.is((await world.deploy([], env)).status, 0);
+  const acts = calls().filter((call) => !/ (jlist|is-active|show) ?/.test(call));
+  assert.equal(acts.slice(2), [
+    'pm2 delete shop-default',
+    'systemctl reset-failed -- shop.service',
+    'systemctl restart -- shop.service',
+  ]);
+});
+
+test('a unit that is called otherwise from one release to the next is stopped first', async ({
+  world,
+}) => {
+  const { env, calls } = recording(['systemctl'], 'test "$1" != is-active || echo active');
+  await commit(world, 'start: { type: systemd, unit: shop.service }\n', 'one');
+  await world.deploy([], env);
+  const before = calls().length;
+  await commit(world, 'start: { type: systemd, unit: store.service }\n', 'two');
+  assert.is((await world.deploy([], env)).status, 0);
+  const acts = calls()
+    .slice(before)
+    .filter((call) => !/ (is-active|show) /.test(call));
+  assert.equal(acts, [
+    'systemctl stop -- shop.service',
+    'systemctl reset-failed -- store.service',
+    'systemctl restart -- store.service',
+  ]);
+});
+
+test('what runs is stopped in its own way when the app is removed', async ({ world }) => {
+  const { env, calls } = recording(['systemctl'], 'echo active');
+  await commit(world, 'start: { type: systemd, unit: shop.service }\n');
+  await world.deploy([], env);
+  const done = await run('runner-remove', ['shop', '--yes'], { root: world.root, env });
+  assert.is(done.status, 0, done.stderr);
+  assert.is(calls().at(-1), 'systemctl stop -- shop.service');
+});
+
+test('command starts with its line, and its stop runs when the first deploy fails', async ({
+  world,
+}) => {
+  const trace = join(temporaryFolder('trace'), 'trace');
+  await commit(
+    world,
+    `start: { type: command, run: "echo start $RUNNER_INSTANCE >> ${trace}" }\nstop: echo stop >> ${trace}\nhealth: { cmd: "false", interval: 50ms, within: 2s }\n`,
+  );
+  const done = await world.deploy();
+  assert.is(done.status, 1);
+  assert.is(readFileSync(trace, 'utf8'), 'start default\nstop\n');
+  assert.match(
+    String(world.events().at(-1)?.error),
+    /^health: `false` ended with status 1, not healthy within 2 s/,
+  );
+});
+
+test('health by tcp waits for a port, and by cmd for status 0', async ({ world }) => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as { port: number };
+  const tcp = `instances: { default: { env: { PORT: "${port}" } } }\nhealth: { tcp: "127.0.0.1:\${PORT}", interval: 50ms, within: 3s }\n`;
+  await commit(world, tcp, 'tcp');
+  assert.is((await world.deploy()).status, 0);
+  await new Promise((resolve) => server.close(resolve));
+  const refused = await world.deploy();
+  // The version before asks for the same port.
+  assert.is(refused.status, 3);
+  assert.match(
+    String(world.events().at(-1)?.error),
+    new RegExp(`^health: 127\\.0\\.0\\.1:${port} cannot be reached \\(ECONNREFUSED\\)`),
+  );
+  await commit(
+    world,
+    'health: { cmd: "test \\"$PWD\\" = \\"$RUNNER_RELEASE\\"", interval: 50ms, within: 60s }\n',
+    'cmd',
+  );
+  const done = await world.deploy();
+  assert.is(done.status, 0, done.stderr);
+});
+
+test('a last attempt that was cut short does not hide what was found before', async ({ world }) => {
+  let asked = 0;
+  const server = createHttpServer((_, response) => {
+    asked += 1;
+    if (asked === 1) response.writeHead(503).end('no database');
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as { port: number };
+  await commit(world, `health: { url: "http://127.0.0.1:${port}/", interval: 50ms, within: 3s }\n`);
+  assert.is((await world.deploy()).status, 1);
+  assert.ok(asked > 1);
+  server.closeAllConnections();
+  server.close();
+  assert.match(
+    String(world.events().find(({ error }) => error)?.error),
+    /^health: http:\S+ answered 503 instead of 200-299, not healthy within 3 s\nno database$/,
+  );
+});
+
+test('hooks run in their order and find the variables of message templates', async ({ world }) => {
+  const trace = join(temporaryFolder('trace'), 'trace');
+  const note = (hook: string) =>
+    `echo ${hook} $PROJECT $RUNNER_INSTANCE $VERSION "$PREVIOUS_VERSION" $DOMAIN >> ${trace}`;
+  const hooks = ['pre_build', 'post_build', 'pre_switch', 'post_deploy', 'on_failure']
+    .map((hook) => `  ${hook}: '${note(hook)}'`)
+    .join('\n');
+  await world.git.commit(
+    'acme/shop',
+    { '.deploy.yml': `instances: { default: { domain: shop.example.org } }\nhooks:\n${hooks}\n` },
+    'one',
+    { tag: 'v1' },
+  );
+  assert.is((await world.deploy()).status, 0);
+  assert.is(
+    readFileSync(trace, 'utf8'),
+    'pre_build shop default v1  shop.example.org\npost_build shop default v1  shop.example.org\npre_switch shop default v1  shop.example.org\npost_deploy shop default v1  shop.example.org\n',
+  );
+  writeFileSync(trace, '');
+  await world.git.commit(
+    'acme/shop',
+    { '.deploy.yml': `build: exit 1\nhooks: { on_failure: 'echo "$ERROR" >> ${trace}' }\n` },
+    'two',
+    { tag: 'v2' },
+  );
+  assert.is((await world.deploy()).status, 1);
+  assert.is(readFileSync(trace, 'utf8'), 'build: `exit 1` ended with status 1\n');
+});
+
+test('names of units and projects follow the rules of their supervisors', () => {
+  assert.is(unitOf('app@.service', 'web'), 'app@web.service');
+  assert.is(unitOf('app@%i.service', 'web'), 'app@web.service');
+  assert.is(unitOf('app.service', 'web'), 'app.service');
+  assert.is(projectOf('My.App', 'Web_1'), 'my-app-web_1');
+});
+
+test.run();

@@ -1,0 +1,161 @@
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Deployed } from '@runner/common/apps/state';
+import { type Ended, run, start } from '@runner/testing/run';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { deployFile, gate, makeWorld, type World } from './world.ts';
+
+const test = suite<{ world: World }>('rollback');
+
+test.before.each(async (context) => {
+  context.world = await makeWorld();
+});
+test.after.each(async ({ world }) => {
+  await world.close();
+});
+
+const rollback = (world: World, args: readonly string[] = []): Promise<Ended> =>
+  run('runner-rollback', ['shop', ...args], { root: world.root });
+
+async function deployAll(world: World, ...versions: string[]): Promise<void> {
+  for (const version of versions) {
+    await world.push(version);
+    const done = await world.deploy();
+    assert.is(done.status, 0, done.stderr);
+  }
+}
+
+test('the version before answers again, with the network gone, and its abandoned commit is held', async ({
+  world,
+}) => {
+  await deployAll(world, 'v1', 'v2');
+  await world.git.close();
+  const done = await rollback(world);
+  assert.is(done.status, 0, done.stderr);
+  assert.match(done.stdout, /^Rolled back shop from v2 to v1 \[[0-9a-f]{8}\]\n$/);
+  assert.is(await world.page(), 'v1');
+  const event = world.events().at(-1);
+  assert.is(event?.event_type, 'RollbackSuccess');
+  assert.is(event?.version, 'v1');
+  assert.is(event?.from_version, 'v2');
+  assert.is(event?.reason, 'manual');
+  assert.match((world.state().held as { reason: string }).reason, /^v2 was rolled back by hand$/);
+});
+
+test('going back again reaches the one before that, and --to can go forward', async ({ world }) => {
+  await deployAll(world, 'v1', 'v2', 'v3');
+  await rollback(world);
+  await rollback(world);
+  assert.is(await world.page(), 'v1');
+  const forward = await rollback(world, ['--to', 'v3', '--json']);
+  assert.is(forward.status, 0, forward.stderr);
+  assert.is(await world.page(), 'v3');
+  assert.is(world.state().held, null);
+});
+
+test('a commit that is deployed again replaces itself: going back leads to another commit', async ({
+  world,
+}) => {
+  await deployAll(world, 'v1', 'v2');
+  for (const _ of [1, 2]) assert.is((await world.deploy()).status, 0);
+  const { default: kept } = world.state().instances as Record<string, { previous: Deployed[] }>;
+  assert.equal(
+    kept?.previous.map(({ version }) => version),
+    ['v1'],
+  );
+  assert.is(readdirSync(join(world.root, 'apps/shop/releases')).length, 2);
+  const done = await rollback(world);
+  assert.match(done.stdout, /^Rolled back shop from v2 to v1 \[/, done.stderr);
+  assert.is(await world.page(), 'v1');
+});
+
+test('what an older runner kept of one commit twice is passed over', async ({ world }) => {
+  await deployAll(world, 'v1', 'v2');
+  const state = world.state() as {
+    instances: { default: { current: Deployed; previous: Deployed[] } };
+  };
+  const { current, previous } = state.instances.default;
+  previous.unshift({ ...current, release: `${current.release}-twin` });
+  writeFileSync(join(world.root, 'state/shop.json'), JSON.stringify(state), { mode: 0o600 });
+  const done = await rollback(world);
+  assert.match(done.stdout, /^Rolled back shop from v2 to v1 \[/, done.stderr);
+});
+
+test('with no earlier version, or an unknown one, nothing is touched', async ({ world }) => {
+  await deployAll(world, 'v1');
+  const none = await rollback(world);
+  assert.is(none.status, 1);
+  assert.is(
+    none.stderr,
+    "runner rollback: 'shop' has no earlier version to go back to (version_not_found)\n",
+  );
+  await deployAll(world, 'v2');
+  const unknown = await rollback(world, ['--to', 'v9']);
+  assert.is(
+    unknown.stderr,
+    "runner rollback: 'shop' has no kept version 'v9'; kept: v1 (version_not_found)\n",
+  );
+  const instance = await rollback(world, ['--instance', 'nope']);
+  assert.is(
+    instance.stderr,
+    "runner rollback: 'shop' has no instance 'nope' that was deployed (instance_not_found)\n",
+  );
+  assert.is(await world.page(), 'v2');
+  assert.is(world.kinds().length, 4);
+});
+
+test('a version that does not become healthy any more is left again: the active one answers', async ({
+  world,
+}) => {
+  await deployAll(world, 'v1');
+  const old = world.current() ?? '';
+  await deployAll(world, 'v2');
+  rmSync(join(world.root, 'apps/shop/instances/default', old, 'server.js'));
+  const done = await rollback(world);
+  assert.is(done.status, 1);
+  assert.match(
+    done.stdout,
+    /^Failed to roll back shop \[[0-9a-f]{8}\]\. v2 is active as before\.\n$/,
+  );
+  assert.is(await world.page(), 'v2');
+  assert.is(world.events().at(-1)?.event_type, 'DeployFailure');
+  assert.is(world.state().held, null);
+});
+
+test('while a deploy runs a rollback is refused with 75', async ({ world }) => {
+  await deployAll(world, 'v1', 'v2');
+  const held = gate();
+  await world.push('v3', { deploy: deployFile(world.port, held.build) });
+  const running = start('runner-deploy', ['shop'], { root: world.root });
+  await held.reached();
+  const done = await rollback(world);
+  assert.is(done.status, 75);
+  assert.match(
+    done.stderr,
+    /'shop' is busy: held by process \d+ \(deploy since .*\) \(locked\)\n$/,
+  );
+  held.open();
+  assert.is((await running.done).status, 0);
+});
+
+test('what another way of starting had started is stopped, going back and going forward', async ({
+  world,
+}) => {
+  await deployAll(world, 'v1');
+  const trace = join(world.root, 'trace');
+  await world.push('v2', {
+    deploy: `start: { type: command, run: "echo start >> ${trace}" }\nstop: echo stop >> ${trace}\n`,
+  });
+  assert.is((await world.deploy()).status, 0);
+  const back = await rollback(world);
+  assert.is(back.status, 0, back.stderr);
+  assert.is(readFileSync(trace, 'utf8'), 'start\nstop\n');
+  assert.is(await world.page(), 'v1');
+  const forward = await rollback(world, ['--to', 'v2']);
+  assert.is(forward.status, 0, forward.stderr);
+  assert.is(readFileSync(trace, 'utf8'), 'start\nstop\nstart\n');
+  assert.is(await world.page(), null);
+});
+
+test.run();

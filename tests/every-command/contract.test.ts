@@ -1,0 +1,37 @@
+import { FAILURE_CODES } from '@runner/common/foundation/failure';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { allCommands } from './commands.ts';
+import { CONTRACT } from './contract.ts';
+
+test('every command of every executable is in the contract, and no other', async () => {
+  const { commands } = await allCommands();
+  const built = commands.map(({ tool, words }) =>
+    [tool.replace(/^runner-/, ''), ...words].join(' '),
+  );
+  assert.equal(CONTRACT.map(({ command }) => command).sort(), built.sort());
+});
+
+/** Codes that the contract leaves to other tests, and why. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  git_failed: 'libs/deploy/test: what git says otherwise',
+  lfs_unsupported: 'libs/deploy/test/submodules.test.ts',
+  ref_ambiguous: 'libs/deploy/test/ref.test.ts',
+  stop_failed: 'tools/runner-remove/test/remove.test.ts',
+  submodule_unsupported: 'libs/deploy/test/submodules.test.ts',
+  disk_full: 'hard-places.test.ts',
+  interrupted: 'signals.test.ts',
+};
+
+test('every code is brought about by a command of the contract, or elsewhere for a reason', () => {
+  const told = new Set(
+    CONTRACT.flatMap(({ wrong = [], refusals }) => [
+      ...wrong.map(([code]) => code as string),
+      ...Object.keys(refusals),
+    ]),
+  );
+  const missing = FAILURE_CODES.filter((code) => !told.has(code) && !(code in ELSEWHERE));
+  assert.equal(missing, []);
+});
+
+test.run();
