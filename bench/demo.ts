@@ -3,8 +3,6 @@
  * `--rounds N` (default 3). The status is 1 when it takes longer than it may.
  */
 import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
-import { distFolder } from '@runner/testing/run';
 import { printSetting, roundsWanted } from './harness/setting.ts';
 
 /** Seconds. */
@@ -15,7 +13,7 @@ function played(): number {
   const env = { ...process.env };
   for (const name of ['NODE_EXTRA_CA_CERTS', 'RUNNER_ROOT']) delete env[name];
   const begin = performance.now();
-  const { status } = spawnSync(process.execPath, [join(distFolder(), 'dev/scripts.demo.cjs')], {
+  const { status } = spawnSync(process.execPath, ['scripts/run.mjs', 'scripts/demo.ts'], {
     env,
     stdio: ['ignore', 'ignore', 'inherit'],
   });

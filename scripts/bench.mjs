@@ -22,13 +22,13 @@ function writePage(printed) {
  * `npm run bench -- deploy` runs bench/deploy.ts; without a name, all of them in turn. With `--write`
  * what they print becomes the tables of docs/performance.md. Resolves the worst exit status.
  */
-export async function runBenches(dist, args) {
+export async function runBenches(args) {
   const write = args.includes('--write') && args[0] !== ELSEWHERE;
   const [wanted, ...rest] = write ? args.filter((each) => each !== '--write') : args;
   const all = wanted === undefined || wanted.startsWith('-');
-  const names = readdirSync(join(dist, 'dev'))
-    .filter((file) => file.startsWith('bench.') && file.endsWith('.cjs'))
-    .map((file) => file.slice('bench.'.length, -'.cjs'.length))
+  const names = readdirSync(join(checkout, 'bench'))
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => file.slice(0, -'.ts'.length))
     .filter((name) => (all ? !write || name !== ELSEWHERE : name === wanted));
   if (names.length === 0) {
     say(`bench: nothing is called '${wanted}' in bench/`);
@@ -42,9 +42,9 @@ export async function runBenches(dist, args) {
   const printed = [];
   let worst = 0;
   for (const name of names) {
-    const program = join(dist, 'dev', `bench.${name}.cjs`);
+    const program = [join(checkout, 'scripts/run.mjs'), `bench/${name}.ts`];
     if (write) say(`bench: ${name}`);
-    const { status, output } = await run(process.execPath, [program, ...options], {
+    const { status, output } = await run(process.execPath, [...program, ...options], {
       capture: write,
     });
     printed.push(output);

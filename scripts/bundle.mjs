@@ -1,9 +1,7 @@
-// Bundles the executables into dist/bin, what they load lazily into dist/lib and dist/vendor, and
-// the tests, benchmarks and the demo into dist/dev; manual pages, completions and JSON Schemas go
-// into dist/share. Writes to a staged copy of dist inside node_modules; place.mjs brings it to dist.
+// Bundles the executables into dist/bin, what they load lazily into dist/lib and dist/vendor; manual
+// pages, completions and JSON Schemas go into dist/share. Writes to a staged copy of dist inside node_modules; place.mjs brings it to dist.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { bundleDevPrograms } from './bundle/dev.mjs';
 import { packagesOf } from './bundle/packages.mjs';
 import { removeOthers, stage, writeIfChanged } from './bundle/place.mjs';
 import { referenceFiles } from './bundle/reference.mjs';
@@ -49,9 +47,8 @@ const found = new Map();
 const tools = toolNames().filter((tool) =>
   existsSync(join(checkout, 'tools', tool, 'src/main.ts')),
 );
-const [bundled, dev, reference] = await Promise.all([
+const [bundled, reference] = await Promise.all([
   Promise.all(tools.map((tool) => bundleTool(tool, define, found).catch((e) => refuse(tool, e)))),
-  bundleDevPrograms(define, refuse),
   referenceFiles(tools, version).catch((e) => refuse('the reference', e) ?? []),
 ]);
 const sound = bundled.filter((tool) => tool !== undefined);
@@ -69,7 +66,6 @@ const files = [
     `lib/${name}`,
     readFileSync(join(checkout, 'scripts/bundle', name)),
   ]),
-  ...dev,
   ...reference,
   ['chunks.json', Buffer.from(`${JSON.stringify(chunks, null, 2)}\n`)],
   ['packages.json', Buffer.from(`${JSON.stringify(packagesOf(sources), null, 2)}\n`)],

@@ -1,51 +1,9 @@
-import { copyFileSync, existsSync, readdirSync } from 'node:fs';
+import { copyFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { runBenches } from './bench.mjs';
-import { placeBundles } from './bundle/place.mjs';
+import { build, dist, turbo } from './build.mjs';
 import { checkout, run, say } from './checkout.mjs';
 import { setUp } from './setup.mjs';
-import { withLock } from './task-lock.mjs';
-
-const dist = join(checkout, 'dist');
-
-/** Runs root tasks of turbo.json; quiet unless one fails, or `loud`. Resolves the exit status. */
-async function turbo(tasks, { loud = false } = {}) {
-  const args = [
-    join(checkout, 'node_modules', 'turbo', 'bin', 'turbo'),
-    'run',
-    ...tasks,
-    '--continue',
-    '--output-logs=errors-only',
-    '--no-update-notifier',
-    '--log-prefix=none',
-  ];
-  const { status, output } = await run(process.execPath, args, { capture: !loud, toStderr: loud });
-  if (status !== 0 && !loud) process.stderr.write(withoutFrame(output));
-  return status;
-}
-
-/** What the tasks said, without what turbo and pnpm say about having run them. */
-function withoutFrame(output) {
-  const frame = [
-    /^\s*(•|>|Tasks:|Cached:|Time:|Failed:|WARNING {2}|ERROR {2})/,
-    /^cache (miss|hit|bypass)|^\/\/#\w+:|^turbo \d|ELIFECYCLE/,
-  ];
-  const lines = output.split('\n').filter((line) => !frame.some((part) => part.test(line)));
-  return lines
-    .filter((line) => line.trim() !== '')
-    .map((line) => `${line}\n`)
-    .join('');
-}
-
-async function build() {
-  say('build: bundling the executables');
-  return withLock('build', async () => {
-    const status = await turbo(['bundle']);
-    placeBundles(dist);
-    await run(process.execPath, [join(dist, 'lib', 'precompile.cjs')]);
-    return status;
-  });
-}
 
 function script(name, args) {
   return run(process.execPath, [join(checkout, 'scripts', name), ...args]).then(
@@ -53,40 +11,20 @@ function script(name, args) {
   );
 }
 
+/** Builds first, so that a build that fails counts even where no test needs it. */
 async function test(args) {
   const built = await build();
   return Math.max(built, await script('test.mjs', args));
 }
 
-/** The tests that take longer than a minute: many kills, all files with all damages. */
-async function longTest(args) {
-  const built = await build();
-  return Math.max(built, await script('test.mjs', ['--long', ...args]));
-}
-
-/** Part of the tests while others work on the rest: what they broke does not count. */
-async function someTests(args) {
-  await build();
-  return script('test.mjs', args);
-}
-
-/** `npm run <name>` for the program scripts/<name>.ts. */
-function program(name) {
-  return async (args) => {
-    if (!existsSync(join(checkout, 'scripts', `${name}.ts`))) {
-      say(`${name}: scripts/${name}.ts is missing`);
-      return 1;
-    }
-    const status = await build();
-    if (status !== 0) return status;
-    const bundle = join(dist, 'dev', `scripts.${name}.cjs`);
-    return (await run(process.execPath, [bundle, ...args])).status;
-  };
+/** `npm run <name>` for a program in TypeScript. */
+function program(source) {
+  return async (args) => (await build()) || script('run.mjs', [source, ...args]);
 }
 
 async function bench(args) {
   const status = await build();
-  return status === 0 ? runBenches(dist, args) : status;
+  return status === 0 ? runBenches(args) : status;
 }
 
 /** All checks and then the tests; `--no-tests` leaves the tests out. */
@@ -113,7 +51,7 @@ async function docs() {
 async function systemTest(args) {
   const status = (await build()) || (await script('package.mjs', []));
   if (status !== 0) return status;
-  return (await run(process.execPath, [join(dist, 'dev', 'scripts.system.cjs'), ...args])).status;
+  return script('run.mjs', ['scripts/system.ts', ...args]);
 }
 
 /** Formats and mends what biome can mend without changing what the code does. */
@@ -125,10 +63,10 @@ async function format(args) {
 const tasks = new Map([
   ['build', build],
   ['test', test],
-  ['test:long', longTest],
-  ['t', someTests],
-  ['demo', program('demo')],
-  ['record', program('record')],
+  ['test:long', (args) => test(['--long', ...args])],
+  ['t', (args) => script('test.mjs', args)],
+  ['demo', program('scripts/demo.ts')],
+  ['record', program('scripts/record.ts')],
   ['bench', bench],
   ['check', check],
   ['docs', docs],

@@ -14,11 +14,13 @@ function lastSeconds() {
   }
 }
 
-/** Sorts [bundle, source] pairs so that the slow files begin and none of them ends alone. */
+/** Sorts tests so that the slow files begin and none of them ends alone. */
 export function slowFirst(tests) {
   const seconds = lastSeconds();
   const secondsOf = (source) => seconds[source] ?? 0;
-  return tests.sort(([, a], [, b]) => secondsOf(b) - secondsOf(a) || (a < b ? -1 : 1));
+  return tests.sort(
+    ({ source: a }, { source: b }) => secondsOf(b) - secondsOf(a) || (a < b ? -1 : 1),
+  );
 }
 
 /** Keeps the seconds of the given test files, source -> seconds, for the next run. */

@@ -1,14 +1,17 @@
-// Runs the bundled tests, some files at a time, each in a process of its own, and prints
+// Bundles the test files that are asked for, builds the executables if one of these files runs them,
+// runs some files at a time, each in a process of its own, and prints
 // `N passed, N failed, N skipped` last.
 //
 // Files `*.long.test.ts` are run with --long alone, and then nothing else; what they tell of how much
 // they have done, such as `(100 kills …)`, stands below their lines, and its sums at the end.
 //
 //   node scripts/test.mjs [--long] [--limit SECONDS] [--jobs N] [--node PROGRAM] [part of a path …]
-import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { build } from './build.mjs';
+import { filesBelow } from './bundle/place.mjs';
+import { bundlePrograms } from './bundle/programs.mjs';
 import { checkout } from './checkout.mjs';
 import { runTestFile } from './test-file.mjs';
 import { rememberSeconds, slowFirst } from './test-order.mjs';
@@ -20,33 +23,30 @@ const LIMITS = { usual: 900, long: 7_200 };
 /** Files at a time: tests wait for processes about as long as they work. */
 const JOBS = Math.min(4, availableParallelism() + 1);
 
-const ownDist = join(checkout, 'dist');
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    dist: { type: 'string', default: ownDist },
     jobs: { type: 'string', default: String(JOBS) },
     limit: { type: 'string' },
     long: { type: 'boolean', default: false },
     node: { type: 'string', default: process.execPath },
+    root: { type: 'string', default: checkout },
   },
 });
 
-/** [bundle, source] of the test files whose path holds one of the given parts. */
+/** Test files whose path holds one of the given parts, relative to the checkout. */
 function chosenTests() {
-  const programs = JSON.parse(readFileSync(join(values.dist, 'dev/programs.json'), 'utf8'));
-  return Object.entries(programs)
-    .filter(([, source]) => source.endsWith('.test.ts'))
-    .filter(([, source]) => source.endsWith('.long.test.ts') === values.long)
-    .filter(
-      ([, source]) => positionals.length === 0 || positionals.some((p) => source.includes(p)),
-    );
+  return ['libs', 'scripts', 'tests', 'tools']
+    .flatMap((top) => filesBelow(join(values.root, top)).map((file) => `${top}/${file}`))
+    .filter((file) => file.endsWith('.test.ts') && !file.includes('node_modules/'))
+    .filter((file) => file.endsWith('.long.test.ts') === values.long)
+    .filter((file) => positionals.length === 0 || positionals.some((p) => file.includes(p)));
 }
 
-async function runBundle(file) {
-  if (!existsSync(file)) {
+async function runBundle({ file, problem }) {
+  if (problem !== undefined) {
     const reason = 'could not be bundled';
-    return { passed: 0, failed: 1, skipped: 0, reason, output: '', seconds: 0 };
+    return { passed: 0, failed: 1, skipped: 0, reason, output: problem, seconds: 0 };
   }
   const { limit = values.long ? LIMITS.long : LIMITS.usual, node } = values;
   return runTestFile(file, { cwd: checkout, limit: Number(limit), node });
@@ -63,7 +63,7 @@ function report(source, { passed, skipped, reason, output, seconds }) {
   process.stdout.write(`\nFAIL  ${source}: ${reason}, ${time}\n${output.trimEnd()}\n\n`);
 }
 
-const waiting = slowFirst(chosenTests());
+const waiting = slowFirst(await bundlePrograms(chosenTests(), resolve(values.root)));
 const seconds = {};
 const sum = { passed: 0, failed: 0, skipped: 0 };
 const failedFiles = [];
@@ -73,10 +73,12 @@ if (waiting.length === 0) {
   failedFiles.push('no test file');
 }
 
+if (waiting.some((test) => test.needsTools)) await build();
+
 async function work() {
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-    const [bundle, source] = next;
-    const result = await runBundle(join(values.dist, 'dev', bundle));
+    const { source } = next;
+    const result = await runBundle(next);
     for (const kind of Object.keys(sum)) sum[kind] += result[kind];
     seconds[source] = Number(result.seconds.toFixed(2));
     if (result.reason !== null) failedFiles.push(`${source}: ${result.reason}`);
@@ -88,7 +90,7 @@ async function work() {
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1));
 await Promise.all(Array.from({ length: Number(values.jobs) }, work));
 
-if (values.dist === ownDist) rememberSeconds(seconds);
+if (values.root === checkout) rememberSeconds(seconds);
 if (failedFiles.length > 0) process.exitCode = 1;
 for (const file of failedFiles) process.stdout.write(`failed: ${file}\n`);
 if (values.long && told.length > 0) process.stdout.write(`counted: ${sumOf(told)}\n`);

@@ -47,13 +47,13 @@ function byLoadOrder(a, b) {
   return rank(a) - rank(b) || (a < b ? -1 : 1);
 }
 
-/** What lies in dist without having been bundled: lib/precompile.cjs makes it and clears it up. */
-const PRECOMPILED = 'cache/';
+/** What lies in dist and is not of the build: what lib/precompile.cjs and programs.mjs make. */
+const OTHERS = /^(cache|dev)\//;
 
 /** Removes the files of `folder` that are not in `keep`, and the folders that this leaves empty. */
 export function removeOthers(folder, keep) {
   const stale = filesBelow(folder).filter(
-    (file) => !keep.has(file) && !file.startsWith(PRECOMPILED) && !/(^|\/)\.new-/.test(file),
+    (file) => !keep.has(file) && !OTHERS.test(file) && !/(^|\/)\.new-/.test(file),
   );
   for (const file of stale.sort(byLoadOrder).reverse()) {
     rmSync(join(folder, file), { force: true });

@@ -76,14 +76,6 @@ function vendorFile(name) {
 }
 
 /**
- * The output file, for tests, of a package of which only a part is bundled: they must meet that part
- * and not the whole.
- */
-export function partForTests(name) {
-  return partOf.has(name) ? `dev/${vendorFile(name)}` : undefined;
-}
-
-/**
  * The esbuild plugin that leaves vendored packages out and notes in `found` (name -> file of the
  * package) which of them are used.
  */
@@ -144,15 +136,8 @@ export async function bundleVendored(found, sources) {
         logLevel: 'warning',
       });
       sources.push(...Object.keys(result.metafile.inputs));
-      const file = [vendorFile(name), result.outputFiles[0].contents];
-      return part ? [file, [partForTests(name), unwrapped(result.outputFiles[0].text)]] : [file];
+      return [vendorFile(name), result.outputFiles[0].contents];
     }),
   );
-  return files.flat();
-}
-
-/** For `require`, which wraps the text itself. */
-function unwrapped(text) {
-  const [begin, end] = WRAPPER;
-  return Buffer.from(text.slice(text.indexOf(begin) + begin.length, text.lastIndexOf(end)));
+  return files;
 }

@@ -1,5 +1,4 @@
 /** Plays the demo on a pseudo-terminal and draws what it shows. */
-import { join } from 'node:path';
 import { spawn } from '@lydell/node-pty';
 import { sessionSvg } from './session-svg.ts';
 import { paced, shortened } from './shorten.ts';
@@ -11,10 +10,9 @@ const WIDE = 4_000;
 
 /** What the built demo shows, as it comes; rejects when the story does not end well. */
 export function played(): Promise<Piece[]> {
-  const program = join(__dirname, 'scripts.demo.cjs');
   const { NO_COLOR: _, CI: __, ...env } = process.env;
   const started = performance.now();
-  const terminal = spawn(process.execPath, [program], {
+  const terminal = spawn(process.execPath, ['scripts/run.mjs', 'scripts/demo.ts'], {
     cols: WIDE,
     rows: SCREEN.rows,
     env: { ...env, TERM: 'xterm-256color', TMPDIR: '/tmp' },

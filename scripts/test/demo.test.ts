@@ -1,12 +1,11 @@
 /** `npm run demo` leaves nothing behind, also when it is interrupted. */
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 
-const program = join(__dirname, 'scripts.demo.cjs');
+const demo = ['scripts/run.mjs', 'scripts/demo.ts'];
 
 /** Command lines and folders of the processes that stand in a folder. */
 function processesIn(folder: string): string[] {
@@ -26,7 +25,7 @@ function interruptedAt(
   signal: NodeJS.Signals,
 ): Promise<{ status: number | null; folder: string }> {
   const folder = temporaryFolder('demo');
-  const child = spawn(process.execPath, [program], {
+  const child = spawn(process.execPath, demo, {
     env: { ...process.env, TMPDIR: folder },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -57,7 +56,7 @@ test('a demo that is interrupted between two deploys or in one ends its app and 
 });
 
 test('an argument that the demo does not know is refused', async () => {
-  const child = spawn(process.execPath, [program, '--kep'], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [...demo, '--kep'], { stdio: ['ignore', 'pipe', 'pipe'] });
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => {
     said += chunk.toString('utf8');

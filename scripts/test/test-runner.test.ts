@@ -10,24 +10,20 @@ const checkout = process.cwd();
 const folder = mkdtempSync(join(tmpdir(), 'fixtures-'));
 test.after(() => rmSync(folder, { recursive: true, force: true }));
 
-const uvu = JSON.stringify(join(checkout, 'node_modules/uvu/dist/index.js'));
-const begin = `const { test } = require(${uvu});`;
+const begin = `const { test } = require('uvu');`;
 let number = 0;
 
 /** Runs scripts/test.mjs over one test file per given text; `parts` are parts of paths to run. */
 function runTests(texts: Record<string, string>, ...args: string[]) {
   number += 1;
-  const dist = join(folder, `dist-${number}`);
-  mkdirSync(join(dist, 'dev'), { recursive: true });
-  const programs: Record<string, string> = {};
+  const root = join(folder, `root-${number}`);
+  mkdirSync(join(root, 'libs/x/test'), { recursive: true });
   for (const [name, text] of Object.entries(texts)) {
-    writeFileSync(join(dist, 'dev', `${name}.cjs`), text);
-    programs[`${name}.cjs`] = `libs/x/test/${name}.test.ts`;
+    writeFileSync(join(root, `libs/x/test/${name}.test.ts`), text);
   }
-  writeFileSync(join(dist, 'dev', 'programs.json'), JSON.stringify(programs));
   const end = spawnSync(
     process.execPath,
-    [join(checkout, 'scripts/test.mjs'), '--dist', dist, ...args],
+    [join(checkout, 'scripts/test.mjs'), '--root', root, ...args],
     { encoding: 'utf8', env: { ...process.env, NODE_EXTRA_CA_CERTS: '/nowhere', CI: 'true' } },
   );
   const lines = end.stdout.trimEnd().split('\n');
@@ -190,15 +186,12 @@ test('a process left behind, holding the output, neither delays the run nor surv
   assert.is(last, '1 passed, 0 failed, 0 skipped');
 });
 
-test('a file that could not be bundled fails the run', () => {
-  const dist = join(folder, 'unbundled');
-  mkdirSync(join(dist, 'dev'), { recursive: true });
-  writeFileSync(join(dist, 'dev/programs.json'), '{"gone.cjs":"libs/x/test/gone.test.ts"}');
-  const script = join(checkout, 'scripts/test.mjs');
-  const end = spawnSync(process.execPath, [script, '--dist', dist], { encoding: 'utf8' });
-  assert.is(end.status, 1);
-  assert.match(end.stdout, 'failed: libs/x/test/gone.test.ts: could not be bundled\n');
-  assert.match(end.stdout, /\n0 passed, 1 failed, 0 skipped\n$/);
+test('a file that could not be bundled fails the run, and the others run', () => {
+  const { status, stdout, last } = runTests({ gone: "\nimport './gone.ts';\n", good });
+  assert.is(status, 1);
+  assert.match(stdout, 'libs/x/test/gone.test.ts:2:7: Could not resolve "./gone.ts"\n');
+  assert.match(stdout, 'failed: libs/x/test/gone.test.ts: could not be bundled\n');
+  assert.is(last, '2 passed, 1 failed, 0 skipped');
 });
 
 test('parts of paths choose the files; a part that matches none fails the run', () => {
