@@ -50,10 +50,10 @@ function byLoadOrder(a, b) {
 /** What lies in dist and is not of the build: what lib/precompile.cjs and programs.mjs make. */
 const OTHERS = /^(cache|dev)\//;
 
-/** Removes the files of `folder` that are not in `keep`, and the folders that this leaves empty. */
-export function removeOthers(folder, keep) {
+/** Removes the files of `folder` that are neither in `keep` nor `spared`, and folders that are then empty. */
+export function removeOthers(folder, keep, spared = /^$/) {
   const stale = filesBelow(folder).filter(
-    (file) => !keep.has(file) && !OTHERS.test(file) && !/(^|\/)\.new-/.test(file),
+    (file) => !keep.has(file) && !spared.test(file) && !/(^|\/)\.new-/.test(file),
   );
   for (const file of stale.sort(byLoadOrder).reverse()) {
     rmSync(join(folder, file), { force: true });
@@ -72,5 +72,5 @@ export function placeBundles(dist) {
     const source = join(stage, file);
     writeIfChanged(join(dist, file), readFileSync(source), statSync(source).mode & 0o777);
   }
-  removeOthers(dist, new Set(files));
+  removeOthers(dist, new Set(files), OTHERS);
 }
