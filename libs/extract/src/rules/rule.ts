@@ -49,6 +49,11 @@ export interface Rule {
    */
   readonly on: 'message' | 'body' | 'line';
   /**
+   * Words divided by `|`, in lower case, `#` for a digit, `^` in front for the start of the line.
+   * Every line that the pattern matches holds one of them.
+   */
+  readonly triggers: string;
+  /**
    * Anchored where it can be; no repetition without an upper bound, because it sees lines of 2000
    * characters.
    */
@@ -68,6 +73,7 @@ export function rule(
   name: string,
   kind: ErrorClass,
   score: number,
+  triggers: string,
   pattern: RegExp,
   options: Options = {},
 ): Rule {
@@ -75,6 +81,7 @@ export function rule(
     name,
     class: kind,
     score,
+    triggers,
     pattern,
     use: options.use ?? 'cause',
     on: options.on ?? 'message',

@@ -11,6 +11,7 @@ export const WORDS = [
     'located-line',
     'compile',
     74,
+    ':#',
     new RegExp(
       `^(?:\\.{0,2}/)?[^\\s:]{1,240}\\.${SOURCE}:\\d+: (?!\\s{0,4}(?:warning|note|info|hint|W|C|R)\\b)\\S`,
     ),
@@ -21,7 +22,8 @@ export const WORDS = [
     'located-any',
     'config',
     64,
-    /^"[^"]{1,200}",? line \d{1,6}: \S|^(?:[\w.+-]{1,40}: )?(?=[^\s:]{0,240}[./][^\s:]{0,240}[:[(])(?=\S{0,240}[A-Za-z])(?:\.{0,2}\/)?[\w@~+-][^\s:[\]]{0,240}(?::\d{1,6}(?::\d{1,6})?|\[\d{1,6}\]|\(\d{1,6}\)):? (?!\s{0,4}(?:warning|note|info|hint|debug|remark)\b)[A-Za-z`'"].{0,300}\s\S/i,
+    ':#|#]:|(#|line #',
+    /^"[^"]{1,200}",? line \d{1,6}: \S|^(?:[\w.+-]{1,40}: )?(?=[^\s:]{0,240}[./][^\s:]{0,240}[:[(])(?=\S{0,240}[A-Za-z])(?:\.{0,2}\/)?[\w@~+-][^\s:[\]]{0,240}(?::\d{1,6}(?::\d{1,6})?|\[\d{1,6}\](?=:)|\(\d{1,6}\)):? (?!\s{0,4}(?:warning|note|info|hint|debug|remark)\b)[A-Za-z`'"].{0,300}\s\S/i,
     { on: 'body', weak: true, pick: 'first' },
   ),
   // What an answer or a record in JSON says of an error.
@@ -29,6 +31,7 @@ export const WORDS = [
     'json-detail',
     'error',
     74,
+    '"err|"reason|"exception',
     /^[^{]{1,80}\{.{0,1500}"(?:error|reason|exception|err|error_message)" ?: ?"[^"]{4,400}"/,
     { pick: 'last' },
   ),
@@ -37,6 +40,7 @@ export const WORDS = [
     'contradiction',
     'error',
     68,
+    ', but|; but| - but|only be|can only |require',
     /\b(?:is|are|was|were|has|have|had|got|found|expect(?:s|ed)?|requires?|needs?|wants?|declares?|supports?|specif(?:ies|ied))\b.{1,160}(?:,|;| -) but\b|\b(?:can|may|must) only be\b|\bcan only \w+ .{2,120} (?:when|if)\b|\brequires? .{1,60}(?:,|;| -) (?:found|got|have|is)\b/i,
     { weak: true, pick: 'first' },
   ),
@@ -44,6 +48,7 @@ export const WORDS = [
     'cannot',
     'error',
     62,
+    "cannot|can't|can not|could not|couldn't|unable to|fail|error |not |no such|denied|refus|n't |unresolved|giving up|gave up|undeclared|undefined |has no |unknown key|neither",
     /\b(?:cannot|can't|can not|could not|couldn't|unable to|failed to|failed \w{2,20}ing|[Ee]rror (?:while|when|during) \w{2,20}ing|fails to|failure to|not found|no such|does(?: not|n't) exist|do(?: not|n't) exist|denied|refused|unresolved|giving up|gave up|not answered|refusing to|is not (?:defined|a function|iterable|installed|assignable|valid)|undeclared|undefined (?:method|variable|local|function|name|constant|is not)|has no (?:member|attribute|method|property|field)|unknown key|not known|not recogni[sz]ed|doesn't look like|do(?:es)?(?: not|n't) (?:match|support|contain|look|appear|conform|satisfy|implement|accept|allow|belong|have|fit)|did(?: not|n't) \w|won't|neither|not (?:in|an?) [\w.-]{2,20} (?:format|file|archive|image|directory|repository|number|object|command)|not (?:in|one of|among) (?:the |its )?(?:choices|allowed|list|set|enum|values|options))\b/i,
     WEAK,
   ),
@@ -51,6 +56,7 @@ export const WORDS = [
     'phrase',
     'error',
     56,
+    'undefined|unexpected|unknown|invalid|missing|mismatch|unsupported|unrecognized|conflict|already |expired|crash|corrupt|out of |overflow|deadlock|truncated|unterminated|unbalanced|unclosed|unmatched|unbound|unset|unreadable|unwritable|unpars|unproc|unsatis|unresolv|unmet|undeclared|unregistered|unformatted|insufficient|ambiguous|circular|cyclic|incorrect|incomplete|existent|disallowed|prohibited|dead link|broken |below the|less than|threshold|limit|required|too |not |unreachable|unavailable|exceed|violat|no matching|illegal|wrong |malformed|incompatible|bad|reject|unhealthy|inconsistent|stale|duplicate|must |should ',
     /(?<![\w/.-])(?:undefined|unexpected|unknown|invalid|missing|mismatch|unsupported|unrecognized|conflicts?|already (?:exists?|defined|declared|in use|registered|running|taken|locked)|expired|crash(?:ed)?|corrupt(?:ed)?|out of bounds|overflow|deadlock|truncated|un(?:terminated|balanced|closed|matched|bound|set|readable|writable|parsable|processable|satisfiable|satisfied|resolvable|met|declared|registered|formatted)|insufficient|ambiguous|circular|cyclic|incorrect|incomplete|non-?existent|disallowed|prohibited|dead links?|broken (?:link|reference|anchor)s?|below the (?:required|minimum)|(?:below|less than|under|exceeds) the (?:threshold|limit)|(?:is|are|was) required|required (?:field|property|properties|argument|parameter|option|key|value|variable|env\w*|column|input|attribute)s?|too (?:large|long|many|old|new|low|small|short|high|few|big)|not (?:allowed|permitted|supported|valid|available|ready|reachable|enough)|unreachable|unavailable|exceed(?:s|ed)|out of range|violat(?:es|ion)|no matching|illegal|wrong (?:#|number|type|arguments?)|malformed|incompatible|bad|rejected|unhealthy|inconsistent|stale|duplicate|must (?:be|not|have|contain|match|start|end)|should (?:be|not|have)|not (?:met|reached|found|set|implemented|installed|formatted|unique|known|recognised|recognized|match(?:ing)?|configured|registered|declared|empty|readable|writable|executable))(?![\w/-]|\.\w)/i,
     WEAK,
   ),
@@ -58,6 +64,7 @@ export const WORDS = [
     'expected',
     'error',
     56,
+    'expect',
     /[\w)'"] expected\.?$|\b[Ee]xpect(?:ed|ing|s) (?=[a-z'"`<({[\d-])/,
     WEAK,
   ),
@@ -65,10 +72,8 @@ export const WORDS = [
     'word',
     'error',
     46,
+    'error|fail|fatal|exception|abort|err:|fehler|erreur',
     /(?<![\w/.-])(?:errors?|failed|fails|failing|failure|fatal|exception|abort(?:ed|ing)?)(?![\w/-]|\.\w)|(?:Error|Exception)\b(?![/.-]\w)|[a-z]Error:|\bErr:|FEHLER|ERREUR/i,
     WEAK,
   ),
 ];
-
-/** A line whose label says error but whose message no rule knows. */
-export const LABELLED = rule('labelled', 'error', 72, /\S/);
