@@ -11,14 +11,20 @@ export const INFO_WORDS =
 
 /** A line whose label says error but whose message no rule knows. */
 export const LABELLED = rule(
-  'labelled',
-  'error',
-  72,
+  { name: 'labelled', class: 'error', score: 72 },
   `${ERROR_WORDS}|[!]|[x]|^x |^e: |✖|✘|✗|×|❌|⨯|🚨|:#`,
   /\S/,
 );
 /** The message that an announcement waits for. */
-export const ANNOUNCED = rule('announced', 'error', 70, '', /\S/);
+export const ANNOUNCED = rule({ name: 'announced', class: 'error', score: 70 }, '', /\S/);
 /** The exception that ends a Python traceback, and the message right above another stack trace. */
-export const PYTHON = rule('python', 'exception', 92, '', /\S/, { pick: 'last' });
-export const TRACED = rule('traced', 'exception', 76, '', /\S/, { pick: 'last' });
+export const PYTHON = rule(
+  { name: 'python', class: 'exception', score: 92, pick: 'last' },
+  '',
+  /\S/,
+);
+export const TRACED = rule(
+  { name: 'traced', class: 'exception', score: 76, pick: 'last' },
+  '',
+  /\S/,
+);
