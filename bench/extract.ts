@@ -1,8 +1,9 @@
 /**
  * `npm run bench -- extract`: what the extractor gets right, per kind of trouble, family of tools and
  * set, on the logs in `libs/extract/test/error-corpus`, each also with what a deploy puts around it.
- * `--faults` names what is wrong, `--write` puts the tables of `docs/why-it-failed.md` right. The
- * status is 1 when a goal is missed.
+ * `--faults` names the logs that are wrong, `--write` updates the tables of `docs/why-it-failed.md`.
+ * With the names of logs it prints what is extracted of these only. The status is 1 when a goal is
+ * missed or a named log is wrong.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { extractError } from '@runner/extract/extract';
@@ -55,8 +56,25 @@ function writeTables(tables: string): void {
   );
 }
 
+/** Prints what is extracted of each case; whether all of it is right. */
+function showEach(cases: readonly Case[]): boolean {
+  const verdicts = cases.map((truth) => {
+    const { text, rule } = extractError(truth.log);
+    const { ok, fault } = judge(truth, text);
+    const verdict = `${truth.id}: ${ok ? 'right' : fault} (rule ${rule ?? 'none'})`;
+    process.stdout.write(`${[verdict, ...text.split('\n')].join('\n  ')}\n`);
+    return ok;
+  });
+  return verdicts.length > 0 && verdicts.every(Boolean);
+}
+
 function main(): void {
   const cases = readCorpus();
+  const names = process.argv.slice(2).filter((argument) => !argument.startsWith('-'));
+  if (names.length > 0) {
+    process.exitCode = showEach(cases.filter(({ id }) => names.includes(id))) ? 0 : 1;
+    return;
+  }
   const plain = measure(cases);
   const { stdout } = process;
   stdout.write(`\n${documentedTables(plain)}`);

@@ -4,7 +4,7 @@ import type { Collected } from '../collect/collect.ts';
 import { marks } from '../line/marks.ts';
 import type { Candidate } from '../line/row.ts';
 import { readLabels } from '../line/severity.ts';
-import { LABELLED } from '../rules/words.ts';
+import { LABELLED } from '../rules/labels.ts';
 import type { Baseline } from './baseline.ts';
 import { blockOf } from './block.ts';
 

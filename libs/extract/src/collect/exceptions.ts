@@ -4,7 +4,7 @@ import { keep } from '../line/keep.ts';
 import { marks } from '../line/marks.ts';
 import type { Around, Row } from '../line/row.ts';
 import { readLabels } from '../line/severity.ts';
-import { rule } from '../rules/rule.ts';
+import { PYTHON, TRACED } from '../rules/labels.ts';
 import { followTraceback, type Lane } from './lane-state.ts';
 
 /** A message of this score explains a stack trace below it, and takes the causes below it. */
@@ -18,9 +18,6 @@ const TRACE_BEGINS =
   /^(?:while (?:executing|evaluating)$|at \S.{0,300}:\d+|[Ss]tack ?trace(?:back)?:?$)/;
 
 const TRACE_HEADING = /^[Ss]tack ?trace(?:back)?:?$/;
-
-const PYTHON = rule('python', 'exception', 92, /\S/, { pick: 'last' });
-const TRACED = rule('traced', 'exception', 76, /\S/, { pick: 'last' });
 
 /** The match of a line that ends a Python traceback, with the traceback; else the line's own. */
 export function endTraceback(

@@ -4,7 +4,7 @@ import { keep } from '../line/keep.ts';
 import type { Kind } from '../line/kinds.ts';
 import { marks } from '../line/marks.ts';
 import type { Candidate, Row } from '../line/row.ts';
-import { rule } from '../rules/rule.ts';
+import { ANNOUNCED } from '../rules/labels.ts';
 import { createRunningTests, type RunningTests } from './running-tests.ts';
 
 /** Lines remembered before a candidate, and lines that a test's or file's name reaches. */
@@ -162,8 +162,6 @@ function nearness(frame: string): number {
   if (/^File "<(?!frozen)/.test(frame)) return 2;
   return marks.isForeign(frame) ? 1 : 3;
 }
-
-const ANNOUNCED = rule('announced', 'error', 70, /\S/);
 
 /** The match of a line; that of the message which an announcement waits for is raised to its score. */
 export function takeAnnounced(lane: Lane, row: Row, match: Match | null): Match | null {

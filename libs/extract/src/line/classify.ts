@@ -1,10 +1,11 @@
 /** Weighs one line: which rule it matches and how much that counts. */
 
+import { LABELLED } from '../rules/labels.ts';
 import type { Rule } from '../rules/rule.ts';
 import { RULES } from '../rules/table.ts';
-import { LABELLED } from '../rules/words.ts';
 import { marks } from './marks.ts';
 import { readLabels, type Severity } from './severity.ts';
+import { triggersOf } from './triggers.ts';
 
 /** The rule that a line fits, and what it is worth there. */
 export interface Match {
@@ -16,12 +17,8 @@ export interface Match {
 /** Code units of a line that rules see. */
 const SEEN = 2000;
 
-/**
- * Every line that a rule can match has one of these; the others, most of a log, cost one pattern
- * instead of a hundred. A new rule may need a new word here: a test compares both ways.
- */
-const GATE =
-  /incompat|, but\b|; but\b| only |neither|overflow|already|err(?:or|no|ata)|\bERR|Error|fail|fatal|excep|panic|abort|crash|kill|terminat|can(?:'| ?no)t|could ?n|unable|un(?:re|se|de[fc]|exp|kn|su|bo|au|av|he|me|ca|ha|ter|sa)|invalid|missing|mismatch|\bnot\b|n't |\bno |denied|refus|reject|forbid|confl|duplicate|exist|expire|corrupt|require|\bmust\b|illegal|malform|violat|time(?:d |-)?out|timed|timeout|deadline|\bsignal|\bexit|status [1-9]|status(?: code)?[:=]|non-zero|segm|\bSIG|dump|memory|\boom|\bspace\b|certificate|\bSSL|x509|assert|expected|:\d+:|\.\w+:\d+|\(\d+[,)]|:\[\d|\d+:\d+ |: line \d| at .* line| too |giving|gave|caus|locked|depends on|resol|overwr|stack|double|trap|\*\*|sync|wrong|occur|[45]\d\d\b|\bE[A-Z]{4,}|\bP\d{4}|curl|wget|ssh|socket|hang up|Max retries|network|route to|\bdial|permi|author|access|\broot\b|too many|directory|broken pipe|Broken|busy|address|bind|pull|command|is not|\bbad |fehl|erreur|fout|feil|fejl|virhe|chyba|hiba|hata|erro|помил|ошиб|[^\x20-\x7e]|^[!•*E(-]|^\d+\)|<<<|^e: |ok \d|\bgot\b|init|ORA-|SQL|AH\d|would be|stale|locate|declared|imported|Hangup|Alarm|closed|neither|already|overflow|truncat|insuff|ambig|circular|cyclic|incorrect|incomplete|prohib|disallow|dead link|below|less than|exceed|threshold|formatted|reformat|Wstat|sub-exc|crashed|Message|should|HOST|password|cancel|migration|healthy|BackOff|ErrImage|^\{"|yaml: |mapping|found|Aucun|non |No existe|denegado|encontra|Datei|Keine|Arquivo|negad|limit|took|respond|^FAIL|find|load|halted|building|problem|warning|vulnerab|^# |^Ran |tests|See |For more|complete|^cc1|^collect2|\bt?rsync|gzip|stop|^Test|^Tasks|Suites|Snapshots|Target|^Service|^Service|^\* |scenarios|specs|examples|passed|configuring|information|descr|getaddr|Lifecycle|aliases|Usage|ELIF|ERR_|finished|ended|returned|exited|^In \S+ line|^Message/i;
+/** Most lines of a log have no trigger word: they cost one pattern instead of a hundred. */
+const GATE = triggersOf([...RULES, LABELLED]);
 
 /** A record in JSON that counts errors may name one all the same. */
 const NAMES_ERROR = /"(?:error|reason|exception|err)" ?: ?"[^"]{4}/;
@@ -39,9 +36,9 @@ const COUNTS = /^\p{L}+(?: {2,10}\d{1,9}){2,6}$/u;
 const ASIDE = /^(?:DETAIL|HINT|CONTEXT|STATEMENT|QUERY|LINE \d+):/;
 
 /** Classifies a trimmed line; null when no rule knows it. */
-export function classify(trimmed: string, gated = true): Match | null {
+export function classify(trimmed: string): Match | null {
   const text = trimmed.length > SEEN ? trimmed.slice(0, SEEN) : trimmed;
-  if (gated && !GATE.test(text)) return null;
+  if (!GATE.test(text)) return null;
   // What PowerShell says of every program that writes to its standard error.
   if (/NativeCommandError$|^:String\) \[\], RemoteException$/.test(text)) return null;
   // What a compiler adds to a message that it has told.

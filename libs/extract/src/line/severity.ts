@@ -1,4 +1,5 @@
 /** What a line says about its own weight, and the message under that label. */
+import { ERROR_WORDS, INFO_WORDS, WARNING_WORDS } from '../rules/labels.ts';
 
 /** The weight that a line gives itself; empty when it gives none. */
 export type Severity = 'error' | 'warning' | 'info' | '';
@@ -11,14 +12,6 @@ export interface Labelled {
   /** Without any label. */
   readonly message: string;
 }
-
-// "Error" as compilers and shells say it elsewhere; the languages that gettext catalogues cover best.
-const ERROR_WORDS =
-  'errors?|err|fatal error|fatal|critical|crit|severe|emerg|panic|alert|failure|failed|fail|fehler|schwerer fehler|schwerwiegender fehler|erreur(?: fatale)?|errore(?: fatale)?|error fatal|erro|ошибка|помилка|エラー|致命的エラー|错误|致命错误|錯誤|오류|fout|fatale fout|fel|feil|fejl|virhe|błąd|chyba|hiba|hata|eroare|σφάλμα|lỗi';
-const WARNING_WORDS =
-  'warning|warn|deprecated|deprecation|warnung|avertissement|attention|aviso|advertencia|предупреждение|警告|avviso|waarschuwing|varning|ostrzeżenie';
-const INFO_WORDS =
-  'info|information|notice|debug|trace|verbose|note|hint|help|success|anmerkung|hinweis|remarque|avis|nota|log';
 
 const LABEL = new RegExp(
   [

@@ -49,6 +49,11 @@ export interface Rule {
    */
   readonly on: 'message' | 'body' | 'line';
   /**
+   * Words divided by `|`, in lower case, `#` for a digit, `^` in front for the start of the line.
+   * Every line that the pattern matches holds one of them.
+   */
+  readonly triggers: string;
+  /**
    * Anchored where it can be; no repetition without an upper bound, because it sees lines of 2000
    * characters.
    */
@@ -61,24 +66,15 @@ export interface Rule {
   readonly weak: boolean;
 }
 
-type Options = Partial<Pick<Rule, 'use' | 'on' | 'pick' | 'weak'>>;
+/** What a row says of itself; without `use`, `on` and `pick` a cause, on the message, the first. */
+type Facts = Pick<Rule, 'name' | 'class' | 'score'> &
+  Partial<Pick<Rule, 'use' | 'on' | 'pick' | 'weak'>>;
 
-/** A row of the table. Without options: a cause, on the message, the first of its kind, trusted. */
-export function rule(
-  name: string,
-  kind: ErrorClass,
-  score: number,
-  pattern: RegExp,
-  options: Options = {},
-): Rule {
-  return {
-    name,
-    class: kind,
-    score,
-    pattern,
-    use: options.use ?? 'cause',
-    on: options.on ?? 'message',
-    pick: options.pick ?? 'first',
-    weak: options.weak ?? false,
-  };
+/** A row of the table. */
+export function rule(facts: Facts, triggers: string, pattern: RegExp): Rule {
+  return { use: 'cause', on: 'message', pick: 'first', weak: false, ...facts, triggers, pattern };
 }
+
+/** Endings of files that messages name with a line number. */
+export const SOURCE =
+  '(?:go|rs|c|cc|cpp|cxx|h|hpp|m|mm|swift|java|kts?|scala|groovy|cs|fs|vb|py|pyx|rb|pl|pm|lua|php|js|jsx|mjs|cjs|ts|tsx|mts|cts|vue|svelte|astro|css|scss|sass|less|styl|html|hs|ml|mli|ex|exs|erl|elm|nim|zig|d|dart|jl|r|R|sh|bash|tf|hcl|ya?ml|json|toml|ini|conf|cfg|xml|proto|sql|graphql|tex|md|v|sv|vhd|adb|ads|f90|f95|f|pas|pp|vala|cob|cbl|l|ll|y|yy|po|asm|s|S|tcl|lisp|scm|nix|vcl|mk|am|ac|adoc|rst|prisma|thrift|xsd|jsp|erb|haml|twig|j2|tmpl|hbs|ejs|pug|liquid|rego|cue|bats|vhdl|clj|cljs|rkt|gradle|bazel|bzl|cmake|build|Dockerfile)';

@@ -1,74 +1,52 @@
 /** The last resort: labels without a known message, and words of failure. */
 
-import { SOURCE } from './code.ts';
-import { rule } from './rule.ts';
-
-const WEAK = { weak: true, pick: 'last' } as const;
+import { rule, SOURCE } from './rule.ts';
 
 /** Tried from top to bottom. */
 export const WORDS = [
   rule(
-    'located-line',
-    'compile',
-    74,
+    { name: 'located-line', class: 'compile', score: 74, on: 'body', pick: 'last' },
+    ':#',
     new RegExp(
       `^(?:\\.{0,2}/)?[^\\s:]{1,240}\\.${SOURCE}:\\d+: (?!\\s{0,4}(?:warning|note|info|hint|W|C|R)\\b)\\S`,
     ),
-    { on: 'body', pick: 'last' },
   ),
   // A message at a place, in a file of any kind.
   rule(
-    'located-any',
-    'config',
-    64,
-    /^"[^"]{1,200}",? line \d{1,6}: \S|^(?:[\w.+-]{1,40}: )?(?=[^\s:]{0,240}[./][^\s:]{0,240}[:[(])(?=\S{0,240}[A-Za-z])(?:\.{0,2}\/)?[\w@~+-][^\s:[\]]{0,240}(?::\d{1,6}(?::\d{1,6})?|\[\d{1,6}\]|\(\d{1,6}\)):? (?!\s{0,4}(?:warning|note|info|hint|debug|remark)\b)[A-Za-z`'"].{0,300}\s\S/i,
-    { on: 'body', weak: true, pick: 'first' },
+    { name: 'located-any', class: 'config', score: 64, on: 'body', weak: true },
+    ':#|#]:|(#|line #',
+    /^"[^"]{1,200}",? line \d{1,6}: \S|^(?:[\w.+-]{1,40}: )?(?=[^\s:]{0,240}[./][^\s:]{0,240}[:[(])(?=\S{0,240}[A-Za-z])(?:\.{0,2}\/)?[\w@~+-][^\s:[\]]{0,240}(?::\d{1,6}(?::\d{1,6})?|\[\d{1,6}\](?=:)|\(\d{1,6}\)):? (?!\s{0,4}(?:warning|note|info|hint|debug|remark)\b)[A-Za-z`'"].{0,300}\s\S/i,
   ),
   // What an answer or a record in JSON says of an error.
   rule(
-    'json-detail',
-    'error',
-    74,
+    { name: 'json-detail', class: 'error', score: 74, pick: 'last' },
+    '"err|"reason|"exception',
     /^[^{]{1,80}\{.{0,1500}"(?:error|reason|exception|err|error_message)" ?: ?"[^"]{4,400}"/,
-    { pick: 'last' },
   ),
   // What is and what was asked for, in one sentence.
   rule(
-    'contradiction',
-    'error',
-    68,
+    { name: 'contradiction', class: 'error', score: 68, weak: true },
+    ', but|; but| - but|only be|can only |require',
     /\b(?:is|are|was|were|has|have|had|got|found|expect(?:s|ed)?|requires?|needs?|wants?|declares?|supports?|specif(?:ies|ied))\b.{1,160}(?:,|;| -) but\b|\b(?:can|may|must) only be\b|\bcan only \w+ .{2,120} (?:when|if)\b|\brequires? .{1,60}(?:,|;| -) (?:found|got|have|is)\b/i,
-    { weak: true, pick: 'first' },
   ),
   rule(
-    'cannot',
-    'error',
-    62,
+    { name: 'cannot', class: 'error', score: 62, pick: 'last', weak: true },
+    "cannot|can't|can not|could not|couldn't|unable to|fail|error |not |no such|denied|refus|n't |unresolved|giving up|gave up|undeclared|undefined |has no |unknown key|neither",
     /\b(?:cannot|can't|can not|could not|couldn't|unable to|failed to|failed \w{2,20}ing|[Ee]rror (?:while|when|during) \w{2,20}ing|fails to|failure to|not found|no such|does(?: not|n't) exist|do(?: not|n't) exist|denied|refused|unresolved|giving up|gave up|not answered|refusing to|is not (?:defined|a function|iterable|installed|assignable|valid)|undeclared|undefined (?:method|variable|local|function|name|constant|is not)|has no (?:member|attribute|method|property|field)|unknown key|not known|not recogni[sz]ed|doesn't look like|do(?:es)?(?: not|n't) (?:match|support|contain|look|appear|conform|satisfy|implement|accept|allow|belong|have|fit)|did(?: not|n't) \w|won't|neither|not (?:in|an?) [\w.-]{2,20} (?:format|file|archive|image|directory|repository|number|object|command)|not (?:in|one of|among) (?:the |its )?(?:choices|allowed|list|set|enum|values|options))\b/i,
-    WEAK,
   ),
   rule(
-    'phrase',
-    'error',
-    56,
+    { name: 'phrase', class: 'error', score: 56, pick: 'last', weak: true },
+    'undefined|unexpected|unknown|invalid|missing|mismatch|unsupported|unrecognized|conflict|already |expired|crash|corrupt|out of |overflow|deadlock|truncated|unterminated|unbalanced|unclosed|unmatched|unbound|unset|unreadable|unwritable|unpars|unproc|unsatis|unresolv|unmet|undeclared|unregistered|unformatted|insufficient|ambiguous|circular|cyclic|incorrect|incomplete|existent|disallowed|prohibited|dead link|broken |below the|less than|threshold|limit|required|too |not |unreachable|unavailable|exceed|violat|no matching|illegal|wrong |malformed|incompatible|bad|reject|unhealthy|inconsistent|stale|duplicate|must |should ',
     /(?<![\w/.-])(?:undefined|unexpected|unknown|invalid|missing|mismatch|unsupported|unrecognized|conflicts?|already (?:exists?|defined|declared|in use|registered|running|taken|locked)|expired|crash(?:ed)?|corrupt(?:ed)?|out of bounds|overflow|deadlock|truncated|un(?:terminated|balanced|closed|matched|bound|set|readable|writable|parsable|processable|satisfiable|satisfied|resolvable|met|declared|registered|formatted)|insufficient|ambiguous|circular|cyclic|incorrect|incomplete|non-?existent|disallowed|prohibited|dead links?|broken (?:link|reference|anchor)s?|below the (?:required|minimum)|(?:below|less than|under|exceeds) the (?:threshold|limit)|(?:is|are|was) required|required (?:field|property|properties|argument|parameter|option|key|value|variable|env\w*|column|input|attribute)s?|too (?:large|long|many|old|new|low|small|short|high|few|big)|not (?:allowed|permitted|supported|valid|available|ready|reachable|enough)|unreachable|unavailable|exceed(?:s|ed)|out of range|violat(?:es|ion)|no matching|illegal|wrong (?:#|number|type|arguments?)|malformed|incompatible|bad|rejected|unhealthy|inconsistent|stale|duplicate|must (?:be|not|have|contain|match|start|end)|should (?:be|not|have)|not (?:met|reached|found|set|implemented|installed|formatted|unique|known|recognised|recognized|match(?:ing)?|configured|registered|declared|empty|readable|writable|executable))(?![\w/-]|\.\w)/i,
-    WEAK,
   ),
   rule(
-    'expected',
-    'error',
-    56,
+    { name: 'expected', class: 'error', score: 56, pick: 'last', weak: true },
+    'expect',
     /[\w)'"] expected\.?$|\b[Ee]xpect(?:ed|ing|s) (?=[a-z'"`<({[\d-])/,
-    WEAK,
   ),
   rule(
-    'word',
-    'error',
-    46,
+    { name: 'word', class: 'error', score: 46, pick: 'last', weak: true },
+    'error|fail|fatal|exception|abort|err:|fehler|erreur',
     /(?<![\w/.-])(?:errors?|failed|fails|failing|failure|fatal|exception|abort(?:ed|ing)?)(?![\w/-]|\.\w)|(?:Error|Exception)\b(?![/.-]\w)|[a-z]Error:|\bErr:|FEHLER|ERREUR/i,
-    WEAK,
   ),
 ];
-
-/** A line whose label says error but whose message no rule knows. */
-export const LABELLED = rule('labelled', 'error', 72, /\S/);
