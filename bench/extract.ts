@@ -78,6 +78,7 @@ function main(): void {
   const plain = measure(cases);
   const { stdout } = process;
   stdout.write(`\n${documentedTables(plain)}`);
+  stdout.write(`\n${scoreTable('kind of trouble', plain, ({ kind }) => kind)}`);
   stdout.write(`\n${scoreTable('family', plain, ({ family }) => family)}`);
   stdout.write(scoreRow('all, inside a deploy', measure(cases, inDeploy)));
   stdout.write(scoreRow('all, signed and timed', measure(cases, signed)));

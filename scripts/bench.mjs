@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkout, run, say } from './checkout.mjs';
 
-const PAGE = join(checkout, 'docs', 'performance.md');
+const PAGE = join(checkout, 'bench', 'figures.md');
 /** Its tables stand in a page of their own, which it writes itself. */
 const ELSEWHERE = 'extract';
 
@@ -20,7 +20,7 @@ function writePage(printed) {
 
 /**
  * `npm run bench -- deploy` runs bench/deploy.ts; without a name, all of them in turn. With `--write`
- * what they print becomes the tables of docs/performance.md. Resolves the worst exit status.
+ * what they print becomes the tables of bench/figures.md. Resolves the worst exit status.
  */
 export async function runBenches(args) {
   const write = args.includes('--write') && args[0] !== ELSEWHERE;

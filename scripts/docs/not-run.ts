@@ -75,4 +75,9 @@ export const NOT_RUN: readonly NotRun[] = [
     block: 'runner notify setup      # asks',
     reason: 'setup asks on a terminal; the tests of notify type the answers',
   },
+  {
+    page: 'docs/operating.md',
+    block: 'sudo systemctl stop runner-fetch.timer',
+    reason: 'it needs root and systemd; the block below it restores without them',
+  },
 ];

@@ -31,6 +31,7 @@ export const PAGES = [
   'CONTRIBUTING.md',
   'SECURITY.md',
   'bench/README.md',
+  'bench/figures.md',
 ];
 
 /** The licences, the list of what is bundled and the page for readers, in any package. */

@@ -136,7 +136,7 @@ export function setOf({ id }: Case): string {
   return id.startsWith('y-') ? 'measured unseen first' : 'recorded';
 }
 
-/** The tables of `docs/why-it-failed.md`. */
+/** The table of `docs/why-it-failed.md`. */
 export function documentedTables(results: readonly Result[]): string {
-  return `${scoreTable('kind of trouble', results, ({ kind }) => kind)}\n${scoreTable('set', results, setOf)}`;
+  return scoreTable('set', results, setOf);
 }

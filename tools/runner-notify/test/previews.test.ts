@@ -62,6 +62,8 @@ const SAMPLES: readonly (readonly [title: string, kind: Announceable['kind'], fi
   ],
 ];
 
+const IN_DISCORD_TOO = 'Deploy failed, with a short error';
+
 async function previews(): Promise<string> {
   const options = { redact: redactor(), verboseErrors: true, random: () => 0 };
   const warn = (text: string) => {
@@ -79,6 +81,8 @@ async function previews(): Promise<string> {
     );
     parts.push(`### ${title}\n`);
     for (const text of telegram) parts.push(`Telegram:\n\n\`\`\`\`\n${text}\n\`\`\`\`\n`);
+    // One shows the structure; docs/images/ has the others.
+    if (title !== IN_DISCORD_TOO) continue;
     for (const text of discord) parts.push(`Discord:\n\n\`\`\`\`json\n${text}\n\`\`\`\`\n`);
   }
   return parts.join('\n');
