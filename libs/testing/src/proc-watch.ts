@@ -96,7 +96,7 @@ function sample(): void {
     else {
       if (rounds === 1) parentPort?.postMessage('watching');
       // Without a pause it would take a whole processor from what it watches.
-      setTimeout(loop, 1);
+      setTimeout(loop, 2);
     }
   };
   loop();
