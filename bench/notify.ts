@@ -2,7 +2,7 @@
  * `npm run bench -- notify`: what announcing one event costs beside `node -e 0`, each time into an
  * empty spool, to a stand-in on this machine that answers at once. `--rounds N` (default 25). The
  * status is 1 when a budget is missed. A thousand queued messages are drained, and their memory is
- * measured, by tools/runner-notify/test/spool-storm.test.ts.
+ * measured, by tools/runner-notify/test/spool-storm.long.test.ts.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

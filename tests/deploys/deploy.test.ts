@@ -110,7 +110,7 @@ test('an unhealthy version is rolled back: the version before answers again', as
   await world.push('v2', {
     health: 503,
     // Long enough for its answer to be seen on a busy machine.
-    deploy: deployFile(world.port).replace('within: 60s', 'within: 5s'),
+    deploy: deployFile(world.port).replace('within: 60s', 'within: 2s'),
   });
   const done = await world.deploy();
   assert.is(done.status, 1);
@@ -125,13 +125,13 @@ test('an unhealthy version is rolled back: the version before answers again', as
   assert.is(failure?.deploy_id, rollback?.deploy_id);
   assert.match(
     String(failure?.error),
-    /^health: http:\/\/127\.0\.0\.1:\d+\/health answered 503 instead of 200-299, not healthy within 5 s\nnot ready: the database/,
+    /^health: http:\/\/127\.0\.0\.1:\d+\/health answered 503 instead of 200-299, not healthy within 2 s\nnot ready: the database/,
   );
   assert.is(rollback?.version, 'v1');
   assert.is(rollback?.from_version, 'v2');
   // The kept log has the answer and the verdict, in front of what the way back printed.
   const log = readFileSync(String(failure?.log), 'utf8');
-  assert.match(log, /\nnot ready: the database.*\nhealth: .*not healthy within 5 s\n\$ /);
+  assert.match(log, /\nnot ready: the database.*\nhealth: .*not healthy within 2 s\n\$ /);
 });
 
 test('an app that dies at once is rolled back, and its own words are in the error', async ({

@@ -71,9 +71,16 @@ const ROWS: readonly Row[] = [
   },
 ];
 
-/** A test for each moment. */
-export function killTests(test: Test, situation: Situation): void {
-  for (const row of ROWS) {
+/** Until it switches, a first deploy takes the same steps as any other. */
+const FIRST = ROWS.slice(ROWS.findIndex(({ moment }) => moment === switched()));
+
+/** One moment for each way to clean up: nothing to do, going back, and going on back. */
+const TYPICAL = ['while it builds', 'after it switched', 'when it is about to go back'];
+
+/** A test for each moment, or for the typical ones. */
+export function killTests(test: Test, situation: Situation, every: boolean): void {
+  const rows = situation === 'first' ? FIRST : ROWS;
+  for (const row of rows.filter(({ when }) => every || TYPICAL.includes(when))) {
     test(`a ${situation} deploy killed ${row.when} is cleaned up by the next command`, async () => {
       const stage = await makeStage(situation);
       const { world, chat } = stage;

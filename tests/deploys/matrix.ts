@@ -65,16 +65,19 @@ const TITLES: Readonly<Record<string, string>> = {
   Rollback: 'RollbackSuccess',
 };
 
-function kindOfMessage(content: string): string {
-  const title = Object.keys(TITLES).find((each) => content.includes(each));
-  return title === undefined ? content : (TITLES[title] as string);
+/** Kinds of the messages; a long error goes on in a message of its own, which has no title. */
+function kindsOf({ messages }: Discord): string[] {
+  return messages.flatMap(({ content }) => {
+    const title = Object.keys(TITLES).find((each) => content.includes(each));
+    return title === undefined ? [] : [TITLES[title] as string];
+  });
 }
 
 /** Looks; waits for as many messages as there are events, since a killed deploy leaves its notifier. */
 export async function look({ world, chat, before }: Stage): Promise<Picture> {
   const events = world.kinds().slice(before);
   // That they do not come is for the table to tell.
-  await until(() => chat.messages.length >= before + events.length, '').catch(() => {});
+  await until(() => kindsOf(chat).length >= before + events.length, '').catch(() => {});
   const { deploying, failures, instances } = world.state() as {
     deploying: unknown;
     failures: { count: number } | null;
@@ -87,7 +90,7 @@ export async function look({ world, chat, before }: Stage): Promise<Picture> {
     deploying,
     failures: failures?.count ?? 0,
     events,
-    messages: chat.messages.slice(before).map(({ content }) => kindOfMessage(content)),
+    messages: kindsOf(chat).slice(before),
     left: unfinished(world),
   };
 }

@@ -82,45 +82,6 @@ test('what a killed deploy built with is ended by the next command', async ({ wo
   await until(() => !isAlive(pid), 'what it built with goes on');
 });
 
-test('a deploy killed after the switch is switched back: the version before answers', async ({
-  world,
-}) => {
-  await world.push('v1');
-  await world.deploy();
-  const before = world.current();
-  await world.push('v2', {
-    health: 503,
-    deploy: deployFile(world.port),
-  });
-  const killed = await deployUntil(world, () => stageOf(world) === 'health');
-  process.kill(killed.pid, 'SIGKILL');
-  await killed.done.catch(() => {});
-  assert.not.equal(world.current(), before);
-  await world.git.deleteBranch('acme/shop', 'main');
-  const next = await world.deploy();
-  assert.is(next.status, 1);
-  assert.is(world.current(), before);
-  assert.is(await world.page(), 'v1');
-  assert.equal(world.kinds().slice(2), ['DeployStarted', 'DeployFailure', 'RollbackSuccess']);
-});
-
-test('a first deploy killed after the switch leaves nothing active once it is cleaned up', async ({
-  world,
-}) => {
-  await world.push('v1', {
-    health: 503,
-    deploy: deployFile(world.port),
-  });
-  const killed = await deployUntil(world, () => stageOf(world) === 'health');
-  process.kill(killed.pid, 'SIGKILL');
-  await killed.done.catch(() => {});
-  await world.git.deleteBranch('acme/shop', 'main');
-  await world.deploy();
-  assert.is(world.current(), null);
-  assert.is(await world.page(), null);
-  assert.equal(world.kinds(), ['DeployStarted', 'DeployFailure']);
-});
-
 test('Ctrl-C during a build ends its whole tree, records the failure and is 130', async ({
   world,
 }) => {

@@ -1,72 +1,14 @@
-/**
- * {one instance, two} × {kill -9 at each stage of a rollback by hand}: the next command under the lock
- * tells it and leaves a system that agrees with its state.
- */
-import { type Ended, run } from '@runner/testing/run';
+import { run } from '@runner/testing/run';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { killedAfter, recorded, staged, switched } from './faults.ts';
-import { announced, look, makeStage, type Picture, type Stage } from './matrix.ts';
+import { announced, look, makeStage } from './matrix.ts';
+import { as, close, killTests, rollback, twoVersions } from './rollback-kills.ts';
 import { deployFile } from './world.ts';
 
 const test = suite('rollbacks that are killed');
 
-const rollback = ({ world }: Stage, env: Record<string, string> = {}): Promise<Ended> =>
-  run('runner-rollback', ['shop'], { root: world.root, env });
-
-/** v1, then v2, which runs. */
-async function twoVersions(): Promise<Stage> {
-  const stage = await makeStage('second');
-  await stage.world.push('v2', { deploy: announced(stage.world) });
-  await stage.world.deploy();
-  await stage.world.git.deleteBranch('acme/shop', 'main');
-  return { ...stage, before: stage.world.events().length };
-}
-
-async function close({ world, chat }: Stage): Promise<void> {
-  await world.close();
-  await chat.close();
-}
-
-const as = (version: string, events: readonly string[]): Picture => ({
-  page: version,
-  current: version,
-  state: version,
-  deploying: null,
-  failures: 0,
-  events: [...events],
-  messages: [...events],
-  left: [],
-});
-
-for (const [when, moment, stageName] of [
-  ['before it switches', staged('switch'), 'switch'],
-  ['after it switched', switched(), 'switch'],
-  ['while it starts', staged('start'), 'start'],
-  ['while it waits for health', staged('health'), 'health'],
-] as const) {
-  test(`killed ${when}, the version that was active is active again, and that is told`, async () => {
-    const stage = await twoVersions();
-    const { world } = stage;
-    const killed = await rollback(stage, killedAfter(moment));
-    assert.is(killed.signal, 'SIGKILL', killed.stderr);
-    const shown = await run('runner-status', ['shop'], { root: world.root });
-    assert.match(shown.stdout, /state: +interrupted\n/);
-    const next = await world.deploy();
-    assert.match(
-      next.stderr,
-      new RegExp(`rollback [0-9a-f]{8} was interrupted during ${stageName}: cleaning up`),
-    );
-    assert.equal(await look(stage), as('v2', ['DeployFailure']));
-    const failure = world.events().at(-1);
-    assert.equal(
-      [failure?.error, failure?.version, failure?.previous_version],
-      [`rollback interrupted during ${stageName}`, 'v1', 'v2'],
-    );
-    assert.is(world.state().held, null);
-    await close(stage);
-  });
-}
+killTests(test, [['after it switched', switched(), 'switch']]);
 
 test('killed after its success was recorded, it is a success: the commit that was left is held', async () => {
   const stage = await twoVersions();
@@ -76,34 +18,6 @@ test('killed after its success was recorded, it is a success: the commit that wa
   await world.deploy();
   assert.equal(await look(stage), as('v1', ['RollbackSuccess']));
   assert.is((world.state().held as { reason: string }).reason, 'v2 was rolled back by hand');
-  await close(stage);
-});
-
-test('killed on its way back from a version that does not start, the next command goes all the way', async () => {
-  const stage = await makeStage('second');
-  const { world } = stage;
-  // v1 starts only as long as this file is not there.
-  const broken = `${world.root}/broken`;
-  const run_ = `test ! -e ${broken} && exec node server.js`;
-  for (const version of ['v1b', 'v2']) {
-    const deploy = announced(world).replace(
-      'exec node server.js',
-      version === 'v1b' ? run_ : 'exec node server.js',
-    );
-    await world.push(version, { deploy });
-    assert.is((await world.deploy()).status, 0);
-  }
-  await world.git.deleteBranch('acme/shop', 'main');
-  const { writeFileSync } = await import('node:fs');
-  writeFileSync(broken, '');
-  const from = { ...stage, before: world.events().length };
-  const killed = await rollback(from, killedAfter(switched(2)));
-  assert.is(killed.signal, 'SIGKILL', killed.stderr);
-  assert.is(await world.page(), null);
-  await world.deploy();
-  assert.equal(await look(from), as('v2', ['DeployFailure']));
-  const error = String(world.events().at(-1)?.error);
-  assert.match(error, /^rollback interrupted during rollback\n(start|health): /);
   await close(stage);
 });
 
@@ -127,27 +41,6 @@ test('killed between two instances, both are what the state says', async () => {
     const file = `${world.root}/apps/shop/instances/${instance}/current/VERSION`;
     assert.equal([instance, current.version, readFileSync(file, 'utf8')], [instance, 'v2', 'v2\n']);
   }
-  await close(stage);
-});
-
-test('killed while its events are recorded, each instance has its own in the end', async () => {
-  const stage = await makeStage('first');
-  const { world } = stage;
-  for (const version of ['v1', 'v2']) {
-    await world.push(version, { deploy: 'instances: { eu: {}, us: {} }\n' });
-    assert.is((await world.deploy()).status, 0);
-  }
-  await world.git.deleteBranch('acme/shop', 'main');
-  await rollback(stage, killedAfter(recorded('RollbackSuccess')));
-  await world.deploy();
-  const back = world.events().filter((event) => event.event_type === 'RollbackSuccess');
-  assert.equal(
-    back.map((event) => [event.instance, event.version, event.from_version]),
-    [
-      ['eu', 'v1', 'v2'],
-      ['us', 'v1', 'v2'],
-    ],
-  );
   await close(stage);
 });
 

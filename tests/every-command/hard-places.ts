@@ -54,48 +54,48 @@ function everyFolder(root: string, mode: number): void {
   }
 }
 
-export const HARD_PLACES: readonly HardPlace[] = [
-  {
-    name: 'a full disk',
-    begin(disk) {
-      writeFileSync(ballast(disk), '');
-      for (const size of [1_048_576, 65_536, 4096, 1]) {
-        const piece = Buffer.alloc(size);
-        try {
-          for (;;) appendFileSync(ballast(disk), piece);
-        } catch {
-          // No piece of this size goes in any more.
-        }
+export const FULL_DISK: HardPlace = {
+  name: 'a full disk',
+  begin(disk) {
+    writeFileSync(ballast(disk), '');
+    for (const size of [1_048_576, 65_536, 4096, 1]) {
+      const piece = Buffer.alloc(size);
+      try {
+        for (;;) appendFileSync(ballast(disk), piece);
+      } catch {
+        // No piece of this size goes in any more.
       }
-    },
-    end: (disk) => rmSync(ballast(disk)),
-    works: ['remove', 'rollback', 'notify flush'],
-    words: /no space left on the disk|No space left on device/,
+    }
   },
-  {
-    name: 'a read-only file system',
-    begin: (disk) => remount(disk, 'ro'),
-    end: (disk) => remount(disk, 'rw'),
-    works: [],
-    words: /the file system is read-only/,
+  end: (disk) => rmSync(ballast(disk)),
+  works: ['remove', 'rollback', 'notify flush'],
+  words: /no space left on the disk|No space left on device/,
+};
+
+export const READ_ONLY: HardPlace = {
+  name: 'a read-only file system',
+  begin: (disk) => remount(disk, 'ro'),
+  end: (disk) => remount(disk, 'rw'),
+  works: [],
+  words: /the file system is read-only/,
+};
+
+export const CLOSED_FOLDERS: HardPlace = {
+  name: 'folders without rights',
+  begin(disk) {
+    const root = join(disk, 'root');
+    for (const path of ['.', ...pathsBelow(root)]) {
+      if (!lstatSync(join(root, path)).isSymbolicLink())
+        chownSync(join(root, path), NOBODY, NOBODY);
+    }
+    everyFolder(root, 0o555);
   },
-  {
-    name: 'folders without rights',
-    begin(disk) {
-      const root = join(disk, 'root');
-      for (const path of ['.', ...pathsBelow(root)]) {
-        if (!lstatSync(join(root, path)).isSymbolicLink())
-          chownSync(join(root, path), NOBODY, NOBODY);
-      }
-      everyFolder(root, 0o555);
-    },
-    end: (disk) => everyFolder(join(disk, 'root'), 0o755),
-    // Its files are its own.
-    works: ['audit emit'],
-    words: /permission denied/,
-    uid: NOBODY,
-  },
-];
+  end: (disk) => everyFolder(join(disk, 'root'), 0o755),
+  // Its files are its own.
+  works: ['audit emit'],
+  words: /permission denied/,
+  uid: NOBODY,
+};
 
 /** An empty folder of the disk for a root. */
 export function emptied(disk: string): string {

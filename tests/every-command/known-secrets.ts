@@ -1,5 +1,5 @@
 /** Secrets that a staged root holds, new in every process, and the search for all of them at once. */
-import { createDecipheriv, randomBytes } from 'node:crypto';
+import { createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { lstatSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { secretForms } from '@runner/testing/secret-search';
@@ -55,12 +55,18 @@ export function searcherFor(secrets: Secrets): Searcher {
   const needles = Object.entries(secrets).flatMap(([name, secret]) =>
     secretForms(secret).map(({ form, bytes }) => ({ name, form, bytes })),
   );
-  const find = (where: string | Uint8Array, allowed: (name: string) => boolean = () => false) => {
-    const bytes = Buffer.from(where as Uint8Array);
-    return needles
-      .filter(({ name, bytes: needle }) => bytes.includes(needle) && !allowed(name))
-      .map(({ name, form }) => `${name}: ${form}`);
+  const found = new Map<string, typeof needles>();
+  // Copies of one root hold the same files again and again.
+  const search = (bytes: Buffer) => {
+    const key = createHash('sha1').update(bytes).digest('base64');
+    const known = found.get(key) ?? needles.filter(({ bytes: needle }) => bytes.includes(needle));
+    found.set(key, known);
+    return known;
   };
+  const find = (where: string | Uint8Array, allowed: (name: string) => boolean = () => false) =>
+    search(Buffer.from(where as Uint8Array))
+      .filter(({ name }) => !allowed(name))
+      .map(({ name, form }) => `${name}: ${form}`);
   return {
     inBytes: find,
     below(folder, allowed = () => false) {

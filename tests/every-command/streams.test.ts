@@ -1,5 +1,5 @@
 import { test } from 'uvu';
 import { testStreams } from './streams.ts';
 
-testStreams(['>&-', '| head -n 1 >/dev/null']);
+testStreams(false);
 test.run();

@@ -53,34 +53,55 @@ async function tried(entry: Entry, script: (line: string) => string): Promise<Tr
 /** The status of the first call when nothing is in its way. */
 const usual = ({ calls }: Entry) => calls[0].status ?? 0;
 
-/** Tests every command; `outputs` are the redirections in which nobody reads. */
-export function testStreams(outputs: readonly string[]): void {
-  for (const entry of CONTRACT) {
-    const what = `runner ${entry.command}`;
+/** Redirections in which no one reads. */
+const UNREAD = ['>&-', '| :', '| head -n 1 >/dev/null', '2>&-', '2>/dev/full', '>&- 2>&-'];
 
-    test(`${what} takes a closed standard input for an empty one`, async () => {
+/** `read` takes a byte at a time. */
+const SLOW_READER = '| while IFS= read -r line; do printf "%s\\n" "$line"; done';
+
+interface Trouble {
+  readonly words: string;
+  readonly check: (entry: Entry) => Promise<void>;
+}
+
+/** Everything that can be wrong with a stream, and what a command does then. */
+const TROUBLES: readonly Trouble[] = [
+  ...UNREAD.map((output) => ({
+    words: `does its work with ${output}`,
+    async check(entry: Entry) {
+      const { status, ended } = await tried(entry, (line) => `${line} ${output}`);
+      assert.is(status, usual(entry), ended.stderr);
+    },
+  })),
+  {
+    words: 'takes a closed standard input for an empty one',
+    async check(entry) {
       const { status } = await tried(entry, (line) => `${line} <&-`);
-      assert.is(status, entry.withoutInput ?? usual(entry), what);
-    });
-
-    test(`${what} does its work when nobody reads`, async () => {
-      for (const output of outputs) {
-        const { status, ended } = await tried(entry, (line) => `${line} ${output}`);
-        assert.is(status, usual(entry), `${what} ${output}: ${ended.stderr}`);
-      }
-    });
-
-    test(`${what} tells that standard output is full`, async () => {
+      assert.is(status, entry.withoutInput ?? usual(entry));
+    },
+  },
+  {
+    words: 'reports that standard output is full',
+    async check(entry) {
       const { status, ended } = await tried(entry, (line) => `${line} >/dev/full`);
-      assert.equal([status, codeIn(ended)], [1, 'output_failed'], `${what}: ${ended.stderr}`);
-    });
+      assert.equal([status, codeIn(ended)], [1, 'output_failed'], ended.stderr);
+    },
+  },
+  {
+    words: 'waits for a slow reader',
+    async check(entry) {
+      const { status, ended } = await tried(entry, (line) => `${line} ${SLOW_READER}`);
+      assert.is(status, usual(entry));
+      assert.is.not(ended.stdout, '');
+    },
+  },
+];
 
-    test(`${what} waits for a slow reader`, async () => {
-      // `read` takes a byte at a time.
-      const reader = 'while IFS= read -r line; do printf "%s\\n" "$line"; done';
-      const { status, ended } = await tried(entry, (line) => `${line} | ${reader}`);
-      assert.is(status, usual(entry), what);
-      assert.is.not(ended.stdout, '', what);
-    });
+/** Tests each command with every trouble, or with the next one in turn. */
+export function testStreams(every: boolean): void {
+  for (const [turn, entry] of CONTRACT.entries()) {
+    const next = TROUBLES[turn % TROUBLES.length] as Trouble;
+    for (const { words, check } of every ? TROUBLES : [next])
+      test(`runner ${entry.command} ${words}`, () => check(entry));
   }
 }

@@ -1,11 +1,15 @@
+/** Every command with every answer; also those that end only when git gives the host up. */
 import { test } from 'uvu';
-import { ENDLESS, meetAll } from './hostile-hosts.ts';
+import { ANSWERS, ASKING, type Asking, meetAll } from './hostile-hosts.ts';
 import { startServer } from './server.ts';
 
-test('deploy: a host that never comes to an end is left, and nothing has begun', async () => {
-  const server = await startServer();
-  await meetAll(server, 'deploy', ENDLESS);
-  await server.close();
-});
+const started = startServer();
 
+for (const asking of Object.keys(ASKING) as Asking[]) {
+  test(`${asking}: whatever the host answers, a sentence in bounded time`, async () => {
+    await meetAll(await started, asking, Object.keys(ANSWERS));
+  });
+}
+
+test.after(async () => (await started).close());
 test.run();

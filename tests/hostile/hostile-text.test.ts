@@ -107,6 +107,9 @@ function isQuiet({ bot, hook }: Server, from: readonly [bot: number, hook: numbe
   for (const request of [...bot.requests, ...hook.requests]) assert.is.not(request.status, 400);
 }
 
+/** For deploys whose messages say nothing new: each waits for the rates of the chats. */
+const SILENT = '--no-notify';
+
 const counts = ({ bot, hook }: Server) => [bot.messages.length, hook.messages.length] as const;
 
 function logOf(root: string): string {
@@ -123,7 +126,7 @@ async function deploy(server: Server, root: string, args: readonly string[] = []
   const after = logOf(root);
   assert.ok(after.startsWith(before));
   assert.not.match(after, MOVES);
-  if (ended.status === 0) isQuiet(server, from);
+  if (ended.status === 0 && !args.includes(SILENT)) isQuiet(server, from);
   return { ended, added: objects(after.slice(before.length)) };
 }
 
@@ -168,33 +171,25 @@ test('a tag and a domain that hold markup, mentions and marks of direction stay 
 test('names that git would take for options or for two words are refused or passed over', async () => {
   const server = await started;
   const root = server.copy();
-  const add = (...args: string[]) => run('runner-add', [...args, '--public'], { root });
-  for (const bad of [
-    '--upload-pack=x',
-    '-o/x',
-    'a b',
-    'x\u001b[2J',
-    'x\ny',
-    '..',
-    'x'.repeat(100_000),
-  ]) {
-    for (const args of [
-      [`--repo=acme/x`, `--branch=${bad}`],
-      [`--repo=${bad}`, '--branch=main'],
-      ['--repo=acme/x', '--branch=main', `--name=${bad}`],
-    ]) {
-      const ended = await add(...args);
-      assert.is(ended.status, 1, `${args.join(' ').slice(0, 80)}: ${ended.stderr.slice(0, 200)}`);
-      assert.match(ended.stderr, /^runner add: [^\n]{1,300} \(name_invalid\)\n$/);
-      isCalm('add', ended);
-    }
+  const bad = ['--upload-pack=x', '-o/x', 'a b', 'x\u001b[2J', 'x\ny', '..', 'x'.repeat(100_000)];
+  const places = [
+    (name: string) => ['--repo=acme/x', `--branch=${name}`],
+    (name: string) => [`--repo=${name}`, '--branch=main'],
+    (name: string) => ['--repo=acme/x', '--branch=main', `--name=${name}`],
+  ];
+  for (const [turn, name] of bad.entries()) {
+    const args = places[turn % places.length]?.(name) ?? [];
+    const ended = await run('runner-add', [...args, '--public'], { root });
+    assert.is(ended.status, 1, `${args.join(' ').slice(0, 80)}: ${ended.stderr.slice(0, 200)}`);
+    assert.match(ended.stderr, /^runner add: [^\n]{1,300} \(name_invalid\)\n$/);
+    isCalm('add', ended);
   }
   // A host may name anything a tag of the commit that is deployed.
   const commit = await server.commit('v7');
   const packed = join(server.git.path('acme/shop'), 'packed-refs');
   for (const name of ['a tag', '--upload-pack=x', '../../etc', '-d', '@{-1}']) {
     writeFileSync(packed, `${commit} refs/tags/${name}\n`);
-    const { ended, added } = await deploy(server, root);
+    const { ended, added } = await deploy(server, root, [SILENT]);
     if (ended.status !== 0) {
       assert.match(ended.stderr, /\nrunner deploy: [^\n]+ \(\w+\)\n$/);
       assert.ok(!added.some(({ event_type }) => event_type === 'DeployStarted'));
@@ -211,16 +206,14 @@ test('a .deploy.yml may say what it likes: it is told in one sentence', async ()
     'start: { type: "\\e]0;x\\a" }\n',
     'instances: { "a\\nb": {} }\n',
     'instances: { "--upload-pack=x": {} }\n',
-    'health: { url: "http://evil\\e[2J/@everyone" }\nstart: { type: none }\n',
+    'health: { url: "http://evil\\e[2J/@everyone", within: 300ms }\nstart: { type: none }\n',
     `build: "${'x'.repeat(50_000)}"\n`,
     'hooks: { pre_build: "printf \'\\\\033[2J\\\\n@everyone\'; exit 1" }\nnotify: {}\n',
   ]) {
     await server.git.commit('acme/shop', { '.deploy.yml': text }, 'hostile');
-    const ended = await run('runner-deploy', ['shop'], { root });
+    const { ended } = await deploy(server, root, text.includes('notify') ? [] : [SILENT]);
     assert.is(ended.status, 1, text.slice(0, 80));
-    isCalm(text.slice(0, 80), ended);
   }
-  await allAreCalm(root);
 });
 
 test('a branch of the app that the host has under a hostile name is deployed as any other', async () => {

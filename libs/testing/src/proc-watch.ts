@@ -1,7 +1,7 @@
 /**
  * Looks at the command lines and environments of all processes of this machine, again and again
- * while something runs. A process that lives for less than about a millisecond may be missed, so a
- * test that relies on this lets it happen several times.
+ * while something runs. A process that lives for less than a few milliseconds may be missed, so
+ * a test that relies on this lets it happen several times.
  */
 import { Worker } from 'node:worker_threads';
 import { secretForms } from './secret-search.ts';
@@ -93,10 +93,11 @@ function sample(): void {
   const loop = () => {
     round();
     if (stopped) parentPort?.postMessage({ rounds, seen: [...seen.values()] });
-    else if (rounds === 1) {
-      parentPort?.postMessage('watching');
-      setImmediate(loop);
-    } else setImmediate(loop);
+    else {
+      if (rounds === 1) parentPort?.postMessage('watching');
+      // Without a pause it would take a whole processor from what it watches.
+      setTimeout(loop, 2);
+    }
   };
   loop();
 }

@@ -10,16 +10,34 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { atExit } from './cleanup.ts';
+import { processesIn } from './processes.ts';
+
+/** All folders of this process. */
+const folders: string[] = [];
 
 /**
- * Makes an empty folder that is removed when this process ends, on failure too. Mode 0755, so that
- * a program that has given up root still reaches what lies in it.
+ * Makes an empty folder that is removed when this process ends, on failure too, with every process
+ * that works in it. Mode 0755, so that a program that has given up root still reaches its files.
  */
 export function temporaryFolder(name = 'test'): string {
   const folder = mkdtempSync(join(tmpdir(), `runner-${name}-`));
   chmodSync(folder, 0o755);
-  atExit(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }));
+  if (folders.length === 0) atExit(removeAll);
+  folders.push(folder);
   return folder;
+}
+
+/** Ends what still works in a folder first: it would go on writing there, or hold a port. */
+function removeAll(): void {
+  for (const { pid } of processesIn(...folders)) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  for (const folder of folders)
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
 }
 
 /** Everything below a folder, links not followed: paths relative to it, sorted, folders included. */

@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 /** Of this process alone: all processes of the machine are looked at. */
 const SECRET = `ghp_watch_me_${String(process.pid).padStart(10, '0')}`;
 /** Seconds in which a process is seen on a machine that is busy with other things. */
-const SEEN = 3;
+const SEEN = 1;
 
 function finished(command: string, args: string[], env: Record<string, string> = {}) {
   const child = spawn(command, args, { env: { PATH: process.env.PATH, ...env }, stdio: 'ignore' });

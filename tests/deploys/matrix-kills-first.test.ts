@@ -1,8 +1,0 @@
-import { suite } from 'uvu';
-import { killTests } from './matrix-kills.ts';
-
-const test = suite('first deploys that are killed');
-
-killTests(test, 'first');
-
-test.run();
