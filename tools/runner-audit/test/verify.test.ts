@@ -345,6 +345,16 @@ test('memory does not grow with the log, nor with the length of a line', async (
   assert.equal(few.stdout.match(/zzzzzzzz/g)?.length, 2);
 });
 
+test('a deploy is forgotten long after its end: ids that come back by chance are no problem', async () => {
+  const others = Array.from({ length: 20_001 }, (_, index) =>
+    deploy(index.toString(16).padStart(8, '0')),
+  ).join('');
+  const text = event('DeployStarted', 'bbbbbbbb') + deploy('aaaaaaaa') + others;
+  const root = rootWithLog(text + deploy('aaaaaaaa') + event('DeploySuccess', 'bbbbbbbb'));
+  const { status, stdout } = await verify(root);
+  assert.equal([status, stdout], [0, 'whole: 40008 records, 20004 deploys, 1 file\n']);
+});
+
 test('without a log there is nothing to verify', async () => {
   const { status, stderr } = await verify(newRoot());
   assert.match(
