@@ -21,7 +21,7 @@ Commands:
   notify      Announce deploys in Telegram and Discord
   audit       Write and read the audit log of deploy events
   debug       Tell why the last deploy failed
-  doctor      Check this installation, and say how to mend what is wrong
+  doctor      Check this installation, and say how to fix what is wrong
   completion  Print the completion for bash, zsh or fish
 
 Options:
