@@ -156,7 +156,7 @@ function validText(found: TokenAccount, style: Style): string {
   return `${style.green(`Token VALID for ${found.app}:`)}\n${fields([
     ['fingerprint:', found.fingerprint],
     ['username:', harmlessLine(found.username)],
-    ['scopes:', found.scopes.join(', ') || 'none announced'],
+    ['scopes:', found.scopes.join(', ') || 'none'],
     ...(found.expires_at ? [['expires:', found.expires_at] as const] : []),
   ])}`;
 }
