@@ -10,6 +10,8 @@ export const rooms = new Map([
   ],
   ['libs/extract', 'rules line collect choose'],
   ['libs/deploy', 'run git report record instances release recovery rollback pipeline fetch'],
+  ['tools/runner-audit', 'log verify commands'],
+  ['tools/runner-doctor', 'foundation checks commands'],
 ]);
 
 /** Which packages of ours a library may import; a tool may import every library. */

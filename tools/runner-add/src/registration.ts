@@ -1,4 +1,4 @@
-/** Registering an app: all or nothing, under the registry's lock. */
+/** Registering an app, under the registry's lock. */
 
 import { changeRegistry } from '@runner/common/apps/change';
 import type { AppState } from '@runner/common/apps/state';
@@ -35,13 +35,13 @@ export interface Registration {
 
 type AddContext = Pick<Context, 'io' | 'paths' | 'note'> & { options: Registration };
 
-/** Checks everything, asks for the token if need be, and writes the app's state file. */
+/** Checks everything, prompts for the token if necessary, and writes the app's state file. */
 export function register(context: AddContext): Added {
   const { io, paths, options } = context;
   const repo = repoName(options.repo);
   const branch = refName(options.branch);
   const app = appName(options.name ?? (repo.split('/')[1] as string));
-  // Asked before the lock is taken: a person may take a while, and an existing name is told first.
+  // The prompt comes before the lock, since a person may take a while, and after this check.
   if (isThere(paths.state(app)))
     throw new Failure('app_exists', `an app called '${app}' is registered already`);
   const given = options.public || options['token-from'] ? undefined : tokenOf(context, repo);

@@ -34,14 +34,6 @@ for (const [args, sentence] of [
     'error: the following required arguments were not provided: --repo <OWNER/NAME>, --branch <BRANCH>',
   ],
   [
-    ['--repo', 'acme/blog', '--public'],
-    'error: the following required arguments were not provided: --branch <BRANCH>',
-  ],
-  [
-    ['--branch', 'main', '--public'],
-    'error: the following required arguments were not provided: --repo <OWNER/NAME>',
-  ],
-  [
     BLOG,
     'error: the following required arguments were not provided: <--token <TOKEN>|--token-file <FILE>|--token-from <APP>|--public>',
   ],
@@ -50,19 +42,6 @@ for (const [args, sentence] of [
     "error: a value is required for '--name <NAME>' but none was supplied",
   ],
   [[...BLOG, '--token'], "error: a value is required for '--token <TOKEN>' but none was supplied"],
-  [
-    [...BLOG, '--token', '--ckey'],
-    "error: a value is required for '--token <TOKEN>' but none was supplied",
-  ],
-  [
-    [...BLOG, '--token', 'x', '--token', 'y'],
-    "error: the argument '--token <TOKEN>' cannot be used multiple times",
-  ],
-  [
-    [...BLOG, '--tokne', 'x'],
-    "error: unexpected argument '--tokne' found; a similar argument exists: '--token'",
-  ],
-  [[...BLOG, '--public', 'blog'], "error: unexpected argument 'blog' found"],
 ] as const) {
   test(`wrong usage: add ${args.join(' ')}`, () => refused(args, 2, sentence));
 }
@@ -81,15 +60,7 @@ const RULE =
   "is not an app name: 1 to 63 letters, digits, dots, dashes or underscores, beginning with a letter or digit, without '..' (name_invalid)";
 for (const [name, shown] of [
   ['../x', "'../x'"],
-  ['a/b', "'a/b'"],
-  ['a..b', "'a..b'"],
-  ['-x', "'-x'"],
-  ['.x', "'.x'"],
-  ['__proto__', "'__proto__'"],
   ['x'.repeat(300), `'${'x'.repeat(77)}…'`],
-  ['x'.repeat(64), `'${'x'.repeat(64)}'`],
-  ['a b', "'a b'"],
-  ['é', "'é'"],
   ['a\u001b[31m\n', "'a\\x1b[31m\\n'"],
 ] as const) {
   test(`${JSON.stringify(name.slice(0, 20))} is no name for an app`, () =>
@@ -114,16 +85,7 @@ test('names that every object has are ordinary names', async () => {
   }
 });
 
-for (const repo of [
-  'acme',
-  'acme/',
-  '/blog',
-  'a/b/c',
-  'acme/..',
-  '-a/b',
-  'https://x/a/b',
-  'a/b c',
-]) {
+for (const repo of ['acme', '-a/b']) {
   test(`${repo} is no repository`, () =>
     refused(
       [`--repo=${repo}`, '--branch', 'main', '--public'],
@@ -132,7 +94,7 @@ for (const repo of [
     ));
 }
 
-for (const branch of ['-x', 'a b', 'a..b', 'a~1', 'a:b', '/a', 'a.lock', '@{1}', 'a\\b']) {
+for (const branch of ['-x', 'a..b']) {
   test(`${branch} is no branch`, () =>
     refused(
       ['--repo', 'acme/blog', `--branch=${branch}`, '--public'],
@@ -145,11 +107,7 @@ const NO_TOKEN =
   'runner add: the token has characters that no code host issues: spaces, line breaks or non-ASCII (token_invalid)';
 for (const [token, sentence] of [
   ['', 'runner add: the token is empty (token_invalid)'],
-  ['\n', 'runner add: the token is empty (token_invalid)'],
   ['two words', NO_TOKEN],
-  ['two\nlines', NO_TOKEN],
-  ['Ünicode', NO_TOKEN],
-  ['nul\0', NO_TOKEN],
   ['x'.repeat(4097), 'runner add: the token is longer than 4096 characters (token_invalid)'],
   ['x'.repeat(70_000), 'runner add: the token is larger than 65536 bytes (file_unreadable)'],
 ] as const) {

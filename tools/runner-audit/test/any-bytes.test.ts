@@ -9,7 +9,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { line, logOf, logPath, newRoot, record } from './log.ts';
 
-const RUNS = 25;
+const RUNS = 10;
 
 /** A line that is no record of ours, without a newline in it. */
 const junk = fc.oneof(

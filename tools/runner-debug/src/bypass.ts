@@ -1,4 +1,4 @@
-/** Reading in spite of the guards: said loudly, and not without being on record. */
+/** `--insecure`: reading although a guard tripped, with a banner and an audit record. */
 import { appendEvent } from '@runner/common/audit/append';
 import { newDeployId } from '@runner/common/audit/events';
 import type { Context } from '@runner/common/cli/command';
@@ -8,7 +8,7 @@ import { harmlessLine } from '@runner/common/text/harmless';
 
 /**
  * Prints the banner and appends a `GuardBypassed` record, whether or not a guard tripped. Throws
- * `audit_unwritable` when that record cannot be appended: then nothing is bypassed.
+ * `audit_unwritable` if the record cannot be appended: an unrecorded bypass is refused.
  */
 export function bypassGuards(
   { io, paths, title, errStyle }: Context,
@@ -16,9 +16,9 @@ export function bypassGuards(
   tripped: readonly Tripped[],
 ): void {
   const lines = [
-    'INSECURE: the security guards are bypassed, which the audit log records',
-    ...(tripped.length === 0 ? ['no guard had tripped: --insecure is not needed'] : []),
-    ...tripped.map(({ why, mend }) => `bypassed: ${why}; to mend it: ${mend}`),
+    'INSECURE: the security guards are bypassed; the audit log records this',
+    ...(tripped.length === 0 ? ['no guard tripped: --insecure is not needed'] : []),
+    ...tripped.map(({ why, mend }) => `bypassed: ${why}; to fix it: ${mend}`),
   ];
   for (const line of lines) io.stderr.write(`${errStyle.red(`*** ${harmlessLine(line)} ***`)}\n`);
   const { SUDO_USER: sudoUser } = io.env;
@@ -39,7 +39,10 @@ export function bypassGuards(
     });
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    throw new Failure(error.code, `--insecure is refused, it must be on record: ${error.message}`);
+    throw new Failure(
+      error.code,
+      `--insecure is refused because it cannot be recorded: ${error.message}`,
+    );
   }
 }
 

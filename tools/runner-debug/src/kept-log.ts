@@ -1,4 +1,4 @@
-/** Which deploy's log is shown, and what the audit log says of that deploy. */
+/** The kept log of a deploy, and what the audit log says about that deploy. */
 import { fstatSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { requireApp } from '@runner/common/apps/store';
@@ -16,26 +16,26 @@ export interface KeptLog {
   readonly app: string;
   readonly deployId: string;
   readonly path: string;
-  /** Descriptor, to be closed by who asked for it. */
+  /** Descriptor; the caller closes it. */
   readonly fd: number;
-  /** Bytes when it was opened: a deploy that is running goes on writing. */
+  /** Bytes when it was opened: a running deploy keeps writing. */
   readonly size: number;
-  /** How the deploy ended; null while it runs, or when no record says. */
+  /** How the deploy ended; null while it runs, or without a record. */
   readonly event: 'DeploySuccess' | 'DeployFailure' | null;
   readonly version: string | null;
   readonly timestamp: string | null;
   readonly stage: string | null;
-  /** What failed, in one line, as the log has it; null unless the deploy failed. */
+  /** What failed, as the line in the log says; null unless the deploy failed. */
   readonly headline: string | null;
 }
 
 const ENDS = ['DeploySuccess', 'DeployFailure'];
-/** Logs named in a refusal. */
+/** Most logs named in an error. */
 const NAMED = 5;
 
 /**
- * Opens the log of the deploy with this id; without one, that of the newest failure, and of the
- * newest deploy of an app that never failed. Throws `app_not_found`, `deploy_not_found`,
+ * Opens the log of the deploy with this ID; without one, of the newest failure, or of the newest
+ * deploy if the app never failed. Throws `app_not_found`, `deploy_not_found`,
  * `log_not_found`, `file_unreadable`.
  */
 export async function openKeptLog(
@@ -47,13 +47,12 @@ export async function openKeptLog(
   const kept = keptIds(paths, app);
   const deployId = asked ?? (await newestFailure(paths, app)) ?? kept[0];
   if (deployId === undefined) {
-    throw new Failure('log_not_found', `no deploy of '${app}' has left a log on this server yet`);
+    throw new Failure('log_not_found', `no log of a deploy of '${app}' is kept on this server yet`);
   }
-  // Compared with names that are there, never put into a path as it came.
   const events = eventsOfDeploy(paths, deployId).filter((each) => projectOf(each) === app);
   const of = (kinds: readonly string[]) =>
     events.find((each) => kinds.includes(String(kindOf(each))));
-  // A rollback comes after the end of its deploy, and names the version that it went back to.
+  // A rollback stands after the end of its deploy, and names the version that it restored.
   const own = of(ENDS) ?? of(['DeployStarted', 'RollbackSuccess']);
   if (!kept.includes(deployId)) throw absent(app, deployId, own !== undefined, kept);
   const path = paths.deployLog(app, deployId);
@@ -76,7 +75,7 @@ export async function openKeptLog(
   };
 }
 
-/** Ids of the deploys whose logs are kept, the newest first. */
+/** IDs of the deploys whose logs are kept, newest first. */
 function keptIds(paths: Paths, app: string): string[] {
   const folder = paths.deployLogs(app);
   const age = (name: string) => {

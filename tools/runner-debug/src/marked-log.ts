@@ -1,4 +1,4 @@
-/** The lines of a kept log, those that say why the deploy failed marked; read in passing. */
+/** The lines of a kept log, with those marked that say why the deploy failed. Read in blocks. */
 
 import { readRange } from '@runner/common/files/read';
 import type { Paths } from '@runner/common/foundation/paths';
@@ -8,19 +8,19 @@ import { createExtractor, createLineReader, type Extraction } from '@runner/extr
 import type { KeptLog } from './kept-log.ts';
 
 const BLOCK = 65_536;
-/** Before the end of a failed health check, its last two answers are looked for in this many bytes. */
+/** The last two answers of a failed health check are searched for in this many bytes at the end. */
 const LAST_MAX = 262_144;
 const NEWLINE = 0x0a;
 const ANSWER = '\nhealth: attempt ';
 
-/** A line of the log as it is shown: cleaned of escapes and secrets. */
+/** A line of the log as it is shown: without escape sequences and secrets. */
 export interface LogLine {
   /** Its number in the file, from 1. */
   readonly line: number;
   readonly text: string;
   /** Whether it is among the lines that say why. */
   readonly marked: boolean;
-  /** Only there, and true, when the line is longer than what is shown of it. */
+  /** Present, and true, when the line is longer than what is shown. */
   readonly cut?: true;
 }
 
@@ -36,7 +36,7 @@ export function causeIn(log: KeptLog, paths: Paths, redact: Redact): Extraction 
   let at = 0;
   for (const block of blocksOf(failed)) {
     const skipped = Math.min(block.length, Math.max(0, from - at));
-    // Lines that are passed over count all the same.
+    // Skipped lines still count for the line numbers.
     extractor.push(block.subarray(0, skipped).filter((byte) => byte === NEWLINE));
     extractor.push(block.subarray(skipped));
     at += block.length;
@@ -46,13 +46,13 @@ export function causeIn(log: KeptLog, paths: Paths, redact: Redact): Extraction 
 }
 
 /**
- * Where the way back begins, in bytes: below the line that says what failed. What the version before
- * printed when it was started again is no cause. The whole log when it has no such line.
+ * Where the rollback begins, in bytes: below the line that says what failed. What the previous version
+ * prints when it is started again is not the cause. The end of the log without such a line.
  */
 function endOfFailure(log: KeptLog): number {
   if (log.headline === null) return log.size;
   const wanted = Buffer.from(`\n${log.headline}\n`);
-  // It may be the first line, and it may lie across the end of a block.
+  // It may be the first line, and it may cross the end of a block.
   let carried: Buffer = Buffer.from('\n');
   let at = -1;
   for (const block of blocksOf(log)) {
@@ -67,8 +67,8 @@ function endOfFailure(log: KeptLog): number {
 }
 
 /**
- * Where what a failed health check found begins, in bytes: with its last answer, or below it when what
- * the app said follows. Neither the build nor the answers before are the cause.
+ * Where the result of a failed health check begins, in bytes: at its last answer, or below it if the
+ * app's own output follows. Neither the build nor earlier answers are the cause.
  */
 function startOfFailure({ fd, size, stage, headline }: KeptLog): number {
   if (stage !== 'health' || headline === null) return 0;
@@ -84,8 +84,8 @@ function startOfFailure({ fd, size, stage, headline }: KeptLog): number {
 }
 
 /**
- * Where no rule knows the cause: the last answer of the health check, when that failed and was not
- * looked at alone; else what was found, without the commands that the pipeline wrote above their output.
+ * When no rule knows the cause: the last answer of a failed health check, unless only that was searched;
+ * otherwise what was found, without the commands that the pipeline wrote above their output.
  */
 function lastAnswer(log: KeptLog, found: Extraction, alone: boolean, redact: Redact): Extraction {
   const texts = new Map<number, string>();
@@ -105,7 +105,7 @@ function lastAnswer(log: KeptLog, found: Extraction, alone: boolean, redact: Red
   };
 }
 
-/** Batches of lines, some 64 KiB each. What a progress bar drew over is left out, unless it is the cause. */
+/** Batches of lines, about 64 KiB each. Overwritten progress bars are left out, unless they are the cause. */
 export function* linesOf(
   log: KeptLog,
   cause: Extraction | null,

@@ -1,14 +1,14 @@
-/** Shows text a screen at a time: `$PAGER`, else `less -R`; without one it is written as it is. */
+/** Shows text in `$PAGER`, or else in `less -R`; without a pager it is written directly. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Io } from '@runner/common/foundation/io';
 
-/** A shell's status for a program that is not there. */
+/** A shell's status for a missing program. */
 const NOT_FOUND = 127;
 
 /**
- * Writes the pieces through a pager when stdout is a terminal, else straight to it; stops when the
- * reader leaves. `note` gets a sentence when the pager cannot be run.
+ * Writes the pieces through a pager if stdout is a terminal, otherwise directly; stops when the reader
+ * leaves. Reports through `note` that the pager cannot be run.
  */
 export async function showPaged(
   io: Io,
@@ -17,7 +17,7 @@ export async function showPaged(
 ): Promise<void> {
   const command = io.env.PAGER ?? 'less';
   if (!io.stdout.isTTY || ['', 'cat'].includes(command.trim())) return writeAll(io, pieces);
-  // With no LESS of their own, colours pass and a text of one screen needs no key to leave.
+  // As git does: colours pass, and a text of one screen needs no key to quit.
   const env = { ...io.env, LESS: io.env.LESS ?? 'FRX', LV: io.env.LV ?? '-c' };
   const child = spawn('/bin/sh', ['-c', io.env.PAGER === undefined ? 'less -R' : command], {
     env,
@@ -39,7 +39,7 @@ export async function showPaged(
   }
 }
 
-/** Gives the pager what it takes; returns all pieces again, for when it took none. */
+/** Feeds the pager; returns all pieces again, in case it could not be run. */
 async function feed(
   stdin: NodeJS.WritableStream,
   pieces: Iterable<string>,
@@ -56,7 +56,7 @@ async function feed(
   const first: string[] = [];
   let size = 0;
   for (let next = source.next(); !next.done; next = source.next()) {
-    // A pager that is missing takes at most what the pipe holds.
+    // A missing pager takes at most what the pipe holds.
     if (size < KEPT) first.push(next.value);
     size += next.value.length;
     if (!stdin.write(next.value)) await Promise.race([once(stdin, 'drain').catch(() => {}), gone]);
@@ -69,7 +69,7 @@ async function feed(
   })();
 }
 
-/** Characters kept to be written again: more than the buffers of a pipe and of its stream. */
+/** Characters kept for writing again: more than a pipe and its stream buffer. */
 const KEPT = 1_048_576;
 
 function writeAll(io: Io, pieces: Iterable<string>): void {

@@ -20,7 +20,7 @@ import {
 } from './guarded.ts';
 import { failure, logPath, logText, rootWith, writeLog } from './log.ts';
 
-const BANNER = '*** INSECURE: the security guards are bypassed, which the audit log records ***\n';
+const BANNER = '*** INSECURE: the security guards are bypassed; the audit log records this ***\n';
 const recordsOf = (root: string) =>
   readFileSync(logPath(root), 'utf8')
     .trimEnd()
@@ -35,7 +35,7 @@ test('--insecure reads all the same, with a banner, and the bypass is on record'
     const { status, stdout, stderr } = await lastError(root, ['--insecure', ...args]);
     assert.is(
       stderr,
-      `${BANNER}*** bypassed: ${logPath(root)} can be written by others; to mend it: chmod go-w ${logPath(root)} ***\n*** bypassed: ${join(root, 'mkey')} holds secrets that others may read; to mend it: chmod 600 ${join(root, 'mkey')} ***\n`,
+      `${BANNER}*** bypassed: ${logPath(root)} can be written by others; to fix it: chmod go-w ${logPath(root)} ***\n*** bypassed: ${join(root, 'mkey')} holds secrets that others may read; to fix it: chmod 600 ${join(root, 'mkey')} ***\n`,
     );
     assert.match(stdout, 'v1');
     assert.is(status, 0);
@@ -69,7 +69,7 @@ test('--insecure is on record even when no guard trips, and who used sudo is nam
   const root = goodRoot();
   const env = { SUDO_USER: 'ana' };
   const { status, stdout, stderr } = await lastError(root, ['--insecure', '--json'], { env });
-  assert.is(stderr, `${BANNER}*** no guard had tripped: --insecure is not needed ***\n`);
+  assert.is(stderr, `${BANNER}*** no guard tripped: --insecure is not needed ***\n`);
   assert.is(JSON.parse(stdout).version, 'v1');
   assert.is(status, 0);
   const { guards, sudo_user } = recordsOf(root)[1] as Record<string, unknown>;
@@ -80,7 +80,7 @@ test('a bypass that cannot be recorded is refused, and nothing is shown', async 
   const link = goodRoot();
   const path = moved(LOG)(link);
   const refused = await lastError(link, ['--insecure']);
-  const message = `--insecure is refused, it must be on record: cannot append to the audit log ${path}: it is a symbolic link`;
+  const message = `--insecure is refused because it cannot be recorded: cannot append to the audit log ${path}: it is a symbolic link`;
   assert.ok(refused.stderr.startsWith(BANNER));
   assert.ok(refused.stderr.endsWith(`\nrunner debug last-error: ${message} (audit_unwritable)\n`));
   assert.equal([refused.status, refused.stdout], [1, '']);
@@ -92,7 +92,7 @@ test('a bypass that cannot be recorded is refused, and nothing is shown', async 
   chmodSync(logPath(root), 0o644);
   const before = tree(root);
   const other = await lastErrorAs(SOMEBODY, root, '--insecure', '--json');
-  const why = `--insecure is refused, it must be on record: cannot append to the audit log ${logPath(root)}: permission denied`;
+  const why = `--insecure is refused because it cannot be recorded: cannot append to the audit log ${logPath(root)}: permission denied`;
   assert.equal(JSON.parse(other.stdout), { error: 'audit_unwritable', message: why });
   assert.is(other.status, 1);
   assert.equal(tree(root), before);

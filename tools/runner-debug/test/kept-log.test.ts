@@ -217,7 +217,7 @@ test('what is not there is told with its code, and with what is', async () => {
   }
   const { status, stderr } = await log(rootWith('shop'), 'shop');
   assert.is(status, 1);
-  assert.match(stderr, /no deploy of 'shop' has left a log on this server yet \(log_not_found\)/);
+  assert.match(stderr, /no log of a deploy of 'shop' is kept on this server yet \(log_not_found\)/);
   assert.is((await log(root)).status, 2);
 });
 

@@ -3,6 +3,6 @@ import { doctor } from './commands/doctor.ts';
 
 export const tool: Tool = {
   name: 'runner-doctor',
-  about: 'Check this installation, and say how to mend what is wrong',
+  about: 'Check this installation, and say how to fix what is wrong',
   commands: [doctor],
 };

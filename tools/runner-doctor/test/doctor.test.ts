@@ -21,7 +21,7 @@ test('an empty root has warnings alone, and stays empty', async () => {
   const { status, troubles } = await examined(root);
   assert.is(status, 0);
   assert.equal(troubles, [
-    `warning folders: there is nothing at ${root} yet: the first app makes it`,
+    `warning folders: ${root} does not exist yet: adding the first app creates it`,
   ]);
   assert.equal((await examined(folder)).troubles, []);
   assert.equal(tree(folder), {});
@@ -54,7 +54,7 @@ test('people read a line per finding, the command below it, and a count', async 
     `problem  keys      others may read the master key: run chmod 600 ${root}/mkey`,
   );
   assert.is(lines[at + 1], `                   chmod 600 ${root}/mkey`);
-  assert.is(lines.at(-2), '1 problem, no warnings; not asked (--offline): tokens, chats, clock');
+  assert.is(lines.at(-2), '1 problem, no warnings; skipped (--offline): tokens, chats, clock');
   for (const line of lines.slice(0, -3))
     assert.match(line, /^(ok {5}|warning|problem) {2}[a-z]+ {2,}\S|^ {19}\S/, line);
 });
@@ -122,7 +122,7 @@ test('a root that is a file is told', async () => {
   const file = join(temporaryFolder('doctor'), 'file');
   writeFileSync(file, '');
   const { troubles } = await examined(file);
-  assert.is(troubles[0], `problem folders: ${file} is not a folder`);
+  assert.is(troubles[0], `problem folders: ${file} is not a directory`);
 });
 
 test('a master key that is open, missing, damaged or foreign is told', async () => {
@@ -156,7 +156,7 @@ test('a master key that is open, missing, damaged or foreign is told', async () 
 test('an older master key that a rekey left is told, and rekey mends it', async () => {
   const root = await registered();
   appendFileSync(join(root, 'mkey'), `${Buffer.alloc(32, 7).toString('base64url')}\n`);
-  await mended(root, 'warning keys: 1 older master key is kept: a rekey was not finished');
+  await mended(root, 'warning keys: 1 older master key is kept: a rekey was interrupted');
 });
 
 test('a state that cannot be read is told, and hides nothing else', async () => {
@@ -180,7 +180,7 @@ test('a token that was altered is told with the command that sets it anew', asyn
   assert.is(findings.find(({ level }) => level === 'problem')?.mend, 'runner edit shop --token -');
 });
 
-test('a wrong config.yml is told with its line; a key that nothing reads is a warning', async () => {
+test('a wrong config.yml is told with its line; an unknown key is a warning', async () => {
   const root = await registered();
   const file = put(root, 'config.yml', 'notify:\n  verbose_errors: maybe\n');
   const wrong = await examined(root);
@@ -193,8 +193,8 @@ test('a wrong config.yml is told with its line; a key that nothing reads is a wa
   );
   put(root, 'config.yml', 'mine: 1\nnotify:\n  chanel: both\n  templates:\n    started: {}\n');
   assert.equal((await examined(root)).troubles, [
-    `warning config: ${file}:1: mine is a key that nothing reads`,
-    `warning config: ${file}:3: notify.chanel is a key that nothing reads`,
+    `warning config: ${file}:1: mine is not a known key`,
+    `warning config: ${file}:3: notify.chanel is not a known key`,
   ]);
   rmSync(file);
   assert.equal((await examined(root)).troubles, []);

@@ -19,7 +19,7 @@ test('what dead deploys and commands left is told', async () => {
   put(root, 'state/.fine.json.0123456789ac.tmp', '');
   const { troubles, findings } = await examined(root);
   assert.equal(troubles, [
-    'warning deploys: a deploy of dead died during health: the next one cleans up',
+    'warning deploys: a deploy of dead died during health: the next deploy cleans up',
     `warning deploys: ${root}/apps/fine/releases/.tmp-0a1b2c3d was left by a deploy that died`,
     `problem deploys: ${root}/apps/gone/instances/default/current is missing, but v1 should run`,
     'warning deploys: automatic deploys of stuck are blocked: the same commit failed 3 times',
@@ -45,7 +45,7 @@ test('current has to lead to the release that the state names', async () => {
   mkdirSync(instance, { recursive: true });
   symlinkSync(`../../releases/${release}`, join(instance, 'current'));
   assert.equal((await examined(root)).troubles, [
-    `problem deploys: ${instance}/current leads to a release that is gone`,
+    `problem deploys: ${instance}/current points to a release that does not exist`,
   ]);
   mkdirSync(join(root, 'apps/shop/releases', release), { recursive: true });
   assert.equal((await examined(root)).troubles, []);
@@ -55,7 +55,7 @@ test('current has to lead to the release that the state names', async () => {
     },
   });
   assert.equal((await examined(root)).troubles, [
-    `problem deploys: ${instance}/current does not lead to another, which the state names`,
+    `problem deploys: ${instance}/current does not point to another, the release in the state`,
   ]);
 });
 

@@ -17,9 +17,9 @@ test('with a code host that takes the token and has the same time, all is well',
     const { troubles, findings } = await examined(root, { env }, []);
     assert.equal(troubles, []);
     const told = Object.fromEntries(findings.map(({ check, message }) => [check, message]));
-    assert.is(told.tokens, 'the token is taken by the code host');
-    assert.is(told.clock, 'the code host answers, and this clock agrees with its own');
-    assert.is(told.chats, 'no chat is set up: nobody is told');
+    assert.is(told.tokens, 'the token is accepted by the code host');
+    assert.is(told.clock, 'the code host answers, and this clock agrees with its clock');
+    assert.is(told.chats, 'no chat is configured; no notification is sent');
   } finally {
     await host.close();
   }
@@ -46,7 +46,7 @@ test('a token that is refused or ends soon is told, and never shown', async () =
     assert.is(ending.troubles.length, 1);
     assert.match(
       String(ending.troubles),
-      /^warning tokens: the token tk_[0-9a-f]{4}…[0-9a-f]{4} of shop ends in 3 days$/,
+      /^warning tokens: the token tk_[0-9a-f]{4}…[0-9a-f]{4} of shop expires in 3 days$/,
     );
     host.revoke(TOKEN);
     const refused = await examined(root, { env }, []);
@@ -167,12 +167,12 @@ test('a chat that is half set up, or that cannot be reached, is told', async () 
     const broken = await examined(root, { env: {} }, []);
     assert.ok(
       broken.troubles.includes(
-        'warning clock: the code host cannot be asked: config.yml is not valid',
+        'warning clock: the code host cannot be checked: config.yml is not valid',
       ),
     );
     assert.ok(
       broken.troubles.some((each) =>
-        each.startsWith('problem chats: the chats could not be asked: '),
+        each.startsWith('problem chats: the chats could not be checked: '),
       ),
     );
   } finally {

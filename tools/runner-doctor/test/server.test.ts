@@ -27,8 +27,8 @@ function systemctl(
 test('a timer that is not installed, not active, not enabled or has failed is told', async () => {
   const root = await registered();
   const good = ['loaded', 'active', 'enabled'] as const;
-  const fetch = 'new commits are not deployed by themselves';
-  const flush = 'messages that wait are sent only by the next deploy';
+  const fetch = 'new commits are not deployed automatically';
+  const flush = 'waiting messages are sent only by the next deploy';
   for (const [units, troubles, mend] of [
     [[good, good], [], undefined],
     [
@@ -58,7 +58,7 @@ test('a timer that is not installed, not active, not enabled or has failed is to
     });
   checked(130);
   assert.equal((await examined(root, { env: { PATH: systemctl(good, good) } })).troubles, [
-    'warning timers: the timers are active, but no app was looked at for 2 h',
+    'warning timers: the timers are active, but no app has been checked for 2 h',
   ]);
   checked(50);
   assert.equal((await examined(root, { env: { PATH: systemctl(good, good) } })).troubles, []);
@@ -72,13 +72,13 @@ test('git that is old, very old or missing is told, and so is a missing flock or
   symlinkSync(process.execPath, join(empty, 'node'));
   const missing = await examined(root, { env: { PATH: empty } });
   assert.equal(missing.troubles, [
-    'problem programs: git is missing, or does not answer',
+    'problem programs: git is missing or does not run',
     'problem programs: flock is missing',
     'problem programs: sh is missing',
     'problem programs: tar is missing',
   ]);
   for (const [version, trouble] of [
-    ['2.30.2', 'warning programs: git 2.30 reads the settings of its user: 2.32 does not'],
+    ['2.30.2', "warning programs: git 2.30 reads its user's settings; 2.32 does not"],
     ['2.20.1', 'problem programs: git 2.20 is too old: 2.24 or newer is needed'],
   ]) {
     const path = `${programs({ git: `echo git version ${version}` })}:${PATH}`;
@@ -125,7 +125,7 @@ test('a master key that is a credential of systemd is not missing', async () => 
       check: 'keys',
       level: 'ok',
       message:
-        '1 token is stored; the master key is a credential that systemd gives to its services alone',
+        '1 token is stored; the master key is a systemd credential that only its services receive',
       mend: null,
     },
   ]);

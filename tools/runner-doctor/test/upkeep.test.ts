@@ -40,8 +40,8 @@ test('where no timer looks after the root, a line for cron is told, and mends it
     const env = { PATH: serverWith(units) };
     const told = await examined(root, { env });
     assert.equal(told.troubles, [
-      `warning timers: runner-fetch.timer ${why}: new commits are not deployed by themselves`,
-      `warning timers: runner-notify.timer ${why}: messages that wait are sent only by the next deploy`,
+      `warning timers: runner-fetch.timer ${why}: new commits are not deployed automatically`,
+      `warning timers: runner-notify.timer ${why}: waiting messages are sent only by the next deploy`,
     ]);
     for (const { mend } of told.findings.filter(({ level }) => level !== 'ok'))
       assert.is((await shell(`${mend}`, { root, env })).status, 0, `${mend}`);

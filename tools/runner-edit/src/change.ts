@@ -1,4 +1,4 @@
-/** Changing an app: everything is checked first, then written whole, or nothing is. */
+/** Changing an app, under the registry's lock. */
 
 import { changeApp } from '@runner/common/apps/change';
 import type { AppState } from '@runner/common/apps/state';
@@ -11,7 +11,7 @@ import { sealingKeys, tokenFrom } from '@runner/common/tokens/borrow';
 import { readToken } from '@runner/common/tokens/input';
 import { hasTwoLayers, seal } from '@runner/common/tokens/vault';
 
-/** What `edit` prints; `fingerprint` is that of the new token, null when the token was not changed. */
+/** What `edit` prints; `fingerprint` is null when the token was not changed. */
 export interface Edited {
   app: string;
   repo: string;
@@ -75,7 +75,7 @@ function newToken({ io, paths, options, note }: EditContext): Secret | undefined
     : tokenFrom(io, paths, source);
 }
 
-/** The second layer stays when the app had it. */
+/** A second layer (ckey) is kept. */
 function stateWith(
   { io, paths, options }: EditContext,
   app: AppState,

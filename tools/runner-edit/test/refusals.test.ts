@@ -1,4 +1,4 @@
-import { chmodSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { exclusiveTokenOptions, refusal, refusalBy } from '@runner/testing/refusal';
 import { run } from '@runner/testing/run';
@@ -21,10 +21,7 @@ async function refused(
 }
 
 for (const [one, other, sentence] of exclusiveTokenOptions('blog')) {
-  test(`${one} and ${other} exclude each other, in either order`, async () => {
-    await refused(['shop', one, other], 2, sentence);
-    await refused([other, 'shop', one], 2, sentence);
-  });
+  test(`${one} and ${other} exclude each other`, () => refused(['shop', one, other], 2, sentence));
 }
 
 const REQUIRED = 'error: the following required arguments were not provided:';
@@ -39,16 +36,6 @@ for (const [args, sentence] of [
     ['shop', '--ckey', '--branch', 'next'],
     `${REQUIRED} <--token <TOKEN>|--token-file <FILE>|--token-from <APP>>`,
   ],
-  [['shop', 'blog', '--public'], "error: unexpected argument 'blog' found"],
-  [['shop', '--token'], "error: a value is required for '--token <TOKEN>' but none was supplied"],
-  [
-    ['shop', '--branch', ''],
-    "error: a value is required for '--branch <BRANCH>' but none was supplied",
-  ],
-  [
-    ['shop', '--branche', 'x'],
-    "error: unexpected argument '--branche' found; a similar argument exists: '--branch'",
-  ],
 ] as const) {
   test(`wrong usage: edit ${args.join(' ')}`, () => refused(args, 2, sentence));
 }
@@ -61,38 +48,28 @@ test('nothing given is told before the app is looked for, an unknown app before 
   await refused(['__proto__', '--branch', 'next'], 1, unknown('__proto__'));
 });
 
-for (const repo of ['acme', '-a/b', 'a/b/c', 'https://x/a/b']) {
-  test(`${repo} is no repository`, () =>
-    refused(
-      ['shop', `--repo=${repo}`, '--token', '-'],
-      1,
-      `runner edit: '${repo}' is not a repository: give it as <owner>/<name> (name_invalid)`,
-      NEW,
-    ));
-}
+test('a wrong repository or branch changes nothing, the token included', async () => {
+  await refused(
+    ['shop', '--repo=-a/b', '--token', '-'],
+    1,
+    "runner edit: '-a/b' is not a repository: give it as <owner>/<name> (name_invalid)",
+    NEW,
+  );
+  await refused(
+    ['shop', '--branch=a..b', '--token', '-'],
+    1,
+    "runner edit: 'a..b' is not a valid branch name (name_invalid)",
+    NEW,
+  );
+});
 
-for (const branch of ['-x', 'a..b', 'a b', 'a.lock']) {
-  test(`${branch} is no branch`, () =>
-    refused(
-      ['shop', `--branch=${branch}`, '--token', '-'],
-      1,
-      `runner edit: '${branch}' is not a valid branch name (name_invalid)`,
-      NEW,
-    ));
-}
-
-const ODD =
-  'runner edit: the token has characters that no code host issues: spaces, line breaks or non-ASCII (token_invalid)';
-for (const [token, sentence] of [
-  ['', 'runner edit: the token is empty (token_invalid)'],
-  ['two words', ODD],
-  ['two\nlines', ODD],
-  ['Ünicode', ODD],
-  ['x'.repeat(4097), 'runner edit: the token is longer than 4096 characters (token_invalid)'],
-] as const) {
-  test(`${JSON.stringify(token.slice(0, 12))} is no token, and the branch stays as well`, () =>
-    refused(['shop', '--branch', 'next', '--token', '-'], 1, sentence, token));
-}
+test('a wrong token changes nothing, the branch included', () =>
+  refused(
+    ['shop', '--branch', 'next', '--token', '-'],
+    1,
+    'runner edit: the token has characters that no code host issues: spaces, line breaks or non-ASCII (token_invalid)',
+    'two words',
+  ));
 
 test('a token file that is missing or none is named', async () => {
   await refused(
@@ -120,7 +97,7 @@ test('--token-from tells an unknown app from one without a token', async () => {
   );
 });
 
-test('a lost, exposed or malformed master key is told, and no new one is made', async () => {
+test('a lost master key is reported, and no new one is made', async () => {
   const args = ['shop', '--token', '-'];
   await refused(
     args,
@@ -128,20 +105,6 @@ test('a lost, exposed or malformed master key is told, and no new one is made', 
     'runner edit: there is no master key in ROOT/mkey: restore it from your backup (mkey_missing)',
     NEW,
     (root) => rmSync(join(root, 'mkey')),
-  );
-  await refused(
-    args,
-    1,
-    'runner edit: others may read the master key: run chmod 600 ROOT/mkey (mkey_exposed)',
-    NEW,
-    (root) => chmodSync(join(root, 'mkey'), 0o644),
-  );
-  await refused(
-    args,
-    1,
-    'runner edit: ROOT/mkey does not hold 32-byte keys in base64url, one per line (mkey_malformed)',
-    NEW,
-    (root) => writeFileSync(join(root, 'mkey'), 'nonsense\n'),
   );
 });
 

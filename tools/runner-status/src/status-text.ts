@@ -1,9 +1,9 @@
-/** One app for people: lines that fit a terminal. */
+/** One app for people, in lines that fit the terminal. */
 import type { AppSummary, InstanceSummary } from '@runner/common/apps/summary';
 import { fields, type Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
 
-/** `2026-05-04 09:30:12 UTC`; something else that stands there is shown as it is. */
+/** `2026-05-04 09:30:12 UTC`; anything else stays as it is. */
 function time(text: string): string {
   return text.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/, '$1 $2 UTC');
 }
@@ -27,7 +27,7 @@ function runs({ current, active_since: since, running, broken }: InstanceSummary
   ];
 }
 
-/** Why nothing new can be found out. */
+/** Why the branch cannot be checked. */
 function refusal({ check_failed: failed }: AppSummary): string[] {
   if (!failed) return [];
   return [`fails since ${time(failed.since)}, nothing new is deployed`, failed.message];
@@ -83,12 +83,10 @@ function rowsOf(app: AppSummary): [label: string, lines: string[]][] {
   return rows;
 }
 
-/** A command to type, which is there to be copied: it ends the line, or `;` ends it. */
+/** A command to copy: up to `;` or the end of the line. */
 const COMMAND = /(?:^|(?<=[:;] ))runner (?:deploy|rollback|debug) [^;]*;?/g;
 
-/**
- * Breaks a line at spaces so that no piece is wider; a word or a command that is wider stands alone.
- */
+/** Wraps a line at spaces; a longer word or command gets a line of its own. */
 function wrapped(line: string, width: number): string[] {
   const lines: string[] = [];
   const whole = line.replace(COMMAND, (command) => command.replaceAll(' ', '\u00a0'));

@@ -1,6 +1,6 @@
 /** Apps grouped by the token that they share. */
 import type { AppState } from '@runner/common/apps/state';
-import { appNames, type UnreadableApp, visitApps } from '@runner/common/apps/store';
+import { type UnreadableApp, visitApps } from '@runner/common/apps/store';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Env } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
@@ -9,12 +9,6 @@ import { type Keyring, requireKeyring } from '@runner/common/tokens/keyring';
 import { openToken } from '@runner/common/tokens/open';
 import { open } from '@runner/common/tokens/vault';
 
-/**
- * With so many apps V8 would begin to optimize, and with fewer than the second number its code comes
- * too late to pay; measured with `npm run bench -- tokens`.
- */
-const OPTIMIZED_IN_VAIN = { from: 100, below: 3_000 };
-
 /** A token and the apps that share it, as `--json` prints them. */
 export interface TokenGroup {
   fingerprint: string;
@@ -22,14 +16,14 @@ export interface TokenGroup {
   apps: string[];
 }
 
-/** All groups, and the apps that are in none. */
+/** All groups, and the apps without one. */
 export interface Grouping {
   groups: TokenGroup[];
   /** Apps that have no token. */
   without: string[];
   /** Apps whose state or token cannot be opened. */
   failed: UnreadableApp[];
-  /** Why the master keys themselves cannot be read: no token opens then. */
+  /** Why the master keys cannot be read; then no token opens. */
   keysRefused: Failure | undefined;
 }
 
@@ -61,15 +55,11 @@ export function groupTokens(paths: Paths, env: Env): Grouping {
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       if (state.repohost_token && !keyring) keysRefused = error;
-      // Removed since the folder was read.
+      // app_not_found: it was removed since the folder was read.
       else if (error.code !== 'app_not_found') failed.push({ app, failure: error });
     }
   };
-  const names = appNames(paths);
-  // The end of the process would wait for the optimizing compiler, whose code comes too late here.
-  if (names.length >= OPTIMIZED_IN_VAIN.from && names.length < OPTIMIZED_IN_VAIN.below)
-    process.getBuiltinModule('node:v8').setFlagsFromString('--no-opt');
-  visitApps(paths, group, (unreadable) => failed.push(unreadable), names);
+  visitApps(paths, group, (unreadable) => failed.push(unreadable));
   const groups = [...byDigest].map(([digest, names]) => ({
     fingerprint: fingerprintOf(digest),
     apps_count: names.length,
@@ -79,7 +69,7 @@ export function groupTokens(paths: Paths, env: Env): Grouping {
   return { groups, without, failed, keysRefused };
 }
 
-/** Since the state was read a rekey may have dropped its key: then state and keys are read anew. */
+/** A rekey may have dropped the key since the state was read: then both are read again. */
 function openedNow(
   paths: Paths,
   env: Env,

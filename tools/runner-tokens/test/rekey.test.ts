@@ -17,7 +17,7 @@ test('every token is sealed with a new key, the old key is dropped, and nothing 
   const [key, ...older] = keyIds(root);
   assert.equal(
     [status, stdout, stderr],
-    [0, `Sealed 3 token(s) with the key ${key}, 1 old key(s) dropped\n`, ''],
+    [0, `Re-encrypted 3 token(s) with the key ${key}, 1 old key(s) removed\n`, ''],
   );
   assert.is.not(key, old);
   assert.equal(older, []);
@@ -88,7 +88,7 @@ test('a root with a key and no token gets a new key', async () => {
   const { status, stdout } = await rekey(root);
   assert.equal(
     [status, stdout],
-    [0, `Sealed 0 token(s) with the key ${keyIds(root)[0]}, 1 old key(s) dropped\n`],
+    [0, `Re-encrypted 0 token(s) with the key ${keyIds(root)[0]}, 1 old key(s) removed\n`],
   );
   assert.is.not(keyIds(root)[0], old);
 });
@@ -97,7 +97,7 @@ test('--dry-run says what would be done and changes nothing', async () => {
   const root = rootWith({ ...THREE, open: null });
   const before = contentOf(root);
   const { status, stdout, stderr } = await rekey(root, ['--dry-run']);
-  assert.equal([status, stdout, stderr], [0, '3 token(s) would be sealed anew\n', '']);
+  assert.equal([status, stdout, stderr], [0, '3 token(s) would be re-encrypted\n', '']);
   const json = await rekey(root, ['--dry-run', '--json']);
   assert.equal(JSON.parse(json.stdout), {
     key: null,
@@ -119,7 +119,7 @@ test('--dry-run names an app whose token does not open, with status 1', async ()
     [status, stdout, stderr],
     [
       1,
-      '2 token(s) would be sealed anew\n',
+      '2 token(s) would be re-encrypted\n',
       `runner tokens rekey: blog: the state file ${root}/state/blog.json is not JSON (state_malformed)\n`,
     ],
   );
@@ -138,7 +138,7 @@ test('an app that cannot be opened keeps the old key, is named, and hides no oth
     [status, stdout, stderr],
     [
       1,
-      `Sealed 2 token(s) with the key ${key}, the old key stays\n`,
+      `Re-encrypted 2 token(s) with the key ${key}, the old key stays\n`,
       `runner tokens rekey: blog: the state file ${root}/state/blog.json is not JSON (state_malformed)\n`,
     ],
   );
@@ -150,7 +150,7 @@ test('an app that cannot be opened keeps the old key, is named, and hides no oth
     [again.status, again.stderr],
     [
       0,
-      'runner tokens rekey: an earlier rekey has not finished: going on with it, no further key is made\n',
+      'runner tokens rekey: an earlier rekey was interrupted: continuing it, no further key is made\n',
     ],
   );
   const { sealed, old_keys_dropped, resumed } = JSON.parse(again.stdout);
@@ -238,7 +238,7 @@ test('without a master key, or with one that is exposed or none, nothing is done
   rmSync(join(empty, 'mkey'), { force: true });
   await refused(
     empty,
-    'there is no master key yet: the first token that is stored makes it (mkey_missing)',
+    'there is no master key yet: it is made when the first token is stored (mkey_missing)',
   );
   const exposed = rootWith(THREE);
   chmodSync(join(exposed, 'mkey'), 0o640);

@@ -203,7 +203,7 @@ test('an end within two weeks is warned of with every app that it concerns', asy
     [status, stderr],
     [
       0,
-      'runner tokens test: warning: the token of api, shop, web ends in 3 day(s): make a new one and run runner edit --token\n',
+      'runner tokens test: warning: the token of api, shop, web expires in 3 day(s): make a new one and run runner edit --token\n',
     ],
   );
 });

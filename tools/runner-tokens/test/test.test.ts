@@ -60,7 +60,7 @@ test('JSON and YAML have the fields that the documentation promises', async () =
 test('a kind of token that announces no scopes has none, and that is said', async () => {
   for (const scopes of [[], null]) {
     host.allow(TOKEN, { login: 'octo', scopes });
-    assert.match((await ask()).stdout, '  scopes:       none announced by this kind of token\n');
+    assert.match((await ask()).stdout, '  scopes:       none\n');
     assert.equal(JSON.parse((await ask(['--json'])).stdout).scopes, []);
   }
 });
@@ -154,7 +154,7 @@ test('an end within two weeks is warned of, and changes nothing else', async () 
     const { status, stdout, stderr } = await ask();
     assert.match(stdout, /^Token VALID for shop:/);
     assert.is(status, 0);
-    const when = days < 0 ? 'ended at [-0-9T:]+\\.000Z' : `ends in ${days} day\\(s\\)`;
+    const when = days < 0 ? 'expired at [-0-9T:]+\\.000Z' : `expires in ${days} day\\(s\\)`;
     const warning = `^runner tokens test: warning: the token of shop ${when}: make a new one and run runner edit --token\n$`;
     assert.match(stderr, new RegExp(warned ? warning : '^$'), String(days));
   }

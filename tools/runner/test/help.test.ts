@@ -21,7 +21,7 @@ Commands:
   notify      Announce deploys in Telegram and Discord
   audit       Write and read the audit log of deploy events
   debug       Tell why the last deploy failed
-  doctor      Check this installation, and say how to mend what is wrong
+  doctor      Check this installation, and say how to fix what is wrong
   completion  Print the completion for bash, zsh or fish
 
 Options:
@@ -113,7 +113,7 @@ everywhere('an unknown option is wrong usage', (stage) => {
   stage.command(stage.own, 'tokens');
   for (const option of ['--foo', '-x', '-', '--', '--root', '--list=1']) {
     assert.equal(
-      stage.run([option, 'tokens']),
+      stage.run([option]),
       wrong(`error: unexpected argument '${option}' found\n`),
     );
   }

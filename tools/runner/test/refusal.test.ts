@@ -17,7 +17,7 @@ const rootOnly = isRoot ? undefined : 'only root is protected from others';
 everywhere('a command that is not executable is named with its mending', (stage) => {
   for (const folder of [stage.own, stage.outside]) {
     const path = stage.file(join(folder, 'runner-x'), '#!/bin/sh\n', 0o644);
-    const sentence = `cannot run '${path}', it is not executable; to mend it: chmod +x '${path}'`;
+    const sentence = `cannot run '${path}', it is not executable; to fix it: chmod +x '${path}'`;
     const env = { PATH: `${stage.outside}/:/usr/bin:/bin` };
     assert.equal(stage.run(['x'], { env }), refused(sentence));
     rmSync(path);
@@ -94,7 +94,7 @@ everywhere(
     const file = stage.command(stage.outside, 'x');
     const mend = (how: string, path: string) =>
       refused(
-        `not running '${file}' as root, others could have changed it; to mend it: ${how} '${path}'`,
+        `not running '${file}' as root, others could have changed it; to fix it: ${how} '${path}'`,
       );
     const changes: [string, number, number, string][] = [
       [file, 0, 0o775, 'chmod go-w'],
@@ -138,10 +138,10 @@ everywhere(
     symlinkSync(join(theirs, 'step'), join(stage.outside, 'runner-x'));
     assert.equal(stage.run(['x']), done('x of safe[]'));
     chownSync(theirs, SOMEBODY, SOMEBODY);
-    assert.match(stage.run(['x']).stderr, `to mend it: chown root '${theirs}'\n`);
+    assert.match(stage.run(['x']).stderr, `to fix it: chown root '${theirs}'\n`);
     chownSync(theirs, 0, 0);
     chmodSync(safe, 0o777);
-    assert.match(stage.run(['x']).stderr, `to mend it: chmod go-w '${theirs}/../safe'\n`);
+    assert.match(stage.run(['x']).stderr, `to fix it: chmod go-w '${theirs}/../safe'\n`);
     chmodSync(safe, 0o755);
     lchownSync(join(stage.outside, 'runner-x'), SOMEBODY, SOMEBODY);
     assert.equal(stage.run(['x']), done('x of safe[]'));

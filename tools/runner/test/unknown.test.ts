@@ -31,10 +31,32 @@ everywhere('the nearest command is suggested', (stage) => {
     hlep: 'help',
     sttaus: 'status',
     audti: 'audit',
+    tokn: 'tokens',
   };
   for (const [typed, meant] of Object.entries(cases)) {
     assert.equal(stage.run([typed]), unknown(typed, `did you mean '${meant}'?`));
   }
+});
+
+everywhere('help of an unknown command, and options in the wrong place, get a hint', (stage) => {
+  commands(stage);
+  assert.equal(stage.run(['help', 'tokn']), unknown('tokn', "did you mean 'tokens'?"));
+  assert.equal(stage.run(['version']), unknown('version', "did you mean '--version'?"));
+  const unexpected = (...args: string[]) => {
+    const { status, stdout, stderr } = stage.run(args);
+    assert.equal([status, stdout], [2, '']);
+    return stderr;
+  };
+  for (const option of ['-v', '-V'])
+    assert.is(
+      unexpected(option),
+      `error: unexpected argument '${option}' found; did you mean '--version'?\n`,
+    );
+  assert.is(
+    unexpected('--json', 'list'),
+    "error: unexpected argument '--json' found; options go after the command: runner list --json\n",
+  );
+  assert.is(unexpected('--json'), "error: unexpected argument '--json' found\n");
 });
 
 everywhere('a beginning is near', (stage) => {

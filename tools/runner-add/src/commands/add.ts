@@ -6,8 +6,8 @@ export const add = command({
   name: '',
   about: 'Register an app to deploy from git',
   details:
-    'One of --token, --token-file, --token-from or --public is needed. Without them RUNNER_TOKEN is\n' +
-    'taken, and on a terminal the token is asked for. It is stored encrypted with the master key.',
+    'Without --token, --token-file, --token-from or --public the token is taken from RUNNER_TOKEN or,\n' +
+    'on a terminal, prompted for. It is stored encrypted with the master key.',
   options: {
     repo: {
       kind: 'value',
@@ -21,7 +21,7 @@ export const add = command({
       placeholder: 'TOKEN',
       secret: true,
       conflicts: ['token-from', 'token-file', 'public'],
-      about: 'Code-host token; - reads it from standard input (a flag shows in the process list)',
+      about: 'Code-host token; - reads it from standard input (the process list shows options)',
     },
     'token-file': {
       kind: 'value',
@@ -44,7 +44,7 @@ export const add = command({
     ckey: {
       kind: 'flag',
       conflicts: ['public'],
-      about: "Encrypt the token with a key of the app's own (ckey) inside the master key",
+      about: "Also encrypt the token with the app's own key (ckey), inside the master key",
     },
   },
   examples: [

@@ -1,66 +1,138 @@
-import { EVENT_TYPES } from '@runner/common/audit/events';
-import { command } from '@runner/common/cli/command';
+import { appendKept, appendLines, lineOf } from '@runner/common/audit/append';
+import { completeEvent, EVENT_TYPES } from '@runner/common/audit/events';
+import { type Context, command } from '@runner/common/cli/command';
+import type { Options } from '@runner/common/cli/option';
+import { Failure, usage } from '@runner/common/foundation/failure';
+import { readAll } from '@runner/common/foundation/io';
+import { isPlain } from '@runner/common/secrets/plain-fields';
 import { jsonLine } from '@runner/common/text/harmless';
-// Not lazily: one event is the common case, and a file more costs more than its code.
-import { emitOne } from '../emitting.ts';
+
+/** Most text that `--error -` reads, in bytes; a record keeps 64 KiB of it. */
+const ERROR_INPUT_MAX = 67_108_864;
+
+/** Options that are fields of the event. */
+const FIELDS = {
+  project: { kind: 'value', placeholder: 'APP', about: 'App' },
+  instance: { kind: 'value', placeholder: 'NAME', about: 'Instance [default: default]' },
+  version: { kind: 'value', placeholder: 'VERSION', about: 'Version' },
+  'deploy-id': {
+    kind: 'value',
+    placeholder: 'ID',
+    about: 'Deploy ID, 8 characters [default: a new one]',
+  },
+  timestamp: {
+    kind: 'value',
+    placeholder: 'TIME',
+    about: 'ISO 8601 with a time zone [default: now]',
+  },
+  'previous-version': {
+    kind: 'value',
+    placeholder: 'VERSION',
+    about: 'Version that was active before',
+  },
+  'from-version': {
+    kind: 'value',
+    placeholder: 'VERSION',
+    about: 'Version that was rolled back',
+  },
+  commit: { kind: 'value', placeholder: 'SHA', about: 'Commit' },
+  trigger: { kind: 'value', placeholder: 'WORD', about: 'What started the deploy, e.g. manual' },
+  'duration-ms': { kind: 'value', placeholder: 'N', about: 'Duration in milliseconds' },
+  domain: { kind: 'value', placeholder: 'NAME', about: 'Domain of the instance' },
+  stage: { kind: 'value', placeholder: 'STAGE', about: 'Stage that failed' },
+  reason: { kind: 'value', placeholder: 'TEXT', about: 'Reason for a rollback' },
+  error: {
+    kind: 'value',
+    placeholder: 'TEXT',
+    emptyAllowed: true,
+    about: 'Error text; - reads it from standard input',
+  },
+} as const satisfies Options;
 
 export const emit = command({
   name: 'emit',
   about: 'Append deploy events to the audit log, and echo each once it is on disk',
   details:
-    'With EVENT, one event is made from the options. Without, events are read from standard input,\n' +
-    'one JSON object a line. timestamp, deploy_id and instance are added where they are missing. A\n' +
-    'line that is no event is reported with its number; the others go on, and the status is 1.',
+    'With EVENT, the options describe one event. Without it, events are read from standard input, one\n' +
+    'JSON object per line. Missing timestamp, deploy_id and instance fields are added. An invalid line\n' +
+    'is reported with its number; the other lines are still appended, and the status is 1.',
   positionals: {
     event: {
       about: 'DeployStarted, DeploySuccess, DeployFailure or RollbackSuccess',
       suggestions: EVENT_TYPES,
     },
   },
-  options: {
-    project: { kind: 'value', placeholder: 'APP', about: 'App' },
-    instance: { kind: 'value', placeholder: 'NAME', about: 'Instance [default: default]' },
-    version: { kind: 'value', placeholder: 'VERSION', about: 'Version' },
-    'deploy-id': {
-      kind: 'value',
-      placeholder: 'ID',
-      about: 'Id of the deploy, 8 characters [default: a new one]',
-    },
-    timestamp: { kind: 'value', placeholder: 'TIME', about: 'ISO 8601 with a zone [default: now]' },
-    'previous-version': {
-      kind: 'value',
-      placeholder: 'VERSION',
-      about: 'Version that was active before',
-    },
-    'from-version': {
-      kind: 'value',
-      placeholder: 'VERSION',
-      about: 'Version that was abandoned (rollback)',
-    },
-    commit: { kind: 'value', placeholder: 'SHA', about: 'Commit' },
-    trigger: { kind: 'value', placeholder: 'WORD', about: 'What began the deploy, e.g. manual' },
-    'duration-ms': { kind: 'value', placeholder: 'N', about: 'Duration in milliseconds' },
-    domain: { kind: 'value', placeholder: 'NAME', about: 'Domain of the instance' },
-    stage: { kind: 'value', placeholder: 'STAGE', about: 'Stage at which it failed' },
-    reason: { kind: 'value', placeholder: 'TEXT', about: 'Reason of a rollback' },
-    error: {
-      kind: 'value',
-      placeholder: 'TEXT',
-      emptyAllowed: true,
-      about: 'Error text; - reads it from standard input',
-    },
-  },
+  options: FIELDS,
   plain: true,
   examples: [
     'runner-audit emit DeployStarted --project shop --version v1.2.3 | runner-notify send',
     'make 2>&1 | runner-audit emit DeployFailure --project shop --version v1.2.3 --error -',
   ],
   async run(context) {
-    if (context.args.event !== undefined)
-      return { status: await emitOne(context, context.args.event) };
-    const { emitStream } = await import('../streaming.ts');
-    return { status: await emitStream(context) };
+    const { args, options, paths } = context;
+    if (args.event === undefined) {
+      const given = Object.entries(options).find(
+        ([name, value]) => Object.hasOwn(FIELDS, name) && value !== undefined,
+      );
+      if (given) throw usage(`the argument '--${given[0]}' needs <EVENT>`);
+      const { appendStream } = await import('../log/append-stream.ts');
+      return { status: await appendStream(context) };
+    }
+    // Redact before long text is shortened: half a secret is not recognised.
+    const event = eventOf(await redacted(fieldsOf(context, args.event), context), context);
+    appendKept(paths);
+    appendLines(paths, [lineOf(event)]);
+    await context.print(event);
+    return {};
   },
-  // The echo is for the next program of a pipe: it is JSON unless YAML is asked for.
+  // The echo feeds the next program of a pipe, so it is JSON unless YAML is asked for.
   human: (event: unknown) => `${jsonLine(event)}\n`,
 });
+
+type Fields = Record<string, unknown>;
+
+/** The fields as given. Throws `usage`, `file_unreadable`. */
+function fieldsOf({ io, options }: Pick<Context, 'io' | 'options'>, kind: string): Fields {
+  const fields: Fields = { event_type: kind };
+  for (const [option, value] of Object.entries(options)) {
+    if (value !== undefined && Object.hasOwn(FIELDS, option))
+      fields[option.replaceAll('-', '_')] = value;
+  }
+  if (fields.error === '-') fields.error = readAll(io.stdin, ERROR_INPUT_MAX, 'the error text');
+  if (fields.duration_ms !== undefined) {
+    if (!/^\d{1,15}$/.test(String(fields.duration_ms)))
+      throw usage("invalid value for '--duration-ms <N>': it must be a whole number");
+    fields.duration_ms = Number(fields.duration_ms);
+  }
+  return fields;
+}
+
+/** The fields without secrets. Most events cannot hold any, so the redactor is loaded on demand. */
+async function redacted(
+  fields: Fields,
+  { io, paths }: Pick<Context, 'io' | 'paths'>,
+): Promise<Fields> {
+  if (isPlain(fields)) return fields;
+  const { RecordCleaner } = await import('@runner/common/redaction/redact');
+  return new RecordCleaner({ paths, env: io.env }).clean(fields);
+}
+
+/** The complete event. Throws `usage`: whatever is wrong with it was typed on the command line. */
+function eventOf(fields: Fields, { io }: Pick<Context, 'io'>) {
+  if (!EVENT_TYPES.some((kind) => kind === fields.event_type)) {
+    throw usage(
+      `invalid value '${fields.event_type}' for '[EVENT]' [possible values: ${EVENT_TYPES.join(', ')}]`,
+    );
+  }
+  const missing = [
+    ...(fields.project === undefined ? ['--project <APP>'] : []),
+    ...(fields.version === undefined ? ['--version <VERSION>'] : []),
+  ];
+  if (missing.length > 0)
+    throw usage(`the following required arguments were not provided: ${missing.join(', ')}`);
+  try {
+    return completeEvent(fields, io);
+  } catch (error) {
+    throw error instanceof Failure ? usage(error.message) : error;
+  }
+}

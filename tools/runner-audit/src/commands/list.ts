@@ -1,17 +1,21 @@
-import { EVENT_TYPES } from '@runner/common/audit/events';
+import { appendWaiting, waitingNote } from '@runner/common/audit/append';
+import { EVENT_TYPES, type LogRecord } from '@runner/common/audit/events';
+import { Unread } from '@runner/common/audit/files';
 import { command } from '@runner/common/cli/command';
 import { usage } from '@runner/common/foundation/failure';
-
-/** As many records are kept in memory at once. */
-const LINES_MAX = 100_000;
+import { jsonLine } from '@runner/common/text/harmless';
+import { allRecords, type Filter, newestRecords } from '../log/filter.ts';
+import { closeLogs, openLogs } from '../log/lines.ts';
+import { lineCount, timeOf } from '../log/options.ts';
+import { EventTable } from '../log/table.ts';
 
 export const list = command({
   name: 'list',
   about: 'List the events of the audit log that match, its rotated files included',
   details:
-    'In the order of the log, its oldest file first: that of time, but for events that had to wait until\n' +
-    'the log could be written. TIME is ISO 8601 (UTC where no zone is given), a date, or how long ago:\n' +
-    '30m, 2h, 7d. With --json each record is a line as it stands in the log.',
+    'In the order of the log, oldest first. An event that had to wait until the log could be written\n' +
+    'stands where it was appended. TIME is ISO 8601 (UTC unless it has a zone), a date, or how long\n' +
+    'ago: 30m, 2h, 7d. With --json each record is one line, as in the log.',
   options: {
     project: { kind: 'value', placeholder: 'APP', about: 'Only events of this app' },
     event: {
@@ -25,7 +29,7 @@ export const list = command({
       placeholder: 'NAME',
       about: 'Only events of this instance, or of all of a,b',
     },
-    deploy: { kind: 'value', placeholder: 'ID', about: 'Only events of the deploy with this id' },
+    deploy: { kind: 'value', placeholder: 'ID', about: 'Only events of the deploy with this ID' },
     since: { kind: 'value', placeholder: 'TIME', about: 'Only events from this time on' },
     until: { kind: 'value', placeholder: 'TIME', about: 'Only events up to this time' },
     lines: {
@@ -40,14 +44,47 @@ export const list = command({
     'runner audit list --project shop -n 20 --json',
   ],
   async run(context) {
-    const { lines } = context.options;
-    if (lines !== undefined && (!/^\d{1,6}$/.test(lines) || Number(lines) > LINES_MAX))
-      throw usage(
-        `invalid value '${lines}' for '--lines <N>': it must be a whole number up to ${LINES_MAX}`,
-      );
-    const { filterOf, printList } = await import('../listing.ts');
-    const filter = filterOf(context.options, context.io.now());
-    await printList(context, filter, lines === undefined ? undefined : Number(lines));
+    const { io, paths, format, note, options } = context;
+    const count = options.lines === undefined ? undefined : lineCount(options.lines);
+    const filter = filterOf(options, io.now());
+    const waiting = appendWaiting(paths);
+    const unread = new Unread();
+    const logs = openLogs(paths, (path, why) => unread.skipped(path, why));
+    const sources = { logs, waiting };
+    const blocks =
+      count === undefined
+        ? allRecords(sources, filter, unread)
+        : [await newestRecords(sources, filter, count, unread)];
+    const table = new EventTable(context);
+    const { RecordCleaner } = await import('@runner/common/redaction/redact');
+    const cleaner = new RecordCleaner({ paths, env: io.env });
+    try {
+      for await (const block of blocks) {
+        const records: LogRecord[] = [];
+        for (const record of block) records.push(await cleaner.clean(record));
+        if (format === 'human') table.add(records);
+        else if (format === 'json')
+          io.stdout.write(records.map((record) => `${jsonLine(record)}\n`).join(''));
+        else for (const record of records) await context.print(record);
+        if (io.stdout.closed) return {};
+      }
+    } finally {
+      closeLogs(logs);
+    }
+    if (format === 'human' && !table.end()) io.stdout.write('No such events.\n');
+    unread.tell(note);
+    const wait = waitingNote(waiting);
+    if (wait !== undefined) note(wait);
     return {};
   },
 });
+
+/** The filter that the options describe. Throws `usage`. */
+function filterOf(options: Readonly<Record<keyof Filter, string | undefined>>, now: Date): Filter {
+  const { since, until, project, event, instance, deploy } = options;
+  const from = since === undefined ? undefined : timeOf(since, 'since', now);
+  const to = until === undefined ? undefined : timeOf(until, 'until', now, true);
+  if (from !== undefined && to !== undefined && from > to)
+    throw usage(`'--since ${since}' is later than '--until ${until}'`);
+  return { project, event, instance, deploy, since: from, until: to };
+}

@@ -1,18 +1,22 @@
+import { closeSync, fstatSync } from 'node:fs';
+import { appendWaiting, waitingNote } from '@runner/common/audit/append';
 import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/events';
-import { command } from '@runner/common/cli/command';
-import { usage } from '@runner/common/foundation/failure';
+import { Unread } from '@runner/common/audit/files';
+import { type Context, command } from '@runner/common/cli/command';
+import { lineStart } from '@runner/common/files/lines-backward';
+import { Failure } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { inUtc } from '@runner/common/text/time';
-
-/** As many records are kept in memory at once. */
-const LINES_MAX = 100_000;
+import { newestRecords } from '../log/filter.ts';
+import { closeLogs, type OpenLog, openLogs } from '../log/lines.ts';
+import { lineCount } from '../log/options.ts';
 
 export const tail = command({
   name: 'tail',
-  about: 'Print the newest records of the audit log, the last one last',
+  about: 'Print the newest records of the audit log, the newest last',
   details:
-    'With --json each record is a line as it stands in the log. Rotated files are read where the newer\n' +
-    'ones have too few. -f follows, also through rotation.',
+    'With --json each record is one line, as in the log. Rotated files are read when the newer ones\n' +
+    'have too few records. -f follows the log, also through rotation.',
   options: {
     lines: {
       kind: 'value',
@@ -28,13 +32,30 @@ export const tail = command({
     },
   },
   async run(context) {
-    const { lines, follow } = context.options;
-    if (!/^\d{1,6}$/.test(lines) || Number(lines) > LINES_MAX)
-      throw usage(
-        `invalid value '${lines}' for '--lines <N>': it must be a whole number up to ${LINES_MAX}`,
-      );
-    const { printTail } = await import('../tailing.ts');
-    return { status: await printTail(context, Number(lines), follow) };
+    const { options, io, paths, note, print } = context;
+    const count = lineCount(options.lines);
+    const unread = new Unread();
+    const left = appendWaiting(paths);
+    // With -f they are printed once they are appended.
+    const waiting = options.follow ? [] : left;
+    const logs = openAll(context, unread);
+    const live = logs.find((log) => log.live);
+    // A line that is still being written is left to `follow`.
+    if (live && options.follow) live.end = lineStart(live.fd, fstatSync(live.fd).size);
+    const records = await newestRecords({ logs, waiting }, {}, count, unread);
+    const { RecordCleaner } = await import('@runner/common/redaction/redact');
+    const cleaner = new RecordCleaner({ paths, env: io.env });
+    for (const record of records) await print(await cleaner.clean(record));
+    unread.tell(note);
+    const wait = waitingNote(waiting);
+    if (wait !== undefined) note(wait);
+    closeLogs(logs.filter((log) => log !== live));
+    if (options.follow) {
+      const { follow } = await import('../log/follow.ts');
+      return { status: await follow(context, live?.fd, live?.end ?? 0) };
+    }
+    if (live) closeSync(live.fd);
+    return {};
   },
   human(record: LogRecord, style) {
     const kind = String(kindOf(record) ?? '?');
@@ -54,3 +75,16 @@ export const tail = command({
       .trimEnd()}\n`;
   },
 });
+
+/** The files of the log; `-f` may be started before the first one exists. */
+function openAll(
+  { paths, options }: Pick<Context, 'paths' | 'options'>,
+  unread: Unread,
+): OpenLog[] {
+  try {
+    return openLogs(paths, (path, why) => unread.skipped(path, why));
+  } catch (error) {
+    if (options.follow && error instanceof Failure && error.code === 'log_not_found') return [];
+    throw error;
+  }
+}

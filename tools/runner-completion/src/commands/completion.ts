@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { command } from '@runner/common/cli/command';
 import { systemFailure } from '@runner/common/foundation/failure';
 
-/** A completion, as it is printed. */
+/** What `completion` prints as JSON. */
 interface Completion {
   readonly shell: string;
   readonly script: string;
@@ -13,9 +13,9 @@ export const completion = command({
   name: '',
   about: 'Print the completion for bash, zsh or fish',
   details: [
-    'To have it in every shell, put one of the examples into ~/.bashrc, ~/.zshrc (after compinit) or',
-    '~/.config/fish/config.fish. A package installs it for everybody. A program called runner-foo on',
-    'PATH completes as a command of runner, and its arguments as its own completion says.',
+    'To enable it in every shell, put one of the examples into ~/.bashrc, ~/.zshrc (after compinit) or',
+    '~/.config/fish/config.fish. The packages install it for all users. A program called runner-foo on',
+    'PATH completes as a command of runner; its own completion completes its arguments.',
   ].join('\n'),
   positionals: {
     shell: { required: true, about: 'Which shell', choices: ['bash', 'zsh', 'fish'] },

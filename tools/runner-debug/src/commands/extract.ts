@@ -15,9 +15,9 @@ export const extract = command({
   name: 'extract',
   about: 'Read a log on standard input and print the lines that say why it failed',
   details:
-    'Lines that a good build printed too are not the cause: --baseline names the log of one, --app an\n' +
-    'app whose last good deploy counts. When the log is silent, --step, --command and --status say how\n' +
-    'it ended. What the log holds of the tokens, keys and chats under --root is redacted.',
+    'Lines that a successful build also printed are not the cause: --baseline names the log of one,\n' +
+    '--app uses the last successful deploy of an app. When the log says nothing, --step, --command and\n' +
+    '--status describe how it ended. Secrets of the server under --root are redacted.',
   options: {
     max: {
       kind: 'value',
@@ -25,11 +25,15 @@ export const extract = command({
       default: '800',
       about: 'Most characters to print [default: 800]',
     },
-    baseline: { kind: 'value', placeholder: 'FILE', about: 'Log of a good build of the same step' },
+    baseline: {
+      kind: 'value',
+      placeholder: 'FILE',
+      about: 'Log of a successful build of the same step',
+    },
     app: {
       kind: 'value',
       placeholder: 'APP',
-      about: 'App whose last good deploy is the baseline',
+      about: 'App whose last successful deploy is the baseline',
       conflicts: ['baseline'],
     },
     step: { kind: 'value', placeholder: 'NAME', about: 'The step that wrote the log' },
@@ -37,7 +41,7 @@ export const extract = command({
     status: {
       kind: 'value',
       placeholder: 'N',
-      about: 'Its exit status; above 128 it stands for a signal',
+      about: 'Its exit status; above 128 means a signal',
     },
   },
   examples: [
@@ -49,15 +53,11 @@ export const extract = command({
     const max = whole(options.max, '--max <N>', 1, 999_999);
     const status =
       options.status === undefined ? undefined : whole(options.status, '--status <N>', 0, 255);
-    // A log of any size is read in passing: a small young generation keeps the process small too.
-    const { setFlagsFromString } = process.getBuiltinModule('node:v8');
-    setFlagsFromString('--max-semi-space-size=1');
-    setFlagsFromString('--semi-space-growth-factor=1');
     const { createExtractor } = await import('@runner/extract/extract');
     const { app } = options;
     const { redactorForAll } = await import('@runner/common/redaction/redact');
     const redact = await redactorForAll({ paths, env: io.env });
-    const { baselineFor } = await import('../good-log.ts');
+    const { baselineFor } = await import('../baseline.ts');
     const baseline = baselineFor(paths, options.baseline, app, redact);
     const { step, command: title } = options;
     const extractor = createExtractor({

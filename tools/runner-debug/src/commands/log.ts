@@ -9,15 +9,15 @@ export const log = command({
   name: 'log',
   about: 'Show the kept log of a deploy, with the lines marked that say why it failed',
   details:
-    'Without --deploy it is the newest deploy that failed, as for last-error; of an app that never\n' +
-    'failed, the newest. Lines that say why begin with `>`. On a terminal the log is shown by $PAGER,\n' +
-    'else by less -R. With --json: an object about the deploy, then one for each line.',
+    'Without --deploy, shows the newest deploy that failed, as last-error does; if the app never failed,\n' +
+    'its newest deploy. Lines that say why begin with `>`. On a terminal the log is shown in $PAGER,\n' +
+    'or else in less -R. With --json: an object about the deploy, then one for each line.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     deploy: {
       kind: 'value',
       placeholder: 'ID',
-      about: "The deploy's id, as in the audit log and in messages",
+      about: "The deploy's ID, as in the audit log and in messages",
     },
   },
   examples: [
@@ -27,10 +27,6 @@ export const log = command({
   ],
   async run(context) {
     const { io, paths, options, args, format } = context;
-    // A log of any size is read in passing: a small young generation keeps the process small too.
-    const { setFlagsFromString } = process.getBuiltinModule('node:v8');
-    setFlagsFromString('--max-semi-space-size=1');
-    setFlagsFromString('--semi-space-growth-factor=1');
     const { openKeptLog } = await import('../kept-log.ts');
     const kept = await openKeptLog(paths, args.app, options.deploy);
     try {

@@ -1,8 +1,8 @@
-/** Whether the chats can be reached: what `runner notify status` says. */
-import { type Found, orWell, type Patient, problem, warning } from '../finding.ts';
-import { runOurs } from '../program.ts';
+/** Whether the chats can be reached, as `runner notify status` says. */
+import { type Found, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
+import { runOurs } from '../foundation/program.ts';
 
-/** For both services, in milliseconds. */
+/** Time limit for both services, in milliseconds. */
 const TIMEOUT = 15_000;
 
 interface Channel {
@@ -27,19 +27,19 @@ export async function chats({ io, paths }: Patient): Promise<readonly Found[]> {
     const { message } = (asked.answer ?? {}) as { message?: string };
     const late = asked.ran.status === null;
     const why = late ? `no answer within ${TIMEOUT / 1000} s` : (message ?? 'no answer');
-    return [problem(`the chats could not be asked: ${why}`, LOOK)];
+    return [problem(`the chats could not be checked: ${why}`, LOOK)];
   }
   const active = channels.filter((each) => each.active).map(({ channel }) => channel);
   const well =
     active.length === 0
-      ? 'no chat is set up: nobody is told'
+      ? 'no chat is configured; no notification is sent'
       : `${active.join(' and ')} can be reached`;
-  return orWell(channels.flatMap(troubles), well);
+  return orOk(channels.flatMap(troubles), well);
 }
 
 function troubles(each: Channel): Found[] {
   const { channel, configured, active, missing, healthy, stopped, advice } = each;
-  // The first credential alone is somebody's half-done work; none at all is a choice.
+  // No credential at all is a choice; one of two is an unfinished setup.
   if (!configured && missing.length > 0 && missing.length < NEEDED[channel as keyof typeof NEEDED])
     return [
       warning(
@@ -51,7 +51,7 @@ function troubles(each: Channel): Found[] {
   if (stopped)
     return [
       problem(
-        `nothing is sent to ${channel} until it is mended`,
+        `nothing is sent to ${channel} until this is fixed`,
         `runner notify setup --channel ${channel}`,
       ),
     ];

@@ -1,11 +1,11 @@
-/** Whether config.yml can be read, every key that is used is legal, and none is misspelt. */
+/** Whether config.yml can be read, its values are valid, and no key is misspelt. */
 import { readConfig } from '@runner/common/config/file';
 import { CONFIG_SCHEMA } from '@runner/common/config/schema';
 import { codeHostOf, maxDeployRetries, notifySettingsOf } from '@runner/common/config/settings';
 import { Failure } from '@runner/common/foundation/failure';
 import { word } from '@runner/common/guards/mends';
 import type { ObjectSchema, Tree } from '@runner/common/yaml/schema';
-import { type Found, ok, orWell, type Patient, problem, warning } from '../finding.ts';
+import { type Found, ok, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
 
 export function config({ io, paths }: Patient): readonly Found[] {
   const edit = (line: number) => `\${EDITOR:-vi} +${line} ${word(paths.config)}`;
@@ -16,9 +16,9 @@ export function config({ io, paths }: Patient): readonly Found[] {
     notifySettingsOf(file, io.env);
     if (file.tree === undefined) return [ok('there is no config.yml: defaults apply')];
     const foreign = unknownKeys(file.tree, CONFIG_SCHEMA, '').map(({ key, line }) =>
-      warning(`${paths.config}:${line}: ${key} is a key that nothing reads`, edit(line)),
+      warning(`${paths.config}:${line}: ${key} is not a known key`, edit(line)),
     );
-    return orWell(foreign, 'config.yml is valid');
+    return orOk(foreign, 'config.yml is valid');
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const { line } = error.facts;
@@ -26,7 +26,7 @@ export function config({ io, paths }: Patient): readonly Found[] {
   }
 }
 
-/** Keys that no command reads: legal, since they may be somebody's own, but often a misspelling. */
+/** Keys that no command reads: allowed, but often a misspelling. */
 function unknownKeys(
   tree: Tree,
   schema: ObjectSchema,

@@ -1,4 +1,4 @@
-/** What dead deploys left, apps that are not deployed any more, and releases that are gone. */
+/** What dead deploys left behind, apps that are no longer deployed, and missing releases. */
 import { existsSync, lstatSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { retriesFor } from '@runner/common/apps/retries';
@@ -8,9 +8,9 @@ import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
 import { isThere, namesIn } from '@runner/common/files/read';
 import type { Paths } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/guards/mends';
-import { type Found, ok, orWell, type Patient, problem, warning } from '../finding.ts';
+import { type Found, ok, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
 
-/** A temporary file of a killed command is told after this many milliseconds. */
+/** A temporary file of a killed command is reported after this many milliseconds. */
 const STRAY_AGE = 3_600_000;
 
 export async function deploys({ io, paths }: Patient): Promise<readonly Found[]> {
@@ -22,7 +22,7 @@ export async function deploys({ io, paths }: Patient): Promise<readonly Found[]>
   });
   const strays = [paths.root, paths.stateDir].flatMap((folder) => strayFiles(folder, io.now()));
   if (apps.length === 0 && strays.length === 0) return [ok('no app is registered')];
-  return orWell([...found, ...strays], 'no deploy was left half done');
+  return orOk([...found, ...strays], 'no deploy was left unfinished');
 }
 
 function stateOf({ app, state, deploying, failures, instances, next }: AppSummary): Found[] {
@@ -39,7 +39,7 @@ function stateOf({ app, state, deploying, failures, instances, next }: AppSummar
   if (state === 'interrupted')
     return [
       warning(
-        `a deploy of ${app} died during ${deploying?.stage}: the next one cleans up`,
+        `a deploy of ${app} died during ${deploying?.stage}: the next deploy cleans up`,
         `runner deploy ${app}`,
       ),
     ];
@@ -53,7 +53,7 @@ function stateOf({ app, state, deploying, failures, instances, next }: AppSummar
   return [];
 }
 
-/** Folders of builds that nobody works on any more. */
+/** Folders of abandoned builds. */
 function unfinished(paths: Paths, { app, state }: AppSummary): Found[] {
   if (state === 'deploying' || state === 'interrupted') return [];
   const { releases } = paths.app(app);
@@ -65,7 +65,7 @@ function unfinished(paths: Paths, { app, state }: AppSummary): Found[] {
     });
 }
 
-/** `current` of an instance has to lead to the release that the state names. */
+/** `current` of an instance must point to the release in the state. */
 function links(paths: Paths, { app, instances }: AppState): Found[] {
   const own = paths.app(app);
   return Object.entries(instances).flatMap(([name, { current }]) => {
@@ -74,11 +74,14 @@ function links(paths: Paths, { app, instances }: AppState): Found[] {
     const back = `runner deploy ${app}`;
     if (!isThere(link))
       return [problem(`${link} is missing, but ${current.version} should run`, back)];
-    if (!existsSync(link)) return [problem(`${link} leads to a release that is gone`, back)];
+    if (!existsSync(link))
+      return [problem(`${link} points to a release that does not exist`, back)];
     const { dev, ino } = statSync(link);
     const wanted = statSync(own.release(current.release), { throwIfNoEntry: false });
     if (wanted?.dev === dev && wanted.ino === ino) return [];
-    return [problem(`${link} does not lead to ${current.release}, which the state names`, back)];
+    return [
+      problem(`${link} does not point to ${current.release}, the release in the state`, back),
+    ];
   });
 }
 

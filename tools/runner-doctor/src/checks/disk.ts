@@ -3,13 +3,13 @@ import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { systemCode, systemFailure } from '@runner/common/foundation/failure';
 import { word } from '@runner/common/guards/mends';
-import { type Found, orWell, type Patient, problem, warning } from '../finding.ts';
+import { type Found, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
 
 const MIB = 1_048_576;
-/** Less is a problem: `deploy` itself keeps 16 MiB and four times the repository free. */
+/** Less is a problem. `deploy` itself needs 16 MiB and four times the size of the repository. */
 const LOW = 256 * MIB;
 const LOW_INODES = 5_000;
-/** Less of a disk is a warning, unless it is plenty all the same. */
+/** A smaller share of the disk is a warning, unless it is plenty anyway. */
 const SHARE = 0.1;
 const PLENTY = 10_240 * MIB;
 
@@ -30,10 +30,10 @@ export function disk({ paths }: Patient): readonly Found[] {
     const counting = `du -x --inodes --max-depth=2 ${where} | sort -n | tail`;
     found.push(problem(`only ${ffree} inodes are free on the disk of ${at}`, counting));
   }
-  return orWell(found, `${size} are free`);
+  return orOk(found, `${size} are free`);
 }
 
-/** The nearest folder upwards that exists: the disk on which the root would be made. */
+/** The nearest existing folder above: on its disk the root would be made. */
 function existing(path: string): string {
   try {
     statfsSync(path);

@@ -1,7 +1,7 @@
 /**
- * Whether the folders and files under the root belong to one account and are closed to others, and
- * whether nobody else can replace them from above: by the guards of `runner debug last-error`, and
- * what they let through that a timer of the account would stumble over.
+ * Whether the folders and files under the root belong to one account, are closed to others, and cannot
+ * be replaced from above. Uses the guards of `runner debug last-error`, and also finds what would stop
+ * the account's timers.
  */
 import { lstatSync, realpathSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -12,12 +12,12 @@ import { chooseRoot, type Paths } from '@runner/common/foundation/paths';
 import { trippedGuards } from '@runner/common/guards/check';
 import { word } from '@runner/common/guards/mends';
 import { mkeyFile } from '@runner/common/tokens/key-file';
-import { type Found, orWell, type Patient, problem, warning } from '../finding.ts';
+import { type Found, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
 
-/** What others may do that is no matter of writing. */
+/** Permissions of others except writing, which the guards check. */
 const OTHERS_READ = 0o055;
 
-/** What is there; undefined for what is not, or lies in a folder that may not be entered: that is told. */
+/** Undefined when nothing is there, or in a closed folder, which is reported itself. */
 function look(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
@@ -27,7 +27,7 @@ function look(path: string): Stats | undefined {
   }
 }
 
-/** What the names of a folder are; none where it may not be read. */
+/** The names, or none if the folder cannot be read. */
 function unlessClosed(names: () => readonly string[]): readonly string[] {
   try {
     return names();
@@ -41,13 +41,13 @@ export function folders({ io, paths }: Patient): readonly Found[] {
   if (look(paths.root) === undefined)
     return [
       warning(
-        `there is nothing at ${paths.root} yet: the first app makes it`,
+        `${paths.root} does not exist yet: adding the first app creates it`,
         'runner add --repo <OWNER/NAME> --branch <BRANCH>',
       ),
     ];
   const root = lstatSync(realpathSync(paths.root));
   if (!root.isDirectory())
-    return [problem(`${paths.root} is not a folder`, `ls -ld ${word(paths.root)}`)];
+    return [problem(`${paths.root} is not a directory`, `ls -ld ${word(paths.root)}`)];
   if (io.uid !== 0 && io.uid !== root.uid)
     return [
       problem(
@@ -71,16 +71,16 @@ export function folders({ io, paths }: Patient): readonly Found[] {
   const rootNamed = paths.root !== chooseRoot(undefined, io.env, () => io.cwd);
   const asker = { io, command: 'runner doctor', rootNamed };
   const tripped = trippedGuards(paths, inside, asker).filter(
-    // The check of the keys tells of an open master key.
+    // The `keys` check reports an open master key.
     ({ guard, path }) => guard !== 'readable' || path !== mkey,
   );
   const told = new Set(tripped.map(({ path }) => path));
   const foreign = [paths.config, mkey, ...inside, ...apps.flatMap((app) => foldersOf(paths, app))]
     .filter((path) => !told.has(path))
     .flatMap((path) => misowned(path, root.uid, paths))
-    // The command for a folder mends what is in it.
+    // The command for a folder also fixes its content.
     .filter(({ path }, _, all) => !all.some((other) => path.startsWith(`${other.path}/`)));
-  return orWell(
+  return orOk(
     [
       ...tripped.map(({ why, mend }) => problem(why, mend)),
       ...foreign.map(({ found }) => found),
@@ -88,11 +88,11 @@ export function folders({ io, paths }: Patient): readonly Found[] {
       ...[paths.stateDir, ...spools].flatMap((path) => open(path, '700')),
       ...states.flatMap((path) => open(path, '600')),
     ],
-    `${paths.root} and what is in it belong to one user, and are closed to others`,
+    `${paths.root} and its content belong to one user and are closed to others`,
   );
 }
 
-/** The folders of an app that a deploy writes to. What apps share may belong to whom they run as. */
+/** The folders of an app that a deploy writes to. `shared/` may belong to the app's own user. */
 function foldersOf(paths: Paths, app: string): string[] {
   const { dir, repo, releases, instances } = paths.app(app);
   const built = unlessClosed(() => namesIn(releases)).map((name) => join(releases, name));
@@ -100,7 +100,7 @@ function foldersOf(paths: Paths, app: string): string[] {
   return [dir, repo, releases, ...built, instances, ...each];
 }
 
-/** A file of root is trusted, but the account that the root belongs to cannot read it. */
+/** Files of another user: trusted if that is root, but the account of the root cannot read them. */
 function misowned(path: string, account: number, paths: Paths): { path: string; found: Found }[] {
   const stat = look(path);
   if (stat === undefined || stat.uid === account || !path.startsWith(`${paths.root}/`)) return [];
@@ -110,7 +110,7 @@ function misowned(path: string, account: number, paths: Paths): { path: string; 
   return [{ path, found: problem(what, mend) }];
 }
 
-/** Folders that their own account may not enter or write to; root may always. */
+/** Folders that their own account cannot enter or write to; root always can. */
 function closed(folders: readonly string[], io: Patient['io'], account: number): Found[] {
   if (io.uid !== account || account === 0) return [];
   return folders.flatMap((path) => {
@@ -120,7 +120,7 @@ function closed(folders: readonly string[], io: Patient['io'], account: number):
   });
 }
 
-/** What others need not read, although no secret lies open in it. */
+/** What others can read without need, although it holds no secret in plain text. */
 function open(path: string, mode: string): Found[] {
   const stat = look(path);
   if (stat === undefined || (stat.mode & OTHERS_READ) === 0) return [];

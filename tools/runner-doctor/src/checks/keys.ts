@@ -1,4 +1,4 @@
-/** Whether the master keys are there, and open every sealed token. */
+/** Whether the master keys exist and open every stored token. */
 import { existsSync, statSync } from 'node:fs';
 import type { AppState } from '@runner/common/apps/state';
 import { visitApps } from '@runner/common/apps/store';
@@ -8,9 +8,9 @@ import { word } from '@runner/common/guards/mends';
 import { mkeyFile } from '@runner/common/tokens/key-file';
 import { type Keyring, readKeyring } from '@runner/common/tokens/keyring';
 import { keyIdOf, open } from '@runner/common/tokens/vault';
-import { type Found, orWell, type Patient, problem, warning } from '../finding.ts';
+import { type Found, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
 
-/** Where systemd keeps the credential that its services are given: no command that is typed gets it. */
+/** Where systemd keeps the credential for its services; a command typed by a user cannot read it. */
 const CREDENTIALS = ['/etc/credstore/runner-mkey', '/etc/credstore.encrypted/runner-mkey'];
 
 export function keys({ io, paths }: Patient): readonly Found[] {
@@ -38,12 +38,12 @@ export function keys({ io, paths }: Patient): readonly Found[] {
   }
   if (keyring === undefined) {
     if (sealed.length === 0)
-      return orWell(unreadable, 'no token is stored, so no master key is needed');
+      return orOk(unreadable, 'no token is stored, so no master key is needed');
     const stored = `${counted(sealed.length)} stored`;
     if (CREDENTIALS.some((file) => existsSync(file)))
-      return orWell(
+      return orOk(
         unreadable,
-        `${stored}; the master key is a credential that systemd gives to its services alone`,
+        `${stored}; the master key is a systemd credential that only its services receive`,
       );
     const message = `${stored}, but the master key is missing: restore it from a backup`;
     return [...unreadable, problem(message, restore())];
@@ -55,18 +55,18 @@ export function keys({ io, paths }: Patient): readonly Found[] {
     older > 0 && closed.length === 0
       ? [
           warning(
-            `${older} older master key${older === 1 ? ' is' : 's are'} kept: a rekey was not finished`,
+            `${older} older master key${older === 1 ? ' is' : 's are'} kept: a rekey was interrupted`,
             'runner tokens rekey',
           ),
         ]
       : [];
   const kid = keyring[0].kid;
   const well =
-    sealed.length === 0 ? `the master key ${kid} is there` : `the key ${kid} opens every token`;
-  return orWell([...unreadable, ...closed, ...rest], well);
+    sealed.length === 0 ? `the master key ${kid} exists` : `the key ${kid} opens every token`;
+  return orOk([...unreadable, ...closed, ...rest], well);
 }
 
-/** Root may type it: the file is that of the root's account all the same. */
+/** Root may run it, but the file must belong to the account that owns the root. */
 function restoring({ root }: Paths, name: string, to: string): string {
   const { uid, gid } = statSync(root);
   return `install -o ${uid} -g ${gid} -m 600 <BACKUP>/${name} ${word(to)}`;

@@ -4,13 +4,13 @@ import { dirname, join } from 'node:path';
 import { namesIn } from '@runner/common/files/read';
 import { DEFAULT_ROOT, type Paths } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/guards/mends';
-import { type Found, ok, orWell, type Patient, problem, warning } from '../finding.ts';
+import { type Found, ok, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
 
-/** Rotated every day, a log stays far below, in bytes. */
+/** A log that is rotated daily stays far below; in bytes. */
 const LARGE = 67_108_864;
-/** Where nothing rotates the logs, this is the time to see to it. */
+/** From this size on, a log needs rotation; in bytes. */
 const GROWING = 1_048_576;
-/** What the package brings. */
+/** The file that the package installs. */
 const LOGROTATE = '/etc/logrotate.d/runner';
 
 /** Whether a file of logrotate names the logs of this root. */
@@ -22,7 +22,7 @@ function isRotated(file: string, logs: string): boolean {
   }
 }
 
-/** Writes what the package brings, for this root. */
+/** A command that writes the package's file, for this root. */
 function rotating({ root, auditLog, fetchLog }: Paths): string {
   const how =
     'daily minsize_1M rotate_12 nocreate nodateext compress delaycompress missingok notifempty';
@@ -41,7 +41,7 @@ export function logs({ paths }: Patient): readonly Found[] {
   const rotated = file !== undefined;
   const found: Found[] = [paths.auditLog, paths.fetchLog].flatMap((path) => {
     const stat = lstatSync(path, { throwIfNoEntry: false });
-    // The check of the folders tells of links.
+    // The `folders` check reports links.
     if (stat === undefined || stat.isSymbolicLink()) return [];
     if (!stat.isFile())
       return [problem(`${path} is not a regular file`, `mv ${word(path)} ${word(path)}.aside`)];
@@ -53,5 +53,5 @@ export function logs({ paths }: Patient): readonly Found[] {
   });
   if (found.length > 0) return found;
   if (rotated) return [ok(`${file} rotates the logs`)];
-  return orWell(found, 'the logs are small; nothing rotates them');
+  return orOk(found, 'the logs are small; nothing rotates them');
 }

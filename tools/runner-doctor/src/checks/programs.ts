@@ -1,15 +1,15 @@
-/** Whether the programs that a deploy needs are there, and new enough. */
+/** Whether the programs that a deploy needs are installed, and new enough. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
-import { type Found, orWell, type Patient, problem, warning } from '../finding.ts';
-import { runFor } from '../program.ts';
+import { type Found, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
+import { runFor } from '../foundation/program.ts';
 
 const TIMEOUT = 15_000;
-/** The oldest that runs; package.json of the project says the same. */
+/** The oldest version that works, as in package.json. */
 const NODE: Version = [20, 18];
-/** The first that knows --end-of-options, without which no branch is looked up. */
+/** The first with --end-of-options. */
 const GIT_OLDEST: Version = [2, 24];
-/** The first that heeds GIT_CONFIG_GLOBAL: before it, a user's own settings reach git. */
+/** The first with GIT_CONFIG_GLOBAL: older ones read the user's own settings. */
 const GIT_WANTED: Version = [2, 32];
 /** Program -> Debian package. */
 const NEEDED = { flock: 'util-linux', sh: 'dash', tar: 'tar' } as const;
@@ -23,7 +23,7 @@ export async function programs({ io }: Patient): Promise<readonly Found[]> {
   const missing = Object.entries(NEEDED)
     .filter(([program]) => !isOnPath(program, path))
     .map(([program, from]) => problem(`${program} is missing`, `apt-get install ${from}`));
-  return orWell(
+  return orOk(
     [...nodeFound(), ...gitFound(gitVersion), ...missing],
     `git ${gitVersion?.join('.')} and Node ${process.versions.node} are new enough`,
   );
@@ -50,16 +50,13 @@ function nodeFound(): Found[] {
 
 function gitFound(version: Version | undefined): Found[] {
   const install = 'apt-get install git';
-  if (version === undefined) return [problem('git is missing, or does not answer', install)];
+  if (version === undefined) return [problem('git is missing or does not run', install)];
   const text = version.join('.');
   if (isOlder(version, GIT_OLDEST))
     return [problem(`git ${text} is too old: ${GIT_OLDEST.join('.')} or newer is needed`, install)];
   if (isOlder(version, GIT_WANTED))
     return [
-      warning(
-        `git ${text} reads the settings of its user: ${GIT_WANTED.join('.')} does not`,
-        install,
-      ),
+      warning(`git ${text} reads its user's settings; ${GIT_WANTED.join('.')} does not`, install),
     ];
   return [];
 }

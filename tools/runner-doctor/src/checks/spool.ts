@@ -1,13 +1,13 @@
-/** What waits to be sent or written, and what was given up. */
+/** Messages and events that are waiting, or were given up. */
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { namesIn } from '@runner/common/files/read';
-import { type Found, orWell, type Patient, problem, warning } from '../finding.ts';
+import { type Found, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
 
-/** A message that waits longer, in milliseconds, waits for somebody. */
+/** A message that waits longer needs attention; in milliseconds. */
 const LONG = 3_600_000;
 
-/** The entries of a spool: `<id>.<channel>.json`, unlike the state of a channel. */
+/** Messages are called `<id>.<channel>.json`, unlike the state of a channel. */
 const isMessage = (name: string): boolean => /^[^.].*\.(?:telegram|discord)\.json$/.test(name);
 
 const counted = (count: number, what: string): string =>
@@ -19,7 +19,7 @@ export function spool({ io, paths }: Patient): readonly Found[] {
   const events = namesIn(paths.auditSpool).filter((name) => name.endsWith('.jsonl'));
   if (events.length > 0) {
     const what = `${counted(events.length, 'event')} could not be written to the audit log`;
-    // Whatever can append to the log appends them first.
+    // Every command that appends to the log appends them first.
     found.push(problem(what, 'runner audit emit </dev/null'));
   }
   const age = (name: string) =>
@@ -35,8 +35,8 @@ export function spool({ io, paths }: Patient): readonly Found[] {
     const what = `${counted(dead.length, 'message')} could not be delivered and ${dead.length === 1 ? 'was' : 'were'} given up`;
     found.push(warning(what, 'runner notify queue list --dead'));
   }
-  return orWell(
+  return orOk(
     found,
-    waiting.length > 0 ? `${counted(waiting.length, 'message')} on the way` : 'nothing waits',
+    waiting.length > 0 ? `${counted(waiting.length, 'message')} on the way` : 'nothing is waiting',
   );
 }

@@ -1,28 +1,28 @@
-/** Whether systemd's timers run: they are what makes a push a deploy. */
+/** Whether the systemd timers run, which deploy new commits. */
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { AppState } from '@runner/common/apps/state';
 import { listApps } from '@runner/common/apps/store';
 import { word } from '@runner/common/guards/mends';
-import { type Found, ok, orWell, type Patient, problem, warning } from '../finding.ts';
-import { runFor } from '../program.ts';
+import { type Found, ok, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
+import { runFor } from '../foundation/program.ts';
 
-/** Timers that the package brings, what stays undone without them, and what they run. */
+/** The package's timers, what is not done without them, and what they run. */
 const TIMERS = {
   'runner-fetch.timer': {
-    undone: 'new commits are not deployed by themselves',
+    undone: 'new commits are not deployed automatically',
     tool: 'runner-fetch',
     args: '--deploy --quiet',
   },
   'runner-notify.timer': {
-    undone: 'messages that wait are sent only by the next deploy',
+    undone: 'waiting messages are sent only by the next deploy',
     tool: 'runner-notify',
     args: 'flush',
   },
 } as const;
 type Timer = keyof typeof TIMERS;
 const NAMES = Object.keys(TIMERS) as Timer[];
-/** The service of the first tells for whom the timers work. */
+/** This service shows the user and the root of the timers. */
 const SERVICE = 'runner-fetch.service';
 const SHOWN = ['Id', 'LoadState', 'ActiveState', 'UnitFileState', 'User', 'ExecStart'];
 const TIMEOUT = 15_000;
@@ -35,7 +35,7 @@ export async function timers(patient: Patient): Promise<readonly Found[]> {
   const ask = ['show', `--property=${SHOWN.join(',')}`, ...NAMES, SERVICE];
   const ran = await runFor(io, TIMEOUT, 'systemctl', ask);
   if (ran === undefined || ran.status !== 0)
-    return [ok('systemd does not run here: let cron run runner fetch --deploy')];
+    return [ok('systemd is not running here: let cron run runner fetch --deploy')];
   const { apps } = listApps(paths);
   if (apps.length === 0) return [ok('no app is registered, so no timer is needed')];
   const units = ran.stdout
@@ -59,10 +59,10 @@ export async function timers(patient: Patient): Promise<readonly Found[]> {
   const wrong = elsewhere ? [] : await ofAnotherUser(patient, service);
   const idle = found.length + wrong.length === 0 ? lookedLast(apps, io.now().getTime()) : [];
   const well = elsewhere ? 'cron does the work of the timers' : `${NAMES.join(' and ')} are active`;
-  return orWell([...wrong, ...found, ...idle], well);
+  return orOk([...wrong, ...found, ...idle], well);
 }
 
-/** Whether the timers that are installed work for another root than this one. */
+/** Whether the installed timers work for a different root. */
 function isForAnother(service: Unit | undefined, root: string): boolean {
   const started = service?.ExecStart;
   return started !== undefined && started !== '' && !`${started} `.includes(` --root ${root} `);
@@ -73,7 +73,7 @@ function cronLine({ io, paths }: Patient, name: Timer): string {
   return `* * * * * ${word(join(dirname(io.program), tool))} ${args} --root ${word(paths.root)}`;
 }
 
-/** What belongs to another account the timers can neither read nor write. */
+/** The timers can neither read nor write files of another account. */
 async function ofAnotherUser({ io, paths }: Patient, service: Unit | undefined): Promise<Found[]> {
   const user = service?.User ?? '';
   if (user === '') return [];
@@ -88,12 +88,12 @@ async function ofAnotherUser({ io, paths }: Patient, service: Unit | undefined):
   ];
 }
 
-/** A timer may run and its service fail: then the apps were not looked at for long. */
+/** A timer may run while its service fails: then no app has been checked for a long time. */
 function lookedLast(apps: readonly AppState[], now: number): Found[] {
   const times = apps.flatMap(({ last_checked: time }) => (time === null ? [] : Date.parse(time)));
   const hours = Math.floor((now - Math.max(...times)) / HOUR);
   if (times.length === 0 || !(hours >= 1)) return [];
-  const what = `the timers are active, but no app was looked at for ${hours} h`;
+  const what = `the timers are active, but no app has been checked for ${hours} h`;
   return [warning(what, 'journalctl -n 50 -u runner-fetch.service')];
 }
 

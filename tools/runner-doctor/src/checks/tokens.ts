@@ -1,10 +1,10 @@
-/** Whether the code host takes every token, and for how long: what `runner tokens test --all` says. */
-import { type Found, orWell, type Patient, problem, warning } from '../finding.ts';
-import { runOurs } from '../program.ts';
+/** Whether the code host accepts every token, and for how long, as `runner tokens test --all` says. */
+import { type Found, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
+import { runOurs } from '../foundation/program.ts';
 
-/** For all of them together, in milliseconds; one request alone may take 10 s. */
+/** Time limit for all of them together, in milliseconds; one request may take 10 s. */
 const TIMEOUT = 15_000;
-/** A token that ends sooner is told, in days: time enough to make another. */
+/** A token that expires sooner is reported; in days. */
 const SOON = 14;
 const DAY = 86_400_000;
 
@@ -33,15 +33,15 @@ export async function tokens({ io, paths }: Patient): Promise<readonly Found[]> 
   }
   const now = io.now().getTime();
   const count = verdicts.length === 1 ? 'the token is' : `all ${verdicts.length} tokens are`;
-  const well = verdicts.length === 0 ? 'no token is stored' : `${count} taken by the code host`;
-  return orWell(
+  const well = verdicts.length === 0 ? 'no token is stored' : `${count} accepted by the code host`;
+  return orOk(
     verdicts.flatMap((each) => [...refused(each), ...ending(each, now)]),
     well,
   );
 }
 
 const nameOf = ({ fingerprint, apps }: Verdict) => `the token ${fingerprint} of ${apps.join(', ')}`;
-/** The new token is for all apps that share the old one. */
+/** All apps that share the old token need the new one. */
 const renew = ({ apps: [first, ...others] }: Verdict) =>
   [
     `runner edit ${first} --token -`,
@@ -59,5 +59,5 @@ function ending(verdict: Verdict, now: number): Found[] {
   const left = verdict.expires_at === null ? SOON : (Date.parse(verdict.expires_at) - now) / DAY;
   if (left >= SOON) return [];
   const when = left < 1 ? 'within a day' : `in ${Math.floor(left)} day${left < 2 ? '' : 's'}`;
-  return [warning(`${nameOf(verdict)} ends ${when}`, renew(verdict))];
+  return [warning(`${nameOf(verdict)} expires ${when}`, renew(verdict))];
 }

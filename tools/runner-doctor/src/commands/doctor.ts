@@ -2,25 +2,25 @@ import { command } from '@runner/common/cli/command';
 import type { Style } from '@runner/common/cli/output';
 import { signalStatus } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
-import type { Examination, Level } from '../finding.ts';
+import type { Examination, Level } from '../foundation/finding.ts';
 
 export const doctor = command({
   name: '',
-  about: 'Check this installation, and say how to mend what is wrong',
+  about: 'Check this installation, and say how to fix what is wrong',
   details: [
-    'Looks at folders, keys, config.yml, tokens, chats, timers, the disk, programs, the clock, what dead',
-    'deploys left, and the logs. Changes nothing. Each finding is ok, a warning or a problem, with the',
-    'command that mends it. The status is 1 when there is a problem, 0 with warnings alone.',
+    'Checks folders, keys, config.yml, tokens, chats, timers, the disk, programs, the clock, what dead',
+    'deploys left behind, and the logs. Changes nothing. Each finding is ok, a warning or a problem, with',
+    'the command that fixes it. The status is 1 when there is a problem, 0 with only warnings.',
   ].join('\n'),
   options: {
-    offline: { kind: 'flag', about: 'Ask neither the code host nor the chats' },
+    offline: { kind: 'flag', about: 'Contact neither the code host nor the chats' },
   },
   examples: [
     'runner doctor',
     'runner doctor --offline --json | jq -r \'.findings[] | select(.level == "problem") | .mend\'',
   ],
   async run(context) {
-    const { endPrograms, examine } = await import('../examining.ts');
+    const { examine } = await import('../checks/all.ts');
     let remove = () => {};
     const stopped = new Promise<NodeJS.Signals>((resolve) => {
       remove = context.io.onSignal(resolve);
@@ -28,6 +28,7 @@ export const doctor = command({
     const value = await Promise.race([examine(context, context.options.offline), stopped]);
     remove();
     if (typeof value !== 'string') return { value, status: value.healthy ? 0 : 1 };
+    const { endPrograms } = await import('../foundation/program.ts');
     endPrograms();
     return { status: signalStatus(value) };
   },
@@ -38,7 +39,7 @@ export const doctor = command({
       const indent = ' '.repeat(WORD + width + 4);
       return mend === null ? first : `${first}${indent}${style.cyan(harmlessLine(mend))}\n`;
     });
-    const left = skipped.length > 0 ? `; not asked (--offline): ${skipped.join(', ')}` : '';
+    const left = skipped.length > 0 ? `; skipped (--offline): ${skipped.join(', ')}` : '';
     return `${lines.join('')}\n${count(problems, 'problem')}, ${count(warnings, 'warning')}${left}\n`;
   },
 });

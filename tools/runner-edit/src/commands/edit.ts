@@ -5,7 +5,7 @@ import type { Edited } from '../change.ts';
 export const edit = command({
   name: '',
   about: "Change an app's token, branch or repository",
-  details: 'A deploy that runs goes on with what it began with; the next one takes the change.',
+  details: 'A running deploy is not affected; the next one uses the change.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     token: {
@@ -31,7 +31,7 @@ export const edit = command({
     ckey: {
       kind: 'flag',
       conflicts: ['public'],
-      about: "Encrypt the new token with a key of the app's own (ckey) inside the master key",
+      about: "Also encrypt the new token with the app's own key (ckey), inside the master key",
     },
     repo: { kind: 'value', placeholder: 'OWNER/NAME', about: 'New repository on the code host' },
     branch: { kind: 'value', placeholder: 'BRANCH', about: 'New branch to deploy' },

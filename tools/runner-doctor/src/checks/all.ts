@@ -1,32 +1,31 @@
-/** Runs all checks at once, and puts what they find in order. */
+/** Runs all checks in parallel. */
 import { Failure, systemFailure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import { DEFAULT_ROOT, type Paths } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/guards/mends';
-import { chats } from './checks/chats.ts';
-import { clock } from './checks/clock.ts';
-import { config } from './checks/config.ts';
-import { deploys } from './checks/deploys.ts';
-import { disk } from './checks/disk.ts';
-import { folders } from './checks/folders.ts';
-import { keys } from './checks/keys.ts';
-import { logs } from './checks/logs.ts';
-import { programs } from './checks/programs.ts';
-import { spool } from './checks/spool.ts';
-import { timers } from './checks/timers.ts';
-import { tokens } from './checks/tokens.ts';
 import {
-  CHECKS,
   type Check,
-  type CheckName,
   type Examination,
   type Finding,
   type Found,
   type Patient,
   problem,
-} from './finding.ts';
+} from '../foundation/finding.ts';
+import { chats } from './chats.ts';
+import { clock } from './clock.ts';
+import { config } from './config.ts';
+import { deploys } from './deploys.ts';
+import { disk } from './disk.ts';
+import { folders } from './folders.ts';
+import { keys } from './keys.ts';
+import { logs } from './logs.ts';
+import { programs } from './programs.ts';
+import { spool } from './spool.ts';
+import { timers } from './timers.ts';
+import { tokens } from './tokens.ts';
 
-const OF_NAME: Readonly<Record<CheckName, Check>> = {
+/** The checks by name, in the order in which their findings are printed. */
+const CHECKS = {
   folders,
   keys,
   config,
@@ -39,23 +38,21 @@ const OF_NAME: Readonly<Record<CheckName, Check>> = {
   deploys,
   spool,
   logs,
-};
+} satisfies Readonly<Record<string, Check>>;
 
-export { endPrograms } from './program.ts';
+/** Checks that need the network. */
+const ONLINE: readonly string[] = ['tokens', 'chats', 'clock'];
 
-/** Checks that speak to others, which `--offline` leaves out. */
-const ONLINE: readonly CheckName[] = ['tokens', 'chats', 'clock'];
-
-/** All findings in the order of `CHECKS`. */
+/** All findings, in the order of the checks. */
 export async function examine(
   { io, paths }: { readonly io: Io; readonly paths: Paths },
   offline: boolean,
 ): Promise<Examination> {
   const patient: Patient = { io, paths, offline };
   const skipped = offline ? ONLINE : [];
-  const names = CHECKS.filter((name) => !skipped.includes(name));
-  const found = (await Promise.all(names.map((name) => look(name, patient)))).flat();
-  const findings = found.map((each) => byItsCause(each, found));
+  const checks = Object.entries(CHECKS).filter(([name]) => !skipped.includes(name));
+  const found = (await Promise.all(checks.map((each) => run(...each, patient)))).flat();
+  const findings = found.map((each) => withCause(each, found));
   const countOf = (level: string) => findings.filter((each) => each.level === level).length;
   const problems = countOf('problem');
   return {
@@ -68,24 +65,21 @@ export async function examine(
   };
 }
 
-/** One check; what it could not look at is a problem, and hides no other check. */
-async function look(check: CheckName, patient: Patient): Promise<readonly Finding[]> {
+/** Runs one check; an error in it is a problem and does not stop the other checks. */
+async function run(name: string, check: Check, patient: Patient): Promise<readonly Finding[]> {
   try {
-    const found = await OF_NAME[check](patient);
-    return found.map((each) => ({ check, ...rooted(each, patient) }));
+    const found = await check(patient);
+    return found.map((each) => ({ check: name, ...withRoot(each, patient) }));
   } catch (error) {
     const failure = systemFailure(error, 'finish this check', 'file_unreadable');
     if (!(failure instanceof Failure)) throw error;
     const again = patient.io.uid === 0 ? 'runner doctor' : 'sudo runner doctor';
-    return [{ check, ...rooted(problem(failure.message, again), patient) }];
+    return [{ check: name, ...withRoot(problem(failure.message, again), patient) }];
   }
 }
 
-/**
- * What may not be read is mended by what the check of the folders says about it, not by whatever
- * stumbled over it.
- */
-function byItsCause(finding: Finding, all: readonly Finding[]): Finding {
+/** A check that was denied access is fixed by the command of the `folders` check. */
+function withCause(finding: Finding, all: readonly Finding[]): Finding {
   if (finding.check === 'folders' || !finding.message.endsWith(': permission denied'))
     return finding;
   const causes = all.filter(({ check, level }) => check === 'folders' && level === 'problem');
@@ -94,8 +88,8 @@ function byItsCause(finding: Finding, all: readonly Finding[]): Finding {
   return cause === undefined ? finding : { ...finding, mend: cause.mend };
 }
 
-/** A command of ours has to mend the root that was looked at, also where it is not the usual one. */
-function rooted(found: Found, { io, paths }: Patient): Found {
+/** Adds `--root` to a runner command when it would look at another root. */
+function withRoot(found: Found, { io, paths }: Patient): Found {
   const { mend } = found;
   const ours =
     mend !== null && /^(?:sudo (?:-u '#\d+' )?)?runner /.test(mend) && !mend.includes(' --root ');

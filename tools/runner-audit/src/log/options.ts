@@ -1,4 +1,4 @@
-/** Times on the command line: ISO 8601, or how long ago. */
+/** Values of options: times (ISO 8601, or how long ago) and numbers of lines. */
 import { usage } from '@runner/common/foundation/failure';
 import { timeOfIso } from '@runner/common/text/time';
 
@@ -10,11 +10,14 @@ const UNITS: Readonly<Record<string, number>> = {
   w: 604_800_000,
 };
 
+/** That many records are kept in memory at once. */
+const LINES_MAX = 100_000;
+
 const DATE =
   /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i;
 
 /**
- * Reads `2h`, `7d` (that long before now) or ISO 8601, in UTC where no zone is given; a date alone is
+ * Reads `2h`, `7d` (that long before now) or ISO 8601, in UTC unless it has a zone. A date alone means
  * its first moment, or with `end` its last. Milliseconds since 1970. Throws `usage`, naming the option.
  */
 export function timeOf(text: string, option: string, now: Date, end = false): number {
@@ -26,5 +29,13 @@ export function timeOf(text: string, option: string, now: Date, end = false): nu
   if (!Number.isNaN(found)) return found;
   throw usage(
     `invalid value '${text}' for '--${option} <TIME>': it must be a time such as 2026-05-04T09:30Z, a date, or how long ago: 30m, 2h, 7d`,
+  );
+}
+
+/** Reads the value of `--lines`. Throws `usage`. */
+export function lineCount(text: string): number {
+  if (/^\d{1,6}$/.test(text) && Number(text) <= LINES_MAX) return Number(text);
+  throw usage(
+    `invalid value '${text}' for '--lines <N>': it must be a whole number up to ${LINES_MAX}`,
   );
 }

@@ -1,4 +1,4 @@
-/** Asking the code host whether an app's token is valid, and whose it is. */
+/** The account that an app's token belongs to, as the code host describes it. */
 
 import { requireApp } from '@runner/common/apps/store';
 import { readConfig } from '@runner/common/config/file';
@@ -10,35 +10,35 @@ import { type HttpAnswer, send } from '@runner/common/http/request';
 import { digestOf, fingerprintOf, redactor, type Secret } from '@runner/common/secrets/secret';
 import { openToken } from '@runner/common/tokens/open';
 
-/** A valid token, as the code host describes it. */
-export interface TokenTest {
+/** A valid token. */
+export interface TokenAccount {
   valid: true;
   app: string;
   fingerprint: string;
   username: string;
-  /** Empty for the kinds of token that announce none. */
+  /** Empty when the host announces none. */
   scopes: string[];
-  /** ISO 8601 UTC; absent when the host announces no end. */
+  /** ISO 8601 UTC; absent when the token does not expire. */
   expires_at?: string;
 }
 
-/** For the whole exchange, in milliseconds, and for its body, in bytes. */
+/** Limits of a request, in milliseconds, and of its body, in bytes. */
 const TIMEOUT = 10_000;
 const BODY_MAX = 1_048_576;
-/** Redirects that are followed, within the origin alone. */
+/** Redirects to follow, on the same origin only. */
 const REDIRECTS = 3;
-/** What a host says of itself is shown: a bound for each text. */
+/** Longest text of the host that is shown. */
 const TEXT_MAX = 200;
 
 /** Throws `no_token_configured`, `token_invalid`, `rate_limited`, `code_host_error`, `network_error`. */
-export async function testToken(paths: Paths, env: Env, name: string): Promise<TokenTest> {
+export async function findAccount(paths: Paths, env: Env, name: string): Promise<TokenAccount> {
   const { app } = requireApp(paths, name);
   const token = openToken(paths, env, app);
   if (!token) throw new Failure('no_token_configured', `the app '${app}' has no token`);
   const fingerprint = fingerprintOf(digestOf(token));
   const { apiUrl } = codeHostOf(readConfig(paths), env);
   const answer = await ask(`${apiUrl}/user`, token, env);
-  // A host may repeat what it was sent.
+  // The host may repeat the token in its answer.
   const redact = redactor([token]);
   return { valid: true, app, fingerprint, ...accountOf(answer, app, fingerprint, redact) };
 }
@@ -65,23 +65,26 @@ async function ask(address: string, token: Secret, env: Env): Promise<HttpAnswer
       );
     }
     if (hop === REDIRECTS)
-      throw new Failure('code_host_error', 'the code host redirects without end');
+      throw new Failure('code_host_error', 'the code host redirects too many times');
     url = next.href;
   }
 }
 
-/** What a 2xx answer says; anything else is a refusal of its own kind. */
+/** Reads a 2xx answer; any other one becomes a Failure. */
 function accountOf(
   answer: HttpAnswer,
   app: string,
   fingerprint: string,
   redact: (text: string) => string,
-): Pick<TokenTest, 'username' | 'scopes' | 'expires_at'> {
+): Pick<TokenAccount, 'username' | 'scopes' | 'expires_at'> {
   const { status, headers } = answer;
   const body = bodyOf(answer);
   const said = textIn(body, 'message', redact);
   if (isRateLimit(answer, said)) {
-    throw new Failure('rate_limited', `the code host asks to wait (${status})${untilOf(headers)}`);
+    throw new Failure(
+      'rate_limited',
+      `the code host limits the rate of requests (${status})${untilOf(headers)}`,
+    );
   }
   if (status === 401 || status === 403) {
     const details = { valid: false, app, fingerprint, http_status: status };
@@ -102,7 +105,7 @@ function accountOf(
   if (!username)
     throw new Failure(
       'code_host_error',
-      'the code host answered something that is no account: is the address right?',
+      'the code host did not answer with an account: is the address right?',
     );
   const expiry = expiryOf(headers);
   return {
@@ -112,7 +115,7 @@ function accountOf(
   };
 }
 
-/** When the host answers again: its own word, or the end of its window; empty when it says neither. */
+/** When to try again, if the host says so. */
 function untilOf(headers: HttpAnswer['headers']): string {
   const after = headers['retry-after'] ?? '';
   if (/^\d{1,6}$/.test(after)) return `, try again in ${after} s`;
@@ -147,7 +150,7 @@ function textIn(body: unknown, field: string, redact: (text: string) => string):
   return typeof value === 'string' ? redact(value).slice(0, TEXT_MAX) : '';
 }
 
-/** `repo, read:org` as a list; what is no scope is left out. */
+/** `repo, read:org` as a list, without anything that is not a scope. */
 function scopesOf(header: string): string[] {
   return header
     .split(',')
@@ -155,7 +158,7 @@ function scopesOf(header: string): string[] {
     .filter((scope) => /^[\w:.-]{1,64}$/.test(scope));
 }
 
-/** `2031-10-07 19:07:53 UTC`, also with a numeric zone. */
+/** Reads `2031-10-07 19:07:53 UTC`, also with a numeric zone. */
 function expiryOf(headers: HttpAnswer['headers']): string | undefined {
   const text = headers['github-authentication-token-expiration'] ?? '';
   const match = /^(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2}) (UTC|[+-]\d{4})$/.exec(text);

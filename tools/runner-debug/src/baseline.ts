@@ -1,4 +1,4 @@
-/** What good builds print: of a log that is named, or of an app's last good deploy. */
+/** What successful builds print: from a log file, or from an app's last successful deploy. */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { requireApp } from '@runner/common/apps/store';
 import { systemFailure } from '@runner/common/foundation/failure';
@@ -8,7 +8,7 @@ import { type Baseline, baselineOf, createShapeReader } from '@runner/extract/ex
 
 const BLOCK = 65_536;
 
-/** Undefined when neither is given. Throws `file_unreadable`, `app_not_found`. */
+/** Undefined without `file` and `app`. Throws `file_unreadable`, `app_not_found`. */
 export function baselineFor(
   paths: Paths,
   file: string | undefined,
@@ -19,7 +19,7 @@ export function baselineFor(
   if (file === undefined) return undefined;
   let fd: number | undefined;
   try {
-    // Whatever the operator names may be a link or a pipe: it is read in passing.
+    // Read in blocks: the file may be a pipe.
     fd = openSync(file, 'r');
     const reader = createShapeReader(redact);
     const block = Buffer.alloc(BLOCK);

@@ -1,24 +1,24 @@
-/** Running other programs for a moment: ours beside this one, git, systemctl. */
+/** Runs other programs: those of runner, git, systemctl. */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Io } from '@runner/common/foundation/io';
 
-/** Most of an answer that is kept, in characters. */
+/** Most output that is kept, in characters. */
 const OUTPUT_MAX = 4_194_304;
 
 /** How a program ended. */
 export interface Ran {
-  /** Exit status; null when a signal or the time limit ended it. */
+  /** Exit status; null when it was ended by a signal or the time limit. */
   readonly status: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Process groups of the programs that run now. */
+/** Process groups of the programs that are running. */
 const running = new Set<number>();
 
-/** Ends whatever runs now, and what it started. */
+/** Ends all running programs, and what they started. */
 export function endPrograms(): void {
   for (const group of running) end(group);
 }
@@ -27,13 +27,13 @@ function end(group: number): void {
   try {
     process.kill(-group, 'SIGKILL');
   } catch {
-    // It has ended in this moment.
+    // It has just ended.
   }
 }
 
 /**
- * Runs a program to its end, at most `timeout` milliseconds; then everything that it started is
- * ended. Undefined when there is no such program.
+ * Runs a program for up to `timeout` ms, then ends it and everything that it started. Undefined when
+ * there is no such program.
  */
 export function runFor(
   io: Io,
@@ -41,7 +41,7 @@ export function runFor(
   program: string,
   args: readonly string[],
 ): Promise<Ran | undefined> {
-  // A secret that was given to this command is nobody else's.
+  // Secrets given to this command are not for others.
   const env = { ...io.env };
   for (const name of ['RUNNER_TOKEN', 'RUNNER_TELEGRAM_TOKEN', 'RUNNER_DISCORD_WEBHOOK'])
     delete env[name];
@@ -76,7 +76,7 @@ export function runFor(
   });
 }
 
-/** One of ours with `--json`; its answer, and undefined when it gave none. */
+/** Runs a program of runner with `--json`; `answer` is undefined if it printed no JSON. */
 export async function runOurs(
   io: Io,
   timeout: number,

@@ -1,25 +1,25 @@
-/** What `verify` asks of a record by itself, and of its time among those above. */
+/** What `verify` checks in every record: its fields, and its time against the records above. */
 import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/events';
 import { timeOfIso } from '@runner/common/text/time';
-import { type ProblemKind, shown } from './problems.ts';
+import { type ProblemKind, short } from './problems.ts';
 
-/** Two writers that take the time and then append may do so in either order, in milliseconds. */
+/** Two writers take the time first and append then, so neighbours may be swapped; in milliseconds. */
 const OUT_OF_ORDER = 1000;
 
-/** Names of one field. */
+/** Two names of one field. */
 const TWINS = [
   ['event_type', 'event'],
   ['project', 'app'],
 ] as const;
 
-/** Looks at record after record, in the order of the log. */
+/** Checks one record after the other, in the order of the log. */
 export class RecordCheck {
-  readonly #tell: (problem: ProblemKind, message: string) => void;
+  readonly #report: (problem: ProblemKind, message: string) => void;
   #time = Number.NEGATIVE_INFINITY;
   #timestamp = '';
 
-  constructor(tell: (problem: ProblemKind, message: string) => void) {
-    this.#tell = tell;
+  constructor(report: (problem: ProblemKind, message: string) => void) {
+    this.#report = report;
   }
 
   check(record: LogRecord): void {
@@ -29,27 +29,29 @@ export class RecordCheck {
       typeof app === 'string' && app !== '' ? [] : ['project'],
       timestamp === '' ? ['timestamp'] : [],
     ].flat();
-    if (missing.length > 0) this.#tell('not_event', `the record has no ${missing.join(', ')}`);
+    if (missing.length > 0) this.#report('not_event', `the record has no ${missing.join(', ')}`);
     for (const [name, other] of TWINS) {
       const [one, two] = [record[name], record[other]];
       if (one !== undefined && two !== undefined && one !== two)
-        this.#tell('not_event', `the record has two different values in ${name} and ${other}`);
+        this.#report('not_event', `the record has two different values in ${name} and ${other}`);
     }
     if (timestamp === '') return;
     const time = timeOfIso(timestamp);
     if (Number.isNaN(time))
-      this.#tell('not_event', `the time '${shown(timestamp)}' cannot be read`);
-    // What had to wait for a log that could be written stands later than it happened.
+      this.#report('not_event', `the time '${short(timestamp)}' cannot be read`);
+    // A late event had to wait for the log: it stands later than it happened.
     else if (record.late !== true) this.#checkTime(time, timestamp);
   }
 
   #checkTime(time: number, timestamp: string): void {
     const isBehind = time <= this.#time - OUT_OF_ORDER;
-    if (isBehind) {
-      const message = `the time ${timestamp} is before that of a record above, ${this.#timestamp}`;
-      this.#tell('time_order', message);
-    }
-    // The newest so far: many small steps back are one large one. One wrong clock is told once.
+    if (isBehind)
+      this.#report(
+        'time_order',
+        `the time ${timestamp} is before that of a record above, ${this.#timestamp}`,
+      );
+    // Compared with the newest time so far, or many small steps back would go unnoticed. After a jump
+    // back its time counts, so that one wrong clock is reported once.
     if (time <= this.#time && !isBehind) return;
     this.#time = time;
     this.#timestamp = timestamp;

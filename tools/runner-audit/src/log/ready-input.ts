@@ -1,4 +1,4 @@
-/** Standard input without waiting: what is there already joins the batch that is being made. */
+/** Reads what standard input already holds, without waiting. */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { systemCode } from '@runner/common/foundation/failure';
 import type { Source } from '@runner/common/foundation/io';
@@ -9,8 +9,8 @@ const BLOCK = 65_536;
 export type ReadReady = () => Uint8Array | null | undefined;
 
 /**
- * Files are always ready. A pipe is opened once more, since its own description is shared with other
- * programs and must go on blocking. Of anything else nobody knows without waiting.
+ * Files are always ready. A pipe is opened a second time: its own description is shared with other
+ * programs and must stay blocking. Anything else cannot be asked without waiting.
  */
 export function readyReader({ fd }: Source): { read: ReadReady; close(): void } {
   let own = -1;
@@ -20,7 +20,7 @@ export function readyReader({ fd }: Source): { read: ReadReady; close(): void } 
       own = openSync(`/proc/self/fd/${fd}`, constants.O_RDONLY | constants.O_NONBLOCK);
     else if (stat.isFile()) own = fd;
   } catch {
-    // Another user's pipe, or no /proc: every read is a batch of its own.
+    // Another user's pipe, or no /proc: then every read is a batch of its own.
   }
   const buffer = Buffer.allocUnsafeSlow(BLOCK);
   return {

@@ -1,4 +1,4 @@
-/** The log and its rotated files from their beginning, in blocks: memory does not grow with the log. */
+/** The log and its rotated files, read from the beginning in blocks: memory does not grow with the log. */
 import { closeSync, fstatSync, readSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
@@ -9,30 +9,30 @@ import type { Paths } from '@runner/common/foundation/paths';
 
 const NEWLINE = 0x0a;
 const BLOCK = 65_536;
-/** How long a line that is being written may take until it counts as torn, in milliseconds. */
+/** A line that is still being written counts as torn after this many milliseconds. */
 const WRITING = 100;
 const STEP = 20;
 
 /** An open file of the log. */
 export interface OpenLog {
   readonly path: string;
-  /** Its name in the folder, as in messages. */
+  /** Its name in the folder. */
   readonly name: string;
   readonly fd: number;
   readonly live: boolean;
-  /** How far it was read; further readings end there as well. */
+  /** Read up to here only; undefined: to the end, waiting for a line that is being written. */
   end: number | undefined;
 }
 
-/** Closes what `openLogs` has opened. */
+/** Closes what `openLogs` opened. */
 export function closeLogs(logs: readonly OpenLog[]): void {
   for (const { fd } of logs) closeSync(fd);
 }
 
 /**
- * Opens all files of the log, oldest first: what is renamed from now on is still read once. A rotated
- * file that cannot be opened is passed over, and `skipped` hears its path. Throws `log_not_found` when
- * there is none, `file_unreadable` for the live log.
+ * Opens all files of the log, oldest first, so that one that is renamed later is still read once. A
+ * rotated file that cannot be opened is skipped and reported to `skipped`. Throws `log_not_found` when
+ * there is no file, `file_unreadable` for the live log.
  */
 export function openLogs(paths: Paths, skipped: (path: string, why: string) => void): OpenLog[] {
   for (let tries = 1; ; tries += 1) {
@@ -49,7 +49,7 @@ export function openLogs(paths: Paths, skipped: (path: string, why: string) => v
       closeLogs(opened);
       throw error;
     }
-    // A rotation in between has renamed some: another look finds them.
+    // A rotation in between has renamed some: look again.
     const settled = logFiles(paths).length === files.length && opened.every(isInPlace);
     if ((settled && opened.length + closed.length === files.length) || tries === 5) {
       if (files.length === 0)
@@ -66,9 +66,14 @@ function isInPlace({ path, fd }: OpenLog): boolean {
   return there?.ino === mine.ino && there.dev === mine.dev;
 }
 
+/** Whether a line is empty: a writer may end a line that another one has just ended. */
+export function isBlank(line: Buffer): boolean {
+  return line.every((byte) => byte === 0x20 || byte === 0x0d || byte === 0x09);
+}
+
 /**
- * All lines of a file, a block of them at a time, each block valid until the next is asked for.
- * `damaged` hears what keeps a compressed file from being read to its end.
+ * All lines of a file, in blocks; a block is valid until the next one is requested. `damaged` is called
+ * with the reason when a compressed file cannot be read to its end.
  */
 export async function* linesOf(
   log: OpenLog,
@@ -83,7 +88,7 @@ export async function* linesOf(
 async function* plainLines(log: OpenLog, splitter: LineSplitter): AsyncGenerator<Line[]> {
   const { fd } = log;
   const buffer = Buffer.allocUnsafe(BLOCK);
-  // Where it ends now is enough: writers that go on must not keep a reader for ever.
+  // Busy writers must not keep a reader forever, so it stops where the file ends now.
   const end = log.end ?? fstatSync(fd).size;
   let position = 0;
   while (position < end) {

@@ -3,7 +3,7 @@ import { pathsOf } from '@runner/common/foundation/paths';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { rekeyAll } from '../src/rekeying.ts';
+import { rekeyAll } from '../src/master-key.ts';
 import { headerOf, keyIds, rootWith, tokensIn } from './rekey-root.ts';
 
 const token = fc.oneof(
@@ -27,7 +27,7 @@ test('any tokens of any apps survive any number of rekeys, with the layers they 
         const context = { io: processIo(), paths: pathsOf(root), note: () => {} };
         const used = new Set(keyIds(root));
         for (let time = 1; time <= times; time += 1) {
-          const { failed, old_keys_dropped, key } = rekeyAll(context, false);
+          const { failed, old_keys_dropped, key } = rekeyAll(context);
           assert.equal([failed, old_keys_dropped, [key]], [[], 1, keyIds(root)]);
           used.add(String(key));
         }

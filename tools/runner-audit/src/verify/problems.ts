@@ -1,4 +1,4 @@
-/** What `verify` finds, where it found it, and how it is told. */
+/** What `verify` finds, and where. */
 
 /** What can be wrong with a log. */
 export type ProblemKind =
@@ -22,24 +22,24 @@ export interface Problem {
   readonly message: string;
 }
 
-/** Where a reading of the log is: the file by its number, the oldest is 0, and the line. */
+/** A line of the log: the number of its file (the oldest is 0) and its own (from 1). */
 export interface Place {
   readonly file: number;
   readonly line: number;
 }
 
-/** More are counted and not kept. */
+/** Problems beyond this are counted, not kept. */
 const PROBLEMS_MAX = 1000;
 
-/** A foreign writer may write anything, and a thousand messages are kept. */
-export const SHOWN_MAX = 80;
+/** A foreign writer may write anything, and many texts are kept. */
+const TEXT_MAX = 80;
 
-/** A text of a record as a message shows it. */
-export function shown(text: string): string {
-  return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX - 1)}…` : text;
+/** A text of a record, shortened. */
+export function short(text: string): string {
+  return text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX - 1)}…` : text;
 }
 
-/** The problems of one log: all are counted, a thousand kept. */
+/** The problems of one log: all are counted, the first ones kept. */
 export class Problems {
   readonly #files: readonly string[];
   readonly #kept: Problem[] = [];

@@ -1,0 +1,114 @@
+/** Events from standard input, one JSON object per line: checked, appended in batches, echoed. */
+import { appendKept, appendLines, lineOf } from '@runner/common/audit/append';
+import { completeEvent, type DeployEvent, type LogRecord } from '@runner/common/audit/events';
+import type { Context } from '@runner/common/cli/command';
+import { LINE_MAX } from '@runner/common/files/lines-backward';
+import { type Line, LineSplitter } from '@runner/common/files/lines-forward';
+import { Failure } from '@runner/common/foundation/failure';
+import { RecordCleaner } from '@runner/common/redaction/redact';
+import { readyReader } from './ready-input.ts';
+
+type StreamContext = Pick<Context, 'io' | 'paths' | 'print' | 'note' | 'format'>;
+
+/** The longest record, in bytes: long errors are shortened, other fields may have any length. */
+const RECORD_MAX = 1_048_576;
+/** Most input per append, in bytes; a pause in the input ends a batch sooner. */
+const BATCH = 524_288;
+
+/**
+ * Appends every event of standard input. Input that is ready when a batch has been read joins it: at
+ * full speed thousands of records share one append and one fdatasync. Returns the exit status.
+ */
+export async function appendStream(context: StreamContext): Promise<number> {
+  const { io, paths, format } = context;
+  appendKept(paths);
+  const events = new EventReader(context);
+  const splitter = new LineSplitter();
+  const ready = readyReader(io.stdin);
+  for (let ended = false; !ended; ) {
+    const lines: Line[] = [];
+    let size = 0;
+    let chunk: Uint8Array | null | undefined = io.stdin.read();
+    while (chunk) {
+      size += chunk.length;
+      // Not spread: a block may hold more lines than a call takes arguments.
+      for (const line of splitter.take(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)))
+        lines.push(line);
+      chunk = size < BATCH ? ready.read() : undefined;
+    }
+    ended = chunk === null;
+    if (ended) lines.push(...splitter.rest());
+    const batch = await events.read(lines);
+    const records = batch.map(({ record }) => record);
+    appendLines(paths, records);
+    if (format === 'yaml') for (const { event } of batch) await context.print(event);
+    else io.stdout.write(records.join(''));
+  }
+  ready.close();
+  return events.sawInvalid ? 1 : 0;
+}
+
+interface Read {
+  readonly event: DeployEvent;
+  readonly record: string;
+}
+
+/** Turns lines into events; reports invalid ones with their number. */
+class EventReader {
+  readonly #context: StreamContext;
+  #number = 0;
+  sawInvalid = false;
+
+  constructor(context: StreamContext) {
+    this.#context = context;
+  }
+
+  async read(lines: readonly Line[]): Promise<readonly Read[]> {
+    const { io, paths, note } = this.#context;
+    const batch: Read[] = [];
+    // Secrets are read once per batch: `edit` may replace a token while a stream runs.
+    const cleaner = new RecordCleaner({ paths, env: io.env });
+    for (const line of lines) {
+      this.#number += 1;
+      try {
+        const read = await this.#eventOf(line, cleaner);
+        if (read) batch.push(read);
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error;
+        this.sawInvalid = true;
+        note(`line ${this.#number}: ${error.message} (${error.code})`);
+      }
+    }
+    return batch;
+  }
+
+  /** The event of a line and its record; undefined for a blank line. Throws `event_invalid`. */
+  async #eventOf(line: Line, cleaner: RecordCleaner): Promise<Read | undefined> {
+    const text = line?.toString('utf8').trim();
+    if (text === '') return undefined;
+    if (text === undefined) throw tooLong(LINE_MAX);
+    const parsed = parse(text);
+    // Redact before long text is shortened: half a secret is not recognised.
+    const clean = isRecord(parsed) ? await cleaner.clean(parsed) : parsed;
+    const event = completeEvent(clean, this.#context.io);
+    const record = lineOf(event);
+    if (Buffer.byteLength(record) > RECORD_MAX) throw tooLong(RECORD_MAX);
+    return { event, record };
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Failure('event_invalid', 'the event is not JSON');
+  }
+}
+
+function isRecord(value: unknown): value is LogRecord {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
+}
+
+function tooLong(limit: number): Failure {
+  return new Failure('event_invalid', `the event is longer than ${limit} bytes`);
+}

@@ -1,0 +1,138 @@
+/** Which records of the log are wanted, and reading those, oldest first. */
+
+import { kindOf, type LogRecord, projectOf, readRecord, textOf } from '@runner/common/audit/events';
+import type { Unread } from '@runner/common/audit/files';
+import { escapedNameAt, linesBackward } from '@runner/common/files/lines-backward';
+import type { Line } from '@runner/common/files/lines-forward';
+import { timeOfIso } from '@runner/common/text/time';
+import { isBlank, linesOf, type OpenLog } from './lines.ts';
+
+/** What a record must have; an undefined field matches every record. */
+export interface Filter {
+  readonly project?: string | undefined;
+  readonly event?: string | undefined;
+  readonly instance?: string | undefined;
+  readonly deploy?: string | undefined;
+  /** Milliseconds since 1970, both inclusive. */
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+}
+
+/** Where records are read from. */
+export interface Sources {
+  readonly logs: readonly OpenLog[];
+  /** Lines of events waiting to be appended, oldest first. */
+  readonly waiting: readonly string[];
+}
+
+/** A record whose time cannot be read lies in no period. */
+function matches(record: LogRecord, filter: Filter): boolean {
+  const { project, event, instance, deploy, since, until } = filter;
+  if (project !== undefined && projectOf(record) !== project) return false;
+  if (event !== undefined && kindOf(record) !== event) return false;
+  if (deploy !== undefined && record.deploy_id !== deploy) return false;
+  if (instance !== undefined) {
+    // The record of a deploy of several instances names them all: `blue,green`.
+    const names = (textOf(record, 'instance') || 'default').split(',');
+    if (!instance.split(',').every((name) => names.includes(name))) return false;
+  }
+  if (since === undefined && until === undefined) return true;
+  const time = timeOfIso(textOf(record, 'timestamp'));
+  return time >= (since ?? Number.NEGATIVE_INFINITY) && time <= (until ?? Number.POSITIVE_INFINITY);
+}
+
+/** Reads lines as records. Only lines that can match are parsed. */
+class Reader {
+  readonly #filter: Filter;
+  readonly #unread: Unread;
+  readonly #needles: readonly Buffer[];
+
+  constructor(filter: Filter, unread: Unread) {
+    this.#filter = filter;
+    this.#unread = unread;
+    const names = [filter.project, filter.deploy].filter((name) => name !== undefined);
+    this.#needles = names.map((name) => Buffer.from(JSON.stringify(name)));
+  }
+
+  /** Part of every line that matches; empty when the filter has no name. */
+  get needle(): Buffer {
+    return this.#needles[0] ?? Buffer.alloc(0);
+  }
+
+  tooLong(): void {
+    this.#unread.lines += 1;
+  }
+
+  /** The record of a line that matches. */
+  record(line: Line): LogRecord | undefined {
+    if (line === undefined) {
+      this.tooLong();
+      return undefined;
+    }
+    const isNamed = this.#needles.every((needle) => line.includes(needle));
+    if (!isNamed && escapedNameAt(line) === -1) return undefined;
+    const record = readRecord(line);
+    if (record !== undefined) return matches(record, this.#filter) ? record : undefined;
+    if (!isBlank(line)) this.#unread.lines += 1;
+    return undefined;
+  }
+
+  records(lines: readonly Line[]): LogRecord[] {
+    return lines.map((line) => this.record(line)).filter((record) => record !== undefined);
+  }
+}
+
+/** All matching records, one block of the log at a time. */
+export async function* allRecords(
+  { logs, waiting }: Sources,
+  filter: Filter,
+  unread: Unread,
+): AsyncGenerator<LogRecord[]> {
+  const reader = new Reader(filter, unread);
+  for (const log of logs) {
+    for await (const lines of linesOf(log, (why) => unread.damaged(log.path, why)))
+      yield reader.records(lines);
+  }
+  yield reader.records(waiting.map((line) => Buffer.from(line)));
+}
+
+/** The newest `count` matching records, oldest first. The log is read from its end. */
+export async function newestRecords(
+  { logs, waiting }: Sources,
+  filter: Filter,
+  count: number,
+  unread: Unread,
+): Promise<LogRecord[]> {
+  const reader = new Reader(filter, unread);
+  const found = reader.records(waiting.map((line) => Buffer.from(line)));
+  found.reverse().splice(count);
+  for (const log of [...logs].reverse()) {
+    const missing = count - found.length;
+    if (missing <= 0) break;
+    if (log.path.endsWith('.gz')) {
+      found.push(...(await newestOfGzip(log, reader, missing, unread)));
+      continue;
+    }
+    const tooLong = () => reader.tooLong();
+    for (const line of linesBackward(log.fd, reader.needle, { size: log.end, tooLong })) {
+      const record = reader.record(line);
+      if (record && found.push(record) >= count) break;
+    }
+  }
+  return found.reverse();
+}
+
+/** The newest first. A compressed file can only be read forwards. */
+async function newestOfGzip(
+  log: OpenLog,
+  reader: Reader,
+  count: number,
+  unread: Unread,
+): Promise<LogRecord[]> {
+  let newest: LogRecord[] = [];
+  for await (const lines of linesOf(log, (why) => unread.damaged(log.path, why))) {
+    newest.push(...reader.records(lines));
+    if (newest.length > count) newest = newest.slice(-count);
+  }
+  return newest.reverse();
+}

@@ -1,0 +1,136 @@
+/** What `verify` checks across records: the events of one deploy belong together. */
+import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/events';
+import { type Place, type ProblemKind, short } from './problems.ts';
+
+/** What is remembered of a deploy. */
+interface Deploy {
+  readonly app: string;
+  /** Where it began. */
+  readonly place: Place;
+  started: boolean;
+  ended: boolean;
+  failed: boolean;
+  /** Instances that were rolled back. */
+  readonly rolledBack: string[];
+}
+
+/** The events of a deploy stand close together: one that has ended is forgotten after this many others. */
+const REMEMBERED = 10_000;
+
+type Report = (problem: ProblemKind, message: string, place: Place) => void;
+
+/** Takes one record after the other, in the order of the log; then call `unfinished`. */
+export class DeployCheck {
+  readonly #report: Report;
+  readonly #rotated: boolean;
+  /** Deploys that have begun and not ended, by ID. */
+  readonly #open = new Map<string, Deploy>();
+  /** Other deploys, in two generations: of the older one the rest is forgotten. */
+  #recent = new Map<string, Deploy>();
+  #older = new Map<string, Deploy>();
+  /** App → ID of its newest start. */
+  readonly #newest = new Map<string, string>();
+  /** Deploys that have a start or an end in the log. */
+  count = 0;
+  /** Ends whose start was rotated away. */
+  rotatedAway = 0;
+
+  /** `rotated`: there is more than one file, so that an older one may have been removed. */
+  constructor(rotated: boolean, report: Report) {
+    this.#rotated = rotated;
+    this.#report = report;
+  }
+
+  check(record: LogRecord, place: Place): void {
+    // Texts of any length would be kept otherwise.
+    const id = short(textOf(record, 'deploy_id'));
+    const kind = kindOf(record);
+    // Old versions wrote no ID.
+    if (id === '') return;
+    if (kind === 'DeployStarted') this.#start(id, record, place);
+    else if (kind === 'DeploySuccess' || kind === 'DeployFailure') this.#end(id, record, place);
+    else if (kind === 'RollbackSuccess') this.#rollback(id, record, place);
+  }
+
+  /** Reports deploys without an end, except those that run; returns how many do. */
+  unfinished(running: ReadonlySet<string>, newestRun: boolean): number {
+    const expected = new Set([...running, ...(newestRun ? this.#newest.values() : [])]);
+    let count = 0;
+    for (const [id, { place }] of this.#open) {
+      if (expected.has(id)) count += 1;
+      else this.#report('no_end', `deploy ${id} began and has no end`, place);
+    }
+    return count;
+  }
+
+  #start(id: string, record: LogRecord, place: Place): void {
+    const deploy = this.#deploy(id, record, place);
+    this.#newest.set(appOf(record), id);
+    if (deploy.started)
+      this.#report('duplicate_id', `deploy ${id} has a second DeployStarted`, place);
+    else if (!deploy.ended) {
+      this.count += 1;
+      this.#open.set(id, deploy);
+    }
+    deploy.started = true;
+  }
+
+  #end(id: string, record: LogRecord, place: Place): void {
+    const deploy = this.#deploy(id, record, place);
+    const { started, ended } = deploy;
+    deploy.ended = true;
+    deploy.failed ||= kindOf(record) === 'DeployFailure';
+    if (this.#open.delete(id)) this.#remember(id, deploy);
+    if (!started && !ended) this.count += 1;
+    if (ended) this.#report('duplicate_id', `deploy ${id} has a second end`, place);
+    // A failed rollback by hand is not the end of a deploy. With a start, a rollback that came too soon
+    // has been reported.
+    if (ended || started || record.from_version !== undefined) return;
+    if (deploy.rolledBack.length > 0 && record.late !== true)
+      this.#report('event_order', `deploy ${id} ended after it was rolled back`, place);
+    if (this.#rotated && place.file === 0 && !this.#newest.has(appOf(record)))
+      this.rotatedAway += 1;
+    else this.#report('no_start', `deploy ${id} ended and has no DeployStarted`, place);
+  }
+
+  /** There is one for each instance. A rollback by hand has an ID of its own. */
+  #rollback(id: string, record: LogRecord, place: Place): void {
+    const deploy = this.#deploy(id, record, place);
+    if (deploy.started && !deploy.failed && record.late !== true)
+      this.#report('event_order', `deploy ${id} was rolled back before it failed`, place);
+    const instance = short(textOf(record, 'instance') || 'default');
+    if (deploy.rolledBack.includes(instance))
+      this.#report(
+        'duplicate_id',
+        `deploy ${id} has a second RollbackSuccess of ${instance}`,
+        place,
+      );
+    else deploy.rolledBack.push(instance);
+  }
+
+  /** What is remembered of a deploy; a new one is remembered from now on. */
+  #deploy(id: string, record: LogRecord, place: Place): Deploy {
+    const app = appOf(record);
+    const known = this.#open.get(id) ?? this.#recent.get(id) ?? this.#older.get(id);
+    if (known === undefined) {
+      const deploy = { app, place, started: false, ended: false, failed: false, rolledBack: [] };
+      if (kindOf(record) !== 'DeployStarted') this.#remember(id, deploy);
+      return deploy;
+    }
+    if (known.app !== app)
+      this.#report('other_app', `deploy ${id} is one of another app above`, place);
+    return known;
+  }
+
+  #remember(id: string, deploy: Deploy): void {
+    if (this.#recent.size >= REMEMBERED) {
+      this.#older = this.#recent;
+      this.#recent = new Map();
+    }
+    this.#recent.set(id, deploy);
+  }
+}
+
+function appOf(record: LogRecord): string {
+  return short(String(projectOf(record)));
+}

@@ -1,0 +1,42 @@
+/** Deploys that have no end in the log yet, and rightly so. */
+import { visitApps } from '@runner/common/apps/store';
+import { summaryOf } from '@runner/common/apps/summary';
+import { isClosed, namesIn } from '@runner/common/files/read';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Paths } from '@runner/common/foundation/paths';
+
+/**
+ * IDs of deploys that run now, or whose end waits to be appended. `unknown` says why some of them
+ * may be missing: this user cannot read everything.
+ */
+export function deploysInProgress(paths: Paths): { ids: string[]; unknown: string | undefined } {
+  const ids: string[] = [];
+  let unknown: string | undefined;
+  const unlessClosed = (folder: string, read: () => void) => {
+    try {
+      read();
+    } catch (error) {
+      if (!(error instanceof Failure) || !isClosed(folder)) throw error;
+      unknown ??= error.message;
+    }
+  };
+  unlessClosed(paths.stateDir, () =>
+    visitApps(
+      paths,
+      (app) => {
+        const { deploying, state } = summaryOf(paths, app, Number.POSITIVE_INFINITY);
+        if (deploying && state === 'deploying') ids.push(deploying.deploy_id);
+      },
+      ({ failure }) => {
+        unknown ??= failure.message;
+      },
+    ),
+  );
+  unlessClosed(paths.auditSpool, () => {
+    for (const name of namesIn(paths.auditSpool)) {
+      const id = /^\d+-(.{8})-Deploy(?:Success|Failure)\.jsonl$/.exec(name)?.[1];
+      if (id !== undefined) ids.push(id);
+    }
+  });
+  return { ids, unknown };
+}

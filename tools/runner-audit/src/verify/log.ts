@@ -1,0 +1,57 @@
+/** What `verify` checks in every line of the log. */
+import { readRecord } from '@runner/common/audit/events';
+import type { Line } from '@runner/common/files/lines-forward';
+import { isBlank, linesOf, type OpenLog } from '../log/lines.ts';
+import { DeployCheck } from './deploys.ts';
+import { type Place, type ProblemKind, Problems } from './problems.ts';
+import { RecordCheck } from './record.ts';
+
+/** Takes one file after the other, in the order of the log. */
+export class LogCheck {
+  readonly problems: Problems;
+  readonly deploys: DeployCheck;
+  readonly #record: RecordCheck;
+  #place: Place = { file: -1, line: 0 };
+  lines = 0;
+  records = 0;
+
+  constructor(files: readonly string[]) {
+    this.problems = new Problems(files);
+    this.#record = new RecordCheck((...problem) => this.#report(...problem));
+    this.deploys = new DeployCheck(files.length > 1, (...problem) => this.problems.add(...problem));
+  }
+
+  async check(log: OpenLog): Promise<void> {
+    this.#nextFile();
+    const damaged = (why: string) =>
+      this.#report('file_damaged', `the file cannot be read to its end: ${why}`);
+    for await (const lines of linesOf(log, damaged)) for (const line of lines) this.#line(line);
+  }
+
+  /** A file that could not be opened. */
+  closed(why: string): void {
+    this.#nextFile();
+    this.#report('file_damaged', `the file cannot be read: ${why}`);
+  }
+
+  #nextFile(): void {
+    this.#place = { file: this.#place.file + 1, line: 0 };
+  }
+
+  /** Undefined stands for a line that is too long. */
+  #line(line: Line): void {
+    this.#place = { file: this.#place.file, line: this.#place.line + 1 };
+    this.lines += 1;
+    const record = line && readRecord(line);
+    if (record) {
+      this.records += 1;
+      this.#record.check(record);
+      this.deploys.check(record, this.#place);
+    } else if (line === undefined) this.#report('not_json', 'the line is longer than 16 MiB');
+    else if (!isBlank(line)) this.#report('not_json', 'the line is not a JSON object');
+  }
+
+  #report(problem: ProblemKind, message: string): void {
+    this.problems.add(problem, message, this.#place);
+  }
+}

@@ -1,0 +1,136 @@
+/** Replacing the master key: new key first, then every token, the old key removed last. */
+import { changeRegistry } from '@runner/common/apps/change';
+import { appNames, findApp, type UnreadableApp, writeApp } from '@runner/common/apps/store';
+import type { Context } from '@runner/common/cli/command';
+import { Failure } from '@runner/common/foundation/failure';
+import { mayHoldTokens } from '@runner/common/tokens/borrow';
+import {
+  addMasterKey,
+  dropOldKeys,
+  readKeyring,
+  requireChangeableKeys,
+  requireKeyring,
+} from '@runner/common/tokens/keyring';
+import { openToken } from '@runner/common/tokens/open';
+import { hasTwoLayers, keyIdOf, open, seal } from '@runner/common/tokens/vault';
+
+/** What `rekey` prints. */
+export interface Rekeyed {
+  /** ID of the current key; null for a dry run. */
+  key: string | null;
+  /** Tokens that were (or would be) re-encrypted. */
+  sealed: number;
+  old_keys_dropped: number;
+  /** Apps whose token or state cannot be opened. */
+  failed: string[];
+  /** An earlier run that was interrupted was finished; no further key was made. */
+  resumed: boolean;
+  dry_run: boolean;
+}
+
+type RekeyContext = Pick<Context, 'io' | 'paths' | 'note'>;
+
+/** Progress is reported after this many apps. */
+const REPORT_EVERY = 100;
+/** Apps per lock: taking the lock costs more than an app, and other commands must get their turn. */
+const PER_LOCK = 20;
+
+/** Throws `mkey_missing`, `not_writable`. Returns whether an earlier run was interrupted. */
+function checkKeys({ io, paths }: RekeyContext): boolean {
+  if (!readKeyring(paths, io.env) && !mayHoldTokens(paths))
+    throw new Failure(
+      'mkey_missing',
+      'there is no master key yet: it is made when the first token is stored',
+    );
+  const { length } = requireKeyring(paths, io.env);
+  requireChangeableKeys(paths, io.env);
+  return length > 1;
+}
+
+/** Throws `mkey_missing`, `not_writable`, `locked`. */
+export function rekeyAll(context: RekeyContext): Rekeyed {
+  const { io, paths, note } = context;
+  const underLock = <T>(body: () => T): T => changeRegistry(paths, io, 'rekey', body);
+  checkKeys(context);
+  // More than one key: an earlier run was interrupted, or another one is running.
+  const resumed = underLock(() => {
+    if (requireKeyring(paths, io.env).length > 1) return true;
+    addMasterKey(paths, io.env);
+    return false;
+  });
+  if (resumed) note('an earlier rekey was interrupted: continuing it, no further key is made');
+  const names = appNames(paths);
+  let sealed = 0;
+  for (let done = 0; done < names.length; done += PER_LOCK) {
+    if (done > 0 && done % REPORT_EVERY === 0) note(`${done} of ${names.length} apps`);
+    sealed += underLock(() => sealAgain(context, names.slice(done, done + PER_LOCK)).sealed);
+  }
+  // Under one lock: no other command can use the old key between this look and its removal.
+  return underLock(() => {
+    const last = sealAgain(context, appNames(paths));
+    return {
+      key: requireKeyring(paths, io.env)[0].kid,
+      sealed: sealed + last.sealed,
+      old_keys_dropped: last.failed.length === 0 ? dropOldKeys(paths, io.env) : 0,
+      failed: namesOf(last.failed, note),
+      resumed,
+      dry_run: false,
+    };
+  });
+}
+
+/** Changes nothing. Throws as `rekeyAll`. */
+export function tryRekey(context: RekeyContext): Rekeyed {
+  const { paths, io, note } = context;
+  const resumed = checkKeys(context);
+  const { sealed, failed } = eachApp(
+    appNames(paths),
+    (name) => findApp(paths, name) !== undefined && openToken(paths, io.env, name) !== undefined,
+  );
+  const names = namesOf(failed, note);
+  return { key: null, sealed, old_keys_dropped: 0, failed: names, resumed, dry_run: true };
+}
+
+/** Names of the apps; each failure is reported. */
+function namesOf(failed: readonly UnreadableApp[], note: RekeyContext['note']): string[] {
+  for (const { app, failure } of failed) note(`${app}: ${failure.message} (${failure.code})`);
+  return failed.map(({ app }) => app);
+}
+
+interface Pass {
+  sealed: number;
+  failed: UnreadableApp[];
+}
+
+/**
+ * Encrypts the tokens of these apps with the current key; call it under the lock. The keys are read
+ * each time: another rekey may have changed them.
+ */
+function sealAgain({ paths, io }: RekeyContext, names: readonly string[]): Pass {
+  const keyring = requireKeyring(paths, io.env);
+  return eachApp(names, (name) => {
+    const app = findApp(paths, name);
+    const value = app?.state.repohost_token;
+    if (!app || !value) return false;
+    const token = open(value, name, keyring);
+    if (keyIdOf(value) === keyring[0].kid) return false;
+    const state = { ...app.state, repohost_token: seal(token, name, keyring, hasTwoLayers(value)) };
+    writeApp(paths, { ...app, state, updated_at: io.now().toISOString() });
+    return true;
+  });
+}
+
+/** An app that cannot be opened does not stop the others; an error that affects all apps is thrown. */
+function eachApp(names: readonly string[], body: (name: string) => boolean): Pass {
+  const pass: Pass = { sealed: 0, failed: [] };
+  for (const app of names) {
+    try {
+      if (body(app)) pass.sealed += 1;
+    } catch (error) {
+      const affectsAll = ['disk_full', 'not_writable', 'mkey_missing', 'mkey_exposed'];
+      if (!(error instanceof Failure) || affectsAll.includes(error.code)) throw error;
+      pass.failed.push({ app, failure: error });
+    }
+  }
+  return pass;
+}
