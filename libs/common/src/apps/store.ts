@@ -1,25 +1,24 @@
 /** The registry: one state file per app, found, listed and written whole. */
 
-import { exactText, parseExact } from '../files/json.ts';
 import { isThere, makeFolder, namesIn, readTextIfThere } from '../files/read.ts';
 import { writeWhole } from '../files/write.ts';
 import { Failure } from '../foundation/failure.ts';
 import { appName, isAppName } from '../foundation/names.ts';
 import type { Paths } from '../foundation/paths.ts';
-import { type AppState, parseState, type ReadJson } from './state.ts';
+import { type AppState, parseState } from './state.ts';
 
 /** A state file is some kilobytes; more is not ours. */
 const STATE_MAX = 1_048_576;
 
-function readApp(paths: Paths, name: string, readJson: ReadJson): AppState | undefined {
+function readApp(paths: Paths, name: string): AppState | undefined {
   const path = paths.state(name);
   const text = readTextIfThere(path, STATE_MAX);
-  return text === undefined ? undefined : parseState(name, text, readJson, path);
+  return text === undefined ? undefined : parseState(name, text, path);
 }
 
 /** Reads an app; undefined when it is not registered. Throws `name_invalid`, `state_malformed`, … */
 export function findApp(paths: Paths, name: string): AppState | undefined {
-  return readApp(paths, appName(name), parseExact);
+  return readApp(paths, appName(name));
 }
 
 /** Reads an app; an unknown one is the Failure `app_not_found`, also when the name is no name. */
@@ -45,10 +44,7 @@ export interface UnreadableApp {
   readonly failure: Failure;
 }
 
-/**
- * Shows one app after the other, without keeping them; what cannot be read hides no other. They are
- * for looking at, never written back: numbers beyond 2^53 have lost digits.
- */
+/** Visits one app after the other, without keeping them; an unreadable one does not hide the others. */
 export function visitApps(
   paths: Paths,
   visit: (app: AppState) => void,
@@ -58,7 +54,7 @@ export function visitApps(
   for (const name of names) {
     let app: AppState | undefined;
     try {
-      app = readApp(paths, name, JSON.parse);
+      app = readApp(paths, name);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       unreadable({ app: name, failure: error });
@@ -67,7 +63,7 @@ export function visitApps(
   }
 }
 
-/** All apps, for looking at as by `visitApps`; what cannot be read is told beside them. */
+/** All apps, and those whose state cannot be read. */
 export function listApps(paths: Paths): { apps: AppState[]; unreadable: UnreadableApp[] } {
   const apps: AppState[] = [];
   const unreadable: UnreadableApp[] = [];
@@ -88,7 +84,10 @@ export function createApp(paths: Paths, app: AppState): void {
   writeApp(paths, app);
 }
 
-/** Writes an app whole, under the registry's lock. */
+/**
+ * Writes an app whole, under the registry's lock. Unknown fields survive; in them, integers beyond 2^53
+ * lose digits, as in any JSON that JavaScript rewrites.
+ */
 export function writeApp(paths: Paths, app: AppState): void {
-  writeWhole(paths.state(app.app), `${exactText(app)}\n`);
+  writeWhole(paths.state(app.app), `${JSON.stringify(app, null, 2)}\n`);
 }
