@@ -450,7 +450,10 @@ test('nothing is written, and a file that may not be written is enough', async (
 });
 
 for (const [args, sentence] of [
-  [[], 'the following required arguments were not provided: <APP>'],
+  [
+    [],
+    'the following required arguments were not provided: <APP>; usage: runner debug last-error [OPTIONS] <APP>',
+  ],
   [['shop', '--root', ''], "a value is required for '--root <DIR>' but none was supplied"],
   [['shop', 'api'], "unexpected argument 'api' found"],
   [

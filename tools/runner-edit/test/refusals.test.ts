@@ -29,8 +29,8 @@ for (const [one, other, sentence] of exclusiveTokenOptions('blog')) {
 
 const REQUIRED = 'error: the following required arguments were not provided:';
 for (const [args, sentence] of [
-  [[], `${REQUIRED} <APP>`],
-  [['--branch', 'next'], `${REQUIRED} <APP>`],
+  [[], `${REQUIRED} <APP>; usage: runner edit [OPTIONS] <APP>`],
+  [['--branch', 'next'], `${REQUIRED} <APP>; usage: runner edit [OPTIONS] <APP>`],
   [
     ['shop'],
     `${REQUIRED} <--token <TOKEN>|--token-file <FILE>|--token-from <APP>|--public|--repo <OWNER/NAME>|--branch <BRANCH>>`,

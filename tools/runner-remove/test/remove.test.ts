@@ -62,7 +62,10 @@ test('where nobody can be asked --yes is needed', async () => {
 test('wrong usage is told in clap’s words', async () => {
   const root = await newRoot();
   for (const [args, sentence] of [
-    [['--yes'], 'the following required arguments were not provided: <APP>'],
+    [
+      ['--yes'],
+      'the following required arguments were not provided: <APP>; usage: runner remove [OPTIONS] <APP>',
+    ],
     [['shop', 'blog', '--yes'], "unexpected argument 'blog' found"],
     [['shop', '--quiet'], "unexpected argument '--quiet' found"],
   ] as const) {

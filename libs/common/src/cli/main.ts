@@ -1,5 +1,4 @@
-/** What every program does: parse, run, render, exit status. */
-
+/** Runs a tool: parse, run, render, exit status. */
 import { EXIT, Failure, usage } from '../foundation/failure.ts';
 import { type Io, processIo } from '../foundation/io.ts';
 import { chooseRoot, pathsOf } from '../foundation/paths.ts';
@@ -14,7 +13,7 @@ import {
   type Tool,
   titleOf,
 } from './command.ts';
-import { commandHelp, toolHelp } from './help.ts';
+import { commandHelp, toolHelp, usageLine } from './help.ts';
 import { type ColourWhen, type Format, PLAIN, styleFor, yamlText } from './output.ts';
 import { parse } from './parse.ts';
 
@@ -22,12 +21,14 @@ declare const __VERSION__: string;
 
 /**
  * Runs a tool with this process's arguments and ends the process. `process.exit` loses nothing here:
- * every sink of `io` writes synchronously, and a command waits for all that it began.
+ * every sink of `io` writes synchronously, and a command awaits everything it started.
  */
 export function main(tool: Tool): void {
   const io = processIo();
   const argv = process.argv.slice(2);
-  const fail = (error: unknown) => process.exit(report(io, tool, argv, error));
+  const fail = (error: unknown) => {
+    void report(io, tool, argv, error).then((status) => process.exit(status));
+  };
   process.on('uncaughtException', fail);
   run(tool, argv, io).then((status) => process.exit(status), fail);
 }
@@ -42,7 +43,7 @@ async function run(tool: Tool, argv: readonly string[], io: Io): Promise<number>
     io.stdout.write(toolHelp(tool));
     return EXIT.ok;
   }
-  const parsed = parse(definition, rest);
+  const parsed = parse(definition, rest, usageLine(tool, definition));
   if (parsed.options.help === true) {
     io.stdout.write(commandHelp(tool, definition));
     return EXIT.ok;
@@ -53,7 +54,7 @@ async function run(tool: Tool, argv: readonly string[], io: Io): Promise<number>
   return answer.status ?? EXIT.ok;
 }
 
-/** Finds the command that the first word names; a tool with one nameless command needs no word. */
+/** Finds the command named by the first word; the only command of a tool has no name. */
 function choose(
   tool: Tool,
   argv: readonly string[],
@@ -64,21 +65,17 @@ function choose(
   if (first === '--version' && !ownVersion) return { definition: 'version', rest: [] };
   if (only) return { definition: only, rest: argv };
   if (first === '--help' || first === '-h') return { definition: 'help', rest: [] };
-  const names = tool.commands.map((each) => each.name);
-  if (first === undefined) {
-    throw usage(
-      `'${tool.name}' requires a subcommand but one was not provided [subcommands: ${names.join(', ')}]`,
-    );
-  }
   const definition = tool.commands.find((each) => each.name === first);
   if (definition) return { definition, rest: argv.slice(1) };
+  const names = tool.commands.map((each) => each.name);
+  const all = `[subcommands: ${names.join(', ')}]`;
+  if (first === undefined)
+    throw usage(`'${titleOf(tool)}' requires a subcommand but one was not provided ${all}`);
   if (first.startsWith('-'))
-    throw usage(
-      `unexpected argument '${first}' found before a subcommand [subcommands: ${names.join(', ')}]`,
-    );
+    throw usage(`unexpected argument '${first}' found before a subcommand ${all}`);
   const near = nearest(first, names);
   throw usage(
-    `unrecognized subcommand '${first}'${near ? `; a similar subcommand exists: '${near}'` : ` [subcommands: ${names.join(', ')}]`}`,
+    `unrecognized subcommand '${first}'${near ? `; a similar subcommand exists: '${near}'` : ` ${all}`}`,
   );
 }
 
@@ -119,8 +116,16 @@ async function render(definition: Command, answer: Answer, context: Context): Pr
   else io.stdout.write(definition.human?.(answer.value as never, context.style, context) ?? '');
 }
 
-/** Tells an error: one sentence on stderr and, with `--json`, one object on stdout. */
-function report(io: Io, tool: Tool, argv: readonly string[], error: unknown): number {
+/**
+ * Reports an error: one sentence on stderr and, for the formats json and yaml, one object on stdout.
+ * Returns the exit status.
+ */
+async function report(
+  io: Io,
+  tool: Tool,
+  argv: readonly string[],
+  error: unknown,
+): Promise<number> {
   const redact = redactor();
   if (!(error instanceof Failure)) {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -135,22 +140,22 @@ function report(io: Io, tool: Tool, argv: readonly string[], error: unknown): nu
     error.code === 'usage'
       ? `error: ${message}`
       : `${titleOf(tool, definition)}: ${message} (${error.code})`;
+  const value = { ...error.facts, error: error.code, message };
   try {
     io.stderr.write(`${line}\n`);
-    if (wantsJson(argv))
-      io.stdout.write(`${jsonLine({ ...error.facts, error: error.code, message })}\n`);
+    const format = wantedFormat(argv);
+    if (format === 'json') io.stdout.write(`${jsonLine(value)}\n`);
+    // A document of its own: records may stand before it.
+    if (format === 'yaml') io.stdout.write(`---\n${await yamlText(value)}`);
   } catch {
-    // Neither stream takes anything: the status is all that can be told.
+    // Neither stream can be written: only the status is left to report it.
   }
   return error.status;
 }
 
-/** Whether JSON was asked for, also on a command line that could not be parsed. */
-function wantsJson(argv: readonly string[]): boolean {
-  const options = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
-  return options.some(
-    (arg, index) =>
-      /^(--json|-ojson|-o=json|--output=json)$/.test(arg) ||
-      ((arg === '-o' || arg === '--output') && options[index + 1] === 'json'),
-  );
+/** The format that was asked for, also on a command line that cannot be parsed. */
+function wantedFormat(argv: readonly string[]): string | undefined {
+  const typed = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
+  if (typed.includes('--json')) return 'json';
+  return /(?:^| )(?:-o[= ]?|--output[= ])(json|yaml)(?: |$)/.exec(typed.join(' '))?.[1];
 }

@@ -14,15 +14,21 @@ export interface Parsed {
   readonly args: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
-/** Parses a command line by its definition. Throws `usage`. `--help` needs no positionals. */
-export function parse(definition: Command, argv: readonly string[]): Parsed {
+/**
+ * Parses a command line by its definition. Throws `usage`; `usageLine` is shown when an argument is
+ * missing. `--help` needs no positionals.
+ */
+export function parse(definition: Command, argv: readonly string[], usageLine = ''): Parsed {
   const options = optionsOf(definition);
   const found = mriParse(options, argv);
   const values = valuesOf(options, found);
   const words = found._.map((word) => positional(word, options));
   if (values.help === true) return { options: values, args: {} };
   checkConflicts(options, found);
-  return { options: values, args: placePositionals(definition, options, values, words) };
+  return {
+    options: values,
+    args: placePositionals(definition, missingOptions(options, values), words, usageLine),
+  };
 }
 
 /**
@@ -157,17 +163,21 @@ function checkConflicts(options: Options, found: mri.Argv): void {
   }
 }
 
+function missingOptions(options: Options, values: Parsed['options']): string[] {
+  return Object.entries(options).flatMap(([name, option]) => {
+    const isMissing = option.kind === 'value' && option.required && values[name] === undefined;
+    return isMissing ? [optionTitle(name, option)] : [];
+  });
+}
+
 function placePositionals(
   definition: Command,
-  options: Options,
-  values: Parsed['options'],
+  missingOptions: readonly string[],
   words: readonly string[],
+  usageLine: string,
 ): Parsed['args'] {
   const args: Record<string, string | readonly string[] | undefined> = {};
-  const missing = Object.entries(options).flatMap(([name, option]) => {
-    const absent = option.kind === 'value' && option.required && values[name] === undefined;
-    return absent ? [optionTitle(name, option)] : [];
-  });
+  const missing = [...missingOptions];
   let used = 0;
   for (const [name, spec] of Object.entries(definition.positionals ?? {})) {
     const taken = spec.many ? words.slice(used) : words.slice(used, used + 1);
@@ -181,7 +191,8 @@ function placePositionals(
     args[name] = spec.many ? taken : taken[0];
   }
   if (missing.length > 0) {
-    throw usage(`the following required arguments were not provided: ${missing.join(', ')}`);
+    const hint = usageLine && definition.positionals ? `; usage: ${usageLine}` : '';
+    throw usage(`the following required arguments were not provided: ${missing.join(', ')}${hint}`);
   }
   if (used < words.length) throw usage(`unexpected argument '${words[used]}' found`);
   return args;
