@@ -1,16 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import {
-  chmodSync,
-  chownSync,
-  cpSync,
-  mkdirSync,
-  openSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, openSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { distFolder, executable, run, shell, start } from '@runner/testing/run';
+import { executable, run, shell, start } from '@runner/testing/run';
 import { temporaryFolder, tree } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -183,22 +174,6 @@ test('a disk that fails when the event is to be made safe is told in words, and 
     `runner audit emit: cannot append to the audit log ${logPath(root)}: the disk reports an error (EIO) (audit_unwritable)\n`,
   );
   assert.equal([status, stdout], [1, '']);
-});
-
-test('an installation that has lost what cleans an error tells that, and ends', async () => {
-  const dist = join(temporaryFolder('torn'), 'dist');
-  for (const part of ['bin', 'lib/runner-audit'])
-    cpSync(join(distFolder(), part), join(dist, part), { recursive: true });
-  rmSync(join(dist, 'lib/runner-audit/emit/cleaning.cjs'));
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [join(dist, 'bin/runner-audit'), 'emit', 'DeployEnded', '--project', 'a', '--version', 'v1'],
-    { encoding: 'utf8', timeout: 60_000 },
-  );
-  assert.equal(
-    [status, stdout, stderr],
-    [2, '', 'error: a file of this installation cannot be read: install runner again\n'],
-  );
 });
 
 test('an echo that cannot be written is told; the event is on the disk', async () => {

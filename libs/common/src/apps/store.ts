@@ -5,6 +5,7 @@ import { writeWhole } from '../files/write.ts';
 import { Failure } from '../foundation/failure.ts';
 import { appName, isAppName } from '../foundation/names.ts';
 import type { Paths } from '../foundation/paths.ts';
+import { nearest } from '../text/nearest.ts';
 import { type AppState, parseState } from './state.ts';
 
 /** A state file is some kilobytes; more is not ours. */
@@ -21,13 +22,27 @@ export function findApp(paths: Paths, name: string): AppState | undefined {
   return readApp(paths, appName(name));
 }
 
-/** Reads an app; an unknown one is the Failure `app_not_found`, also when the name is no name. */
+/** Reads an app; an unknown one is the Failure `app_not_found`, also when the name is not valid. */
 export function requireApp(paths: Paths, name: string): AppState {
   const app = isAppName(name) ? findApp(paths, name) : undefined;
   if (app) return app;
   if (name === '') throw new Failure('app_not_found', 'the name of the app is empty');
   const shown = name.length > 80 ? `${name.slice(0, 77)}…` : name;
-  throw new Failure('app_not_found', `no app called '${shown}' is registered on this server`);
+  throw new Failure(
+    'app_not_found',
+    `no app called '${shown}' is registered on this server${hintFor(paths, name)}`,
+  );
+}
+
+/** More registered apps than this are not listed in an error. */
+const LISTED_MAX = 5;
+
+function hintFor(paths: Paths, name: string): string {
+  const names = appNames(paths);
+  const near = nearest(name, names);
+  if (near !== undefined) return `; did you mean '${near}'?`;
+  const isShort = names.length > 0 && names.length <= LISTED_MAX;
+  return isShort ? `; registered: ${names.join(', ')}` : '';
 }
 
 /** Names of all registered apps, sorted. */

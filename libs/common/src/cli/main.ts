@@ -1,5 +1,5 @@
 /** Runs a tool: parse, run, render, exit status. */
-import { EXIT, Failure, usage } from '../foundation/failure.ts';
+import { EXIT, Failure, systemCode, usage } from '../foundation/failure.ts';
 import { type Io, processIo } from '../foundation/io.ts';
 import { chooseRoot, pathsOf } from '../foundation/paths.ts';
 import { redactor } from '../secrets/secret.ts';
@@ -134,12 +134,14 @@ async function report(
     );
     return EXIT.failed;
   }
-  const message = harmlessLine(redact(error.message));
   const definition = tool.commands.find((each) => each.name === argv[0] || each.name === '');
+  const title = titleOf(tool, definition);
+  // Ordinary users may not read the registry of an installed server.
+  const isDenied = error.code === 'file_unreadable' && systemCode(error.cause) === 'EACCES';
+  const hint = isDenied && io.uid !== 0 ? `; use: sudo ${title}` : '';
+  const message = harmlessLine(redact(error.message)) + hint;
   const line =
-    error.code === 'usage'
-      ? `error: ${message}`
-      : `${titleOf(tool, definition)}: ${message} (${error.code})`;
+    error.code === 'usage' ? `error: ${message}` : `${title}: ${message} (${error.code})`;
   const value = { ...error.facts, error: error.code, message };
   try {
     io.stderr.write(`${line}\n`);

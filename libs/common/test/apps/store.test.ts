@@ -116,6 +116,20 @@ test('an unknown app is app_not_found, also when its name is no name', () => {
       `app_not_found: no app called '${shown}' is registered on this server`,
     );
   }
+  createApp(paths, app('hello'));
+  assert.match(
+    told(() => requireApp(paths, 'helo')),
+    / on this server; did you mean 'hello'\?$/,
+  );
+  assert.match(
+    told(() => requireApp(paths, 'shop')),
+    / on this server; registered: hello$/,
+  );
+  for (const name of ['a', 'b', 'c', 'd', 'e']) createApp(paths, app(name));
+  assert.match(
+    told(() => requireApp(paths, 'shop')),
+    / on this server$/,
+  );
   assert.is(
     told(() => requireApp(paths, '')),
     'app_not_found: the name of the app is empty',
