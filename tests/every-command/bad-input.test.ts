@@ -71,7 +71,7 @@ test('a tool of several commands names them when none or an unknown one is given
     if (first === undefined) continue;
     const list = `[subcommands: ${names.join(', ')}]`;
     for (const [args, sentence] of [
-      [[], `'${tool}' requires a subcommand but one was not provided ${list}`],
+      [[], `'${tool.replace('-', ' ')}' requires a subcommand but one was not provided ${list}`],
       [['nonsense-word'], `unrecognized subcommand 'nonsense-word' ${list}`],
       [['--json'], `unexpected argument '--json' found before a subcommand ${list}`],
       [['__proto__'], `unrecognized subcommand '__proto__' ${list}`],

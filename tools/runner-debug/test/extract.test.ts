@@ -173,7 +173,7 @@ test('wrong options are told in one sentence, with the status that fits', async 
     [
       ['--app', 'nope'],
       1,
-      /no app called 'nope' is registered on this server \(app_not_found\)\n$/,
+      /no app called 'nope' is registered on this server[^\n]* \(app_not_found\)\n$/,
     ],
     [
       ['--baseline', join(folder, 'none')],

@@ -92,10 +92,22 @@ test('without a failure the line that is required is printed, and that is no err
 test('an app that is not registered is told before a log that is missing', async () => {
   const root = rootWith('shop');
   for (const [app, code, message] of [
-    ['nope', 'app_not_found', "no app called 'nope' is registered on this server"],
-    ['../shop', 'app_not_found', "no app called '../shop' is registered on this server"],
+    [
+      'nope',
+      'app_not_found',
+      "no app called 'nope' is registered on this server; registered: shop",
+    ],
+    [
+      '../shop',
+      'app_not_found',
+      "no app called '../shop' is registered on this server; registered: shop",
+    ],
     ['', 'app_not_found', 'the name of the app is empty'],
-    ['__proto__', 'app_not_found', "no app called '__proto__' is registered on this server"],
+    [
+      '__proto__',
+      'app_not_found',
+      "no app called '__proto__' is registered on this server; registered: shop",
+    ],
     ['shop', 'log_not_found', `there is no audit log yet: ${logPath(root)}`],
   ] as const) {
     const { status, stdout, stderr } = await lastError(root, app, '--json');
@@ -450,7 +462,10 @@ test('nothing is written, and a file that may not be written is enough', async (
 });
 
 for (const [args, sentence] of [
-  [[], 'the following required arguments were not provided: <APP>'],
+  [
+    [],
+    'the following required arguments were not provided: <APP>; usage: runner debug last-error [OPTIONS] <APP>',
+  ],
   [['shop', '--root', ''], "a value is required for '--root <DIR>' but none was supplied"],
   [['shop', 'api'], "unexpected argument 'api' found"],
   [

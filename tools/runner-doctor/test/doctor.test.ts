@@ -149,7 +149,7 @@ test('a master key that is open, missing, damaged or foreign is told', async () 
   const [foreign = ''] = (await examined(root)).troubles;
   assert.match(
     foreign,
-    /^problem keys: the stored token of 'shop' is sealed with another master key than those in use \(m_[0-9a-f]{8}\)$/,
+    /^problem keys: the stored token of 'shop' is sealed with a master key that is not in use \(m_[0-9a-f]{8}\)$/,
   );
 });
 

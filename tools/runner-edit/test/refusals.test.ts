@@ -26,8 +26,8 @@ for (const [one, other, sentence] of exclusiveTokenOptions('blog')) {
 
 const REQUIRED = 'error: the following required arguments were not provided:';
 for (const [args, sentence] of [
-  [[], `${REQUIRED} <APP>`],
-  [['--branch', 'next'], `${REQUIRED} <APP>`],
+  [[], `${REQUIRED} <APP>; usage: runner edit [OPTIONS] <APP>`],
+  [['--branch', 'next'], `${REQUIRED} <APP>; usage: runner edit [OPTIONS] <APP>`],
   [
     ['shop'],
     `${REQUIRED} <--token <TOKEN>|--token-file <FILE>|--token-from <APP>|--public|--repo <OWNER/NAME>|--branch <BRANCH>>`,
@@ -42,7 +42,7 @@ for (const [args, sentence] of [
 
 test('nothing given is told before the app is looked for, an unknown app before a token is read', async () => {
   const unknown = (app: string) =>
-    `runner edit: no app called '${app}' is registered on this server (app_not_found)`;
+    `runner edit: no app called '${app}' is registered on this server; registered: blog, open, shop (app_not_found)`;
   await refused(['nope', '--token', '-'], 1, unknown('nope'), NEW);
   await refused(['../shop', '--token-file', '/none/such'], 1, unknown('../shop'));
   await refused(['__proto__', '--branch', 'next'], 1, unknown('__proto__'));

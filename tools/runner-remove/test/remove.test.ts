@@ -33,7 +33,7 @@ test('an unknown app is told before anybody is asked', async () => {
   for (const app of ['nope', '../shop', '__proto__']) {
     for (const more of [[], ['--yes']]) {
       const { status, stdout, stderr } = await remove(root, [app, ...more]);
-      const sentence = `no app called '${app}' is registered on this server`;
+      const sentence = `no app called '${app}' is registered on this server; registered: blog, shop`;
       assert.equal(
         [status, stdout, stderr],
         [1, '', `runner remove: ${sentence} (app_not_found)\n`],
@@ -62,7 +62,10 @@ test('where nobody can be asked --yes is needed', async () => {
 test('wrong usage is told in clap’s words', async () => {
   const root = await newRoot();
   for (const [args, sentence] of [
-    [['--yes'], 'the following required arguments were not provided: <APP>'],
+    [
+      ['--yes'],
+      'the following required arguments were not provided: <APP>; usage: runner remove [OPTIONS] <APP>',
+    ],
     [['shop', 'blog', '--yes'], "unexpected argument 'blog' found"],
     [['shop', '--quiet'], "unexpected argument '--quiet' found"],
   ] as const) {

@@ -239,7 +239,8 @@ test('an app that is not registered is told, also when the name is no name', asy
   const root = rootWith({ shop: {} });
   for (const name of ['nope', '../shop', '__proto__', 'registry', 'shop/', 'a\u001b[31m']) {
     const ended = await status(root, name, '--json');
-    const message = `no app called '${name.replace('\u001b', '\\x1b')}' is registered on this server`;
+    const hint = name === 'shop/' ? "did you mean 'shop'?" : 'registered: shop';
+    const message = `no app called '${name.replace('\u001b', '\\x1b')}' is registered on this server; ${hint}`;
     assert.is(ended.stderr, `runner status: ${message} (app_not_found)\n`);
     assert.equal(JSON.parse(ended.stdout), { error: 'app_not_found', message });
     assert.is(ended.status, 1);
@@ -247,7 +248,7 @@ test('an app that is not registered is told, also when the name is no name', asy
   const long = await status(root, 'x'.repeat(300));
   assert.is(
     long.stderr,
-    `runner status: no app called '${'x'.repeat(77)}…' is registered on this server (app_not_found)\n`,
+    `runner status: no app called '${'x'.repeat(77)}…' is registered on this server; registered: shop (app_not_found)\n`,
   );
 });
 
@@ -297,7 +298,11 @@ test('an app is named once, and nothing is written', async () => {
   const none = await status(root);
   assert.equal(
     [none.status, none.stdout, none.stderr],
-    [2, '', 'error: the following required arguments were not provided: <APP>\n'],
+    [
+      2,
+      '',
+      'error: the following required arguments were not provided: <APP>; usage: runner status [OPTIONS] <APP>\n',
+    ],
   );
   const two = await status(root, 'shop', COMMIT);
   assert.equal([two.status, two.stderr], [2, `error: unexpected argument '${COMMIT}' found\n`]);

@@ -4,7 +4,7 @@ import { type UnreadableApp, visitApps } from '@runner/common/apps/store';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Env } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
-import { digester, fingerprintOf, type Secret } from '@runner/common/secrets/secret';
+import { digestOf, fingerprintOf, type Secret } from '@runner/common/secrets/secret';
 import { type Keyring, requireKeyring } from '@runner/common/tokens/keyring';
 import { openToken } from '@runner/common/tokens/open';
 import { open } from '@runner/common/tokens/vault';
@@ -32,7 +32,6 @@ export interface Grouping {
  * then by fingerprint; apps by name.
  */
 export function groupTokens(paths: Paths, env: Env): Grouping {
-  const digestOf = digester();
   const byDigest = new Map<string, string[]>();
   const without: string[] = [];
   const failed: Grouping['failed'] = [];

@@ -190,7 +190,7 @@ test('a token under a key that is not in the file is told apart from a damaged o
   const { status, stderr } = await list(root);
   assert.is(
     stderr,
-    "runner tokens list: shop: the stored token of 'shop' is sealed with another master key than those in use (mkey_unknown)\n",
+    "runner tokens list: shop: the stored token of 'shop' is sealed with a master key that is not in use (mkey_unknown)\n",
   );
   assert.is(status, 1);
 });

@@ -130,22 +130,20 @@ const DEPLOYING_SHAPE: Shape = {
 };
 
 function hasShape(value: Record<string, unknown>, shape: Shape): boolean {
-  for (const field in shape) if (typeof value[field] !== shape[field]) return false;
-  return true;
+  return Object.entries(shape).every(([field, type]) =>
+    type === 'number' ? Number.isSafeInteger(value[field]) : typeof value[field] === type,
+  );
 }
 
 /** Names of folders under `releases/`. */
 const RELEASE = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 
-/** How a state file's JSON becomes a value. Throws SyntaxError. */
-export type ReadJson = (text: string) => unknown;
-
 /** Reads the text of the state file `path`. Throws `state_malformed` or `state_unsupported`. */
-export function parseState(name: string, text: string, readJson: ReadJson, path: string): AppState {
+export function parseState(name: string, text: string, path: string): AppState {
   const bad = (why: string) => new Failure('state_malformed', `the state file ${path} ${why}`);
   let value: unknown;
   try {
-    value = readJson(text);
+    value = JSON.parse(text);
   } catch {
     throw bad('is not JSON');
   }

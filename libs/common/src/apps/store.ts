@@ -1,34 +1,48 @@
 /** The registry: one state file per app, found, listed and written whole. */
 
-import { exactText, parseExact } from '../files/json.ts';
 import { isThere, makeFolder, namesIn, readTextIfThere } from '../files/read.ts';
 import { writeWhole } from '../files/write.ts';
 import { Failure } from '../foundation/failure.ts';
 import { appName, isAppName } from '../foundation/names.ts';
 import type { Paths } from '../foundation/paths.ts';
-import { type AppState, parseState, type ReadJson } from './state.ts';
+import { nearest } from '../text/nearest.ts';
+import { type AppState, parseState } from './state.ts';
 
 /** A state file is some kilobytes; more is not ours. */
 const STATE_MAX = 1_048_576;
 
-function readApp(paths: Paths, name: string, readJson: ReadJson): AppState | undefined {
+function readApp(paths: Paths, name: string): AppState | undefined {
   const path = paths.state(name);
   const text = readTextIfThere(path, STATE_MAX);
-  return text === undefined ? undefined : parseState(name, text, readJson, path);
+  return text === undefined ? undefined : parseState(name, text, path);
 }
 
 /** Reads an app; undefined when it is not registered. Throws `name_invalid`, `state_malformed`, … */
 export function findApp(paths: Paths, name: string): AppState | undefined {
-  return readApp(paths, appName(name), parseExact);
+  return readApp(paths, appName(name));
 }
 
-/** Reads an app; an unknown one is the Failure `app_not_found`, also when the name is no name. */
+/** Reads an app; an unknown one is the Failure `app_not_found`, also when the name is not valid. */
 export function requireApp(paths: Paths, name: string): AppState {
   const app = isAppName(name) ? findApp(paths, name) : undefined;
   if (app) return app;
   if (name === '') throw new Failure('app_not_found', 'the name of the app is empty');
   const shown = name.length > 80 ? `${name.slice(0, 77)}…` : name;
-  throw new Failure('app_not_found', `no app called '${shown}' is registered on this server`);
+  throw new Failure(
+    'app_not_found',
+    `no app called '${shown}' is registered on this server${hintFor(paths, name)}`,
+  );
+}
+
+/** More registered apps than this are not listed in an error. */
+const LISTED_MAX = 5;
+
+function hintFor(paths: Paths, name: string): string {
+  const names = appNames(paths);
+  const near = nearest(name, names);
+  if (near !== undefined) return `; did you mean '${near}'?`;
+  const isShort = names.length > 0 && names.length <= LISTED_MAX;
+  return isShort ? `; registered: ${names.join(', ')}` : '';
 }
 
 /** Names of all registered apps, sorted. */
@@ -45,10 +59,7 @@ export interface UnreadableApp {
   readonly failure: Failure;
 }
 
-/**
- * Shows one app after the other, without keeping them; what cannot be read hides no other. They are
- * for looking at, never written back: numbers beyond 2^53 have lost digits.
- */
+/** Visits one app after the other, without keeping them; an unreadable one does not hide the others. */
 export function visitApps(
   paths: Paths,
   visit: (app: AppState) => void,
@@ -58,7 +69,7 @@ export function visitApps(
   for (const name of names) {
     let app: AppState | undefined;
     try {
-      app = readApp(paths, name, JSON.parse);
+      app = readApp(paths, name);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       unreadable({ app: name, failure: error });
@@ -67,7 +78,7 @@ export function visitApps(
   }
 }
 
-/** All apps, for looking at as by `visitApps`; what cannot be read is told beside them. */
+/** All apps, and those whose state cannot be read. */
 export function listApps(paths: Paths): { apps: AppState[]; unreadable: UnreadableApp[] } {
   const apps: AppState[] = [];
   const unreadable: UnreadableApp[] = [];
@@ -88,7 +99,10 @@ export function createApp(paths: Paths, app: AppState): void {
   writeApp(paths, app);
 }
 
-/** Writes an app whole, under the registry's lock. */
+/**
+ * Writes an app whole, under the registry's lock. Unknown fields survive; in them, integers beyond 2^53
+ * lose digits, as in any JSON that JavaScript rewrites.
+ */
 export function writeApp(paths: Paths, app: AppState): void {
-  writeWhole(paths.state(app.app), `${exactText(app)}\n`);
+  writeWhole(paths.state(app.app), `${JSON.stringify(app, null, 2)}\n`);
 }

@@ -2,10 +2,10 @@
 import { COMMON_OPTIONS, type Command, positionalTitle, type Tool, titleOf } from './command.ts';
 import { type Options, optionTitle } from './option.ts';
 
-/** No line of a help is longer, in characters, but for examples: those are typed as they stand. */
+/** Longest line of a help text, in characters; examples are printed as they are. */
 const WIDTH = 80;
 
-/** Two columns; a text on the right that is too long goes on below itself. */
+/** Two columns; the right one wraps. */
 function rows(entries: readonly (readonly [string, string])[]): string {
   const width = Math.min(30, Math.max(...entries.map(([left]) => left.length)));
   const margin = ' '.repeat(width + 4);
@@ -19,7 +19,7 @@ function rows(entries: readonly (readonly [string, string])[]): string {
     .join('');
 }
 
-/** What stands in brackets, as `[default: 5 s]`, is broken only when it fills more than a line. */
+/** Does not break inside brackets, as in `[default: 5 s]`, unless they fill more than a line. */
 function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(/ (?![^[\]]*\])/)) {
@@ -35,7 +35,7 @@ function wrap(text: string, width: number): string[] {
   return lines;
 }
 
-/** Paragraphs of the width of a help, however their author broke them; columns stay as they are. */
+/** Paragraphs rewrapped to the width of a help; those with columns stay as they are. */
 function filled(text: string): string {
   const paragraphs = text.trim().split(/\n{2,}/);
   return paragraphs
@@ -45,7 +45,7 @@ function filled(text: string): string {
     .join('\n\n');
 }
 
-/** ` [human|json|yaml]`: what stands behind the sentence about a value. */
+/** ` [human|json|yaml]`, which follows the description of a value. */
 export function choicesText(choices: readonly string[] | undefined): string {
   return choices ? ` [${choices.join('|')}]` : '';
 }
@@ -69,15 +69,21 @@ export function exitsOf(definition: Command): readonly (readonly [number, string
   return [...EXITS, ...(definition.exits ?? [])].sort((a, b) => a[0] - b[0]);
 }
 
+/** `runner status [OPTIONS] <APP>`. */
+export function usageLine(tool: Tool, definition: Command): string {
+  const positionals = Object.entries(definition.positionals ?? {});
+  const titles = positionals.map(([name, spec]) => positionalTitle(name, spec));
+  return [titleOf(tool, definition), '[OPTIONS]', ...titles].join(' ');
+}
+
 /** Help of one command: what it does, usage, arguments, options, exit statuses. */
 export function commandHelp(tool: Tool, definition: Command): string {
   const positionals = Object.entries(definition.positionals ?? {});
-  const usage = ['[OPTIONS]', ...positionals.map(([name, spec]) => positionalTitle(name, spec))];
   const own = optionRows(definition.options ?? {});
   const parts = [
     `${definition.about}\n`,
     definition.details ? `${filled(definition.details)}\n` : '',
-    `Usage: ${titleOf(tool, definition)} ${usage.join(' ')}\n`,
+    `Usage: ${usageLine(tool, definition)}\n`,
     positionals.length > 0
       ? `Arguments:\n${rows(positionals.map(([name, spec]) => [positionalTitle(name, spec), `${spec.about}${choicesText(spec.choices)}`]))}`
       : '',

@@ -1,10 +1,163 @@
-/** The last line of every program. */
-
+/** Runs a tool: parse, run, render, exit status. */
+import { EXIT, Failure, systemCode, usage } from '../foundation/failure.ts';
+import { type Io, processIo } from '../foundation/io.ts';
+import { chooseRoot, pathsOf } from '../foundation/paths.ts';
 import { redactor } from '../secrets/secret.ts';
-import type { Tool } from './command.ts';
-import { program } from './program.ts';
+import { harmless, harmlessLine, jsonLine } from '../text/harmless.ts';
+import { nearest } from '../text/nearest.ts';
+import {
+  type Answer,
+  type Command,
+  type Context,
+  optionsOf,
+  type Tool,
+  titleOf,
+} from './command.ts';
+import { commandHelp, toolHelp, usageLine } from './help.ts';
+import { type ColourWhen, type Format, PLAIN, styleFor, yamlText } from './output.ts';
+import { parse } from './parse.ts';
 
-/** Runs a tool with this process's arguments and ends the process. */
+declare const __VERSION__: string;
+
+/**
+ * Runs a tool with this process's arguments and ends the process. `process.exit` loses nothing here:
+ * every sink of `io` writes synchronously, and a command awaits everything it started.
+ */
 export function main(tool: Tool): void {
-  program(tool, async () => redactor());
+  const io = processIo();
+  const argv = process.argv.slice(2);
+  const fail = (error: unknown) => {
+    void report(io, tool, argv, error).then((status) => process.exit(status));
+  };
+  process.on('uncaughtException', fail);
+  run(tool, argv, io).then((status) => process.exit(status), fail);
+}
+
+async function run(tool: Tool, argv: readonly string[], io: Io): Promise<number> {
+  const { definition, rest } = choose(tool, argv);
+  if (definition === 'version') {
+    io.stdout.write(`${tool.name} ${__VERSION__}\n`);
+    return EXIT.ok;
+  }
+  if (definition === 'help') {
+    io.stdout.write(toolHelp(tool));
+    return EXIT.ok;
+  }
+  const parsed = parse(definition, rest, usageLine(tool, definition));
+  if (parsed.options.help === true) {
+    io.stdout.write(commandHelp(tool, definition));
+    return EXIT.ok;
+  }
+  const context = await contextOf(tool, definition, parsed, io);
+  const answer = await definition.run(context);
+  await render(definition, answer, context);
+  return answer.status ?? EXIT.ok;
+}
+
+/** Finds the command named by the first word; the only command of a tool has no name. */
+function choose(
+  tool: Tool,
+  argv: readonly string[],
+): { definition: Command | 'help' | 'version'; rest: readonly string[] } {
+  const [first] = argv;
+  const only = tool.commands.find((each) => each.name === '');
+  const ownVersion = only && Object.hasOwn(optionsOf(only), 'version');
+  if (first === '--version' && !ownVersion) return { definition: 'version', rest: [] };
+  if (only) return { definition: only, rest: argv };
+  if (first === '--help' || first === '-h') return { definition: 'help', rest: [] };
+  const definition = tool.commands.find((each) => each.name === first);
+  if (definition) return { definition, rest: argv.slice(1) };
+  const names = tool.commands.map((each) => each.name);
+  const all = `[subcommands: ${names.join(', ')}]`;
+  if (first === undefined)
+    throw usage(`'${titleOf(tool)}' requires a subcommand but one was not provided ${all}`);
+  if (first.startsWith('-'))
+    throw usage(`unexpected argument '${first}' found before a subcommand ${all}`);
+  const near = nearest(first, names);
+  throw usage(
+    `unrecognized subcommand '${first}'${near ? `; a similar subcommand exists: '${near}'` : ` ${all}`}`,
+  );
+}
+
+async function contextOf(
+  tool: Tool,
+  definition: Command,
+  parsed: ReturnType<typeof parse>,
+  io: Io,
+): Promise<Context> {
+  const { options, args } = parsed;
+  const when = (options.color ?? 'auto') as ColourWhen;
+  const format: Format = options.json === true ? 'json' : ((options.output ?? 'human') as Format);
+  const title = titleOf(tool, definition);
+  const context: Context = {
+    io,
+    paths: pathsOf(chooseRoot(options.root as string | undefined, io.env, () => io.cwd)),
+    options: options as Context['options'],
+    args: args as Context['args'],
+    format,
+    title,
+    note: (text) => io.stderr.write(`${title}: ${harmless(text)}\n`),
+    print: async (record) => {
+      if (format === 'json') io.stdout.write(`${jsonLine(record)}\n`);
+      else if (format === 'yaml') io.stdout.write(`---\n${await yamlText(record)}`);
+      else io.stdout.write(definition.human?.(record as never, context.style, context) ?? '');
+    },
+    style: definition.plain ? PLAIN : await styleFor(when, io.env, io.stdout),
+    errStyle: definition.plain ? PLAIN : await styleFor(when, io.env, io.stderr),
+  };
+  return context;
+}
+
+async function render(definition: Command, answer: Answer, context: Context): Promise<void> {
+  if (!('value' in answer)) return;
+  const { io, format } = context;
+  if (format === 'json') io.stdout.write(`${jsonLine(answer.value)}\n`);
+  else if (format === 'yaml') io.stdout.write(await yamlText(answer.value));
+  else io.stdout.write(definition.human?.(answer.value as never, context.style, context) ?? '');
+}
+
+/**
+ * Reports an error: one sentence on stderr and, for the formats json and yaml, one object on stdout.
+ * Returns the exit status.
+ */
+async function report(
+  io: Io,
+  tool: Tool,
+  argv: readonly string[],
+  error: unknown,
+): Promise<number> {
+  const redact = redactor();
+  if (!(error instanceof Failure)) {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    io.stderr.write(
+      `${titleOf(tool)}: this is a bug in ${tool.name} ${__VERSION__}\n${harmless(redact(text))}\n`,
+    );
+    return EXIT.failed;
+  }
+  const definition = tool.commands.find((each) => each.name === argv[0] || each.name === '');
+  const title = titleOf(tool, definition);
+  // Ordinary users may not read the registry of an installed server.
+  const isDenied = error.code === 'file_unreadable' && systemCode(error.cause) === 'EACCES';
+  const hint = isDenied && io.uid !== 0 ? `; use: sudo ${title}` : '';
+  const message = harmlessLine(redact(error.message)) + hint;
+  const line =
+    error.code === 'usage' ? `error: ${message}` : `${title}: ${message} (${error.code})`;
+  const value = { ...error.facts, error: error.code, message };
+  try {
+    io.stderr.write(`${line}\n`);
+    const format = wantedFormat(argv);
+    if (format === 'json') io.stdout.write(`${jsonLine(value)}\n`);
+    // A document of its own: records may stand before it.
+    if (format === 'yaml') io.stdout.write(`---\n${await yamlText(value)}`);
+  } catch {
+    // Neither stream can be written: only the status is left to report it.
+  }
+  return error.status;
+}
+
+/** The format that was asked for, also on a command line that cannot be parsed. */
+function wantedFormat(argv: readonly string[]): string | undefined {
+  const typed = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
+  if (typed.includes('--json')) return 'json';
+  return /(?:^| )(?:-o[= ]?|--output[= ])(json|yaml)(?: |$)/.exec(typed.join(' '))?.[1];
 }

@@ -10,7 +10,7 @@ interface OptionBase {
 export interface Flag extends OptionBase {
   readonly kind: 'flag';
 }
-/** Takes one value, always a string, never empty. Its name never begins with `no-`: mri takes that for off. */
+/** Takes one value, always a string. Its name must not begin with `no-`: mri reads that as a negation. */
 export interface Value extends OptionBase {
   readonly kind: 'value';
   /** Shown in help as `<PLACEHOLDER>`. */

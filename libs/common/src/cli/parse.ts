@@ -1,48 +1,160 @@
 /**
- * How a command line is read. mri does the last step; everything that mri would guess at (numbers,
- * missing values, repeated or unknown options, a lone dash) is decided before it, in argv.ts, and
- * told in clap's words.
+ * Reads a command line. mri parses it; `guarded` keeps from it what it would misread, and what it
+ * found is checked strictly: unknown options, missing values and repeats are refused in clap's words.
  */
 import mri from 'mri';
-import { usage } from '../foundation/failure.ts';
-import { normalise } from './argv.ts';
+import { type Failure, usage } from '../foundation/failure.ts';
+import { nearest } from '../text/nearest.ts';
 import { type Command, optionsOf, positionalTitle } from './command.ts';
-import { type Option, type Options, optionTitle } from './option.ts';
+import { type Option, type Options, optionTitle, type Value } from './option.ts';
 
-/** A command line as it was read: values by the names of options and arguments. */
+/** A parsed command line: values by the names of options and positionals. */
 export interface Parsed {
   readonly options: Readonly<Record<string, string | boolean | undefined>>;
   readonly args: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
-/** Reads a command line by a definition. Throws `usage`. With `--help` nothing else is checked. */
-export function parse(definition: Command, argv: readonly string[]): Parsed {
+/**
+ * Parses a command line by its definition. Throws `usage`; `usageLine` is shown when an argument is
+ * missing. `--help` needs no positionals.
+ */
+export function parse(definition: Command, argv: readonly string[], usageLine = ''): Parsed {
   const options = optionsOf(definition);
-  const { normal, rest, given } = normalise(options, argv);
-  const names = Object.keys(options);
-  // `no-x` is mri's own word for x = false, so such a name is handed over without its `no-`.
-  const handed = (name: string) => (name.startsWith('no-') ? name.slice(3) : name);
-  const used = [...given];
-  const found = mri(normal, {
-    string: used.filter((name) => options[name]?.kind === 'value'),
-    boolean: used.filter((name) => options[name]?.kind === 'flag').map(handed),
-  });
-  const values: Record<string, string | boolean | undefined> = {};
-  for (const name of names) {
-    const option = options[name] as Option;
-    if (option.kind === 'flag') values[name] = given.has(name);
-    else values[name] = given.has(name) ? String(found[name]) : option.default;
-  }
+  const found = mriParse(options, argv);
+  const values = valuesOf(options, found);
+  const words = found._.map((word) => positional(word, options));
   if (values.help === true) return { options: values, args: {} };
-  checkConflicts(options, given);
-  return { options: values, args: placePositionals(definition, options, values, rest) };
+  checkConflicts(options, found);
+  return {
+    options: values,
+    args: placePositionals(definition, missingOptions(options, values), words, usageLine),
+  };
 }
 
-function checkConflicts(options: Options, given: ReadonlySet<string>): void {
-  // In the order of the definition, whatever the order on the command line.
-  for (const name of Object.keys(options).filter((each) => given.has(each))) {
-    const option = options[name] as Option;
-    const other = option.conflicts?.find((candidate) => given.has(candidate));
+/**
+ * Marks an argument as a word. mri would take `-1001234` for options, drop `-`, turn `007` into a
+ * number, `--error=` into the argument after it and `true` after a flag into the flag's value.
+ */
+const WORD = '\0';
+
+/** The arguments, each changed only where mri would misread it; those after `--` are left alone. */
+function guarded(options: Options, argv: readonly string[]): string[] {
+  const letters = Object.values(options).flatMap((option) =>
+    option.kind === 'value' && option.short ? [option.short] : [],
+  );
+  const end = argv.includes('--') ? argv.indexOf('--') : argv.length;
+  return [...argv.slice(0, end).map(guard), ...argv.slice(end)];
+
+  function guard(arg: string): string {
+    if (arg.length < 2 || !arg.startsWith('-') || /^-\d/.test(arg)) return WORD + arg;
+    return arg.startsWith('--') ? guardLong(arg) : guardShort(arg);
+  }
+
+  function guardLong(arg: string): string {
+    const [name = ''] = arg.slice(2).split('=', 1);
+    // mri takes `---json` for letters, and `--o` for `-o`.
+    if (/^-|^.$/s.test(name)) throw unexpected(`--${name}`, options);
+    if (name.length + 2 === arg.length) return arg;
+    const option = options[name];
+    if (option?.kind === 'flag') {
+      throw usage(
+        `unexpected value for '${optionTitle(name, option)}' found; no more were expected`,
+      );
+    }
+    return `--${name}=${WORD}${arg.slice(name.length + 3)}`;
+  }
+
+  /** mri does not know `-ojson`. */
+  function guardShort(arg: string): string {
+    const at = [...arg].findIndex((letter) => letters.includes(letter));
+    const group = at === -1 ? arg : arg.slice(0, at + 1);
+    const odd = /[-=]|\P{ASCII}/u.exec(group.slice(1));
+    if (odd) throw unexpected(`-${odd[0]}`, options);
+    return group === arg ? arg : `${group}=${WORD}${arg.slice(group.length).replace(/^=/, '')}`;
+  }
+}
+
+function mriParse(options: Options, argv: readonly string[]): mri.Argv {
+  const keys = (kind: Option['kind']) =>
+    Object.entries(options).flatMap(([name, option]) =>
+      option.kind === kind ? [nameForMri(name), option.short ?? []].flat() : [],
+    );
+  const args = guarded(options, argv);
+  const [string, boolean] = [keys('value'), keys('flag')];
+  // Strict mri knows only the keys of `alias`. A letter has an entry of its own, since mri would
+  // let `-o json` replace the value of `--output`.
+  const alias = Object.fromEntries([...string, ...boolean].map((key) => [key, []]));
+  const unknown = (arg: string) => {
+    // It may have been meant as the value of the option before it: then that one is reported.
+    valuesOf(options, mri(args, { string, boolean }));
+    throw unexpected(arg.split('=')[0] as string, options);
+  };
+  return mri(args, { string, boolean, alias, unknown });
+}
+
+/** mri reads `--no-x` as x = false. */
+function nameForMri(name: string): string {
+  return name.startsWith('no-') ? name.slice(3) : name;
+}
+
+/** All that mri found for an option under its name and its letter. */
+function givenTo(name: string, option: Option, found: mri.Argv): unknown[] {
+  const values = [nameForMri(name), option.short ?? []]
+    .flat()
+    .flatMap((key) => found[key] as unknown);
+  return values.filter((value) => value !== undefined);
+}
+
+function valuesOf(options: Options, found: mri.Argv): Parsed['options'] {
+  return Object.fromEntries(
+    Object.entries(options).map(([name, option]) => {
+      const given = givenTo(name, option, found);
+      const negative = name.startsWith('no-');
+      if (given.includes(negative)) {
+        throw unexpected(negative ? `--${nameForMri(name)}` : `--no-${name}`, options);
+      }
+      if (option.kind === 'flag') return [name, given.length > 0];
+      return [name, given.length === 0 ? option.default : singleValue(name, option, given)];
+    }),
+  );
+}
+
+function singleValue(name: string, option: Value, given: readonly unknown[]): string {
+  const title = optionTitle(name, option);
+  if (given.length > 1) throw usage(`the argument '${title}' cannot be used multiple times`);
+  const [marked] = given as string[];
+  const value = marked?.slice(WORD.length) ?? '';
+  if (marked === '' || (value === '' && !option.emptyAllowed)) {
+    throw usage(`a value is required for '${title}' but none was supplied`);
+  }
+  if (option.choices && !option.choices.includes(value)) {
+    const shown = option.secret ? '' : `'${value}' `;
+    throw usage(
+      `invalid value ${shown}for '${title}' [possible values: ${option.choices.join(', ')}]`,
+    );
+  }
+  return value;
+}
+
+/** A word as it was typed; a negative number that no option takes is refused. */
+function positional(word: string, options: Options): string {
+  if (!word.startsWith(WORD)) return word;
+  const typed = word.slice(WORD.length);
+  if (typed.length > 1 && typed.startsWith('-')) throw unexpected(typed, options);
+  return typed;
+}
+
+function unexpected(arg: string, options: Options): Failure {
+  const near = arg.startsWith('--') ? nearest(arg.slice(2), Object.keys(options)) : undefined;
+  return usage(
+    `unexpected argument '${arg}' found${near ? `; a similar argument exists: '--${near}'` : ''}`,
+  );
+}
+
+function checkConflicts(options: Options, found: mri.Argv): void {
+  const isGiven = (name: string) => givenTo(name, options[name] as Option, found).length > 0;
+  for (const [name, option] of Object.entries(options)) {
+    const other = isGiven(name) ? option.conflicts?.find(isGiven) : undefined;
     if (other !== undefined) {
       throw usage(
         `the argument '${optionTitle(name, option)}' cannot be used with '${optionTitle(other, options[other] as Option)}'`,
@@ -51,21 +163,24 @@ function checkConflicts(options: Options, given: ReadonlySet<string>): void {
   }
 }
 
+function missingOptions(options: Options, values: Parsed['options']): string[] {
+  return Object.entries(options).flatMap(([name, option]) => {
+    const isMissing = option.kind === 'value' && option.required && values[name] === undefined;
+    return isMissing ? [optionTitle(name, option)] : [];
+  });
+}
+
 function placePositionals(
   definition: Command,
-  options: Options,
-  values: Parsed['options'],
-  rest: readonly string[],
+  missingOptions: readonly string[],
+  words: readonly string[],
+  usageLine: string,
 ): Parsed['args'] {
   const args: Record<string, string | readonly string[] | undefined> = {};
-  const missing = Object.keys(options).flatMap((name) => {
-    const option = options[name] as Option;
-    const absent = option.kind === 'value' && option.required && values[name] === undefined;
-    return absent ? [optionTitle(name, option)] : [];
-  });
+  const missing = [...missingOptions];
   let used = 0;
   for (const [name, spec] of Object.entries(definition.positionals ?? {})) {
-    const taken = spec.many ? rest.slice(used) : rest.slice(used, used + 1);
+    const taken = spec.many ? words.slice(used) : words.slice(used, used + 1);
     used += taken.length;
     const possible = spec.choices ? ` [possible values: ${spec.choices.join(', ')}]` : '';
     if (spec.required && taken.length === 0) missing.push(positionalTitle(name, spec) + possible);
@@ -76,8 +191,9 @@ function placePositionals(
     args[name] = spec.many ? taken : taken[0];
   }
   if (missing.length > 0) {
-    throw usage(`the following required arguments were not provided: ${missing.join(', ')}`);
+    const hint = usageLine && definition.positionals ? `; usage: ${usageLine}` : '';
+    throw usage(`the following required arguments were not provided: ${missing.join(', ')}${hint}`);
   }
-  if (used < rest.length) throw usage(`unexpected argument '${rest[used]}' found`);
+  if (used < words.length) throw usage(`unexpected argument '${words[used]}' found`);
   return args;
 }

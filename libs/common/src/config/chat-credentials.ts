@@ -1,27 +1,42 @@
-/** What of the chats' credentials is secret by itself. */
+/** The credentials of the chats in config.yml, for redaction: what must not show, valid or not. */
 import { Secret } from '../secrets/secret.ts';
+import type { Tree } from '../yaml/schema.ts';
+import type { Config } from './file.ts';
 
-/** The keys of config.yml that hold them, in either layout. */
+/** The keys that hold them, in either layout. */
 export const CHAT_SECRET_KEYS = ['telegram_bot_token', 'discord_webhook'] as const;
+type ChatSecretKey = (typeof CHAT_SECRET_KEYS)[number];
 
-/**
- * A value of one of these keys and its secret end alone: of a bot's token what follows the colon, of a
- * webhook the part of its path behind its id, or else the last one. None of an empty value.
- */
-export function chatSecrets(key: (typeof CHAT_SECRET_KEYS)[number], value: string): Secret[] {
-  const text = value.trim();
-  if (text === '') return [];
-  const whole = key === 'discord_webhook' ? (text.split(/[?#]/)[0] ?? '').replace(/\/$/, '') : text;
-  return [
-    whole,
-    key === 'discord_webhook' ? endOfWebhook(whole) : whole.slice(whole.indexOf(':') + 1),
-  ]
-    .filter((secret) => secret !== '')
-    .map((secret) => new Secret(secret));
+/** Every credential wherever it stands in the file, also of an inactive channel, and its secret end. */
+export function chatSecretsOf({ tree }: Config): Secret[] {
+  return tree ? secretsBelow(tree).map((secret) => new Secret(secret)) : [];
 }
 
-function endOfWebhook(address: string): string {
-  const named = /\/webhooks\/[^/]{1,40}\/([^/]{1,4096})/.exec(address)?.[1];
-  const path = /^[a-z]{1,10}:\/\/[^/]{0,300}\/(.*)$/is.exec(address)?.[1] ?? '';
+function secretsBelow(tree: Tree): string[] {
+  if (tree.kind === 'scalar') return [];
+  if (tree.kind === 'list') return tree.items.flatMap(secretsBelow);
+  return tree.entries.flatMap(({ key, value }) => {
+    const isSecret = value.kind === 'scalar' && CHAT_SECRET_KEYS.some((each) => each === key);
+    return isSecret
+      ? formsOf(key as ChatSecretKey, String(value.value ?? ''))
+      : secretsBelow(value);
+  });
+}
+
+/**
+ * A credential and the part of it that is secret by itself: what follows the colon of a bot's token;
+ * of a webhook the part of its path behind its id, else the last part. None of an empty value.
+ */
+function formsOf(key: ChatSecretKey, value: string): string[] {
+  const text = value.trim();
+  if (key === 'telegram_bot_token')
+    return [text, text.slice(text.indexOf(':') + 1)].filter(Boolean);
+  const whole = (text.split(/[?#]/)[0] ?? '').replace(/\/$/, '');
+  return [whole, secretEndOf(whole)].filter(Boolean);
+}
+
+function secretEndOf(webhook: string): string {
+  const named = /\/webhooks\/[^/]{1,40}\/([^/]{1,4096})/.exec(webhook)?.[1];
+  const path = /^[a-z]{1,10}:\/\/[^/]{0,300}\/(.*)$/is.exec(webhook)?.[1] ?? '';
   return named ?? path.slice(path.lastIndexOf('/') + 1);
 }

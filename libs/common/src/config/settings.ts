@@ -1,11 +1,8 @@
 /** What config.yml says: the code host, the block, the section `notify`. */
-
-import { Failure } from '../foundation/failure.ts';
 import type { Env } from '../foundation/io.ts';
 import { httpAddress } from '../http/address.ts';
 import { Secret } from '../secrets/secret.ts';
 import { check, type Entry, type Schema, section } from '../yaml/schema.ts';
-import { CHAT_SECRET_KEYS, chatSecrets } from './chat-credentials.ts';
 import type { Config } from './file.ts';
 import { CREDENTIALS, KEYS, NOTIFY_KEYS } from './schema.ts';
 
@@ -89,23 +86,6 @@ export interface NotifySettings {
   readonly discord: { webhook: Secret } | undefined;
   readonly verboseErrors: boolean;
   template(kind: TemplateKind, channel: ChannelName): string | undefined;
-}
-
-/**
- * The bot's token and the webhook that config.yml holds, in either layout and also where a channel is
- * not active, with their secret ends alone: what is cleaned from text. None from a wrong value.
- */
-export function chatSecretsOf(config: Config): Secret[] {
-  let values: Map<string, unknown>;
-  try {
-    values = pick(config, CHAT_SECRET_KEYS, CHAT_SECRET_KEYS);
-  } catch (error) {
-    if (error instanceof Failure) return [];
-    throw error;
-  }
-  return [values, section(values, 'notify')].flatMap((each) =>
-    CHAT_SECRET_KEYS.flatMap((key) => chatSecrets(key, String(each?.get(key) ?? ''))),
-  );
 }
 
 /** Section `notify`, and its three credentials at the top level: the earlier layout. */

@@ -44,28 +44,9 @@ export function readIfThere(path: string, limit: number): Buffer | undefined {
   }
 }
 
-/** Where one small file at a time is read to: a buffer for each, and its stat, cost as much again. */
-let scratch: Buffer | undefined;
-const SCRATCH = 65_536;
-
-/** `readIfThere` as UTF-8 text, for thousands of small files. */
+/** `readIfThere` as UTF-8 text. */
 export function readTextIfThere(path: string, limit: number): string | undefined {
-  scratch ??= Buffer.allocUnsafeSlow(SCRATCH);
-  let length = 0;
-  let fd = -1;
-  try {
-    fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    // A regular file gives all that it has in one read.
-    length = readSync(fd, scratch, 0, SCRATCH, null);
-  } catch {
-    length = 0;
-  } finally {
-    if (fd !== -1) closeSync(fd);
-  }
-  // Missing, empty, large or no file at all: the careful way finds out, and says so.
-  if (length === 0 || length === SCRATCH || length > limit)
-    return readIfThere(path, limit)?.toString('utf8');
-  return scratch.toString('utf8', 0, length);
+  return readIfThere(path, limit)?.toString('utf8');
 }
 
 /**

@@ -89,8 +89,13 @@ export class Failure extends Error {
   /** Fields that `--json` adds beside `error` and `message`, e.g. `{valid: false, http_status: 401}`. */
   readonly facts: Readonly<Record<string, unknown>>;
 
-  constructor(code: FailureCode, message: string, facts: Record<string, unknown> = {}) {
-    super(message);
+  constructor(
+    code: FailureCode,
+    message: string,
+    facts: Record<string, unknown> = {},
+    cause?: unknown,
+  ) {
+    super(message, { cause });
     this.name = 'Failure';
     this.code = code;
     this.facts = facts;
@@ -161,5 +166,6 @@ export function systemFailure(
   const code = systemCode(error);
   if (error instanceof Failure || code === undefined) return error;
   const full = code === 'ENOSPC' || code === 'EDQUOT';
-  return new Failure(full ? 'disk_full' : otherwise, `cannot ${doing}: ${systemWords(error)}`);
+  const message = `cannot ${doing}: ${systemWords(error)}`;
+  return new Failure(full ? 'disk_full' : otherwise, message, {}, error);
 }

@@ -1,5 +1,4 @@
-/** Cleaning text of the secrets of this server that only its keys tell: an app's token, and these. */
-
+/** The secrets of this server that no shape reveals: the tokens of apps and the master keys. */
 import { appNames } from '../apps/store.ts';
 import { Failure } from '../foundation/failure.ts';
 import type { Env } from '../foundation/io.ts';
@@ -17,30 +16,25 @@ export interface Place {
   readonly env: Env;
 }
 
-/** Knows what can be read, and `others`: an app that is not registered, or a lost key, leaves the rest. */
+/**
+ * Knows the master keys, the token of `app` (of all apps without one) and `others`. What cannot be
+ * read is left out: an app that is not registered or a lost key must not hide the rest.
+ */
 export function knownRedactor(
   { paths, env }: Place,
-  app: unknown,
+  app: string | undefined,
   others: readonly Secret[],
 ): Redact {
-  const apps = typeof app === 'string' ? [app] : [];
-  return redactor([...others, ...keyLines(paths, env), ...tokensOf({ paths, env }, apps)]);
+  const apps = app === undefined ? unlessFailure(() => appNames(paths), []) : [app];
+  const tokens = apps.flatMap((name) => unlessFailure(() => openToken(paths, env, name) ?? [], []));
+  return redactor([...others, ...keyLines(paths, env), ...tokens]);
 }
 
-/** The same for the tokens of all apps, each once. */
-export function allKnownRedactor({ paths, env }: Place, others: readonly Secret[]): Redact {
-  const tokens = tokensOf({ paths, env }, appNames(paths));
-  const distinct = new Map(tokens.map((token) => [token.reveal(), token]));
-  return redactor([...others, ...keyLines(paths, env), ...distinct.values()]);
-}
-
-function tokensOf({ paths, env }: Place, apps: readonly string[]): Secret[] {
-  return apps.flatMap((app) => {
-    try {
-      return openToken(paths, env, app) ?? [];
-    } catch (error) {
-      if (error instanceof Failure) return [];
-      throw error;
-    }
-  });
+function unlessFailure<T>(read: () => T, otherwise: T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Failure) return otherwise;
+    throw error;
+  }
 }

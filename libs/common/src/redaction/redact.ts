@@ -1,89 +1,21 @@
 /**
- * Cleaning records and texts of secrets. The token of an app and the master keys are looked up only
- * for text that may hold one: to open a token takes node:crypto, which an ordinary error does without.
+ * The gate between this server's secrets and everything outside. A text goes through it twice: once
+ * when it is captured (a step's output, an answer, an event) and once at the border to the outside
+ * (disk, spool, HTTP, terminal), since a captured text may have been cut, joined or come from a file
+ * that another program wrote.
+ *
+ * What has the shape of a secret is always redacted. The secrets of this server are looked up only
+ * for a text that may hold one: opening a token loads node:crypto, reading config.yml loads YAML.
  */
-import { appNames } from '../apps/store.ts';
 import { type LogRecord, projectOf } from '../audit/events.ts';
-import { Failure } from '../foundation/failure.ts';
-import { isOrdinary, ORDINARY } from '../secrets/plain-fields.ts';
-import { redactor, type Secret, seenText } from '../secrets/secret.ts';
-import {
-  type ChatConfig,
-  chatConfigOf,
-  configSecrets,
-  mayHoldCredential,
-} from './config-secrets.ts';
+import { redactor, seenText } from '../secrets/secret.ts';
+import { ChatCredentials } from './chat-credentials.ts';
 import type { Place, Redact } from './known-secrets.ts';
-
-export { redactor as redactorOfShapes } from '../secrets/secret.ts';
-
-/** The other fields that a record of ours has: their names are no secrets. */
-const NAMES = new Set([
-  ...['previous_version', 'from_version', 'duration_ms', 'domain', 'error', 'cause'],
-  ...['truncated', 'stage', 'log', 'reason', 'late', 'rolled_back', 'guards', 'guard', 'path'],
-  ...['command', 'user', 'uid', 'sudo_user'],
-]);
-/** Values further down are left as they are: a walk has to end. */
-const DEPTH = 64;
+import { cleanRecord } from './record.ts';
 
 /**
- * A copy of the record whose texts have gone through `redact`, names of unknown fields included; itself
- * when that changed none.
- */
-export function cleanRecord<T extends Readonly<Record<string, unknown>>>(
-  record: T,
-  redact: Redact,
-): T {
-  return cleanFields(
-    record,
-    (field, value) => (isOrdinary(field, value) ? value : cleanValue(value, redact, DEPTH)),
-    redact,
-  ) as T;
-}
-
-function cleanFields(
-  fields: object,
-  clean: (field: string, value: unknown) => unknown,
-  redact: Redact,
-): object {
-  const entries: [string, unknown][] = Object.entries(fields);
-  let changed = false;
-  let renamed = false;
-  for (const entry of entries) {
-    const [field, value] = entry;
-    if (!NAMES.has(field) && !ORDINARY.has(field)) entry[0] = redact(field);
-    entry[1] = clean(field, value);
-    renamed ||= entry[0] !== field;
-    changed ||= entry[1] !== value;
-  }
-  if (!changed && !renamed) return fields;
-  return Object.fromEntries(renamed ? withOwnNames(entries) : entries);
-}
-
-/** Two names may have become one: then the later ones are numbered. */
-function withOwnNames(entries: [string, unknown][]): [string, unknown][] {
-  const taken = new Set<string>();
-  return entries.map(([field, value]) => {
-    let name = field;
-    for (let number = 2; taken.has(name); number += 1) name = `${field} ${number}`;
-    taken.add(name);
-    return [name, value];
-  });
-}
-
-function cleanValue(value: unknown, redact: Redact, depth: number): unknown {
-  if (typeof value === 'string') return redact(value);
-  if (value === null || typeof value !== 'object' || depth === 0) return value;
-  if (!Array.isArray(value)) {
-    return cleanFields(value, (_, each) => cleanValue(each, redact, depth - 1), redact);
-  }
-  const clean = value.map((each) => cleanValue(each, redact, depth - 1));
-  return clean.some((each, index) => each !== value[index]) ? clean : value;
-}
-
-/**
- * Whether a word could be a token: 12 or more characters with a letter and a digit, or 24 or more; also
- * one that escapes divide. The short name of a commit and the day of a timestamp are none.
+ * Whether a word could be a token: 12 or more characters with a letter and a digit, or 24 or more,
+ * escapes and invisible characters left out. Neither a short commit nor a day of a timestamp counts.
  */
 export function mayHoldToken(text: string): boolean {
   if (text.length < 12) return false;
@@ -92,7 +24,7 @@ export function mayHoldToken(text: string): boolean {
 }
 
 function hasTokenLike(text: string): boolean {
-  // No more than needed: going back through a word of millions, the engine runs out of stack.
+  // Bounded: backtracking through a word of millions of characters exhausts the engine's stack.
   for (const [word] of text.matchAll(/[\w-]{12,24}/g)) {
     if (word.length < 24 && !(/\d/.test(word) && /[A-Za-z]/.test(word))) continue;
     if (!/^(?:[0-9a-f]{12}|\d{4}-\d\d-\d\dT\d\d)$/.test(word)) return true;
@@ -100,114 +32,79 @@ function hasTokenLike(text: string): boolean {
   return false;
 }
 
-/** What is known of the server, looked up when a text may hold it, and once. */
-class Known {
+/** The secrets of a server, looked up for the first text that may hold one. */
+class ServerSecrets {
   readonly #place: Place;
-  readonly #config: ChatConfig | undefined;
-  #chats: readonly Secret[] | undefined;
+  readonly #chats: ChatCredentials;
 
   constructor(place: Place) {
     this.#place = place;
-    this.#config = chatConfigOf(place.paths);
+    this.#chats = new ChatCredentials(place.paths);
   }
 
-  /** What a text may hold that no shape tells; '' for nothing. */
-  mayHold(text: string): 'token' | 'credential' | '' {
-    if (mayHoldToken(text)) return 'token';
-    const config = this.#config;
-    if (config === undefined) return '';
-    const may = mayHoldCredential(config, text) || mayHoldCredential(config, seenText(text));
-    return may ? 'credential' : '';
+  /** Whether a text may hold a secret that its shape does not reveal. */
+  mayBeIn(text: string): boolean {
+    return mayHoldToken(text) || this.#chats.mayBeIn(text) || this.#chats.mayBeIn(seenText(text));
   }
 
-  async redactor(may: 'token' | 'credential' | '', app: unknown): Promise<Redact> {
-    if (may === '') return redactor();
-    const chats = await this.chats();
-    if (may === 'credential') return redactor(chats);
-    const { knownRedactor } = await import('./known-secrets.ts');
+  /** Knows the token of one app, or of all apps. */
+  async redactor(app?: string): Promise<Redact> {
+    const [{ knownRedactor }, chats] = await Promise.all([
+      import('./known-secrets.ts'),
+      this.#chats.secrets(),
+    ]);
     return knownRedactor(this.#place, app, chats);
   }
-
-  async chats(): Promise<readonly Secret[]> {
-    this.#chats ??= this.#config ? await configSecrets(this.#place.paths, this.#config) : [];
-    return this.#chats;
-  }
 }
 
-/**
- * Cleans these texts of what has the shape of a secret and, where one of them may hold some, of the
- * chats' credentials in config.yml, the app's token and the master keys, as far as they can be read.
- */
-export function redactorFor(texts: readonly string[], place: Place, app: unknown): Promise<Redact> {
-  const known = new Known(place);
-  const may = texts.map((text) => known.mayHold(text));
-  const most = may.includes('token') ? 'token' : may.includes('credential') ? 'credential' : '';
-  return known.redactor(most, app);
+/** A redactor for these texts, which belong to an app. */
+export async function redactorFor(
+  texts: readonly string[],
+  place: Place,
+  app: string,
+): Promise<Redact> {
+  const secrets = new ServerSecrets(place);
+  return texts.some((text) => secrets.mayBeIn(text)) ? secrets.redactor(app) : redactor();
 }
 
-/** The same for any text. */
-export function redactorForAny(place: Place, app: unknown): Promise<Redact> {
-  return new Known(place).redactor('token', app);
+/** A redactor for any text of an app. */
+export function redactorForAny(place: Place, app: string): Promise<Redact> {
+  return new ServerSecrets(place).redactor(app);
 }
 
-/**
- * Cleans text that belongs to no app: of the tokens of all of them. They are opened for the first text
- * that may hold one.
- */
-export async function redactorForAll(place: Place): Promise<Redact> {
-  const chats = await new Known(place).chats();
-  const ofShape = redactor(chats);
-  if (!hasApps(place)) return ofShape;
-  const { allKnownRedactor } = await import('./known-secrets.ts');
-  let known: Redact | undefined;
-  return (text) => {
-    if (mayHoldToken(text)) known ??= allKnownRedactor(place, chats);
-    return (known ?? ofShape)(text);
-  };
+/** A redactor for text that belongs to no app: it knows the tokens of all of them. */
+export function redactorForAll(place: Place): Promise<Redact> {
+  return new ServerSecrets(place).redactor();
 }
 
-/** Whether apps are registered, as far as it can be seen: there may be no root at all. */
-function hasApps({ paths }: Place): boolean {
-  try {
-    return appNames(paths).length > 0;
-  } catch (error) {
-    if (error instanceof Failure) return false;
-    throw error;
-  }
-}
+/** Apps whose redactor is kept: a foreign log may name any number. */
+const APPS_KEPT = 1_000;
 
-/** Apps of which a cleaner remembers what it knows: names in a foreign log may be any number. */
-const APPS_KNOWN = 1_000;
-
-/** Cleans record after record: what is known of the server and of an app is looked up once. */
+/** Redacts record after record. */
 export class RecordCleaner {
-  readonly #known: Known;
-  readonly #byApp = new Map<unknown, Redact>();
-  readonly #ofShape = redactor();
-  #ofChats: Redact | undefined;
+  readonly #secrets: ServerSecrets;
+  readonly #byApp = new Map<string, Redact>();
+  readonly #byShape = redactor();
 
   constructor(place: Place) {
-    this.#known = new Known(place);
+    this.#secrets = new ServerSecrets(place);
   }
 
   async clean<T extends LogRecord>(record: T): Promise<T> {
-    let may: 'token' | 'credential' | '' = '';
-    // In one walk: what no shape tells is seldom there.
+    let may = false;
     const cleaned = cleanRecord(record, (text) => {
-      if (may !== 'token') may = this.#known.mayHold(text) || may;
-      return this.#ofShape(text);
+      may ||= this.#secrets.mayBeIn(text);
+      return this.#byShape(text);
     });
-    return may === '' ? cleaned : cleanRecord(record, await this.#redactor(may, projectOf(record)));
+    return may ? cleanRecord(record, await this.#redactorOf(projectOf(record))) : cleaned;
   }
 
-  async #redactor(may: 'token' | 'credential', app: unknown): Promise<Redact> {
-    if (may === 'credential') {
-      this.#ofChats ??= await this.#known.redactor(may, app);
-      return this.#ofChats;
-    }
-    const known = this.#byApp.get(app);
-    const redact = known ?? (await this.#known.redactor(may, app));
-    if (!known && this.#byApp.size < APPS_KNOWN) this.#byApp.set(app, redact);
+  async #redactorOf(project: unknown): Promise<Redact> {
+    const app = typeof project === 'string' ? project : '';
+    const kept = this.#byApp.get(app);
+    if (kept) return kept;
+    const redact = await this.#secrets.redactor(app);
+    if (this.#byApp.size < APPS_KEPT) this.#byApp.set(app, redact);
     return redact;
   }
 }

@@ -1,8 +1,9 @@
-/** A value that will not print itself; fingerprints; scrubbing text of secrets. */
+/** A value that will not print itself, its fingerprint, and the redaction of text. */
 import { Failure } from '../foundation/failure.ts';
 import { stripAnsi } from '../text/plain.ts';
 import { SECRET_MIN } from './plain-fields.ts';
 import { REDACTED, withoutKeys } from './private-keys.ts';
+import { PLACES, SHAPES, type Shape } from './shapes.ts';
 
 /** Holds a secret text. Printing, interpolating, inspecting or serialising it shows `[REDACTED]`. */
 export class Secret {
@@ -30,11 +31,11 @@ export class Secret {
   }
 }
 
-/** Longest token that is taken; a header line of most servers ends at 8 KiB. */
+/** Longest accepted token; most servers accept header lines of up to 8 KiB. */
 const TOKEN_MAX = 4096;
 
 /**
- * Takes a token as it came from a flag, a file or a prompt: one trailing newline is dropped.
+ * A token as given by a flag, a file or a prompt; one trailing newline is dropped.
  * Throws `token_invalid` unless it is 1 to 4096 printable ASCII characters without spaces,
  * because it becomes an HTTP header. The message never quotes it.
  */
@@ -53,87 +54,16 @@ export function tokenSecret(text: string): Secret {
   return new Secret(token);
 }
 
-/** Loaded with the first digest: most commands make none. */
-let crypto: typeof import('node:crypto') | undefined;
-
 /** sha256 of a secret as 64 hex characters: what grouping compares. */
 export function digestOf(secret: Secret): string {
-  crypto ??= process.getBuiltinModule('node:crypto');
-  return crypto.hash('sha256', secret.reveal(), 'hex');
-}
-
-/** `digestOf` that knows each value again: of many apps, most share a token. */
-export function digester(): (secret: Secret) => string {
-  const known = new Map<string, string>();
-  return (secret) => {
-    const value = secret.reveal();
-    let digest = known.get(value);
-    if (digest === undefined) {
-      digest = digestOf(secret);
-      known.set(value, digest);
-    }
-    return digest;
-  };
+  // Most commands make no digest, and node:crypto is slow to load.
+  return process.getBuiltinModule('node:crypto').hash('sha256', secret.reveal(), 'hex');
 }
 
 /** Shows a digest as `tk_1234…9abc`: first and last four of its first 12 hex characters. */
 export function fingerprintOf(digest: string): string {
   return `tk_${digest.slice(0, 4)}…${digest.slice(8, 12)}`;
 }
-
-/**
- * What is redacted wherever it stands. A pattern is tried only on text that holds one of its hints,
- * in lower case: to look for a word is far cheaper than to compile and run an expression.
- */
-interface Shape {
-  readonly hints: readonly string[];
-  /**
-   * Linear: no nested repetition. The first group, if there is one, is kept. Made when it is needed:
-   * every start would pay for reading all of them.
-   */
-  readonly pattern: () => RegExp;
-}
-
-/** Secrets whose shape tells them, whoever issued them. */
-const SHAPES: readonly Shape[] = [
-  { hints: ['gh'], pattern: () => /\bgh[pousr]_[A-Za-z0-9]{20,255}/g },
-  { hints: ['github_pat_'], pattern: () => /\bgithub_pat_[A-Za-z0-9_]{20,255}/g },
-  { hints: ['gl'], pattern: () => /\bgl(?:pat|ptt|dt|rt|cbt)-[A-Za-z0-9_-]{16,255}/g },
-  { hints: ['npm_'], pattern: () => /\bnpm_[A-Za-z0-9]{30,64}/g },
-  { hints: ['xox'], pattern: () => /\bxox[abeoprs]-[A-Za-z0-9-]{10,255}/g },
-  { hints: ['sk_'], pattern: () => /\bsk_(?:live|test)_[A-Za-z0-9]{16,255}/g },
-  { hints: ['sk-'], pattern: () => /\bsk-(?:proj-|ant-)?[A-Za-z0-9_-]{32,255}/g },
-  { hints: ['akia', 'asia'], pattern: () => /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g },
-  { hints: ['aiza'], pattern: () => /\bAIza[A-Za-z0-9_-]{35}/g },
-  {
-    hints: ['eyj'],
-    pattern: () =>
-      /\beyJ[A-Za-z0-9_-]{8,4096}\.[A-Za-z0-9_-]{8,8192}(?:\.[A-Za-z0-9_-]{8,4096}){1,3}/g,
-  },
-  // No \b before it: in an address it stands behind `bot`.
-  { hints: [':'], pattern: () => /(?<!\d)[1-9]\d{4,16}:[A-Za-z0-9_-]{30,64}/g },
-];
-
-/** Secrets told by what stands before them, which is the first group and is kept. */
-const PLACES: readonly Shape[] = [
-  {
-    hints: ['/webhooks/'],
-    pattern: () =>
-      /(https?:\/\/[^\s/]{1,255}\/api\/(?:v\d{1,2}\/)?webhooks\/\d{5,25}\/)[A-Za-z0-9_-]{8,255}/g,
-  },
-  { hints: ['://'], pattern: () => /(\b[a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/@"'`<>]{1,512}(?=@)/gi },
-  {
-    hints: ['authorization'],
-    pattern: () =>
-      /(\bauthorization["']?\s{0,4}[:=]\s{0,4}["']?(?:bearer|basic|token)\s{1,4})[A-Za-z0-9._~+/=-]{4,4096}/gi,
-  },
-  { hints: ['bearer'], pattern: () => /(\bbearer\s{1,4})[A-Za-z0-9._~+/=-]{16,4096}/gi },
-  {
-    hints: ['passw', 'secret', 'key', 'token'],
-    pattern: () =>
-      /(\b[a-z0-9_-]{0,40}(?:password|passwd|secret|api[_-]?key|access[_-]?key|auth[_-]?token|access[_-]?token|private[_-]?key)["']?\s{0,3}[:=]\s{0,3}["']?)(?!\[REDACTED\])(?![{(<$]|null\b|undefined\b|none\b|true\b|false\b)[^\s"'`,;)}\]]{6,512}/gi,
-  },
-];
 
 /** The forms in which a tool may print a value: raw, base64 at each alignment, URI, JSON, hex. */
 function formsOf(value: string): string[] {
@@ -159,18 +89,18 @@ function formsOf(value: string): string[] {
   return forms.filter((form) => form.length >= SECRET_MIN);
 }
 
-/** What a terminal does not show: a secret that holds some is none for a pattern, and is read all the same. */
+/** Invisible characters: they hide a secret from a pattern, but not from a person. */
 const UNSEEN =
   /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/;
 
-/** The text as it is read: without escapes and unseen characters; itself when it has none. */
+/** The text as a person reads it: without escapes and invisible characters. */
 export function seenText(text: string): string {
   return UNSEEN.test(text) ? stripAnsi(text).replace(new RegExp(UNSEEN, 'g'), '') : text;
 }
 
 /**
- * Cleans a line of secrets. One with a secret that escapes or unseen characters divide loses all of
- * these; otherwise they stay.
+ * Redacts a line. Where escapes or invisible characters split a secret, the line loses all of them;
+ * otherwise they stay.
  */
 function uncovered(line: string, clean: (text: string) => string): string {
   const seen = seenText(line);
@@ -180,9 +110,9 @@ function uncovered(line: string, clean: (text: string) => string): string {
 }
 
 /**
- * Makes a function that replaces every known secret, in every form a tool may print it, every
- * private key, and everything that has the shape of a well-known secret, by `[REDACTED]`. Run it
- * before cutting: a cut secret no longer matches.
+ * Makes a function that replaces by `[REDACTED]` every known secret in every form a tool may print,
+ * every private key, and everything with the shape of a secret. Redact before cutting a text: a cut
+ * secret no longer matches.
  */
 export function redactor(known: Iterable<Secret> = []): (text: string) => string {
   const forms = [...new Set([...known].flatMap((secret) => formsOf(secret.reveal())))];
@@ -194,10 +124,9 @@ export function redactor(known: Iterable<Secret> = []): (text: string) => string
       for (const form of forms) cleaned = cleaned.replaceAll(form, REDACTED);
     const lower = cleaned.toLowerCase();
     const hinted = ({ hints }: Shape) => hints.some((hint) => lower.includes(hint));
-    for (const shape of SHAPES)
-      if (hinted(shape)) cleaned = cleaned.replace(shape.pattern(), REDACTED);
-    for (const place of PLACES)
-      if (hinted(place)) cleaned = cleaned.replace(place.pattern(), `$1${REDACTED}`);
+    for (const shape of SHAPES.filter(hinted)) cleaned = cleaned.replace(shape.pattern, REDACTED);
+    for (const place of PLACES.filter(hinted))
+      cleaned = cleaned.replace(place.pattern, `$1${REDACTED}`);
     return cleaned;
   };
   return (text) => {

@@ -84,18 +84,16 @@ export function open(value: string, app: string, keyring: Keyring): Secret {
   const tag = decode(tagText, TAG_BYTES);
   const bytes = decode(sealed);
   if (!iv || !tag || !bytes || (!twoLayers && wrapped !== '')) throw corrupt('is damaged');
-  // A key that opens the value is the one that it names: only where there are several it is looked for.
-  const only = keyring.length === 1;
-  const key = only ? keyring[0] : keyring.find((each) => each.kid === header.kid);
-  const contentKey = key && (twoLayers ? unwrap(header, wrapped, key.bytes) : key.bytes);
-  const plain = contentKey && decrypt(contentKey, iv, tag, bytes, head);
-  if (!plain) {
-    if (key && key.kid === header.kid) throw corrupt('is damaged');
+  const key = keyring.find((each) => each.kid === header.kid);
+  if (!key) {
     throw new Failure(
       'mkey_unknown',
-      `the stored token of '${app}' is sealed with another master key than those in use`,
+      `the stored token of '${app}' is sealed with a master key that is not in use`,
     );
   }
+  const contentKey = twoLayers ? unwrap(header, wrapped, key.bytes) : key.bytes;
+  const plain = contentKey && decrypt(contentKey, iv, tag, bytes, head);
+  if (!plain) throw corrupt('is damaged');
   // Checked after decryption: only now is the header known to be the one that was sealed.
   if (header.app !== app || header.fld !== FIELD) {
     throw new Failure(

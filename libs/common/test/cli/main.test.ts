@@ -123,11 +123,17 @@ test('a command without a value prints nothing, and may choose its status', () =
   }
 });
 
-test('a refusal is one sentence on stderr with its code, and with --json one object on stdout', () => {
+test('a refusal is one sentence on stderr with its code, and with --json or -o yaml one object on stdout', () => {
   const sentence = 'line\\none \\x1b[1m of [REDACTED]';
   const stderr = `runner sample refuse: ${sentence} (locked)\n`;
   assert.equal(sample(['refuse']), { status: 75, stdout: '', stderr });
-  assert.equal(sample(['refuse', '-o', 'yaml']), { status: 75, stdout: '', stderr });
+  for (const format of [['-o', 'yaml'], ['-oyaml'], ['--output=yaml']]) {
+    assert.equal(sample(['refuse', ...format]), {
+      status: 75,
+      stdout: `---\n"held_by": 7\n"error": "locked"\n"odd": "\\u202e"\n"message": "${sentence.replaceAll('\\', '\\\\')}"\n`,
+      stderr,
+    });
+  }
   for (const format of [
     ['--json'],
     ['-o', 'json'],
@@ -150,7 +156,7 @@ test('a refusal is one sentence on stderr with its code, and with --json one obj
 
 test('wrong usage is told in clap’s words, with status 2, as an object too', () => {
   for (const [args, sentence] of [
-    [[], `'runner-sample' requires a subcommand but one was not provided ${NAMES}`],
+    [[], `'runner sample' requires a subcommand but one was not provided ${NAMES}`],
     [['shwo'], "unrecognized subcommand 'shwo'; a similar subcommand exists: 'show'"],
     [['xyzzy'], `unrecognized subcommand 'xyzzy' ${NAMES}`],
     [[''], `unrecognized subcommand '' ${NAMES}`],

@@ -182,6 +182,24 @@ const HIDDEN: readonly (readonly [text: string, shown: string])[] = [
     `${R}\nx`,
   ],
   ['-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXkt', R],
+  // Right behind a line break that JSON wrote as `\n`, a letter or a sign.
+  ...[
+    `ghp_${A36}`,
+    `github_pat_11ABCDEFG0_${A36}${A36}`,
+    `glpat-${A36.slice(0, 20)}`,
+    `npm_${A36}`,
+    'xoxb-123456789012-abcdefghij',
+    'sk_live_abcdefghijklmnop1234',
+    `sk-proj-${A36}`,
+    'AKIAIOSFODNN7EXAMPLE',
+    'AIzaSyA-1234567890abcdefghijklmnopqrstu',
+    'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0aaa.c2lnbmF0dXJlc2ln',
+  ].flatMap((token) =>
+    ['{"log":"a\\n', 'TOKEN', 'token_', 'a '].map(
+      (before) => [before + token, before + R] as const,
+    ),
+  ),
+  ['a\\nAuthorization: Basic dXNlcjpwYXNz', `a\\nAuthorization: Basic ${R}`],
 ];
 
 for (const [text, shown] of HIDDEN) {
@@ -218,6 +236,9 @@ const LEFT: readonly string[] = [
   'ratio 10:12 at 2026-01-01T12:30:45.123Z',
   '12345:67890',
   'skipping sk-test, sk-2',
+  'the task-management-and-scheduling-library-of-a-company',
+  'running task_test_integrationscenarios',
+  'at keyJournalEntries.serviceOfJournal.methodOfService',
   'asset main-4f2a9c1b.js 1.2 MiB [emitted] [minimized]',
   'warning: ghp_short',
   'Compiled eyJ.a.b',

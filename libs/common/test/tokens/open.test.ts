@@ -78,7 +78,7 @@ test('an unknown app is told, also by a name that is none', () => {
   for (const name of ['nope', '../shop', '__proto__']) {
     assert.is(
       told(() => openToken(paths, {}, name)),
-      `app_not_found: no app called '${name}' is registered on this server`,
+      `app_not_found: no app called '${name}' is registered on this server; registered: shop`,
     );
   }
 });

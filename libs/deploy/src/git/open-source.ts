@@ -1,7 +1,8 @@
 /** Opening an app's source: its address and its token. */
 import type { AppState } from '@runner/common/apps/state';
+import { chatSecretsOf } from '@runner/common/config/chat-credentials';
 import { readConfig } from '@runner/common/config/file';
-import { chatSecretsOf, codeHostOf } from '@runner/common/config/settings';
+import { codeHostOf } from '@runner/common/config/settings';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { redactorForAny } from '@runner/common/redaction/redact';

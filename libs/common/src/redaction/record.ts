@@ -1,0 +1,67 @@
+/** A record with all its texts redacted. */
+import { isOrdinary, ORDINARY } from '../secrets/plain-fields.ts';
+import type { Redact } from './known-secrets.ts';
+
+/** The other fields that a record of ours has: their names are no secrets. */
+const NAMES = new Set([
+  ...['previous_version', 'from_version', 'duration_ms', 'domain', 'error', 'cause'],
+  ...['truncated', 'stage', 'log', 'reason', 'late', 'rolled_back', 'guards', 'guard', 'path'],
+  ...['command', 'user', 'uid', 'sudo_user'],
+]);
+/** Values further down are left as they are: a walk has to end. */
+const DEPTH = 64;
+
+/**
+ * A copy of the record whose texts have gone through `redact`, names of unknown fields included; itself
+ * when that changed none.
+ */
+export function cleanRecord<T extends Readonly<Record<string, unknown>>>(
+  record: T,
+  redact: Redact,
+): T {
+  return cleanFields(
+    record,
+    (field, value) => (isOrdinary(field, value) ? value : cleanValue(value, redact, DEPTH)),
+    redact,
+  ) as T;
+}
+
+function cleanFields(
+  fields: object,
+  clean: (field: string, value: unknown) => unknown,
+  redact: Redact,
+): object {
+  const entries: [string, unknown][] = Object.entries(fields);
+  let changed = false;
+  let renamed = false;
+  for (const entry of entries) {
+    const [field, value] = entry;
+    if (!NAMES.has(field) && !ORDINARY.has(field)) entry[0] = redact(field);
+    entry[1] = clean(field, value);
+    renamed ||= entry[0] !== field;
+    changed ||= entry[1] !== value;
+  }
+  if (!changed && !renamed) return fields;
+  return Object.fromEntries(renamed ? withOwnNames(entries) : entries);
+}
+
+/** Two names may have become one: then the later ones are numbered. */
+function withOwnNames(entries: [string, unknown][]): [string, unknown][] {
+  const taken = new Set<string>();
+  return entries.map(([field, value]) => {
+    let name = field;
+    for (let number = 2; taken.has(name); number += 1) name = `${field} ${number}`;
+    taken.add(name);
+    return [name, value];
+  });
+}
+
+function cleanValue(value: unknown, redact: Redact, depth: number): unknown {
+  if (typeof value === 'string') return redact(value);
+  if (value === null || typeof value !== 'object' || depth === 0) return value;
+  if (!Array.isArray(value)) {
+    return cleanFields(value, (_, each) => cleanValue(each, redact, depth - 1), redact);
+  }
+  const clean = value.map((each) => cleanValue(each, redact, depth - 1));
+  return clean.some((each, index) => each !== value[index]) ? clean : value;
+}
