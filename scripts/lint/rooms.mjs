@@ -9,7 +9,7 @@ export const rooms = new Map([
     'foundation text files secrets http yaml config deploy-file apps tokens guards audit redaction cli',
   ],
   ['libs/extract', 'rules line collect choose'],
-  ['libs/deploy', 'run git report record instances release recovery rollback pipeline fetch'],
+  ['libs/deploy', 'run git report record instances release recovery rollback pipeline fetch remove'],
 ]);
 
 /** Which packages of ours a library may import; a tool may import every library. */
