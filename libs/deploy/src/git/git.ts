@@ -3,13 +3,14 @@
  * inherited descriptor of a nameless file: it is never in an argument, the environment, a config or a
  * file that remains, and the helper gives it to the expected host only.
  */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeFolder } from '@runner/common/files/read';
 import { writeFully } from '@runner/common/files/write';
 import { Failure, systemFailure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
+import { endGroup } from '../run/child.ts';
 import { gitEnvironment } from '../run/environment.ts';
 import { openNameless } from '../run/log.ts';
 import type { GitResult, GitSource } from './source.ts';
@@ -35,73 +36,75 @@ const SAFE = [
   ['advice.detachedHead', 'false'],
 ].flatMap(([key, value]) => ['-c', `${key}=${value}`]);
 
-/** Runs git to its end; with `source` it gets the token of the app. */
-export function git(
+/** How git is run. */
+export interface GitOptions {
+  /** Gives git the token of the app. */
+  source?: GitSource;
+  cwd: string;
+  timeout?: number;
+  signal?: AbortSignal;
+  /** Its standard input. */
+  input?: string | Uint8Array;
+  /** Traces git's protocol to stderr; headers are not traced. */
+  packets?: boolean;
+  /** Memory limit in MiB: git reads whatever a host sends. Default: no limit. */
+  memory?: number;
+}
+
+/** Runs git to its end. Throws `git_failed` if it is not installed, and `interrupted`. */
+export async function git(
   io: Io,
   args: readonly string[],
-  options: {
-    source?: GitSource;
-    cwd: string;
-    timeout?: number;
-    signal?: AbortSignal;
-    /** Its standard input. */
-    input?: string | Uint8Array;
-    /** Traces git's protocol to stderr; headers are not traced. */
-    packets?: boolean;
-    /** Memory limit in MiB: git reads whatever a host sends. Default: no limit. */
-    memory?: number;
-  },
+  options: GitOptions,
 ): Promise<GitResult> {
   const env = gitEnvironment(io.env);
   const fd = options.source ? credential(options.source, env) : undefined;
   if (options.packets) env.GIT_TRACE_PACKET = '2';
   // Only this machine is reached unencrypted: no proxy is involved.
   if (options.source?.gitUrl.startsWith('http:')) env.no_proxy = '*';
-  return new Promise((resolve, reject) => {
-    const [file, ...words] = within(options.memory, ['git', ...SAFE, ...args]);
-    const child = spawn(file, words, {
-      cwd: options.cwd,
-      env,
-      detached: true,
-      stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', fd ?? 'ignore'],
-    });
-    if (fd !== undefined) closeSync(fd);
-    // git may end before it has read everything.
-    child.stdin?.on('error', () => {});
-    child.stdin?.end(options.input);
-    const chunks: Buffer[] = [];
-    let size = 0;
-    let stderr = '';
-    let timedOut = false;
-    const kill = () => {
-      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
-    };
-    const timer = setTimeout(() => {
-      timedOut = true;
-      kill();
-    }, options.timeout ?? LOCAL_TIMEOUT);
-    options.signal?.addEventListener('abort', kill, { once: true });
-    child.stdout?.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size <= OUTPUT_MAX) chunks.push(chunk);
-    });
-    child.stderr?.on('data', (chunk: Buffer) => {
-      stderr = (stderr + chunk.toString('utf8')).slice(-ERRORS_MAX);
-    });
-    const finish = () => {
-      clearTimeout(timer);
-      options.signal?.removeEventListener('abort', kill);
-    };
-    child.once('error', () => {
-      finish();
-      reject(notInstalled());
-    });
-    child.once('close', (status) => {
-      finish();
-      if (status === NOT_FOUND) return reject(notInstalled());
-      if (options.signal?.aborted) reject(new Failure('interrupted', 'interrupted'));
-      else resolve({ status, stdout: Buffer.concat(chunks), stderr, timedOut });
-    });
+  const [file, ...words] = within(options.memory, ['git', ...SAFE, ...args]);
+  const child = spawn(file, words, {
+    cwd: options.cwd,
+    env,
+    detached: true,
+    stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', fd ?? 'ignore'],
+  });
+  if (fd !== undefined) closeSync(fd);
+  // git may end before it has read everything.
+  child.stdin?.on('error', () => {});
+  child.stdin?.end(options.input);
+  const result = await resultOf(child, options);
+  if (result.status === NOT_FOUND) throw notInstalled();
+  if (options.signal?.aborted) throw new Failure('interrupted', 'interrupted');
+  return result;
+}
+
+function resultOf(child: ChildProcess, { timeout, signal }: GitOptions): Promise<GitResult> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  let stderr = '';
+  let timedOut = false;
+  child.stdout?.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size <= OUTPUT_MAX) chunks.push(chunk);
+  });
+  child.stderr?.on('data', (chunk: Buffer) => {
+    stderr = (stderr + chunk.toString('utf8')).slice(-ERRORS_MAX);
+  });
+  const kill = () => endGroup(child.pid, 'SIGKILL');
+  const timer = setTimeout(() => {
+    timedOut = true;
+    kill();
+  }, timeout ?? LOCAL_TIMEOUT);
+  signal?.addEventListener('abort', kill, { once: true });
+  return new Promise<GitResult>((resolve, reject) => {
+    child.once('error', () => reject(notInstalled()));
+    child.once('close', (status) =>
+      resolve({ status, stdout: Buffer.concat(chunks), stderr, timedOut }),
+    );
+  }).finally(() => {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', kill);
   });
 }
 

@@ -1,8 +1,7 @@
 /** Bringing a release to its instances: switch, start, health; and rolling them back on failure. */
 import type { DeployFile, Instance } from '@runner/common/deploy-file/read';
 import { markStage } from '../record/in-progress.ts';
-import type { Move } from '../record/move.ts';
-import type { Job } from '../record/operation.ts';
+import type { Job, Move } from '../record/operation.ts';
 import { reported } from '../report/reporter.ts';
 import { asStepFailure, StepFailure } from '../run/step.ts';
 import { switchTo } from './current-link.ts';

@@ -11,8 +11,7 @@ import { readIfThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Env } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
-import type { Version } from '../record/move.ts';
-import type { Job } from '../record/operation.ts';
+import type { Job, Version } from '../record/operation.ts';
 import { stepEnvironment } from '../run/environment.ts';
 import type { DeployLog } from '../run/log.ts';
 import type { Target } from './drivers/driver.ts';
@@ -121,6 +120,12 @@ export function fileOfRelease(
     if (error instanceof Failure) return undefined;
     throw error;
   }
+}
+
+/** `.deploy.yml` of the active release of an app; undefined if there is none. */
+export function activeFile(paths: Paths, app: AppState): DeployFile | undefined {
+  const active = previousOfAll(app, []);
+  return active ? fileOfRelease(paths, app.app, active) : undefined;
 }
 
 /** The version that an instance had before this deploy. */

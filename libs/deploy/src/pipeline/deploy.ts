@@ -17,7 +17,7 @@ import { sourceOf } from '../git/open.ts';
 import { fetchWanted, type ResolvedRef } from '../git/ref.ts';
 import type { GitSource } from '../git/source.ts';
 import { activate, rollBackSwitched } from '../instances/activate.ts';
-import { fileOfRelease, onlyInstance, previousOfAll } from '../instances/target.ts';
+import { activeFile, onlyInstance, previousOfAll } from '../instances/target.ts';
 import { begin, clearMark, markFailed } from '../record/in-progress.ts';
 import { eventOf, type Job, lockApp } from '../record/operation.ts';
 import { recover } from '../recovery/recover.ts';
@@ -204,6 +204,5 @@ function instanceNames(job: Job, file: DeployFile | undefined, request: DeployRe
 /** The choice of the commit; if that cannot be read, of the active release, else the global one. */
 function channelChoice(job: Job, file: DeployFile | undefined): NotifyChoice | undefined {
   if (file) return file.notify;
-  const active = Object.values(job.app.instances).find(({ current }) => current)?.current;
-  return active ? fileOfRelease(job.paths, job.app.app, active)?.notify : undefined;
+  return activeFile(job.paths, job.app)?.notify;
 }

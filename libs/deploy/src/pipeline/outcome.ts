@@ -5,8 +5,15 @@ import { previousOfAll } from '../instances/target.ts';
 import { failedState } from '../record/after-failure.ts';
 import { succeededState } from '../record/after-success.ts';
 import { writeEnd } from '../record/in-progress.ts';
-import { type Move, problemsOf } from '../record/move.ts';
-import { announce, eventOf, type Job, recordAnyway, rolledBackEvent } from '../record/operation.ts';
+import {
+  announce,
+  eventOf,
+  type Job,
+  type Move,
+  problemsOf,
+  recordAnyway,
+  rolledBackEvent,
+} from '../record/operation.ts';
 import type { StepFailure } from '../run/step.ts';
 
 /** The last object of `runner deploy --json`. */

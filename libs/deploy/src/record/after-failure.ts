@@ -1,7 +1,7 @@
 /** What the state of an app becomes after a failure: who is to blame, and what still runs. */
 import type { AppState } from '@runner/common/apps/state';
 import type { Blame } from '../run/step.ts';
-import type { Move } from './move.ts';
+import type { Move } from './operation.ts';
 
 /** Limit of a reason and an error, in characters: the audit log has the full text. */
 const TEXT_MAX = 500;

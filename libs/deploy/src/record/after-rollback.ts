@@ -1,6 +1,6 @@
 /** What the state of an app becomes after a rollback by hand. */
 import type { AppState, Deployed } from '@runner/common/apps/state';
-import type { Move } from './move.ts';
+import type { Move } from './operation.ts';
 
 /** A move of a rollback by hand: both versions are kept releases. */
 export interface KeptMove extends Move {

@@ -1,5 +1,5 @@
 /** What a deploy, a rollback and a recovery share, and how their events are recorded. */
-import type { AppState } from '@runner/common/apps/state';
+import type { AppState, Deployed } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { appendEvent, keepForLater } from '@runner/common/audit/append';
 import { completeEvent, type DeployEvent } from '@runner/common/audit/events';
@@ -11,7 +11,6 @@ import type { Notifier } from '../report/notifier.ts';
 import type { Reporter } from '../report/reporter.ts';
 import type { DeployLog } from '../run/log.ts';
 import type { Stage } from '../run/step.ts';
-import type { Move } from './move.ts';
 
 /** A command at work on one app, under the app's lock. */
 export interface Operation {
@@ -21,6 +20,26 @@ export interface Operation {
   readonly app: AppState;
   readonly reporter: Reporter;
   readonly redact: (text: string) => string;
+}
+
+/** What names a version of an app. */
+export type Version = Pick<Deployed, 'release' | 'version' | 'commit'>;
+
+/** An instance that goes, or went, from one version to another. */
+export interface Move {
+  readonly instance: string;
+  readonly from: Omit<Version, 'release'>;
+  /** null: there is no version to go back to; the instance is stopped. */
+  readonly to: Deployed | null;
+  /** Why the move failed; undefined if it is only planned, or succeeded. */
+  readonly problem?: string | undefined;
+}
+
+/** Each failed move in words. */
+export function problemsOf(moves: readonly Move[], verb: 'rollback' | 'return'): string[] {
+  return moves.flatMap(({ to, problem }) =>
+    problem === undefined ? [] : [`${verb} to ${to?.version ?? 'nothing'} failed: ${problem}`],
+  );
 }
 
 /** Takes the lock of an app. Throws `app_not_found`, `locked`. */

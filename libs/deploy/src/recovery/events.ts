@@ -2,8 +2,7 @@
 import type { Deploying } from '@runner/common/apps/state';
 import { type DeployEvent, kindOf, type LogRecord } from '@runner/common/audit/events';
 import { previousOfAll } from '../instances/target.ts';
-import { problemsOf } from '../record/move.ts';
-import { eventOf, type Operation, rolledBackEvent } from '../record/operation.ts';
+import { eventOf, type Operation, problemsOf, rolledBackEvent } from '../record/operation.ts';
 import { headlineOf, isEarly } from './interrupted.ts';
 import type { RestoredMove } from './restore.ts';
 

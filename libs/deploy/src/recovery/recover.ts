@@ -7,7 +7,7 @@ import { eventsOfDeploy } from '@runner/common/audit/scan';
 import type { NotifyChoice } from '@runner/common/deploy-file/read';
 import { namesIn } from '@runner/common/files/read';
 import { activeRelease } from '../instances/current-link.ts';
-import { fileOfRelease } from '../instances/target.ts';
+import { activeFile, fileOfRelease } from '../instances/target.ts';
 import { failedState } from '../record/after-failure.ts';
 import { reasonOf, recordedMoves, rolledBackState } from '../record/after-rollback.ts';
 import { succeededState } from '../record/after-success.ts';
@@ -144,6 +144,5 @@ async function notifying(
 /** The channels it had chosen, else those of the active release, else all. */
 function channelsOf({ paths, app }: Operation, { notify }: Deploying): NotifyChoice | undefined {
   if (notify !== undefined && Object.hasOwn(CHANNEL, notify)) return notify as NotifyChoice;
-  const active = Object.values(app.instances).find(({ current }) => current)?.current;
-  return active ? fileOfRelease(paths, app.app, active)?.notify : undefined;
+  return activeFile(paths, app)?.notify;
 }

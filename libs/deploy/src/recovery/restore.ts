@@ -6,8 +6,7 @@ import { driverFor } from '../instances/drivers/choose.ts';
 import { processDriver } from '../instances/drivers/process.ts';
 import { switchBack } from '../instances/switch-back.ts';
 import { keptTarget, type TargetBase, uninterrupted } from '../instances/target.ts';
-import type { Move } from '../record/move.ts';
-import type { Operation } from '../record/operation.ts';
+import type { Move, Operation } from '../record/operation.ts';
 import type { DeployLog } from '../run/log.ts';
 import { asStepFailure } from '../run/step.ts';
 

@@ -13,8 +13,14 @@ import { fileOfRelease, keptTarget, uninterrupted } from '../instances/target.ts
 import { failedState } from '../record/after-failure.ts';
 import { isRestart, type KeptMove, reasonOf, rolledBackState } from '../record/after-rollback.ts';
 import { begin, markFailed, markStageAnyway, writeEnd } from '../record/in-progress.ts';
-import { problemsOf } from '../record/move.ts';
-import { announce, eventOf, type Job, lockApp, rolledBackEvent } from '../record/operation.ts';
+import {
+  announce,
+  eventOf,
+  type Job,
+  lockApp,
+  problemsOf,
+  rolledBackEvent,
+} from '../record/operation.ts';
 import { recover } from '../recovery/recover.ts';
 import { type Notifier, silent, startNotifier } from '../report/notifier.ts';
 import { type Reporter, redacting, reported } from '../report/reporter.ts';

@@ -50,7 +50,8 @@ export interface DeployLog {
 }
 
 /**
- * Opens the log of a deploy. `onOutput` gets each piece of a step's output as it is appended. Throws `not_writable`, `disk_full`.
+ * Opens the log of a deploy. `onOutput` gets each piece of a step's output as it is appended. Throws
+ * `not_writable`, `disk_full`.
  */
 export function openDeployLog(
   paths: Paths,
@@ -68,66 +69,100 @@ export function openDeployLog(
   } catch (error) {
     throw systemFailure(error, `write ${path}`);
   }
-  let isLineOpen = false;
-  const append = (text: string) => {
-    if (text !== '') isLineOpen = !text.endsWith('\n');
+  return new LogFile(path, file, deployId, redact, onOutput);
+}
+
+class LogFile implements DeployLog {
+  readonly path: string;
+  readonly parts: LogPart[] = [];
+  readonly #file: number;
+  readonly #deployId: string;
+  readonly #redact: (text: string) => string;
+  readonly #onOutput: (text: string) => void;
+  #isLineOpen = false;
+
+  constructor(
+    path: string,
+    file: number,
+    deployId: string,
+    redact: (text: string) => string,
+    onOutput: (text: string) => void,
+  ) {
+    this.path = path;
+    this.#file = file;
+    this.#deployId = deployId;
+    this.#redact = redact;
+    this.#onOutput = onOutput;
+  }
+
+  line(text: string): void {
+    this.#endLine();
+    this.#append(`${this.#redact(text)}\n`);
+  }
+
+  async capture<T>(
+    step: string,
+    body: (output: number) => Promise<T>,
+  ): Promise<{ result: T; output: string }> {
+    this.#endLine();
+    const from = fstatSync(this.#file).size;
+    const raw = openOutput(dirname(this.path), this.#deployId);
+    let kept = '';
+    const copy = copierOf(raw, (piece) => {
+      const text = this.#redact(piece);
+      this.#append(text);
+      this.#onOutput(text);
+      kept = (kept + text).slice(-OUTPUT_MAX);
+    });
+    const timer = setInterval(() => copy(false), POLL);
     try {
-      writeFully(file, Buffer.from(text, 'utf8'));
+      const result = await body(raw);
+      copy(true);
+      return { result, output: kept };
+    } finally {
+      clearInterval(timer);
+      closeSync(raw);
+      const to = fstatSync(this.#file).size;
+      this.parts.push({ step: this.#redact(step).slice(0, STEP_NAME_MAX), from, to });
+    }
+  }
+
+  close(): void {
+    closeSync(this.#file);
+  }
+
+  #append(text: string): void {
+    if (text !== '') this.#isLineOpen = !text.endsWith('\n');
+    try {
+      writeFully(this.#file, Buffer.from(text, 'utf8'));
     } catch {
       // A full disk ends the log here; the step that filled it fails anyway.
     }
-  };
-  // The output of a step may lack a final newline: what comes next starts on its own line.
-  const endLine = () => {
-    if (isLineOpen) append('\n');
-  };
-  const parts: LogPart[] = [];
-  return {
-    path,
-    parts,
-    line(text) {
-      endLine();
-      append(`${redact(text)}\n`);
-    },
-    async capture(step, body) {
-      endLine();
-      const from = fstatSync(file).size;
-      const raw = openOutput(dirname(path), deployId);
-      let position = 0;
-      let kept = '';
-      // The lines of a private key may arrive one at a time.
-      const keys = createKeyStream();
-      const add = (keyless: string) => {
-        if (keyless === '') return;
-        const text = redact(keyless);
-        append(text);
-        onOutput(text);
-        kept = (kept + text).slice(-OUTPUT_MAX);
-      };
-      const take = (all: boolean) => {
-        for (;;) {
-          const bytes = readRange(raw, position, BLOCK);
-          const isFull = bytes.length === BLOCK;
-          const lines = bytes.lastIndexOf(NEWLINE) + 1;
-          const length = all && !isFull ? bytes.length : lines || (isFull ? pieceOf(bytes) : 0);
-          if (length === 0) break;
-          position += length;
-          add(keys.take(bytes.subarray(0, length).toString('utf8')));
-        }
-        if (all) add(keys.end());
-      };
-      const timer = setInterval(() => take(false), POLL);
-      try {
-        const result = await body(raw);
-        take(true);
-        return { result, output: kept };
-      } finally {
-        clearInterval(timer);
-        closeSync(raw);
-        parts.push({ step: redact(step).slice(0, STEP_NAME_MAX), from, to: fstatSync(file).size });
-      }
-    },
-    close: () => closeSync(file),
+  }
+
+  /** The output of a step may lack a final newline: what comes next starts on its own line. */
+  #endLine(): void {
+    if (this.#isLineOpen) this.#append('\n');
+  }
+}
+
+/** Returns what reads the whole lines written since the last call, or with `all` everything left. */
+function copierOf(raw: number, add: (piece: string) => void): (all: boolean) => void {
+  let position = 0;
+  // The lines of a private key may arrive one at a time.
+  const keys = createKeyStream();
+  const addUnlessEmpty = (piece: string) => piece !== '' && add(piece);
+  return (all) => {
+    for (;;) {
+      const bytes = readRange(raw, position, BLOCK);
+      const isFull = bytes.length === BLOCK;
+      const lines = bytes.lastIndexOf(NEWLINE) + 1;
+      const length = all && !isFull ? bytes.length : lines || (isFull ? pieceOf(bytes) : 0);
+      if (length === 0) break;
+      position += length;
+      addUnlessEmpty(keys.take(bytes.subarray(0, length).toString('utf8')));
+    }
+    if (all) addUnlessEmpty(keys.end());
   };
 }
 
