@@ -197,7 +197,7 @@ test('a baseline that is damaged or cannot be written holds up no deploy', async
     assert.is(status, 0);
     assert.match(
       stderr,
-      /what this deploy printed could not be kept for comparison: cannot write /,
+      /the output of this deploy could not be kept for comparison: cannot write /,
     );
   } finally {
     await world.close();

@@ -130,7 +130,7 @@ for (const [what, deploy, programs, problems] of [
     'docker without compose',
     'start: { type: compose, file: VERSION }\n',
     { docker: 'exit 1' },
-    ['start: docker has no compose: install its plugin'],
+    ['start: docker compose is missing: install the plugin'],
   ],
   [
     'a compose file that is not there',
@@ -142,7 +142,7 @@ for (const [what, deploy, programs, problems] of [
     'a unit that systemd does not know',
     'start: { type: systemd, unit: shop@.service }\ninstances: { eu: {}, us: {} }\n',
     { systemctl: 'case "$*" in *us.service) echo not-found ;; *) echo loaded ;; esac' },
-    ['start: systemd knows no unit shop@us.service'],
+    ['start: systemd has no unit shop@us.service'],
   ],
   [
     'a systemd that does not answer',

@@ -110,7 +110,7 @@ test('a version that was rolled back by hand is held until the next push', async
   }
   await run('runner-rollback', ['shop'], { root: world.root });
   const held = await fetch(world, ['--deploy']);
-  assert.equal([held.status, held.stdout], [0, 'shop: held: v2 was rolled back\n']);
+  assert.equal([held.status, held.stdout], [0, 'shop: on hold: v2 was rolled back\n']);
   assert.is(await world.page(), 'v1');
   await world.push('v3');
   await fetch(world, ['--deploy']);

@@ -74,7 +74,7 @@ test('the timer does not undo the choice, and a deploy of all lifts it', async (
   await world.push('v2', { deploy: TWO });
   await world.deploy(['--instance', 'us']);
   const left = await run('runner-fetch', ['--deploy'], { root: world.root });
-  assert.equal([left.status, left.stdout], [0, 'shop: held: v2 was deployed by hand\n']);
+  assert.equal([left.status, left.stdout], [0, 'shop: on hold: v2 was deployed by hand\n']);
   assert.is((await world.deploy()).status, 0);
   assert.is(active(world, 'eu'), 'v2');
   assert.is(world.state().held, null);

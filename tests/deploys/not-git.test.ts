@@ -14,7 +14,7 @@ test.after.each(({ world }) => world.close());
 
 const SENTENCE =
   'the code host does not answer as a git server: check code_host_git_url, and whether a proxy or a ' +
-  'login page answers in its place';
+  'login page answers instead';
 
 const answer = (type: string, body: string) => ({
   status: 200,

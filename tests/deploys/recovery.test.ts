@@ -199,7 +199,7 @@ test('a build that leaves a pipe in the place of .deploy.yml holds up no later c
   assert.is(status, 1, stderr);
   assert.match(
     stderr,
-    /default was not stopped: its \.deploy\.yml cannot be read any more; .*--force/,
+    /default was not stopped: its \.deploy\.yml cannot be read; .*--force/,
   );
   assert.is((await remove('--force')).status, 0);
 });

@@ -56,7 +56,7 @@ test('what an operator chose stays: the timer leaves the head alone until the ne
   const { held } = world.state() as { held: { commit: string; reason: string } };
   assert.equal([held.commit, held.reason], [head, 'v1 was deployed by hand']);
   const left = await fetch(world);
-  assert.equal([left.status, left.stdout], [0, 'shop: held: v1 was deployed by hand\n']);
+  assert.equal([left.status, left.stdout], [0, 'shop: on hold: v1 was deployed by hand\n']);
   await world.push('v3', PLAIN);
   assert.is((await fetch(world)).stdout, 'shop: deployed v3\n');
   assert.is(world.state().held, null);
@@ -129,7 +129,7 @@ test('the beginning of several commits is refused as such', async ({ world }) =>
       assert.match(
         done.stderr,
         new RegExp(
-          `'${start}' is the beginning of 2 commits of acme/shop: give more of it \\(ref_ambiguous\\)\\n$`,
+          `'${start}' matches 2 commits of acme/shop: use more characters \\(ref_ambiguous\\)\\n$`,
         ),
       );
       return;

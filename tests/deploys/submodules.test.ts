@@ -112,7 +112,7 @@ for (const [what, files, sentence] of [
   [
     'names nothing on the host',
     { '.gitmodules': modules(['lib', '../../../x']) },
-    'its address ../../../x names no <owner>/<name>',
+    'its address ../../../x is not <owner>/<name>',
   ],
 ] as const) {
   test(`a submodule that ${what} is refused in one sentence`, async ({ world }) => {
@@ -141,7 +141,7 @@ test('a submodule that the token may not read is told before anything is begun',
   assert.is(done.status, 1);
   assert.match(
     done.stderr,
-    /the code host knows no repository acme\/secret, or the token may not read it \(repo_not_found\)\n$/,
+    /the code host has no repository acme\/secret, or the token cannot read it \(repo_not_found\)\n$/,
   );
   assert.equal(world.kinds(), []);
 });
@@ -178,7 +178,7 @@ test('a pointer to Git LFS is refused with the name of its file', async ({ world
   assert.is((await world.deploy()).status, 1);
   assert.is(
     world.events().at(-1)?.error,
-    'config: art/logo.psd is kept in Git LFS, which runner does not fetch: commit the file itself, or fetch it from elsewhere in the build',
+    'config: art/logo.psd is kept in Git LFS, which runner does not fetch: commit the file itself, or fetch it in the build',
   );
 });
 

@@ -3,6 +3,6 @@ import { remove } from './commands/remove.ts';
 
 export const tool: Tool = {
   name: 'runner-remove',
-  about: 'Forget an app and stop what runs of it',
+  about: 'Remove an app and stop it',
   commands: [remove],
 };

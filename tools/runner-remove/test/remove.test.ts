@@ -51,7 +51,7 @@ test('where nobody can be asked --yes is needed', async () => {
     [
       2,
       '',
-      'error: the following required arguments were not provided: --yes (nobody can be asked here)\n',
+      'error: the following required arguments were not provided: --yes (stdin is not a terminal)\n',
     ],
   );
   const json = await remove(root, ['shop', '--json']);
@@ -160,7 +160,7 @@ test('an app that cannot be stopped stays registered with status 1, and --force 
   const refused = await remove(root, ['shop', '--yes', '--json']);
   const message =
     "default could not be stopped: start: `echo no; exit 3` ended with status 3; 'shop' stays " +
-    'registered: mend it or stop it by hand and remove again, or give --force';
+    'registered: fix it or stop it by hand, then remove again, or use --force';
   assert.is(refused.stderr, `runner remove: ${message} (stop_failed)\n`);
   assert.is(refused.status, 1);
   assert.equal(JSON.parse(refused.stdout), { error: 'stop_failed', message });

@@ -3,6 +3,6 @@ import { rollback } from './commands/rollback.ts';
 
 export const tool: Tool = {
   name: 'runner-rollback',
-  about: 'Bring the version before back',
+  about: 'Go back to the previous version',
   commands: [rollback],
 };

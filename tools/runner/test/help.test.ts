@@ -11,12 +11,12 @@ Usage: runner <COMMAND> [ARGS]...
 Commands:
   add         Register an app to deploy from git
   edit        Change an app's token, branch or repository
-  remove      Forget an app and stop what runs of it
+  remove      Remove an app and stop it
   list        Show the registered apps and what runs
   status      Show one app in detail
   deploy      Deploy an app from git
   fetch       Look for new commits, and deploy them
-  rollback    Bring the version before back
+  rollback    Go back to the previous version
   tokens      Show which apps share which code-host token
   notify      Announce deploys in Telegram and Discord
   audit       Write and read the audit log of deploy events

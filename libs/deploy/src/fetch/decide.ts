@@ -1,9 +1,9 @@
 /** What the head of a branch means for an app. */
 import type { AppState } from '@runner/common/apps/state';
-import type { Outcome } from '../pipeline/outcome.ts';
+import type { DeployOutcome } from '../pipeline/outcome.ts';
 
-/** What was decided about one app; one line of `fetch`. */
-export interface Decision {
+/** What `fetch` found out about an app, and did; printed as one line. */
+export interface FetchResult {
   app: string;
   result:
     | 'up_to_date'
@@ -14,55 +14,51 @@ export interface Decision {
     | 'held'
     | 'skipped'
     | 'error'
-    | Outcome['result'];
-  /** The decision in words. */
+    | DeployOutcome['result'];
+  /** The result in words. */
   text: string;
   commit: string | null;
   version: string | null;
-  /** Code of what kept it from being found out; null otherwise. */
+  /** Code of the error; null if there is none. */
   error: string | null;
   deploy_id: string | null;
-  /** What the decision means for the exit status. */
+  /** What the result means for the exit status. */
   status: number;
 }
 
-/** A decision, in which what it leaves out is null and the status 0. */
-export function decision(
+/** A result; what it leaves out is null, and the status 0. */
+export function fetchResult(
   app: string,
-  result: Decision['result'],
+  result: FetchResult['result'],
   text: string,
-  more: Partial<Decision> = {},
-): Decision {
-  return {
-    app,
-    result,
-    text,
-    commit: null,
-    version: null,
-    error: null,
-    deploy_id: null,
-    status: 0,
-    ...more,
-  };
+  more: Partial<FetchResult> = {},
+): FetchResult {
+  const empty = { commit: null, version: null, error: null, deploy_id: null, status: 0 };
+  return { app, result, text, ...empty, ...more };
 }
 
-/** Block and hold are about one commit: another one lifts both by itself. */
-export function judge(app: AppState, commit: string, version: string, retries: number): Decision {
-  const about = { commit, version };
-  // A deploy that was killed left something to clean up, whatever the head is.
-  if (app.deploying) return decision(app.app, 'new_commit', `new commit ${version}`, about);
+/** Decides what to do about a head. Block and hold are about one commit: another one ends both. */
+export function decide(
+  app: AppState,
+  commit: string,
+  version: string,
+  retries: number,
+): FetchResult {
+  const result = (kind: FetchResult['result'], text: string) =>
+    fetchResult(app.app, kind, text, { commit, version });
+  // A deploy that was killed has to be cleaned up, whatever the head is.
+  if (app.deploying) return result('new_commit', `new commit ${version}`);
   const running = Object.values(app.instances).map(({ current }) => current?.commit);
   if (running.length > 0 && running.every((each) => each === commit)) {
-    return decision(app.app, 'up_to_date', 'up to date', about);
+    return result('up_to_date', 'up to date');
   }
   if (app.failures?.commit === commit && app.failures.count >= retries) {
-    const text = `deploy blocked, same commit failed ${app.failures.count} times`;
-    return decision(app.app, 'blocked', text, about);
+    return result('blocked', `deploy blocked, same commit failed ${app.failures.count} times`);
   }
   if (app.held?.commit === commit) {
     const { reason } = app.held;
     const why = reason.endsWith(' was deployed by hand') ? reason : `${version} was rolled back`;
-    return decision(app.app, 'held', `held: ${why}`, about);
+    return result('held', `on hold: ${why}`);
   }
-  return decision(app.app, 'new_commit', `new commit ${version}`, about);
+  return result('new_commit', `new commit ${version}`);
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# git's askpass: answers only for the code host that was meant, so that a redirect gets no token.
-# The token comes from an inherited descriptor; it stands in no argument, environment or file.
+# git's askpass: answers only for the expected code host, so that a redirect gets no token.
+# The token comes from an inherited descriptor; it is in no argument, environment or file.
 case $1 in
 "Username for '$RUNNER_ASKPASS_ORIGIN':"*) echo x-access-token ;;
 "Password for '$RUNNER_ASKPASS_USER_ORIGIN':"*) cat "/proc/self/fd/$RUNNER_ASKPASS_FD" ;;

@@ -1,37 +1,37 @@
-/** What of a commit decides how it is deployed: read from the mirror, never from a work tree. */
+/** Files of a commit that decide how it is deployed, read from the mirror. */
 
 import { gitFailure } from './failure.ts';
 import { git } from './git.ts';
-import type { Source } from './source.ts';
+import type { GitSource } from './source.ts';
 
 /** A file, link or submodule of a commit. */
-export interface Entry {
+export interface TreeEntry {
   /** `100644`, `120000` for a link, `160000` for a submodule, `040000` for a folder. */
   readonly mode: string;
   readonly sha: string;
   readonly path: string;
 }
 
-/** The entries of a commit that are asked about; all others are left out. */
-export interface Tree {
-  readonly top: ReadonlyMap<string, Entry>;
-  readonly submodules: readonly Entry[];
+/** The entries of a commit that matter to a deploy. */
+export interface CommitTree {
+  readonly top: ReadonlyMap<string, TreeEntry>;
+  readonly submodules: readonly TreeEntry[];
   /** Every `.gitattributes`. */
-  readonly attributes: readonly Entry[];
+  readonly attributes: readonly TreeEntry[];
 }
 
-/** Reads the names of a commit in one go; `top` are files of its root that are wanted. */
+/** Reads the tree of a commit; `top` names files of its root to look for. */
 export async function treeOf(
-  { io, mirror, signal, ...source }: Source,
+  source: GitSource,
   commit: string,
   top: readonly string[],
-): Promise<Tree> {
+): Promise<CommitTree> {
   const args = ['ls-tree', '-r', '-z', '--full-tree', '--end-of-options', commit];
-  const listed = await git(io, args, { cwd: mirror, signal });
-  if (listed.status !== 0) throw gitFailure({ io, mirror, signal, ...source }, listed);
-  const found = new Map<string, Entry>();
-  const submodules: Entry[] = [];
-  const attributes: Entry[] = [];
+  const listed = await git(source.io, args, { cwd: source.mirror, signal: source.signal });
+  if (listed.status !== 0) throw gitFailure(source, listed);
+  const found = new Map<string, TreeEntry>();
+  const submodules: TreeEntry[] = [];
+  const attributes: TreeEntry[] = [];
   for (const line of listed.stdout.toString('utf8').split('\0')) {
     const path = line.slice(line.indexOf('\t') + 1);
     const folder = top.find((name) => path.startsWith(name) && path[name.length] === '/');
@@ -48,9 +48,9 @@ export async function treeOf(
   return { top: found, submodules, attributes };
 }
 
-/** Contents of objects by id or `<commit>:<path>`, in the order asked; undefined for what is missing. */
+/** Contents of objects by id or `<commit>:<path>`, in the order given; undefined if missing. */
 export async function blobsOf(
-  source: Source,
+  source: GitSource,
   names: readonly string[],
 ): Promise<(Buffer | undefined)[]> {
   if (names.length === 0) return [];

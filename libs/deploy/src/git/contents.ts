@@ -1,9 +1,9 @@
-/** What a commit says about its deploy, and what belongs to it besides its own files. */
+/** `.deploy.yml` and the submodules of a commit. */
 import { DEPLOY_FILE, type DeployFile, readDeployFile } from '@runner/common/deploy-file/read';
 import { Failure } from '@runner/common/foundation/failure';
-import { blobsOf, type Tree, treeOf } from './commit-files.ts';
+import { blobsOf, type CommitTree, treeOf } from './commit-files.ts';
 import { refuseLargeFiles } from './large-files.ts';
-import type { Source } from './source.ts';
+import type { GitSource } from './source.ts';
 import { fetchSubmodules, MODULES_FILE, type Submodule } from './submodules.ts';
 
 /** What was read of a commit. */
@@ -14,14 +14,14 @@ export interface Contents {
   readonly submodules: readonly Submodule[];
 }
 
-/** What makes a commit one that cannot be deployed, here or anywhere. */
+/** Errors that the commit itself causes, on any server. */
 const OF_THE_COMMIT: readonly string[] = [
   'deploy_file_invalid',
   'lfs_unsupported',
   'submodule_unsupported',
 ];
 
-/** Whether a refusal is the commit's own fault. */
+/** Whether an error is the commit's own fault. */
 export function isOfTheCommit(error: unknown): error is Failure {
   return error instanceof Failure && OF_THE_COMMIT.includes(error.code);
 }
@@ -30,8 +30,8 @@ export function isOfTheCommit(error: unknown): error is Failure {
  * Reads `.deploy.yml` of a commit and fetches its submodules. Throws `deploy_file_invalid`,
  * `submodule_unsupported`, `lfs_unsupported`, and what fetching throws.
  */
-export async function contentsOf(source: Source, commit: string): Promise<Contents> {
-  // Side by side: each is a process of git.
+export async function contentsOf(source: GitSource, commit: string): Promise<Contents> {
+  // In parallel: each is a process of git.
   const [tree, [blob]] = await Promise.all([
     treeOf(source, commit, [DEPLOY_FILE, MODULES_FILE]),
     blobsOf(source, [`${commit}:${DEPLOY_FILE}`]),
@@ -43,7 +43,7 @@ export async function contentsOf(source: Source, commit: string): Promise<Conten
   return { file, hasFile: bytes !== undefined, submodules };
 }
 
-function deployFileOf({ top }: Tree, blob: Buffer | undefined): Buffer | undefined {
+function deployFileOf({ top }: CommitTree, blob: Buffer | undefined): Buffer | undefined {
   const entry = top.get(DEPLOY_FILE);
   if (entry === undefined || entry.mode.startsWith('100')) return blob;
   throw new Failure('deploy_file_invalid', `${DEPLOY_FILE} is not a regular file in this commit`);

@@ -1,15 +1,15 @@
-/** Exporting a commit: `git archive | tar`, the cheapest way that leaves no trace of git. */
+/** Exporting a commit: `git archive | tar`, the cheapest way without a work tree. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { makeFolder, readIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';
 import { gitEnvironment } from '../run/environment.ts';
-import type { Source } from './source.ts';
+import type { GitSource } from './source.ts';
 
 /** Exports a commit into a folder. Throws `git_failed`, `disk_full`, `interrupted`. */
-export async function exportCommit(source: Source, commit: string, into: string): Promise<void> {
-  takeEverything(source.mirror);
+export async function exportCommit(source: GitSource, commit: string, into: string): Promise<void> {
+  ignoreAttributes(source.mirror);
   const env = gitEnvironment(source.io.env);
   const { signal } = source;
   const tar = spawn('tar', ['-x', '--no-same-owner', '-f', '-', '-C', into], {
@@ -17,7 +17,7 @@ export async function exportCommit(source: Source, commit: string, into: string)
     signal,
     stdio: ['pipe', 'ignore', 'pipe'],
   });
-  // git writes to tar itself: through this process the bytes would be copied twice more.
+  // git writes to tar directly: through this process every byte would be copied twice more.
   const archive = spawn('git', ['-c', 'tar.umask=0022', 'archive', '--format=tar', commit], {
     env,
     signal,
@@ -52,10 +52,10 @@ function ended(child: ChildProcess): Promise<number | null> {
 const EVERYTHING = '* -export-ignore -export-subst\n';
 
 /**
- * Attributes that a repository has for its release archives would leave files out of a deploy, or
- * alter them: what is deployed is the commit as it is.
+ * Cancels attributes for release archives, which would leave files out or change them: the commit is
+ * deployed as it is.
  */
-function takeEverything(mirror: string): void {
+function ignoreAttributes(mirror: string): void {
   const folder = join(mirror, 'info');
   const path = join(folder, 'attributes');
   if (readIfThere(path, 4096)?.toString('utf8') === EVERYTHING) return;

@@ -1,26 +1,26 @@
-/** What git's messages mean. git ends with status 128 for nearly everything, so its words decide. */
+/** What git's messages mean: it exits with 128 for nearly everything, so the text decides. */
 import { Failure, type FailureCode } from '@runner/common/foundation/failure';
 import { redactor } from '@runner/common/secrets/secret';
-import type { GitResult, Source } from './source.ts';
+import type { GitResult, GitSource } from './source.ts';
 
 const NOT_GIT =
   'the code host does not answer as a git server: check code_host_git_url, and whether a proxy or a ' +
-  'login page answers in its place';
+  'login page answers instead';
 
 /** First match wins. Messages are English: git runs with LC_ALL=C. */
-const MEANINGS: readonly (readonly [RegExp, FailureCode, (source: Source) => string])[] = [
+const MEANINGS: readonly (readonly [RegExp, FailureCode, (source: GitSource) => string])[] = [
   [
     /Authentication failed|could not read (?:Username|Password)|HTTP Basic: Access denied|returned error: 40[13]\b|Invalid username or (?:password|token)/i,
     'token_invalid',
     (source) =>
       source.token
         ? `the code host refused the token of '${source.app}' for ${source.repo}`
-        : `the code host wants a token for ${source.repo}, and '${source.app}' has none`,
+        : `the code host requires a token for ${source.repo}, and '${source.app}' has none`,
   ],
   [
     /repository '.{0,400}' not found|Repository not found|returned error: 404\b/i,
     'repo_not_found',
-    (source) => `the code host knows no repository ${source.repo}, or the token may not read it`,
+    (source) => `the code host has no repository ${source.repo}, or the token cannot read it`,
   ],
   [
     /couldn't find remote ref/i,
@@ -53,8 +53,12 @@ const MEANINGS: readonly (readonly [RegExp, FailureCode, (source: Source) => str
     'network_error',
     () => "the code host's certificate cannot be verified",
   ],
-  [/returned error: 429\b/i, 'rate_limited', () => 'the code host asks to wait: too many requests'],
-  [/returned error: 5\d\d\b/i, 'code_host_error', () => 'the code host has a problem of its own'],
+  [
+    /returned error: 429\b/i,
+    'rate_limited',
+    () => 'the code host limits requests: try again later',
+  ],
+  [/returned error: 5\d\d\b/i, 'code_host_error', () => 'the code host reports an internal error'],
   [
     /Empty reply|Connection reset|RPC failed|early EOF|unexpected disconnect|hung up/i,
     'network_error',
@@ -62,25 +66,26 @@ const MEANINGS: readonly (readonly [RegExp, FailureCode, (source: Source) => str
   ],
 ];
 
-/** Most characters of git's own line. */
-const SAID_MAX = 300;
+/** Limit of git's own message, in characters. */
+const MESSAGE_MAX = 300;
 
-/** The Failure for a call of git that did not succeed; holds git's own line where it helps. */
-export function gitFailure(source: Source, result: GitResult): Failure {
+/** The Failure for a call of git that failed; includes git's own message where it helps. */
+export function gitFailure(source: GitSource, result: GitResult): Failure {
   if (result.timedOut) return new Failure('network_error', 'the code host did not answer in time');
   const found = MEANINGS.find(([pattern]) => pattern.test(result.stderr));
-  // Cleaned before it is cut: a secret that is cut is not recognised any more.
+  // Redacted before it is cut: a secret that was cut is not recognised.
   const clean = redactor(source.token ? [source.token] : [])(result.stderr);
-  const said = mainLine(clean).slice(0, SAID_MAX);
-  if (!found) return new Failure('git_failed', `git failed: ${said || `status ${result.status}`}`);
+  const message = mainLine(clean).slice(0, MESSAGE_MAX);
+  if (!found)
+    return new Failure('git_failed', `git failed: ${message || `status ${result.status}`}`);
   const [, code, words] = found;
   const sentence = words(source);
   const explained =
     ['token_invalid', 'branch_not_found', 'repo_not_found'].includes(code) || sentence === NOT_GIT;
-  return new Failure(code, explained ? sentence : `${sentence} (${said})`);
+  return new Failure(code, explained ? sentence : `${sentence} (${message})`);
 }
 
-/** The Failure for an answer that git took for an empty list although no git server gave it. */
+/** The Failure for an answer that git took for an empty list, but that no git server sent. */
 export function notGit(): Failure {
   return new Failure('code_host_error', NOT_GIT);
 }

@@ -1,26 +1,27 @@
 /**
  * git over HTTP with an app's token. The token reaches git through an askpass helper that reads an
- * inherited descriptor of a file without a name: it stands in no argument, environment, config or
- * file that remains, and the helper gives it to the expected host alone.
+ * inherited descriptor of a nameless file: it is never in an argument, the environment, a config or a
+ * file that remains, and the helper gives it to the expected host only.
  */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeFolder } from '@runner/common/files/read';
 import { writeFully } from '@runner/common/files/write';
 import { Failure, systemFailure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
+import { endGroup } from '../run/child.ts';
 import { gitEnvironment } from '../run/environment.ts';
 import { openNameless } from '../run/log.ts';
-import type { GitResult, Source } from './source.ts';
+import type { GitResult, GitSource } from './source.ts';
 
 const LOCAL_TIMEOUT = 120_000;
 const OUTPUT_MAX = 67_108_864;
 const ERRORS_MAX = 65_536;
-/** What the shell ends with that finds no git. */
+/** Exit status of a shell that cannot find git. */
 const NOT_FOUND = 127;
 
-/** Options of every call: nothing of a user's or repository's configuration may run or answer. */
+/** Options of every call: no configuration of a user or repository may take effect. */
 const SAFE = [
   ['credential.helper', ''],
   ['core.hooksPath', '/dev/null'],
@@ -35,79 +36,81 @@ const SAFE = [
   ['advice.detachedHead', 'false'],
 ].flatMap(([key, value]) => ['-c', `${key}=${value}`]);
 
-/** Runs git to its end; `source` gives it the token of its app. */
-export function git(
+/** How git is run. */
+export interface GitOptions {
+  /** Gives git the token of the app. */
+  source?: GitSource;
+  cwd: string;
+  timeout?: number;
+  signal?: AbortSignal;
+  /** Its standard input. */
+  input?: string | Uint8Array;
+  /** Traces git's protocol to stderr; headers are not traced. */
+  packets?: boolean;
+  /** Memory limit in MiB: git reads whatever a host sends. Default: no limit. */
+  memory?: number;
+}
+
+/** Runs git to its end. Throws `git_failed` if it is not installed, and `interrupted`. */
+export async function git(
   io: Io,
   args: readonly string[],
-  options: {
-    source?: Source;
-    cwd: string;
-    timeout?: number;
-    signal?: AbortSignal;
-    /** What it reads on its standard input; nothing when absent. */
-    input?: string | Uint8Array;
-    /** Adds the lines of git's own protocol to stderr; no header is among them. */
-    packets?: boolean;
-    /** MiB of memory at most: git takes in whatever a host sends. Default: no limit. */
-    memory?: number;
-  },
+  options: GitOptions,
 ): Promise<GitResult> {
   const env = gitEnvironment(io.env);
   const fd = options.source ? credential(options.source, env) : undefined;
   if (options.packets) env.GIT_TRACE_PACKET = '2';
-  // Unencrypted is this machine alone: a proxy has no business there.
+  // Only this machine is reached unencrypted: no proxy is involved.
   if (options.source?.gitUrl.startsWith('http:')) env.no_proxy = '*';
-  return new Promise((resolve, reject) => {
-    const [file, ...words] = within(options.memory, ['git', ...SAFE, ...args]);
-    const child = spawn(file, words, {
-      cwd: options.cwd,
-      env,
-      detached: true,
-      stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', fd ?? 'ignore'],
-    });
-    if (fd !== undefined) closeSync(fd);
-    // git may end before it has read everything.
-    child.stdin?.on('error', () => {});
-    child.stdin?.end(options.input);
-    const chunks: Buffer[] = [];
-    let size = 0;
-    let stderr = '';
-    let timedOut = false;
-    const kill = () => {
-      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
-    };
-    const timer = setTimeout(() => {
-      timedOut = true;
-      kill();
-    }, options.timeout ?? LOCAL_TIMEOUT);
-    options.signal?.addEventListener('abort', kill, { once: true });
-    child.stdout?.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size <= OUTPUT_MAX) chunks.push(chunk);
-    });
-    child.stderr?.on('data', (chunk: Buffer) => {
-      stderr = (stderr + chunk.toString('utf8')).slice(-ERRORS_MAX);
-    });
-    const finish = () => {
-      clearTimeout(timer);
-      options.signal?.removeEventListener('abort', kill);
-    };
-    child.once('error', () => {
-      finish();
-      reject(notInstalled());
-    });
-    child.once('close', (status) => {
-      finish();
-      if (status === NOT_FOUND) return reject(notInstalled());
-      if (options.signal?.aborted) reject(new Failure('interrupted', 'interrupted'));
-      else resolve({ status, stdout: Buffer.concat(chunks), stderr, timedOut });
-    });
+  const [file, ...words] = within(options.memory, ['git', ...SAFE, ...args]);
+  const child = spawn(file, words, {
+    cwd: options.cwd,
+    env,
+    detached: true,
+    stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', fd ?? 'ignore'],
+  });
+  if (fd !== undefined) closeSync(fd);
+  // git may end before it has read everything.
+  child.stdin?.on('error', () => {});
+  child.stdin?.end(options.input);
+  const result = await resultOf(child, options);
+  if (result.status === NOT_FOUND) throw notInstalled();
+  if (options.signal?.aborted) throw new Failure('interrupted', 'interrupted');
+  return result;
+}
+
+function resultOf(child: ChildProcess, { timeout, signal }: GitOptions): Promise<GitResult> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  let stderr = '';
+  let timedOut = false;
+  child.stdout?.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size <= OUTPUT_MAX) chunks.push(chunk);
+  });
+  child.stderr?.on('data', (chunk: Buffer) => {
+    stderr = (stderr + chunk.toString('utf8')).slice(-ERRORS_MAX);
+  });
+  const kill = () => endGroup(child.pid, 'SIGKILL');
+  const timer = setTimeout(() => {
+    timedOut = true;
+    kill();
+  }, timeout ?? LOCAL_TIMEOUT);
+  signal?.addEventListener('abort', kill, { once: true });
+  return new Promise<GitResult>((resolve, reject) => {
+    child.once('error', () => reject(notInstalled()));
+    child.once('close', (status) =>
+      resolve({ status, stdout: Buffer.concat(chunks), stderr, timedOut }),
+    );
+  }).finally(() => {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', kill);
   });
 }
 
 const notInstalled = () => new Failure('git_failed', 'git cannot be started: is it installed?');
 
-/** The line of a program that gets so much memory; where a shell cannot set a limit there is none. */
+/** A command line that limits the program's memory, if the shell can. */
 function within(
   memory: number | undefined,
   line: readonly [string, ...string[]],
@@ -117,8 +120,8 @@ function within(
   return ['/bin/sh', '-c', script, String(memory * 1024), ...line];
 }
 
-/** Puts the token where the askpass helper finds it; returns the descriptor that git gets as 3. */
-function credential(source: Source, env: Record<string, string>): number | undefined {
+/** Puts the token where the askpass helper finds it; returns the descriptor that git inherits as 3. */
+function credential(source: GitSource, env: Record<string, string>): number | undefined {
   const helper = join(dirname(dirname(source.io.program)), 'lib', 'askpass');
   if (!existsSync(helper))
     throw new Failure('git_failed', `the helper ${helper} is missing: install runner again`);

@@ -1,19 +1,19 @@
-/** Git LFS: what a commit holds are pointers to files that lie elsewhere, which git does not fetch. */
+/** Git LFS: the commit has pointers to files kept elsewhere, which git does not fetch. */
 import { Failure } from '@runner/common/foundation/failure';
-import { blobsOf, type Tree } from './commit-files.ts';
+import { blobsOf, type CommitTree } from './commit-files.ts';
 import { gitFailure } from './failure.ts';
 import { git } from './git.ts';
-import type { Source } from './source.ts';
+import type { GitSource } from './source.ts';
 
 const POINTER = 'version https://git-lfs.github.com/spec/v1\n';
-/** Candidates that are looked into. */
-const LOOKED_AT = 50;
+/** Limit of the files that are inspected. */
+const INSPECTED_MAX = 50;
 
 /** Throws `lfs_unsupported` when a file of the commit is a pointer to Git LFS. */
 export async function refuseLargeFiles(
-  source: Source,
+  source: GitSource,
   commit: string,
-  { attributes }: Tree,
+  { attributes }: CommitTree,
 ): Promise<void> {
   const texts = await blobsOf(
     source,
@@ -30,21 +30,21 @@ export async function refuseLargeFiles(
   if (path === undefined) return;
   throw new Failure(
     'lfs_unsupported',
-    `${path} is kept in Git LFS, which runner does not fetch: commit the file itself, or fetch it from elsewhere in the build`,
+    `${path} is kept in Git LFS, which runner does not fetch: commit the file itself, or fetch it in the build`,
   );
 }
 
-async function candidates(source: Source, commit: string): Promise<string[]> {
+async function candidates(source: GitSource, commit: string): Promise<string[]> {
   const { io, mirror, signal } = source;
   const pattern = ['-F', '-e', POINTER.trim()];
   const args = ['grep', '-z', '-l', '-a', '--full-name', ...pattern, commit, '--'];
   const found = await git(io, args, { cwd: mirror, signal });
-  // 1: nothing matches.
+  // 1: no match.
   if (found.status !== 0 && found.status !== 1) throw gitFailure(source, found);
   return found.stdout
     .toString('utf8')
     .split('\0')
     .map((name) => name.slice(commit.length + 1))
     .filter((path) => path !== '' && !path.includes('\n'))
-    .slice(0, LOOKED_AT);
+    .slice(0, INSPECTED_MAX);
 }

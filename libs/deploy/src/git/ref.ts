@@ -1,4 +1,4 @@
-/** Which commit `--ref` means, and bringing it into the mirror. */
+/** Resolving `--ref` to a commit, and fetching that into the mirror. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '@runner/common/foundation/failure';
@@ -10,33 +10,38 @@ import {
   fetchRefs,
   isRefused,
   isShowable,
-  type Listing,
   listRefs,
+  type RemoteRefs,
   remoteHead,
   tagOn,
   versionOf,
 } from './remote.ts';
-import type { Source } from './source.ts';
+import type { GitSource } from './source.ts';
 
-/** A commit that is in the mirror now. */
-export interface Wanted {
+/** A commit that was fetched into the mirror. */
+export interface ResolvedRef {
   readonly commit: string;
   readonly version: string;
-  /** Head of the app's branch; undefined when the host has no such branch. */
+  /** Head of the app's branch; undefined if the host has no such branch. */
   readonly head: string | undefined;
 }
 
-/** The mirror's own names, whatever branches are called: `a` and `a/b` cannot both be there. */
+/** Names of our own, not those of the branches: `a` and `a/b` cannot both exist in a mirror. */
 const HEAD = 'refs/runner/head';
 const WANTED = 'refs/runner/wanted';
-/** The shortest beginning of a commit's id that git takes. */
+/** The shortest abbreviation of a commit's id that git accepts. */
 const SHORTEST = 4;
 
-/** Fetches the head of the app's branch. Throws `branch_not_found`, `repo_not_found`, … */
-export async function fetchHead(source: Source): Promise<Wanted> {
+/** Fetches a branch, tag or commit, or the head of the app's branch. */
+export function fetchWanted(source: GitSource, ref: string | undefined): Promise<ResolvedRef> {
+  return ref === undefined ? fetchHead(source) : fetchRef(source, ref);
+}
+
+/** Throws `branch_not_found`, `repo_not_found`, … */
+async function fetchHead(source: GitSource): Promise<ResolvedRef> {
   for (let attempt = 1; ; attempt += 1) {
     const { commit, tag, url } = await remoteHead(source);
-    // By its id: a push in between cannot bring another commit than the one that was decided about.
+    // By its id: a push in between must not change the commit that was decided on.
     const fetched = await fetchRefs(source, url, [`+${commit}:${HEAD}`]);
     if (fetched.status === 0) return { commit, version: versionOf(commit, tag), head: commit };
     if (attempt > 1 || !isRefused(fetched)) throw gitFailure(source, fetched);
@@ -44,11 +49,10 @@ export async function fetchHead(source: Source): Promise<Wanted> {
 }
 
 /**
- * Fetches a branch, a tag or a commit (its id, or the beginning of it) of the app's repository; of
- * a branch and a tag of the same name the branch. Throws `name_invalid`, `ref_not_found`,
- * `ref_ambiguous`.
+ * Fetches a branch, a tag or a commit (its id, or the beginning of it); if a branch and a tag have
+ * the same name, the branch. Throws `name_invalid`, `ref_not_found`, `ref_ambiguous`.
  */
-export async function fetchRef(source: Source, ref: string): Promise<Wanted> {
+async function fetchRef(source: GitSource, ref: string): Promise<ResolvedRef> {
   const name = refName(ref, 'branch, tag or commit');
   const own = `refs/heads/${source.branch}`;
   const full = name.startsWith('refs/');
@@ -62,7 +66,7 @@ export async function fetchRef(source: Source, ref: string): Promise<Wanted> {
   return { commit, version: versionOf(commit, tagOn(commit, listing.refs)), head };
 }
 
-function notFound(source: Source, ref: string): Failure {
+function notFound(source: GitSource, ref: string): Failure {
   return new Failure(
     'ref_not_found',
     `the repository ${source.repo} has no branch, tag or commit '${ref.slice(0, 80)}'`,
@@ -70,8 +74,8 @@ function notFound(source: Source, ref: string): Failure {
 }
 
 async function fetchNamed(
-  source: Source,
-  { refs, url }: Listing,
+  source: GitSource,
+  { refs, url }: RemoteRefs,
   name: string,
 ): Promise<{ commit: string; version: string }> {
   const fetched = await fetchRefs(source, url, [`+${name}:${WANTED}`]);
@@ -82,13 +86,13 @@ async function fetchNamed(
   return { commit, version: versionOf(commit, tagNamed(name) ?? tagOn(commit, refs)) };
 }
 
-/** The tag that was asked for by its name is the version, whatever else stands on the commit. */
+/** A tag that was asked for by its name is the version, even if the commit has others. */
 function tagNamed(name: string): string | undefined {
   const tag = name.startsWith('refs/tags/') ? name.slice('refs/tags/'.length) : '';
   return isShowable(tag) ? tag : undefined;
 }
 
-async function fetchCommit(source: Source, url: string, id: string): Promise<string> {
+async function fetchCommit(source: GitSource, url: string, id: string): Promise<string> {
   const isFull = id.length === 40 || id.length === 64;
   const commit = isFull ? id : await expand(source, url, id);
   const direct = await fetchRefs(source, url, [`+${commit}:${WANTED}`]);
@@ -98,7 +102,7 @@ async function fetchCommit(source: Source, url: string, id: string): Promise<str
     throw notFound(source, id);
   }
   if (!isRefused(direct)) throw gitFailure(source, direct);
-  // The host gives no commit by its id alone: it must be in the history of a branch or tag.
+  // The host serves no commit by its id: look in the history of its branches and tags.
   if (isFull) await expand(source, url, id);
   const history = ['+refs/heads/*:refs/runner/heads/*', '+refs/tags/*:refs/runner/tags/*'];
   const all = await fetchRefs(source, url, history, { depth: '--depth=2147483647' });
@@ -108,10 +112,10 @@ async function fetchCommit(source: Source, url: string, id: string): Promise<str
 }
 
 /**
- * The full id of the one commit of the repository that begins with `id`. Only commits are fetched,
- * where the host can do that, into a repository that is removed again.
+ * The full id of the one commit that begins with `id`. Fetches only commits, if the host supports
+ * that, into a temporary repository.
  */
-async function expand(source: Source, url: string, id: string): Promise<string> {
+async function expand(source: GitSource, url: string, id: string): Promise<string> {
   if (id.length < SHORTEST) throw notFound(source, id);
   const mirror = join(source.mirror, 'history.git');
   rmSync(mirror, { recursive: true, force: true });
@@ -125,7 +129,7 @@ async function expand(source: Source, url: string, id: string): Promise<string> 
     if (commits.length === 1) return commit;
     throw new Failure(
       'ref_ambiguous',
-      `'${id}' is the beginning of ${commits.length} commits of ${source.repo}: give more of it`,
+      `'${id}' matches ${commits.length} commits of ${source.repo}: use more characters`,
     );
   } finally {
     rmSync(mirror, { recursive: true, force: true });
@@ -133,7 +137,7 @@ async function expand(source: Source, url: string, id: string): Promise<string> 
 }
 
 async function commitsBeginning(
-  { io, signal }: Source,
+  { io, signal }: GitSource,
   mirror: string,
   id: string,
 ): Promise<string[]> {
@@ -141,8 +145,8 @@ async function commitsBeginning(
   const listed = await git(io, ['rev-parse', `--disambiguate=${id}`], options);
   const input = listed.stdout.toString('latin1');
   if (input.trim() === '') return [];
-  const told = await git(io, ['cat-file', '--batch-check'], { ...options, input });
-  return told.stdout
+  const checked = await git(io, ['cat-file', '--batch-check'], { ...options, input });
+  return checked.stdout
     .toString('latin1')
     .split('\n')
     .filter((line) => line.split(' ')[1] === 'commit')

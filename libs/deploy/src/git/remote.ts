@@ -1,38 +1,38 @@
-/** The repository of an app on the code host, and its mirror here. */
+/** Talking to the code host: listing refs, and fetching into the mirror. */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeFolder } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import { gitFailure, notGit } from './failure.ts';
 import { git } from './git.ts';
-import type { GitResult, Source } from './source.ts';
+import type { GitResult, GitSource } from './source.ts';
 
-/** A first fetch may be large; below 1 kB/s for a minute git gives up by itself. */
+/** A first fetch may be large; below 1 kB/s for a minute git gives up anyway. In milliseconds. */
 const FETCH_TIMEOUT = 1_800_000;
-/** Listing refs is one exchange; git itself knows no time limit. In milliseconds. */
+/** For listing refs, in milliseconds; git itself has no time limit. */
 const LIST_TIMEOUT = 60_000;
 /** In MiB; a list of a million tags, 87 MB long, fits. */
 const LIST_MEMORY = 512;
 
-/** A branch or tag of the host and what it points to; an annotated tag stands there twice. */
+/** A branch or tag and what it points to; an annotated tag is listed twice. */
 export type Ref = readonly [sha: string, name: string];
 
-/** What the host lists. */
-export interface Listing {
+/** Refs as the host lists them. */
+export interface RemoteRefs {
   readonly refs: readonly Ref[];
   /** The repository's address as the host knows it: with or without `.git`. */
   readonly url: string;
 }
 
-/** The newest commit of a branch, and the tag that stands on it. */
-export interface Head extends Listing {
+/** The newest commit of a branch, and its tag. */
+export interface Head extends RemoteRefs {
   readonly commit: string;
   readonly tag: string | undefined;
 }
 
-/** Calls git with the repository's address; some hosts serve it only under its bare name. */
+/** Calls git with the repository's address; some hosts serve it only without `.git`. */
 async function atAddress(
-  source: Source,
+  source: GitSource,
   ask: (url: string) => Promise<GitResult>,
 ): Promise<{ answer: GitResult; url: string }> {
   const base = `${source.gitUrl}/${source.repo}`;
@@ -45,7 +45,10 @@ async function atAddress(
 }
 
 /** Lists refs of the host that match the patterns, and all tags. Throws `repo_not_found`, `code_host_error`, … */
-export async function listRefs(source: Source, patterns: readonly string[]): Promise<Listing> {
+export async function listRefs(
+  source: GitSource,
+  patterns: readonly string[],
+): Promise<RemoteRefs> {
   const cwd = dirname(source.mirror);
   makeFolder(cwd);
   const options = {
@@ -70,13 +73,13 @@ export async function listRefs(source: Source, patterns: readonly string[]): Pro
     .split('\n')
     .map((line) => line.split('\t'))
     .filter((parts) => parts.length === 2 && /^[0-9a-f]{40,64}$/.test(parts[0] ?? ''));
-  // git takes a page without a line's end for the empty list of a host that speaks no protocol.
+  // git takes a page without a newline for the empty list of a host without the git protocol.
   if (refs.length === 0 && !(await list(url, true)).stderr.includes(' packet: ')) throw notGit();
   return { refs: refs as unknown as Ref[], url };
 }
 
 /** Asks the host for the head of the source's branch. Throws `branch_not_found`, `repo_not_found`, … */
-export async function remoteHead(source: Source): Promise<Head> {
+export async function remoteHead(source: GitSource): Promise<Head> {
   const name = `refs/heads/${source.branch}`;
   const listing = await listRefs(source, [name]);
   const commit = listing.refs.find(([, ref]) => ref === name)?.[0];
@@ -89,7 +92,7 @@ export async function remoteHead(source: Source): Promise<Head> {
   return { ...listing, commit, tag: tagOn(commit, listing.refs) };
 }
 
-/** The tag on a commit, annotated or not; of several the one that sorts last by its numbers. */
+/** The tag of a commit, annotated or not; of several, the one that sorts last by number. */
 export function tagOn(commit: string, refs: readonly Ref[]): string | undefined {
   const names = refs
     .filter(([sha, ref]) => sha === commit && ref.startsWith('refs/tags/'))
@@ -98,18 +101,18 @@ export function tagOn(commit: string, refs: readonly Ref[]): string | undefined 
   return names.sort((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1);
 }
 
-/** Whether a tag can be a version: it becomes text in messages and tables. */
+/** Whether a tag can be a version, which is shown in messages and tables. */
 export function isShowable(tag: string): boolean {
   return /^[\w.+/@-]{1,100}$/.test(tag);
 }
 
-/** `v1.2.3` when a tag stands on the commit, else its first 12 hex characters. */
+/** The tag of a commit, e.g. `v1.2.3`, else its first 12 hex characters. */
 export function versionOf(commit: string, tag: string | undefined): string {
   return tag ?? commit.slice(0, 12);
 }
 
-/** Makes the bare repository of a mirror when there is none. */
-export async function makeMirror({ io, signal }: Source, mirror: string): Promise<void> {
+/** Makes the bare repository of a mirror, unless it exists. */
+export async function makeMirror({ io, signal }: GitSource, mirror: string): Promise<void> {
   if (existsSync(join(mirror, 'HEAD'))) return;
   makeFolder(mirror);
   const args = ['init', '--quiet', '--bare', '--template=', '--end-of-options', mirror];
@@ -119,9 +122,9 @@ export async function makeMirror({ io, signal }: Source, mirror: string): Promis
   throw new Failure(code, `git cannot make ${mirror}: ${made.stderr.trim()}`);
 }
 
-/** Fetches refspecs into a mirror, by default one commit of each and not its history. */
+/** Fetches refspecs into a mirror, by default without history. */
 export async function fetchRefs(
-  source: Source,
+  source: GitSource,
   url: string,
   refspecs: readonly string[],
   { mirror = source.mirror, depth = '--depth=1' }: { mirror?: string; depth?: string } = {},
@@ -137,15 +140,15 @@ export async function fetchRefs(
   });
 }
 
-/** Whether the host has no such object, or gives none that no branch or tag points to. */
+/** Whether the host lacks the object, or serves only what branches and tags point to. */
 export function isRefused(result: GitResult): boolean {
   return /not our ref|unadvertised object|couldn't find remote ref|no such remote ref/i.test(
     result.stderr,
   );
 }
 
-/** Fetches a commit by its full id when the mirror does not have it. */
-export async function fetchById(source: Source, commit: string): Promise<void> {
+/** Fetches a commit by its full id, unless the mirror has it. */
+export async function fetchById(source: GitSource, commit: string): Promise<void> {
   await makeMirror(source, source.mirror);
   if ((await commitIn(source, commit)) === commit) return;
   const { answer } = await atAddress(source, (url) =>
@@ -154,9 +157,9 @@ export async function fetchById(source: Source, commit: string): Promise<void> {
   if (answer.status !== 0) throw gitFailure(source, answer);
 }
 
-/** The full id of a commit that a name of the mirror stands for; undefined when there is none. */
+/** The full id of the commit that a name means in the mirror; undefined if there is none. */
 export async function commitIn(
-  { io, mirror, signal }: Source,
+  { io, mirror, signal }: GitSource,
   name: string,
 ): Promise<string | undefined> {
   const args = ['rev-parse', '--quiet', '--verify', '--end-of-options', `${name}^{commit}`];

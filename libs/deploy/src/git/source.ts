@@ -1,14 +1,14 @@
-/** Where an app comes from, and what a call of git answers. */
+/** The repository of an app, and the result of a call of git. */
 import type { Io } from '@runner/common/foundation/io';
 import type { Secret } from '@runner/common/secrets/secret';
 
 /** A repository on the code host, and its mirror here. */
-export interface Source {
+export interface GitSource {
   readonly io: Io;
   readonly app: string;
   readonly repo: string;
   readonly branch: string;
-  /** The code host's address for git, without a slash at its end. */
+  /** The code host's address for git, without a trailing slash. */
   readonly gitUrl: string;
   readonly token: Secret | undefined;
   /** Folder of the bare mirror. */

@@ -1,64 +1,64 @@
 /**
- * Submodules on the app's own code host are fetched with its token, at the commit that the
- * repository names. Any other address is refused: the token goes to one host alone.
+ * Submodules on the app's own code host are fetched with its token. Any other address is refused:
+ * the token goes to one host only.
  */
 import { join } from 'node:path';
 import { Failure } from '@runner/common/foundation/failure';
 import { repoName } from '@runner/common/foundation/names';
-import { blobsOf, type Tree, treeOf } from './commit-files.ts';
+import { blobsOf, type CommitTree, treeOf } from './commit-files.ts';
 import { git } from './git.ts';
 import { refuseLargeFiles } from './large-files.ts';
 import { fetchById } from './remote.ts';
-import type { Source } from './source.ts';
+import type { GitSource } from './source.ts';
 
 /** A submodule whose commit is in its mirror. */
 export interface Submodule {
   /** Where it belongs in the release. */
   readonly path: string;
   readonly commit: string;
-  readonly source: Source;
+  readonly source: GitSource;
 }
 
 /** git's file of the submodules of a commit. */
 export const MODULES_FILE = '.gitmodules';
-/** Submodules of one commit with those inside them; a repository can name itself. */
+/** Limits: a repository can name itself as a submodule. */
 const MOST = 100;
 const DEEPEST = 5;
 
 /** Fetches all submodules of a commit, outer ones first. Throws `submodule_unsupported`, … */
-export async function fetchSubmodules(source: Source, tree: Tree): Promise<Submodule[]> {
-  const found: Submodule[] = [];
-  await collect(source, tree, '', found, 1);
-  return found;
+export async function fetchSubmodules(source: GitSource, tree: CommitTree): Promise<Submodule[]> {
+  return collect(source, tree, { above: '', depth: 1, room: MOST });
 }
 
+/** `above` is the path of the repository in the release, `room` how many more submodules may come. */
 async function collect(
-  source: Source,
-  tree: Tree,
-  above: string,
-  found: Submodule[],
-  depth: number,
-): Promise<void> {
-  if (tree.submodules.length === 0) return;
+  source: GitSource,
+  tree: CommitTree,
+  { above, depth, room }: { above: string; depth: number; room: number },
+): Promise<Submodule[]> {
+  if (tree.submodules.length === 0) return [];
+  const found: Submodule[] = [];
   const addresses = await addressesOf(source, tree);
   for (const { path, sha } of tree.submodules) {
     const place = `${above}${path}`;
-    if (depth > DEEPEST || found.length >= MOST) {
+    if (depth > DEEPEST || found.length >= room) {
       throw refused(place, `there are more than ${MOST} submodules, or more than ${DEEPEST} deep`);
     }
     const repo = repoAt(source, place, addresses.get(path));
     const mirror = join(rootMirror(source), 'modules', `${repo}.git`);
-    const inner: Source = { ...source, repo, mirror };
+    const inner: GitSource = { ...source, repo, mirror };
     await fetchById(inner, sha);
     found.push({ path: place, commit: sha, source: inner });
     const below = await treeOf(inner, sha, [MODULES_FILE]);
     await refuseLargeFiles(inner, sha, below);
-    await collect(inner, below, `${place}/`, found, depth + 1);
+    const inside = { above: `${place}/`, depth: depth + 1, room: room - found.length };
+    found.push(...(await collect(inner, below, inside)));
   }
+  return found;
 }
 
-/** All mirrors of submodules lie beside each other in that of the app. */
-function rootMirror({ mirror }: Source): string {
+/** The mirrors of all submodules are side by side in that of the app. */
+function rootMirror({ mirror }: GitSource): string {
   const at = mirror.indexOf('/repo.git/modules/');
   return at === -1 ? mirror : mirror.slice(0, at + '/repo.git'.length);
 }
@@ -68,7 +68,7 @@ function refused(path: string, why: string): Failure {
 }
 
 /** Addresses of `.gitmodules` by path. */
-async function addressesOf(source: Source, tree: Tree): Promise<Map<string, string>> {
+async function addressesOf(source: GitSource, tree: CommitTree): Promise<Map<string, string>> {
   const file = tree.top.get(MODULES_FILE);
   const [text] = file?.mode.startsWith('100') ? await blobsOf(source, [file.sha]) : [];
   if (text === undefined) return new Map();
@@ -98,7 +98,7 @@ async function addressesOf(source: Source, tree: Tree): Promise<Map<string, stri
 }
 
 /** `owner/name` of a submodule on the app's own code host. */
-function repoAt(source: Source, path: string, address: string | undefined): string {
+function repoAt(source: GitSource, path: string, address: string | undefined): string {
   if (address === undefined) throw refused(path, `${MODULES_FILE} has no address for it`);
   const place = /^\.\.?\//.test(address)
     ? relativeTo(source.repo, address)
@@ -112,7 +112,7 @@ function repoAt(source: Source, path: string, address: string | undefined): stri
   try {
     return repoName(place);
   } catch {
-    throw refused(path, `its address ${address.slice(0, 200)} names no <owner>/<name>`);
+    throw refused(path, `its address ${address.slice(0, 200)} is not <owner>/<name>`);
   }
 }
 
@@ -127,7 +127,7 @@ function relativeTo(repo: string, address: string): string {
 }
 
 /** The path of an address of any kind when it names the code host; undefined for another host. */
-function pathOnHost(source: Source, address: string): string | undefined {
+function pathOnHost(source: GitSource, address: string): string | undefined {
   const host = new URL(source.gitUrl);
   const scp = /^(?:[^@/:]+@)?([^/:@]+):(?!\/)(.+)$/.exec(address);
   if (scp) return scp[1]?.toLowerCase() === host.hostname ? clean(scp[2] as string) : undefined;

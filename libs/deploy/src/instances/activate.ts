@@ -1,23 +1,29 @@
-/** Bringing a release to its instances: switch, start, health; and back again when one fails. */
-import type { Deployed } from '@runner/common/apps/state';
+/** Bringing a release to its instances: switch, start, health; and rolling them back on failure. */
 import type { DeployFile, Instance } from '@runner/common/deploy-file/read';
 import { markStage } from '../record/in-progress.ts';
-import type { Job } from '../record/job.ts';
+import type { Job, Move } from '../record/operation.ts';
 import { reported } from '../report/reporter.ts';
 import { asStepFailure, StepFailure } from '../run/step.ts';
 import { switchTo } from './current-link.ts';
 import { driverFor } from './drivers/choose.ts';
-import type { Driver, Started, Target } from './drivers/driver.ts';
-import { goBack, stopUnlessReplaced } from './go-back.ts';
+import type { Started } from './drivers/driver.ts';
 import { waitHealthy } from './health.ts';
 import { runHook } from './hooks.ts';
-import { partsOf, previousOf } from './job-target.ts';
-import { partsOfApp, partsOfRelease, type TargetParts, targetOf } from './target.ts';
+import { stopUnlessReplaced, switchBack } from './switch-back.ts';
+import {
+  interruptible,
+  jobTarget,
+  keptTarget,
+  previousOf,
+  type ReleaseTarget,
+  releaseOf,
+  uninterrupted,
+} from './target.ts';
 
-/** What became of the instances. */
+/** How far a release was brought to its instances. */
 export interface Activation {
-  /** Instances whose `current` was switched, in order. */
-  readonly switched: Instance[];
+  /** Instances that were switched, in order. */
+  readonly switched: readonly Instance[];
   readonly failure: { instance: Instance; error: StepFailure } | undefined;
 }
 
@@ -25,8 +31,14 @@ export interface Activation {
 export async function activate(job: Job, file: DeployFile, release: string): Promise<Activation> {
   const switched: Instance[] = [];
   for (const instance of file.instances) {
+    const target = jobTarget(job, file, instance, release);
     try {
-      await activateOne(job, partsOf(job, file, instance, release), switched);
+      await prepareSwitch(job, target);
+      // From here on something may have been stopped: a failure rolls it back.
+      switched.push(instance);
+      await reported(job.reporter, `switch ${instance.name}`, () => switchOver(job, target));
+      const started = await start(job, target);
+      await checkHealth(job, target, started);
     } catch (error) {
       return { switched, failure: { instance, error: asStepFailure(error, job.stage) } };
     }
@@ -34,75 +46,63 @@ export async function activate(job: Job, file: DeployFile, release: string): Pro
   return { switched, failure: undefined };
 }
 
-async function activateOne(job: Job, parts: TargetParts, switched: Instance[]): Promise<void> {
-  const { instance, file } = parts;
-  const target = targetOf(parts);
-  const driver = driverFor(target.start);
+async function prepareSwitch(job: Job, target: ReleaseTarget): Promise<void> {
   if (job.signal.aborted)
     throw new StepFailure('switch', 'switch: was interrupted', '', 'operator');
-  await runHook(job, parts, 'pre_switch');
-  markStage(job, 'switch', instance.name);
-  await reported(job.reporter, `switch ${instance.name}`, async () => {
-    // From here on something may have been stopped: a failure goes back.
-    switched.push(instance);
-    await stopPrevious(job, parts);
-    switchTo(job.paths.app(job.app.app), instance.name, parts.release);
-  });
-  const started = await start(job, driver, target);
-  const { health } = file;
-  if (health) {
-    markStage(job, 'health');
-    await reported(job.reporter, `health of ${instance.name}`, () =>
-      waitHealthy(health, target, started),
-    );
-  }
+  await runHook(job, target, 'pre_switch');
+  markStage(job, 'switch', target.instance.name);
 }
 
-async function start(job: Job, driver: Driver, target: Target): Promise<Started> {
+async function switchOver(job: Job, target: ReleaseTarget): Promise<void> {
+  const { name } = target.instance;
+  const appPaths = job.paths.app(job.app.app);
+  const previous = previousOf(job, name);
+  const running = previous && keptTarget(interruptible(job), name, previous);
+  // Started in another way, the previous release would keep running beside the new one.
+  if (running) await stopUnlessReplaced(running, target.start);
+  switchTo(appPaths, name, releaseOf(target));
+}
+
+async function start(job: Job, target: ReleaseTarget): Promise<Started> {
+  const driver = driverFor(target.start);
   if (target.start.type === 'none') return driver.start(target);
   markStage(job, 'start');
   return reported(job.reporter, `start ${target.instance.name}`, () => driver.start(target));
 }
 
-/** What the release before started in another way would go on beside the new one. */
-async function stopPrevious(job: Job, parts: TargetParts): Promise<void> {
-  const previous = previousOf(job, parts.instance.name);
-  const before = previous && partsOfRelease(parts, parts.instance.name, previous);
-  if (before) await stopUnlessReplaced(before, parts.file.start);
-}
-
-/** One instance that was brought back, or what kept it from it. */
-export interface WayBack {
-  readonly instance: Instance;
-  readonly to: Deployed | null;
-  readonly error: string | undefined;
+async function checkHealth(job: Job, target: ReleaseTarget, started: Started): Promise<void> {
+  const { health } = target.file;
+  if (!health) return;
+  markStage(job, 'health');
+  await reported(job.reporter, `health of ${target.instance.name}`, () =>
+    waitHealthy(health, target, started),
+  );
 }
 
 /**
- * Rolls the switched instances back, last first. It is not interrupted: an operator's Ctrl-C began
- * it, or must wait for it.
+ * Rolls the switched instances back, last first. It is never interrupted: Ctrl-C may have been what
+ * started it.
  */
-export async function rollBack(
+export async function rollBackSwitched(
   job: Job,
   file: DeployFile,
   release: string,
   switched: readonly Instance[],
-): Promise<WayBack[]> {
-  const ways: WayBack[] = [];
-  const parts = partsOfApp(job);
+): Promise<Move[]> {
+  const moves: Move[] = [];
   for (const instance of [...switched].reverse()) {
-    const to = previousOf(job, instance.name);
-    const step = to
-      ? `roll back ${instance.name} to ${to.version}`
-      : `stop ${instance.name}: no earlier version`;
+    const { name } = instance;
+    const to = previousOf(job, name);
+    const move = { instance: name, from: job, to };
+    const step = to ? `roll back ${name} to ${to.version}` : `stop ${name}: no earlier version`;
     try {
       await reported(job.reporter, step, () =>
-        goBack(parts, instance.name, partsOf(job, file, instance, release), to),
+        switchBack(uninterrupted(job), name, jobTarget(job, file, instance, release), to),
       );
-      ways.push({ instance, to, error: undefined });
+      moves.push(move);
     } catch (error) {
-      ways.push({ instance, to, error: asStepFailure(error, 'start').message });
+      moves.push({ ...move, problem: job.redact(asStepFailure(error, 'start').message) });
     }
   }
-  return ways;
+  return moves;
 }

@@ -1,4 +1,4 @@
-/** Which release an instance uses: one symbolic link, switched atomically. */
+/** `current`: the symbolic link to the release of an instance, switched atomically. */
 import { readlinkSync, renameSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { makeFolder, removeIfThere } from '@runner/common/files/read';
@@ -6,7 +6,7 @@ import { syncFolder } from '@runner/common/files/write';
 import { systemCode } from '@runner/common/foundation/failure';
 import type { AppPaths } from '@runner/common/foundation/paths';
 
-/** Name of the release that `current` of an instance points to; undefined when there is none. */
+/** Name of the release that `current` points to; undefined if there is none. */
 export function activeRelease(paths: AppPaths, instance: string): string | undefined {
   try {
     return basename(readlinkSync(paths.instance(instance).current));
@@ -16,7 +16,7 @@ export function activeRelease(paths: AppPaths, instance: string): string | undef
   }
 }
 
-/** Points `current` to a release: a reader finds the old one or the new one, never none. */
+/** Points `current` to a release: a reader finds the old one or the new one. */
 export function switchTo(paths: AppPaths, instance: string, release: string): void {
   const { current, dir } = paths.instance(instance);
   makeFolder(dir);
@@ -27,7 +27,7 @@ export function switchTo(paths: AppPaths, instance: string, release: string): vo
   syncFolder(dir);
 }
 
-/** Removes `current`: nothing is active any more. */
+/** Removes `current`: nothing is active then. */
 export function switchOff(paths: AppPaths, instance: string): void {
   removeIfThere(paths.instance(instance).current);
 }

@@ -1,36 +1,36 @@
-/** Asking an instance whether it is healthy, until it is or its time is over. */
+/** Health checks: asking an instance until it is healthy, or its time is up. */
 import type { Health } from '@runner/common/deploy-file/read';
-import { endingWords, succeeded } from '../run/child.ts';
-import { expand, StepFailure, shellStep, toldElsewhere, tryStep } from '../run/step.ts';
+import { describeExit, succeeded } from '../run/child.ts';
+import { expand, loggedFailure, StepFailure, shellStep, tryStep } from '../run/step.ts';
 import type { Started, Target } from './drivers/driver.ts';
 
-/** Undefined when healthy, else why not; `late` when there was no answer in time. */
-type Finding = { words: string; output: string; late?: boolean } | undefined;
+/** Why an instance is not healthy; `late`: no answer in time. Undefined if it is healthy. */
+type HealthProblem = { words: string; output: string; late?: boolean } | undefined;
 
 /**
- * Waits until the target answers as it should, asking every `interval`, `within` at most. Throws a
- * StepFailure of stage `health` with the last finding, at once when the process has died.
+ * Checks every `interval`, for up to `within`, until the target answers as it should. Throws a
+ * StepFailure of stage `health` with the last problem, at once if the process has died.
  */
 export async function waitHealthy(health: Health, target: Target, started: Started): Promise<void> {
   const { signal, log, instance } = target;
   const address = health.kind === 'cmd' ? health.target : expand(health.target, instance);
   const until = performance.now() + health.within;
-  let known: Finding;
+  let problem: HealthProblem;
   for (let attempt = 1; ; attempt += 1) {
     const left = Math.max(1, Math.ceil(until - performance.now()));
-    const finding = await ask(health, address, target, Math.min(health.timeout, left));
+    const found = await ask(health, address, target, Math.min(health.timeout, left));
     const death = started.death();
-    if (death) throw toldElsewhere(log, 'health', `health: ${death.words}`, death.output);
-    if (!finding) return;
-    log.line(`health: attempt ${attempt}: ${finding.words}`);
-    // The last attempt may have had no time left: that it got no answer tells less than one before.
-    if (!known || !finding.late || left >= health.timeout) known = finding;
+    if (death) throw loggedFailure(log, 'health', `health: ${death.words}`, death.output);
+    if (!found) return;
+    log.line(`health: attempt ${attempt}: ${found.words}`);
+    // The last attempt may have had too little time: the problem before it says more.
+    if (!problem || !found.late || left >= health.timeout) problem = found;
     if (signal.aborted) throw new StepFailure('health', 'health: was interrupted', '', 'operator');
     if (performance.now() + health.interval >= until) {
-      const headline = `health: ${known.words}, not healthy within ${health.within / 1000} s`;
-      // What a command printed is in the log already.
-      if (health.kind === 'cmd') throw new StepFailure('health', headline, known.output);
-      throw toldElsewhere(log, 'health', headline, known.output);
+      const headline = `health: ${problem.words}, not healthy within ${health.within / 1000} s`;
+      // The output of a command is in the log already.
+      if (health.kind === 'cmd') throw new StepFailure('health', headline, problem.output);
+      throw loggedFailure(log, 'health', headline, problem.output);
     }
     await pause(health.interval, signal);
   }
@@ -41,11 +41,11 @@ async function ask(
   address: string,
   target: Target,
   timeout: number,
-): Promise<Finding> {
+): Promise<HealthProblem> {
   if (health.kind === 'url') return askUrl(address, health.expect, timeout);
   if (health.kind === 'tcp') return askTcp(address, timeout);
   const { release, env, log, signal } = target;
-  const { ending, output } = await tryStep(
+  const { exit, output } = await tryStep(
     log,
     signal,
     shellStep({
@@ -56,21 +56,21 @@ async function ask(
       timeout,
     }),
   );
-  const words = `\`${address}\` ${endingWords(ending, timeout)}`;
-  return succeeded(ending) ? undefined : { words, output, late: ending.timedOut };
+  const words = `\`${address}\` ${describeExit(exit, timeout)}`;
+  return succeeded(exit) ? undefined : { words, output, late: exit.timedOut };
 }
 
 function askUrl(
   address: string,
   [low, high]: readonly [number, number],
   timeout: number,
-): Promise<Finding> {
+): Promise<HealthProblem> {
   const wanted = low === high ? String(low) : `${low}-${high}`;
   return new Promise((resolve) => {
     const fail = (words: string, output = '', late = false) =>
       resolve({ words: `${address} ${words}`, output, late });
     if (!URL.canParse(address)) return fail('is not an address');
-    // Loaded here: a deploy without such a question has no need of them.
+    // Loaded on demand: most deploys do not need them.
     const { get } = process.getBuiltinModule(
       address.startsWith('https:') ? 'node:https' : 'node:http',
     );
@@ -104,7 +104,7 @@ function askUrl(
   });
 }
 
-function askTcp(address: string, timeout: number): Promise<Finding> {
+function askTcp(address: string, timeout: number): Promise<HealthProblem> {
   const at = address.lastIndexOf(':');
   const host = address.slice(0, at).replace(/^\[|\]$/g, '');
   const port = Number(address.slice(at + 1));
@@ -113,9 +113,9 @@ function askTcp(address: string, timeout: number): Promise<Finding> {
       return resolve({ words: `${address} is not host:port`, output: '' });
     }
     const socket = process.getBuiltinModule('node:net').connect({ host, port, timeout });
-    const end = (finding: Finding) => {
+    const end = (found: HealthProblem) => {
       socket.destroy();
-      resolve(finding);
+      resolve(found);
     };
     socket.once('connect', () => end(undefined));
     socket.once('timeout', () =>

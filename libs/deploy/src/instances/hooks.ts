@@ -1,15 +1,14 @@
-/** Hooks of `.deploy.yml`, and what they find in their environment. */
+/** Hooks of `.deploy.yml`, and the environment they run in. */
 import type { DeployFile, Hook, Instance } from '@runner/common/deploy-file/read';
-import type { Job } from '../record/job.ts';
+import type { Job } from '../record/operation.ts';
 import { reported } from '../report/reporter.ts';
 import { asStepFailure, runStep, shellStep } from '../run/step.ts';
-import { partsOf, previousOf } from './job-target.ts';
-import { type TargetParts, targetOf } from './target.ts';
+import { jobTarget, previousOf, type ReleaseTarget } from './target.ts';
 
 /** Time limit of one hook, in milliseconds. */
 const HOOK_TIMEOUT = 60_000;
 
-/** What hooks find beside the instance's environment: the variables of message templates. */
+/** What hooks get beside the instance's environment: the variables of message templates. */
 function hookEnvironment(job: Job, instance: Instance, error: string): Record<string, string> {
   const values = {
     PROJECT: job.app.app,
@@ -27,53 +26,34 @@ function hookEnvironment(job: Job, instance: Instance, error: string): Record<st
 /** Runs the commands of a hook in the release's folder. Throws a StepFailure of stage `hook`. */
 export async function runHook(
   job: Job,
-  parts: TargetParts,
+  target: ReleaseTarget,
   hook: Hook,
-  { folder, error = '' }: { folder?: string; error?: string } = {},
+  { folder = target.release, error = '' }: { folder?: string; error?: string } = {},
 ): Promise<void> {
-  const commands = parts.file.hooks[hook];
-  if (commands.length === 0) return;
-  const target = targetOf(parts);
-  const cwd = folder ?? target.release;
-  const env = {
-    ...target.env,
-    ...hookEnvironment(job, parts.instance, error),
-    RUNNER_RELEASE: cwd,
-  };
-  for (const command of commands) {
+  const environment = hookEnvironment(job, target.instance, error);
+  const env = { ...target.env, ...environment, RUNNER_RELEASE: folder };
+  const marker = `RUNNER_DEPLOY_ID=${job.deployId}`;
+  const rest = { stage: 'hook' as const, cwd: folder, env, timeout: HOOK_TIMEOUT, marker };
+  for (const command of target.file.hooks[hook]) {
     await reported(job.reporter, `${hook}: ${command}`, () =>
-      runStep(
-        job.log,
-        parts.signal,
-        shellStep({
-          stage: 'hook',
-          command,
-          cwd,
-          env,
-          timeout: HOOK_TIMEOUT,
-          marker: `RUNNER_DEPLOY_ID=${job.deployId}`,
-        }),
-      ),
+      runStep(job.log, target.signal, shellStep({ command, ...rest })),
     );
   }
 }
 
-/** Runs `on_failure`; a hook that fails is a note. It is not interrupted by what ended the deploy. */
+/** Runs `on_failure`, uninterrupted; if the hook fails, that is only noted. */
 export async function runFailureHook(
   job: Job,
   file: DeployFile,
   release: string | undefined,
   error: string,
 ): Promise<void> {
-  const appPaths = job.paths.app(job.app.app);
   const [first] = file.instances as [Instance];
-  const parts = {
-    ...partsOf(job, file, first, release ?? 'none'),
-    signal: new AbortController().signal,
-  };
+  const { signal } = new AbortController();
+  const target = { ...jobTarget(job, file, first, release ?? 'none'), signal };
+  const folder = release === undefined ? job.paths.app(job.app.app).dir : target.release;
   try {
-    const folder = release === undefined ? appPaths.dir : appPaths.release(release);
-    await runHook(job, parts, 'on_failure', { folder, error });
+    await runHook(job, target, 'on_failure', { folder, error });
   } catch (failure) {
     job.reporter.note(asStepFailure(failure, 'hook').message);
   }

@@ -1,41 +1,40 @@
-/** Stopping what runs of an app that is removed, or of an instance that is. */
-
+/** Stopping the instances of an app that is removed, and instances that left `.deploy.yml`. */
 import { changeApp } from '@runner/common/apps/change';
 import type { AppState, Deployed } from '@runner/common/apps/state';
 import { newDeployId } from '@runner/common/audit/events';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
-import { redactorOf } from '../git/open-source.ts';
-import type { Job } from '../record/job.ts';
+import { redactorForAny } from '@runner/common/redaction/redact';
+import type { Job } from '../record/operation.ts';
 import { openDeployLog } from '../run/log.ts';
 import { asStepFailure } from '../run/step.ts';
 import { switchOff } from './current-link.ts';
-import { stopUnlessReplaced } from './go-back.ts';
-import { type AppParts, partsOfApp, partsOfRelease } from './target.ts';
+import { stopUnlessReplaced } from './switch-back.ts';
+import { keptTarget, type TargetBase, uninterrupted } from './target.ts';
 
-/** Stops each instance by its own `.deploy.yml`. Returns what could not be stopped, a sentence each. */
+/** Stops each instance as its own `.deploy.yml` says. Returns what could not be stopped, and why. */
 export async function stopInstances(io: Io, paths: Paths, app: AppState): Promise<string[]> {
-  const redact = await redactorOf({ io, paths }, app.app);
+  const redact = await redactorForAny({ paths, env: io.env }, app.app);
   const log = openDeployLog(paths, app.app, newDeployId(io.random), redact, () => {});
-  const parts = partsOfApp({ io, paths, app, log, redact });
-  const left: string[] = [];
+  const base = uninterrupted({ io, paths, app, log, redact });
+  const problems: string[] = [];
   for (const [name, { current }] of Object.entries(app.instances)) {
-    const why = current && (await stopOne(parts, name, current));
-    if (why) left.push(why);
+    const problem = current && (await stopOne(base, name, current));
+    if (problem) problems.push(problem);
   }
   log.close();
-  return left;
+  return problems;
 }
 
-/** Stops one instance by the `.deploy.yml` of the version that it has. Returns why it could not. */
+/** Stops one instance as the `.deploy.yml` of its version says. Returns why it could not. */
 async function stopOne(
-  parts: AppParts,
+  base: TargetBase,
   name: string,
   current: Deployed,
 ): Promise<string | undefined> {
-  const running = partsOfRelease(parts, name, current);
-  if (!running) return `${name} was not stopped: its .deploy.yml cannot be read any more`;
+  const running = keptTarget(base, name, current);
+  if (!running) return `${name} was not stopped: its .deploy.yml cannot be read`;
   try {
     await stopUnlessReplaced(running, undefined);
     return undefined;
@@ -44,16 +43,15 @@ async function stopOne(
   }
 }
 
-/** Instances that `.deploy.yml` no longer names are stopped and forgotten, and that is said. */
+/** Stops and forgets instances that are no longer in `.deploy.yml`. */
 export async function stopRemoved(job: Job, file: DeployFile): Promise<void> {
   const { io, paths, app, reporter } = job;
   const names = new Set(file.instances.map(({ name }) => name));
   const gone = Object.entries(app.instances).filter(([name]) => !names.has(name));
   if (gone.length === 0) return;
-  const parts = partsOfApp(job);
   for (const [name, { current }] of gone) {
-    const why = current && (await stopOne(parts, name, current));
-    if (why) reporter.note(why);
+    const problem = current && (await stopOne(uninterrupted(job), name, current));
+    if (problem) reporter.note(problem);
     switchOff(paths.app(app.app), name);
     reporter.note(`the instance ${name} is no longer in .deploy.yml: it was stopped`);
   }

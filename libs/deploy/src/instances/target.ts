@@ -1,5 +1,5 @@
-/** An instance of an app at a release, with the environment that its commands find. */
-import { join } from 'node:path';
+/** An instance of an app at a release, with the environment that its commands run in. */
+import { basename, join } from 'node:path';
 import type { AppState, Deployed } from '@runner/common/apps/state';
 import {
   DEPLOY_FILE,
@@ -9,87 +9,112 @@ import {
 } from '@runner/common/deploy-file/read';
 import { readIfThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
-import type { Env, Io } from '@runner/common/foundation/io';
+import type { Env } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
+import type { Job, Version } from '../record/operation.ts';
 import { stepEnvironment } from '../run/environment.ts';
 import type { DeployLog } from '../run/log.ts';
 import type { Target } from './drivers/driver.ts';
 
-/** Bytes; a longer one is refused before it is parsed. */
+/** In bytes; a longer file is refused before it is parsed. */
 const DEPLOY_FILE_MAX = 65_536;
 
-/** What a target is made of. */
-export interface TargetParts {
+/** What all targets of an app have in common. */
+export interface TargetBase {
   readonly paths: Paths;
   readonly env: Env;
   readonly app: string;
-  readonly file: DeployFile;
-  readonly instance: Instance;
-  /** Name of the release, its version and commit. */
-  readonly release: string;
-  readonly version: string;
-  readonly commit: string;
   readonly log: DeployLog;
   readonly redact: (text: string) => string;
   readonly signal: AbortSignal;
 }
 
-/** Parts that are the same for every instance and release of an app. */
-export type AppParts = Omit<TargetParts, 'file' | 'instance' | 'release' | 'version' | 'commit'>;
+/** A target with the `.deploy.yml` of its release. */
+export interface ReleaseTarget extends Target {
+  readonly file: DeployFile;
+}
 
-/** These parts for what must not be interrupted: going back, and stopping. */
-export function partsOfApp({
-  io,
-  paths,
-  app: { app },
-  log,
-  redact,
-}: Pick<TargetParts, 'paths' | 'log' | 'redact'> & {
-  readonly io: Io;
+/** What the base of a target is made from. */
+type BaseOf = Pick<Job, 'io' | 'paths' | 'log' | 'redact'> & {
   readonly app: Pick<AppState, 'app'>;
-}): AppParts {
+};
+
+/** For the commands of a deploy, which end when it is interrupted. */
+export function interruptible(job: BaseOf & Pick<Job, 'signal'>): TargetBase {
+  return { ...uninterrupted(job), signal: job.signal };
+}
+
+/** For what must not be interrupted: rolling back, and stopping. */
+export function uninterrupted({ io, paths, app: { app }, log, redact }: BaseOf): TargetBase {
   return { paths, env: io.env, app, log, redact, signal: new AbortController().signal };
 }
 
-/** The target, with its folders and its environment worked out. */
-export function targetOf(parts: TargetParts): Target {
-  const appPaths = parts.paths.app(parts.app);
-  const paths = appPaths.instance(parts.instance.name);
+/** The target for an instance at a release, as the release's `.deploy.yml` describes it. */
+export function targetOf(
+  { paths: { app: pathsOf }, env, app, log, redact, signal }: TargetBase,
+  file: DeployFile,
+  instance: Instance,
+  { release, version, commit }: Version,
+): ReleaseTarget {
+  const appPaths = pathsOf(app);
+  const paths = appPaths.instance(instance.name);
+  const folder = appPaths.release(release);
   return {
-    app: parts.app,
-    instance: parts.instance,
-    release: appPaths.release(parts.release),
-    paths,
-    start: parts.file.start,
-    stop: parts.file.stop,
+    ...{ app, file, instance, paths, log, redact, signal },
+    release: folder,
+    start: file.start,
+    stop: file.stop,
     env: {
-      ...stepEnvironment(parts.env),
-      RUNNER_APP: parts.app,
-      RUNNER_INSTANCE: parts.instance.name,
-      RUNNER_VERSION: parts.version,
-      RUNNER_COMMIT: parts.commit,
-      RUNNER_RELEASE: appPaths.release(parts.release),
+      ...stepEnvironment(env),
+      RUNNER_APP: app,
+      RUNNER_INSTANCE: instance.name,
+      RUNNER_VERSION: version,
+      RUNNER_COMMIT: commit,
+      RUNNER_RELEASE: folder,
       RUNNER_SHARED: paths.shared,
-      ...(parts.instance.domain !== undefined && { RUNNER_DOMAIN: parts.instance.domain }),
-      ...parts.instance.env,
+      ...(instance.domain !== undefined && { RUNNER_DOMAIN: instance.domain }),
+      ...instance.env,
     },
-    log: parts.log,
-    redact: parts.redact,
-    signal: parts.signal,
   };
 }
 
-/**
- * `.deploy.yml` of a release, as it was deployed; undefined when it cannot be read any more.
- */
+/** The target of a deploy. */
+export function jobTarget(
+  job: Job,
+  file: DeployFile,
+  instance: Instance,
+  release: string,
+): ReleaseTarget {
+  const { version, commit } = job;
+  return targetOf(interruptible(job), file, instance, { release, version, commit });
+}
+
+/** An instance as a kept release describes it; undefined if its `.deploy.yml` cannot be read. */
+export function keptTarget(
+  base: TargetBase,
+  name: string,
+  version: Version,
+): ReleaseTarget | undefined {
+  const file = fileOfRelease(base.paths, base.app, version);
+  if (!file) return undefined;
+  const known = file.instances.find((each) => each.name === name);
+  return targetOf(base, file, known ?? { name, domain: undefined, env: {} }, version);
+}
+
+/** Name of the release that a target uses. */
+export function releaseOf({ release }: Target): string {
+  return basename(release);
+}
+
+/** `.deploy.yml` of a release, as it was deployed; undefined if it cannot be read. */
 export function fileOfRelease(
   paths: Paths,
   app: string,
-  release: Pick<Deployed, 'release'>,
+  { release }: Pick<Deployed, 'release'>,
 ): DeployFile | undefined {
   try {
-    // A build may have put a pipe there, or a link to what has no end.
-    const path = join(paths.app(app).release(release.release), DEPLOY_FILE);
+    // A build may have left a pipe there, or a link to an endless file.
+    const path = join(paths.app(app).release(release), DEPLOY_FILE);
     return readDeployFile(readIfThere(path, DEPLOY_FILE_MAX));
   } catch (error) {
     if (error instanceof Failure) return undefined;
@@ -97,15 +122,39 @@ export function fileOfRelease(
   }
 }
 
-/** An instance as a kept release describes it; undefined when that cannot be read any more. */
-export function partsOfRelease(
-  parts: AppParts,
-  name: string,
-  { release, version, commit }: Pick<Deployed, 'release' | 'version' | 'commit'>,
-): TargetParts | undefined {
-  const file = fileOfRelease(parts.paths, parts.app, { release });
-  if (!file) return undefined;
-  const known = file.instances.find((each) => each.name === name);
-  const instance = known ?? { name, domain: undefined, env: {} };
-  return { ...parts, file, instance, release, version, commit };
+/** `.deploy.yml` of the active release of an app; undefined if there is none. */
+export function activeFile(paths: Paths, app: AppState): DeployFile | undefined {
+  const active = previousOfAll(app, []);
+  return active ? fileOfRelease(paths, app.app, active) : undefined;
+}
+
+/** The version that an instance had before this deploy. */
+export function previousOf(job: Job, instance: string): Deployed | null {
+  return job.app.instances[instance]?.current ?? null;
+}
+
+/**
+ * The version that an app had before this deploy: that of the first of these instances that has
+ * one, or of any other instance.
+ */
+export function previousOfAll(app: AppState, names: readonly string[]): Deployed | null {
+  const own = names.map((name) => app.instances[name]?.current);
+  const others = Object.values(app.instances).map(({ current }) => current);
+  return [...own, ...others].find((version) => version) ?? null;
+}
+
+/** `.deploy.yml` limited to one instance, if one was asked for. Throws `instance_not_found`. */
+export function onlyInstance(
+  file: DeployFile,
+  name: string | undefined,
+  version: string,
+): DeployFile {
+  if (name === undefined) return file;
+  const instances = file.instances.filter((each) => each.name === name);
+  if (instances.length > 0) return { ...file, instances };
+  const known = file.instances.map((each) => each.name).join(', ');
+  throw new Failure(
+    'instance_not_found',
+    `.deploy.yml of ${version} has no instance '${name.slice(0, 80)}'; it has: ${known}`,
+  );
 }

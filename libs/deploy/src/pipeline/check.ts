@@ -1,19 +1,19 @@
-/** `runner deploy --check`: what a deploy would do, and what would keep it from it; nothing is done. */
+/** `runner deploy --check`: what a deploy would do, and what would prevent it. */
 import { join } from 'node:path';
 import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import type { DeployFile } from '@runner/common/deploy-file/read';
-import { requireLock } from '@runner/common/files/lock';
 import { isThere } from '@runner/common/files/read';
 import type { Paths } from '@runner/common/foundation/paths';
 import { blobsOf } from '../git/commit-files.ts';
 import { type Contents, contentsOf } from '../git/contents.ts';
-import { sourceOf } from '../git/open-source.ts';
-import { fetchHead, fetchRef, type Wanted } from '../git/ref.ts';
-import type { Source } from '../git/source.ts';
+import { sourceOf } from '../git/open.ts';
+import { fetchWanted, type ResolvedRef } from '../git/ref.ts';
+import type { GitSource } from '../git/source.ts';
 import { missingProgram } from '../instances/drivers/availability.ts';
-import { onlyInstance } from '../instances/job-target.ts';
-import { spaceFor, tooLittle } from '../release/folder.ts';
+import { onlyInstance } from '../instances/target.ts';
+import { lockApp } from '../record/operation.ts';
+import { spaceFor, spaceProblems } from '../release/folder.ts';
 import { redacting, reported } from '../report/reporter.ts';
 import type { DeployRequest } from './deploy.ts';
 import { stepsOf } from './plan-steps.ts';
@@ -21,17 +21,17 @@ import { stepsOf } from './plan-steps.ts';
 /** What `runner deploy --check` prints. */
 export interface Plan {
   app: string;
-  /** `invalid` when there is a problem; the exit status is 1 then. */
+  /** `invalid` if there are problems; the exit status is 1 then. */
   result: 'valid' | 'invalid';
   problems: string[];
   repo: string;
-  /** What was asked for: the branch unless `--ref` is given. */
+  /** `--ref`, else the branch. */
   ref: string;
   commit: string;
   version: string;
   /** Whether the commit has a `.deploy.yml`. */
   deploy_file: boolean;
-  /** `accepted` by the code host, or `none` when the app has none and needs none. */
+  /** `accepted` by the code host, or `none` if the app has none and needs none. */
   token: 'accepted' | 'none';
   instances: {
     instance: string;
@@ -41,7 +41,7 @@ export interface Plan {
     /** Version that is active now. */
     current: string | null;
   }[];
-  /** In the order in which they would run. */
+  /** In the order they would run. */
   steps: string[];
   submodules: { path: string; repo: string; commit: string }[];
   start: string;
@@ -52,24 +52,22 @@ export interface Plan {
 }
 
 /**
- * Fetches what would be deployed and looks at it under the app's lock. Writes nothing but the mirror.
- * Throws what a deploy throws before it begins, and `deploy_file_invalid`, `submodule_unsupported`,
+ * Fetches what would be deployed and inspects it under the app's lock. Writes only the mirror. Throws
+ * what a deploy throws before it begins, and `deploy_file_invalid`, `submodule_unsupported`,
  * `lfs_unsupported`.
  */
 export async function planDeploy(
   request: Omit<DeployRequest, 'trigger' | 'notify' | 'confirm'>,
 ): Promise<Plan> {
-  const { io, paths, ref } = request;
-  const known = requireApp(paths, request.app);
-  const holder = { pid: io.pid, command: 'deploy --check', since: io.now().toISOString() };
-  const lock = requireLock(paths.lock(known.app), `'${known.app}'`, 0, holder);
+  const { paths, ref } = request;
+  const lock = lockApp(request, request.app, 'deploy --check');
   try {
     const app = requireApp(paths, request.app);
     const { source, redact } = sourceOf(request, app);
     const reporter = redacting(request.reporter, redact);
     const step = `fetch ${ref ?? source.branch} of ${source.repo}`;
     return await reported(reporter, step, async () => {
-      const wanted = await (ref === undefined ? fetchHead(source) : fetchRef(source, ref));
+      const wanted = await fetchWanted(source, ref);
       const contents = await contentsOf(source, wanted.commit);
       const file = onlyInstance(contents.file, request.instance, wanted.version);
       return planOf(request, app, source, wanted, { ...contents, file });
@@ -82,13 +80,13 @@ export async function planDeploy(
 async function planOf(
   { io, paths, ref }: Pick<DeployRequest, 'io' | 'paths' | 'ref'>,
   app: AppState,
-  source: Source,
-  { commit, version }: Wanted,
+  source: GitSource,
+  { commit, version }: ResolvedRef,
   { file, hasFile, submodules }: Contents,
 ): Promise<Plan> {
   const space = spaceFor(paths.app(app.app));
   const problems = [
-    ...tooLittle(space),
+    ...spaceProblems(space),
     ...(await missingShared(source, paths, commit, file)),
     ...(await missingStartFile(source, commit, file)),
     ...missingProgram(file, io.env),
@@ -123,9 +121,9 @@ async function planOf(
   };
 }
 
-/** Files that are linked from every release, and are neither there nor in the commit. */
+/** Shared files that exist neither in `shared/` nor in the commit. */
 async function missingShared(
-  source: Source,
+  source: GitSource,
   paths: Paths,
   commit: string,
   file: DeployFile,
@@ -143,9 +141,9 @@ async function missingShared(
     .map(({ path }) => `shared: the file ${join(shared, path)} does not exist yet: create it`);
 }
 
-/** A compose or ecosystem file that the commit does not have; a build may still make it. */
+/** A compose or ecosystem file that the commit lacks, unless a build may make it. */
 async function missingStartFile(
-  source: Source,
+  source: GitSource,
   commit: string,
   { start, build }: DeployFile,
 ): Promise<string[]> {

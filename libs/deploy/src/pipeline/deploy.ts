@@ -1,25 +1,25 @@
-/** A deploy from top to bottom. Everything that touches the running version is below `activate`. */
-
-import { changeApp } from '@runner/common/apps/change';
-import type { AppState, Deployed } from '@runner/common/apps/state';
+/**
+ * A deploy from top to bottom: lock, recover, fetch the commit, free space, DeployStarted, release
+ * (export, build), then switch, start and health for each instance, rollback on error, state,
+ * DeploySuccess or DeployFailure, prune, unlock, and the chats last.
+ */
+import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { appendEvent, appendKept } from '@runner/common/audit/append';
 import { newDeployId } from '@runner/common/audit/events';
 import type { DeployFile, NotifyChoice } from '@runner/common/deploy-file/read';
-import { requireLock } from '@runner/common/files/lock';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { configExposure } from '@runner/common/guards/exposure';
 import { type Contents, contentsOf, isOfTheCommit } from '../git/contents.ts';
-import { sourceOf } from '../git/open-source.ts';
-import { fetchHead, fetchRef, type Wanted } from '../git/ref.ts';
-import type { Source } from '../git/source.ts';
-import { activate, rollBack } from '../instances/activate.ts';
-import { onlyInstance, previousOfAll } from '../instances/job-target.ts';
-import { fileOfRelease } from '../instances/target.ts';
-import { begin, markFailed } from '../record/in-progress.ts';
-import { eventOf, type Job } from '../record/job.ts';
+import { sourceOf } from '../git/open.ts';
+import { fetchWanted, type ResolvedRef } from '../git/ref.ts';
+import type { GitSource } from '../git/source.ts';
+import { activate, rollBackSwitched } from '../instances/activate.ts';
+import { activeFile, onlyInstance, previousOfAll } from '../instances/target.ts';
+import { begin, clearMark, markFailed } from '../record/in-progress.ts';
+import { eventOf, type Job, lockApp } from '../record/operation.ts';
 import { recover } from '../recovery/recover.ts';
 import { checkSpace } from '../release/folder.ts';
 import { makeRelease } from '../release/make.ts';
@@ -27,10 +27,10 @@ import { silent, startNotifier } from '../report/notifier.ts';
 import { type Reporter, redacting, reported } from '../report/reporter.ts';
 import { openDeployLog } from '../run/log.ts';
 import { asStepFailure, StepFailure } from '../run/step.ts';
-import { afterwards, ended } from './finish.ts';
-import { concludeSuccess, type Outcome } from './outcome.ts';
+import { finishFailure, finishSuccess } from './finish.ts';
+import type { DeployOutcome } from './outcome.ts';
 
-/** What is to be deployed, and who wants it. */
+/** What to deploy, and on whose behalf. */
 export interface DeployRequest {
   readonly io: Io;
   readonly paths: Paths;
@@ -43,53 +43,57 @@ export interface DeployRequest {
   readonly notify: boolean;
   readonly reporter: Reporter;
   readonly signal: AbortSignal;
-  /** Called under the lock with what would be deployed; what it throws ends the deploy. */
-  confirm?(app: AppState, wanted: Wanted): void;
+  /** Called under the lock with what would be deployed; if it throws, the deploy does not begin. */
+  confirm?(app: AppState, wanted: ResolvedRef): void;
+}
+
+/** A commit that was fetched; its contents are a failure if the commit itself is wrong. */
+interface FetchedCommit {
+  readonly wanted: ResolvedRef;
+  readonly contents: Contents | StepFailure;
 }
 
 /**
- * Deploys an app. Resolves with the outcome, a failed deploy included; throws a Failure when nothing
- * was begun (unknown app, ref or instance, lock, network, token, disk, audit log).
+ * Deploys an app. Resolves with the outcome, also of a failed deploy; throws a Failure if the deploy
+ * did not begin (unknown app, ref or instance, lock, network, token, disk, audit log).
  */
-export async function deploy(request: DeployRequest): Promise<Outcome> {
-  const { io, paths, signal, trigger, instance } = request;
-  const known = requireApp(paths, request.app);
+export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
+  const { io, paths } = request;
   const deployId = newDeployId(io.random);
-  const since = io.now().toISOString();
-  const holder = { pid: io.pid, command: 'deploy', deploy_id: deployId, since };
-  const lock = requireLock(paths.lock(known.app), `'${known.app}'`, 0, holder);
+  const lock = lockApp(request, request.app, 'deploy', deployId);
   let job: Job | undefined;
   try {
-    const { source, redact } = sourceOf(request, requireApp(paths, request.app));
+    const known = requireApp(paths, request.app);
+    const { source, redact } = sourceOf(request, known);
     const reporter = redacting(request.reporter, redact);
-    appendKeptIfPossible(paths, reporter);
+    appendKeptEvents(paths, reporter);
     const exposed = configExposure(paths);
     if (exposed) reporter.note(exposed);
-    const app = await recover({ io, paths, reporter, redact }, requireApp(paths, request.app));
+    const app = await recover({ io, paths, reporter, redact, app: known });
     const began = io.elapsed();
-    const { wanted, contents } = await fetchAll(source, reporter, request, app);
-    const { commit, version, head } = wanted;
+    const { wanted, contents } = await fetchCommit(source, reporter, request, app);
     checkSpace(paths.app(app.app));
-    const log = openDeployLog(paths, app.app, deployId, redact, reporter.output);
-    const chosen = request.ref !== undefined || instance !== undefined;
     job = {
-      ...{ io, paths, app, deployId, commit, version, trigger, signal, log, redact, reporter },
-      began,
-      passedOver: chosen ? head : undefined,
-      partial: instance !== undefined,
+      ...{ io, paths, app, reporter, redact, deployId, began, trigger: request.trigger },
+      ...{ commit: wanted.commit, version: wanted.version, signal: request.signal },
+      log: openDeployLog(paths, app.app, deployId, redact, reporter.output),
+      skippedHead:
+        request.ref !== undefined || request.instance !== undefined ? wanted.head : undefined,
+      partial: request.instance !== undefined,
       notifier: silent,
       stage: 'config',
     };
-    return await run(job, source, contents, request);
+    startDeploy(job, contents, request);
+    return await runDeploy(job, source, contents, request);
   } finally {
     lock.release();
     job?.log.close();
-    // After the lock is free: a slow chat holds up nobody.
+    // After the lock is released: a slow chat delays no other command.
     for (const line of (await job?.notifier.finish()) ?? []) request.reporter.note(line);
   }
 }
 
-function appendKeptIfPossible(paths: Paths, reporter: Reporter): void {
+function appendKeptEvents(paths: Paths, reporter: Reporter): void {
   try {
     appendKept(paths);
   } catch (error) {
@@ -98,16 +102,15 @@ function appendKeptIfPossible(paths: Paths, reporter: Reporter): void {
   }
 }
 
-/** Fetches the commit with its submodules; what is wrong with the commit itself is no refusal. */
-async function fetchAll(
-  source: Source,
+/** Fetches the commit with its submodules, and reads its `.deploy.yml`. */
+async function fetchCommit(
+  source: GitSource,
   reporter: Reporter,
   { ref, instance, confirm }: DeployRequest,
   app: AppState,
-): Promise<{ wanted: Wanted; contents: Contents | StepFailure }> {
-  const step = `fetch ${ref ?? source.branch} of ${source.repo}`;
-  return reported(reporter, step, async () => {
-    const wanted = await (ref === undefined ? fetchHead(source) : fetchRef(source, ref));
+): Promise<FetchedCommit> {
+  return reported(reporter, `fetch ${ref ?? source.branch} of ${source.repo}`, async () => {
+    const wanted = await fetchWanted(source, ref);
     confirm?.(app, wanted);
     try {
       const contents = await contentsOf(source, wanted.commit);
@@ -120,88 +123,86 @@ async function fetchAll(
   });
 }
 
-async function run(
-  job: Job,
-  source: Source,
-  contents: Contents | StepFailure,
-  request: DeployRequest,
-): Promise<Outcome> {
-  const { paths, io } = job;
+/** Marks the app as being deployed, and records DeployStarted: without a record, no deploy. */
+function startDeploy(job: Job, contents: Contents | StepFailure, request: DeployRequest): void {
+  const { io, paths, commit, version, skippedHead } = job;
   const file = contents instanceof StepFailure ? undefined : contents.file;
-  const instance = request.instance ?? instanceNames(job, file);
+  const instance = instanceNames(job, file, request);
   const channels = request.notify ? channelChoice(job, file) : 'none';
-  const { deployId: deploy_id, commit, version, passedOver } = job;
-  const more = {
-    ...(channels && { notify: channels }),
-    ...(passedOver !== undefined && { passed_over: passedOver }),
-  };
-  // What the commit says is known by now: with it the first stage is over.
+  // `.deploy.yml` has been read by now: that was the first stage.
   job.stage = file ? 'export' : 'config';
-  begin(job, { deploy_id, commit, version, instance, stage: job.stage, ...more });
+  begin(job, {
+    ...{ deploy_id: job.deployId, commit, version, instance, stage: job.stage },
+    ...(channels && { notify: channels }),
+    ...(skippedHead !== undefined && { passed_over: skippedHead }),
+  });
   if (request.notify) job.notifier = startNotifier(io, paths.root, channels);
   const previous = previousOfAll(job.app, instance.split(','))?.version;
   const fields = { instance, ...(previous !== undefined && { previous_version: previous }) };
-  const startedEvent = eventOf(job, 'DeployStarted', fields);
+  const event = eventOf(job, 'DeployStarted', fields);
   try {
-    appendEvent(paths, startedEvent);
+    appendEvent(paths, event);
   } catch (error) {
-    // No record, no deploy.
-    changeApp(paths, io, 'deploy', job.app.app, (app) => ({ ...app, deploying: null }));
+    clearMark(job);
     throw error;
   }
-  job.notifier.tell(startedEvent);
-  if (contents instanceof StepFailure) {
-    logHeadline(job, contents);
-    return ended(job, { error: contents, instance, ways: [], file: undefined }, undefined);
-  }
-  return bring(job, source, contents, instance);
+  job.notifier.send(event);
 }
 
 /** Makes the release and brings it to its instances. */
-async function bring(
+async function runDeploy(
   job: Job,
-  source: Source,
-  { file, submodules }: Contents,
-  instance: string,
-): Promise<Outcome> {
+  source: GitSource,
+  contents: Contents | StepFailure,
+  request: DeployRequest,
+): Promise<DeployOutcome> {
+  if (contents instanceof StepFailure) {
+    const instance = instanceNames(job, undefined, request);
+    return failEarly(job, contents, instance, undefined);
+  }
+  const { file } = contents;
   let release: string;
   try {
-    release = await makeRelease(job, source, file, submodules);
-  } catch (thrown) {
-    const error = asStepFailure(thrown, job.stage);
-    logHeadline(job, error);
-    return ended(job, { error, instance, ways: [], file }, undefined);
+    release = await makeRelease(job, source, contents);
+  } catch (error) {
+    const instance = instanceNames(job, file, request);
+    return failEarly(job, asStepFailure(error, job.stage), instance, file);
   }
   const { switched, failure } = await activate(job, file, release);
-  if (failure) {
-    const { error } = failure;
-    logHeadline(job, error);
-    if (switched.length > 0) markFailed(job, error, job.redact(error.message));
-    const ways = await rollBack(job, file, release, switched);
-    return ended(job, { error, instance: failure.instance.name, ways, file }, release);
-  }
-  const outcome = concludeSuccess(job, file, release);
-  await afterwards(job, file, release);
-  return outcome;
+  if (!failure) return finishSuccess(job, file, release);
+  const { error, instance } = failure;
+  logHeadline(job, error);
+  if (switched.length > 0) markFailed(job, error, job.redact(error.message));
+  const moves = await rollBackSwitched(job, file, release, switched);
+  return finishFailure(job, { error, instance: instance.name, moves, file }, release);
 }
 
-/** The log says what failed before the way back is logged: `debug log` looks for the cause above. */
+/** A failure before anything was switched. */
+function failEarly(
+  job: Job,
+  error: StepFailure,
+  instance: string,
+  file: DeployFile | undefined,
+): Promise<DeployOutcome> {
+  logHeadline(job, error);
+  return finishFailure(job, { error, instance, moves: [], file });
+}
+
+/** The log names the failure before the rollback is logged: `debug log` looks for the cause above. */
 function logHeadline({ log }: Job, { message, ended: step }: StepFailure): void {
-  // A program that ended badly has its headline there already.
+  // The headline of a program that failed is in the log already.
   if (!step) log.line(message);
 }
 
-/** The instances' names: of the file, else of what was deployed before. */
-function instanceNames(job: Job, file: DeployFile | undefined): string {
+/** The one instance that was asked for, else those of the file, else those deployed before. */
+function instanceNames(job: Job, file: DeployFile | undefined, request: DeployRequest): string {
+  if (request.instance !== undefined) return request.instance;
   const names = file ? file.instances.map((each) => each.name) : Object.keys(job.app.instances);
   return names.join(',') || 'default';
 }
 
-/** The commit's own choice; when it cannot be read the active release's, else the global one. */
+/** The choice of the commit; if that cannot be read, of the active release, else the global one. */
 function channelChoice(job: Job, file: DeployFile | undefined): NotifyChoice | undefined {
   if (file) return file.notify;
-  const active = Object.values(job.app.instances)
-    .map((each) => each.current)
-    .find((each): each is Deployed => each !== null);
-  return active && fileOfRelease(job.paths, job.app.app, active)?.notify;
+  return activeFile(job.paths, job.app)?.notify;
 }

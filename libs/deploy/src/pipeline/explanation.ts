@@ -1,21 +1,20 @@
-/** What a person is told on stderr when a deploy has failed. */
-
+/** What is printed on stderr after a failed deploy. */
 import type { Style } from '@runner/common/cli/output';
 import type { Io } from '@runner/common/foundation/io';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { codePoints, cutCodePoints } from '@runner/common/text/plain';
-import type { Outcome } from './outcome.ts';
+import type { DeployOutcome } from './outcome.ts';
 
-/** Lines of a failed step that are shown; the rest is in the log. */
+/** Lines shown of a failed step; the rest is in the log. */
 const TAIL_LINES = 20;
 
-/** Of a line, in code points: a line without an end would fill the terminal. */
+/** Limit of a line, in code points: an endless line would fill the terminal. */
 const LINE_MAX = 400;
 
-/** The end of the output, where the rest is, and what to type next. */
+/** Prints the end of the output, where the rest is, and what to type next. */
 export function explainFailure(
   { io, errStyle }: { io: Io; errStyle: Style },
-  { app, version, error, cause, log }: Outcome,
+  { app, version, error, cause, log }: DeployOutcome,
 ): void {
   const [headline = '', ...output] = (error ?? '').split('\n');
   const shown = output.slice(-TAIL_LINES);

@@ -1,17 +1,23 @@
-/** How a deploy ends: its last events, the app's state, and what the command prints. */
-import type { AppState, Deployed } from '@runner/common/apps/state';
+/** How a deploy ends: its last events, the state of the app, and what the command prints. */
+import type { Deployed } from '@runner/common/apps/state';
 import type { DeployFile } from '@runner/common/deploy-file/read';
-import type { WayBack } from '../instances/activate.ts';
-import { previousOfAll } from '../instances/job-target.ts';
+import { previousOfAll } from '../instances/target.ts';
+import { failedState } from '../record/after-failure.ts';
 import { succeededState } from '../record/after-success.ts';
-import { withAftermath } from '../record/broken-instances.ts';
-import { countFailure, lastFailure } from '../record/failures.ts';
 import { writeEnd } from '../record/in-progress.ts';
-import { eventOf, type Job, recordAnyway } from '../record/job.ts';
+import {
+  announce,
+  eventOf,
+  type Job,
+  type Move,
+  problemsOf,
+  recordAnyway,
+  rolledBackEvent,
+} from '../record/operation.ts';
 import type { StepFailure } from '../run/step.ts';
 
 /** The last object of `runner deploy --json`. */
-export interface Outcome {
+export interface DeployOutcome {
   app: string;
   result: 'deployed' | 'failed' | 'rolled_back';
   version: string;
@@ -19,7 +25,7 @@ export interface Outcome {
   deploy_id: string;
   instance: string;
   previous_version: string | null;
-  /** What is active now; null when nothing is. */
+  /** What is active now; null if nothing is. */
   active_version: string | null;
   duration_ms: number;
   /** Path of the deploy's log. */
@@ -34,137 +40,115 @@ export interface Outcome {
   interrupted?: boolean;
 }
 
-function duration(job: Job): number {
-  return Math.round(job.io.elapsed() - job.began);
-}
-
-/** Records a success: the event first, since from it a state that was not written can be mended. */
-export function concludeSuccess(job: Job, file: DeployFile, release: string): Outcome {
-  const names = file.instances.map((instance) => instance.name);
-  const previous = previousOfAll(job.app, names)?.version;
-  const domains = file.instances.flatMap((instance) => (instance.domain ? [instance.domain] : []));
-  const took = duration(job);
-  const event = eventOf(job, 'DeploySuccess', {
-    instance: names.join(','),
-    duration_ms: took,
-    ...(previous !== undefined && { previous_version: previous }),
-    ...(domains.length > 0 && { domain: domains.join(',') }),
-  });
-  recordAnyway(job, event);
-  const deployed: Deployed = {
-    version: job.version,
-    commit: job.commit,
-    release,
-    deployed_at: event.timestamp,
-    deploy_id: job.deployId,
-  };
-  writeEnd(job, (app) => succeededState(app, names, deployed, file.keep, job.passedOver));
-  job.notifier.tell(event);
-  return {
-    app: job.app.app,
-    result: 'deployed',
-    version: job.version,
-    commit: job.commit,
-    deploy_id: job.deployId,
-    instance: names.join(','),
-    previous_version: previous ?? null,
-    active_version: job.version,
-    duration_ms: took,
-    log: job.log.path,
-  };
-}
-
-/** Where and why a deploy failed, and what was done about it. */
+/** Where and why a deploy failed, and what became of the instances that had been switched. */
 export interface FailedDeploy {
   readonly error: StepFailure;
   readonly instance: string;
-  /** What was done about the instances that had been switched. */
-  readonly ways: readonly WayBack[];
+  readonly moves: readonly Move[];
+  /** undefined: `.deploy.yml` itself is wrong. */
   readonly file: DeployFile | undefined;
-  /** The lines of the step's output that say why; empty when it printed none. */
+  /** The lines of the step's output that say why; empty if it printed nothing. */
   readonly cause: string;
 }
 
-/** Records a failure, and each instance that went back; the same deploy_id in all. */
-export function concludeFailure(
-  job: Job,
-  { error, instance, ways, file, cause }: FailedDeploy,
-): Outcome {
-  const first = instance.split(',')[0] as string;
-  const previous = previousOfAll(job.app, instance.split(','))?.version;
-  const broken = ways.filter((way) => way.error !== undefined);
-  const troubles = broken.map(
-    (way) => `rollback to ${way.to?.version ?? 'nothing'} failed: ${way.error}`,
-  );
-  const aftermath = ways.map(({ instance: { name }, error: problem }) => ({
-    instance: name,
-    problem: problem && job.redact(problem),
-  }));
-  const text = [job.redact(error.message), ...troubles, error.output.trimEnd()]
-    .filter((part) => part !== '')
-    .join('\n');
-  const took = duration(job);
-  const domain = file?.instances.find((each) => each.name === first)?.domain;
-  const event = eventOf(job, 'DeployFailure', {
-    instance,
-    stage: error.stage,
-    error: text,
-    ...(cause !== '' && { cause }),
-    duration_ms: took,
-    log: job.log.path,
-    // Said only when something had been switched: else the version before never went away.
-    ...(broken.length > 0 && { rolled_back: false, reason: troubles.join('; ') }),
-    ...(previous !== undefined && { previous_version: previous }),
-    ...(domain !== undefined && { domain }),
+/** Records a success: the event first, from which a state that could not be written is corrected. */
+export function concludeSuccess(job: Job, file: DeployFile, release: string): DeployOutcome {
+  const { version, commit, deployId: deploy_id } = job;
+  const names = file.instances.map((instance) => instance.name);
+  const domains = file.instances.flatMap((instance) => (instance.domain ? [instance.domain] : []));
+  const event = eventOf(job, 'DeploySuccess', {
+    ...commonFields(job, names.join(',')),
+    ...(domains.length > 0 && { domain: domains.join(',') }),
   });
   recordAnyway(job, event);
-  job.notifier.tell(event);
-  const back = ways.filter((way) => way.error === undefined && way.to !== null);
-  for (const way of back) {
-    const rolledBack = eventOf(job, 'RollbackSuccess', {
-      instance: way.instance.name,
-      version: way.to?.version ?? '',
-      from_version: job.version,
-      reason: job.redact(error.message),
-      ...(way.to && { commit: way.to.commit }),
-    });
-    recordAnyway(job, rolledBack);
-    job.notifier.tell(rolledBack);
-  }
-  writeEnd(job, (app) => ({
-    ...app,
-    instances: withAftermath(withoutFirst(app, ways), aftermath, job.io.now()),
-    failures:
-      error.blame === 'commit'
-        ? countFailure(app, job.commit, error.stage, job.io.now())
-        : app.failures,
-    last_failure: lastFailure(job, error.stage, text, job.io.now()),
-    deploying: null,
-  }));
+  const deployed: Deployed = { version, commit, release, deployed_at: event.timestamp, deploy_id };
+  writeEnd(job, (app) => succeededState(app, names, deployed, file.keep, job.skippedHead));
+  job.notifier.send(event);
+  return outcomeOf(job, event, { result: 'deployed', active_version: version });
+}
+
+/** Records a failure, and each instance that was rolled back. */
+export function concludeFailure(job: Job, failed: FailedDeploy): DeployOutcome {
+  const { error, instance, moves, cause } = failed;
+  const problems = problemsOf(moves, 'rollback');
+  const text = [job.redact(error.message), ...problems, error.output.trimEnd()]
+    .filter((part) => part !== '')
+    .join('\n');
+  const event = failureEvent(job, failed, problems, text);
+  announce(job, event);
+  const isRolledBack = announceRollbacks(job, failed);
+  writeEnd(job, (app) => {
+    const { stage, blame } = error;
+    return failedState(app, { ...job, stage, error: text, blame, at: job.io.now() }, moves);
+  });
+  const previous = previousOfAll(job.app, instance.split(','))?.version ?? null;
   return {
-    app: job.app.app,
-    result: back.length > 0 && broken.length === 0 ? 'rolled_back' : 'failed',
-    version: job.version,
-    commit: job.commit,
-    deploy_id: job.deployId,
-    instance,
-    previous_version: previous ?? null,
-    active_version: broken.length > 0 ? null : (previous ?? null),
-    duration_ms: took,
-    log: job.log.path,
+    ...outcomeOf(job, event, {
+      result: isRolledBack && problems.length === 0 ? 'rolled_back' : 'failed',
+      active_version: problems.length > 0 ? null : previous,
+    }),
     stage: error.stage,
     error: text,
     ...(cause !== '' && { cause }),
-    ...(troubles.length > 0 && { rollback_error: troubles.join('; ') }),
+    ...(problems.length > 0 && { rollback_error: problems.join('; ') }),
     ...(error.blame === 'operator' && { interrupted: true }),
   };
 }
 
-/** An instance that was switched off has its place in the state, with nothing that runs. */
-function withoutFirst(app: AppState, ways: readonly WayBack[]): AppState['instances'] {
-  const instances = { ...app.instances };
-  for (const way of ways) {
-    if (way.to === null) instances[way.instance.name] ??= { current: null, previous: [] };
+function failureEvent(
+  job: Job,
+  { error: { stage }, instance, file, cause }: FailedDeploy,
+  problems: readonly string[],
+  error: string,
+) {
+  const [first] = instance.split(',');
+  const domain = file?.instances.find((each) => each.name === first)?.domain;
+  return eventOf(job, 'DeployFailure', {
+    ...commonFields(job, instance),
+    ...{ stage, error, log: job.log.path },
+    ...(cause !== '' && { cause }),
+    // Only if something had been switched: otherwise the previous version never stopped.
+    ...(problems.length > 0 && { rolled_back: false, reason: problems.join('; ') }),
+    ...(domain !== undefined && { domain }),
+  });
+}
+
+/** Returns whether an instance was rolled back to an earlier version. */
+function announceRollbacks(job: Job, { error, moves }: FailedDeploy): boolean {
+  let isRolledBack = false;
+  for (const move of moves) {
+    const { to, problem } = move;
+    if (!to || problem !== undefined) continue;
+    announce(job, rolledBackEvent(job, { ...move, to }, job.redact(error.message)));
+    isRolledBack = true;
   }
-  return instances;
+  return isRolledBack;
+}
+
+function commonFields(job: Job, instance: string) {
+  const previous = previousOfAll(job.app, instance.split(','))?.version;
+  return {
+    instance,
+    duration_ms: Math.round(job.io.elapsed() - job.began),
+    ...(previous !== undefined && { previous_version: previous }),
+  };
+}
+
+function outcomeOf(
+  job: Job,
+  event: ReturnType<typeof eventOf>,
+  { result, active_version }: Pick<DeployOutcome, 'result' | 'active_version'>,
+): DeployOutcome {
+  return {
+    app: job.app.app,
+    result,
+    version: job.version,
+    commit: job.commit,
+    deploy_id: job.deployId,
+    instance: event.instance,
+    previous_version: event.previous_version ?? null,
+    active_version,
+    duration_ms: event.duration_ms ?? 0,
+    log: job.log.path,
+  };
 }

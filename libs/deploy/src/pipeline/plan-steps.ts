@@ -1,9 +1,9 @@
-/** The steps of a deploy as they will be told, without running any. */
+/** The steps of a deploy in words, without running any. */
 import type { DeployFile, Health, Instance } from '@runner/common/deploy-file/read';
 import { unitOf } from '../instances/drivers/systemd.ts';
 import { expand } from '../run/step.ts';
 
-/** In the order in which they run. */
+/** In the order they run. */
 export function stepsOf(file: DeployFile, version: string): string[] {
   const { hooks, build, instances } = file;
   return [

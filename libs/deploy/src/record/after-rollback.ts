@@ -1,65 +1,57 @@
-/** What a rollback by hand comes to: its event, and what the app's state becomes. */
+/** What the state of an app becomes after a rollback by hand. */
 import type { AppState, Deployed } from '@runner/common/apps/state';
-import type { DeployEvent } from '@runner/common/audit/events';
-import { eventOf, type Job } from './job.ts';
+import type { Move } from './operation.ts';
 
-/** One instance and where it goes. */
-export interface Way {
-  readonly name: string;
+/** A move of a rollback by hand: both versions are kept releases. */
+export interface KeptMove extends Move {
   readonly from: Deployed;
   readonly to: Deployed;
 }
 
-/** Whether the release that is active is started again. */
-export function isRestart({ from, to }: Way): boolean {
+/** Whether the active release is only started again. */
+export function isRestart({ from, to }: KeptMove): boolean {
   return from.release === to.release;
 }
 
-/** The event of an instance that has arrived. */
-export function rolledBackEvent(job: Pick<Job, 'io' | 'app' | 'deployId'>, way: Way): DeployEvent {
-  const { name, from, to } = way;
-  const reason = isRestart(way) ? 'started again by hand' : 'manual';
-  return eventOf(
-    { ...job, commit: to.commit, version: to.version, trigger: 'manual' },
-    'RollbackSuccess',
-    { instance: name, from_version: from.version, reason },
-  );
+/** The reason that the events of a rollback by hand give. */
+export function reasonOf(move: KeptMove): string {
+  return isRestart(move) ? 'started again by hand' : 'manual';
 }
 
-/** The ways of a rollback that was killed, from what it noted. */
-export function notedWays(app: AppState, noted: Readonly<Record<string, unknown>>): Way[] {
-  return Object.entries(noted).flatMap(([name, release]) => {
+/** The moves of a rollback that was killed, as recorded in the state. */
+export function recordedMoves(app: AppState): KeptMove[] {
+  return Object.entries(app.deploying?.rollback ?? {}).flatMap(([name, release]) => {
     const instance = app.instances[name];
     const kept = [instance?.current, ...(instance?.previous ?? [])];
     const to = kept.find((each) => each?.release === release);
-    return instance?.current && to ? [{ name, from: instance.current, to }] : [];
+    return instance?.current && to ? [{ instance: name, from: instance.current, to }] : [];
   });
 }
 
-/** The state once every instance has arrived: the abandoned commit is held. */
-export function rolledBackState(app: AppState, ways: readonly Way[], now: Date): AppState {
-  const left = ways.find((way) => !isRestart(way));
-  const held = left ? heldBy(now, left) : app.held;
-  return { ...app, instances: moved(app, ways, now), held, deploying: null };
+/** The state once every instance runs its version: the commit it was rolled back from is on hold. */
+export function rolledBackState(app: AppState, moves: readonly KeptMove[], now: Date): AppState {
+  const left = moves.find((move) => !isRestart(move));
+  const held = left ? holdAfter(now, left) : app.held;
+  return { ...app, instances: moved(app, moves, now), held, deploying: null };
 }
 
-/** The abandoned version stays the last of those that can be chosen with `--to`. */
-function moved(app: AppState, ways: readonly Way[], now: Date): AppState['instances'] {
+/** The version that was left comes last among those that `--to` can choose. */
+function moved(app: AppState, moves: readonly KeptMove[], now: Date): AppState['instances'] {
   const instances = { ...app.instances };
-  for (const way of ways) {
-    const { name, from, to } = way;
-    const { broken: _, ...before } = instances[name] ?? { previous: [] };
-    const older = before.previous.filter((each) => each.release !== to.release);
-    const rest = older.filter((each) => each.deployed_at < to.deployed_at);
-    const newer = older.filter((each) => each.deployed_at >= to.deployed_at);
-    const previous = isRestart(way) ? before.previous : [...rest, ...newer, from];
-    instances[name] = { ...before, current: to, active_since: now.toISOString(), previous };
+  for (const move of moves) {
+    const { instance, from, to } = move;
+    const { broken: _, ...before } = instances[instance] ?? { previous: [] };
+    const others = before.previous.filter((each) => each.release !== to.release);
+    const older = others.filter((each) => each.deployed_at < to.deployed_at);
+    const newer = others.filter((each) => each.deployed_at >= to.deployed_at);
+    const previous = isRestart(move) ? before.previous : [...older, ...newer, from];
+    instances[instance] = { ...before, current: to, active_since: now.toISOString(), previous };
   }
   return instances;
 }
 
-/** Going forward again holds nothing. */
-function heldBy(now: Date, { from, to }: Way): AppState['held'] {
+/** Going forward again ends the hold. */
+function holdAfter(now: Date, { from, to }: KeptMove): AppState['held'] {
   if (to.deployed_at > from.deployed_at) return null;
   return {
     commit: from.commit,

@@ -1,25 +1,26 @@
-/** What the app's state becomes when a deploy succeeds. */
+/** What the state of an app becomes when a deploy succeeds. */
 import type { AppState, Deployed } from '@runner/common/apps/state';
 
 /**
- * The state after a success: a version for these instances, nothing that failed. Held is only the
- * head of the branch when an operator left an instance at something else: the timer must not undo it.
+ * The state after a success: a version for these instances, and no failures. If an operator left an
+ * instance at another commit than the head of the branch, that head is on hold: the timer must not
+ * undo the choice.
  */
 export function succeededState(
   app: AppState,
   names: readonly string[],
   deployed: Deployed,
   keep: number,
-  passedOver: string | undefined,
+  skippedHead: string | undefined,
 ): AppState {
   const instances = withCurrent(app, names, deployed, keep);
-  const elsewhere = Object.values(instances).some(
-    ({ current }) => current && current.commit !== passedOver,
+  const isElsewhere = Object.values(instances).some(
+    ({ current }) => current && current.commit !== skippedHead,
   );
   const held =
-    passedOver !== undefined && elsewhere
+    skippedHead !== undefined && isElsewhere
       ? {
-          commit: passedOver,
+          commit: skippedHead,
           since: deployed.deployed_at,
           reason: `${deployed.version} was deployed by hand`,
         }
@@ -48,8 +49,8 @@ function withCurrent(
 }
 
 /**
- * The first version of each commit but this one: a commit that is deployed once more replaces itself,
- * so that going back always leads to another one.
+ * The first version of every other commit: a commit that is deployed again replaces its earlier
+ * release, so that a rollback always leads to another commit.
  */
 function otherCommits(versions: readonly (Deployed | null)[], commit: string): Deployed[] {
   const seen = new Set([commit]);

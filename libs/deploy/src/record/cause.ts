@@ -1,22 +1,22 @@
 /**
- * Why a step failed, out of what it printed; and what a good deploy printed, kept so that its noise
+ * Why a step failed, from its output; and the output of a successful deploy, kept so that its noise
  * is not taken for the cause of a later failure.
  */
 import { closeSync, constants, openSync } from 'node:fs';
 import { readRange } from '@runner/common/files/read';
-import type { Ending } from '../run/child.ts';
-import type { Part } from '../run/log.ts';
+import type { ProcessExit } from '../run/child.ts';
+import type { LogPart } from '../run/log.ts';
 import type { StepFailure } from '../run/step.ts';
-import type { Job } from './job.ts';
+import type { Job } from './operation.ts';
 
-/** Bytes of a step's output that are read at most, its end first: some seconds for the extractor. */
-const FAILED_MAX = 268_435_456;
-const GOOD_MAX = 16_777_216;
+/** Limit of a step's output, in bytes, from its end: a few seconds for the extractor. */
+const FAILED_OUTPUT_MAX = 268_435_456;
+const GOOD_OUTPUT_MAX = 16_777_216;
 const BLOCK = 262_144;
 
 /**
- * The lines that say why the step failed; '' when it printed nothing and how it ended is unknown.
- * Never throws: without a cause the failure is told with its whole error all the same.
+ * The lines that say why the step failed; '' if it printed nothing and its exit is unknown. Never
+ * throws: without a cause the failure is still reported with its full error.
  */
 export async function causeOf(job: Job, error: StepFailure): Promise<string> {
   try {
@@ -27,9 +27,9 @@ export async function causeOf(job: Job, error: StepFailure): Promise<string> {
     const extractor = createExtractor({
       redact: job.redact,
       baseline: readBaseline(job.paths, job.app.app, part?.step),
-      ...(ended && { step: stage, command: ended.title, exit: exitOf(ended.ending) }),
+      ...(ended && { step: stage, command: ended.title, exit: exitOf(ended.exit) }),
     });
-    if (part) readPart(job, part, FAILED_MAX, extractor.push);
+    if (part) readPart(job, part, FAILED_OUTPUT_MAX, extractor.push);
     else extractor.push(output);
     return extractor.end().text;
   } catch {
@@ -37,13 +37,13 @@ export async function causeOf(job: Job, error: StepFailure): Promise<string> {
   }
 }
 
-function exitOf({ code, signal, timedOut, interrupted }: Ending): object {
-  // A signal that the operator sent explains itself in the headline.
+function exitOf({ code, signal, timedOut, interrupted }: ProcessExit): object {
+  // The headline already says that the operator interrupted it.
   if (interrupted) return {};
   return { ...(code !== null && { code }), ...(signal !== null && { signal }), timedOut };
 }
 
-/** Keeps the shapes of what the steps of a good deploy printed. That it fails is only told. */
+/** Keeps the shapes of the output of a successful deploy. An error is only noted. */
 export async function keepBaseline(job: Job): Promise<void> {
   try {
     const { createShapeReader } = await import('@runner/extract/extract');
@@ -52,19 +52,19 @@ export async function keepBaseline(job: Job): Promise<void> {
     for (const part of job.log.parts) {
       const reader = readers.get(part.step) ?? createShapeReader(job.redact);
       readers.set(part.step, reader);
-      readPart(job, part, GOOD_MAX, reader.push);
+      readPart(job, part, GOOD_OUTPUT_MAX, reader.push);
     }
     const steps = new Map([...readers].map(([step, reader]) => [step, reader.end()]));
     writeBaseline(job.paths, job.app.app, job.deployId, steps);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    job.reporter.note(`what this deploy printed could not be kept for comparison: ${why}`);
+    job.reporter.note(`the output of this deploy could not be kept for comparison: ${why}`);
   }
 }
 
 function readPart(
   { log }: Job,
-  { from, to }: Part,
+  { from, to }: LogPart,
   most: number,
   push: (chunk: Uint8Array) => void,
 ): void {

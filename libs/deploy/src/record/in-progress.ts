@@ -1,32 +1,20 @@
 /**
- * What the app's state tells of a deploy or rollback while it runs, so that the next command can tell
- * and clean up one that was killed.
+ * The mark in the state of an app while a deploy or rollback runs, from which the next command sees
+ * that it was killed, and cleans up.
  */
-
 import { changeApp } from '@runner/common/apps/change';
 import type { AppState, Deploying } from '@runner/common/apps/state';
 import { bootId } from '@runner/common/files/process';
 import { Failure } from '@runner/common/foundation/failure';
-import type { Io } from '@runner/common/foundation/io';
-import type { Paths } from '@runner/common/foundation/paths';
-import type { Reporter } from '../report/reporter.ts';
 import type { Stage, StepFailure } from '../run/step.ts';
-import type { Job } from './job.ts';
+import type { Job, Operation } from './operation.ts';
 
-/** Longest error that is noted beside the stage, in characters: the whole one is in the log. */
+/** Limit of the error in the mark, in characters: the log has the full text. */
 const ERROR_MAX = 4_000;
 
-/** Whose state is written, and where trouble with that is told. */
-export interface Writer {
-  readonly io: Io;
-  readonly paths: Paths;
-  readonly reporter: Reporter;
-  readonly app: Pick<AppState, 'app'>;
-}
-
-/** Marks the app as being deployed, so that a kill from here on is noticed. */
+/** Marks the app as being deployed: from here on a kill is noticed. */
 export function begin(
-  { io, paths, app }: Writer,
+  { io, paths, app }: Operation,
   what: Omit<Deploying, 'pid' | 'started' | 'boot_id'>,
 ): void {
   const now = io.now().toISOString();
@@ -37,9 +25,14 @@ export function begin(
   }));
 }
 
-/** Changes the mark; there is none when it could not be written at the beginning. */
+/** Removes the mark and changes nothing else. */
+export function clearMark({ io, paths, app }: Operation): AppState {
+  return changeApp(paths, io, 'deploy', app.app, (now) => ({ ...now, deploying: null }));
+}
+
+/** Changes the mark, if it could be written at the beginning. */
 function mark(
-  { io, paths, app }: Writer,
+  { io, paths, app }: Operation,
   change: (now: Deploying) => Deploying,
   wait?: number,
 ): void {
@@ -50,15 +43,15 @@ function mark(
   changeApp(paths, io, 'deploy', app.app, marked, wait);
 }
 
-/** Notes how far a deploy is; `instance` is the one that is touched from here on. */
+/** Records how far a deploy is; `instance` is the one that is touched from here on. */
 export function markStage(job: Job, stage: Stage, instance?: string): void {
   job.stage = stage;
   mark(job, (now) => staged(now, stage, instance));
 }
 
-/** The same for what must go on although nobody would learn of a kill. */
-export function markStageAnyway(writer: Writer, stage: Stage, instance?: string): void {
-  markAnyway(writer, (now) => staged(now, stage, instance));
+/** The same for a rollback, which must go on even if a kill would not be noticed. */
+export function markStageAnyway(operation: Operation, stage: Stage, instance?: string): void {
+  markAnyway(operation, (now) => staged(now, stage, instance));
 }
 
 function staged(now: Deploying, stage: Stage, instance: string | undefined): Deploying {
@@ -66,36 +59,38 @@ function staged(now: Deploying, stage: Stage, instance: string | undefined): Dep
   return { ...now, stage, ...(touched && { touched: [...new Set(touched)] }) };
 }
 
-/** Notes why it fails: going back takes time, and a kill must not lose the cause. */
-export function markFailed(writer: Writer, error: StepFailure, text: string): void {
+/** Records why it fails: rolling back takes time, and a kill must not lose the cause. */
+export function markFailed(operation: Operation, error: StepFailure, text: string): void {
   const failed = { stage: error.stage, error: text.slice(0, ERROR_MAX), blame: error.blame };
-  markAnyway(writer, (now) => ({ ...now, stage: 'rollback', failed }));
+  markAnyway(operation, (now) => ({ ...now, stage: 'rollback', failed }));
 }
 
-/** Seconds that a mark waits for another command's change: the way back is under way. */
+/** Seconds that a mark waits for another command's change: instances may be down meanwhile. */
 const MARK_WAIT = 5;
-/** Writers that have met a registry that stays busy: their next marks do not wait for it once more. */
-const met = new WeakSet<Writer>();
+/** Operations that have found the registry busy: their later marks do not wait again. */
+const metBusy = new WeakSet<Operation>();
 
-function markAnyway(writer: Writer, change: (now: Deploying) => Deploying): void {
-  anyway(writer, () => mark(writer, change, met.has(writer) ? 0 : MARK_WAIT));
+function markAnyway(operation: Operation, change: (now: Deploying) => Deploying): void {
+  anyway(operation, () => mark(operation, change, metBusy.has(operation) ? 0 : MARK_WAIT));
 }
 
 /**
- * Writes how it ended. When that fails, `deploying` stays: the next command finds the last event in
- * the log and puts the state right.
+ * Writes how it ended. If that fails, the mark stays: the next command finds the last event in the
+ * log and corrects the state.
  */
-export function writeEnd(writer: Writer, change: (app: AppState) => AppState): void {
-  const { io, paths, app } = writer;
-  anyway(writer, () => changeApp(paths, io, 'deploy', app.app, change));
+export function writeEnd(operation: Operation, change: (app: AppState) => AppState): void {
+  const { io, paths, app } = operation;
+  anyway(operation, () => changeApp(paths, io, 'deploy', app.app, change));
 }
 
-function anyway(writer: Writer, write: () => void): void {
+function anyway(operation: Operation, write: () => void): void {
   try {
     write();
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    if (error.code === 'locked') met.add(writer);
-    writer.reporter.note(`${error.message}; the next command puts the state right (${error.code})`);
+    if (error.code === 'locked') metBusy.add(operation);
+    operation.reporter.note(
+      `${error.message}; the next command corrects the state (${error.code})`,
+    );
   }
 }

@@ -1,51 +1,55 @@
-/** The events that a killed deploy or rollback did not come to write. */
-import type { AppState } from '@runner/common/apps/state';
+/** The events that a killed deploy or rollback did not get to write. */
+import type { Deploying } from '@runner/common/apps/state';
 import { type DeployEvent, kindOf, type LogRecord } from '@runner/common/audit/events';
-import { previousOfAll } from '../instances/job-target.ts';
-import { eventOf } from '../record/job.ts';
-import { type Dead, headlineOf, isEarly, type Recovery, type Returned } from './interrupted.ts';
+import { previousOfAll } from '../instances/target.ts';
+import { eventOf, type Operation, problemsOf, rolledBackEvent } from '../record/operation.ts';
+import { headlineOf, isEarly } from './interrupted.ts';
+import type { RestoredMove } from './restore.ts';
 
-/**
- * The failure, unless it is in the log already, then what went back: of a rollback that was killed
- * nothing went back, it only did not happen. `isNew` is false for what is only told once more.
- */
+/** The failure, and each instance that was restored, unless they are in the log already. */
 export function missingEvents(
-  { io }: Recovery,
-  app: AppState,
-  dead: Dead,
+  { io, app }: Operation,
+  dead: Deploying,
   records: readonly LogRecord[],
-  { back, problems }: Returned,
-): { event: DeployEvent; isNew: boolean }[] {
-  const { deploy_id: deployId, commit, version } = dead;
-  const told = { io, app, deployId, commit, version, trigger: 'recovery' };
-  const headline = headlineOf(dead);
-  const previous = previousOfAll(app, dead.instance.split(','))?.version;
-  const failure = () =>
-    eventOf(told, 'DeployFailure', {
-      instance: dead.instance,
-      stage: dead.failed?.stage ?? dead.stage,
-      error: [headline, ...problems, ...(dead.failed ? [dead.failed.error] : [])].join('\n'),
-      ...(problems.length > 0 && { rolled_back: false, reason: problems.join('; ') }),
-      ...(previous !== undefined && { previous_version: previous }),
-      // As in every event of a rollback by hand: it is the end of no deploy.
-      ...(dead.rollback && previous !== undefined && { from_version: previous }),
-    });
-  const isRecorded = records.some((record) => kindOf(record) === 'DeployFailure');
-  const first = isRecorded ? [] : [{ event: failure(), isNew: true }];
-  const isWritten = (instance: string) =>
-    records.some((record) => kindOf(record) === 'RollbackSuccess' && record.instance === instance);
-  const returned = back.flatMap(({ instance, to }) => {
-    if (!to || dead.rollback || isWritten(instance)) return [];
-    const reason = dead.failed?.error ?? headline;
-    const fields = { instance, version: to.version, from_version: version, reason };
-    const event = eventOf({ ...told, commit: to.commit }, 'RollbackSuccess', fields);
-    return [{ event, isNew: true }];
+  moves: readonly RestoredMove[],
+): DeployEvent[] {
+  const { deploy_id: deployId, commit, version, failed } = dead;
+  const origin = { io, app, deployId, commit, version, trigger: 'recovery' };
+  const isRecorded = (kind: string, instance?: string) =>
+    records.some(
+      (record) =>
+        kindOf(record) === kind && (instance === undefined || record.instance === instance),
+    );
+  const failure = isRecorded('DeployFailure')
+    ? []
+    : [eventOf(origin, 'DeployFailure', failureFields(app, dead, moves))];
+  // After a rollback by hand nothing went back: it only did not happen.
+  const restored = moves.flatMap((move) => {
+    const { instance, to, problem, wasSwitched } = move;
+    if (!to || problem !== undefined || !wasSwitched || dead.rollback) return [];
+    if (isRecorded('RollbackSuccess', instance)) return [];
+    return [rolledBackEvent(origin, { ...move, to }, failed?.error ?? headlineOf(dead))];
   });
-  return [...untold(dead, records), ...first, ...returned];
+  return [...failure, ...restored];
 }
 
-/** The last event that was recorded may not have been told: it is told before the next step begins. */
-function untold(dead: Dead, [last]: readonly LogRecord[]) {
+function failureFields(app: Operation['app'], dead: Deploying, moves: readonly RestoredMove[]) {
+  const { failed, instance } = dead;
+  const problems = problemsOf(moves, 'rollback');
+  const previous = previousOfAll(app, instance.split(','))?.version;
+  return {
+    instance,
+    stage: failed?.stage ?? dead.stage,
+    error: [headlineOf(dead), ...problems, ...(failed ? [failed.error] : [])].join('\n'),
+    ...(problems.length > 0 && { rolled_back: false, reason: problems.join('; ') }),
+    ...(previous !== undefined && { previous_version: previous }),
+    // As in every event of a rollback by hand: it does not end a deploy.
+    ...(dead.rollback && previous !== undefined && { from_version: previous }),
+  };
+}
+
+/** The last recorded event may not have been sent: each event is sent before the next step begins. */
+export function unsentEvents(dead: Deploying, [last]: readonly LogRecord[]): DeployEvent[] {
   if (!last || (kindOf(last) === 'DeployStarted' && !isEarly(dead))) return [];
-  return [{ event: last as DeployEvent, isNew: false }];
+  return [last as DeployEvent];
 }

@@ -1,36 +1,33 @@
-/**
- * What a deploy or a rollback left that was killed: told, cleaned up, and what it had touched is
- * brought back to what the state says.
- */
+/** Recovery from a deploy or rollback that was killed: what it had touched is restored. */
 import { join } from 'node:path';
 import { changeApp } from '@runner/common/apps/change';
-import type { AppState, Deployed, LastFailure } from '@runner/common/apps/state';
+import type { AppState, Deployed, Deploying } from '@runner/common/apps/state';
 import { type DeployEvent, kindOf, type LogRecord, textOf } from '@runner/common/audit/events';
 import { eventsOfDeploy } from '@runner/common/audit/scan';
 import type { NotifyChoice } from '@runner/common/deploy-file/read';
 import { namesIn } from '@runner/common/files/read';
 import { activeRelease } from '../instances/current-link.ts';
-import { fileOfRelease } from '../instances/target.ts';
-import { notedWays, rolledBackEvent, rolledBackState } from '../record/after-rollback.ts';
+import { activeFile, fileOfRelease } from '../instances/target.ts';
+import { failedState } from '../record/after-failure.ts';
+import { reasonOf, recordedMoves, rolledBackState } from '../record/after-rollback.ts';
 import { succeededState } from '../record/after-success.ts';
-import { withAftermath } from '../record/broken-instances.ts';
-import { countFailure, lastFailure } from '../record/failures.ts';
-import { recordAnyway } from '../record/job.ts';
+import { clearMark } from '../record/in-progress.ts';
+import { announce, type Operation, recordAnyway, rolledBackEvent } from '../record/operation.ts';
 import { removeTree } from '../release/folder.ts';
-import { CHANNEL, startNotifier } from '../report/notifier.ts';
+import { CHANNEL, type Notifier, startNotifier } from '../report/notifier.ts';
 import { sweep } from '../run/child.ts';
 import { openDeployLog } from '../run/log.ts';
-import { bringBack } from './bring-back.ts';
-import { missingEvents } from './events.ts';
-import { type Dead, headlineOf, isEarly, type Recovery } from './interrupted.ts';
+import { missingEvents, unsentEvents } from './events.ts';
+import { headlineOf, isEarly } from './interrupted.ts';
+import { restoreAfterKill } from './restore.ts';
 
 /**
- * Called under the app's lock: whoever is named in `deploying` is dead. If the event of its success
- * is in the log, the state follows it; else its DeployFailure is recorded, unless it is there, its
- * unfinished release removed, and what it had touched brought back. Returns the app as it is now.
+ * Called under the app's lock: the process named in `deploying` is dead. If its success is in the
+ * log, the state follows the log; otherwise its failure is recorded and what it had touched is
+ * restored. Returns the app as it is now.
  */
-export async function recover(recovery: Recovery, app: AppState): Promise<AppState> {
-  const { io, paths, reporter, redact } = recovery;
+export async function recover(operation: Operation): Promise<AppState> {
+  const { app, paths } = operation;
   const dead = app.deploying;
   if (!dead) return app;
   sweep(`RUNNER_DEPLOY_ID=${dead.deploy_id}`);
@@ -39,120 +36,113 @@ export async function recover(recovery: Recovery, app: AppState): Promise<AppSta
     removeTree(join(releases, name));
   }
   const records = eventsOfDeploy(paths, dead.deploy_id);
-  const has = (kind: string) => records.find((record) => kindOf(record) === kind);
-  const success = has(dead.rollback ? 'RollbackSuccess' : 'DeploySuccess');
-  if (success && !dead.rollback) return finishDeploy(recovery, app, dead, success);
-  if (success) return finishRollback(recovery, app, dead, records);
-  // Killed before its start was recorded, so nothing had been done.
-  if (!dead.rollback && records.length === 0 && isEarly(dead)) return cleared(recovery, app);
+  const kind = dead.rollback ? 'RollbackSuccess' : 'DeploySuccess';
+  const success = records.find((record) => kindOf(record) === kind);
+  if (success && !dead.rollback) return finishDeploy(operation, dead, success);
+  if (success) return finishRollback(operation, dead, records);
+  // Killed before its start was recorded: nothing had been done.
+  if (!dead.rollback && records.length === 0 && isEarly(dead)) return clearMark(operation);
+  return cleanUp(operation, dead, records);
+}
+
+async function cleanUp(
+  operation: Operation,
+  dead: Deploying,
+  records: readonly LogRecord[],
+): Promise<AppState> {
+  const { io, paths, reporter, redact, app } = operation;
   const log = openDeployLog(paths, app.app, dead.deploy_id, redact, () => {});
   log.line(headlineOf(dead));
   const what = dead.rollback ? 'rollback' : 'deploy';
   reporter.note(`${what} ${dead.deploy_id} was interrupted during ${dead.stage}: cleaning up`);
-  const returned = await bringBack(recovery, app, dead, log);
+  const moves = await restoreAfterKill(operation, dead, log);
   log.close();
-  const notifier = startNotifier(io, paths.root, channelsOf(recovery, app, dead));
-  for (const { event, isNew } of missingEvents(recovery, app, dead, records, returned)) {
-    if (isNew) recordAnyway(recovery, event);
-    notifier.tell(event);
-  }
-  const recovered = changeApp(paths, io, 'deploy', app.app, (now) => ({
-    ...now,
-    instances: withAftermath(now.instances, returned.aftermath, io.now()),
-    // A kill is nobody's commit; what the commit had done before it counts.
-    failures:
-      dead.failed?.blame === 'commit' && !dead.rollback
-        ? countFailure(now, dead.commit, dead.failed.stage, io.now())
-        : now.failures,
-    last_failure: {
-      ...(lastFailureOf(dead, records) ??
-        lastFailure(
-          { ...dead, deployId: dead.deploy_id },
-          dead.failed?.stage ?? dead.stage,
-          headlineOf(dead),
-          io.now(),
-        )),
-      ...(dead.rollback && { rollback: true }),
-    },
-    deploying: null,
-  }));
-  for (const line of await notifier.finish()) reporter.note(line);
-  return recovered;
+  return notifying(operation, dead, (notifier) => {
+    for (const event of unsentEvents(dead, records)) notifier.send(event);
+    for (const event of missingEvents(operation, dead, records, moves)) {
+      announce({ ...operation, notifier }, event);
+    }
+    return changeApp(paths, io, 'deploy', app.app, (now) =>
+      failedState(now, failureOf(dead, records, io.now()), moves),
+    );
+  });
 }
 
-/** When the failure was recorded before the kill, it is that. */
-function lastFailureOf(dead: Dead, records: readonly LogRecord[]): LastFailure | undefined {
+/** The failure as it was recorded before the kill, or the kill itself. */
+function failureOf(dead: Deploying, records: readonly LogRecord[], now: Date) {
+  const { commit, version, deploy_id: deployId, failed, rollback } = dead;
   const record = records.find((each) => kindOf(each) === 'DeployFailure');
-  if (!record) return undefined;
-  const told = { ...dead, deployId: dead.deploy_id };
-  const at = new Date(textOf(record, 'timestamp'));
-  return lastFailure(told, textOf(record, 'stage'), textOf(record, 'error'), at);
-}
-
-function cleared({ io, paths }: Recovery, app: AppState): AppState {
-  return changeApp(paths, io, 'deploy', app.app, (now) => ({ ...now, deploying: null }));
-}
-
-/** What it had chosen; else what the active release says, else every channel. */
-function channelsOf(
-  { paths }: Recovery,
-  app: AppState,
-  { notify }: Dead,
-): NotifyChoice | undefined {
-  if (notify !== undefined && Object.hasOwn(CHANNEL, notify)) return notify as NotifyChoice;
-  const active = Object.values(app.instances).find(({ current }) => current)?.current;
-  return active ? fileOfRelease(paths, app.app, active)?.notify : undefined;
+  const what = record
+    ? {
+        stage: textOf(record, 'stage'),
+        error: textOf(record, 'error'),
+        at: new Date(textOf(record, 'timestamp')),
+      }
+    : { stage: failed?.stage ?? dead.stage, error: headlineOf(dead), at: now };
+  // A kill is not the commit's fault; what failed before it may be.
+  const blame = failed?.blame === 'commit' ? ('commit' as const) : undefined;
+  return { commit, version, deployId, ...what, blame, byHand: rollback !== undefined };
 }
 
 /** Killed between the event of its success and the state: the state follows the event. */
 async function finishDeploy(
-  recovery: Recovery,
-  app: AppState,
-  dead: Dead,
+  operation: Operation,
+  dead: Deploying,
   event: LogRecord,
 ): Promise<AppState> {
-  const { io, paths, reporter } = recovery;
+  const { io, paths, app } = operation;
   const names = String(event.instance ?? dead.instance).split(',');
   const release = activeRelease(paths.app(app.app), names[0] as string);
-  if (release === undefined) return cleared(recovery, app);
-  // Nobody was told: that comes after the state.
-  const notifier = startNotifier(io, paths.root, channelsOf(recovery, app, dead));
-  notifier.tell(event as DeployEvent);
-  const { version, commit, deploy_id, passed_over } = dead;
-  const deployed: Deployed = {
-    version,
-    commit,
-    release,
-    deployed_at: String(event.timestamp),
-    deploy_id,
-  };
+  if (release === undefined) return clearMark(operation);
+  const { version, commit, deploy_id } = dead;
+  const deployed_at = String(event.timestamp);
+  const deployed: Deployed = { version, commit, release, deployed_at, deploy_id };
   const keep = fileOfRelease(paths, app.app, deployed)?.keep ?? 5;
-  const now = changeApp(paths, io, 'deploy', app.app, (state) =>
-    succeededState(state, names, deployed, keep, passed_over),
-  );
-  for (const line of await notifier.finish()) reporter.note(line);
-  return now;
+  return notifying(operation, dead, (notifier) => {
+    // It was not sent: that comes after the state.
+    notifier.send(event as DeployEvent);
+    return changeApp(paths, io, 'deploy', app.app, (state) =>
+      succeededState(state, names, deployed, keep, dead.passed_over),
+    );
+  });
 }
 
-/** Every instance had arrived when the first of the events was written. */
+/** Every instance runs its version when the first of the events is written. */
 async function finishRollback(
-  recovery: Recovery,
-  app: AppState,
-  dead: Dead,
+  operation: Operation,
+  dead: Deploying,
   records: readonly LogRecord[],
 ): Promise<AppState> {
-  const { io, paths, reporter } = recovery;
-  const ways = notedWays(app, dead.rollback ?? {});
-  const notifier = startNotifier(io, paths.root, channelsOf(recovery, app, dead));
-  for (const way of ways) {
-    const written = records.find((record) => record.instance === way.name);
-    const event = rolledBackEvent({ io, app, deployId: dead.deploy_id }, way);
-    if (!written) recordAnyway(recovery, event);
-    notifier.tell(written ? { ...event, timestamp: String(written.timestamp) } : event);
-  }
-  const now = changeApp(paths, io, 'rollback', app.app, (state) =>
-    rolledBackState(state, ways, io.now()),
-  );
+  const { io, paths, app } = operation;
+  const moves = recordedMoves(app);
+  const origin = { io, app, deployId: dead.deploy_id, trigger: 'manual' };
+  return notifying(operation, dead, (notifier) => {
+    for (const move of moves) {
+      const written = records.find((record) => record.instance === move.instance);
+      const event = rolledBackEvent(origin, move, reasonOf(move));
+      if (!written) recordAnyway(operation, event);
+      notifier.send(written ? { ...event, timestamp: String(written.timestamp) } : event);
+    }
+    return changeApp(paths, io, 'rollback', app.app, (state) =>
+      rolledBackState(state, moves, io.now()),
+    );
+  });
+}
+
+async function notifying(
+  operation: Operation,
+  dead: Deploying,
+  body: (notifier: Notifier) => AppState,
+): Promise<AppState> {
+  const { io, paths, reporter } = operation;
+  const notifier = startNotifier(io, paths.root, channelsOf(operation, dead));
+  const app = body(notifier);
   for (const line of await notifier.finish()) reporter.note(line);
-  return now;
+  return app;
+}
+
+/** The channels it had chosen, else those of the active release, else all. */
+function channelsOf({ paths, app }: Operation, { notify }: Deploying): NotifyChoice | undefined {
+  if (notify !== undefined && Object.hasOwn(CHANNEL, notify)) return notify as NotifyChoice;
+  return activeFile(paths, app)?.notify;
 }

@@ -1,4 +1,4 @@
-/** Releases: a commit exported and built in a folder of its own, then never changed. */
+/** Release folders: making, linking and removing them. A finished release is never changed. */
 import { lstatSync, mkdirSync, renameSync, rmSync, statfsSync, symlinkSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { AppState } from '@runner/common/apps/state';
@@ -7,13 +7,13 @@ import { syncFolder } from '@runner/common/files/write';
 import { Failure, systemCode, systemFailure } from '@runner/common/foundation/failure';
 import type { AppPaths } from '@runner/common/foundation/paths';
 
-/** `20261121T093000Z-0123456789ab`: sorts by time, names the commit. */
+/** `20261121T093000Z-0123456789ab`: sorts by time and names the commit. */
 export function releaseName(now: Date, commit: string): string {
   const time = now.toISOString().replace(/[-:]/g, '').replace(/\.\d+/, '');
   return `${time}-${commit.slice(0, 12)}`;
 }
 
-/** A name that no earlier release has: two deploys of one commit can fall into one second. */
+/** A name that is not taken: a commit can be deployed twice within a second. */
 export function freeReleaseName(paths: AppPaths, now: Date, commit: string): string {
   for (let second = 0; ; second += 1) {
     const name = releaseName(new Date(now.getTime() + second * 1000), commit);
@@ -21,24 +21,24 @@ export function freeReleaseName(paths: AppPaths, now: Date, commit: string): str
   }
 }
 
-/** Where an unfinished release is made. */
+/** The folder of an unfinished release. */
 export function temporaryRelease(paths: AppPaths, deployId: string): string {
   return join(paths.releases, `.tmp-${deployId}`);
 }
 
-/** Space left free beside a release and its build, in bytes. */
+/** Space that must remain beside a release, in bytes. */
 const RESERVE = 16_777_216;
-/** Files that a release may need at least. */
+/** Inodes that a release may need. */
 const INODES = 1_000;
 
-/** What a release may use and may need, in bytes and files. */
+/** Free space, and what a release may need, in bytes. */
 export interface Space {
   readonly free: number;
   readonly needed: number;
   readonly fewFiles: boolean;
 }
 
-/** What is packed grows when it is unpacked. */
+/** Estimates the size of a release from that of the packed mirror. */
 export function spaceFor(paths: AppPaths): Space {
   const { bavail, bsize, ffree, files } = statfsSync(paths.dir);
   const packs = join(paths.repo, 'objects', 'pack');
@@ -50,20 +50,20 @@ export function spaceFor(paths: AppPaths): Space {
   };
 }
 
-/** In words what is too little for a release; empty when a release fits. */
-export function tooLittle({ free, needed, fewFiles }: Space): string[] {
+/** What a release lacks, in words; empty if it fits. */
+export function spaceProblems({ free, needed, fewFiles }: Space): string[] {
   const mib = (bytes: number) => Math.ceil(bytes / 1_048_576);
   return [
     ...(free < needed
-      ? [`too little space for a release: ${mib(free)} MiB free, ${mib(needed)} MiB wanted`]
+      ? [`not enough space for a release: ${mib(free)} MiB free, ${mib(needed)} MiB needed`]
       : []),
-    ...(fewFiles ? ['too few inodes are free for a release'] : []),
+    ...(fewFiles ? ['not enough free inodes for a release'] : []),
   ];
 }
 
-/** Refuses to begin where a release would not fit. */
+/** Throws `disk_full` if a release would not fit. */
 export function checkSpace(paths: AppPaths): void {
-  const [problem] = tooLittle(spaceFor(paths));
+  const [problem] = spaceProblems(spaceFor(paths));
   if (problem !== undefined) throw new Failure('disk_full', problem);
 }
 
@@ -77,25 +77,25 @@ export function makeTemporary(path: string): void {
   }
 }
 
-/** The place of a submodule in a release, where git leaves an empty folder. */
+/** The folder of a submodule in a release, which git leaves empty. */
 export function submoduleFolder(release: string, path: string): string {
   const unsafe = path.split('/').some((part) => /^(?:|\.|\.\.|\.git)$/i.test(part));
-  if (unsafe) throw new Failure('deploy_file_invalid', `the submodule ${path} has no safe path`);
+  if (unsafe) throw new Failure('deploy_file_invalid', `the submodule ${path} has an unsafe path`);
   refuseLinks(release, path, `the submodule ${path}`);
   const folder = join(release, path);
   makeFolder(folder);
   return folder;
 }
 
-/** Makes the finished folder a release: from now on it is never changed. */
+/** Makes the finished folder a release. */
 export function finishRelease(temporary: string, release: string): void {
   renameSync(temporary, release);
   syncFolder(dirname(release));
 }
 
 /**
- * Links the shared paths of an instance into a release. What the commit has there becomes the
- * first content of a shared path that does not exist yet. A file that is nowhere is refused.
+ * Links the shared paths of an instance into a release. A shared path that does not exist yet starts
+ * with the contents from the commit. A file that exists in neither is refused.
  */
 export function linkShared(
   release: string,
@@ -121,7 +121,7 @@ export function linkShared(
   }
 }
 
-/** A link of the commit in the path would lead what is removed and made out of the release. */
+/** A symbolic link in the path would lead changes out of the release. */
 function refuseLinks(release: string, folder: string, what: string): void {
   let path = release;
   for (const part of folder.split('/').filter((each) => each !== '.')) {
@@ -136,14 +136,14 @@ function refuseLinks(release: string, folder: string, what: string): void {
   }
 }
 
-/** Removes a folder tree, also one with folders that may not be written. */
+/** Removes a folder tree. */
 export function removeTree(path: string): void {
   rmSync(path, { recursive: true, force: true, maxRetries: 2 });
 }
 
 /**
- * Removes releases that nothing refers to: neither an instance's current or kept versions, nor the
- * newest failed one, which stays for a look at it.
+ * Removes releases that are neither current nor kept by an instance. The newest failed one stays for
+ * inspection.
  */
 export function pruneReleases(paths: AppPaths, app: AppState): void {
   const used = new Set(

@@ -1,14 +1,13 @@
-/** Making the release: export, shared paths, build. Nothing of the running version is touched. */
+/** Making a release: export, shared paths, build. The running version is not touched. */
 import type { DeployFile, Instance } from '@runner/common/deploy-file/read';
 import { Failure } from '@runner/common/foundation/failure';
+import type { Contents } from '../git/contents.ts';
 import { exportCommit } from '../git/export.ts';
-import type { Source } from '../git/source.ts';
-import type { Submodule } from '../git/submodules.ts';
+import type { GitSource } from '../git/source.ts';
 import { runHook } from '../instances/hooks.ts';
-import { partsOf } from '../instances/job-target.ts';
-import { targetOf } from '../instances/target.ts';
+import { jobTarget } from '../instances/target.ts';
 import { markStage } from '../record/in-progress.ts';
-import type { Job } from '../record/job.ts';
+import type { Job } from '../record/operation.ts';
 import { reported } from '../report/reporter.ts';
 import { asStepFailure, runStep, type Stage, StepFailure, shellStep } from '../run/step.ts';
 import {
@@ -22,14 +21,13 @@ import {
 } from './folder.ts';
 
 /**
- * Exports and builds the commit in `.tmp-<deploy_id>` and renames it to a release; returns the
- * release's name. Throws a StepFailure; the unfinished folder is removed then.
+ * Exports and builds the commit in `.tmp-<deploy_id>` and renames that to a release; returns the
+ * release's name. Throws a StepFailure, after removing the unfinished folder.
  */
 export async function makeRelease(
   job: Job,
-  source: Source,
-  file: DeployFile,
-  submodules: readonly Submodule[],
+  source: GitSource,
+  { file, submodules }: Contents,
 ): Promise<string> {
   const appPaths = job.paths.app(job.app.app);
   const temporary = temporaryRelease(appPaths, job.deployId);
@@ -45,7 +43,7 @@ export async function makeRelease(
       linkSharedOf(file, temporary, appPaths.instance(first.name).shared);
     });
     stage = 'build';
-    // Each mark is written durably: not for what takes no time.
+    // A mark is written durably, which takes time: only for a real build.
     if (hasBuild(file)) markStage(job, stage);
     await build(job, file, temporary);
     stage = 'release';
@@ -58,7 +56,7 @@ export async function makeRelease(
   }
 }
 
-/** A file that the commit wants and nobody has made counts: else the timer would try without end. */
+/** A missing shared file counts as the commit's fault: otherwise the timer would retry for ever. */
 function linkSharedOf({ shared: entries }: DeployFile, release: string, shared: string): void {
   try {
     linkShared(release, shared, entries);
@@ -74,20 +72,15 @@ function hasBuild({ build: { run }, hooks }: DeployFile): boolean {
 
 async function build(job: Job, file: DeployFile, folder: string): Promise<void> {
   const [first] = file.instances as [Instance];
-  const parts = partsOf(job, file, first, 'none');
+  const target = jobTarget(job, file, first, 'none');
   const marker = `RUNNER_DEPLOY_ID=${job.deployId}`;
-  const env = { ...targetOf(parts).env, RUNNER_RELEASE: folder, RUNNER_DEPLOY_ID: job.deployId };
-  await runHook(job, parts, 'pre_build', { folder });
+  const env = { ...target.env, RUNNER_RELEASE: folder, RUNNER_DEPLOY_ID: job.deployId };
+  await runHook(job, target, 'pre_build', { folder });
   const until = job.io.elapsed() + file.build.timeout;
   for (const command of file.build.run) {
     const timeout = Math.max(1, Math.ceil(until - job.io.elapsed()));
-    await reported(job.reporter, `build: ${command}`, () =>
-      runStep(
-        job.log,
-        job.signal,
-        shellStep({ stage: 'build', command, cwd: folder, env, timeout, marker }),
-      ),
-    );
+    const step = shellStep({ stage: 'build', command, cwd: folder, env, timeout, marker });
+    await reported(job.reporter, `build: ${command}`, () => runStep(job.log, job.signal, step));
   }
-  await runHook(job, parts, 'post_build', { folder });
+  await runHook(job, target, 'post_build', { folder });
 }

@@ -1,17 +1,17 @@
-/** A signal that reaches a command: it ends what is going on, and the status tells which it was. */
+/** A signal to a command: it ends what is going on, and decides the exit status. */
 import type { Io } from '@runner/common/foundation/io';
 
-/** Listens until it is removed. */
+/** Listens for signals until it is removed. */
 export interface Interruption {
   /** Aborted by the first signal. */
   readonly signal: AbortSignal;
-  /** The first signal; undefined when none came. */
+  /** The first signal; undefined if there was none. */
   readonly by: NodeJS.Signals | undefined;
-  /** Gives the signals back to Node. */
+  /** Restores Node's handling of signals. */
   remove(): void;
 }
 
-/** From now on signals end nothing but what looks at `signal`. */
+/** From now on a signal only aborts `signal`. */
 export function interruptionOf(io: Io): Interruption {
   const controller = new AbortController();
   let by: NodeJS.Signals | undefined;

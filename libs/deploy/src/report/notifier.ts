@@ -1,6 +1,6 @@
 /**
- * The one `runner-notify send` of a deploy: it gets the events on its standard input. A chat that
- * fails, hangs or is missing never changes the outcome of a deploy.
+ * The `runner-notify send` of a deploy, which reads the events from its standard input. A chat that
+ * fails or hangs never changes the outcome of a deploy.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -16,20 +16,20 @@ import { notifierEnvironment } from '../run/environment.ts';
 /** Longest wait for the chats after a deploy, in milliseconds. */
 const PATIENCE = 15_000;
 
-/** Tells the chats of events, beside the deploy. */
+/** Sends events to the chats while the deploy runs. */
 export interface Notifier {
-  tell(event: DeployEvent): void;
-  /** Waits until everything is said, 15 s at most; returns what went wrong, for people. */
+  send(event: DeployEvent): void;
+  /** Waits up to 15 s until everything is sent; returns what went wrong, in words. */
   finish(): Promise<string[]>;
 }
 
-/** Said where nothing is configured: news only to an app that asked to be announced. */
+/** Printed if nothing is configured: only of interest to an app that asked for notifications. */
 const UNUSED = `${NO_CHANNEL}: ${SET_UP}`;
 
-/** A deploy with `--no-notify`, or one whose app wants no notifications. */
-export const silent: Notifier = { tell: () => {}, finish: async () => [] };
+/** For `--no-notify`, and for an app without notifications. */
+export const silent: Notifier = { send: () => {}, finish: async () => [] };
 
-/** What the notifier is told for each choice. */
+/** The notifier's `--channel` for each choice. */
 export const CHANNEL: Readonly<Record<NotifyChoice, string>> = {
   all: 'both',
   telegram: 'telegram',
@@ -37,14 +37,14 @@ export const CHANNEL: Readonly<Record<NotifyChoice, string>> = {
   none: 'none',
 };
 
-/** Starts the notifier; `choice` is the app's own, undefined leaves it to the global channels. */
+/** Starts the notifier; `choice` is the app's own, undefined means the global channels. */
 export function startNotifier(io: Io, root: string, choice: NotifyChoice | undefined): Notifier {
   if (choice === 'none') return silent;
   const program = join(dirname(io.program), 'runner-notify');
   if (!existsSync(program))
-    return { ...silent, finish: async () => [`${program} is missing: nobody was told`] };
+    return { ...silent, finish: async () => [`${program} is missing: no notification is sent`] };
   const args = [program, 'send', '--root', root, '--channel', CHANNEL[choice ?? 'all']];
-  // A group of its own: Ctrl-C ends the deploy, and the chats still hear of it.
+  // A process group of its own: Ctrl-C ends the deploy, but not its notifications.
   const child = spawn(process.execPath, args, {
     env: notifierEnvironment(io.env),
     detached: true,
@@ -60,7 +60,7 @@ export function startNotifier(io: Io, root: string, choice: NotifyChoice | undef
     child.once('error', () => resolve());
   });
   return {
-    tell: (event) => void child.stdin?.write(lineOf(event)),
+    send: (event) => void child.stdin?.write(lineOf(event)),
     finish: async () => {
       const lines = await finish(child, ended, () => words);
       return choice === undefined ? lines.filter((line) => !line.includes(UNUSED)) : lines;
@@ -82,13 +82,13 @@ async function finish(
   clearTimeout(timer);
   const lines = words()
     .split('\n')
-    // The deploy has said it itself.
+    // The deploy itself has printed that already.
     .filter((line) => line !== '' && !line.includes(`: ${EXPOSED}`));
   if (outcome !== 'late') return lines;
   child.stderr?.destroy();
   child.unref();
   return [
     ...lines,
-    `the chats did not take the messages within ${PATIENCE / 1000} s; it goes on in the background`,
+    `the chat services did not accept the messages within ${PATIENCE / 1000} s; delivery continues in the background`,
   ];
 }

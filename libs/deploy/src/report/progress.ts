@@ -1,6 +1,6 @@
 /**
- * The steps of a deploy as they run: on a terminal a line with a spinner and the time, elsewhere one
- * plain line a step, with `--json` a line of JSON. Drawn on stderr; only JSON goes to stdout.
+ * The steps of a deploy as they run: a line with a spinner and the time on a terminal, elsewhere one
+ * plain line per step, with `--json` a line of JSON. Drawn on stderr; only JSON goes to stdout.
  */
 import type { Context } from '@runner/common/cli/command';
 import { harmless, harmlessLine, jsonLine } from '@runner/common/text/harmless';
@@ -9,7 +9,7 @@ import type { Reporter } from './reporter.ts';
 /** A reporter that draws, until it is ended. */
 export interface Progress {
   readonly reporter: Reporter;
-  /** Stops drawing; a half-drawn line is ended. */
+  /** Stops drawing; ends a half-drawn line. */
   end(): void;
 }
 
@@ -19,7 +19,7 @@ const FRAME_TIME = 100;
 
 type ProgressContext = Pick<Context, 'io' | 'format' | 'note' | 'errStyle'>;
 
-/** The way to draw that fits the format and the terminal; `verbose` shows the output of steps too. */
+/** Progress that suits the format and the terminal; `verbose` shows the output of steps too. */
 export function progressFor(context: ProgressContext, verbose: boolean): Progress {
   if (context.format === 'json') return jsonProgress(context);
   return context.io.stderr.isTTY && !verbose

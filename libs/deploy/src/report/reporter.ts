@@ -1,16 +1,16 @@
-/** Where a deploy tells how it goes; the tools draw it. */
+/** Reporting the progress of a deploy, which the tools draw. */
 
-/** Hears of each step as it begins and ends. */
+/** Gets each step as it begins and ends. */
 export interface Reporter {
   /** A step begins. */
   begin(step: string): void;
-  /** The step that began last has ended well. */
+  /** The step that began last has succeeded. */
   done(): void;
   /** The step that began last has failed. */
   failed(): void;
   /** Output of a running step, redacted. */
   output(text: string): void;
-  /** Something that a person should know and that changes nothing. */
+  /** A remark for the user; it changes nothing. */
   note(text: string): void;
 }
 
@@ -31,7 +31,7 @@ export async function reported<T>(
   }
 }
 
-/** A reporter that cleans what it is told of secrets: a command may hold one. */
+/** Redacts what is reported: a command may contain a secret. */
 export function redacting(reporter: Reporter, redact: (text: string) => string): Reporter {
   return {
     ...reporter,
@@ -40,7 +40,7 @@ export function redacting(reporter: Reporter, redact: (text: string) => string):
   };
 }
 
-/** The same without its steps: where the answer itself tells them. */
+/** Leaves the steps out, for output that has them anyway. */
 export function withoutSteps(reporter: Reporter): Reporter {
   return { ...reporter, begin: () => {}, done: () => {}, failed: () => {} };
 }

@@ -1,28 +1,26 @@
-/** Where a rollback by hand leads: which release each instance goes to. */
+/** The plan of a rollback by hand: which release each instance goes to. */
 import type { AppState, Deployed, InstanceState } from '@runner/common/apps/state';
 import { isThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
-import { isRestart, type Way } from '../record/after-rollback.ts';
-
-/** What an operator asked for. */
-interface Wish {
-  readonly to: string | undefined;
-  readonly instance: string | undefined;
-}
+import { isRestart, type KeptMove } from '../record/after-rollback.ts';
 
 /** Where the instances go, and in words why others stay as they are. */
-export interface Routes {
-  readonly ways: readonly [Way, ...Way[]];
+export interface RollbackPlan {
+  readonly moves: readonly [KeptMove, ...KeptMove[]];
   readonly staying: readonly string[];
 }
 
 /**
- * Where each instance goes: to the newest kept version of another commit, to the version that was
- * asked for, or, when it is broken, to the version it should run. Every release is there before
- * anything is switched. Throws `instance_not_found`, `version_not_found`.
+ * Each instance goes to the newest kept version of another commit, to the version that was asked
+ * for, or, if it is broken, to the version it should run. Throws `instance_not_found`,
+ * `version_not_found`.
  */
-export function routesOf(paths: Paths, app: AppState, { instance, to }: Wish): Routes {
+export function planRollback(
+  paths: Paths,
+  app: AppState,
+  { instance, to }: { readonly instance: string | undefined; readonly to: string | undefined },
+): RollbackPlan {
   if (instance !== undefined && !Object.hasOwn(app.instances, instance)) {
     throw new Failure(
       'instance_not_found',
@@ -32,26 +30,30 @@ export function routesOf(paths: Paths, app: AppState, { instance, to }: Wish): R
   const isKept = (each: Deployed) => isThere(paths.app(app.app).release(each.release));
   const found = Object.entries(app.instances).flatMap(([name, state]) =>
     state.current && (instance === undefined || name === instance)
-      ? [{ name, from: state.current, to: destination(state, to, isKept), broken: state.broken }]
+      ? [
+          {
+            instance: name,
+            from: state.current,
+            to: destination(state, to, isKept),
+            isBroken: Boolean(state.broken),
+          },
+        ]
       : [],
   );
-  const reachable = found.filter((each): each is typeof each & Way => each.to !== undefined);
-  const wanted =
-    to === undefined
-      ? reachable.filter((each) => each.broken)
-      : reachable.filter((each) => each.broken || !isRestart(each));
+  const reachable = found.filter((each): each is typeof each & KeptMove => each.to !== undefined);
+  const wanted = reachable.filter(
+    (each) => each.isBroken || (to !== undefined && !isRestart(each)),
+  );
   // What goes elsewhere comes first: the answer is about it.
   const chosen = (wanted.length > 0 ? wanted : reachable).sort(
     (a, b) => Number(isRestart(a)) - Number(isRestart(b)),
   );
-  const [first, ...others] = chosen.map(({ name, from, to: way }) => ({ name, from, to: way }));
+  const [first, ...others] = chosen.map(({ isBroken: _, ...move }) => move);
   if (!first) throw nothingKept(app, to, instance);
   const staying = found
-    .filter((each) => !chosen.some(({ name }) => name === each.name))
-    .map(
-      ({ name, from, to: way }) => `${name} ${whyItStays(way, to)}: it stays at ${from.version}`,
-    );
-  return { ways: [first, ...others], staying };
+    .filter((each) => !chosen.some((move) => move.instance === each.instance))
+    .map((each) => `${each.instance} ${whyItStays(each.to, to)}: it stays at ${each.from.version}`);
+  return { moves: [first, ...others], staying };
 }
 
 function destination(
@@ -66,8 +68,8 @@ function destination(
   return kept.find((each) => each.commit !== current?.commit);
 }
 
-function whyItStays(way: Deployed | undefined, to: string | undefined): string {
-  if (way) return 'is not broken';
+function whyItStays(target: Deployed | undefined, to: string | undefined): string {
+  if (target) return 'is not broken';
   return to === undefined ? 'has no earlier version' : `has no kept version '${to.slice(0, 80)}'`;
 }
 

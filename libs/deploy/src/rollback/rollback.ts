@@ -1,35 +1,39 @@
 /**
- * `runner rollback`: a kept release is made active again. It needs neither network nor token, and
- * holds the abandoned commit, so that `fetch --deploy` does not bring it back.
+ * `runner rollback`: makes a kept release active again. It needs neither network nor token, and puts
+ * the commit that it leaves on hold, so that `fetch --deploy` skips it.
  */
-import type { Deployed } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { newDeployId } from '@runner/common/audit/events';
-import { requireLock } from '@runner/common/files/lock';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
-import { redactorOf } from '../git/open-source.ts';
-import { goBack, type Mark } from '../instances/go-back.ts';
-import { fileOfRelease, partsOfApp, partsOfRelease } from '../instances/target.ts';
-import { isRestart, rolledBackState, type Way } from '../record/after-rollback.ts';
-import { type Aftermath, withAftermath } from '../record/broken-instances.ts';
-import { lastFailure } from '../record/failures.ts';
+import { redactorForAny } from '@runner/common/redaction/redact';
+import { switchBack } from '../instances/switch-back.ts';
+import { fileOfRelease, keptTarget, uninterrupted } from '../instances/target.ts';
+import { failedState } from '../record/after-failure.ts';
+import { isRestart, type KeptMove, reasonOf, rolledBackState } from '../record/after-rollback.ts';
 import { begin, markFailed, markStageAnyway, writeEnd } from '../record/in-progress.ts';
+import {
+  announce,
+  eventOf,
+  type Job,
+  lockApp,
+  problemsOf,
+  rolledBackEvent,
+} from '../record/operation.ts';
 import { recover } from '../recovery/recover.ts';
 import { type Notifier, silent, startNotifier } from '../report/notifier.ts';
 import { type Reporter, redacting, reported } from '../report/reporter.ts';
 import { type DeployLog, openDeployLog } from '../run/log.ts';
-import { asStepFailure } from '../run/step.ts';
-import { tellFailed, tellRolledBack, type Walk } from './events.ts';
-import { routesOf } from './plan.ts';
+import { asStepFailure, type StepFailure } from '../run/step.ts';
+import { planRollback } from './plan.ts';
 
 /** What the command line asks for. */
 export interface RollbackRequest {
   readonly io: Io;
   readonly paths: Paths;
   readonly app: string;
-  /** Version to go back to; undefined: the one before. */
+  /** Version to go back to; undefined: the previous one. */
   readonly to: string | undefined;
   /** Only this instance; undefined: all. */
   readonly instance: string | undefined;
@@ -41,42 +45,44 @@ export interface RollbackRequest {
 export interface RollbackOutcome {
   app: string;
   result: 'rolled_back' | 'failed';
-  /** The version that is active now; null when that is uncertain. */
+  /** The version that is active now; null if that is uncertain. */
   version: string | null;
   from_version: string;
   instance: string;
   deploy_id: string;
-  /** The version that was active was started again; nothing was switched. */
+  /** The active version was started again; nothing was switched. */
   restarted?: true;
   duration_ms: number;
   error?: string;
-  /** Why the version that was active could not be brought back either; the exit status is 3 then. */
+  /** Why the version that was active could not be restored either; the exit status is 3 then. */
   rollback_error?: string;
 }
+
+type RollbackJob = Pick<
+  Job,
+  'io' | 'paths' | 'app' | 'reporter' | 'redact' | 'deployId' | 'trigger' | 'log' | 'notifier'
+>;
+type Moves = readonly [KeptMove, ...KeptMove[]];
 
 /** Throws `app_not_found`, `locked`, `instance_not_found`, `version_not_found`. */
 export async function rollBackByHand(request: RollbackRequest): Promise<RollbackOutcome> {
   const { io, paths } = request;
-  const known = requireApp(paths, request.app);
   const deployId = newDeployId(io.random);
-  const since = io.now().toISOString();
-  const holder = { pid: io.pid, command: 'rollback', deploy_id: deployId, since };
-  const lock = requireLock(paths.lock(known.app), `'${known.app}'`, 0, holder);
-  const redact = await redactorOf(request, known.app);
-  const reporter = redacting(request.reporter, redact);
+  const lock = lockApp(request, request.app, 'rollback', deployId);
   let notifier: Notifier = silent;
   let log: DeployLog | undefined;
   try {
-    const app = await recover({ io, paths, reporter, redact }, requireApp(paths, known.app));
-    const { ways, staying } = routesOf(paths, app, request);
+    const redact = await redactorForAny({ paths, env: io.env }, request.app);
+    const reporter = redacting(request.reporter, redact);
+    const app = await recover({ io, paths, reporter, redact, app: requireApp(paths, request.app) });
+    const { moves, staying } = planRollback(paths, app, request);
     for (const line of staying) reporter.note(line);
     log = openDeployLog(paths, app.app, deployId, redact, reporter.output);
-    const own = fileOfRelease(paths, app.app, ways[0].to)?.notify;
-    const channels = request.notify ? own : 'none';
+    const channels = request.notify ? fileOfRelease(paths, app.app, moves[0].to)?.notify : 'none';
     notifier = startNotifier(io, paths.root, channels);
-    const walked = { io, paths, app, deployId, reporter, redact, log, notifier };
-    beginAnyway(walked, ways, channels);
-    return await walk(walked, ways);
+    const job = { io, paths, app, deployId, reporter, redact, log, notifier, trigger: 'manual' };
+    beginAnyway(job, moves, channels);
+    return await moveAll(job, moves);
   } finally {
     lock.release();
     log?.close();
@@ -85,118 +91,129 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
 }
 
 /**
- * A full disk must not keep an operator from going back: only a kill would not be noticed then. A busy
- * registry may: another command works on it, and nothing has been changed yet.
+ * A full disk must not prevent a rollback: it only means that a kill would not be noticed. A busy
+ * registry may: another command is at work, and nothing has been changed yet.
  */
-function beginAnyway(
-  walked: Walk,
-  ways: readonly [Way, ...Way[]],
-  notify: string | undefined,
-): void {
-  const { version, commit } = ways[0].to;
+function beginAnyway(job: RollbackJob, moves: Moves, notify: string | undefined): void {
+  const { version, commit } = moves[0].to;
   try {
-    begin(walked, {
-      deploy_id: walked.deployId,
+    begin(job, {
+      deploy_id: job.deployId,
       commit,
       version,
-      instance: ways.map((way) => way.name).join(','),
+      instance: namesOf(moves),
       stage: 'switch',
-      rollback: Object.fromEntries(ways.map((way) => [way.name, way.to.release])),
+      rollback: Object.fromEntries(moves.map(({ instance, to }) => [instance, to.release])),
       ...(notify !== undefined && { notify }),
     });
   } catch (error) {
     if (!(error instanceof Failure) || error.code === 'locked') throw error;
-    walked.reporter.note(`${error.message}; the rollback goes on (${error.code})`);
+    job.reporter.note(`${error.message}; the rollback goes on (${error.code})`);
   }
 }
 
-async function walk(walked: Walk, ways: readonly [Way, ...Way[]]): Promise<RollbackOutcome> {
-  const { io } = walked;
+function namesOf(moves: Moves): string {
+  return moves.map((move) => move.instance).join(',');
+}
+
+async function moveAll(job: RollbackJob, moves: Moves): Promise<RollbackOutcome> {
+  const { io, reporter } = job;
   const began = io.elapsed();
-  const done: Way[] = [];
   const base = {
-    app: walked.app.app,
-    from_version: ways[0].from.version,
-    instance: ways.map((way) => way.name).join(','),
-    deploy_id: walked.deployId,
-    ...(isRestart(ways[0]) && { restarted: true as const }),
+    app: job.app.app,
+    from_version: moves[0].from.version,
+    instance: namesOf(moves),
+    deploy_id: job.deployId,
+    ...(isRestart(moves[0]) && { restarted: true as const }),
   };
-  const took = () => Math.round(io.elapsed() - began);
-  for (const way of ways) {
+  const duration = () => Math.round(io.elapsed() - began);
+  for (const [index, move] of moves.entries()) {
+    const { instance, to } = move;
+    const step = isRestart(move)
+      ? `start ${to.version} of ${instance} again`
+      : `roll back ${instance} to ${to.version}`;
     try {
-      const step = isRestart(way)
-        ? `start ${way.to.version} of ${way.name} again`
-        : `roll back ${way.name} to ${way.to.version}`;
-      markStageAnyway(walked, 'switch', way.name);
-      await reported(walked.reporter, step, () =>
-        go(walked, way.name, way.from, way.to, (stage) => markStageAnyway(walked, stage)),
-      );
-      done.push(way);
+      markStageAnyway(job, 'switch', instance);
+      await reported(reporter, step, () => moveOne(job, move));
     } catch (cause) {
-      const failed = await giveUp(walked, [...done, way], way, cause);
-      return { ...base, result: 'failed', duration_ms: took(), ...failed };
+      const failed = await undo(job, moves.slice(0, index + 1), move, cause);
+      return { ...base, result: 'failed', duration_ms: duration(), ...failed };
     }
   }
-  // The events first: from them a state that was not written can be mended.
-  for (const way of ways) tellRolledBack(walked, way);
-  writeEnd(walked, (now) => rolledBackState(now, ways, io.now()));
-  return { ...base, result: 'rolled_back', version: ways[0].to.version, duration_ms: took() };
+  // The events first: a state that could not be written is corrected from them.
+  for (const move of moves) announce(job, rolledBackEvent(job, move, reasonOf(move)));
+  writeEnd(job, (now) => rolledBackState(now, moves, io.now()));
+  return { ...base, result: 'rolled_back', version: moves[0].to.version, duration_ms: duration() };
 }
 
-/** Makes `to` active in place of `from`, each by its own `.deploy.yml`. */
-function go(walked: Walk, name: string, from: Deployed, to: Deployed, mark?: Mark): Promise<void> {
-  const parts = partsOfApp(walked);
-  return goBack(parts, name, partsOfRelease(parts, name, from), to, mark);
+/** Makes `to` active in place of `from`, each as its own `.deploy.yml` says. */
+function moveOne(job: RollbackJob, { instance, from, to }: KeptMove): Promise<void> {
+  const base = uninterrupted(job);
+  const running = keptTarget(base, instance, from);
+  return switchBack(base, instance, running, to, (stage) => markStageAnyway(job, stage));
 }
 
-/** Brings back what was active, and records the failure. */
-async function giveUp(
-  walked: Walk,
-  touched: readonly Way[],
-  way: Way,
+/** Restores what was active, and records the failure. */
+async function undo(
+  job: RollbackJob,
+  touched: readonly KeptMove[],
+  move: KeptMove,
   cause: unknown,
 ): Promise<Pick<RollbackOutcome, 'version' | 'error' | 'rollback_error'>> {
-  const error = asStepFailure(cause, 'start');
-  const headline = walked.redact(error.message);
-  markFailed(walked, error, headline);
-  const aftermath = await returnTo(walked, touched);
-  const trouble = troubleOf(touched, aftermath);
-  const text = [headline, trouble, error.output.trimEnd()].filter(Boolean).join('\n');
-  tellFailed(walked, way, error, text, trouble);
-  const last = { ...way.to, deployId: walked.deployId };
-  writeEnd(walked, (now) => ({
-    ...now,
-    instances: withAftermath(now.instances, aftermath, walked.io.now()),
-    last_failure: { ...lastFailure(last, error.stage, text, walked.io.now()), rollback: true },
-    deploying: null,
-  }));
-  return trouble
-    ? { version: null, error: text, rollback_error: trouble }
-    : { version: way.from.version, error: text };
+  const failure = asStepFailure(cause, 'start');
+  const headline = job.redact(failure.message);
+  markFailed(job, failure, headline);
+  const returned = await returnAll(job, touched);
+  const problem = problemsOf(returned, 'return').join('; ') || undefined;
+  const error = [headline, problem, failure.output.trimEnd()].filter(Boolean).join('\n');
+  announce(job, failureEvent(job, move, failure, error, problem));
+  const { commit, version } = move.to;
+  const { deployId } = job;
+  const { stage, blame } = failure;
+  writeEnd(job, (now) => {
+    const at = job.io.now();
+    return failedState(
+      now,
+      { commit, version, deployId, stage, error, blame, byHand: true, at },
+      returned,
+    );
+  });
+  return problem
+    ? { version: null, error, rollback_error: problem }
+    : { version: move.from.version, error };
 }
 
-/** Brings each instance back, last first: one that does not start keeps no other from it. */
-async function returnTo(walked: Walk, ways: readonly Way[]): Promise<Aftermath[]> {
-  const aftermath: Aftermath[] = [];
-  for (const way of [...ways].reverse()) {
-    const { name: instance, from, to } = way;
+/** Returns each instance to what it ran, last first; one that fails does not stop the others. */
+async function returnAll(job: RollbackJob, moves: readonly KeptMove[]): Promise<KeptMove[]> {
+  const returned: KeptMove[] = [];
+  for (const { instance, from, to } of [...moves].reverse()) {
+    const move = { instance, from: to, to: from };
     try {
-      await reported(walked.reporter, `return ${instance} to ${from.version}`, () =>
-        go(walked, instance, to, from),
+      await reported(job.reporter, `return ${instance} to ${from.version}`, () =>
+        moveOne(job, move),
       );
-      aftermath.push({ instance, problem: undefined });
+      returned.push(move);
     } catch (error) {
-      aftermath.push({ instance, problem: walked.redact(asStepFailure(error, 'start').message) });
+      returned.push({ ...move, problem: job.redact(asStepFailure(error, 'start').message) });
     }
   }
-  return aftermath;
+  return returned;
 }
 
-/** Undefined when every instance was brought back. */
-function troubleOf(ways: readonly Way[], aftermath: readonly Aftermath[]): string | undefined {
-  const troubles = aftermath.flatMap(({ instance, problem }) => {
-    const from = ways.find((way) => way.name === instance)?.from.version;
-    return problem === undefined ? [] : [`return to ${from} failed: ${problem}`];
+/** `problem` is why the previous version could not be restored either. */
+function failureEvent(
+  job: RollbackJob,
+  { instance, from, to }: KeptMove,
+  { stage }: StepFailure,
+  error: string,
+  problem: string | undefined,
+) {
+  return eventOf({ ...job, commit: to.commit, version: to.version }, 'DeployFailure', {
+    ...{ instance, stage, error },
+    log: job.log.path,
+    // As in every event of a rollback by hand: it does not end a deploy.
+    from_version: from.version,
+    previous_version: from.version,
+    ...(problem !== undefined && { rolled_back: false, reason: problem }),
   });
-  return troubles.length > 0 ? troubles.join('; ') : undefined;
 }

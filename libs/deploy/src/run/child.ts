@@ -1,15 +1,15 @@
 /**
- * Running a program whose output goes to a descriptor, in a process group of its own, with a time
- * limit and an end that takes the whole tree. Output never goes through a pipe: a daemon that keeps
- * it open would hold up the deploy for ever.
+ * Running a program in a process group of its own, with a time limit. Ending it ends the whole tree.
+ * Output goes to a file, never through a pipe: a daemon that kept the pipe open would block the
+ * deploy for ever.
  */
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** How long a tree may take to end after SIGTERM before it is killed, in milliseconds. */
+/** Between SIGTERM and SIGKILL, in milliseconds. */
 export const GRACE = 10_000;
 
-/** A program to run, and how long it may take. */
+/** A program to run. */
 export interface ChildSpec {
   readonly file: string;
   readonly args: readonly string[];
@@ -17,42 +17,42 @@ export interface ChildSpec {
   readonly env: Readonly<Record<string, string>>;
   /** Descriptor for standard output and standard error. */
   readonly output: number;
-  /** In milliseconds. */
+  /** Time limit in milliseconds. */
   readonly timeout: number;
   /** Ends the tree early. */
   readonly signal: AbortSignal;
-  /** `NAME=value` in the environment of the whole tree: what left the group is found by it. */
+  /** `NAME=value` in the environment of the tree, to find processes that left the group. */
   readonly marker?: string;
 }
 
 /** How a program ended. */
-export interface Ending {
+export interface ProcessExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly timedOut: boolean;
   readonly interrupted: boolean;
-  /** It could not be started: the operating system's code, e.g. ENOENT. */
+  /** Why it could not be started: the system's error code, e.g. ENOENT. */
   readonly startError: string | undefined;
 }
 
-/** Whether it ran to its end by itself, with status 0. */
-export function succeeded(ending: Ending): boolean {
-  return ending.code === 0 && !ending.timedOut && !ending.interrupted && !ending.startError;
+/** Whether it ended with status 0, uninterrupted. */
+export function succeeded(exit: ProcessExit): boolean {
+  return exit.code === 0 && !exit.timedOut && !exit.interrupted && !exit.startError;
 }
 
 /** `ended with status 2`, `was killed by SIGKILL (out of memory?)`, `ran out of time (30 s)`. */
-export function endingWords(ending: Ending, timeout: number): string {
-  if (ending.startError) return `could not be started (${ending.startError})`;
-  if (ending.interrupted) return 'was interrupted';
-  if (ending.timedOut) return `ran out of time (${Math.round(timeout / 100) / 10} s)`;
-  if (ending.signal === 'SIGKILL') return 'was killed by SIGKILL (out of memory?)';
-  if (ending.signal) return `was ended by ${ending.signal}`;
-  if (ending.code === 137) return 'ended with status 137 (killed; out of memory?)';
-  return `ended with status ${ending.code}`;
+export function describeExit(exit: ProcessExit, timeout: number): string {
+  if (exit.startError) return `could not be started (${exit.startError})`;
+  if (exit.interrupted) return 'was interrupted';
+  if (exit.timedOut) return `ran out of time (${Math.round(timeout / 100) / 10} s)`;
+  if (exit.signal === 'SIGKILL') return 'was killed by SIGKILL (out of memory?)';
+  if (exit.signal) return `was ended by ${exit.signal}`;
+  if (exit.code === 137) return 'ended with status 137 (killed; out of memory?)';
+  return `ended with status ${exit.code}`;
 }
 
-/** Runs a program to its end. Never rejects: what went wrong is in the ending. */
-export function runChild(spec: ChildSpec): Promise<Ending> {
+/** Runs a program to its end. Never rejects: every error is in the result. */
+export function runChild(spec: ChildSpec): Promise<ProcessExit> {
   return new Promise((resolve) => {
     let timedOut = false;
     let startError: string | undefined;
@@ -80,7 +80,7 @@ export function runChild(spec: ChildSpec): Promise<Ending> {
       clearTimeout(killer);
       spec.signal.removeEventListener('abort', stop);
       const interrupted = spec.signal.aborted;
-      // What was told to end and did not is ended now; a step that ended by itself keeps its daemons.
+      // After an interruption the rest of the tree is killed; a step that ended normally keeps its daemons.
       if (timedOut || interrupted) {
         endGroup(child.pid, 'SIGKILL');
         sweep(spec.marker);
@@ -97,17 +97,17 @@ export function runChild(spec: ChildSpec): Promise<Ending> {
   });
 }
 
-/** Signals a process group; that it is gone is fine. */
+/** Signals a process group, if it still exists. */
 export function endGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   if (pid === undefined || pid <= 1) return;
   try {
     process.kill(-pid, signal);
   } catch {
-    // Gone already.
+    // It has ended already.
   }
 }
 
-/** Kills every process that carries the marker in its environment, whatever group it fled to. */
+/** Kills every process with the marker in its environment, in whatever process group. */
 export function sweep(marker: string | undefined): void {
   if (marker === undefined) return;
   for (const name of readdirSync('/proc')) {
@@ -116,7 +116,7 @@ export function sweep(marker: string | undefined): void {
       const environment = readFileSync(`/proc/${name}/environ`, 'latin1');
       if (environment.split('\0').includes(marker)) process.kill(Number(name), 'SIGKILL');
     } catch {
-      // Another user's process, or gone.
+      // A process of another user, or one that has ended.
     }
   }
 }

@@ -1,10 +1,10 @@
-/** What the programs that a deploy runs find in their environment: an allow-list, never a secret. */
+/** The environment of programs that a deploy runs: an allow-list, without secrets. */
 import { existsSync } from 'node:fs';
 import type { Env } from '@runner/common/foundation/io';
 
 const PASSED = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'SHELL'];
 
-/** Where a supervisor's own client finds it. */
+/** How clients find their supervisor. */
 const SUPERVISOR = [
   'XDG_RUNTIME_DIR',
   'DBUS_SESSION_BUS_ADDRESS',
@@ -13,7 +13,7 @@ const SUPERVISOR = [
   'PM2_HOME',
 ];
 
-/** Proxies and certificate stores: how this server reaches the outside. */
+/** Proxies and certificate stores. */
 const NETWORK = [
   'http_proxy',
   'https_proxy',
@@ -42,8 +42,8 @@ function some(env: Env, names: readonly string[]): Record<string, string> {
 const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /**
- * Where the user's own services are reached. Timers, cron and sudo set no XDG_RUNTIME_DIR, without
- * which `systemctl --user` does not find its manager.
+ * Timers, cron and sudo do not set XDG_RUNTIME_DIR, without which `systemctl --user` does not find its
+ * manager.
  */
 function runtimeFolder(): Record<string, string> {
   const folder = `/run/user/${process.geteuid?.()}`;
@@ -62,15 +62,15 @@ export function stepEnvironment(env: Env): Record<string, string> {
   };
 }
 
-/** Addresses of stand-ins, and what an operator gave to every Node program. */
+/** Addresses of stand-ins, and options for every Node program. */
 const OURS = ['RUNNER_TELEGRAM_API_URL', 'NODE_OPTIONS'];
 
-/** For the notifier: what reads config.yml needs no secret of the environment. */
+/** For the notifier, which reads its secrets from config.yml. */
 export function notifierEnvironment(env: Env): Record<string, string> {
   return { ...stepEnvironment(env), ...some(env, OURS) };
 }
 
-/** For git: no user or system configuration, no tracing (it prints headers), English messages. */
+/** For git: no user or system configuration, no tracing (which prints headers), English messages. */
 export function gitEnvironment(env: Env): Record<string, string> {
   return {
     PATH: DEFAULT_PATH,

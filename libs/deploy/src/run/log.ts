@@ -1,7 +1,7 @@
 /**
- * The log of one deploy: the full output of its steps, redacted. A step writes to a file without a
- * name; what it wrote is read from there, cleaned of secrets and appended, so that no secret of a
- * build stands in any file, even when the runner is killed.
+ * The log of one deploy: the full output of its steps, redacted. A step writes to a nameless file,
+ * whose contents are redacted and appended to the log. So no file contains a secret of a build, even
+ * if the runner is killed.
  */
 import { closeSync, constants, fstatSync, ftruncateSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -11,36 +11,36 @@ import { systemCode, systemFailure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 import { createKeyStream } from '@runner/common/secrets/private-keys';
 
-/** How many logs are kept per app. */
+/** Logs kept per app. */
 const KEPT = 20;
-/** How often a running step's output is taken over, in milliseconds. */
+/** How often the output of a running step is copied, in milliseconds. */
 const POLL = 100;
 const BLOCK = 262_144;
 const NEWLINE = 0x0a;
-/** A step is told from others by this much of its name. */
+/** Limit of the name of a step, in characters. */
 const STEP_NAME_MAX = 200;
-/** The tail of a step's output that an event's error carries, in bytes. */
+/** How much of the end of a step's output an event's error contains, in bytes. */
 const OUTPUT_MAX = 131_072;
 
-/** The output of one step in the file of the log, in bytes. */
-export interface Part {
+/** Where the output of one step is in the log, in bytes. */
+export interface LogPart {
   /** The step's name, the same in every deploy of the app. */
   readonly step: string;
   readonly from: number;
   readonly to: number;
 }
 
-/** A log that is open for writing. */
+/** An open log. */
 export interface DeployLog {
   /** Path of the file. */
   readonly path: string;
-  /** The steps that were captured, in their order. */
-  readonly parts: readonly Part[];
-  /** Adds a line of our own. */
+  /** The steps so far, in order. */
+  readonly parts: readonly LogPart[];
+  /** Writes a line of our own. */
   line(text: string): void;
   /**
-   * Runs `body` with a descriptor to write to; returns what it wrote, redacted, at most its end.
-   * `step` names what it wrote among the parts.
+   * Runs `body` with a descriptor to write to; returns the end of its output, redacted. `step` names
+   * its part of the log.
    */
   capture<T>(
     step: string,
@@ -50,8 +50,8 @@ export interface DeployLog {
 }
 
 /**
- * Opens the log of a deploy. `redact` cleans text; `onOutput` gets each piece of a step's output
- * as it is appended. Throws `not_writable`, `disk_full`.
+ * Opens the log of a deploy. `onOutput` gets each piece of a step's output as it is appended. Throws
+ * `not_writable`, `disk_full`.
  */
 export function openDeployLog(
   paths: Paths,
@@ -69,76 +69,110 @@ export function openDeployLog(
   } catch (error) {
     throw systemFailure(error, `write ${path}`);
   }
-  let isLineOpen = false;
-  const append = (text: string) => {
-    if (text !== '') isLineOpen = !text.endsWith('\n');
+  return new LogFile(path, file, deployId, redact, onOutput);
+}
+
+class LogFile implements DeployLog {
+  readonly path: string;
+  readonly parts: LogPart[] = [];
+  readonly #file: number;
+  readonly #deployId: string;
+  readonly #redact: (text: string) => string;
+  readonly #onOutput: (text: string) => void;
+  #isLineOpen = false;
+
+  constructor(
+    path: string,
+    file: number,
+    deployId: string,
+    redact: (text: string) => string,
+    onOutput: (text: string) => void,
+  ) {
+    this.path = path;
+    this.#file = file;
+    this.#deployId = deployId;
+    this.#redact = redact;
+    this.#onOutput = onOutput;
+  }
+
+  line(text: string): void {
+    this.#endLine();
+    this.#append(`${this.#redact(text)}\n`);
+  }
+
+  async capture<T>(
+    step: string,
+    body: (output: number) => Promise<T>,
+  ): Promise<{ result: T; output: string }> {
+    this.#endLine();
+    const from = fstatSync(this.#file).size;
+    const raw = openOutput(dirname(this.path), this.#deployId);
+    let kept = '';
+    const copy = copierOf(raw, (piece) => {
+      const text = this.#redact(piece);
+      this.#append(text);
+      this.#onOutput(text);
+      kept = (kept + text).slice(-OUTPUT_MAX);
+    });
+    const timer = setInterval(() => copy(false), POLL);
     try {
-      writeFully(file, Buffer.from(text, 'utf8'));
-    } catch {
-      // A full disk ends the log here; the step that filled it tells of it by its own status.
+      const result = await body(raw);
+      copy(true);
+      return { result, output: kept };
+    } finally {
+      clearInterval(timer);
+      closeSync(raw);
+      const to = fstatSync(this.#file).size;
+      this.parts.push({ step: this.#redact(step).slice(0, STEP_NAME_MAX), from, to });
     }
-  };
-  // What a step printed last may have no newline: what comes next begins a line all the same.
-  const endLine = () => {
-    if (isLineOpen) append('\n');
-  };
-  const parts: Part[] = [];
-  return {
-    path,
-    parts,
-    line(text) {
-      endLine();
-      append(`${redact(text)}\n`);
-    },
-    async capture(step, body) {
-      endLine();
-      const from = fstatSync(file).size;
-      const raw = openOutput(dirname(path), deployId);
-      let position = 0;
-      let kept = '';
-      // The lines of a private key may come one at a time.
-      const keys = createKeyStream();
-      const add = (keyless: string) => {
-        if (keyless === '') return;
-        const text = redact(keyless);
-        append(text);
-        onOutput(text);
-        kept = (kept + text).slice(-OUTPUT_MAX);
-      };
-      const take = (all: boolean) => {
-        for (;;) {
-          const bytes = readRange(raw, position, BLOCK);
-          const isFull = bytes.length === BLOCK;
-          const lines = bytes.lastIndexOf(NEWLINE) + 1;
-          const length = all && !isFull ? bytes.length : lines || (isFull ? pieceOf(bytes) : 0);
-          if (length === 0) break;
-          position += length;
-          add(keys.take(bytes.subarray(0, length).toString('utf8')));
-        }
-        if (all) add(keys.end());
-      };
-      const timer = setInterval(() => take(false), POLL);
-      try {
-        const result = await body(raw);
-        take(true);
-        return { result, output: kept };
-      } finally {
-        clearInterval(timer);
-        closeSync(raw);
-        parts.push({ step: redact(step).slice(0, STEP_NAME_MAX), from, to: fstatSync(file).size });
-      }
-    },
-    close: () => closeSync(file),
+  }
+
+  close(): void {
+    closeSync(this.#file);
+  }
+
+  #append(text: string): void {
+    if (text !== '') this.#isLineOpen = !text.endsWith('\n');
+    try {
+      writeFully(this.#file, Buffer.from(text, 'utf8'));
+    } catch {
+      // A full disk ends the log here; the step that filled it fails anyway.
+    }
+  }
+
+  /** The output of a step may lack a final newline: what comes next starts on its own line. */
+  #endLine(): void {
+    if (this.#isLineOpen) this.#append('\n');
+  }
+}
+
+/** Returns what reads the whole lines written since the last call, or with `all` everything left. */
+function copierOf(raw: number, add: (piece: string) => void): (all: boolean) => void {
+  let position = 0;
+  // The lines of a private key may arrive one at a time.
+  const keys = createKeyStream();
+  const addUnlessEmpty = (piece: string) => piece !== '' && add(piece);
+  return (all) => {
+    for (;;) {
+      const bytes = readRange(raw, position, BLOCK);
+      const isFull = bytes.length === BLOCK;
+      const lines = bytes.lastIndexOf(NEWLINE) + 1;
+      const length = all && !isFull ? bytes.length : lines || (isFull ? pieceOf(bytes) : 0);
+      if (length === 0) break;
+      position += length;
+      addUnlessEmpty(keys.take(bytes.subarray(0, length).toString('utf8')));
+    }
+    if (all) addUnlessEmpty(keys.end());
   };
 }
 
-/** A longer word, or a longer key in one line, is no secret that we know. */
+/** No secret that we recognise is longer, in bytes. */
 const SECRET_MAX = 32_768;
 const SPACE = 0x20;
 
 /**
- * How much of a line beyond a block is taken at once, in bytes: up to where no secret can be cut in
- * two, the beginning of a private key or else a space, as far as there is one near the end.
+ * How much of a line that exceeds a block to take, in bytes, without cutting a secret in two: up to a
+ * private key or a space, if there is one near the end.
  */
 function pieceOf(bytes: Buffer): number {
   const near = bytes.length - SECRET_MAX;
@@ -148,12 +182,12 @@ function pieceOf(bytes: Buffer): number {
   return space > near ? space : bytes.length;
 }
 
-/** Room that is asked for before a step writes, in bytes. */
+/** Space that must be free before a step writes, in bytes. */
 const ROOM = 65_536;
 
 /**
- * Where a step writes to. On a full disk that is nowhere: a program that cannot write a line would
- * fail, and a rollback with it.
+ * Where a step writes to. On a full disk that is /dev/null: a program that cannot print would fail,
+ * and with it a rollback.
  */
 function openOutput(folder: string, id: string): number {
   const fd = openNameless(folder, id);
@@ -167,18 +201,18 @@ function openOutput(folder: string, id: string): number {
   }
 }
 
-/** Most tries to make a file whose name another process keeps using in the same moment. */
+/** Attempts to create a file whose name other processes use at the same time. */
 const TRIES = 1_000;
 
 /**
- * A file that has lost its name before anything is written to it. Several processes may do this in
- * one folder at once: each gets a file of its own, whoever takes its name away.
+ * A file whose name is removed before anything is written to it. Several processes may do this in one
+ * folder at once: each gets its own file.
  */
 export function openNameless(folder: string, id: string): number {
   const path = join(folder, `.${id}.raw`);
   const { O_APPEND, O_CREAT, O_EXCL, O_RDWR } = constants;
   for (let tried = 1; ; tried += 1) {
-    // Of a process that was killed, or of one that is just here.
+    // Left by a process that was killed, or in use by another one right now.
     removeIfThere(path);
     try {
       const fd = openSync(path, O_RDWR | O_CREAT | O_EXCL | O_APPEND, 0o600);

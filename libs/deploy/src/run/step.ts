@@ -1,4 +1,4 @@
-/** One step of a deploy: a program whose failure ends the deploy. */
+/** A step of a deploy: a program whose failure ends the deploy. */
 import type { Instance } from '@runner/common/deploy-file/read';
 import {
   Failure,
@@ -6,8 +6,8 @@ import {
   systemCode,
   systemWords,
 } from '@runner/common/foundation/failure';
-import { type Ending, endingWords, runChild, succeeded } from './child.ts';
-import type { DeployLog, Part } from './log.ts';
+import { describeExit, type ProcessExit, runChild, succeeded } from './child.ts';
+import type { DeployLog, LogPart } from './log.ts';
 
 /** The stages of a deploy at which it can fail. */
 export type Stage =
@@ -21,24 +21,24 @@ export type Stage =
   | 'hook'
   | 'rollback';
 
-/** Who is at fault when a step fails. */
+/** Who is to blame for a failed step. */
 export type Blame = 'commit' | 'server' | 'operator';
 
-/** A program that ended badly, and where the log holds what it printed. */
+/** A program that failed, and where its output is in the log. */
 export interface EndedStep {
-  /** The command, as it is shown. */
+  /** The command, for display. */
   readonly title: string;
-  readonly ending: Ending;
-  readonly part: Part | undefined;
+  readonly exit: ProcessExit;
+  readonly part: LogPart | undefined;
 }
 
-/** A deploy ends here. `blame` tells whether the commit is at fault: only then it can be blocked. */
+/** The failure that ends a deploy. Only a commit that is to blame can be blocked. */
 export class StepFailure extends Error {
   readonly stage: Stage;
-  /** What the step printed, redacted. */
+  /** The step's output, redacted. */
   readonly output: string;
   readonly blame: Blame;
-  /** How the step that failed ended, if it was a program whose output is the log's last part. */
+  /** The program that failed, if it was one whose output is in the log. */
   readonly ended: EndedStep | undefined;
 
   constructor(
@@ -57,10 +57,10 @@ export class StepFailure extends Error {
 }
 
 /**
- * The failure of something that printed elsewhere: an app into its own output, a health check into
- * its answer. The log takes it over, since where it stands now it will not stay.
+ * The failure of something that printed elsewhere: an app to its own output, a health check into its
+ * answer. Its output is copied to the log, since it will not stay there.
  */
-export function toldElsewhere(
+export function loggedFailure(
   log: DeployLog,
   stage: Stage,
   headline: string,
@@ -71,8 +71,8 @@ export function toldElsewhere(
 }
 
 /**
- * Any error as the failure of a stage: what went wrong below a stage must not keep the deploy from
- * being rolled back and recorded. A bug shows its stack in the output.
+ * Any error as the failure of a stage: whatever goes wrong, the deploy is rolled back and recorded. A
+ * bug shows its stack in the output.
  */
 export function asStepFailure(error: unknown, stage: Stage): StepFailure {
   if (error instanceof StepFailure) return error;
@@ -97,13 +97,13 @@ const BLAME: Readonly<Partial<Record<FailureCode, Blame>>> = {
   interrupted: 'operator',
 };
 
-/** A program that ran into a full disk says so; that is not the commit's fault. */
+/** Output of a program on a full disk, which is not the commit's fault. */
 const FULL_DISK = /No space left on device|ENOSPC|Disk quota exceeded|EDQUOT/;
 
 /** A program to run as a step of a deploy. */
 export interface Step {
   readonly stage: Stage;
-  /** As it is shown in the log and in errors. */
+  /** For display in the log and in errors. */
   readonly title: string;
   readonly file: string;
   readonly args: readonly string[];
@@ -111,7 +111,7 @@ export interface Step {
   readonly env: Readonly<Record<string, string>>;
   readonly timeout: number;
   readonly marker?: string;
-  /** Output that shows that no commit could help. */
+  /** Output that shows a fault of the server: no other commit would help. */
   readonly serverFault?: RegExp;
 }
 
@@ -125,22 +125,22 @@ export function shellStep({
 
 /** Runs a step; its output goes to the deploy's log. Throws a StepFailure. */
 export async function runStep(log: DeployLog, signal: AbortSignal, step: Step): Promise<void> {
-  const { ending, output } = await tryStep(log, signal, step);
-  if (succeeded(ending)) return;
-  const headline = `${step.stage}: \`${step.title}\` ${endingWords(ending, step.timeout)}`;
+  const { exit, output } = await tryStep(log, signal, step);
+  if (succeeded(exit)) return;
+  const headline = `${step.stage}: \`${step.title}\` ${describeExit(exit, step.timeout)}`;
   log.line(headline);
   const ofServer = FULL_DISK.test(output) || step.serverFault?.test(output);
-  const blame = ending.interrupted ? 'operator' : ofServer ? 'server' : 'commit';
-  const ended = { title: step.title, ending, part: log.parts.at(-1) };
+  const blame = exit.interrupted ? 'operator' : ofServer ? 'server' : 'commit';
+  const ended = { title: step.title, exit, part: log.parts.at(-1) };
   throw new StepFailure(step.stage, headline, output, blame, ended);
 }
 
-/** The same, but how it ended is returned. */
+/** The same, but returns how it ended. */
 export async function tryStep(
   log: DeployLog,
   signal: AbortSignal,
   step: Step,
-): Promise<{ ending: Ending; output: string }> {
+): Promise<{ exit: ProcessExit; output: string }> {
   log.line(`$ ${step.title}`);
   const { result, output } = await log.capture(`${step.stage}: ${step.title}`, (fd) =>
     runChild({
@@ -154,10 +154,10 @@ export async function tryStep(
       ...(step.marker !== undefined && { marker: step.marker }),
     }),
   );
-  return { ending: result, output };
+  return { exit: result, output };
 }
 
-/** Replaces `${NAME}` by the instance's variables; an unknown one becomes empty, as in a shell. */
+/** Replaces `${NAME}` with the instance's variables; unknown ones are empty, as in a shell. */
 export function expand(text: string, instance: Instance): string {
   return text.replace(
     /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g,

@@ -1,10 +1,10 @@
 import { gitFailure } from '@runner/deploy/git/failure';
-import type { Source } from '@runner/deploy/git/source';
+import type { GitSource } from '@runner/deploy/git/source';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 
 const TOKEN = `ghp_${'s3cret'.repeat(6)}`;
-const source = { app: 'shop', repo: 'acme/shop', branch: 'main', token: undefined } as Source;
+const source = { app: 'shop', repo: 'acme/shop', branch: 'main', token: undefined } as GitSource;
 const failed = (stderr: string) =>
   gitFailure(source, { status: 128, stdout: Buffer.alloc(0), stderr, timedOut: false });
 

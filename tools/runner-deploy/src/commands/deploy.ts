@@ -1,7 +1,11 @@
-import { command } from '@runner/common/cli/command';
+import { type Answer, type Context, command } from '@runner/common/cli/command';
+import { EXIT, Failure, signalStatus } from '@runner/common/foundation/failure';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import type { Plan } from '@runner/deploy/pipeline/check';
-import type { Outcome } from '@runner/deploy/pipeline/outcome';
+import type { DeployOutcome } from '@runner/deploy/pipeline/outcome';
+import { type Interruption, interruptionOf } from '@runner/deploy/report/interruption';
+import { progressFor } from '@runner/deploy/report/progress';
+import { withoutSteps } from '@runner/deploy/report/reporter';
 import { planText } from '../plan-text.ts';
 
 export const deploy = command({
@@ -9,11 +13,10 @@ export const deploy = command({
   about: 'Deploy an app from git',
   details:
     "Fetches the head of the app's branch, builds it in a folder of its own, switches to it, starts it\n" +
-    'and asks whether it is healthy. When that fails the version before is brought back. What is done\n' +
-    'is described by .deploy.yml of the commit. With --json each step is a line of JSON, and the last\n' +
-    'line is the result: deployed, failed or rolled_back. When --ref or --instance leave something\n' +
-    'at another commit than the head of the branch, fetch --deploy leaves that head alone until the\n' +
-    'next push.',
+    'and waits until it is healthy. If that fails, the previous version is restored. The .deploy.yml of\n' +
+    'the commit says what to do. With --json each step is a line of JSON, and the last line is the\n' +
+    'result: deployed, failed or rolled_back. If --ref or --instance leaves an instance at another\n' +
+    'commit than the head of the branch, fetch --deploy skips that head until the next push.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     ref: {
@@ -24,29 +27,31 @@ export const deploy = command({
     instance: { kind: 'value', placeholder: 'NAME', about: 'Only this instance [default: all]' },
     check: {
       kind: 'flag',
-      about: 'Check .deploy.yml and everything else that a deploy needs, and deploy nothing',
+      about: 'Check .deploy.yml and everything else a deploy needs, but deploy nothing',
     },
     'no-notify': {
       kind: 'flag',
-      about: 'Tell nobody about this deploy; the audit log is written all the same',
+      about: 'Send no notifications; the audit log is still written',
     },
-    verbose: { kind: 'flag', short: 'v', about: "Show the steps' output as it comes" },
+    verbose: { kind: 'flag', short: 'v', about: 'Show the output of the steps as it arrives' },
   },
   exits: [
     [3, 'The deploy failed, and so did its rollback'],
     [75, 'Another deploy of the app is running'],
-    [130, 'Interrupted (Ctrl-C); what was switched was rolled back'],
+    [130, 'Interrupted (Ctrl-C); what had been switched was rolled back'],
   ],
   examples: ['runner deploy shop', 'runner deploy shop --ref v1.4.2', 'runner deploy shop --check'],
   async run(context) {
-    if (context.options.check) {
-      const { runCheck } = await import('../checking.ts');
-      return runCheck(context);
+    const interruption = interruptionOf(context.io);
+    try {
+      return await (context.options.check
+        ? runCheck(context, interruption)
+        : runDeploy(context, interruption));
+    } finally {
+      interruption.remove();
     }
-    const { runDeploy } = await import('../deploying.ts');
-    return runDeploy(context);
   },
-  human(outcome: Outcome | Plan, style) {
+  human(outcome: DeployOutcome | Plan, style) {
     if ('steps' in outcome) return planText(outcome, style);
     const { app, version, result, active_version: active, duration_ms: took } = outcome;
     const name = style.bold(`${harmlessLine(app)} ${harmlessLine(version)}`);
@@ -55,10 +60,83 @@ export const deploy = command({
     }
     const now = active === null ? 'Nothing is active now.' : `${harmlessLine(active)} is active.`;
     const how = outcome.rollback_error
-      ? `The rollback failed too: ${harmless(outcome.rollback_error)}. What runs now is uncertain: look at it.`
+      ? `The rollback failed too: ${harmless(outcome.rollback_error)}. It is uncertain what runs now: check the app.`
       : result === 'rolled_back'
         ? `Rolled back. ${now}`
         : now;
     return `${style.red('Failed')} ${name} at ${outcome.stage} [${outcome.deploy_id}]. ${how}\n`;
   },
 });
+
+type DeployContext = Pick<Context, 'io' | 'paths' | 'format' | 'note' | 'errStyle'> & {
+  readonly args: { readonly app: string };
+  readonly options: {
+    readonly ref: string | undefined;
+    readonly instance: string | undefined;
+    readonly 'no-notify': boolean;
+    readonly verbose: boolean;
+  };
+};
+
+async function runDeploy(context: DeployContext, interruption: Interruption): Promise<Answer> {
+  const { io, paths, args, options, format, note } = context;
+  const { deploy: deployApp } = await import('@runner/deploy/pipeline/deploy');
+  const progress = progressFor(context, options.verbose);
+  try {
+    const outcome = await deployApp({
+      ...{ io, paths, app: args.app, ref: options.ref, instance: options.instance },
+      trigger: 'manual',
+      notify: !options['no-notify'],
+      reporter: progress.reporter,
+      signal: interruption.signal,
+    });
+    progress.end();
+    if (outcome.result !== 'deployed') {
+      const { explainFailure } = await import('@runner/deploy/pipeline/explanation');
+      explainFailure(context, outcome);
+    }
+    return { value: outcome, status: statusOf(outcome, interruption.by) };
+  } catch (error) {
+    progress.end();
+    if (interruption.by) {
+      const message = `interrupted by ${interruption.by} before anything was changed`;
+      note(`${message} (interrupted)`);
+      const value = { error: 'interrupted', message, app: args.app, result: 'failed' };
+      return { status: signalStatus(interruption.by), ...(format !== 'human' && { value }) };
+    }
+    if (!(error instanceof Failure)) throw error;
+    // The last line of --json always has a result, even if the deploy never began.
+    const result = error.code === 'locked' ? 'skipped' : 'failed';
+    throw new Failure(error.code, error.message, { ...error.facts, app: args.app, result });
+  }
+}
+
+function statusOf(outcome: DeployOutcome, signal: NodeJS.Signals | undefined): number {
+  if (outcome.rollback_error) return EXIT.rollbackFailed;
+  if (outcome.interrupted && signal) return signalStatus(signal);
+  return outcome.result === 'deployed' ? EXIT.ok : EXIT.failed;
+}
+
+async function runCheck(context: DeployContext, interruption: Interruption): Promise<Answer> {
+  const { io, paths, args, options, format, note } = context;
+  const { planDeploy } = await import('@runner/deploy/pipeline/check');
+  const progress = progressFor({ ...context, format: 'human' }, false);
+  // Steps are drawn on a terminal only: elsewhere they would look like the steps of the plan.
+  const isDrawn = format === 'human' && io.stderr.isTTY;
+  try {
+    const plan = await planDeploy({
+      ...{ io, paths, app: args.app, ref: options.ref, instance: options.instance },
+      reporter: isDrawn ? progress.reporter : withoutSteps(progress.reporter),
+      signal: interruption.signal,
+    });
+    return { value: plan, status: plan.result === 'valid' ? EXIT.ok : EXIT.failed };
+  } catch (error) {
+    if (!interruption.by) throw error;
+    const message = `interrupted by ${interruption.by}`;
+    note(`${message} (interrupted)`);
+    const value = { error: 'interrupted', message };
+    return { status: signalStatus(interruption.by), ...(format !== 'human' && { value }) };
+  } finally {
+    progress.end();
+  }
+}

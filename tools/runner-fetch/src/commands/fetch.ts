@@ -1,8 +1,13 @@
+import { appNames, requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
+import { signalStatus } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
-import type { Decision } from '@runner/deploy/fetch/decide';
+import type { FetchResult } from '@runner/deploy/fetch/decide';
+import { interruptionOf } from '@runner/deploy/report/interruption';
+import { progressFor } from '@runner/deploy/report/progress';
+import { withoutSteps } from '@runner/deploy/report/reporter';
 
-/** Printed where no app is registered. */
+/** Printed if no app is registered. */
 interface NoApps {
   count: 0;
   apps: [];
@@ -12,17 +17,17 @@ export const fetch = command({
   name: '',
   about: 'Look for new commits, and deploy them',
   details:
-    'Asks the code host for the head of each branch, a few at a time, and prints one line an app; the\n' +
-    'same lines are in logs/fetch.log. Made for a timer: safe to overlap, 0 when there is nothing to do,\n' +
-    'and also for an app that is blocked (its commit failed too often), held (rolled back by hand) or\n' +
-    'being deployed. An app that is up to date but not running is named, and not started. The status\n' +
-    'is that of the worst app; 1 also when logs/fetch.log cannot be written.\n' +
-    'Without any app it says so; --json then prints {"count":0,"apps":[]}.',
+    'Asks the code host for the head of each branch, a few at a time, and prints one line per app; the\n' +
+    'same lines go to logs/fetch.log. Made for a timer: safe to overlap. The status is 0 if there is\n' +
+    'nothing to do, and for an app that is blocked (its commit failed too often), on hold (rolled back\n' +
+    'by hand) or being deployed. An app that is up to date but not running is reported, not started.\n' +
+    'The status is that of the worst app; it is 1 if logs/fetch.log cannot be written.\n' +
+    'If no app is registered, it says so; --json then prints {"count":0,"apps":[]}.',
   positionals: { apps: { many: true, about: 'Names of apps [default: all]' } },
   options: {
     deploy: { kind: 'flag', about: 'Deploy what is new' },
     quiet: { kind: 'flag', short: 'q', about: 'Print nothing about apps that are up to date' },
-    'no-notify': { kind: 'flag', about: 'Tell nobody about these deploys' },
+    'no-notify': { kind: 'flag', about: 'Send no notifications about these deploys' },
   },
   exits: [
     [3, 'A deploy failed, and so did its rollback'],
@@ -30,11 +35,40 @@ export const fetch = command({
   ],
   examples: ['runner fetch --deploy --quiet', 'runner fetch shop blog'],
   async run(context) {
-    const { runFetch } = await import('../fetching.ts');
-    return { status: await runFetch(context) };
+    const { io, paths, args, options, format, print } = context;
+    for (const name of args.apps) requireApp(paths, name);
+    const apps = args.apps.length > 0 ? [...new Set(args.apps)] : appNames(paths);
+    if (apps.length === 0) {
+      if (!options.quiet) await print({ count: 0, apps: [] });
+      return { status: 0 };
+    }
+    const { fetchApps } = await import('@runner/deploy/fetch/fetch');
+    const { explainFailure } = await import('@runner/deploy/pipeline/explanation');
+    const interruption = interruptionOf(io);
+    // Steps are for people: in JSON each line is the result of an app.
+    const progress = progressFor({ ...context, format: 'human' }, false);
+    const isQuiet = format === 'json' || options.quiet;
+    try {
+      const status = await fetchApps({
+        ...{ io, paths, apps, deploy: options.deploy, notify: !options['no-notify'] },
+        reporter: isQuiet ? withoutSteps(progress.reporter) : progress.reporter,
+        signal: interruption.signal,
+        onResult: async ({ status: _, ...result }) => {
+          if (!options.quiet || result.result !== 'up_to_date') await print(result);
+        },
+        onFailure: (outcome) => {
+          progress.end();
+          explainFailure(context, outcome);
+        },
+      });
+      return { status: interruption.by ? signalStatus(interruption.by) : status };
+    } finally {
+      progress.end();
+      interruption.remove();
+    }
   },
-  human: (told: Decision | NoApps) =>
-    'app' in told
-      ? `${harmlessLine(told.app)}: ${harmlessLine(told.text)}\n`
+  human: (result: FetchResult | NoApps) =>
+    'app' in result
+      ? `${harmlessLine(result.app)}: ${harmlessLine(result.text)}\n`
       : 'no apps yet: register one with runner add\n',
 });

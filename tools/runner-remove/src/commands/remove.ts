@@ -1,28 +1,44 @@
-import { command } from '@runner/common/cli/command';
+import { type Context, command } from '@runner/common/cli/command';
+import { Failure, usage } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
-import type { Removed } from '../removal.ts';
+import type { RemovedApp } from '@runner/deploy/remove/remove';
 
 export const remove = command({
   name: '',
-  about: 'Forget an app and stop what runs of it',
+  about: 'Remove an app and stop it',
   details:
-    'Stops its instances, removes its registration with the token, its releases and its mirror. The\n' +
-    'audit log stays, and so do the shared files of its instances, unless --purge is given. An app of\n' +
-    'which an instance cannot be stopped stays registered, unless --force is given.',
+    'Stops the instances of the app, then removes its registration with the token, its releases and\n' +
+    'its mirror. The audit log stays. So do the shared files of the instances, unless --purge is given.\n' +
+    'If an instance cannot be stopped, the app stays registered, unless --force is given.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
-    yes: { kind: 'flag', short: 'y', about: 'Do not ask' },
+    yes: { kind: 'flag', short: 'y', about: 'Do not ask for confirmation' },
     purge: {
       kind: 'flag',
-      about: "Remove the instances' shared files and the deploy logs as well",
+      about: 'Also remove the shared files of the instances and the deploy logs',
     },
-    force: { kind: 'flag', about: 'Remove the app also when an instance cannot be stopped' },
+    force: { kind: 'flag', about: 'Remove the app even if an instance cannot be stopped' },
   },
   exits: [[75, 'A deploy of the app is running']],
   async run(context) {
-    const { removeApp } = await import('../removal.ts');
-    return { value: await removeApp(context) };
+    const { io, paths, args, options, note } = context;
+    const { requireApp } = await import('@runner/common/apps/store');
+    const { app } = requireApp(paths, args.app);
+    if (!options.yes) await confirm(context, app);
+    const { removeApp } = await import('@runner/deploy/remove/remove');
+    return { value: await removeApp({ ...{ io, paths, app, note }, ...options }) };
   },
-  human: (removed: Removed, style) =>
+  human: (removed: RemovedApp, style) =>
     `Removed ${style.bold(harmlessLine(removed.app))}\n${removed.kept.map((path) => `Kept ${harmlessLine(path)}\n`).join('')}`,
 });
+
+async function confirm({ io }: Pick<Context, 'io'>, app: string): Promise<void> {
+  const { ask, canAsk } = await import('@runner/common/tokens/prompt');
+  if (!canAsk(io))
+    throw usage(
+      'the following required arguments were not provided: --yes (stdin is not a terminal)',
+    );
+  const answer = ask(io, `Remove '${app}', its token and its releases? [y/N]`);
+  if (!/^y(es)?$/i.test(answer.trim()))
+    throw new Failure('interrupted', 'not confirmed, nothing was changed');
+}

@@ -1,31 +1,51 @@
 import { command } from '@runner/common/cli/command';
+import { EXIT } from '@runner/common/foundation/failure';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
+import { progressFor } from '@runner/deploy/report/progress';
 import type { RollbackOutcome } from '@runner/deploy/rollback/rollback';
 
 export const rollback = command({
   name: '',
-  about: 'Bring the version before back',
+  about: 'Go back to the previous version',
   details:
-    'Switches to a kept release and starts it: no network, no token, no build. The abandoned commit is\n' +
-    'held: fetch --deploy does not bring it back; a new push or a deploy by hand does. When the version\n' +
-    'that should run could not be started (broken), it is started again.',
+    'Switches to a kept release and starts it: no network, no token, no build. The commit you rolled\n' +
+    'back from is put on hold: fetch --deploy skips it until a new push or a deploy by hand. If the\n' +
+    'version that should run could not be started (broken), it is started again.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     to: {
       kind: 'value',
       placeholder: 'VERSION',
-      about: 'Version or commit to go to, also the active one [default: the one before]',
+      about: 'Version or commit to switch to, also the active one [default: the previous one]',
     },
     instance: { kind: 'value', placeholder: 'NAME', about: 'Only this instance [default: all]' },
-    'no-notify': { kind: 'flag', about: 'Tell nobody; the audit log is written all the same' },
+    'no-notify': { kind: 'flag', about: 'Send no notifications; the audit log is still written' },
   },
   exits: [
-    [3, 'It failed, and the version that was active could not be brought back either'],
+    [3, 'The rollback failed, and the version that was active could not be restored either'],
     [75, 'A deploy of the app is running'],
   ],
   async run(context) {
-    const { runRollback } = await import('../rolling-back.ts');
-    return runRollback(context);
+    const { io, paths, args, options, errStyle } = context;
+    const { rollBackByHand } = await import('@runner/deploy/rollback/rollback');
+    const progress = progressFor(context, false);
+    // A rollback does not stop half way: it ignores signals.
+    const remove = io.onSignal(() => {});
+    try {
+      const outcome = await rollBackByHand({
+        ...{ io, paths, app: args.app, to: options.to, instance: options.instance },
+        notify: !options['no-notify'],
+        reporter: progress.reporter,
+      });
+      progress.end();
+      if (outcome.error !== undefined)
+        io.stderr.write(`${errStyle.red(harmless(outcome.error))}\n`);
+      const failed = outcome.rollback_error ? EXIT.rollbackFailed : EXIT.failed;
+      return { value: outcome, status: outcome.result === 'rolled_back' ? EXIT.ok : failed };
+    } finally {
+      progress.end();
+      remove();
+    }
   },
   human(outcome: RollbackOutcome, style) {
     const { app, result, version, from_version: from, deploy_id: id } = outcome;
@@ -37,7 +57,7 @@ export const rollback = command({
       return `${style.green('Rolled back')} ${name} from ${harmlessLine(from)} to ${harmlessLine(version ?? '')} [${id}]\n`;
     }
     const now = outcome.rollback_error
-      ? `${harmless(outcome.rollback_error)}. What runs now is uncertain: look at it.`
+      ? `${harmless(outcome.rollback_error)}. It is uncertain what runs now: check the app.`
       : `${harmlessLine(version ?? '')} is active as before.`;
     return `${style.red('Failed')} to roll back ${name} [${id}]. ${now}\n`;
   },

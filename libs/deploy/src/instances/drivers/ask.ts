@@ -1,21 +1,15 @@
-/** Asking a supervisor how things are: a short question, with a limit to how long it may think. */
+/** Asking a supervisor, with a time limit. */
 import { spawnSync } from 'node:child_process';
 
-/** An answer takes milliseconds; a supervisor that hangs must not hold up a deploy, or its lock. */
+/** An answer takes milliseconds; a supervisor that hangs must not block a deploy, or its lock. */
 const PATIENCE = 30_000;
 
-/** What a supervisor answered; `status` is null when it did not, or could not be asked. */
-export interface Answer {
-  readonly status: number | null;
-  readonly stdout: string;
-}
-
-/** Runs a supervisor's program to its end, for 30 seconds at most. Blocks. */
+/** Runs a supervisor's client for up to 30 seconds; `status` is null if it did not answer. Blocks. */
 export function ask(
   program: string,
   args: readonly string[],
   { env, cwd, most = 1_048_576 }: { env: Record<string, string>; cwd?: string; most?: number },
-): Answer {
+): { readonly status: number | null; readonly stdout: string } {
   const { status, stdout } = spawnSync(program, args, {
     env,
     cwd,

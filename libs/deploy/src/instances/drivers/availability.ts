@@ -1,4 +1,4 @@
-/** Whether what starts an app is there at all, found out without starting anything. */
+/** Whether the supervisor of an app is available, without starting anything. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import type { DeployFile } from '@runner/common/deploy-file/read';
@@ -7,14 +7,14 @@ import { stepEnvironment } from '../../run/environment.ts';
 import { ask } from './ask.ts';
 import { unitOf } from './systemd.ts';
 
-/** What is missing, in words; empty when the driver can do its work. */
+/** What is missing, in words; empty if the driver can work. */
 export function missingProgram({ start, instances }: DeployFile, outer: Env): string[] {
   const env = stepEnvironment(outer);
   if (start.type === 'pm2') return onPath('pm2', env) ? [] : [notFound('pm2')];
   if (start.type === 'compose') {
     if (!onPath('docker', env)) return [notFound('docker')];
     const { status } = ask('docker', ['compose', 'version'], { env });
-    return status === 0 ? [] : ['start: docker has no compose: install its plugin'];
+    return status === 0 ? [] : ['start: docker compose is missing: install the plugin'];
   }
   if (start.type !== 'systemd') return [];
   if (!onPath('systemctl', env)) return [notFound('systemctl')];
@@ -24,7 +24,7 @@ export function missingProgram({ start, instances }: DeployFile, outer: Env): st
     const args = [...manager, 'show', '--property=LoadState', '--value', '--', unit];
     const { status, stdout } = ask('systemctl', args, { env });
     if (status !== 0) return ['start: systemd does not answer'];
-    return /^not-found\s*$/.test(stdout) ? [`start: systemd knows no unit ${unit}`] : [];
+    return /^not-found\s*$/.test(stdout) ? [`start: systemd has no unit ${unit}`] : [];
   });
 }
 

@@ -1,4 +1,4 @@
-/** Which driver goes with a type of `start`. */
+/** The driver for each type of `start`. */
 import type { Start } from '@runner/common/deploy-file/read';
 import { commandDriver } from './command.ts';
 import { composeDriver } from './compose.ts';
@@ -17,14 +17,14 @@ const DRIVERS: Readonly<Record<Start['type'], Driver>> = {
   systemd: systemdDriver,
 };
 
-/** The driver of a type; each has one. */
+/** The driver for a `start`. */
 export function driverFor(start: Start): Driver {
   return DRIVERS[start.type];
 }
 
 /**
- * Whether to start `after` ends what `before` started. Where it does not, both would run side by
- * side: what `before` started has to be stopped first.
+ * Whether starting `after` ends what `before` started. If not, `before` has to be stopped first, or
+ * both would run.
  */
 export function takesThePlaceOf(after: Start, before: Start): boolean {
   if (after.type !== 'systemd' || before.type !== 'systemd') return after.type === before.type;

@@ -1,39 +1,21 @@
-/** `start.type: command`: any command that makes an existing supervisor take the new release. */
-import { runStep, shellStep } from '../../run/step.ts';
-import type { Driver } from './driver.ts';
+/** `start.type: command`: a command that makes an existing supervisor run the new release. */
+import { type Driver, runFor, type Target, unobserved } from './driver.ts';
 
 /** Time limit of `stop`, in milliseconds. */
 const STOP_TIMEOUT = 60_000;
 
+function shell(target: Target, command: string, timeout: number): Promise<void> {
+  return runFor(target, { title: command, file: '/bin/sh', args: ['-c', command], timeout });
+}
+
 export const commandDriver: Driver = {
-  async start({ start, release, env, log, signal }) {
-    if (start.type !== 'command') return { death: () => undefined };
-    await runStep(
-      log,
-      signal,
-      shellStep({
-        stage: 'start',
-        command: start.run,
-        cwd: release,
-        env,
-        timeout: start.timeout,
-      }),
-    );
-    return { death: () => undefined };
+  async start(target) {
+    const { start } = target;
+    if (start.type === 'command') await shell(target, start.run, start.timeout);
+    return unobserved;
   },
-  async stop({ stop, release, env, log, signal }) {
-    if (stop === undefined) return;
-    await runStep(
-      log,
-      signal,
-      shellStep({
-        stage: 'start',
-        command: stop,
-        cwd: release,
-        env,
-        timeout: STOP_TIMEOUT,
-      }),
-    );
+  async stop(target) {
+    if (target.stop !== undefined) await shell(target, target.stop, STOP_TIMEOUT);
   },
   status: () => 'unknown',
 };

@@ -1,14 +1,13 @@
 /** `start.type: compose`: `docker compose up` of the release's file, one project per instance. */
 import type { Start } from '@runner/common/deploy-file/read';
-import { runStep } from '../../run/step.ts';
 import { ask } from './ask.ts';
-import type { Driver, Target } from './driver.ts';
+import { type Driver, runFor, type Target, unobserved } from './driver.ts';
 
 type Compose = Extract<Start, { type: 'compose' }>;
 
 const STOP_TIMEOUT = 90_000;
 
-/** A project's name may hold lower case letters, digits, dashes and underscores only. */
+/** Project names may contain only lower-case letters, digits, dashes and underscores. */
 export function projectOf(app: string, instance: string): string {
   return `${app}-${instance}`.toLowerCase().replace(/[^a-z0-9_-]/g, '-');
 }
@@ -23,22 +22,17 @@ function args(target: Target, start: Compose): string[] {
   ];
 }
 
-async function run(
+function run(
   target: Target,
   start: Compose,
   verb: readonly string[],
   timeout: number,
 ): Promise<void> {
   const all = [...args(target, start), ...verb];
-  const { release: cwd, env, log, signal } = target;
-  const title = ['docker', ...all].join(' ');
-  await runStep(log, signal, {
-    stage: 'start',
-    title,
+  return runFor(target, {
+    title: ['docker', ...all].join(' '),
     file: 'docker',
     args: all,
-    cwd,
-    env,
     timeout,
   });
 }
@@ -47,10 +41,10 @@ export const composeDriver: Driver = {
   async start(target) {
     const { start } = target;
     if (start.type === 'compose') {
-      // --wait: until the containers run, and are healthy where they say how that is asked.
+      // --wait: until the containers run, and are healthy if they have a health check.
       await run(target, start, ['up', '--detach', '--wait', '--remove-orphans'], start.timeout);
     }
-    return { death: () => undefined };
+    return unobserved;
   },
   async stop(target) {
     if (target.start.type === 'compose')

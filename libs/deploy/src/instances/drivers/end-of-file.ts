@@ -1,10 +1,10 @@
-/** What a program printed last into a file of its own. */
+/** The end of a program's output file. */
 import { fstatSync } from 'node:fs';
 import { readRange } from '@runner/common/files/read';
 
 /**
- * What an open file has got since it had the size `from`, at most its last `most` bytes. Then it begins
- * with a whole line: half a secret would not be recognised.
+ * What was written to an open file since it had the size `from`, up to its last `most` bytes. If it is
+ * cut, it begins with a whole line: half a secret would not be recognised.
  */
 export function endOfFile(fd: number, from: number, most: number): string {
   const { size } = fstatSync(fd);

@@ -1,8 +1,8 @@
 /** `start.type: none`: nothing is started; the switch of `current` is the deploy (static sites). */
-import type { Driver } from './driver.ts';
+import { type Driver, unobserved } from './driver.ts';
 
 export const none: Driver = {
-  start: async () => ({ death: () => undefined }),
+  start: async () => unobserved,
   stop: async () => {},
   status: () => 'unknown',
 };

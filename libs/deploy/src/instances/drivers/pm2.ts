@@ -1,23 +1,23 @@
 /**
- * `start.type: pm2`: the process is deleted and started anew from the release's folder. `pm2 reload`
- * would keep running the old release: pm2 resolves the link and remembers the folder. So it is a
- * restart, not without a gap.
+ * `start.type: pm2`: deletes the process and starts it from the release's folder. `pm2 reload` would
+ * keep running the old release, since pm2 resolves the link and remembers the folder. So there is a
+ * short gap.
  */
 import { closeSync, openSync, statSync } from 'node:fs';
 import type { Start } from '@runner/common/deploy-file/read';
-import { runStep, toldElsewhere, tryStep } from '../../run/step.ts';
+import { loggedFailure, tryStep } from '../../run/step.ts';
 import { ask } from './ask.ts';
-import type { Driver, Target } from './driver.ts';
+import { type Driver, runFor, type Target, unobserved } from './driver.ts';
 import { endOfFile } from './end-of-file.ts';
 
 type Pm2 = Extract<Start, { type: 'pm2' }>;
 
 const DELETE_TIMEOUT = 60_000;
-/** A process that has not crashed after this many milliseconds counts as started. */
+/** A process that runs for this long counts as started, in milliseconds. */
 const SETTLE = 500;
-/** What an early death shows of each log, in bytes. */
+/** How much of each log an early death shows, in bytes. */
 const OUTPUT_MAX = 32_768;
-/** The list holds the whole environment of every process, in bytes. */
+/** Limit of pm2's list, in bytes: it contains the environment of every process. */
 const LIST_MAX = 67_108_864;
 const ALIVE = new Set(['online', 'launching']);
 
@@ -26,25 +26,16 @@ export function nameOf(app: string, instance: string): string {
   return `${app}-${instance}`;
 }
 
-function step(target: Target, args: readonly string[], timeout: number) {
-  const { release: cwd, env } = target;
-  return {
-    stage: 'start' as const,
-    title: ['pm2', ...args].join(' '),
-    file: 'pm2',
-    args,
-    cwd,
-    env,
-    timeout,
-  };
+function step(args: readonly string[], timeout: number) {
+  return { title: ['pm2', ...args].join(' '), file: 'pm2', args, timeout };
 }
 
-/** What pm2 is told to delete: the processes of the file, or the one process. */
+/** What pm2 has to delete: the processes of the file, or the one process. */
 function subject(target: Target, start: Pm2): string {
   return 'config' in start ? start.config : nameOf(target.app, target.instance.name);
 }
 
-/** A process as pm2 lists it; the environment that it was started with lies among its fields. */
+/** A process as pm2 lists it; the fields include its environment. */
 interface Listed {
   readonly pm_id: number;
   readonly name: string;
@@ -58,10 +49,10 @@ interface Listed {
   };
 }
 
-/** The processes of the instance; undefined when pm2 cannot be asked. */
+/** The processes of the instance; undefined if pm2 does not answer. */
 function processesOf({ app, instance, env, release }: Target): Listed[] | undefined {
   const { stdout } = ask('pm2', ['jlist'], { cwd: release, env, most: LIST_MAX });
-  // The first command of all also greets.
+  // The very first command also prints a greeting.
   const line = stdout.split('\n').find((each) => each.startsWith('['));
   try {
     const all = JSON.parse(line ?? '') as Listed[];
@@ -75,15 +66,18 @@ function processesOf({ app, instance, env, release }: Target): Listed[] | undefi
   }
 }
 
-/** Deletes what runs of the instance; that there is nothing to delete is fine. */
+/** Deletes what runs of the instance, if anything does. Returns the sizes of its logs. */
 async function remove(target: Target, start: Pm2): Promise<Sizes> {
-  const { log, signal } = target;
+  const { release: cwd, env, log, signal } = target;
   const running = processesOf(target);
   const sizes = logSizes(running ?? []);
   const ids = (running ?? []).map(({ pm_id: id }) => String(id));
-  // By number too: what the file before started may have another name in this one.
+  // By number: the previous file may have used another name.
   const all = ids.length > 0 ? ids : running === undefined ? [subject(target, start)] : [];
-  if (all.length > 0) await tryStep(log, signal, step(target, ['delete', ...all], DELETE_TIMEOUT));
+  if (all.length > 0) {
+    const deletion = step(['delete', ...all], DELETE_TIMEOUT);
+    await tryStep(log, signal, { ...deletion, stage: 'start', cwd, env });
+  }
   return sizes;
 }
 
@@ -94,13 +88,13 @@ function logsOf(listed: Listed): string[] {
   return [errors, output].filter((path) => path !== undefined);
 }
 
-/** How long the logs are now: pm2 goes on with the same file for the next release. */
+/** Sizes of the logs: pm2 appends the output of the next release to the same file. */
 function logSizes(processes: readonly Listed[]): Sizes {
   const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   return new Map(processes.flatMap(logsOf).map((path) => [path, sizeOf(path)]));
 }
 
-/** The end of what a log has got since it had the size `from`. */
+/** The end of what was logged since the log had the size `from`. */
 function tail(path: string, from: number): string {
   try {
     const file = openSync(path, 'r');
@@ -108,7 +102,7 @@ function tail(path: string, from: number): string {
     closeSync(file);
     return text;
   } catch {
-    return ''; // Rotated or not there: the status alone is told.
+    return ''; // Rotated or missing: the status has to do.
   }
 }
 
@@ -123,27 +117,19 @@ function deathOf(target: Target, before: Sizes): { words: string; output: string
 
 export const pm2Driver: Driver = {
   async start(target) {
-    const { start, app, instance, release, log, signal } = target;
-    if (start.type !== 'pm2') return { death: () => undefined };
+    const { start, app, instance, release, log } = target;
+    if (start.type !== 'pm2') return unobserved;
     const sizes = await remove(target, start);
-    const args =
+    const what =
       'config' in start
-        ? ['start', start.config, '--update-env']
-        : [
-            'start',
-            start.run,
-            '--name',
-            nameOf(app, instance.name),
-            '--cwd',
-            release,
-            '--update-env',
-          ];
-    await runStep(log, signal, step(target, args, start.timeout));
-    // `pm2 start` is content when the program could be started, whatever becomes of it.
+        ? [start.config]
+        : [start.run, '--name', nameOf(app, instance.name), '--cwd', release];
+    await runFor(target, step(['start', ...what, '--update-env'], start.timeout));
+    // `pm2 start` succeeds even if the program ends at once.
     await new Promise((resolve) => setTimeout(resolve, SETTLE));
     const death = () => deathOf(target, sizes);
     const early = death();
-    if (early) throw toldElsewhere(log, 'start', `start: ${early.words}`, early.output);
+    if (early) throw loggedFailure(log, 'start', `start: ${early.words}`, early.output);
     return { death };
   },
   async stop(target) {

@@ -1,6 +1,6 @@
 /**
- * `start.type: process`: a detached process group with a pidfile. Nothing restarts it when it
- * crashes: for containers, the demo and tests. Others should use a supervisor.
+ * `start.type: process`: a detached process group with a pidfile. Nothing restarts it after a crash:
+ * for containers, the demo and tests. Otherwise use a supervisor.
  */
 import { spawn } from 'node:child_process';
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
@@ -17,26 +17,26 @@ import { makeFolder, removeIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
 import { systemFailure } from '@runner/common/foundation/failure';
 import { endGroup } from '../../run/child.ts';
-import { toldElsewhere } from '../../run/step.ts';
-import type { Driver, Target } from './driver.ts';
+import { loggedFailure } from '../../run/step.ts';
+import { type Driver, type Target, unobserved } from './driver.ts';
 import { endOfFile } from './end-of-file.ts';
 
-/** A process that has not died after this many milliseconds counts as started. */
+/** A process that runs for this long counts as started, in milliseconds. */
 const SETTLE = 300;
-/** The same for one that is still busy with its beginning: on a loaded server that takes longer. */
+/** The same for one that is still busy: on a loaded server, starting takes longer. */
 const SETTLE_BUSY = 5_000;
-/** So many looks in a row find it at rest before it counts as no longer busy. */
+/** Consecutive idle checks after which it counts as no longer busy. */
 const QUIET = 3;
 /** Between SIGTERM and SIGKILL, in milliseconds. */
 const GRACE = 10_000;
 const POLL = 20;
-/** What an early death shows of the app's output, in bytes. */
+/** How much of the app's output an early death shows, in bytes. */
 const OUTPUT_MAX = 65_536;
 
 const sleep = (milliseconds: number) =>
   new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
 
-/** Waits until a process has ended, at most `patience` milliseconds. */
+/** Waits until a process has ended, up to `patience` milliseconds. */
 async function ended(pid: number, patience: number): Promise<void> {
   const startTime = startTimeOf(pid);
   const until = performance.now() + patience;
@@ -49,7 +49,7 @@ async function stop({ paths }: Pick<Target, 'paths'>): Promise<void> {
   if (pid !== undefined) {
     endGroup(pid, 'SIGTERM');
     await ended(pid, GRACE);
-    // What is left of the group, whether its leader ended or not.
+    // The rest of the group, whether or not its leader has ended.
     endGroup(pid, 'SIGKILL');
     await ended(pid, GRACE);
   }
@@ -59,7 +59,7 @@ async function stop({ paths }: Pick<Target, 'paths'>): Promise<void> {
 export const processDriver = {
   async start(target: Target) {
     const { start, release, paths, env, log, redact, signal } = target;
-    if (start.type !== 'process') return { death: () => undefined };
+    if (start.type !== 'process') return unobserved;
     await stop(target);
     makeFolder(paths.run);
     const outputPath = join(paths.run, 'output.log');
@@ -101,9 +101,9 @@ export const processDriver = {
     const early = death();
     if (early) {
       closeSync(output);
-      throw toldElsewhere(log, 'start', `start: ${early.words}`, early.output);
+      throw loggedFailure(log, 'start', `start: ${early.words}`, early.output);
     }
-    // The runner ends while the app goes on.
+    // The runner ends, the app keeps running.
     child.unref();
     return { death };
   },

@@ -1,19 +1,19 @@
 /**
- * `start.type: systemd`: an existing unit is restarted (or reloaded) and takes the release through
+ * `start.type: systemd`: restarts (or reloads) an existing unit, which finds the release through
  * `current`. The recommended driver: systemd restarts what crashes and keeps its output.
  */
 import type { Start } from '@runner/common/deploy-file/read';
-import { runStep, toldElsewhere } from '../../run/step.ts';
+import { loggedFailure } from '../../run/step.ts';
 import { ask } from './ask.ts';
-import type { Driver, Target } from './driver.ts';
+import { type Driver, runFor, type Target, unobserved } from './driver.ts';
 
 type Systemd = Extract<Start, { type: 'systemd' }>;
 
-/** A unit that is active for this many milliseconds counts as started. */
+/** A unit that stays active for this long counts as started, in milliseconds. */
 const SETTLE = 500;
 /** Lines of the journal that an error shows. */
 const JOURNAL_LINES = '50';
-/** Milliseconds that the journal gets to take in the last words of a program. */
+/** Time for the journal to receive a program's last output, in milliseconds. */
 const JOURNAL_DELAY = 200;
 const STOP_TIMEOUT = 90_000;
 
@@ -26,11 +26,11 @@ function manager(start: Systemd): string[] {
   return start.user ? ['--user'] : [];
 }
 
-/** The server has to be told who may control the unit: no other commit would change that. */
+/** Missing permission to control the unit, which no other commit would change. */
 const NOT_ALLOWED =
   /Access denied|authentication required|Failed to connect to .*bus|Permission denied/i;
 
-function told(
+function outputOf(
   program: string,
   start: Systemd,
   env: Target['env'],
@@ -44,17 +44,17 @@ interface UnitState {
   readonly active: string;
   /** `running`, `exited`, `auto-restart`, … */
   readonly sub: string;
-  /** How often systemd has restarted it by itself. */
+  /** How often systemd has restarted it automatically. */
   readonly restarts: number;
-  /** Whether it is a job that has ended well. */
+  /** Whether it is a job that has succeeded. */
   readonly done: boolean;
 }
 
 function stateOf(start: Systemd, { instance, env }: Pick<Target, 'instance' | 'env'>): UnitState {
   const unit = unitOf(start.unit, instance.name);
-  const active = told('systemctl', start, env, ['is-active', '--', unit]).trim();
+  const active = outputOf('systemctl', start, env, ['is-active', '--', unit]).trim();
   const properties = 'SubState,NRestarts,Type,Result';
-  const text = told('systemctl', start, env, ['show', '--property', properties, '--', unit]);
+  const text = outputOf('systemctl', start, env, ['show', '--property', properties, '--', unit]);
   const value = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(text)?.[1] ?? '';
   const ended = value('Type') === 'oneshot' && value('Result') === 'success';
   return {
@@ -65,7 +65,7 @@ function stateOf(start: Systemd, { instance, env }: Pick<Target, 'instance' | 'e
   };
 }
 
-/** Why the unit does not run, in words; undefined while it does. */
+/** Why the unit does not run; undefined while it does. */
 function whyDead(now: UnitState, before: UnitState): string | undefined {
   // With Restart= a crashing program is `activating` between its lives.
   if (now.sub === 'auto-restart' || now.restarts > before.restarts) return 'crashed';
@@ -73,34 +73,25 @@ function whyDead(now: UnitState, before: UnitState): string | undefined {
   return alive || now.done ? undefined : `is ${now.active || 'unknown'}`;
 }
 
-/** What the unit has written since `since`, which is in seconds since 1970. */
+/** What the unit has logged since `since`, in seconds since 1970. */
 function journal(start: Systemd, { instance, env, redact }: Target, since: number): string {
   const unit = unitOf(start.unit, instance.name);
-  const main = told('systemctl', start, env, ['show', '--property', 'ExecMainPID', '--', unit]);
+  const main = outputOf('systemctl', start, env, ['show', '--property', 'ExecMainPID', '--', unit]);
   const pid = /^ExecMainPID=([1-9]\d*)$/m.exec(main)?.[1];
   const field = start.user ? 'USER_UNIT' : 'UNIT';
-  // By number too: of a program that ends at once the journal does not learn the unit of a user.
+  // By pid too: if a program ends at once, the journal does not know its user unit.
   const which = [`_SYSTEMD_${field}=${unit}`, '+', `${field}=${unit}`];
   const all = pid === undefined ? which : [...which, '+', `_PID=${pid}`];
   const how = ['--lines', JOURNAL_LINES, '--no-pager', '--quiet', '--output', 'cat'];
-  return redact(told('journalctl', start, env, ['--since', `@${since}`, ...how, ...all]));
+  return redact(outputOf('journalctl', start, env, ['--since', `@${since}`, ...how, ...all]));
 }
 
-async function control(
-  target: Target,
-  start: Systemd,
-  verb: string,
-  timeout: number,
-): Promise<void> {
+function control(target: Target, start: Systemd, verb: string, timeout: number): Promise<void> {
   const unit = unitOf(start.unit, target.instance.name);
-  const { release: cwd, env, log, signal } = target;
-  await runStep(log, signal, {
-    stage: 'start',
+  return runFor(target, {
     title: ['systemctl', ...manager(start), verb, unit].join(' '),
     file: 'systemctl',
     args: [...manager(start), verb, '--', unit],
-    cwd,
-    env,
     timeout,
     serverFault: NOT_ALLOWED,
   });
@@ -109,11 +100,11 @@ async function control(
 export const systemdDriver: Driver = {
   async start(target) {
     const { start, instance, env } = target;
-    if (start.type !== 'systemd') return { death: () => undefined };
+    if (start.type !== 'systemd') return unobserved;
     const unit = unitOf(start.unit, instance.name);
     const since = Math.floor(Date.now() / 1000);
-    // What crashed too often is not started again, not even by hand: the release before neither.
-    told('systemctl', start, env, ['reset-failed', '--', unit]);
+    // A unit that crashed too often could not be started otherwise, not even the previous release.
+    outputOf('systemctl', start, env, ['reset-failed', '--', unit]);
     await control(target, start, start.reload ? 'reload-or-restart' : 'restart', start.timeout);
     const begin = stateOf(start, target);
     const death = () => {
@@ -125,13 +116,13 @@ export const systemdDriver: Driver = {
     if (death()) {
       await new Promise((resolve) => setTimeout(resolve, JOURNAL_DELAY));
       const early = death();
-      if (early) throw toldElsewhere(target.log, 'start', `start: ${early.words}`, early.output);
+      if (early) throw loggedFailure(target.log, 'start', `start: ${early.words}`, early.output);
     }
     return { death };
   },
   async stop(target) {
     const { start } = target;
-    // Nobody needs the right to stop what does not run.
+    // Stopping would need permission even if the unit does not run.
     if (start.type !== 'systemd' || stateOf(start, target).active === 'inactive') return;
     await control(target, start, 'stop', STOP_TIMEOUT);
   },

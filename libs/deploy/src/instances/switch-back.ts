@@ -1,0 +1,45 @@
+/** Switching one instance back to a release that was active before. */
+import type { Deployed } from '@runner/common/apps/state';
+import type { Start } from '@runner/common/deploy-file/read';
+import { activeRelease, switchOff, switchTo } from './current-link.ts';
+import { driverFor, takesThePlaceOf } from './drivers/choose.ts';
+import { waitHealthy } from './health.ts';
+import { keptTarget, type ReleaseTarget, type TargetBase } from './target.ts';
+
+/**
+ * Makes `previous` active again for an instance and waits until it is healthy by its own
+ * `.deploy.yml`. `running` is what runs, or was being started; undefined if that is unknown. Without
+ * a previous version, the instance is stopped and `current` removed. Throws a StepFailure.
+ */
+export async function switchBack(
+  base: TargetBase,
+  name: string,
+  running: ReleaseTarget | undefined,
+  previous: Deployed | null,
+  mark: (stage: 'start' | 'health') => void = () => {},
+): Promise<void> {
+  const appPaths = base.paths.app(base.app);
+  const target = previous ? keptTarget(base, name, previous) : undefined;
+  if (running) await stopUnlessReplaced({ ...running, signal: base.signal }, target?.start);
+  if (!previous || !target) {
+    switchOff(appPaths, name);
+    return;
+  }
+  if (activeRelease(appPaths, name) !== previous.release) {
+    switchTo(appPaths, name, previous.release);
+  }
+  mark('start');
+  const started = await driverFor(target.start).start(target);
+  if (!target.file.health) return;
+  mark('health');
+  await waitHealthy(target.file.health, target, started);
+}
+
+/** Stops what runs, unless starting `next` ends it anyway. */
+export async function stopUnlessReplaced(
+  running: ReleaseTarget,
+  next: Start | undefined,
+): Promise<void> {
+  if (next && takesThePlaceOf(next, running.start)) return;
+  await driverFor(running.start).stop(running);
+}

@@ -1,0 +1,69 @@
+/** What the state of an app becomes after a failure: who is to blame, and what still runs. */
+import type { AppState } from '@runner/common/apps/state';
+import type { Blame } from '../run/step.ts';
+import type { Move } from './operation.ts';
+
+/** Limit of a reason and an error, in characters: the audit log has the full text. */
+const TEXT_MAX = 500;
+
+/** A failed deploy or rollback. */
+export interface FailureNote {
+  readonly commit: string;
+  readonly version: string;
+  readonly deployId: string;
+  readonly stage: string;
+  readonly error: string;
+  /** Only failures of the commit count towards the block. */
+  readonly blame: Blame | undefined;
+  /** It was a rollback by hand. */
+  readonly byHand?: boolean | undefined;
+  readonly at: Date;
+}
+
+/** The state after a failure, once every instance that had been touched was moved back. */
+export function failedState(app: AppState, failure: FailureNote, moves: readonly Move[]): AppState {
+  const { version, commit, deployId, stage, error, at } = failure;
+  const counts = failure.blame === 'commit' && !failure.byHand;
+  return {
+    ...app,
+    instances: withMoves(app.instances, moves, at),
+    failures: counts ? countFailure(app, failure) : app.failures,
+    last_failure: {
+      ...{ version, commit, deploy_id: deployId, stage },
+      error: firstLine(error),
+      at: at.toISOString(),
+      ...(failure.byHand && { rollback: true }),
+    },
+    deploying: null,
+  };
+}
+
+/** One more failure of a commit; another commit starts at one. */
+function countFailure(app: AppState, { commit, stage, at }: FailureNote): AppState['failures'] {
+  const before = app.failures?.commit === commit ? app.failures.count : 0;
+  return { commit, count: before + 1, last_at: at.toISOString(), stage };
+}
+
+/** Marks instances that could not be restored as broken, and clears the mark of those that were. */
+function withMoves(
+  instances: AppState['instances'],
+  moves: readonly Move[],
+  at: Date,
+): AppState['instances'] {
+  const changed = { ...instances };
+  for (const { instance, to, problem } of moves) {
+    const known = changed[instance];
+    // An instance that was switched off is in the state, with nothing that runs.
+    const before = known ?? (to === null ? { current: null, previous: [] } : undefined);
+    if (!before) continue;
+    const { broken, ...rest } = before;
+    const since = broken?.since ?? at.toISOString();
+    changed[instance] =
+      problem === undefined ? rest : { ...rest, broken: { since, reason: firstLine(problem) } };
+  }
+  return changed;
+}
+
+function firstLine(text: string): string {
+  return (text.split('\n')[0] as string).slice(0, TEXT_MAX);
+}

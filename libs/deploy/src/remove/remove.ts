@@ -1,0 +1,80 @@
+/** Removing an app: it is stopped, its registration is removed, then its files. */
+import { rmSync } from 'node:fs';
+import { changeRegistry } from '@runner/common/apps/change';
+import type { AppState } from '@runner/common/apps/state';
+import { requireApp } from '@runner/common/apps/store';
+import { requireLock } from '@runner/common/files/lock';
+import { isThere, namesIn, removeIfThere } from '@runner/common/files/read';
+import { syncFolder } from '@runner/common/files/write';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Io } from '@runner/common/foundation/io';
+import type { Paths } from '@runner/common/foundation/paths';
+import { stopInstances } from '../instances/stop.ts';
+
+/** What `runner remove` prints. */
+export interface RemovedApp {
+  app: string;
+  /** Folders that were kept: the shared files of its instances. */
+  kept: string[];
+}
+
+/** What the command line asks for. */
+export interface RemoveRequest {
+  readonly io: Io;
+  readonly paths: Paths;
+  readonly app: string;
+  /** Remove shared files and deploy logs too. */
+  readonly purge: boolean;
+  /** Remove the app even if an instance cannot be stopped. */
+  readonly force: boolean;
+  note(text: string): void;
+}
+
+/** Throws `app_not_found`, `locked`, `stop_failed`. */
+export async function removeApp(request: RemoveRequest): Promise<RemovedApp> {
+  const { io, paths, app, force, purge } = request;
+  const holder = { pid: io.pid, command: 'remove', since: io.now().toISOString() };
+  const lock = requireLock(paths.lock(app), `'${app}'`, 0, holder);
+  try {
+    const state = requireApp(paths, app);
+    const problems = await stopInstances(io, paths, state);
+    if (problems.length > 0 && !force) throw stillRuns(app, problems);
+    for (const problem of problems) request.note(problem);
+    // The registration goes first: after a kill, leftover files harm no one.
+    changeRegistry(paths, io, 'remove', () => {
+      removeIfThere(paths.state(app));
+      syncFolder(paths.stateDir);
+    });
+    return { app, kept: removeFiles(paths, state, purge) };
+  } finally {
+    lock.release();
+  }
+}
+
+function stillRuns(app: string, problems: readonly string[]): Failure {
+  const advice = 'fix it or stop it by hand, then remove again, or use --force';
+  return new Failure('stop_failed', `${problems.join('; ')}; '${app}' stays registered: ${advice}`);
+}
+
+function removeFiles(paths: Paths, { app }: AppState, purge: boolean): string[] {
+  const files = paths.app(app);
+  const remove = (path: string) => rmSync(path, { recursive: true, force: true });
+  if (purge) {
+    remove(files.dir);
+    remove(paths.deployLogs(app));
+    return [];
+  }
+  remove(files.releases);
+  remove(files.repo);
+  remove(files.baseline);
+  const kept: string[] = [];
+  for (const name of namesIn(files.instances)) {
+    const instance = files.instance(name);
+    removeIfThere(instance.current);
+    remove(instance.run);
+    if (namesIn(instance.shared).length > 0) kept.push(instance.shared);
+    else remove(instance.dir);
+  }
+  if (kept.length === 0 && isThere(files.dir)) remove(files.dir);
+  return kept;
+}
