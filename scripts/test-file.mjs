@@ -27,6 +27,9 @@ function testEnvironment(home, temporary) {
   return environment;
 }
 
+/** Seconds that a test file has to clean up after its time limit. */
+const GRACE = 5;
+
 function killGroup(pid) {
   try {
     process.kill(-pid, 'SIGKILL');
@@ -63,16 +66,21 @@ export async function runTestFile(file, { node = process.execPath, limit = 900, 
   try {
     let timedOut = false;
     const end = await new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        timedOut = true;
-        killGroup(child.pid);
-      }, limit * 1000);
+      const timers = [
+        // At SIGTERM a test ends what it has started outside its own process group.
+        setTimeout(() => {
+          timedOut = true;
+          child.kill('SIGTERM');
+        }, limit * 1000),
+        setTimeout(() => killGroup(child.pid), (limit + GRACE) * 1000),
+      ];
+      const forget = () => timers.forEach(clearTimeout);
       child.on('error', (error) => {
-        clearTimeout(timer);
+        forget();
         reject(error);
       });
       child.on('exit', (status, signal) => {
-        clearTimeout(timer);
+        forget();
         resolve({ status, signal });
       });
     });

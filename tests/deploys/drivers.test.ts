@@ -28,7 +28,7 @@ function recording(
   const record = join(folder, 'calls');
   for (const name of names) {
     const path = join(folder, name);
-    writeFileSync(path, `#!/bin/sh\necho "${name} $*" >> ${record}\n${script}\n`);
+    writeFileSync(path, `#!/bin/sh\necho "${name} $*" >> '${record}'\n${script}\n`);
     chmodSync(path, 0o755);
   }
   const env = { PATH: `${folder}:${process.env.PATH}` };
@@ -178,7 +178,7 @@ test('command starts with its line, and its stop runs when the first deploy fail
   const trace = join(temporaryFolder('trace'), 'trace');
   await commit(
     world,
-    `start: { type: command, run: "echo start $RUNNER_INSTANCE >> ${trace}" }\nstop: echo stop >> ${trace}\nhealth: { cmd: "false", interval: 50ms, within: 2s }\n`,
+    `start: { type: command, run: "echo start $RUNNER_INSTANCE >> '${trace}'" }\nstop: echo stop >> '${trace}'\nhealth: { cmd: "false", interval: 50ms, within: 2s }\n`,
   );
   const done = await world.deploy();
   assert.is(done.status, 1);
@@ -235,7 +235,7 @@ test('a last attempt that was cut short does not hide what was found before', as
 test('hooks run in their order and find the variables of message templates', async ({ world }) => {
   const trace = join(temporaryFolder('trace'), 'trace');
   const note = (hook: string) =>
-    `echo ${hook} $PROJECT $RUNNER_INSTANCE $VERSION "$PREVIOUS_VERSION" $DOMAIN >> ${trace}`;
+    `echo ${hook} $PROJECT $RUNNER_INSTANCE $VERSION "$PREVIOUS_VERSION" $DOMAIN >> "${trace}"`;
   const hooks = ['pre_build', 'post_build', 'pre_switch', 'post_deploy', 'on_failure']
     .map((hook) => `  ${hook}: '${note(hook)}'`)
     .join('\n');
@@ -253,7 +253,7 @@ test('hooks run in their order and find the variables of message templates', asy
   writeFileSync(trace, '');
   await world.git.commit(
     'acme/shop',
-    { '.deploy.yml': `build: exit 1\nhooks: { on_failure: 'echo "$ERROR" >> ${trace}' }\n` },
+    { '.deploy.yml': `build: exit 1\nhooks: { on_failure: 'echo "$ERROR" >> "${trace}"' }\n` },
     'two',
     { tag: 'v2' },
   );

@@ -1,6 +1,7 @@
 /** Makes a program of ours fail, die or wait at an exact moment: between two of its calls of fs. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { preloading } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { until } from '@runner/testing/until';
 
@@ -48,7 +49,7 @@ for (const name of ['openSync', 'mkdirSync', 'renameSync', 'unlinkSync', 'fdatas
   };
 }\n`,
   );
-  return { NODE_OPTIONS: `--require=${file}` };
+  return preloading(file);
 }
 
 /** Environment in which a program is killed right after the moment. */

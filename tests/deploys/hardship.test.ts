@@ -5,6 +5,7 @@ import { run, shell } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { killedAfter, recorded } from './faults.ts';
 import { deployFile, makeWorld, type World } from './world.ts';
 
 const test = suite<{ world: World }>('hardship');
@@ -16,34 +17,11 @@ test.after.each(async ({ world }) => {
   await world.close();
 });
 
-/** Makes the next deploy kill itself where `when` (source of a condition on a call of fs) holds. */
-function killWhen(when: string): Record<string, string> {
-  const hook = join(temporaryFolder('hook'), 'kill.cjs');
-  writeFileSync(
-    hook,
-    `const fs = require('node:fs');
-for (const name of ['renameSync', 'fdatasyncSync']) {
-  const original = fs[name];
-  let last = '';
-  fs[name] = (...args) => {
-    const result = original(...args);
-    const text = (file) => { try { return fs.readFileSync(file, 'utf8'); } catch { return ''; } };
-    if (${when}) process.kill(process.pid, 'SIGKILL');
-    return result;
-  };
-}\n`,
-  );
-  return { NODE_OPTIONS: `--require=${hook}` };
-}
-
-const inLog = (world: World, kind: string) =>
-  `name === 'fdatasyncSync' && text(${JSON.stringify(join(world.root, 'logs/deploy-events.jsonl'))}).trimEnd().split('\\n').at(-1).includes('${kind}')`;
-
 test('killed right after its success was recorded, a deploy is a success for the next command', async ({
   world,
 }) => {
   await world.push('v1');
-  const killed = await world.deploy([], killWhen(inLog(world, 'DeploySuccess')));
+  const killed = await world.deploy([], killedAfter(recorded('DeploySuccess')));
   assert.is(killed.signal, 'SIGKILL');
   assert.is(world.state().deploying === null, false);
   await world.push('v2', { deploy: deployFile(world.port, 'build: exit 1') });
@@ -59,7 +37,7 @@ test('killed right after its failure was recorded, the cause is told once and st
   await world.push('v1', {
     deploy: deployFile(world.port, 'build: "echo the real cause; exit 4"'),
   });
-  const killed = await world.deploy([], killWhen(inLog(world, 'DeployFailure')));
+  const killed = await world.deploy([], killedAfter(recorded('DeployFailure')));
   assert.is(killed.signal, 'SIGKILL');
   await world.push('v2');
   assert.is((await world.deploy()).status, 0);
@@ -129,9 +107,11 @@ test('a full disk refuses a deploy with one sentence, and does not count against
 
 test('what waits to be appended is appended before last-error answers', async ({ world }) => {
   const log = join(world.root, 'logs/deploy-events.jsonl');
-  await world.push('v1', { deploy: `build: "mv ${log} ${log}.kept && mkdir ${log} && exit 3"\n` });
+  await world.push('v1', {
+    deploy: `build: "mv '${log}' '${log}.kept' && mkdir '${log}' && exit 3"\n`,
+  });
   assert.is((await world.deploy()).status, 1);
-  spawnSync('sh', ['-c', `rmdir ${log} && mv ${log}.kept ${log}`]);
+  spawnSync('sh', ['-c', `rmdir '${log}' && mv '${log}.kept' '${log}'`]);
   const why = await run('runner-debug', ['last-error', 'shop'], { root: world.root });
   assert.match(why.stdout, /ended with status 3/);
 });

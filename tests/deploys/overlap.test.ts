@@ -56,7 +56,7 @@ test('what was deployed between the look and the deploy is not deployed again', 
   await world.git.commit('acme/zoo', { '.deploy.yml': 'keep: 2\n' }, 'zoo', { tag: 'z1' });
   // Both are new when the fetch looks; while it deploys the first, somebody deploys the second.
   await world.push('v1', {
-    deploy: `build: "runner-deploy --root ${world.root} zoo"\n`,
+    deploy: `build: "runner-deploy --root '${world.root}' zoo"\n`,
   });
   const done = await fetch(world);
   assert.is(done.status, 0, done.stderr);
@@ -120,7 +120,10 @@ test('a build that leaves a daemon holding its output does not hold up the deplo
 }) => {
   const pidFile = join(world.root, 'daemon');
   await world.push('v1', {
-    deploy: deployFile(world.port, `build: "setsid sleep 300 & echo $! > ${pidFile}; echo built"`),
+    deploy: deployFile(
+      world.port,
+      `build: "setsid sleep 300 & echo $! > '${pidFile}'; echo built"`,
+    ),
   });
   const done = await world.deploy(['-v']);
   assert.is(done.status, 0, done.stderr);
@@ -136,7 +139,7 @@ test('a build that ignores SIGTERM and fled its group is ended with its time lim
   world,
 }) => {
   const pids = join(world.root, 'pids');
-  const flee = `trap '' TERM; setsid sh -c 'trap \\"\\" TERM; echo $$ >> ${pids}; sleep 300' & echo $$ >> ${pids}; sleep 300`;
+  const flee = `trap '' TERM; setsid sh -c 'trap \\"\\" TERM; echo $$ >> \\"${pids}\\"; sleep 300' & echo $$ >> \\"${pids}\\"; sleep 300`;
   await world.push('v1', {
     deploy: deployFile(world.port, `build: { run: "${flee}", timeout: 3s }`),
   });

@@ -88,7 +88,7 @@ test('Ctrl-C during a build ends its whole tree, records the failure and is 130'
   await world.push('v1');
   await world.deploy();
   const pids = join(world.root, 'pids');
-  const note = `echo $$ >> ${pids}; exec sleep 300`;
+  const note = `echo $$ >> \\"${pids}\\"; exec sleep 300`;
   await world.push('v2', {
     deploy: deployFile(world.port, `build: "trap '' TERM; setsid sh -c '${note}' & ${note}"`),
   });
@@ -138,7 +138,7 @@ test('an event that could not be appended is kept, and appended by the next comm
   await world.push('v1', {
     deploy: deployFile(
       world.port,
-      `build: "mv ${world.root}/logs/deploy-events.jsonl ${world.root}/logs/old && mkdir ${world.root}/logs/deploy-events.jsonl"`,
+      `build: "cd '${world.root}/logs' && mv deploy-events.jsonl old && mkdir deploy-events.jsonl"`,
     ),
   });
   const done = await world.deploy();

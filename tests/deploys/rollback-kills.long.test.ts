@@ -17,7 +17,7 @@ test('killed on its way back from a version that does not start, the next comman
   const { world } = stage;
   // v1 starts only as long as this file is not there.
   const broken = `${world.root}/broken`;
-  const run_ = `test ! -e ${broken} && exec node server.js`;
+  const run_ = `test ! -e '${broken}' && exec node server.js`;
   for (const version of ['v1b', 'v2']) {
     const deploy = announced(world).replace(
       'exec node server.js',

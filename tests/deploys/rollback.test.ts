@@ -145,7 +145,7 @@ test('what another way of starting had started is stopped, going back and going 
   await deployAll(world, 'v1');
   const trace = join(world.root, 'trace');
   await world.push('v2', {
-    deploy: `start: { type: command, run: "echo start >> ${trace}" }\nstop: echo stop >> ${trace}\n`,
+    deploy: `start: { type: command, run: "echo start >> '${trace}'" }\nstop: echo stop >> '${trace}'\n`,
   });
   assert.is((await world.deploy()).status, 0);
   const back = await rollback(world);

@@ -115,7 +115,7 @@ test('a private key in one line, where the log is cut into blocks, is shown nowh
     );
   }
   for (const name of ['0', '1', '2', '3']) {
-    const build = `build: "cat ${join(folder, name)}; exit 1"\n`;
+    const build = `build: "cat '${join(folder, name)}'; exit 1"\n`;
     await world.push(`v${name}`, { deploy: build });
     assert.is((await world.deploy(['--no-notify'])).status, 1);
     const id = String(world.events().at(-1)?.deploy_id);

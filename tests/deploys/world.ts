@@ -62,7 +62,7 @@ export function gate(): Gate {
   const folder = temporaryFolder('gate');
   const [there, go] = [join(folder, 'there'), join(folder, 'go')];
   return {
-    build: `build: "touch ${there}; while test ! -e ${go}; do sleep 0.05; done"\n`,
+    build: `build: "touch '${there}'; while test ! -e '${go}'; do sleep 0.05; done"\n`,
     reached: () => until(() => existsSync(there), 'no build has come to the gate'),
     open: () => writeFileSync(go, ''),
   };

@@ -1,26 +1,18 @@
 /** Every command where nothing can be written: what it says, and that nothing is lost. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Ended, shell } from '@runner/testing/run';
+import { type Ended, shell, shellWord } from '@runner/testing/run';
 import { tree } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CONTRACT } from './contract.ts';
 import type { Entry } from './entry.ts';
 import { emptied, type HardPlace, smallDisk } from './hard-places.ts';
-import { makeStage, type Stage } from './stage.ts';
+import { sharedStage as stage } from './stage.ts';
 import { argsOf, wordsOf } from './walk.ts';
 
-let staged: Promise<Stage> | undefined;
-const stage = () => {
-  staged ??= makeStage();
-  return staged;
-};
 const disk = smallDisk();
 test.after(async () => (await stage()).close());
-
-const quoted = (words: readonly string[]) =>
-  words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
 
 /** Runs the first call of a command on the disk's root. */
 async function ran(entry: Entry, root: string, uid: number | undefined): Promise<Ended> {
@@ -31,7 +23,8 @@ async function ran(entry: Entry, root: string, uid: number | undefined): Promise
     uid === undefined
       ? ''
       : `setpriv --reuid=${uid} --regid=${uid} --clear-groups env HOME=/ TMPDIR=/tmp `;
-  const ended = await shell(`exec ${as}${quoted([tool, ...words, ...argsOf(call, set)])}`, {
+  const line = [tool, ...words, ...argsOf(call, set)].map(shellWord).join(' ');
+  const ended = await shell(`exec ${as}${line}`, {
     root,
     stdin: call.stdin?.(set) ?? '',
     env: set.env,

@@ -29,7 +29,7 @@ process.on('exit', () => {
 });
 `,
 );
-const env = { NODE_OPTIONS: `--require ${hook}`, LOADED_RESULT: result };
+const env = { NODE_OPTIONS: `--require=${JSON.stringify(hook)}`, LOADED_RESULT: result };
 
 /** Built-in modules that cost a good part of a start; a command loads them when it needs them. */
 const SLOW = ['child_process', 'crypto', 'dns', 'http', 'https', 'net', 'tls', 'tty', 'zlib'];

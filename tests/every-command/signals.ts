@@ -12,16 +12,11 @@ import { CONTRACT } from './contract.ts';
 import type { Entry } from './entry.ts';
 import { orphansOf } from './orphans.ts';
 import { HOLDER, type Place, SITUATIONS } from './situations.ts';
-import { makeStage, type Stage } from './stage.ts';
+import { sharedStage as stage } from './stage.ts';
 import { argsOf, wordsOf } from './walk.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-let staged: Promise<Stage> | undefined;
-const stage = () => {
-  staged ??= makeStage();
-  return staged;
-};
 let signals = 0;
 test.after(async () => {
   process.stdout.write(`(${signals} signals)\n`);

@@ -18,11 +18,11 @@ import {
 } from './known-secrets.ts';
 
 /** A `.deploy.yml` whose every program prints the file; the build ends with `status`. */
-const deployFile = (file: string, status = 0) => `build: "cat ${file} >&2; exit ${status}"
-start: { type: command, run: "cat ${file}; env > started" }
-stop: "cat ${file}"
-health: { cmd: "cat ${file}", interval: 50ms, within: 60s }
-hooks: { pre_build: "cat ${file}", post_deploy: "cat ${file}", on_failure: "cat ${file}" }
+const deployFile = (file: string, status = 0) => `build: "cat '${file}' >&2; exit ${status}"
+start: { type: command, run: "cat '${file}'; env > started" }
+stop: "cat '${file}'"
+health: { cmd: "cat '${file}'", interval: 50ms, within: 60s }
+hooks: { pre_build: "cat '${file}'", post_deploy: "cat '${file}'", on_failure: "cat '${file}'" }
 notify: {}
 `;
 
@@ -203,4 +203,12 @@ export async function makeStage(): Promise<Stage> {
       await Promise.all([git.close(), api.close(), bot.close(), hook.close()]);
     },
   };
+}
+
+let shared: Promise<Stage> | undefined;
+
+/** The one stage of a test file; its template stays as it is. */
+export function sharedStage(): Promise<Stage> {
+  shared ??= makeStage();
+  return shared;
 }

@@ -1,28 +1,20 @@
 /** Every command with streams that are closed, full, left by their reader, or read slowly. */
 import { join } from 'node:path';
-import { type Ended, shell } from '@runner/testing/run';
+import { type Ended, shell, shellWord } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CONTRACT } from './contract.ts';
 import type { Entry } from './entry.ts';
 import { orphansOf } from './orphans.ts';
-import { makeStage, type Stage } from './stage.ts';
+import { sharedStage as stage } from './stage.ts';
 import { argsOf, codeIn, wordsOf } from './walk.ts';
 
-let staged: Promise<Stage> | undefined;
-const stage = () => {
-  staged ??= makeStage();
-  return staged;
-};
 let cases = 0;
 test.after(async () => {
   process.stdout.write(`(${cases} cases of a stream in trouble)\n`);
   await (await stage()).close();
 });
-
-const quoted = (words: readonly string[]) =>
-  words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
 
 interface Tried {
   readonly ended: Ended;
@@ -35,7 +27,7 @@ async function tried(entry: Entry, script: (line: string) => string): Promise<Tr
   const set = await stage();
   const [call] = entry.calls;
   const root = set.copy(join(temporaryFolder('streams'), 'root'));
-  const line = quoted([...wordsOf(entry), ...argsOf(call, set)]);
+  const line = [...wordsOf(entry), ...argsOf(call, set)].map(shellWord).join(' ');
   const ended = await shell(`exec 3>&2; ${script(`{ ${line}; echo "status $?" >&3; }`)}`, {
     root,
     stdin: call.stdin?.(set) ?? '',

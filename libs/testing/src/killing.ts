@@ -1,7 +1,7 @@
 /** Ending a program with SIGKILL: before each call that changes a file, and at random moments. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Ended, type RunOptions, run, start } from './run.ts';
+import { type Ended, preloading, type RunOptions, run, start } from './run.ts';
 import { temporaryFolder } from './temp.ts';
 
 /** Loaded into the program: kills it at the call whose number KILL_AT says, a write half done. */
@@ -40,7 +40,7 @@ export function endedAtCall(
     hook = join(temporaryFolder('hook'), 'kill.cjs');
     writeFileSync(hook, HOOK);
   }
-  const env = { ...options.env, NODE_OPTIONS: `--require=${hook}`, KILL_AT: String(at) };
+  const env = { ...options.env, ...preloading(hook), KILL_AT: String(at) };
   return run(tool, args, { ...options, env });
 }
 

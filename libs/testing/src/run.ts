@@ -81,6 +81,16 @@ export function executable(tool: string): string {
   return path;
 }
 
+/** A word of a shell script. */
+export function shellWord(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** The environment in which Node loads a file before the program. */
+export function preloading(file: string): { NODE_OPTIONS: string } {
+  return { NODE_OPTIONS: `--require=${JSON.stringify(file)}` };
+}
+
 let emptyFolder: string | undefined;
 let homeFolder: string | undefined;
 

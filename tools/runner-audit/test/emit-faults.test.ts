@@ -167,7 +167,7 @@ test('a disk that fails when the event is to be made safe is told in words, and 
     hook,
     "require('node:fs').fdatasyncSync = () => { throw Object.assign(new Error('x'), { code: 'EIO' }); };",
   );
-  const env = { NODE_OPTIONS: `--require ${hook}` };
+  const env = { NODE_OPTIONS: `--require=${JSON.stringify(hook)}` };
   const { status, stdout, stderr } = await run('runner-audit', SHOP, { root, env });
   assert.is(
     stderr,

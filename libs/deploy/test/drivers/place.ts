@@ -4,7 +4,7 @@ import { readDeployFile } from '@runner/common/deploy-file/read';
 import { pathsOf } from '@runner/common/foundation/paths';
 import { driverFor } from '@runner/deploy/instances/drivers/choose';
 import type { DeployLog } from '@runner/deploy/run/log';
-import { run } from '@runner/testing/run';
+import { run, shellWord } from '@runner/testing/run';
 import { makeWorld, type World } from '../../../../tests/deploys/world.ts';
 import type { Place } from './contract.ts';
 
@@ -76,7 +76,7 @@ export async function placeHere(
  * fit into a test: it starts `server.js` of the current folder.
  */
 export function supervisor(folder: string): string {
-  const at = (name: string) => join(folder, name);
+  const at = (name: string) => shellWord(join(folder, name));
   return `#!/bin/sh
 stop() { [ ! -f ${at('pid')} ] || kill "$(cat ${at('pid')})" 2>/dev/null; rm -f ${at('pid')}; }
 case $* in
