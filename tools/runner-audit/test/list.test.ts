@@ -1,5 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
+import { writeState } from '@runner/testing/app-states';
 import { run, shell } from '@runner/testing/run';
 import { tree } from '@runner/testing/temp';
 import { runOnTerminal } from '@runner/testing/terminal';
@@ -128,7 +129,6 @@ test('each filter chooses, and all of them together', async () => {
       ['v1', 'v2', 'v3', 'v5'],
     ],
     [['--project', 'shop-2'], ['v4']],
-    [['--project', 'sho'], []],
     [['--event', 'DeployFailure'], ['v3']],
     [['--event', 'RollbackSuccess'], []],
     [
@@ -292,6 +292,22 @@ test('what stands in the place of a rotated file is passed over, and told', asyn
   const { status, stdout, stderr } = await list(only);
   assert.equal([status, stdout], [0, 'No such events.\n']);
   assert.match(stderr, /passed over deploy-events\.jsonl\.1: it is not a file\n$/);
+});
+
+test('an app that is neither registered nor in the log is named', async () => {
+  const root = rootWithLog(line(record('v1')));
+  const unknown = await list(root, '--project', 'sho');
+  assert.equal(
+    [unknown.status, unknown.stdout, unknown.stderr],
+    [
+      0,
+      'No such events.\n',
+      "runner audit list: no app called 'sho' is registered on this server\n",
+    ],
+  );
+  assert.is((await list(root, '--project', 'shop')).stderr, '');
+  writeState(root, 'sho');
+  assert.is((await list(root, '--project', 'sho')).stderr, '');
 });
 
 test('nothing that matches is no failure; no log at all is log_not_found', async () => {

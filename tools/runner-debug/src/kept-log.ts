@@ -34,7 +34,7 @@ const ENDS = ['DeploySuccess', 'DeployFailure'];
 const NAMED = 5;
 
 /**
- * Opens the log of the deploy with this ID; without one, of the newest failure, or of the newest
+ * Opens the log of the deploy with this ID or beginning of one; without it, of the newest failure, or of the newest
  * deploy if the app never failed. Throws `app_not_found`, `deploy_not_found`,
  * `log_not_found`, `file_unreadable`.
  */
@@ -45,7 +45,10 @@ export async function openKeptLog(
 ): Promise<KeptLog> {
   const { app } = requireApp(paths, name);
   const kept = keptIds(paths, app);
-  const deployId = asked ?? (await newestFailure(paths, app)) ?? kept[0];
+  const deployId =
+    asked === undefined
+      ? ((await newestFailure(paths, app)) ?? kept[0])
+      : wholeId(app, asked, kept);
   if (deployId === undefined) {
     throw new Failure('log_not_found', `no log of a deploy of '${app}' is kept on this server yet`);
   }
@@ -73,6 +76,14 @@ export async function openKeptLog(
     stage: kind === 'DeployFailure' ? text('stage') : null,
     headline: kind === 'DeployFailure' ? (text('error')?.split('\n')[0] ?? null) : null,
   };
+}
+
+/** The kept ID that begins with `asked`; `asked` itself when there is none. */
+function wholeId(app: string, asked: string, kept: readonly string[]): string {
+  const found = kept.filter((id) => asked !== '' && id.startsWith(asked));
+  if (found.length <= 1 || found.includes(asked)) return found.length === 1 ? `${found[0]}` : asked;
+  const some = found.slice(0, NAMED).join(', ');
+  throw new Failure('deploy_not_found', `several deploys of '${app}' begin with ${asked}: ${some}`);
 }
 
 /** IDs of the deploys whose logs are kept, newest first. */

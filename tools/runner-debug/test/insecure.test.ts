@@ -1,5 +1,5 @@
 /** `last-error --insecure`: reading what is not trusted, loudly and on record. */
-import { chmodSync, chownSync, readFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
@@ -98,15 +98,32 @@ test('a bypass that cannot be recorded is refused, and nothing is shown', async 
   assert.equal(tree(root), before);
 });
 
-test('without an app or a log there is nothing to bypass', async () => {
+test('--insecure is on record also for an unknown app and without a log, but makes no root', async () => {
   const root = rootWith('shop');
-  const before = tree(root);
+  const noLog = await lastError(root, ['--insecure']);
+  const banner = `${BANNER}*** no guard tripped: --insecure is not needed ***\n`;
+  assert.equal(
+    [noLog.status, noLog.stdout, noLog.stderr],
+    [0, 'No DeployFailure found for shop.\n', banner],
+  );
   const unknown = await run('runner-debug', ['last-error', 'nope', '--insecure'], { root });
-  assert.match(unknown.stderr, /^runner debug last-error: [^\n]+ \(app_not_found\)\n$/);
-  const { status, stderr } = await lastError(root, ['--insecure']);
-  assert.match(stderr, /^runner debug last-error: [^\n]+ \(log_not_found\)\n$/);
-  assert.is(status, 1);
-  assert.equal(tree(root), before);
+  assert.ok(unknown.stderr.startsWith(banner));
+  assert.match(unknown.stderr, /\nrunner debug last-error: [^\n]+ \(app_not_found\)\n$/);
+  const records = readFileSync(logPath(root), 'utf8')
+    .trim()
+    .split('\n')
+    .map((each) => JSON.parse(each));
+  assert.equal(
+    records.map(({ event_type, app }) => [event_type, app]),
+    [
+      ['GuardBypassed', 'shop'],
+      ['GuardBypassed', 'nope'],
+    ],
+  );
+  const mistyped = join(root, 'mistyped');
+  const none = await run('runner-debug', ['last-error', 'shop', '--insecure'], { root: mistyped });
+  assert.match(none.stderr, /^runner debug last-error: [^\n]+ \(app_not_found\)\n$/);
+  assert.is(existsSync(mistyped), false);
 });
 
 test('--insecure shows no secret and lets nothing drive the terminal', async () => {

@@ -140,9 +140,10 @@ test('of a failed health check the last answer counts, or what the app said belo
   assert.equal(await marked(dead, ['at work', 'Error: Cannot find module "pg"']), [6]);
 });
 
-test('a deploy is chosen by its id; nothing is marked in one that succeeded', async () => {
+test('a deploy is chosen by its ID or the beginning of it; nothing is marked in one that succeeded', async () => {
   const root = madeRoot();
   assert.is((await log(root, 'shop', '--deploy', 'aaaa1111')).stdout, '> Error: first\n');
+  assert.is((await log(root, 'shop', '--deploy', 'aa')).stdout, '> Error: first\n');
   const good = await log(root, 'shop', '--deploy', 'cccc3333');
   assert.is(good.stdout, '  Error: printed, but all went well\n');
   assert.match(good.stderr, /deploy cccc3333 of shop v3 succeeded at /);
@@ -191,6 +192,7 @@ test('an app that never failed, and a server without an audit log: the newest lo
 
 test('what is not there is told with its code, and with what is', async () => {
   const root = madeRoot();
+  writeFileSync(join(root, 'logs/deploys/shop/aaaa2222.log'), '');
   const cases: [string[], string, RegExp][] = [
     [['nope'], 'app_not_found', /no app called 'nope'/],
     [['../state'], 'app_not_found', /no app called/],
@@ -202,9 +204,14 @@ test('what is not there is told with its code, and with what is', async () => {
     [
       ['shop', '--deploy', 'ffff9999'],
       'deploy_not_found',
-      /'shop' has no deploy 'ffff9999'; kept are cccc3333, bbbb2222, aaaa1111/,
+      /'shop' has no deploy 'ffff9999'; kept are aaaa2222, cccc3333, bbbb2222, aaaa1111/,
     ],
     [['shop', '--deploy', 'dddd4444'], 'deploy_not_found', /'shop' has no deploy 'dddd4444'/],
+    [
+      ['shop', '--deploy', 'aaaa'],
+      'deploy_not_found',
+      /several deploys of 'shop' begin with aaaa: aaaa2222, aaaa1111/,
+    ],
     [['shop', '--deploy', '../../../config'], 'deploy_not_found', /'shop' has no deploy/],
     [['shop', '--deploy', '\u001b[2J'], 'deploy_not_found', /\\x1b\[2J/],
   ];

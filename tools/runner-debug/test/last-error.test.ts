@@ -43,15 +43,18 @@ test('the labels are aligned, and further lines of the error are indented under 
     '              \tcc: main.c:3: no such thing',
     '              ',
     '              make: Error 2',
+    '  deploy:     a1b2c3d4',
     '',
   ];
   assert.is(stdout, lines.join('\n'));
   assert.equal([status, stderr], [0, '']);
 });
 
-test('JSON and YAML have the five fields that are required, and no others', async () => {
+test('JSON and YAML have the five fields that are required first, and those of the deploy', async () => {
   const error = 'one\ntwo';
-  const root = rootWithLog(failure('v2', { error, stage: 'build', log: 'logs/x' }));
+  const root = rootWithLog(
+    failure('v2', { error, stage: 'build', commit: 'c0ffee', duration_ms: 1234, truncated: true }),
+  );
   const json = await lastError(root, '--json', 'shop');
   assert.is(
     json.stdout,
@@ -61,15 +64,47 @@ test('JSON and YAML have the five fields that are required, and no others', asyn
       timestamp: '2026-05-04T09:30:00.000Z',
       error,
       event: 'DeployFailure',
+      truncated: true,
+      deploy_id: 'a1b2c3d4',
+      stage: 'build',
+      commit: 'c0ffee',
+      duration_ms: 1234,
+      log_command: null,
     })}\n`,
   );
   assert.is((await lastError(root, 'shop', '--output', 'json')).stdout, json.stdout);
   const yaml = await lastError(root, '-o', 'yaml', 'shop');
   assert.is(
     yaml.stdout,
-    'app: shop\nversion: v2\ntimestamp: "2026-05-04T09:30:00.000Z"\nerror: |-\n  one\n  two\nevent: DeployFailure\n',
+    'app: shop\nversion: v2\ntimestamp: "2026-05-04T09:30:00.000Z"\nerror: |-\n  one\n  two\nevent: DeployFailure\ntruncated: true\ndeploy_id: a1b2c3d4\nstage: build\ncommit: c0ffee\nduration_ms: 1234\nlog_command: null\n',
   );
   assert.equal([json.status, yaml.status, json.stderr + yaml.stderr], [0, 0, '']);
+});
+
+test('people are shown the deploy, and the command for its whole log if that is kept', async () => {
+  const root = rootWithLog(
+    failure('v2', { error: 'boom', stage: 'build', commit: 'c0ffee', duration_ms: 1234 }),
+  );
+  mkdirSync(join(root, 'logs/deploys/shop'), { recursive: true });
+  writeFileSync(join(root, 'logs/deploys/shop/a1b2c3d4.log'), 'boom\n');
+  const { stdout } = await lastError(root, 'shop');
+  assert.is(
+    stdout,
+    [
+      'Last DeployFailure for shop:',
+      '  version:    v2',
+      '  timestamp:  2026-05-04T09:30:00.000Z',
+      '  error:      boom',
+      '  deploy:     a1b2c3d4',
+      '  stage:      build',
+      '  commit:     c0ffee',
+      '  duration:   1.2 s',
+      '  whole log:  runner debug log shop --deploy a1b2c3d4',
+      '',
+    ].join('\n'),
+  );
+  const { status } = await run('runner-debug', ['log', 'shop', '--deploy', 'a1b2c3d4'], { root });
+  assert.is(status, 0);
 });
 
 test('without a failure the line that is required is printed, and that is no error', async () => {
@@ -190,6 +225,12 @@ test('either naming is read, and whatever else a writer wrote', async () => {
     timestamp: '',
     error: '',
     event: 'DeployFailure',
+    truncated: false,
+    deploy_id: null,
+    stage: null,
+    commit: null,
+    duration_ms: null,
+    log_command: null,
   });
   const spaced = ' { "event_type" : "DeployFailure" , "project" : "shop" , "version" : "v9" } ';
   assert.is(await found(rootWithLog(spaced)), 'v9');
@@ -397,7 +438,7 @@ test('an error of megabytes of one character is printed', async () => {
     const root = rootWithLog(failure('v1', { error }));
     const { status, stderr, stdout } = await lastError(root, 'shop');
     assert.equal([status, stderr], [0, ''], piece);
-    assert.match(stdout, /x\n$/);
+    assert.ok(stdout.endsWith('x\n  deploy:     a1b2c3d4\n'), piece);
   }
 });
 
@@ -432,7 +473,7 @@ test('what a record holds cannot drive the terminal, and JSON loses nothing of i
   const line = 'a\\x1b[2J\\x9b1m\\u202eb\\x07\\u2028c\\x0d';
   assert.is(
     stdout,
-    `Last DeployFailure for shop:\n  version:    ${line}\\nd\\te\n  timestamp:  ${line}\\nd\\te\n  error:      ${line}\n              d\te\n`,
+    `Last DeployFailure for shop:\n  version:    ${line}\\nd\\te\n  timestamp:  ${line}\\nd\\te\n  error:      ${line}\n              d\te\n  deploy:     a1b2c3d4\n`,
   );
   const json = await lastError(root, 'shop', '--json');
   assert.not.match(json.stdout, /[\u001b\u009b\u202e\u0007\u2028\r]/);

@@ -79,6 +79,21 @@ test('a token that is refused or ends soon is told, and never shown', async () =
   }
 });
 
+test('a code host without the GitHub API is a warning: deploys work', async () => {
+  const root = await registered();
+  const host = await startCodeHost({ tokens: {} });
+  // For the checks of tokens and of the clock, whichever comes first.
+  host.fail({ status: 404, body: 'not found' }, 2);
+  const env = { RUNNER_CODE_HOST_API_URL: host.apiUrl };
+  const { troubles } = await examined(root, { env }, []);
+  await host.close();
+  assert.equal(troubles.length, 1, troubles.join('\n'));
+  assert.match(
+    troubles[0] ?? '',
+    /^warning tokens: .* could not be tested: the code host answered 404: it has no GitHub API, or code_host_api_url is wrong$/,
+  );
+});
+
 test('a code host that does not answer is told for the tokens and for itself', async () => {
   const root = await registered();
   const port = await freePort();

@@ -34,15 +34,15 @@ test('each app is a line with what runs, since when, its state and its source', 
   const { status, stdout, stderr } = await list(rootWith(EVERY_STATE));
   assert.is(
     stdout,
-    `APP  INSTANCE  VERSION  SINCE (UTC)       STATE        SOURCE
-a    -         -        -                 new          acme/a#main
-b    default   v2       2026-05-04 09:30  ok           acme/b#main
-c    default   v2       2026-05-04 09:30  failing      acme/c#main
-d    default   v2       2026-05-04 09:30  blocked      acme/d#main
-e    default   v2       2026-05-04 09:30  held         acme/e#main
-f    default   v2       2026-05-04 09:30  deploying    acme/f#main
-g    default   -        -                 new          acme/g#main
-h    default   v2       2026-05-04 09:30  interrupted  acme/h#main
+    `APP  STATE        INSTANCE  VERSION  SINCE (UTC)       SOURCE
+a    new          -         -        -                 acme/a#main
+b    ok           default   v2       2026-05-04 09:30  acme/b#main
+c    failing      default   v2       2026-05-04 09:30  acme/c#main
+d    blocked      default   v2       2026-05-04 09:30  acme/d#main
+e    held         default   v2       2026-05-04 09:30  acme/e#main
+f    deploying    default   v2       2026-05-04 09:30  acme/f#main
+g    new          default   -        -                 acme/g#main
+h    interrupted  default   v2       2026-05-04 09:30  acme/h#main
 `,
   );
   assert.equal([status, stderr], [0, '']);
@@ -55,8 +55,8 @@ test('an app with several instances has a line for each', async () => {
   };
   const { stdout } = await list(rootWith({ shop: { instances } }));
   assert.equal(stdout.split('\n').slice(1), [
-    'shop  eu        v2       2026-05-04 09:30  ok     acme/shop#main',
-    'shop  us        -        -                 ok     acme/shop#main',
+    'shop  ok     eu        v2       2026-05-04 09:30  acme/shop#main',
+    'shop  ok     us        -        -                 acme/shop#main',
     '',
   ]);
 });
@@ -69,19 +69,22 @@ test('an instance that runs is ok beside one that is broken', async () => {
   };
   const root = rootWith({ shop: { instances } });
   assert.equal((await list(root)).stdout.split('\n').slice(1), [
-    'shop  eu        v2       2026-05-04 09:30  ok      acme/shop#main',
-    'shop  us        v2       2026-05-04 09:30  broken  acme/shop#main',
+    'shop  ok      eu        v2       2026-05-04 09:30  acme/shop#main',
+    'shop  broken  us        v2       2026-05-04 09:30  acme/shop#main',
     '',
   ]);
   assert.is(JSON.parse((await list(root, '--json')).stdout).apps[0].state, 'broken');
 });
 
-test('without any app, or without a root, it says how to begin', async () => {
-  for (const root of [temporaryFolder('list'), '/none/such']) {
+test('without any app it says how to begin, and names a root that does not exist', async () => {
+  for (const [root, none] of [
+    [temporaryFolder('list'), 'No apps yet'],
+    ['/none/such', 'No apps yet: /none/such does not exist'],
+  ] as const) {
     const { status, stdout, stderr } = await list(root);
     assert.is(
       stdout,
-      'No apps yet. Register one with: runner add --repo <owner/name> --branch <branch>\n',
+      `${none}. Register one with: runner add --repo <owner/name> --branch <branch>\n`,
     );
     assert.equal([status, stderr], [0, '']);
     const json = await list(root, '--json');
@@ -227,7 +230,7 @@ for (const [what, [more, why]] of Object.entries(DAMAGED)) {
 test('a root whose apps can all not be read is not an empty one', async () => {
   const root = rootWith({ bad: '{', newer: '{"version":2}' });
   const { status, stdout, stderr } = await list(root);
-  assert.is(stdout, 'APP  INSTANCE  VERSION  SINCE (UTC)  STATE  SOURCE\n');
+  assert.is(stdout, 'APP  STATE  INSTANCE  VERSION  SINCE (UTC)  SOURCE\n');
   assert.is(
     stderr,
     `runner list: the state file ${root}/state/bad.json is not JSON (state_malformed)\nrunner list: the state file ${root}/state/newer.json was written by a newer runner (state_unsupported)\n`,
@@ -245,7 +248,7 @@ test('what a state file holds cannot drive the terminal', async () => {
   const { stdout } = await list(root);
   assert.is(
     stdout.split('\n')[1],
-    'shop  eu\\u202e  v\\x1b]0;owned\\x07\\x9b31m  2026-05-04 09:30  ok     acme/shop#ma\\x1b[2Jin\\n',
+    'shop  ok     eu\\u202e  v\\x1b]0;owned\\x07\\x9b31m  2026-05-04 09:30  acme/shop#ma\\x1b[2Jin\\n',
   );
   for (const format of ['json', 'yaml']) {
     const formatted = await list(root, '-o', format);
@@ -278,6 +281,24 @@ test('on a terminal a line that is too long is cut, not wrapped; in a pipe it is
   // Ordinary names fit.
   const ordinary = await onTerminal(rootWith(EVERY_STATE));
   assert.ok(ordinary.every((line) => line.length <= 80 && !line.includes('…')));
+});
+
+test('states have a colour each and stand where a narrow terminal does not cut them', async () => {
+  const { stdout } = await list(rootWith(EVERY_STATE), '--color', 'always');
+  const lines = stdout.split('\n').slice(1, -1);
+  assert.equal(
+    lines.map((each) => /^. {4}(\u001b\[\d+m\w+\u001b\[39m) +(?:-|default) /.exec(each)?.[1]),
+    [
+      '\u001b[33mnew\u001b[39m',
+      '\u001b[32mok\u001b[39m',
+      '\u001b[31mfailing\u001b[39m',
+      '\u001b[31mblocked\u001b[39m',
+      '\u001b[33mheld\u001b[39m',
+      '\u001b[36mdeploying\u001b[39m',
+      '\u001b[33mnew\u001b[39m',
+      '\u001b[31minterrupted\u001b[39m',
+    ],
+  );
 });
 
 test('nothing is written', async () => {

@@ -112,10 +112,7 @@ everywhere('--version prints the version', (stage) => {
 everywhere('an unknown option is wrong usage', (stage) => {
   stage.command(stage.own, 'tokens');
   for (const option of ['--foo', '-x', '-', '--', '--root', '--list=1']) {
-    assert.equal(
-      stage.run([option]),
-      wrong(`error: unexpected argument '${option}' found\n`),
-    );
+    assert.equal(stage.run([option]), wrong(`error: unexpected argument '${option}' found\n`));
   }
   for (const option of ['--list', '--help', '-h', '--version']) {
     assert.equal(stage.run([option, 'x']), wrong("error: unexpected argument 'x' found\n"));

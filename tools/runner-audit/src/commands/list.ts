@@ -1,8 +1,10 @@
+import { appNames } from '@runner/common/apps/store';
 import { appendWaiting, waitingNote } from '@runner/common/audit/append';
 import { EVENT_TYPES, type LogRecord } from '@runner/common/audit/events';
 import { Unread } from '@runner/common/audit/files';
 import { command } from '@runner/common/cli/command';
-import { usage } from '@runner/common/foundation/failure';
+import { Failure, usage } from '@runner/common/foundation/failure';
+import type { Paths } from '@runner/common/foundation/paths';
 import { jsonLine } from '@runner/common/text/harmless';
 import { allRecords, type Filter, newestRecords } from '../log/filter.ts';
 import { closeLogs, openLogs } from '../log/lines.ts';
@@ -58,8 +60,10 @@ export const list = command({
     const table = new EventTable(context);
     const { RecordCleaner } = await import('@runner/common/redaction/redact');
     const cleaner = new RecordCleaner({ paths, env: io.env });
+    let found = false;
     try {
       for await (const block of blocks) {
+        found ||= block.length > 0;
         const records: LogRecord[] = [];
         for (const record of block) records.push(await cleaner.clean(record));
         if (format === 'human') table.add(records);
@@ -72,12 +76,25 @@ export const list = command({
       closeLogs(logs);
     }
     if (format === 'human' && !table.end()) io.stdout.write('No such events.\n');
+    const { project } = filter;
+    if (!found && project !== undefined && isUnknown(paths, project))
+      note(`no app called '${project}' is registered on this server`);
     unread.tell(note);
     const wait = waitingNote(waiting);
     if (wait !== undefined) note(wait);
     return {};
   },
 });
+
+/** Whether the app is certainly not registered: this user may not be allowed to look. */
+function isUnknown(paths: Paths, app: string): boolean {
+  try {
+    return !appNames(paths).includes(app);
+  } catch (error) {
+    if (error instanceof Failure) return false;
+    throw error;
+  }
+}
 
 /** The filter that the options describe. Throws `usage`. */
 function filterOf(options: Readonly<Record<keyof Filter, string | undefined>>, now: Date): Filter {

@@ -8,6 +8,7 @@ import { fields } from '@runner/common/cli/output';
 import { isThere } from '@runner/common/files/read';
 import { isAppName } from '@runner/common/foundation/names';
 import { guardFailure, trippedGuards } from '@runner/common/guards/check';
+import { word } from '@runner/common/guards/mends';
 import { redactorFor } from '@runner/common/redaction/redact';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { inUtc } from '@runner/common/text/time';
@@ -20,6 +21,14 @@ interface LastError {
   timestamp: string;
   error: string;
   event: 'DeployFailure';
+  /** Whether the error was longer than a record may be and lost its middle. */
+  truncated: boolean;
+  deploy_id: string | null;
+  stage: string | null;
+  commit: string | null;
+  duration_ms: number | null;
+  /** The command that shows the whole log; null when no log is kept. */
+  log_command: string | null;
 }
 
 export const lastError = command({
@@ -48,30 +57,43 @@ export const lastError = command({
       ['version:', harmlessLine(failure.version)],
       ['timestamp:', harmlessLine(failure.timestamp)],
       ['error:', harmless(withoutEndings(failure.error))],
+      ...furtherFields(failure),
     ])}`;
   },
 });
+
+function furtherFields({ deploy_id, stage, commit, duration_ms, log_command }: LastError) {
+  const rows: [label: string, value: string | null][] = [
+    ['deploy:', deploy_id],
+    ['stage:', stage],
+    ['commit:', commit],
+    ['duration:', duration_ms === null ? null : `${(duration_ms / 1000).toFixed(1)} s`],
+    ['whole log:', log_command],
+  ];
+  return rows.flatMap(([label, value]) => (value ? [[label, harmlessLine(value)] as const] : []));
+}
 
 /** The app's registered name. Throws `app_not_found`, and `guard_tripped` unless `insecure`. */
 async function passGuards(context: Context, name: string, insecure: boolean): Promise<string> {
   const { io, paths } = context;
   // Only whether it exists: its content counts once the guards have passed.
-  if (!isAppName(name) || !isThere(paths.state(name))) requireApp(paths, name);
+  if (!isAppName(name) || (!insecure && !isThere(paths.state(name)))) requireApp(paths, name);
   const logs = [...logFiles(paths), ...waitingEvents(paths)];
   const command = `${context.title} ${name}`;
   const asker = { io, command, rootNamed: context.options.root !== undefined };
   const tripped = trippedGuards(paths, [paths.auditLog, ...logs, paths.state(name)], asker);
   if (tripped.length > 0 && !insecure) throw guardFailure(tripped, context.note);
-  const { app } = requireApp(paths, name);
-  if (insecure && logs.length > 0) {
+  // Even for an unknown app or without a log, but never in a mistyped root.
+  if (insecure && isThere(paths.root)) {
     const { bypassGuards } = await import('../bypass.ts');
-    bypassGuards(context, app, tripped);
+    bypassGuards(context, name, tripped);
   }
-  return app;
+  return requireApp(paths, name).app;
 }
 
 /** Null when there is no failure on record. Throws `log_not_found`. */
-async function findLastError({ io, paths, note }: Context, app: string): Promise<LastError | null> {
+async function findLastError(context: Context, app: string): Promise<LastError | null> {
+  const { io, paths, note } = context;
   const waiting = waitingEvents(paths).length === 0 ? [] : appendWaiting(paths);
   const unread = new Unread();
   const record = await newestRecord(paths, 'DeployFailure', app, unread, waiting);
@@ -79,15 +101,29 @@ async function findLastError({ io, paths, note }: Context, app: string): Promise
   const wait = waitingNote(waiting);
   if (wait !== undefined) note(wait);
   if (!record) return null;
-  const [version, error] = [textOf(record, 'version'), textOf(record, 'error')];
-  const redact = await redactorFor([version, error], { paths, env: io.env }, app);
+  const text = (field: string) => textOf(record, field);
+  const texts = ['version', 'error', 'deploy_id', 'stage', 'commit'].map(text);
+  const redact = await redactorFor(texts, { paths, env: io.env }, app);
+  const duration = record.duration_ms;
   return {
     app,
-    version: redact(version),
-    timestamp: inUtc(textOf(record, 'timestamp')),
-    error: redact(error),
+    version: redact(text('version')),
+    timestamp: inUtc(text('timestamp')),
+    error: redact(text('error')),
     event: 'DeployFailure',
+    truncated: record.truncated === true,
+    deploy_id: redact(text('deploy_id')) || null,
+    stage: redact(text('stage')) || null,
+    commit: redact(text('commit')) || null,
+    duration_ms: typeof duration === 'number' ? duration : null,
+    log_command: logCommand(context, app, text('deploy_id')),
   };
+}
+
+function logCommand({ paths, options }: Context, app: string, deployId: string): string | null {
+  if (!/^[A-Za-z0-9_-]{8}$/.test(deployId) || !isThere(paths.deployLog(app, deployId))) return null;
+  const root = options.root === undefined ? '' : ` --root ${word(paths.root)}`;
+  return `runner debug log ${app} --deploy ${deployId}${root}`;
 }
 
 /** Without newlines at the end. Not a regular expression: it would be quadratic. */

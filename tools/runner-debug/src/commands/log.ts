@@ -17,7 +17,7 @@ export const log = command({
     deploy: {
       kind: 'value',
       placeholder: 'ID',
-      about: "The deploy's ID, as in the audit log and in messages",
+      about: "The deploy's ID, as in the audit log and in messages, or its beginning",
     },
   },
   examples: [

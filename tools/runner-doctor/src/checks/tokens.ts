@@ -1,4 +1,6 @@
 /** Whether the code host accepts every token, and for how long, as `runner tokens test --all` says. */
+import type { Paths } from '@runner/common/foundation/paths';
+import { word } from '@runner/common/guards/mends';
 import { type Found, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
 import { runOurs } from '../foundation/program.ts';
 
@@ -13,6 +15,7 @@ interface Verdict {
   readonly apps: readonly string[];
   readonly valid: boolean | null;
   readonly expires_at: string | null;
+  readonly http_status: number | null;
   readonly error: string | null;
   readonly message: string | null;
 }
@@ -35,7 +38,7 @@ export async function tokens({ io, paths }: Patient): Promise<readonly Found[]> 
   const count = verdicts.length === 1 ? 'the token is' : `all ${verdicts.length} tokens are`;
   const well = verdicts.length === 0 ? 'no token is stored' : `${count} accepted by the code host`;
   return orOk(
-    verdicts.flatMap((each) => [...refused(each), ...ending(each, now)]),
+    verdicts.flatMap((each) => [...refused(each, paths), ...ending(each, now)]),
     well,
   );
 }
@@ -48,10 +51,15 @@ const renew = ({ apps: [first, ...others] }: Verdict) =>
     ...others.map((app) => `runner edit ${app} --token-from ${first}`),
   ].join(' && ');
 
-function refused(verdict: Verdict): Found[] {
+function refused(verdict: Verdict, paths: Paths): Found[] {
   if (verdict.valid === true) return [];
   if (verdict.valid === false) return [problem(`${verdict.message}`, renew(verdict))];
   const what = `${nameOf(verdict)} could not be tested: ${verdict.message}`;
+  // Other code hosts deploy well, but have nothing to ask about a token.
+  if (verdict.error === 'code_host_error' && verdict.http_status === 404) {
+    const why = 'it has no GitHub API, or code_host_api_url is wrong';
+    return [warning(`${what}: ${why}`, `\${EDITOR:-vi} ${word(paths.config)}`)];
+  }
   return [verdict.error === 'rate_limited' ? warning(what, AGAIN) : problem(what, AGAIN)];
 }
 

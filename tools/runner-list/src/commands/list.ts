@@ -2,7 +2,8 @@ import { retriesFor } from '@runner/common/apps/retries';
 import { listApps } from '@runner/common/apps/store';
 import { type AppSummary, type InstanceSummary, summaryOf } from '@runner/common/apps/summary';
 import { command } from '@runner/common/cli/command';
-import { table } from '@runner/common/cli/output';
+import { type Style, table } from '@runner/common/cli/output';
+import { isThere } from '@runner/common/files/read';
 import { harmlessLine } from '@runner/common/text/harmless';
 
 /** What `list` prints. */
@@ -32,30 +33,58 @@ export const list = command({
     };
     return { value, status: unreadable.length > 0 ? 1 : 0 };
   },
-  human({ apps, unreadable }: Listing, style, { io }) {
-    if (apps.length + unreadable.length === 0)
-      return 'No apps yet. Register one with: runner add --repo <owner/name> --branch <branch>\n';
+  human({ apps, unreadable }: Listing, style, { io, paths }) {
+    if (apps.length + unreadable.length === 0) {
+      const none = isThere(paths.root)
+        ? 'No apps yet'
+        : `No apps yet: ${paths.root} does not exist`;
+      return `${none}. Register one with: runner add --repo <owner/name> --branch <branch>\n`;
+    }
     const rows = apps.flatMap((app) => {
       const instances = app.instances.length > 0 ? app.instances : [undefined];
       return instances.map((instance) => rowOf(app, instance).map(harmlessLine));
     });
     const width = io.stdout.isTTY ? io.stdout.columns : undefined;
-    return table(HEADING, rows, style, width);
+    return withColours(table(HEADING, rows, style, width), rows, style);
   },
 });
 
-const HEADING = ['APP', 'INSTANCE', 'VERSION', 'SINCE (UTC)', 'STATE', 'SOURCE'];
+/** STATE stands where a narrow terminal does not cut it. */
+const HEADING = ['APP', 'STATE', 'INSTANCE', 'VERSION', 'SINCE (UTC)', 'SOURCE'];
 
 function rowOf(app: AppSummary, instance: InstanceSummary | undefined): string[] {
   return [
     app.app,
+    stateOf(app, instance),
     instance?.instance ?? '-',
     instance?.current?.version ?? '-',
     instance?.active_since?.slice(0, 16).replace('T', ' ') ?? '-',
-    stateOf(app, instance),
     `${app.repo}#${app.branch}`,
   ];
 }
+
+/** The table with the states in colour: they follow the names of apps, which are ASCII. */
+function withColours(text: string, rows: readonly (readonly string[])[], style: Style): string {
+  const start = Math.max(...[HEADING, ...rows].map(([app = '']) => app.length)) + 2;
+  const lines = text.split('\n').map((line, index) => {
+    const state = rows[index - 1]?.[1];
+    if (!state || line.slice(start, start + state.length) !== state) return line;
+    const colour = style[COLOURS[state] ?? 'yellow'];
+    return line.slice(0, start) + colour(state) + line.slice(start + state.length);
+  });
+  return lines.join('\n');
+}
+
+/** Other states are yellow. */
+const COLOURS: Readonly<Record<string, 'green' | 'red' | 'cyan'>> = {
+  ok: 'green',
+  deploying: 'cyan',
+  failing: 'red',
+  blocked: 'red',
+  down: 'red',
+  broken: 'red',
+  interrupted: 'red',
+};
 
 /** An instance that runs is not `down` because another one of its app is. */
 function stateOf({ state }: AppSummary, instance: InstanceSummary | undefined): string {
