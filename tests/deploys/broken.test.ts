@@ -62,7 +62,7 @@ test('after a failed rollback status and list say so, and rollback starts what s
     before.instances[0]?.broken?.reason ?? '',
     /^(start|health): `exec node server.js` ended/,
   );
-  assert.is(before.next, 'it is not started by itself; by hand: runner rollback shop --to v1');
+  assert.is(before.next, 'not restarted automatically; run: runner rollback shop --to v1');
   const { stdout } = await run('runner-status', ['shop'], { root: world.root });
   assert.match(stdout, /\n {2}default: +v1 since .*\n +broken since .*: it could not be started/);
   assert.match((await run('runner-list', [], { root: world.root })).stdout, / broken /);
@@ -108,7 +108,7 @@ test('a process that has ended is told; rollback --to its version, or its commit
     assert.equal([dead.state, dead.instances[0]?.running], ['down', false]);
     const { stdout } = await run('runner-status', ['shop'], { root: world.root });
     assert.match(stdout, /\n +not running: its process has ended\n/);
-    const way = 'it is not started by itself; by hand: runner rollback shop --to v2';
+    const way = 'not restarted automatically; run: runner rollback shop --to v2';
     const told = await fetch(world);
     const line = `shop: up to date, but down: ${way}\n`;
     assert.equal([told.status, told.stdout, told.stderr], [0, line, '']);

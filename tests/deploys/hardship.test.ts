@@ -131,7 +131,7 @@ test('a root below a folder that was deleted meanwhile is refused, not made else
   const script = `cd ${gone} && rmdir ${gone} && exec runner-add --repo acme/x --branch main --public --root relative`;
   const done = await shell(script, { root: world.root });
   assert.is(done.status, 1);
-  assert.match(done.stderr, /the current folder does not exist any more \(file_unreadable\)\n$/);
+  assert.match(done.stderr, /the current directory no longer exists \(file_unreadable\)\n$/);
 });
 
 test('secrets in a config.yml that others may read are pointed out, with the command that mends it', async ({

@@ -245,7 +245,7 @@ test('lines that are no records are passed over and counted', async () => {
   const root = rootWithLog(`${line(record('v1'))}torn {"x\n[]\n\n \n${line(record('v2'))}{"half":`);
   for (const args of [[], ['--json'], ['-n', '5']]) {
     const { status, stdout, stderr } = await list(root, ...args);
-    assert.is(stderr, 'runner audit list: passed over 3 line(s) that are no records\n');
+    assert.is(stderr, 'runner audit list: skipped 3 line(s) that are not records\n');
     assert.match(stdout, /v1[\s\S]*v2/);
     assert.is(status, 0);
   }
@@ -264,7 +264,7 @@ test('a damaged compressed file is read as far as it goes, and what follows it t
   assert.is(lines.at(-1), JSON.stringify(record('v9')));
   assert.match(
     stderr,
-    /^runner audit list: deploy-events\.jsonl\.1\.gz cannot be read to its end: it is damaged or cut short\n/,
+    /^runner audit list: deploy-events\.jsonl\.1\.gz cannot be read to the end: it is damaged or cut short\n/,
   );
   assert.is(status, 0);
 });
@@ -277,7 +277,7 @@ test('what stands in the place of a rotated file is passed over, and told', asyn
   const told = (name: string) =>
     ['.2', '.1']
       .map(
-        (end) => `runner audit ${name}: passed over deploy-events.jsonl${end}: it is not a file\n`,
+        (end) => `runner audit ${name}: skipped deploy-events.jsonl${end}: it is not a file\n`,
       )
       .join('');
   for (const [name, ...args] of [['list'], ['list', '-n', '5'], ['tail']] as const) {
@@ -291,7 +291,7 @@ test('what stands in the place of a rotated file is passed over, and told', asyn
   mkdirSync(`${logPath(only)}.1`, { recursive: true });
   const { status, stdout, stderr } = await list(only);
   assert.equal([status, stdout], [0, 'No such events.\n']);
-  assert.match(stderr, /passed over deploy-events\.jsonl\.1: it is not a file\n$/);
+  assert.match(stderr, /skipped deploy-events\.jsonl\.1: it is not a file\n$/);
 });
 
 test('an app that is neither registered nor in the log is named', async () => {

@@ -145,7 +145,7 @@ test('torn and foreign lines are passed over and counted', async () => {
   const root = rootWithLog(`${lines('v1')}${torn}\nnonsense\n\n[1]\n${lines('v2')}${torn}`);
   const { status, stdout, stderr } = await tail(root, '--json');
   assert.equal(versionsIn(stdout), ['v1', 'v2']);
-  assert.is(stderr, 'runner audit tail: passed over 4 line(s) that are no records\n');
+  assert.is(stderr, 'runner audit tail: skipped 4 line(s) that are not records\n');
   assert.is(status, 0);
 });
 
@@ -153,7 +153,7 @@ test('a log of one endless line, or of nothing, has no records', async () => {
   const endless = await tail(rootWithLog('x'.repeat(20_000_000)));
   assert.equal(
     [endless.status, endless.stdout, endless.stderr],
-    [0, '', 'runner audit tail: passed over 1 line(s) that are no records\n'],
+    [0, '', 'runner audit tail: skipped 1 line(s) that are not records\n'],
   );
   const empty = await tail(rootWithLog(''));
   assert.equal([empty.status, empty.stdout, empty.stderr], [0, '', '']);
@@ -334,7 +334,7 @@ test('-f prints a line when it is whole, and counts what is no record', async ()
   appendFileSync(logPath(root), `${whole.slice(0, 30)}\n${lines('v3')}`);
   assert.is(await next(), 'v3');
   const stderr = await interrupted(running);
-  assert.is(stderr, 'runner audit tail: passed over 1 line(s) that are no records\n');
+  assert.is(stderr, 'runner audit tail: skipped 1 line(s) that are not records\n');
 });
 
 test('-f ends quietly once its reader has left', async () => {

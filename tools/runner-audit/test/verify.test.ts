@@ -169,7 +169,7 @@ test('a line of zeros, and a record with two names that differ, are told', async
   ]);
   for (const name of ['list', 'tail']) {
     const { stderr } = await run('runner-audit', [name], { root });
-    assert.is(stderr, `runner audit ${name}: passed over 1 line(s) that are no records\n`);
+    assert.is(stderr, `runner audit ${name}: skipped 1 line(s) that are not records\n`);
   }
 });
 
@@ -339,7 +339,7 @@ test('memory does not grow with the log, nor with the length of a line', async (
   assert.equal([checked.status, checked.stderr], [1, '']);
   const listed = await shell('runner-audit list --json | wc -l', { root, env });
   assert.is(listed.stdout.trim(), '120002');
-  assert.is(listed.stderr, 'runner audit list: passed over 1 line(s) that are no records\n');
+  assert.is(listed.stderr, 'runner audit list: skipped 1 line(s) that are not records\n');
   const few = await shell('runner-audit list --json -n 2', { root, env });
   assert.equal(few.stdout.match(/zzzzzzzz/g)?.length, 2);
 });

@@ -209,7 +209,7 @@ test('records that only look like the wanted one are no failures of this app', a
     'null',
     '',
   ];
-  const told = 'runner debug last-error: passed over 1 line(s) that are no records\n';
+  const told = 'runner debug last-error: skipped 1 line(s) that are not records\n';
   assert.is(await found(rootWithLog(failure('v1'), ...decoys), 'shop', told), 'v1');
   assert.is(await found(rootWithLog(...decoys), 'shop', told), null);
 });
@@ -299,9 +299,9 @@ test('rotated files are searched, newest first, compressed ones too, also withou
 test('what cannot be read is passed over, and told: damaged files, foreign things, lines', async () => {
   const said = (text: string) => `runner debug last-error: ${text}\n`;
   const cut = said(
-    'deploy-events.jsonl.1.gz cannot be read to its end: it is damaged or cut short',
+    'deploy-events.jsonl.1.gz cannot be read to the end: it is damaged or cut short',
   );
-  const torn = said('passed over 1 line(s) that are no records');
+  const torn = said('skipped 1 line(s) that are not records');
   const records = [failure('v1'), failure('v2'), failure('v3')];
   const whole = gzipSync(logText(records));
   for (const [damage, version, told] of [
@@ -327,8 +327,8 @@ test('what cannot be read is passed over, and told: damaged files, foreign thing
   const { status, stdout, stderr } = await lastError(root, 'shop');
   assert.is(
     stderr,
-    said('passed over deploy-events.jsonl.1: it is not a file') +
-      said('passed over 2 line(s) that are no records'),
+    said('skipped deploy-events.jsonl.1: it is not a file') +
+      said('skipped 2 line(s) that are not records'),
   );
   assert.equal([status, stdout], [0, 'No DeployFailure found for shop.\n']);
 });
@@ -351,7 +351,7 @@ test('a failure that waits in spool/audit counts while the log cannot be written
   assert.equal([status, JSON.parse(stdout).version], [0, 'v3']);
   assert.is(
     stderr,
-    'runner debug last-error: 3 event(s) wait in spool/audit until the log can be written; they are read there\n',
+    'runner debug last-error: 3 event(s) wait in spool/audit until the log is writable; they are included\n',
   );
   assert.equal(rest(), before);
   // They are believed no more than the log is.

@@ -60,7 +60,7 @@ test('an address that is not secure is told with its line and the key as it stan
     assert.is(code, 1);
     assert.is(
       stderr,
-      `runner notify status: ${config}${place} must be https: a secret is sent there (http is for this machine alone) (insecure_address)\n`,
+      `runner notify status: ${config}${place} must be https: a secret is sent there (http is only allowed for this machine) (insecure_address)\n`,
     );
   }
 });

@@ -192,7 +192,7 @@ test('an address that is not safe for a token, or a wrong configuration, is told
     [
       'code_host_api_url: http://example.org',
       'insecure_address',
-      `${file}:1: code_host_api_url must be https: a secret is sent there (http is for this machine alone)`,
+      `${file}:1: code_host_api_url must be https: a secret is sent there (http is only allowed for this machine)`,
     ],
     [
       'code_host_api_url: nonsense',
@@ -202,7 +202,7 @@ test('an address that is not safe for a token, or a wrong configuration, is told
     [
       `code_host_api_url: http://user:secret@127.0.0.1/`,
       'insecure_address',
-      `${file}:1: code_host_api_url holds a user name or password: leave it out`,
+      `${file}:1: code_host_api_url contains a user name or password: remove it`,
     ],
     [
       '\ncode_host_api_url: [1]',

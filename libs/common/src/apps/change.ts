@@ -1,4 +1,4 @@
-/** Changing the registry: every change is made under one lock, from what is on disk at that moment. */
+/** Changes the registry under its lock, always from the state on disk. */
 
 import { requireLock } from '../files/lock.ts';
 import { sweepStrays } from '../files/write.ts';
@@ -7,10 +7,10 @@ import type { Paths } from '../foundation/paths.ts';
 import type { AppState } from './state.ts';
 import { requireApp, writeApp } from './store.ts';
 
-/** Longest wait for another command's change, in seconds; a change takes milliseconds. */
+/** Longest wait for another command's change, in seconds. */
 const WAIT = 20;
 
-/** Runs `change` while no other command can change the registry. Throws `locked` after `wait` seconds. */
+/** Runs `change` under the registry's lock. Throws `locked` after `wait` seconds. */
 export function changeRegistry<T>(
   paths: Paths,
   io: Io,
@@ -28,7 +28,7 @@ export function changeRegistry<T>(
   }
 }
 
-/** Changes one registered app; `change` gets it as it is on disk now and returns what to write. */
+/** Changes one app: `change` gets its state on disk and returns the state to write. */
 export function changeApp(
   paths: Paths,
   io: Io,

@@ -1,4 +1,4 @@
-/** What a state file holds: its shape, and how its text is checked when it is read. */
+/** The shape of a state file, and the check when it is read. */
 import { Failure } from '../foundation/failure.ts';
 
 /** A version that is or was active. */
@@ -11,23 +11,23 @@ export interface Deployed {
   deploy_id: string;
 }
 
-/** What is active in one instance, and what was before. */
+/** What is and was active in one instance. */
 export interface InstanceState {
   current: Deployed | null;
-  /** Good versions before it, newest first, each of another commit. */
+  /** Earlier good versions, newest first, each of another commit. */
   previous: Deployed[];
-  /** Since when `current` is active: after a rollback that is later than its deploy. */
+  /** When `current` became active: after a rollback, later than its deploy. */
   active_since?: string;
-  /** Set while `current` could not be started again after a failure. */
+  /** Set while `current` could not be restarted after a failure. */
   broken?: { since: string; reason: string } | null;
 }
 
-/** A deploy or a rollback by hand that is running, or was when its process died. */
+/** A deploy or manual rollback that is running, or was when its process died. */
 export interface Deploying {
   deploy_id: string;
   pid: number;
   started: string;
-  /** Identity of the boot, from /proc: a pid means nothing after a restart. */
+  /** Boot id from /proc: a pid means nothing after a restart. */
   boot_id: string;
   commit: string;
   version: string;
@@ -35,17 +35,17 @@ export interface Deploying {
   stage: string;
   /** Instances that may have been stopped or switched so far. */
   touched?: string[];
-  /** Set by a rollback by hand: the release that each instance goes to. */
+  /** Set by a manual rollback: the target release of each instance. */
   rollback?: Record<string, string>;
-  /** Which channels hear of it. */
+  /** The channels that are notified. */
   notify?: string;
   /** Head of the branch, which is held when it is deployed to not all instances. */
   passed_over?: string;
-  /** Why it fails, from the moment that is known until it is recorded. */
+  /** Why it failed, until that is recorded. */
   failed?: { stage: string; error: string; blame: string };
 }
 
-/** The newest failure of a deploy or rollback; it stays when a later one succeeds. */
+/** The latest failure of a deploy or rollback; kept after a later success. */
 export interface LastFailure {
   version: string;
   commit: string;
@@ -54,20 +54,20 @@ export interface LastFailure {
   /** Its first line. */
   error: string;
   at: string;
-  /** It was a rollback by hand: no deploy of this commit is due. */
+  /** A manual rollback failed: no deploy of this commit is due. */
   rollback?: boolean;
 }
 
-/** Why `fetch` could not find out what is new. */
+/** Why `fetch` could not check for new commits. */
 export interface CheckFailed {
-  /** The first of such checks in a row. */
+  /** The first failed check in a row. */
   since: string;
-  /** Code of the refusal. */
+  /** Code of the failure. */
   error: string;
   message: string;
 }
 
-/** One app. Fields that this version does not know survive a rewrite. */
+/** One app. Unknown fields survive a rewrite. */
 export interface AppState {
   version: 1;
   app: string;
@@ -77,13 +77,13 @@ export interface AppState {
   updated_at: string;
   state: { repohost_token?: string | null; [field: string]: unknown };
   instances: Record<string, InstanceState>;
-  /** Failures of one commit in a row. */
+  /** Consecutive failures of one commit. */
   failures: { commit: string; count: number; last_at: string; stage: string } | null;
   held: { commit: string; since: string; reason: string } | null;
   last_failure?: LastFailure | null;
   deploying: Deploying | null;
   last_checked: string | null;
-  /** Set while `fetch` is refused: nothing new is deployed then. */
+  /** Set while `fetch` fails: nothing new is deployed then. */
   check_failed?: CheckFailed | null;
   [field: string]: unknown;
 }
@@ -92,7 +92,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
-/** The type of each field that is read without asking again whether it is there. */
+/** The required fields of a section and their types. */
 type Shape = Readonly<Record<string, 'string' | 'number'>>;
 
 const DEPLOYED_SHAPE: Shape = {
@@ -161,7 +161,6 @@ export function parseState(name: string, text: string, path: string): AppState {
   const instances = value.instances ?? {};
   if (!isRecord(instances)) throw bad('has no section instances');
   for (const instance of Object.values(instances)) checkInstance(instance, bad);
-  // In place: a copy of each would cost as much as all the checks.
   value.version = 1;
   value.app = name;
   value.created_at = String(value.created_at ?? '');
@@ -194,7 +193,7 @@ function checkInstance(instance: unknown, bad: (why: string) => Failure): void {
 function checkVersion(version: unknown, bad: (why: string) => Failure): void {
   if (version === null) return;
   const good = isRecord(version) && hasShape(version, DEPLOYED_SHAPE);
-  // A release is a folder's name: a path in its place could lead anywhere.
+  // A release is the name of a folder; a path could lead anywhere.
   if (!good || !RELEASE.test(version.release as string)) throw bad('has a malformed instance');
 }
 

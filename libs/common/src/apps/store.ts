@@ -1,4 +1,4 @@
-/** The registry: one state file per app, found, listed and written whole. */
+/** The registry: one state file per app. */
 
 import { isThere, makeFolder, namesIn, readTextIfThere } from '../files/read.ts';
 import { writeWhole } from '../files/write.ts';
@@ -8,7 +8,7 @@ import type { Paths } from '../foundation/paths.ts';
 import { nearest } from '../text/nearest.ts';
 import { type AppState, parseState } from './state.ts';
 
-/** A state file is some kilobytes; more is not ours. */
+/** Bytes; our state files have a few kilobytes. */
 const STATE_MAX = 1_048_576;
 
 function readApp(paths: Paths, name: string): AppState | undefined {
@@ -17,7 +17,7 @@ function readApp(paths: Paths, name: string): AppState | undefined {
   return text === undefined ? undefined : parseState(name, text, path);
 }
 
-/** Reads an app; undefined when it is not registered. Throws `name_invalid`, `state_malformed`, … */
+/** Reads an app; undefined if it is not registered. Throws `name_invalid`, `state_malformed`, … */
 export function findApp(paths: Paths, name: string): AppState | undefined {
   return readApp(paths, appName(name));
 }

@@ -1,4 +1,4 @@
-/** What is told about an app: everything in its state but the sealed token. */
+/** What `list` and `status` show of an app: its state without the sealed token. */
 import { existsSync } from 'node:fs';
 import { liveHolder } from '../files/lock.ts';
 import { bootId, isRunning } from '../files/process.ts';
@@ -16,11 +16,11 @@ import type {
 export interface InstanceSummary {
   instance: string;
   current: Deployed | null;
-  /** Since when `current` is active; null when nothing is. */
+  /** When `current` became active; null without one. */
   active_since: string | null;
-  /** Whether its process lives; null when it is not the runner's own (`start.type: process`). */
+  /** Whether its process runs; null unless `start.type` is `process`. */
   running: boolean | null;
-  /** Since when and why nothing could be started any more. */
+  /** Since when and why no version could be started. */
   broken: { since: string; reason: string } | null;
   previous: Deployed[];
 }
@@ -32,7 +32,7 @@ export interface AppSummary {
   branch: string;
   /** Whether a token is stored. */
   token: boolean;
-  /** One word, see `StateWord`; what `list` shows. */
+  /** One word, which `list` shows. */
   state: StateWord;
   instances: InstanceSummary[];
   failures: AppState['failures'];
@@ -41,24 +41,23 @@ export interface AppSummary {
   max_deploy_retries: number;
   held: AppState['held'];
   deploying: AppState['deploying'];
-  /** Who holds the app's lock now. */
+  /** The current holder of the app's lock. */
   lock: { pid: number; command: string; since: string } | null;
-  /** What decides about the next automatic deploy, in words. */
+  /** When the next automatic deploy happens, in words. */
   next: string;
   last_checked: string | null;
-  /** Since when and why `fetch` cannot find out what is new. */
+  /** Since when and why `fetch` cannot check for new commits. */
   check_failed: CheckFailed | null;
   created_at: string;
   updated_at: string;
 }
 
 /**
- * `deploying`: a deploy is under way; `interrupted`: its process died, the next command cleans up;
- * `broken`: a version failed, and the one before could not be started either;
- * `down`: the process of an instance has ended;
- * `blocked`: the newest commit failed too often;
- * `held`: its newest commit was rolled back by hand; `failing`: its last deploy failed; `ok`: its
- * last deploy succeeded; `new`: never deployed.
+ * `deploying`: a deploy is running; `interrupted`: its process died, the next command cleans up;
+ * `broken`: a version failed, and the previous one could not be restarted; `down`: the process of an
+ * instance has ended; `blocked`: the newest commit failed too often; `held`: the newest commit is on
+ * hold after a manual rollback; `failing`: the last deploy failed; `ok`: it succeeded; `new`: never
+ * deployed.
  */
 export type StateWord =
   | 'deploying'
@@ -71,7 +70,7 @@ export type StateWord =
   | 'ok'
   | 'new';
 
-/** Summarises a state; `maxRetries` is asked only for an app that has failed. */
+/** Summarises a state; `maxRetries` matters only after a failure. */
 export function summaryOf(paths: Paths, app: AppState, maxRetries: number): AppSummary {
   const instances = Object.entries(app.instances).map(([name, instance]) =>
     instanceSummary(paths, app.app, name, instance),
@@ -133,8 +132,8 @@ function wordFor(
 }
 
 /**
- * Whether the newest deploy failed by nobody's commit (a kill, the server): it does not count, and
- * the next `fetch --deploy` deploys the commit again.
+ * Whether the last deploy failed because of the server (a kill, a full disk) and not of the commit: that
+ * does not count, and the next `fetch --deploy` tries again.
  */
 function isDueAgain(app: AppState, instances: readonly InstanceSummary[]): boolean {
   const { last_failure: failure, held } = app;
@@ -146,7 +145,7 @@ function isDueAgain(app: AppState, instances: readonly InstanceSummary[]): boole
   );
 }
 
-/** The command that starts again what an instance should run. */
+/** The command that restarts an instance. */
 function startAgain(app: string, { instance, current }: InstanceSummary, among: number): string {
   if (!current) return `runner deploy ${app}`;
   const only = among > 1 ? ` --instance ${instance}` : '';
@@ -169,7 +168,7 @@ function nextOf(
     case 'down': {
       const bad = instances.filter(({ broken, running }) => broken || running === false);
       const commands = bad.map((each) => startAgain(name, each, instances.length));
-      return `it is not started by itself; by hand: ${commands.join('; ')}`;
+      return `not restarted automatically; run: ${commands.join('; ')}`;
     }
     case 'blocked':
       return `blocked until the next push to ${branch}; by hand: runner deploy ${name}`;
@@ -186,7 +185,7 @@ function nextOf(
   }
 }
 
-/** Whether the process that is named still runs: of this boot, and there. The lock decides; this tells. */
+/** Whether the process of a deploy still runs, for display only: the lock decides. */
 function isAlive({ pid, boot_id: boot }: Deploying): boolean {
   const current = bootId();
   return current === '' || (current === boot && existsSync(`/proc/${pid}`));

@@ -1,4 +1,4 @@
-/** The audit log: durable appends. Reading is in audit-scan.ts. */
+/** Durable appends to the audit log. */
 import { accessSync, closeSync, constants, fdatasyncSync, fstatSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Lock, takeLock } from '../files/lock.ts';
@@ -25,10 +25,9 @@ export function lineOf(event: DeployEvent): string {
 }
 
 /**
- * Appends lines (each ending in a newline) with one write and one fdatasync; when it returns they
- * are on disk. A torn tail that a killed writer left is ended with a newline first, so that it
- * cannot swallow the new record. The file is opened for every append, so rotation by rename needs
- * no signal. Throws `audit_unwritable`.
+ * Appends lines, each ending in a newline, with one write and one fdatasync; on return they are on disk.
+ * A torn last line of a killed writer gets its newline first. The file is opened for every append, so
+ * that rotation needs no signal. Throws `audit_unwritable`.
  */
 export function appendLines(paths: Paths, lines: readonly string[]): void {
   if (lines.length === 0) return;
@@ -39,12 +38,12 @@ export function appendLines(paths: Paths, lines: readonly string[]): void {
       const stat = fstatSync(fd);
       if (!stat.isFile()) throw new Failure('audit_unwritable', 'it is not a regular file');
       const isNew = stat.size === 0;
-      // After a rotation root may be the first to append.
+      // After a rotation, root may be the first to append.
       if (isNew && stat.uid === 0 && stat.nlink === 1) giveToOwnerOf(dirname(path), fd);
       const torn = stat.size > 0 && readRange(fd, stat.size - 1, 1)[0] !== NEWLINE;
       writeFully(fd, Buffer.from((torn ? '\n' : '') + lines.join(''), 'utf8'));
       fdatasyncSync(fd);
-      // Its bytes are on disk; its name is when the folder is.
+      // Only the folder makes its name durable.
       if (isNew) syncFolder(dirname(path));
     } finally {
       closeSync(fd);
@@ -67,16 +66,15 @@ function openToAppend(path: string): number {
   }
 }
 
-/** Appends one event durably, after those that had to wait. Throws `audit_unwritable`. */
+/** Appends one event, after those that wait. Throws `audit_unwritable`. */
 export function appendEvent(paths: Paths, event: DeployEvent): void {
   appendKept(paths);
   appendLines(paths, [lineOf(event)]);
 }
 
 /**
- * Keeps an event that cannot be appended in `spool/audit/`, whole and durable; the next command
- * that can append does so, and `late: true` tells why it stands behind younger ones. Throws when not
- * even that can be written.
+ * Keeps an event that cannot be appended in `spool/audit/`, durably. The next command that can append it
+ * does so; `late: true` explains why it follows newer ones. Throws if the spool is not writable either.
  */
 export function keepForLater(paths: Paths, event: DeployEvent): void {
   makeFolder(paths.auditSpool, 0o700);
@@ -85,10 +83,10 @@ export function keepForLater(paths: Paths, event: DeployEvent): void {
   writeWhole(join(paths.auditSpool, name), lineOf({ ...event, late: true }));
 }
 
-/** The longest line that audit-scan.ts reads. */
+/** The longest line that a reader of the log accepts. */
 const KEPT_MAX = 16_777_216;
 
-/** A kept event; undefined when something else stands there, which is left and holds up nobody. */
+/** A kept event; undefined for anything else in the spool, which is ignored. */
 function keptLine(path: string): string | undefined {
   try {
     return readIfThere(path, KEPT_MAX)?.toString('utf8');
@@ -102,7 +100,7 @@ function eventsIn(spool: string): string[] {
   return names.map((name) => join(spool, name));
 }
 
-/** Paths of the events that wait, oldest first; none where they cannot be looked at. */
+/** Paths of the events that wait, oldest first; empty if the spool cannot be read. */
 export function waitingEvents(paths: Paths): string[] {
   try {
     return eventsIn(paths.auditSpool);
@@ -113,8 +111,8 @@ export function waitingEvents(paths: Paths): string[] {
 }
 
 /**
- * Appends the events that had to wait, oldest first; where this user may not look they are left to one
- * who may. Throws `audit_unwritable`, `file_unreadable` for what is no folder.
+ * Appends the events that wait, oldest first, unless this user may not read the spool. Throws
+ * `audit_unwritable`; `file_unreadable` if the spool is not a directory.
  */
 export function appendKept(paths: Paths): void {
   try {
@@ -138,13 +136,13 @@ export function appendKept(paths: Paths): void {
 }
 
 /**
- * Undefined when another process does the same work, or when it has to be left to one that may: who
- * cannot take an event out of the spool would append it with every command.
+ * Undefined if another process is at work, or if this user cannot remove events from the spool: each
+ * command would append them again.
  */
 function spoolLock(paths: Paths): Lock | undefined {
   try {
     accessSync(paths.auditSpool, constants.W_OK);
-    // A dot: no app can have a lock of this name.
+    // No app's name begins with a dot.
     return takeLock(join(paths.locksDir, '.audit-spool.lock'), 0);
   } catch (error) {
     if (error instanceof Failure || systemCode(error) !== undefined) return undefined;
@@ -152,12 +150,8 @@ function spoolLock(paths: Paths): Lock | undefined {
   }
 }
 
-/**
- * The same for a reader: gives the lines of what still waits, because it cannot be appended, oldest
- * first.
- */
+/** The same for a reader: returns the lines that still wait because they cannot be appended. */
 export function appendWaiting(paths: Paths): string[] {
-  // Asked first: nearly always nothing waits, and a start is not to pay for it.
   if (waitingEvents(paths).length === 0) return [];
   try {
     appendKept(paths);
@@ -172,8 +166,8 @@ export function waitingLines(paths: Paths): string[] {
   return waitingEvents(paths).flatMap((path) => keptLine(path) || []);
 }
 
-/** What a reader says of those lines; undefined when there are none. */
+/** A reader's note about these lines; undefined without any. */
 export function waitingNote(lines: readonly string[]): string | undefined {
   if (lines.length === 0) return undefined;
-  return `${lines.length} event(s) wait in spool/audit until the log can be written; they are read there`;
+  return `${lines.length} event(s) wait in spool/audit until the log is writable; they are included`;
 }

@@ -3,7 +3,7 @@ import { Failure } from '../foundation/failure.ts';
 import { isAppName } from '../foundation/names.ts';
 import { timeOfIso } from '../text/time.ts';
 
-/** The four kinds that are announced, in the order in which a deploy has them. */
+/** The kinds that are announced, in the order of a deploy. */
 export const EVENT_TYPES = [
   'DeployStarted',
   'DeploySuccess',
@@ -13,7 +13,7 @@ export const EVENT_TYPES = [
 /** A kind of event that is announced. */
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** One line of the audit log. Fields that we do not know are kept. */
+/** One line of the audit log. Unknown fields are kept. */
 export interface DeployEvent {
   /** ISO 8601 UTC with milliseconds. */
   timestamp: string;
@@ -24,27 +24,27 @@ export interface DeployEvent {
   /** 8 characters, the same in all events and messages of one deploy. */
   deploy_id: string;
   commit?: string;
-  /** What began it: `manual`, `fetch`. */
+  /** What triggered it: `manual`, `fetch`. */
   trigger?: string;
   previous_version?: string;
   duration_ms?: number;
   domain?: string;
   error?: string;
-  /** Of a failure: the lines of the step's output that say why, at most 800 code points. */
+  /** Of a failure: the lines of the output that explain it, at most 800 code points. */
   cause?: string;
-  /** True when `error` was longer than it may be and lost its middle. */
+  /** True if `error` was too long and lost its middle. */
   truncated?: boolean;
   stage?: string;
   /** Path of the deploy's log under the root. */
   log?: string;
   reason?: string;
   from_version?: string;
-  /** True when it had to wait until the log could be written. */
+  /** True if it had to wait until the log was writable. */
   late?: boolean;
   [field: string]: unknown;
 }
 
-/** Longest error text of a record, in bytes of UTF-8: a log line stays readable by any tool. */
+/** Longest error text of a record, in bytes of UTF-8. */
 export const ERROR_MAX = 65_536;
 
 const TEXT_FIELDS = [
@@ -62,7 +62,7 @@ const TEXT_FIELDS = [
 /** Longest name or version. */
 const SHORT_MAX = 200;
 
-/** What completes an event: the clock, and where a new deploy_id comes from. */
+/** The clock for a timestamp, and the randomness for a deploy_id. */
 export interface Completion {
   now(): Date;
   random(): number;
@@ -76,8 +76,8 @@ export function newDeployId(random: () => number): string {
 }
 
 /**
- * Checks an event and completes it: `timestamp`, `deploy_id` and `instance` when they are missing.
- * Takes `event`/`app` as well as `event_type`/`project`. Throws `event_invalid`.
+ * Checks an event and adds a missing `timestamp`, `deploy_id` or `instance`. Accepts `event`/`app` as
+ * well as `event_type`/`project`. Throws `event_invalid`.
  */
 export function completeEvent(input: unknown, completion: Completion): DeployEvent {
   if (input === null || typeof input !== 'object' || Array.isArray(input)) {
@@ -118,7 +118,7 @@ function invalid(why: string): Failure {
   return new Failure('event_invalid', `the event ${why}`);
 }
 
-/** The two names of one field may both be given only when they agree. */
+/** Both names of a field may be given only if they agree. */
 function oneName(value: unknown, other: unknown, name: string, otherName: string): unknown {
   if (value !== undefined && other !== undefined && value !== other) {
     throw invalid(`has two different values in ${name} and ${otherName}`);
@@ -134,7 +134,7 @@ function shortText(value: unknown, field: string): string {
 
 function timestampOf(value: unknown, now: Date): string {
   if (value === undefined) return now.toISOString();
-  // A zone has to be named, and a time of day.
+  // Requires a time of day and a zone.
   const zoned = typeof value === 'string' && /T.*(?:Z|[+-]\d\d:?\d\d)$/.test(value);
   const time = zoned ? timeOfIso(value) : Number.NaN;
   if (Number.isNaN(time)) throw invalid('needs a timestamp in ISO 8601 with a zone');
@@ -147,10 +147,10 @@ function deployIdOf(value: unknown, completion: Completion): string {
   throw invalid('needs a deploy_id of 8 letters or digits');
 }
 
-/** Room for the line that tells how much is missing. */
+/** Room for the line with the number of omitted bytes. */
 const NOTE_MAX = 48;
 
-/** Keeps head and tail of an error that is too long: the cause is seldom in the middle. */
+/** Keeps head and tail of a long error: the cause is seldom in the middle. */
 function limitError(event: DeployEvent): DeployEvent {
   if (event.error === undefined) return event;
   const error = event.error.toWellFormed();
@@ -158,7 +158,7 @@ function limitError(event: DeployEvent): DeployEvent {
   if (bytes.length <= ERROR_MAX) return { ...event, error };
   let end = Math.floor((ERROR_MAX - NOTE_MAX) / 3);
   let start = bytes.length - (ERROR_MAX - NOTE_MAX - end);
-  // Bytes 10xxxxxx continue a character of UTF-8: it goes whole.
+  // Bytes 10xxxxxx continue a character of UTF-8, which must not be split.
   while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
   while (((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
   const note = `\n… ${start - end} bytes left out …\n`;
@@ -191,7 +191,7 @@ export function projectOf(record: LogRecord): unknown {
   return record.project ?? record.app;
 }
 
-/** A field of a record as text; empty when it is missing or no text. */
+/** A field of a record as text; empty if it is missing or not text. */
 export function textOf(record: LogRecord, field: string): string {
   const value = record[field];
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';

@@ -1,4 +1,4 @@
-/** The files of the audit log: the live one and those that were rotated, also compressed. */
+/** The files of the audit log: the live one and the rotated ones, also compressed. */
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type Line, LineSplitter } from '../files/lines-forward.ts';
@@ -6,10 +6,7 @@ import { namesIn, readRange } from '../files/read.ts';
 import { Failure, systemCode, systemFailure, systemWords } from '../foundation/failure.ts';
 import type { Paths } from '../foundation/paths.ts';
 
-/**
- * The live log and its rotated files (`.1`, `.2.gz`, …), newest first; only those that exist. A file
- * that is just being compressed counts once.
- */
+/** The existing files of the log (live, `.1`, `.2.gz`, …), newest first; one being compressed counts once. */
 export function logFiles(paths: Paths): string[] {
   const folder = dirname(paths.auditLog);
   const live = basename(paths.auditLog);
@@ -22,31 +19,31 @@ export function logFiles(paths: Paths): string[] {
   return [...names.filter((name) => name === live), ...rotated].map((name) => join(folder, name));
 }
 
-/** What a reader of the log had to go on without. */
+/** What a reader of the log had to skip. */
 export class Unread {
-  /** Lines that are no records. */
+  /** Lines that are not records. */
   lines = 0;
   readonly #files: string[] = [];
 
   /** A file that was not read at all. */
   skipped(path: string, why: string): void {
-    this.#files.push(`passed over ${basename(path)}: ${why}`);
+    this.#files.push(`skipped ${basename(path)}: ${why}`);
   }
 
-  /** A file that was read up to where it is damaged. */
+  /** A file that was read up to the damage. */
   damaged(path: string, why: string): void {
-    this.#files.push(`${basename(path)} cannot be read to its end: ${why}`);
+    this.#files.push(`${basename(path)} cannot be read to the end: ${why}`);
   }
 
-  /** Tells it, a line for each file and one for the lines, and forgets it. */
+  /** Reports it, a line for each file and one for the lines, and resets it. */
   tell(note: (text: string) => void): void {
     for (const text of this.#files.splice(0)) note(text);
-    if (this.lines > 0) note(`passed over ${this.lines} line(s) that are no records`);
+    if (this.lines > 0) note(`skipped ${this.lines} line(s) that are not records`);
     this.lines = 0;
   }
 }
 
-/** Opens a file of the log for reading. Throws `file_unreadable`; undefined when it is gone. */
+/** Opens a file of the log; undefined if it does not exist. Throws `file_unreadable`. */
 export function openLog(path: string): number | undefined {
   try {
     const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -59,10 +56,7 @@ export function openLog(path: string): number | undefined {
   throw new Failure('file_unreadable', `cannot read ${path}: it is not a file`);
 }
 
-/**
- * The same; a rotated file that cannot be opened is passed over, since the others are worth reading,
- * and `skipped` hears why. Throws `file_unreadable` for the live log alone.
- */
+/** The same, but calls `skipped` for a rotated file that cannot be opened: the others are worth reading. */
 export function openLogOr(
   paths: Paths,
   path: string,

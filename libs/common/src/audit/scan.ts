@@ -1,4 +1,4 @@
-/** Finding records in the audit log, the newest first, also in its rotated files. */
+/** Finds records in the audit log and its rotated files, newest first. */
 import { closeSync } from 'node:fs';
 import { join } from 'node:path';
 import { escapedNameAt, LINE_MAX, linesBackward } from '../files/lines-backward.ts';
@@ -9,14 +9,14 @@ import { timeOfIso } from '../text/time.ts';
 import { kindOf, type LogRecord, projectOf, readRecord, textOf } from './events.ts';
 import { gzipLines, logFiles, openLogOr, type Unread } from './files.ts';
 
-/** What is looked for: both texts stand in the line of a record that `accept` takes. */
+/** Both texts are in the line of every record that `accept` accepts. */
 interface Wanted {
   readonly app: Buffer;
   readonly kind: Buffer;
   readonly accept: (record: LogRecord) => boolean;
 }
 
-/** Of two records the younger one: that which stands later, unless their times tell otherwise. */
+/** The newer of two records: the later one in the log, unless their timestamps disagree. */
 function younger(
   later: LogRecord | undefined,
   earlier: LogRecord | undefined,
@@ -27,12 +27,12 @@ function younger(
   return time(earlier) > time(later) ? earlier : later;
 }
 
-/** Whether a record was appended when it happened: nothing before it in the log is younger then. */
+/** Whether a record was appended when it happened, so that nothing before it is newer. */
 function inTime(record: LogRecord): boolean {
   return record.late !== true;
 }
 
-/** The newest wanted record of a file, and whether none before it can be younger. */
+/** The newest wanted record of a file, and whether no record before it can be newer. */
 interface Newest {
   readonly record: LogRecord | undefined;
   readonly certain: boolean;
@@ -76,10 +76,10 @@ async function newestInGzip(
 }
 
 /**
- * The newest record of one kind of one app: the live log first, then the rotated files, and the lines
- * `waiting` to be appended. One that was appended late is compared with those before it, in its file and
- * the next one, up to one that was not. `unread` counts what could not be read: files, and lines that name the app and the kind. Throws
- * `log_not_found` when there is no file at all, `file_unreadable` for the live log.
+ * The newest record of one kind of one app, from the lines `waiting` to be appended, the live log and
+ * then the rotated files. A record that was appended late is compared with those before it, up to one
+ * that was not, at most in the next file. `unread` collects what could not be read. Throws
+ * `log_not_found` without any file, `file_unreadable` for the live log.
  */
 export async function newestRecord(
   paths: Paths,
@@ -93,7 +93,7 @@ export async function newestRecord(
     throw new Failure('log_not_found', `there is no audit log yet: ${paths.auditLog}`);
   }
   const wanted: Wanted = {
-    // In quotes: 'api' is then never found inside 'api-2'.
+    // In quotes, since 'api' must not match 'api-2'.
     app: Buffer.from(JSON.stringify(app)),
     kind: Buffer.from(JSON.stringify(kind)),
     accept: (record) => kindOf(record) === kind && projectOf(record) === app,
@@ -127,10 +127,7 @@ async function newestAppended(
   return late;
 }
 
-/**
- * The events of a deploy, newest first: in the live log, the one rotated before it, and among those
- * that wait to be appended.
- */
+/** The events of a deploy, newest first, from the spool, the live log and the last rotated file. */
 export function eventsOfDeploy(paths: Paths, deployId: string): LogRecord[] {
   const found: LogRecord[] = [];
   const take = (line: Uint8Array | undefined) => {

@@ -1,4 +1,4 @@
-/** What a command is: plain data plus one function; help and parsing come from the data. */
+/** A command is plain data plus one function; help and parsing follow from the data. */
 import type { Io } from '../foundation/io.ts';
 import type { Paths } from '../foundation/paths.ts';
 import type { Flag, Options } from './option.ts';
@@ -8,14 +8,14 @@ import type { Format, Style } from './output.ts';
 export interface Positional {
   readonly about: string;
   readonly required?: boolean;
-  /** Takes all that remain. */
+  /** Takes all remaining arguments. */
   readonly many?: boolean;
-  /** No other word is taken. */
+  /** The only words accepted. */
   readonly choices?: readonly string[];
-  /** Words that completion offers; others are taken too. */
+  /** Words that completion offers; others are accepted too. */
   readonly suggestions?: readonly string[];
 }
-/** The arguments of a command by their names, in their order. */
+/** The positional arguments of a command, in order. */
 export type Positionals = Readonly<Record<string, Positional>>;
 
 type OptionValues<O extends Options> = {
@@ -33,31 +33,31 @@ type PositionalValues<P extends Positionals> = {
       : string | undefined;
 };
 
-/** What `run` is given. */
+/** The argument of `run`. */
 export interface Context<O extends Options = Options, P extends Positionals = Positionals> {
   readonly io: Io;
   readonly paths: Paths;
   readonly options: OptionValues<O>;
   readonly args: PositionalValues<P>;
   readonly format: Format;
-  /** Name as typed, e.g. `runner tokens list`; what stderr lines begin with. */
+  /** Name as typed, e.g. `runner tokens list`; the prefix of lines on stderr. */
   readonly title: string;
-  /** One line on stderr, prefixed by the command's name. */
+  /** Prints one line on stderr, prefixed by `title`. */
   note(text: string): void;
-  /** One record of a stream on stdout, at once: a line of JSON, a YAML document, or `human`'s text. */
+  /** Prints one record of a stream: a line of JSON, a YAML document, or `human`'s text. */
   print(record: unknown): Promise<void>;
   /** Colours for stdout and for stderr. */
   readonly style: Style;
   readonly errStyle: Style;
 }
 
-/** What `run` returns: the object that the documentation promises, and a status other than 0. */
+/** The result of `run`: the documented object, and an exit status other than 0. */
 export interface Answer {
   readonly value?: unknown;
   readonly status?: number;
 }
 
-/** A command as it is written down; what `run` gets follows from `options` and `positionals`. */
+/** A command; the type of `run`'s argument follows from `options` and `positionals`. */
 export interface CommandDefinition<O extends Options, P extends Positionals> {
   /** The word after the tool's name; empty for the only command of a tool. */
   readonly name: string;
@@ -69,19 +69,19 @@ export interface CommandDefinition<O extends Options, P extends Positionals> {
   readonly options?: O;
   /** Exit statuses beyond 0, 1 and 2, for the help. */
   readonly exits?: readonly (readonly [status: number, meaning: string])[];
-  /** No rendering has colours, so nothing is asked about the terminal. */
+  /** Never coloured. */
   readonly plain?: true;
-  /** Typed examples, for the help. */
+  /** Example command lines, for the help. */
   readonly examples?: readonly string[];
   run(context: Context<O, P>): Promise<Answer>;
-  /** The only rendering written by hand. Gets the value that `run` returned or printed. */
+  /** Renders a value that `run` returned or printed, for people. */
   human?(value: never, style: Style, context: Context<O, P>): string;
 }
 
-/** A command whatever its options: what help, completion and parsing know of it. */
+/** Any command, as help, completion and parsing see it. */
 export type Command = CommandDefinition<Options, Positionals>;
 
-/** Names a command; only the types of its options and positionals are worked out. */
+/** Defines a command; infers the types of its options and positionals. */
 export function command<const O extends Options, const P extends Positionals>(
   definition: CommandDefinition<O, P>,
 ): Command {

@@ -1,4 +1,4 @@
-/** What an option of a command is. */
+/** The options of a command. */
 
 interface OptionBase {
   readonly about: string;
@@ -20,7 +20,7 @@ export interface Value extends OptionBase {
   readonly required?: boolean;
   /** The value may be empty, e.g. `--error ''`. */
   readonly emptyAllowed?: boolean;
-  /** The value is never repeated in a message. */
+  /** Messages never quote the value. */
   readonly secret?: boolean;
 }
 /** An option with a value, or one without. */

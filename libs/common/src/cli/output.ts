@@ -1,4 +1,4 @@
-/** Human, JSON and YAML renderings of an answer; foreign text made harmless; colour. */
+/** YAML, colours and tables. */
 
 import type { Env } from '../foundation/io.ts';
 import { jsonEscapes, UNSAFE } from '../text/harmless.ts';
@@ -6,19 +6,18 @@ import { jsonEscapes, UNSAFE } from '../text/harmless.ts';
 /** How an answer is rendered. */
 export type Format = 'human' | 'json' | 'yaml';
 
-/** `=` alone is a type of its own for readers of YAML 1.1. */
+/** YAML 1.1 has a type of its own for `=`. */
 const VALUE = { tag: 'tag:yaml.org,2002:value', default: true, test: /^=$/, resolve: String };
 
 /**
- * YAML of a value, the same for readers of YAML 1.1 and 1.2: a text that one of them would take for
- * something else (`no`, `1_000`, a time) stands in quotes. Unsafe characters are written as escapes in
- * double quotes.
+ * YAML of a value, for readers of YAML 1.1 and 1.2: a text that one of them would misread (`no`, `1_000`,
+ * a time) is quoted. Unsafe characters are escaped.
  */
 export async function yamlText(value: unknown): Promise<string> {
   const { stringify } = await import('yaml');
   const json = JSON.stringify(value);
   const plain: unknown = JSON.parse(json);
-  // In a block, a text that begins with a space would come back without it.
+  // A block would lose a leading space.
   const blockQuote = !/(?:^|[:[,])"(?:\\n)* /.test(json);
   const text = stringify(plain, {
     lineWidth: 0,
@@ -31,12 +30,11 @@ export async function yamlText(value: unknown): Promise<string> {
   return jsonEscapes(stringify(plain, { lineWidth: 0, blockQuote: false, ...quoted }));
 }
 
-/** What `--color` may say. */
+/** The values of `--color`. */
 export type ColourWhen = 'auto' | 'always' | 'never';
 
-/** What a text can be made to look like. */
 const LOOKS = ['bold', 'cyan', 'dim', 'green', 'red', 'yellow'] as const;
-/** Makes text look like something, or leaves it alone where there is no colour. */
+/** Functions that colour a text, or return it as it is. */
 export type Style = Readonly<Record<(typeof LOOKS)[number], (text: string) => string>>;
 
 /** No colours. */
@@ -45,9 +43,8 @@ export const PLAIN = Object.fromEntries(
 ) as Style;
 
 /**
- * Colours for one stream: `--color`, then NO_COLOR, then FORCE_COLOR, then whether the stream is a
- * terminal that can. Decided here because picocolors decides once, for stdout alone; it is loaded
- * only for a stream that gets colours.
+ * Colours for one stream: decided by `--color`, NO_COLOR, FORCE_COLOR, then by whether the stream is a
+ * terminal. picocolors itself would decide once, for stdout only.
  */
 export async function styleFor(
   when: ColourWhen,
@@ -66,7 +63,7 @@ function wantsColour(when: ColourWhen, env: Env, stream: { readonly isTTY: boole
   return stream.isTTY && env.TERM !== 'dumb';
 }
 
-/** Width of a text in character cells, near enough for aligning: wide and emoji characters are 2. */
+/** Approximate width of a text in character cells: wide characters and emoji count 2. */
 export function cells(text: string): number {
   let width = 0;
   for (const character of text) {
@@ -104,7 +101,7 @@ export function fields(
     .join('');
 }
 
-/** Cuts a line to `width` cells; `…` stands for what is left out. */
+/** Cuts a line to `width` cells, with `…` at the end. */
 export function fit(text: string, width: number): string {
   if (cells(text) <= width) return text;
   let kept = '';
@@ -115,10 +112,7 @@ export function fit(text: string, width: number): string {
   return `${kept}…`;
 }
 
-/**
- * A table with a heading line; the last column is not padded. Lines longer than `width` cells are
- * cut: give a terminal's width, since a wrapped table cannot be read.
- */
+/** A table with a heading; the last column is not padded. Lines are cut to `width` cells. */
 export function table(
   heading: readonly string[],
   rows: readonly (readonly string[])[],

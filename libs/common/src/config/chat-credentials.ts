@@ -1,13 +1,13 @@
-/** The credentials of the chats in config.yml, for redaction: what must not show, valid or not. */
+/** The chats' credentials in config.yml, valid or not, for redaction. */
 import { Secret } from '../secrets/secret.ts';
 import type { Tree } from '../yaml/schema.ts';
 import type { Config } from './file.ts';
 
-/** The keys that hold them, in either layout. */
+/** Their keys, in either layout. */
 export const CHAT_SECRET_KEYS = ['telegram_bot_token', 'discord_webhook'] as const;
 type ChatSecretKey = (typeof CHAT_SECRET_KEYS)[number];
 
-/** Every credential wherever it stands in the file, also of an inactive channel, and its secret end. */
+/** Every credential in the file, also of an inactive channel, and its secret end. */
 export function chatSecretsOf({ tree }: Config): Secret[] {
   return tree ? secretsBelow(tree).map((secret) => new Secret(secret)) : [];
 }

@@ -1,4 +1,4 @@
-/** Changing config.yml: written whole, comments and order kept, under the registry's lock. */
+/** Changes config.yml under the registry's lock; comments and order stay. */
 import { accessSync, chmodSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Document, isMap, isScalar, parseDocument } from 'yaml';
@@ -13,37 +13,33 @@ import { type FileName, problem } from '../yaml/schema.ts';
 import { CREDENTIALS } from './schema.ts';
 import { notifySettingsOf } from './settings.ts';
 
-/** A key of config.yml, from the top, e.g. `['notify', 'channel']`; without a value it is removed. */
+/** A key, e.g. `['notify', 'channel']`, and its new value; undefined removes it. */
 export interface ConfigChange {
   readonly path: readonly string[];
   readonly value: string | number | boolean | undefined;
 }
 
-/** Longest wait for another command's change, in seconds; a change takes milliseconds. */
+/** Longest wait for another command's change, in seconds. */
 const EDIT_WAIT = 20;
 
-/**
- * Tells before anybody is asked anything that config.yml cannot be changed. Throws `not_writable`.
- */
+/** Throws `not_writable` unless config.yml can be changed; call it before prompting for anything. */
 export function requireWritable(paths: Paths): void {
   let folder = dirname(paths.config);
   while (!isThere(folder) && dirname(folder) !== folder) folder = dirname(folder);
   try {
     accessSync(folder, constants.W_OK | constants.X_OK);
     if (!statSync(folder).isDirectory())
-      throw new Failure('not_writable', `${folder} is not a folder`);
+      throw new Failure('not_writable', `${folder} is not a directory`);
   } catch (error) {
     throw systemFailure(error, `write ${paths.config}`);
   }
 }
 
 /**
- * Changes keys of config.yml under the registry's lock, from what is on disk at that moment, and
- * writes it whole, readable by its owner alone. Comments, order and unknown keys stay; a credential
- * of `notify` is changed where it stands, at the top level in the earlier layout. A file that is not
- * there begins with `head`, comment lines. Without a change nothing is written. Throws
- * `config_invalid`, `file_unreadable`, `locked`, `not_writable` or `disk_full`; the file is untouched
- * then.
+ * Changes keys of config.yml and writes it atomically with mode 0600, or not at all if nothing
+ * changes. Unknown keys stay; a credential of `notify` stays at the top level in the earlier layout. A
+ * new file begins with the comment lines `head`. Throws `config_invalid`, `file_unreadable`, `locked`,
+ * `not_writable` or `disk_full` and then leaves the file untouched.
  */
 export function editConfig(
   paths: Paths,
@@ -59,7 +55,7 @@ export function editConfig(
     const before = readIfThere(paths.config, YAML_MAX)?.toString('utf8') ?? head;
     const after = editedYaml(before, changes, file);
     if (after === before) return;
-    // What was written must be readable again, and legal.
+    // What is written must be valid.
     notifySettingsOf({ file, tree: readYaml(Buffer.from(after), file) }, {});
     makeFolder(dirname(paths.config));
     sweepStrays(dirname(paths.config), io.now());
@@ -70,11 +66,11 @@ export function editConfig(
   }
 }
 
-/** The text of a file after some changes; comments, order and unknown keys stay. */
+/** The text of a file after some changes. */
 function editedYaml(text: string, changes: readonly ConfigChange[], file: FileName): string {
-  // Refuses what the parser must not see, and aliases.
+  // Refuses aliases and whatever the parser must not see.
   readYaml(Buffer.from(text), file);
-  // Big integers keep the digits of ids that nobody changes.
+  // Keeps the digits of big integers.
   const options = { intAsBigInt: true, uniqueKeys: false, stringKeys: true } as const;
   const document: Document = parseDocument(text, options);
   const top = document.contents;
@@ -105,7 +101,7 @@ function editedYaml(text: string, changes: readonly ConfigChange[], file: FileNa
     document.setIn(path, value);
   }
   const after = document.toString(style);
-  // The file's own spacing stays as it is when nothing else changes.
+  // Keeps the file's own spacing if nothing else changes.
   return after === before ? text : after;
 }
 
@@ -124,7 +120,7 @@ function placed(document: Document, change: ConfigChange): ConfigChange[] {
   return earlier && !today ? [top] : [change];
 }
 
-/** The indentation that the file has; 2 when it has none. */
+/** The file's indentation; 2 by default. */
 function indentOf(text: string): number {
   const lines = text.split('\n').filter((line) => /^ *[^\s#-]/.test(line));
   const inner = lines.find((line, index) => index > 0 && /^ {1,8}[^ ]/.test(line));

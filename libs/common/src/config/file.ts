@@ -1,10 +1,10 @@
-/** config.yml as it stands in the file; settings.ts knows what it says. */
+/** Reads config.yml; settings.ts interprets it. */
 import { readIfThere } from '../files/read.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { readYaml, YAML_MAX } from '../yaml/read.ts';
 import type { FileName, Tree } from '../yaml/schema.ts';
 
-/** config.yml as it stands, not yet checked beyond its syntax. */
+/** config.yml, checked only for its syntax. */
 export interface Config {
   readonly file: FileName;
   readonly tree: Tree | undefined;

@@ -1,7 +1,7 @@
-/** What config.yml may hold, in the words of JSON Schema; today's layout and the earlier one. */
+/** The schema of config.yml, for the current layout and the earlier one. */
 import type { ObjectSchema, Schema } from '../yaml/schema.ts';
 
-// Empty values are legal: they switch the channel off.
+// An empty value switches the channel off.
 const BOT_TOKEN: Schema = {
   type: 'string',
   pattern: '^\\s*(?:\\d{1,17}:[A-Za-z0-9_-]+)?\\s*$',
@@ -40,7 +40,7 @@ const RETRIES: Schema = {
 };
 const address = (description: string): Schema => ({ type: 'string', description });
 
-/** The keys of config.yml that commands use; each command checks those that it uses. */
+/** The top-level keys; each command checks only those that it uses. */
 export const KEYS = {
   code_host_api_url: address('API of the code host [default: https://api.github.com]'),
   code_host_git_url: address('git of the code host [default: https://github.com]'),
@@ -84,7 +84,7 @@ export const NOTIFY_KEYS = {
   },
 } as const satisfies Record<string, Schema>;
 
-/** The whole of config.yml: for its manual page and its published JSON Schema. */
+/** The whole of config.yml, for its manual page and the published JSON Schema. */
 export const CONFIG_SCHEMA: ObjectSchema = {
   type: 'object',
   additionalProperties: true,
@@ -93,11 +93,11 @@ export const CONFIG_SCHEMA: ObjectSchema = {
     notify: {
       type: 'object',
       additionalProperties: true,
-      description: 'Messages in Telegram and Discord; without it nobody is told',
+      description: 'Messages in Telegram and Discord; without it no notifications are sent',
       properties: NOTIFY_KEYS,
     },
   },
 };
 
-/** The credentials of the channels; the earlier layout has them at the top level. */
+/** Credentials of the channels; in the earlier layout at the top level. */
 export const CREDENTIALS = ['telegram_bot_token', 'telegram_chat_id', 'discord_webhook'] as const;

@@ -1,4 +1,4 @@
-/** What config.yml says: the code host, the block, the section `notify`. */
+/** The settings in config.yml: the code host, the retry limit, the section `notify`. */
 import type { Env } from '../foundation/io.ts';
 import { httpAddress } from '../http/address.ts';
 import { Secret } from '../secrets/secret.ts';
@@ -6,7 +6,7 @@ import { check, type Entry, type Schema, section } from '../yaml/schema.ts';
 import type { Config } from './file.ts';
 import { CREDENTIALS, KEYS, NOTIFY_KEYS } from './schema.ts';
 
-/** Checks only the named keys of the file and of its section `notify`. */
+/** Checks only these keys of the file and of its section `notify`. */
 function pick(
   config: Config,
   top: readonly string[],
@@ -32,7 +32,7 @@ function pick(
   return check(config.tree, schema, config.file) as Map<string, unknown>;
 }
 
-/** `config.yml:3: notify.discord_webhook`: where a key stands, for people. */
+/** `config.yml:3: notify.discord_webhook`: the place of a key, for messages. */
 export function placeOf(config: Config, path: readonly string[]): string {
   let tree = config.tree;
   let line = '';
@@ -45,7 +45,7 @@ export function placeOf(config: Config, path: readonly string[]): string {
   return `${config.file.name}${line}: ${path.join('.')}`;
 }
 
-/** Where the code host answers: addresses without a slash at the end. */
+/** Addresses of the code host, without a trailing slash. */
 export interface CodeHost {
   readonly apiUrl: string;
   readonly gitUrl: string;
@@ -65,19 +65,19 @@ export function codeHostOf(config: Config, env: Env): CodeHost {
   };
 }
 
-/** Failures of one commit after which automatic deploys of it stop; 3 if not given. */
+/** Failures of one commit after which automatic deploys of it stop; default 3. */
 export function maxDeployRetries(config: Config): number {
   const values = pick(config, ['max_deploy_retries'], ['max_deploy_retries']);
   const inner = section(values, 'notify')?.get('max_deploy_retries');
   return (inner ?? values.get('max_deploy_retries') ?? 3) as number;
 }
 
-/** A service that deploys can be announced in. */
+/** A chat service. */
 export type ChannelName = 'telegram' | 'discord';
-/** A message that can be worded by `notify.templates`. */
+/** A message that `notify.templates` can replace. */
 export type TemplateKind = 'started' | 'success' | 'failure' | 'rollback';
 
-/** Section `notify`. A channel without its credentials is undefined: it is not active. */
+/** Section `notify`. A channel without credentials is undefined: it is not active. */
 export interface NotifySettings {
   readonly channel: ChannelName | 'both' | undefined;
   readonly telegram:
@@ -88,7 +88,7 @@ export interface NotifySettings {
   template(kind: TemplateKind, channel: ChannelName): string | undefined;
 }
 
-/** Section `notify`, and its three credentials at the top level: the earlier layout. */
+/** Section `notify`; the earlier layout has its credentials at the top level. */
 export function notifySettingsOf(config: Config, env: Env): NotifySettings {
   const values = pick(config, CREDENTIALS, Object.keys(NOTIFY_KEYS));
   const notify = section(values, 'notify') ?? new Map<string, unknown>();
@@ -123,7 +123,7 @@ export function notifySettingsOf(config: Config, env: Env): NotifySettings {
   };
 }
 
-/** Words of a warning that is no news where an app has not asked to be announced. */
+/** A warning that does not concern an app without a `notify` section. */
 export const NO_CHANNEL = 'no channel is active';
 /** What to do about it. */
 export const SET_UP = 'run `runner notify setup`';

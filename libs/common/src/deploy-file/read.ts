@@ -1,4 +1,4 @@
-/** `.deploy.yml` of a commit: what an app says about how it is deployed. Strict keys. */
+/** Reads `.deploy.yml` of a commit: how an app is deployed. */
 
 import { readYaml } from '../yaml/read.ts';
 import { check, type FileName, problem, section } from '../yaml/schema.ts';
@@ -14,14 +14,14 @@ export interface Instance {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** How an instance is started; `timeout` in milliseconds. */
+/** How an instance is started; `timeout` in ms. */
 export type Start =
   | { readonly type: 'process' | 'command'; readonly run: string; readonly timeout: number }
   | {
       readonly type: 'systemd';
-      /** `%i`, or the place before the dot of a template `app@.service`, is the instance's name. */
+      /** `%i`, or the place before the dot of a template `app@.service`, becomes the instance's name. */
       readonly unit: string;
-      /** The user's own manager instead of the system's. */
+      /** The user's systemd instead of the system's. */
       readonly user: boolean;
       /** `reload-or-restart` instead of `restart`. */
       readonly reload: boolean;
@@ -32,12 +32,12 @@ export type Start =
   | { readonly type: 'pm2'; readonly run: string; readonly timeout: number }
   | { readonly type: 'none' };
 
-/** When an instance counts as healthy. All times in milliseconds. */
+/** When an instance counts as healthy. All times in ms. */
 export interface Health {
   readonly kind: 'url' | 'cmd' | 'tcp';
-  /** Address, command or host:port; `${NAME}` stands for a variable of the instance. */
+  /** Address, command or host:port; `${NAME}` is a variable of the instance. */
   readonly target: string;
-  /** Lowest and highest HTTP status that is taken as healthy. */
+  /** Lowest and highest healthy HTTP status. */
   readonly expect: readonly [low: number, high: number];
   readonly interval: number;
   readonly timeout: number;
@@ -47,10 +47,10 @@ export interface Health {
 /** Name of a hook. */
 export type Hook = (typeof HOOKS)[number];
 
-/** Which channels hear of this app: `all` is `notify: {}` or `both`, `none` is no section at all. */
+/** Which channels are notified: `all` for `notify: {}` or `both`, `none` without the section. */
 export type NotifyChoice = 'telegram' | 'discord' | 'all' | 'none';
 
-/** What `.deploy.yml` says, with everything it leaves out filled in. */
+/** `.deploy.yml` with all defaults filled in. */
 export interface DeployFile {
   /** In the file's order. */
   readonly instances: readonly Instance[];
@@ -58,7 +58,7 @@ export interface DeployFile {
   readonly start: Start;
   readonly stop: string | undefined;
   readonly health: Health | undefined;
-  /** How many good releases are kept. */
+  /** Number of good releases to keep. */
   readonly keep: number;
   /** Paths inside a release that are linked to the instance's shared folder. */
   readonly shared: readonly { readonly path: string; readonly folder: boolean }[];
@@ -68,7 +68,7 @@ export interface DeployFile {
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** The longest time that a timer of Node takes, 24.8 days; a longer one would end at once. */
+/** The longest timer of Node, 24.8 days; a longer one would fire at once. */
 const TIMER_MAX = 2_147_483_647;
 
 /** `30m` in milliseconds; a bare number is seconds. */
@@ -84,10 +84,7 @@ function list(value: unknown): readonly string[] {
   return Array.isArray(value) ? (value as string[]) : [value as string];
 }
 
-/**
- * Reads `.deploy.yml`; undefined bytes (no such file in the commit) mean: check out and switch,
- * no notifications. Throws `deploy_file_invalid` with file, line and key.
- */
+/** Reads `.deploy.yml`, or the defaults without one. Throws `deploy_file_invalid` with line and key. */
 export function readDeployFile(bytes: Uint8Array | undefined): DeployFile {
   const file: FileName = { name: DEPLOY_FILE, code: 'deploy_file_invalid' };
   const tree = bytes && readYaml(bytes, file);

@@ -1,7 +1,7 @@
-/** What `.deploy.yml` may hold, in the words of JSON Schema. */
+/** The schema of `.deploy.yml`. */
 import type { ObjectSchema, Schema } from '../yaml/schema.ts';
 
-/** The hooks, in the order in which a deploy reaches them. */
+/** The hooks, in the order of a deploy. */
 export const HOOKS = [
   'pre_build',
   'post_build',
@@ -10,10 +10,10 @@ export const HOOKS = [
   'on_failure',
 ] as const;
 
-/** The one of these that `health` has says how an instance is asked. */
+/** `health` has exactly one of these keys. */
 export const HEALTH_KINDS = ['url', 'cmd', 'tcp'] as const;
 
-/** Which keys go with a type of `start`: one of `needs`, any of `may`; `timeout` goes with all. */
+/** Keys for each type of `start`: one of `needs`, any of `may`; `timeout` goes with all. */
 export const START_KEYS = {
   process: { needs: ['run'], may: [] },
   command: { needs: ['run'], may: [] },
@@ -41,7 +41,7 @@ const line = (description?: string): Schema => ({
   wanted: 'a command',
   ...(description !== undefined && { description }),
 });
-/** A file of the release: no option, no way out. */
+/** A file of the release: not an option, not outside. */
 const inRelease = (description: string): Schema => ({
   type: 'string',
   pattern: '^(?!-)(?!/)(?!.*(?:^|/)\\.\\.(?:/|$)).{1,200}$',
@@ -62,7 +62,7 @@ const WHEN: Readonly<Record<(typeof HOOKS)[number], string>> = {
   on_failure: 'After a deploy that failed; a failure changes nothing',
 };
 
-/** The keys of `.deploy.yml`; what depends on more than one of them is checked in deploy-file.ts. */
+/** The keys of `.deploy.yml`; read.ts checks what depends on several of them. */
 export const DEPLOY_SCHEMA: ObjectSchema = {
   type: 'object',
   additionalProperties: false,

@@ -1,43 +1,43 @@
-/** Lines of a file, the last one first: what is near the end costs the same at any size. */
+/** Lines of a file, last one first: finding one near the end costs the same at any size. */
 import { fstatSync } from 'node:fs';
 import { readRange } from './read.ts';
 
 const NEWLINE = 0x0a;
 const NOTHING = Buffer.alloc(0);
-/** Most hits are near the end; larger blocks gain less than 5 % (measured up to 16 MiB). */
+/** Bytes. Most hits are near the end; larger blocks gain less than 5 %. */
 const FIRST_BLOCK = 16_384;
 const BLOCK = 262_144;
-/** A longer line is passed over: our own records end far below. */
+/** Bytes; longer lines are skipped. Our own records are far shorter. */
 export const LINE_MAX = 16_777_216;
 
-/** What else is said of the lines. */
-interface Wish {
-  /** Of the file only so many bytes, a position after a newline. */
+/** Which lines are wanted. */
+interface Filter {
+  /** Only this many bytes of the file: a position after a newline. */
   readonly size?: number | undefined;
-  /** Stands in the line besides the needle. */
+  /** A second needle. */
   readonly also?: Uint8Array;
-  /** Called for each line that is passed over because it is longer than LINE_MAX. */
+  /** Called for each line longer than LINE_MAX. */
   tooLong?(): void;
 }
 
 /**
- * Lines of an open file that contain `needle` (all when empty), the last one first, and those that may
- * contain it by escapes. A line is valid until the next one is asked for.
+ * Lines of an open file that contain `needle` or, with escapes, may contain it; all lines if it is
+ * empty. A line is valid until the next one is requested.
  */
 export function* linesBackward(
   fd: number,
   needle: Uint8Array,
-  { size, also = NOTHING, tooLong }: Wish = {},
+  { size, also = NOTHING, tooLong }: Filter = {},
 ): Generator<Buffer> {
   let end = size ?? fstatSync(fd).size;
   let block = FIRST_BLOCK;
   let buffer = NOTHING;
   while (end > 0) {
     const start = Math.max(0, end - block);
-    // One buffer for all blocks: new ones would pile up until they are collected.
+    // One buffer for all blocks, since new ones would pile up until garbage collection.
     if (buffer.length < end - start) buffer = Buffer.allocUnsafeSlow(block);
     const bytes = readRange(fd, start, end - start, buffer);
-    // Blocks end at a line's end; the part of a line at the head is read again with the next one.
+    // A block ends at a line end; a partial line at its head is read again with the next block.
     const first = start === 0 ? -1 : bytes.indexOf(NEWLINE);
     if (start > 0 && (first === -1 || first === bytes.length - 1)) {
       if (block < LINE_MAX) block *= 2;
@@ -55,13 +55,10 @@ export function* linesBackward(
 }
 
 const ESCAPE = Buffer.from('\\u00');
-/** The last two digits of an escape that stands for a letter, a digit or a sign of a name. */
+/** The last two digits of an escaped letter, digit or sign of a name. */
 const NAME_CODE = /^(?:2[de]|3\d|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9a])$/i;
 
-/**
- * Where a character of names is written as an escape (`\u0044` for D), which a foreign writer may do;
- * -1 when none is. A name is not found by its letters then.
- */
+/** Position of an escaped character of a name (`\u0044` for D), as a foreign writer may write it; else -1. */
 export function escapedNameAt(bytes: Buffer, from = 0): number {
   let at = bytes.indexOf(ESCAPE, from);
   while (at !== -1 && !NAME_CODE.test(bytes.toString('latin1', at + 4, at + 6)))
@@ -69,7 +66,7 @@ export function escapedNameAt(bytes: Buffer, from = 0): number {
   return at;
 }
 
-/** The lines that contain both needles, and those that may by escapes, the last one first. */
+/** Lines with both needles and lines that may have them in escapes, last one first. */
 function* linesWithNames(
   bytes: Buffer,
   from: number,
@@ -82,7 +79,7 @@ function* linesWithNames(
   }
 }
 
-/** The lines from `from` on that contain both needles, the last one first. */
+/** Lines from `from` on with both needles, last one first. */
 function* linesWith(
   bytes: Buffer,
   from: number,
@@ -95,7 +92,7 @@ function* linesWith(
   for (let start = from; start < bytes.length; ) {
     const hit = needle.length === 0 ? start : indexOf(bytes, needle, start);
     if (hit === -1) break;
-    // Searched forwards: the functions of Node that search backwards are several times slower.
+    // Searches forwards: Node searches backwards several times more slowly.
     if (hit > start) start = Math.max(start, lineStartOf(hit));
     const stop = bytes.indexOf(NEWLINE, hit);
     const end = stop === -1 ? bytes.length : stop;
@@ -109,7 +106,7 @@ function* linesWith(
   for (let at = found.length - 2; at >= 0; at -= 2) yield bytes.subarray(found[at], found[at + 1]);
 }
 
-/** Where a name in quotes stands: searched for without its first quote, of which a log is full. */
+/** Position of a quoted name, searched without its first quote, since a log is full of quotes. */
 function indexOf(bytes: Buffer, needle: Uint8Array, from: number): number {
   if (needle.length < 2) return bytes.indexOf(needle, from);
   const sought = needle.subarray(1);
@@ -118,7 +115,7 @@ function indexOf(bytes: Buffer, needle: Uint8Array, from: number): number {
   return at === -1 ? -1 : at - 1;
 }
 
-/** Position after the newline before `position`, found without keeping what lies between. */
+/** Position after the newline before `position`, found without keeping the text between. */
 export function lineStart(fd: number, position: number): number {
   for (let end = position; end > 0; ) {
     const start = Math.max(0, end - BLOCK);

@@ -1,12 +1,12 @@
-/** Lines of what comes in blocks, first to last. */
+/** Splits blocks of bytes into lines, first to last. */
 import { LINE_MAX } from './lines-backward.ts';
 
 const NEWLINE = 0x0a;
 
-/** A line without its newline; undefined when it was too long to be kept. */
+/** A line without its newline; undefined if it was too long. */
 export type Line = Buffer | undefined;
 
-/** Cuts blocks of bytes, one after the other, into lines. */
+/** Splits consecutive blocks into lines. */
 export class LineSplitter {
   #parts: Buffer[] = [];
   #size = 0;
@@ -23,12 +23,12 @@ export class LineSplitter {
     return lines;
   }
 
-  /** Whether something stands behind the last newline. */
+  /** Whether there is an unfinished line. */
   get isInLine(): boolean {
     return this.#size > 0;
   }
 
-  /** What stands behind the last newline; none when nothing does. */
+  /** The unfinished line, if any. */
   rest(): Line[] {
     return this.isInLine ? [this.#ended(Buffer.alloc(0))] : [];
   }

@@ -1,7 +1,7 @@
 /**
- * One kernel lock per file. flock(1) locks the inherited descriptor; the lock belongs to the open
- * file description, so it stays with this process after the helper has ended and the kernel drops
- * it however the process dies. The file is never unlinked: two holders would be possible.
+ * One kernel lock per file. flock(1) locks the inherited descriptor; since the lock belongs to the open
+ * file description, this process keeps it after flock exits, and the kernel drops it however the
+ * process dies. The file is never unlinked: two processes could then hold the lock.
  */
 import {
   closeSync,
@@ -18,17 +18,17 @@ import { dirname } from 'node:path';
 import { Failure, systemCode, systemFailure } from '../foundation/failure.ts';
 import { makeFolder, readIfThere } from './read.ts';
 
-/** Exit status that flock(1) is told to use when the lock is held. */
+/** Exit status of flock(1) when the lock is held. */
 const HELD = 75;
 
-/** A lock that is held until it is released or the process ends. */
+/** Held until it is released or the process ends. */
 export interface Lock {
-  /** The locked descriptor; close-on-exec, so no child keeps the lock. */
+  /** Close-on-exec, so that no child keeps the lock. */
   readonly fd: number;
   release(): void;
 }
 
-/** What a holder wrote about itself. It informs; the kernel decides. */
+/** What a holder wrote about itself; only the kernel's lock counts. */
 export interface Holder {
   pid?: number;
   command?: string;
@@ -37,8 +37,8 @@ export interface Holder {
 }
 
 /**
- * Takes the lock, waiting at most `waitSeconds` (0: not at all). Undefined when another process
- * holds it. Throws `lock_unavailable` where flock(1) is missing.
+ * Takes the lock, waiting up to `waitSeconds`. Undefined if another process holds it. Throws
+ * `lock_unavailable` if flock(1) is missing.
  */
 export function takeLock(path: string, waitSeconds: number, holder: Holder = {}): Lock | undefined {
   makeFolder(dirname(path));
@@ -54,15 +54,15 @@ export function takeLock(path: string, waitSeconds: number, holder: Holder = {})
   }
   try {
     if (!fstatSync(fd).isFile()) throw new Failure('lock_unavailable', `${path} is not a file`);
-    // Loaded here: most commands that know of locks take none.
+    // Slow to load, and most commands take no lock.
     const { spawnSync } = process.getBuiltinModule('node:child_process');
     const flock = (seconds: number) =>
       spawnSync('flock', ['-x', ...(seconds > 0 ? ['-w', '1'] : ['-n']), '-E', String(HELD), '3'], {
         stdio: ['ignore', 'ignore', 'ignore', fd],
-        // Nothing else: RUNNER_TOKEN may stand in the environment.
+        // The environment may hold RUNNER_TOKEN.
         env: { PATH: process.env.PATH },
       });
-    // A second at a time: a helper whose caller was killed must not wait on, and get the lock.
+    // A second at a time: after its caller was killed, flock must not go on waiting and get the lock.
     let done = flock(waitSeconds);
     for (let left = waitSeconds - 1; left > 0 && done.status === HELD; left -= 1)
       done = flock(left);
@@ -87,7 +87,7 @@ export function takeLock(path: string, waitSeconds: number, holder: Holder = {})
   return { fd, release: () => closeSync(fd) };
 }
 
-/** Like `takeLock`, but a held lock is the Failure `locked`, naming who holds it. */
+/** Like `takeLock`, but a held lock is the Failure `locked`, which names the holder. */
 export function requireLock(
   path: string,
   what: string,
@@ -96,27 +96,24 @@ export function requireLock(
 ): Lock {
   const lock = takeLock(path, waitSeconds, holder);
   if (lock) return lock;
-  const { pid, command, since } = introduced(path);
+  const { pid, command, since } = awaitHolder(path);
   const by = pid ? `: held by process ${pid}` : '';
   const doing = command ? ` (${command}${since ? ` since ${since}` : ''})` : '';
   throw new Failure('locked', `${what} is busy${by}${doing}`);
 }
 
-/** Longest wait for whoever has just taken a lock to write itself into it, in milliseconds. */
-const INTRODUCTION = 1_000;
+/** Longest wait in ms until a new holder has written itself into the lock. */
+const HOLDER_WAIT = 1_000;
 
-/**
- * Who holds a lock that was found held. A holder writes itself into the file after it got the lock:
- * until then nobody stands there, or one that is gone.
- */
-function introduced(path: string): Holder {
+/** The holder of a lock. It writes itself into the file after taking the lock, so wait for that. */
+function awaitHolder(path: string): Holder {
   const pause = new Int32Array(new SharedArrayBuffer(4));
-  for (let waited = 0; waited < INTRODUCTION && !liveHolder(path); waited += 10)
+  for (let waited = 0; waited < HOLDER_WAIT && !liveHolder(path); waited += 10)
     Atomics.wait(pause, 0, 0, 10);
   return holderOf(path);
 }
 
-/** Who wrote itself into the lock last. */
+/** The last process that wrote itself into the lock. */
 export function holderOf(path: string): Holder {
   try {
     const value: unknown = JSON.parse(readIfThere(path, 65_536)?.toString('utf8') || '{}');
@@ -127,14 +124,14 @@ export function holderOf(path: string): Holder {
 }
 
 /**
- * Who holds a lock now, found out without taking it: the one that wrote itself into the file, if that
- * process has the file open. Of another user's process only that it runs can be seen.
+ * The current holder, found without taking the lock: the process in the file, if it has the file open.
+ * Of another user's process it is only known that it runs.
  */
 export function liveHolder(path: string): (Holder & { pid: number }) | undefined {
   const { pid, ...holder } = holderOf(path);
   if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid < 1) return undefined;
   try {
-    // The kernel knows a file by its name without links.
+    // /proc shows paths without links.
     const real = realpathSync(path);
     const open = readdirSync(`/proc/${pid}/fd`).some(
       (fd) => linkAt(`/proc/${pid}/fd/${fd}`) === real,
@@ -159,6 +156,6 @@ function describe(fd: number, holder: Holder): void {
     ftruncateSync(fd, 0);
     writeSync(fd, `${JSON.stringify(holder)}\n`, 0);
   } catch {
-    // A full disk: the lock is held all the same, only nobody can read by whom.
+    // A full disk: the lock is held anyway, but its holder is not recorded.
   }
 }

@@ -1,9 +1,9 @@
-/** Whether a process that was noted is still the same one: a pid is used again, a pair is not. */
+/** Identifies a process by pid, start time and boot, since a pid is reused. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isThere, readIfThere } from './read.ts';
 
-/** What is noted of a process that was started. */
+/** The record of a process that was started. */
 export interface PidFile {
   pid: number;
   /** Start time of the process in clock ticks. */
@@ -20,7 +20,7 @@ export function bootId(): string {
   }
 }
 
-/** Fields 3 and later of /proc/PID/stat; none when there is no such process, or only a zombie. */
+/** Fields 3 and later of /proc/PID/stat; empty without such a process, and for a zombie. */
 function statOf(pid: number): string[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
@@ -32,22 +32,22 @@ function statOf(pid: number): string[] {
   }
 }
 
-/** Field 22 of /proc/PID/stat; undefined when there is no such process, or only a zombie. */
+/** Field 22 of /proc/PID/stat; undefined without such a process, and for a zombie. */
 export function startTimeOf(pid: number): string | undefined {
   return statOf(pid)[19];
 }
 
-/** Whether a process computes, or waits for a processor or the disk, and not for something to do. */
+/** Whether a process is running, or waiting for a processor or the disk. */
 export function isBusy(pid: number): boolean {
   return /^[RD]/.test(statOf(pid)[0] ?? '');
 }
 
-/** The note of the process that `start.type: process` started, in an instance's folder `run`. */
+/** The record of the process of `start.type: process`, in an instance's folder `run`. */
 export function pidFileIn(run: string): string {
   return join(run, 'pid.json');
 }
 
-/** The pid of what runs by the note in this folder; undefined when nothing does. */
+/** The pid of the recorded process; undefined if it no longer runs. */
 export function runningPid(run: string): number | undefined {
   try {
     const file = JSON.parse(readIfThere(pidFileIn(run), 4096)?.toString('utf8') ?? '') as PidFile;
@@ -61,7 +61,7 @@ export function runningPid(run: string): number | undefined {
   }
 }
 
-/** Whether what was started runs; null when no process was noted: others know then. */
+/** Whether the recorded process runs; null without a record. */
 export function isRunning(run: string): boolean | null {
   try {
     return isThere(pidFileIn(run)) ? runningPid(run) !== undefined : null;

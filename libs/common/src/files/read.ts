@@ -1,4 +1,4 @@
-/** Reading files that may be hostile; what is in a folder; making and removing. */
+/** Reads files that may be hostile; lists, makes and removes. */
 import {
   accessSync,
   closeSync,
@@ -18,8 +18,8 @@ import { Failure, systemCode, systemFailure } from '../foundation/failure.ts';
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 
 /**
- * Reads a regular file of at most `limit` bytes; undefined when there is none. Never follows a
- * symbolic link and never blocks on a FIFO. Throws `file_unreadable`.
+ * Reads a regular file of at most `limit` bytes; undefined if it does not exist. Never follows a
+ * symbolic link or blocks on a FIFO. Throws `file_unreadable`.
  */
 export function readIfThere(path: string, limit: number): Buffer | undefined {
   let fd: number;
@@ -49,10 +49,7 @@ export function readTextIfThere(path: string, limit: number): string | undefined
   return readIfThere(path, limit)?.toString('utf8');
 }
 
-/**
- * Reads up to `length` bytes at `position`, whatever number of reads that takes; into a buffer of at
- * least that length where one is given.
- */
+/** Reads up to `length` bytes at `position`, fewer only at the end of the file. */
 export function readRange(
   fd: number,
   position: number,
@@ -68,7 +65,7 @@ export function readRange(
   return bytes.subarray(0, done);
 }
 
-/** Whether anything stands at a path, a dangling link included. */
+/** Whether a path exists; a dangling link does. */
 export function isThere(path: string): boolean {
   try {
     lstatSync(path);
@@ -78,7 +75,7 @@ export function isThere(path: string): boolean {
   }
 }
 
-/** Removes a file; that it is gone already is fine. */
+/** Removes a file if it exists. */
 export function removeIfThere(path: string): void {
   try {
     unlinkSync(path);
@@ -89,10 +86,9 @@ export function removeIfThere(path: string): void {
   }
 }
 
-/** Makes a folder and those above it (`mode`, default 0750); existing ones are left as they are. */
+/** Makes a folder and its parents with `mode`; existing ones stay as they are. */
 export function makeFolder(path: string, mode = 0o750): void {
   try {
-    // Asked first: a folder that cannot be made, since it is there, costs an error.
     if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
     makeWhole(path, mode);
     if (!statSync(path).isDirectory()) {
@@ -103,7 +99,7 @@ export function makeFolder(path: string, mode = 0o750): void {
   }
 }
 
-/** Not `recursive` of mkdirSync: where no folder can be made in one that is there (/proc), it never ends. */
+/** mkdirSync with `recursive` never returns where an existing folder takes no folders (/proc). */
 function makeWhole(path: string, mode: number): void {
   const makeThis = () => {
     try {
@@ -121,7 +117,7 @@ function makeWhole(path: string, mode: number): void {
   }
 }
 
-/** Whether this user may not read a file or folder, or not reach it. */
+/** Whether this user lacks permission to read a file or folder. */
 export function isClosed(path: string): boolean {
   try {
     accessSync(path, constants.R_OK);
@@ -131,7 +127,7 @@ export function isClosed(path: string): boolean {
   }
 }
 
-/** Names in a folder, sorted; none when it does not exist. */
+/** Names in a folder, sorted; empty if it does not exist. */
 export function namesIn(path: string): string[] {
   try {
     return statSync(path, { throwIfNoEntry: false }) ? readdirSync(path).sort() : [];

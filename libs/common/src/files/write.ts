@@ -1,4 +1,4 @@
-/** Writing files whole: beside the old one first, then in its place. */
+/** Writes files atomically: a temporary file beside the old one, then a rename. */
 import {
   closeSync,
   constants,
@@ -19,44 +19,40 @@ import { namesIn, removeIfThere } from './read.ts';
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
 
-/** Writes all bytes at the descriptor's position; continues short writes, throws ENOSPC itself. */
+/** Writes all bytes at the descriptor's position; continues after short writes. */
 export function writeFully(fd: number, bytes: Uint8Array): void {
   for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
 }
 
-/** Makes what was renamed or created in a folder survive a power cut. */
+/** Makes renames and new files in a folder survive a power cut. */
 export function syncFolder(path: string): void {
   const fd = openSync(path, O_RDONLY | O_DIRECTORY);
   try {
     fsyncSync(fd);
   } catch (error) {
-    // Some file systems (FUSE, 9p) know no fsync of a folder.
+    // Some file systems (FUSE, 9p) have no fsync for folders.
     if (systemCode(error) !== 'EINVAL' && systemCode(error) !== 'ENOTSUP') throw error;
   } finally {
     closeSync(fd);
   }
 }
 
-/** A name for a temporary file beside `path` that nothing else uses. */
+/** A name for a temporary file beside `path`. */
 function temporaryBeside(path: string): string {
-  // By chance, not by node:crypto: loading that is slow, and O_EXCL refuses a name that is in use.
+  // Need not be unguessable: O_EXCL refuses a name that is in use.
   const chance = Math.floor(Math.random() * 2 ** 48).toString(16);
   return join(dirname(path), `.${basename(path)}.${chance.padStart(12, '0')}.tmp`);
 }
 
 /**
- * Writes a file whole: a reader sees the old content or the new, and after the return the new one
- * survives a power cut. `mode` is that of a new file; an existing one keeps its own. On any error
- * the old file is untouched and no temporary file remains.
+ * Writes a file atomically; on return it survives a power cut. `mode` is for a new file; an existing
+ * one keeps its own. After an error the old file is untouched and no temporary file remains.
  */
 export function writeWhole(path: string, data: string | Uint8Array, mode = 0o600): void {
   replace(path, data, mode, true);
 }
 
-/**
- * Like `writeWhole` without waiting for the disk: a power cut may leave the file old, empty or
- * away. For what is only worth having, and read with that in mind.
- */
+/** Like `writeWhole` without fsync: a power cut may leave the file old, empty or missing. */
 export function writeUnsynced(path: string, data: string): void {
   replace(path, data, 0o600, false);
 }
@@ -90,16 +86,13 @@ function replace(path: string, data: string | Uint8Array, mode: number, durable:
   }
 }
 
-/**
- * Gives a file that root has just made to the user whose folder it is in: that user's deploys have to
- * go on with it.
- */
+/** Gives a file that root has just made to the owner of its folder, whose deploys need it. */
 export function giveToOwnerOf(folder: string, fd: number): void {
   const { uid, gid } = statSync(folder);
   try {
     if (uid !== 0) fchownSync(fd, uid, gid);
   } catch {
-    // Not root: it was there, and whoever made it wants it so.
+    // Not root: the file existed, and keeps its owner.
   }
 }
 
@@ -112,10 +105,10 @@ function modeOf(path: string): number | undefined {
   }
 }
 
-/** A temporary file that a killed `writeWhole` left is removed after this many milliseconds. */
+/** Age in ms at which the temporary file of a killed `writeWhole` is removed. */
 const STRAY_AGE = 3_600_000;
 
-/** Removes what killed writers left in a folder; call it under the lock that guards the folder. */
+/** Removes the temporary files of killed writers; call it under the folder's lock. */
 export function sweepStrays(folder: string, now: Date): void {
   for (const name of namesIn(folder)) {
     if (!/^\..+\.[0-9a-f]{12}\.tmp$/.test(name)) continue;
@@ -123,7 +116,7 @@ export function sweepStrays(folder: string, now: Date): void {
     try {
       if (now.getTime() - lstatSync(path).mtimeMs > STRAY_AGE) unlinkSync(path);
     } catch {
-      // Another process was faster, or may not: the next one tries again.
+      // Gone meanwhile, or not permitted: another process tries again.
     }
   }
 }

@@ -1,16 +1,16 @@
 /**
- * Every refusal: a code that scripts can compare, one sentence for people, and the exit status
- * that goes with it. Code below `main.ts` throws a Failure and never knows a number.
+ * Failures: a code for scripts, one sentence for people, and an exit status. Only cli/main.ts uses the
+ * status; everything below it throws a Failure.
  */
 
-/** Exit statuses: what each means is the same in all executables, but for 3. */
+/** Exit statuses, the same in all executables except for 3. */
 export const EXIT = {
   ok: 0,
   failed: 1,
   usage: 2,
-  /** Of those that deploy: the rollback failed as well. */
+  /** Of commands that deploy: the rollback failed too. */
   rollbackFailed: 3,
-  /** Of `notify`: there is no channel to speak of. */
+  /** Of `notify`: no channel is configured. */
   notConfigured: 3,
   /** EX_TEMPFAIL of sysexits.h: another process holds the lock, try again later. */
   busy: 75,
@@ -18,12 +18,12 @@ export const EXIT = {
 
 const SIGNAL_NUMBER: Readonly<Record<string, number>> = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 };
 
-/** Exit status of a command that a signal ended, as a shell tells it: 130 for Ctrl-C. */
+/** Exit status after a signal, as in a shell: 130 for Ctrl-C. */
 export function signalStatus(signal: NodeJS.Signals): number {
   return 128 + (SIGNAL_NUMBER[signal] ?? 0);
 }
 
-/** What scripts compare: codes are part of the interface, `docs/errors.md` lists them. */
+/** Part of the interface: scripts compare them, and `docs/errors.md` lists them. */
 export const FAILURE_CODES = [
   'app_exists',
   'app_not_found',
@@ -73,20 +73,20 @@ export const FAILURE_CODES = [
   'usage',
   'version_not_found',
 ] as const;
-/** Code of a refusal. */
+/** Code of a failure. */
 export type FailureCode = (typeof FAILURE_CODES)[number];
 
-/** Their exit statuses where they are not that of a failure. */
+/** Exit statuses other than 1. */
 const STATUS_OF: Partial<Readonly<Record<FailureCode, number>>> = {
   usage: EXIT.usage,
   locked: EXIT.busy,
   not_configured: EXIT.notConfigured,
 };
 
-/** A refusal that is not a bug: `message` is one sentence without a full stop, free of secrets. */
+/** An expected error: `message` is one sentence without a full stop and without secrets. */
 export class Failure extends Error {
   readonly code: FailureCode;
-  /** Fields that `--json` adds beside `error` and `message`, e.g. `{valid: false, http_status: 401}`. */
+  /** Further fields of the JSON object, e.g. `{valid: false, http_status: 401}`. */
   readonly facts: Readonly<Record<string, unknown>>;
 
   constructor(
@@ -106,7 +106,7 @@ export class Failure extends Error {
   }
 }
 
-/** Ctrl-C at a question: the exit status is the one that the signal would give. */
+/** Ctrl-C at a prompt, with the exit status of the signal. */
 export class Interrupted extends Failure {
   constructor() {
     super('interrupted', 'cancelled, nothing was changed');
@@ -117,7 +117,7 @@ export class Interrupted extends Failure {
   }
 }
 
-/** Wrong usage, told in clap's words after `error: `. */
+/** Wrong usage, in clap's words. */
 export function usage(message: string): Failure {
   return new Failure('usage', message);
 }
@@ -147,16 +147,15 @@ const SYSTEM_WORDS: Readonly<Record<string, string>> = {
   ETXTBSY: 'it is in use',
 };
 
-/** Says an operating-system error in words: `no space left on the disk`. */
+/** An operating-system error in words: `no space left on the disk`. */
 export function systemWords(error: unknown): string {
   const code = systemCode(error);
   return (code && SYSTEM_WORDS[code]) || code || 'unexpected error';
 }
 
 /**
- * Turns an operating-system error into a Failure (`disk_full` or `otherwise`); a Failure passes
- * through, anything without an error code is a bug and passes through as well.
- * `doing` completes "cannot …", e.g. `write /opt/runner/config.yml`.
+ * Turns an operating-system error into a Failure, `disk_full` or `otherwise`; any other error passes
+ * through. `doing` completes "cannot …", e.g. `write /opt/runner/config.yml`.
  */
 export function systemFailure(
   error: unknown,

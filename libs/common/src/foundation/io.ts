@@ -1,32 +1,32 @@
 /**
- * What a command may touch: streams, environment, clock, randomness. It is handed in by `main.ts`;
- * nothing below takes any of these from the air, so a test can hand in its own.
+ * The outside world of a command: streams, environment, clock, randomness. It is passed down from
+ * cli/main.ts, so that a test can pass its own.
  */
 import { fstatSync, readSync, realpathSync, writeSync } from 'node:fs';
 import { Failure, systemCode, systemWords } from './failure.ts';
 
-/** A stream to write to. Writes are synchronous: what was written has left the process. */
+/** An output stream. Writes are synchronous: once `write` returns, the data has left the process. */
 export interface Sink {
   readonly isTTY: boolean;
-  /** Width in character cells; 80 when unknown. */
+  /** Width in character cells; 80 if unknown. */
   readonly columns: number;
-  /** The reader has left (EPIPE): later writes do nothing. Long-running commands stop then. */
+  /** The reader has left (EPIPE): later writes do nothing, and long-running commands stop. */
   readonly closed: boolean;
   write(data: string | Uint8Array): void;
 }
 
-/** A stream that is read, such as standard input. */
+/** An input stream. */
 export interface Source {
   readonly fd: number;
   readonly isTTY: boolean;
-  /** Reads the next bytes; null at the end. Blocks. */
+  /** Blocks until the next bytes; null at the end. */
   read(): Uint8Array | null;
 }
 
-/** Variables of the environment by their names. */
+/** Environment variables. */
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** All that a command may touch of the world outside its files. */
+/** What a command may use outside its files. */
 export interface Io {
   readonly stdin: Source;
   readonly stdout: Sink;
@@ -36,18 +36,18 @@ export interface Io {
   /** Effective user id. */
   readonly uid: number;
   readonly pid: number;
-  /** Absolute path of the running executable, symbolic links resolved; its siblings stand beside it. */
+  /** Absolute path of the running executable without symbolic links; its siblings are beside it. */
   readonly program: string;
   now(): Date;
-  /** Milliseconds of a clock that never steps back. */
+  /** A monotonic clock, in ms. */
   elapsed(): number;
-  /** From 0 up to 1, without 1: for ids and pauses, never for what has to stay secret. */
+  /** From 0 up to, not including, 1: for ids and pauses, never for secrets. */
   random(): number;
-  /** Calls `handler` instead of dying when SIGINT, SIGTERM or SIGHUP comes; returns a remover. */
+  /** Handles SIGINT, SIGTERM and SIGHUP; returns a function that removes the handler. */
   onSignal(handler: (signal: NodeJS.Signals) => void): () => void;
 }
 
-/** Blocks this thread; only for a descriptor that asks to be tried again. */
+/** Blocks this thread, while a descriptor is not ready. */
 function sleep(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }
@@ -83,7 +83,7 @@ function openSink(fd: number, name: string): Sink {
         } catch (error) {
           const code = systemCode(error);
           if (code === 'EAGAIN') sleep(2);
-          // What stderr does not take must not keep a command from its work.
+          // A failing stderr must not stop a command.
           else if (fd === 2 || code === 'EPIPE' || code === 'EBADF' || code === 'EIO')
             closed = true;
           else throw new Failure('output_failed', `cannot write to ${name}: ${systemWords(error)}`);
@@ -121,7 +121,7 @@ function openSource(fd: number): Source {
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** The real world, for `main.ts`. */
+/** The world of this process. */
 export function processIo(): Io {
   let stdin: Source | undefined;
   return {
@@ -136,7 +136,7 @@ export function processIo(): Io {
       try {
         return process.cwd();
       } catch {
-        throw new Failure('file_unreadable', 'the current folder does not exist any more');
+        throw new Failure('file_unreadable', 'the current directory no longer exists');
       }
     },
     uid: process.geteuid?.() ?? 0,
@@ -156,7 +156,7 @@ export function processIo(): Io {
   };
 }
 
-/** Reads a source to its end as UTF-8 text, at most `limit` bytes. Throws `file_unreadable` beyond. */
+/** Reads a source to its end as UTF-8 text. Throws `file_unreadable` beyond `limit` bytes. */
 export function readAll(source: Source, limit: number, what: string): string {
   const chunks: Uint8Array[] = [];
   let size = 0;

@@ -1,10 +1,10 @@
-/** Which names are taken from outside: they become file names and arguments of git. */
+/** Checks names from outside: they become file names and arguments of git. */
 import { Failure } from './failure.ts';
 
-/** 63 characters, the limit of a DNS label and of a systemd instance that stays readable. */
+/** 63 characters, the limit of a DNS label. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 
-/** `locks/registry.lock` is the registry's own. */
+/** `locks/registry.lock` is the registry's lock. */
 const RESERVED = 'registry';
 
 function quoted(text: string): string {

@@ -1,11 +1,11 @@
-/** Where everything lives under the runner's root. No file outside the root is ever written. */
+/** The layout under the runner's root. No file outside the root is written. */
 import { isAbsolute, join, resolve } from 'node:path';
 import type { Env } from './io.ts';
 
-/** Where the runner lives unless `--root` or RUNNER_ROOT says otherwise. */
+/** The root without `--root` and RUNNER_ROOT. */
 export const DEFAULT_ROOT = '/opt/runner';
 
-/** Files and folders of one root, all absolute. */
+/** Files and folders of a root, all absolute. */
 export interface Paths {
   readonly root: string;
   readonly config: string;
@@ -25,19 +25,19 @@ export interface Paths {
   deployLogs(app: string): string;
 }
 
-/** What belongs to one app. */
+/** Files and folders of an app. */
 export interface AppPaths {
   readonly dir: string;
   readonly repo: string;
   readonly releases: string;
   readonly instances: string;
-  /** Shapes of what the last good deploy printed. */
+  /** What the last successful deploy printed, in shapes. */
   readonly baseline: string;
   release(name: string): string;
   instance(name: string): InstancePaths;
 }
 
-/** What belongs to one instance of an app. */
+/** Files and folders of an instance. */
 export interface InstancePaths {
   readonly dir: string;
   /** Relative symbolic link to the active release. */
@@ -46,16 +46,15 @@ export interface InstancePaths {
   readonly run: string;
 }
 
-/** Chooses the root: `--root`, then RUNNER_ROOT, then /opt/runner; always absolute. */
+/** The root, absolute: `--root`, then RUNNER_ROOT, then /opt/runner. */
 export function chooseRoot(option: string | undefined, env: Env, cwd: () => string): string {
   const chosen = option || env.RUNNER_ROOT || DEFAULT_ROOT;
-  // Asked only when it is needed: a folder that was deleted cannot be named.
+  // A deleted working directory has no path.
   return isAbsolute(chosen) ? resolve(chosen) : resolve(cwd(), chosen);
 }
 
 /** The layout under a root, which is absolute and normalized; see `docs/files.md`. */
 export function pathsOf(root: string): Paths {
-  // Not join(): every start pays for it, and with thousands of apps as much as for reading their files.
   const base = root === '/' ? '' : root;
   const at = (path: string) => `${base}/${path}`;
   return {

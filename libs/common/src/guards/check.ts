@@ -1,8 +1,7 @@
 /**
- * Whether what lies under the root can be believed: nobody but its owners could have written it, and
- * nobody could have read its secrets. The rules are those of sshd's StrictModes, up to the root of the
- * file system; unlike there, a sticky folder above the root (/tmp) may be open to all, because what
- * others own in it is refused by its owner.
+ * Whether the files under the root can be trusted: only their owners could write them, and no other user
+ * could read the secrets. The rules are those of sshd's StrictModes, up to `/`, except that a sticky
+ * folder above the root (/tmp) may be writable by all, since files of others fail the owner check.
  */
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { Failure } from '../foundation/failure.ts';
@@ -11,7 +10,7 @@ import { credentialFile, isKeyExposed, mkeyFile } from '../tokens/key-file.ts';
 import { isConfigExposed, isStateExposed } from './exposure.ts';
 import { type Asker, isAbove, look, Mender } from './mends.ts';
 
-/** `writable` and `readable` are told of others, the group included. */
+/** `writable` and `readable`: by other users, the group included. */
 export type Guard = 'writable' | 'readable' | 'owner' | 'symlink' | 'hard_link';
 
 /** A guard that tripped. */
@@ -20,13 +19,13 @@ export interface Tripped {
   readonly path: string;
   /** A clause that says what is wrong. */
   readonly why: string;
-  /** The command that mends it. */
+  /** The command that fixes it. */
   readonly mend: string;
 }
 
 /**
- * Guards that trip on the key, config.yml and the given files (of the log and the registry), with every
- * folder above them, outermost first. What does not exist trips nothing.
+ * The guards that trip on the key, config.yml, the given files and every folder above them, outermost
+ * first. A missing file trips none.
  */
 export function trippedGuards(paths: Paths, files: readonly string[], asker: Asker): Tripped[] {
   const tripped: Tripped[] = [];
@@ -67,7 +66,7 @@ export function trippedGuards(paths: Paths, files: readonly string[], asker: Ask
   return tripped;
 }
 
-/** Absolute paths and all folders above them, each once, outer ones first. */
+/** Absolute paths and all folders above them, each once, outermost first. */
 function wayTo(files: readonly string[]): Set<string> {
   const way = new Set<string>();
   const add = (path: string) => {
@@ -80,8 +79,8 @@ function wayTo(files: readonly string[]): Set<string> {
 }
 
 /**
- * Who may own: root and who asks. Root may also look after an installation of another user, which is
- * one when the root and its folders of the registry and the logs are all this user's.
+ * Trusted owners: root and the current user. For root also the owner of an installation, if the root,
+ * the registry and the logs all belong to that user.
  */
 function ownersOf(paths: Paths, uid: number): number[] {
   if (uid !== 0) return [0, uid];
@@ -92,17 +91,17 @@ function ownersOf(paths: Paths, uid: number): number[] {
 }
 
 /**
- * One sentence about all of them, with the command. Where several commands are needed each is told on a
- * line of its own, so that it can be pasted; what one command mends is told once.
+ * One sentence about all of them, with the command that fixes them. If several commands are needed, each
+ * is reported on its own line, so that it can be pasted.
  */
-export function guardFailure(tripped: readonly Tripped[], tell: (text: string) => void): Failure {
+export function guardFailure(tripped: readonly Tripped[], note: (text: string) => void): Failure {
   const byMend = new Map<string, Tripped[]>();
   for (const each of tripped) byMend.set(each.mend, [...(byMend.get(each.mend) ?? []), each]);
   const clauses = [...byMend].map(([mend, [first, ...more]]) => {
     const others = more.length === 0 ? '' : `, and ${more.length} more like it`;
     return `${first?.why}${others}: run ${mend}`;
   });
-  if (clauses.length > 1) for (const clause of clauses) tell(clause);
+  if (clauses.length > 1) for (const clause of clauses) note(clause);
   const what = clauses.length > 1 ? `${tripped.length} guards tripped, see above` : clauses[0];
   return new Failure('guard_tripped', `not to be trusted: ${what}`, { guards: tripped });
 }

@@ -1,36 +1,36 @@
 /**
- * The commands that mend what a guard found, for who asks. None takes from another user what is theirs:
- * an owner is changed of what lies in a root of one's own, and of nothing else.
+ * The commands that fix what a guard found. They change the owner of a file only inside the user's own
+ * root, so that they never take anything from another user.
  */
 import { lstatSync, realpathSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Io } from '../foundation/io.ts';
 
-/** Who asks, and how. */
+/** The command that runs the guards, and its user. */
 export interface Asker {
   readonly io: Pick<Io, 'uid' | 'cwd' | 'env'>;
-  /** What was typed, as words of a shell, without `--root`. */
+  /** The command line as typed, without `--root`. */
   readonly command: string;
-  /** Whether the root was named by `--root`, which counts more than RUNNER_ROOT. */
+  /** Whether `--root` was given, which overrides RUNNER_ROOT. */
   readonly rootNamed: boolean;
 }
 
-/** What stands at a path; undefined for nothing, and for what cannot be looked at. */
+/** lstat of a path; undefined if it does not exist or cannot be reached. */
 export function look(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch {
-    // Below what is no folder, or not to be entered: whoever reads it says so.
+    // ENOTDIR or EACCES: the reader reports it.
     return undefined;
   }
 }
 
-/** A path as a word of a shell. */
+/** A path, quoted for a shell. */
 export function word(path: string): string {
   return /^[A-Za-z0-9_/.,:@%+=-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
-/** Whether a folder is one of those above the root. */
+/** Whether a folder is above the root. */
 export function isAbove(path: string, root: string): boolean {
   return root !== path && root.startsWith(path === '/' ? path : `${path}/`);
 }
@@ -48,19 +48,19 @@ export class Mender {
     this.#asker = asker;
   }
 
-  /** Changes the mode of what `owner` owns. */
+  /** Changes the mode of a file of `owner`. */
   mode(mode: string, path: string, owner: number): string {
     return this.#by([owner], `chmod ${mode} ${word(path)}`);
   }
 
-  /** Puts a copy in the place of a file with a second name. */
+  /** Replaces a file that has a second name by a copy. */
   hardLink(path: string, owner: number): string {
     const at = word(path);
     const owners = [owner, ownerOf(dirname(path))];
     return this.#by(owners, `cp -p ${at} ${at}.new`, `mv ${at}.new ${at}`);
   }
 
-  /** Puts what a link leads to in its place; the root itself is named by its real path. */
+  /** Replaces a link by its target; the root is named by its real path instead. */
   link(path: string): string {
     const folder = ownerOf(dirname(path));
     let target: string;
@@ -75,7 +75,7 @@ export class Mender {
     return this.#by([folder, ownerOf(dirname(target))], `rm ${at}`, `mv ${word(target)} ${at}`);
   }
 
-  /** For what belongs to `owner`, who is neither root nor the user whose installation it is. */
+  /** For a file whose `owner` is neither root nor the owner of the installation. */
   owner(path: string, owner: number): string {
     const { uid } = this.#asker.io;
     const account = ownerOf(this.#root);
@@ -88,13 +88,13 @@ export class Mender {
     if (isAbove(path, this.#root)) return this.#move(path);
     if (path.startsWith(`${this.#root}/`))
       return this.#by([owner], `chown ${account || 'root'} ${word(path)}`);
-    // Only the key is looked at outside the root.
+    // Outside the root only the key is checked.
     const inside = join(this.#root, 'mkey');
     const copy = `install -m 600 ${word(this.#key)} ${word(inside)} && `;
     return `${look(inside) === undefined ? copy : ''}unset RUNNER_MKEY_FILE`;
   }
 
-  /** Moves the root out of a folder whose owner could put another one in its place. */
+  /** Moves the root out of a folder whose owner could replace it. */
   #move(folder: string): string {
     const place = join(dirname(folder), basename(this.#root));
     let free = place;
@@ -104,13 +104,13 @@ export class Mender {
     return `${mv} && ${this.#withRoot(free)}`;
   }
 
-  /** Names the root in the way in which it was named. */
+  /** Names the root as it was named, by option or environment. */
   #withRoot(root: string): string {
     const { command, rootNamed } = this.#asker;
     return rootNamed ? `${command} --root ${word(root)}` : `export RUNNER_ROOT=${word(root)}`;
   }
 
-  /** As root where something of another user is touched. */
+  /** With sudo, if another user owns any of it. */
   #by(owners: readonly (number | undefined)[], ...commands: string[]): string {
     const { uid } = this.#asker.io;
     const may = uid === 0 || owners.every((owner) => owner === uid);

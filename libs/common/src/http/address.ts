@@ -1,4 +1,4 @@
-/** Addresses that a secret is sent to: https, or http to this machine alone. */
+/** Addresses to which a secret is sent: https, or http on this machine only. */
 import { Failure } from '../foundation/failure.ts';
 
 function isLoopback(host: string): boolean {
@@ -11,8 +11,8 @@ function isLoopback(host: string): boolean {
 }
 
 /**
- * Checks an address and drops slashes at its end. Throws `insecure_address`, naming where the
- * address was given and never the address: it may be a secret itself.
+ * Checks an address and drops trailing slashes. Throws `insecure_address`, which names the place of
+ * the address, never the address itself: it may be a secret.
  */
 export function httpAddress(text: string, where: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -20,12 +20,12 @@ export function httpAddress(text: string, where: string): string {
     throw new Failure('insecure_address', `${where} is not an https address`);
   }
   if (url.username || url.password) {
-    throw new Failure('insecure_address', `${where} holds a user name or password: leave it out`);
+    throw new Failure('insecure_address', `${where} contains a user name or password: remove it`);
   }
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
     throw new Failure(
       'insecure_address',
-      `${where} must be https: a secret is sent there (http is for this machine alone)`,
+      `${where} must be https: a secret is sent there (http is only allowed for this machine)`,
     );
   }
   return url.href.replace(/\/+$/, '');

@@ -1,7 +1,6 @@
 /**
- * One HTTP request: one deadline for all of it, a bound on the body, no redirects, and errors that
- * never hold the address, a header or the body that was sent. undici.request, not fetch: the
- * errors of fetch quote the token.
+ * One HTTP request with one deadline, a limit on the body and no redirects. Errors never contain the
+ * address, a header or the body. Not fetch: its errors quote the token.
  */
 import type { Dispatcher } from 'undici';
 import { Failure, systemCode } from '../foundation/failure.ts';
@@ -13,16 +12,16 @@ export interface HttpRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** For the whole exchange, in milliseconds. */
+  /** For the whole exchange, in ms. */
   readonly timeout: number;
   /** Largest answer body, in bytes. */
   readonly limit: number;
   readonly env: Env;
-  /** Ends the exchange early, e.g. when the command is interrupted. */
+  /** Aborts the exchange. */
   readonly signal?: AbortSignal;
 }
 
-/** Any answer, whatever its status. */
+/** An answer of any status. */
 export interface HttpAnswer {
   readonly status: number;
   /** Names in lower case; a repeated header is joined by `, `. */
@@ -30,7 +29,7 @@ export interface HttpAnswer {
   readonly body: string;
 }
 
-/** What a code means, for people; anything else is shown as its code alone. */
+/** Codes in words; any other is shown as it is. */
 const WORDS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'its certificate has expired',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
@@ -67,7 +66,8 @@ export async function send(request: HttpRequest): Promise<HttpAnswer> {
     return await Promise.race([answer, ended(signal), ended(lost.signal)]);
   } catch (error) {
     if (error instanceof Failure) throw error;
-    if (deadline.aborted) throw networkError('timeout', lateWords(request.timeout));
+    if (deadline.aborted)
+      throw networkError('timeout', `no complete answer within ${request.timeout / 1000} s`);
     if (request.signal?.aborted) throw networkError('ABORT_ERR', 'it was interrupted');
     throw worded(error);
   } finally {
@@ -97,7 +97,7 @@ async function exchange(
   };
 }
 
-/** Rejects at the signal. undici heeds one only once a connection stands. */
+/** Rejects at the signal, which undici ignores until it is connected. */
 function ended(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     if (signal.aborted) reject(signal.reason);
@@ -106,8 +106,8 @@ function ended(signal: AbortSignal): Promise<never> {
 }
 
 /**
- * A connection for one exchange; through a proxy when the environment names one. A connection that
- * fails aborts `lost`: undici would try again, without a pause, when a proxy drops it.
+ * A connection for one exchange, through the proxy that the environment names. A failed connection
+ * aborts `lost`: otherwise undici would retry without a pause when a proxy drops it.
  */
 async function dispatcherFor(
   { url, env, timeout }: HttpRequest,
@@ -142,23 +142,19 @@ function networkError(reason: string, message: string): Failure {
   return new Failure('network_error', message, { reason });
 }
 
-function lateWords(timeout: number): string {
-  return `no complete answer within ${timeout / 1000} s`;
-}
-
 function worded(error: unknown): Failure {
   const cause = (error as { cause?: unknown }).cause;
   const inner = firstOf(systemCode(error) ? error : (cause ?? error)) as Error & {
     syscall?: unknown;
   };
   const code = systemCode(inner) ?? (inner.name === 'HTTPParserError' ? 'HPE' : 'unknown error');
-  // Node words these itself, from the address alone: `connect ECONNREFUSED 127.0.0.1:9`.
+  // Node's own message names only the address: `connect ECONNREFUSED 127.0.0.1:9`.
   const plain = typeof inner.syscall === 'string' ? inner.message : code;
   const words = WORDS[code] ?? (code.startsWith('HPE') ? 'it does not speak HTTP' : undefined);
   return networkError(code, words ? `${words} (${plain})` : plain);
 }
 
-/** Several addresses were tried: the first error stands for all. */
+/** The first error, if several addresses were tried. */
 function firstOf(error: unknown): unknown {
   const errors = (error as { errors?: unknown }).errors;
   return Array.isArray(errors) && errors.length > 0 ? errors[0] : error;

@@ -1,6 +1,6 @@
 /**
  * The chats' credentials, for redaction. Parsing YAML costs as much as the rest of a start, so a text
- * is first compared with the words of config.yml as it stands in the file.
+ * is first compared with the words of the raw file.
  */
 import { CHAT_SECRET_KEYS, chatSecretsOf } from '../config/chat-credentials.ts';
 import { KEYS, NOTIFY_KEYS } from '../config/schema.ts';
@@ -13,17 +13,17 @@ import { Secret } from '../secrets/secret.ts';
 /** Bytes; a larger file is refused by every reader of config.yml. */
 const CONFIG_MAX = 65_536;
 
-/** Words of config.yml that are no secret, and stand in many texts. */
+/** Words of config.yml that are common and not secret. */
 const USUAL = new Set([
   ...Object.keys({ ...KEYS, ...NOTIFY_KEYS }),
   ...['notify', 'telegram', 'api.telegram.org', 'discord', 'discord.com', 'webhooks', 'https'],
 ]);
 
-/** What config.yml holds of credentials; nothing where it cannot be read. */
+/** The credentials in config.yml; none if it cannot be read. */
 export class ChatCredentials {
   readonly #paths: Paths;
   readonly #words: readonly string[];
-  /** With escapes, the words of the file are not those of its values. */
+  /** With escapes, words of the file and words of its values may differ. */
   readonly #isEscaped: boolean;
   #secrets: Promise<readonly Secret[]> | undefined;
 
@@ -35,7 +35,7 @@ export class ChatCredentials {
     this.#words = isNeeded ? wordsOf(text) : [];
   }
 
-  /** Whether a text may hold a credential as it stands in the file, or its secret end. */
+  /** Whether a text may hold a credential or its secret end. */
   mayBeIn(text: string): boolean {
     if (text.length < SECRET_MIN) return false;
     return this.#isEscaped || this.#words.some((word) => text.includes(word));

@@ -2,19 +2,16 @@
 import { isOrdinary, ORDINARY } from '../secrets/plain-fields.ts';
 import type { Redact } from './known-secrets.ts';
 
-/** The other fields that a record of ours has: their names are no secrets. */
+/** Other known fields: their names need no redaction. */
 const NAMES = new Set([
   ...['previous_version', 'from_version', 'duration_ms', 'domain', 'error', 'cause'],
   ...['truncated', 'stage', 'log', 'reason', 'late', 'rolled_back', 'guards', 'guard', 'path'],
   ...['command', 'user', 'uid', 'sudo_user'],
 ]);
-/** Values further down are left as they are: a walk has to end. */
+/** Deeper values are left as they are. */
 const DEPTH = 64;
 
-/**
- * A copy of the record whose texts have gone through `redact`, names of unknown fields included; itself
- * when that changed none.
- */
+/** The record with all its texts redacted, names of unknown fields included; itself if nothing changed. */
 export function cleanRecord<T extends Readonly<Record<string, unknown>>>(
   record: T,
   redact: Redact,
@@ -45,7 +42,7 @@ function cleanFields(
   return Object.fromEntries(renamed ? withOwnNames(entries) : entries);
 }
 
-/** Two names may have become one: then the later ones are numbered. */
+/** Numbers names that have become equal. */
 function withOwnNames(entries: [string, unknown][]): [string, unknown][] {
   const taken = new Set<string>();
   return entries.map(([field, value]) => {

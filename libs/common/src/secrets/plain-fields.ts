@@ -1,11 +1,11 @@
-/** Values of a record that are no secret, told without knowing any. */
+/** Values of a record that cannot hold a secret. */
 
-/** Fields whose ordinary values are no secrets: they stand in every record. */
+/** The fields of every record, and which of their values are ordinary. */
 export const ORDINARY: ReadonlyMap<string, RegExp> = new Map([
   ['timestamp', /^\d{4}-\d\d-\d\dT[\d:.]{5,18}(?:Z|[+-]\d\d:?\d\d)$/],
   ['event_type', /^[A-Za-z]{1,20}$/],
   ['event', /^[A-Za-z]{1,20}$/],
-  // Names of apps decide which token is known.
+  // The app's name selects the token to look for.
   ['project', /^/],
   ['app', /^/],
   ['instance', /^default$/],
@@ -15,7 +15,7 @@ export const ORDINARY: ReadonlyMap<string, RegExp> = new Map([
   ['trigger', /^[a-z]{1,20}$/],
 ]);
 
-/** Shortest known value that is searched for: a shorter one would blacken ordinary text. */
+/** Shortest secret that is redacted; a shorter one would occur in ordinary text. */
 export const SECRET_MIN = 6;
 
 /** Whether the field's value is ordinary. */
@@ -23,7 +23,7 @@ export function isOrdinary(field: string, value: unknown): boolean {
   return typeof value === 'string' && ORDINARY.get(field)?.test(value) === true;
 }
 
-/** Whether no value of the record could be redacted: then nothing that redacts has to be loaded. */
+/** Whether no value of the record needs redaction, so that nothing has to be loaded for it. */
 export function isPlain(record: Readonly<Record<string, unknown>>): boolean {
   return Object.entries(record).every(
     ([field, value]) =>

@@ -1,24 +1,24 @@
-/** What of a line is base64, and whether it may be of a private key. */
+/** Finds base64 in a line and decides whether it may belong to a private key. */
 
-/** Characters of base64 that a line of a key has at least: its first one, one behind other lines. */
+/** Fewest characters of base64 in the first line of a key, and in one after foreign lines. */
 export const FIRST_MIN = 8;
 export const AGAIN_MIN = 20;
-/** The same behind words that its first line did not have. */
+/** The same after words that the key's first line did not have. */
 export const FOREIGN_MIN = 32;
-/** What may stand behind the base64 of a line: quotes, brackets, bars. */
+/** Most characters after the base64 of a line: quotes, brackets, bars. */
 const BEHIND_MAX = 24;
 
-/** A line break, and signs of base64, as string literals of many languages write them. */
+/** A line break or a sign of base64, escaped as in string literals. */
 const ESCAPED = /\\{1,8}(?:[nrt]|u00(?:0[ad]|2[bf]|3d)|x0[ad]|\/)|&#1[03];/gi;
 
-/** Whether something is said there, beside quotes and brackets. */
+/** Whether the text has more than quotes and brackets. */
 export function saysMore(text: string): boolean {
   return /[\p{L}\p{N}]/u.test(text.replace(ESCAPED, ''));
 }
 
 /**
- * How wide the base64 of a line of a key is, which is at least `least`; 0 when it is no such line.
- * Short ones look like words: those that nothing promises must look like base64.
+ * The width of the base64 in a line of a key, at least `least`; else 0. A short one may be a word, so
+ * it must look like base64 unless a key is already certain.
  */
 export function widthOf(text: string, least: number): number {
   let from = 0;
@@ -34,21 +34,21 @@ export function widthOf(text: string, least: number): number {
   return rest.length <= BEHIND_MAX && /^[\s"'`,;:.)}\]>+\\|│]*$/.test(rest) ? width : 0;
 }
 
-/** Whether a word may be the first of a key: no number, no hash, and no short name. */
+/** Whether a word may begin a key: not a number, a hash or a short name. */
 function isLikely(word: string): boolean {
   return word.length < 2 * FIRST_MIN
     ? /[a-z]/.test(word) && /[A-Z]/.test(word)
     : !/^[0-9a-f]*$/.test(word);
 }
 
-/** Whether a word has small and large letters and a digit or sign: no name, no number, no hash. */
+/** Whether a word has both cases and a digit or sign, unlike a name, a number or a hash. */
 export function isMixed(word: string): boolean {
   return /[a-z]/.test(word) && /[A-Z]/.test(word) && /[0-9+/=]/.test(word);
 }
 
 /**
- * Where base64 ends that begins at `from` or behind quotes and line breaks there. Behind a break that
- * is written out any word goes on with it, behind a space one of at least `least` characters.
+ * Where the base64 ends that begins at `from` or after quotes and line breaks there. After an escaped
+ * line break any word continues it; after a space, one of at least `least` characters.
  */
 export function bodyEnd(text: string, from: number, least: number): number {
   let end = from;
@@ -65,7 +65,7 @@ export function bodyEnd(text: string, from: number, least: number): number {
   }
 }
 
-/** A key may end in a line whose beginning is not there: its last word is base64. */
+/** The text without a last word of base64: the end of a key whose beginning is missing. */
 export function withoutLastWord(text: string): string {
   const start = lastWord(text);
   return widthOf(text.slice(start), AGAIN_MIN) > 0 ? text.slice(0, start) : text;
@@ -77,14 +77,14 @@ export function lastWord(text: string): number {
   return Math.max(end.lastIndexOf(' '), end.lastIndexOf('\t')) + 1;
 }
 
-/** Where the characters of base64 that stand at `from` end; `from` when none does. */
+/** Where the base64 at `from` ends; `from` without any. */
 export function base64End(text: string, from: number): number {
   let end = from;
   while (isBase64(text.charCodeAt(end))) end += 1;
   return end;
 }
 
-/** Letters, digits, `+`, `/`, `=`; false for NaN, behind the end. */
+/** Letters, digits, `+`, `/`, `=`; false for NaN, after the end. */
 export function isBase64(unit: number): boolean {
   return (
     (unit >= 97 && unit <= 122) ||

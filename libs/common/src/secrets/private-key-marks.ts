@@ -1,16 +1,16 @@
-/** What tells the lines of a private key from others, each by itself. */
+/** Recognises the first, the last and the header lines of a private key. */
 
-/** Stands in the first and the last line of every key. */
+/** In the first and the last line of every key. */
 export const HINT = 'PRIVATE KEY';
 
-/** A line that begins or ends a key, within its line. */
+/** `-----BEGIN …-----` or `-----END …-----`, and its place in the line. */
 export interface Mark {
   readonly at: number;
   readonly to: number;
   readonly ends: boolean;
 }
 
-/** The first and last lines of keys in a line, in their order. */
+/** All marks in a line, in order. */
 export function marksOf(text: string): Mark[] {
   const pattern = /-{4,5} ?(BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}/g;
   return [...text.matchAll(pattern)].map(({ 0: all, 1: word, index }) => ({
@@ -20,17 +20,14 @@ export function marksOf(text: string): Mark[] {
   }));
 }
 
-/** Headers that may stand before the base64, with or without what encrypted it. */
+/** A header line before the base64. */
 export function isHeader(text: string): boolean {
   return /^[\s"']{0,40}(?:Proc-Type|DEK-Info|Key-Info|Content-Domain|Originator-[\w-]{1,40}|Recipient-[\w-]{1,40}|Issuer-[\w-]{1,40}|MIC-Info|Version|Comment|Subject|Hash|Charset|MessageID|x-[\w-]{1,40}): /i.test(
     text,
   );
 }
 
-/**
- * Where the text goes on behind a prefix like this one, in which numbers and spaces may have changed;
- * -1 when it does not begin like that.
- */
+/** The end of a prefix like this one, in which numbers and spaces may differ; -1 without one. */
 export function behind(prefix: string, text: string): number {
   let at = 0;
   for (let from = 0; from < prefix.length; ) {

@@ -1,7 +1,7 @@
 /**
- * Cuts private keys out of text, line by line, so that it does not matter how the text arrived: from
- * the line that begins a key to the one that ends it, with what programs put around the lines of one:
- * the name of a speaker, a time, an indent, quotes, line breaks written as `\n`, colours, headers.
+ * Cuts private keys out of text, line by line, from the line that begins a key to the one that ends it.
+ * Programs may have added prefixes (a service name, a time, an indent), quotes, line breaks written as
+ * `\n`, colours or headers.
  */
 
 import { stripAnsi } from '../text/plain.ts';
@@ -20,44 +20,44 @@ import {
 } from './private-key-base64.ts';
 import { behind, HINT, isHeader, marksOf } from './private-key-marks.ts';
 
-/** What stands in the place of a secret. */
+/** Replaces a secret. */
 export const REDACTED = '[REDACTED]';
 
-/** A key whose end does not come has at most so many lines and characters: far more than any has. */
+/** Lines and characters after which a key without an end is given up; real keys are far smaller. */
 const LINES_MAX = 4_096;
 const SIZE_MAX = 262_144;
-/** So many lines of something else may stand between two lines of a key. */
+/** Most foreign lines between two lines of a key. */
 const OTHERS_MAX = 40;
-/** Lines like those of a key are held back until it is known that none ends: their widths, how many. */
+/** Lines that look like part of a key are held back, in case its last line follows: width and number. */
 const HELD_MIN = 40;
 const HELD_MAX = 512;
 const HELD_LINES = 1_024;
 
-/** Takes lines without their newlines; what is shown of them comes in their order, each with its tag. */
+/** Takes lines without their newlines and emits what remains of them in order, each with its tag. */
 export interface KeyCutter<T> {
-  /** Whether the line would come out as it is, at once: nothing is open, and it begins nothing. */
+  /** Whether the line would be emitted unchanged and at once. */
   passes(line: string): boolean;
   take(line: string, tag: T): void;
-  /** Lines that were held back come out. */
+  /** Emits the lines that were held back. */
   end(): void;
 }
 
-/** A key whose end has not come. */
+/** A key whose last line has not come yet. */
 interface Open {
-  /** What stands before it in its first line: a speaker, a time, or words; '' for an indent. */
+  /** The text before it in its first line; '' for an indent. */
   readonly prefix: string;
   lines: number;
   size: number;
   others: number;
   /** Width of its longest line; 0 while only headers have come. */
   width: number;
-  /** Whether the line before belonged to it and was not its short last one. */
+  /** Whether the previous line belonged to it and was not a short last one. */
   steady: boolean;
-  /** Whether its lines come without the prefix. */
+  /** Whether its lines lack the prefix. */
   bare: boolean;
 }
 
-/** A cutter for one text. Of a key is shown `[REDACTED]`, in the place of its first line. */
+/** A cutter for one text. `[REDACTED]` replaces the first line of a key. */
 export function createKeyCutter<T>(emit: (line: string, tag: T) => void): KeyCutter<T> {
   let open: Open | undefined;
   let held: { line: string; tag: T }[] = [];
@@ -112,7 +112,7 @@ export function createKeyCutter<T>(emit: (line: string, tag: T) => void): KeyCut
     );
   }
 
-  /** Whether the line belongs to the key that is open; then it has been dealt with. */
+  /** Whether the line belongs to the open key; if so, it is done. */
   function inside(key: Open, line: string, tag: T): boolean {
     key.lines += 1;
     key.size += line.length;
@@ -188,14 +188,13 @@ export function withoutKeys(text: string): string {
   return lines.join('\n');
 }
 
-/** Cuts keys out of a text that comes in pieces. */
+/** Cuts keys out of a stream of text. */
 export interface KeyStream {
-  /** What of the text can be shown: whole lines are best, a piece of one counts as a line. */
+  /** Returns what can be shown; a partial line counts as a line. */
   take(text: string): string;
   end(): string;
 }
 
-/** A stream of one text. */
 export function createKeyStream(): KeyStream {
   let shown = '';
   const cutter = createKeyCutter<string>((line, end) => {

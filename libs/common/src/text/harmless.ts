@@ -1,8 +1,8 @@
 /** Foreign text made harmless before it reaches a terminal. */
 
 /**
- * Characters that could move the terminal or reorder what is read: C0 but newline and tab, DEL,
- * C1, the bidirectional controls, and the line separators.
+ * Characters that could control the terminal or reorder text: C0 except newline and tab, DEL, C1,
+ * bidirectional controls, line separators and lone surrogates.
  */
 export const UNSAFE =
   /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
@@ -19,12 +19,12 @@ export function harmless(text: string): string {
   return text.replace(UNSAFE, escaped);
 }
 
-/** The same for text that must stay on one line: newline and tab are shown as `\n` and `\t`. */
+/** The same on one line: newline and tab are shown as `\n` and `\t`. */
 export function harmlessLine(text: string): string {
   return harmless(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
 }
 
-/** Writes those characters of a JSON or double-quoted YAML text as `\u` escapes: nothing is lost. */
+/** Writes these characters of JSON or double-quoted YAML as `\u` escapes, so that nothing is lost. */
 export function jsonEscapes(text: string): string {
   return text.replace(
     UNSAFE,

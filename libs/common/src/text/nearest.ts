@@ -1,6 +1,6 @@
-/** Which name was probably meant. */
+/** "Did you mean …?" */
 
-/** The name with the smallest edit distance, if it is near enough to be a slip of the finger. */
+/** The name with the smallest edit distance, if it is close enough for a typing error. */
 export function nearest(word: string, names: readonly string[]): string | undefined {
   if (word.length > 40) return undefined;
   let best: string | undefined;

@@ -1,12 +1,12 @@
 /**
- * Makes foreign text plain, and shortens it without breaking a character.
- * The order that every reader of build output keeps: escapes, progress lines, controls.
+ * Makes foreign text plain, and shortens it without splitting a character. Readers of build output
+ * remove escapes first, then progress lines, then control characters.
  */
 
 const ESC = '\\u001b';
 /**
- * Every part ends at the next escape, so the whole match stays linear; and none is longer than any real
- * one, because a run of millions of characters would be more than the engine can go back through.
+ * Every part ends at the next escape, so matching stays linear, and has a maximum length, since
+ * backtracking through millions of characters exhausts the engine's stack.
  */
 const ESCAPES = new RegExp(
   [
@@ -19,8 +19,8 @@ const ESCAPES = new RegExp(
 );
 
 /**
- * Removes terminal escapes: CSI, OSC (hyperlinks keep their text), DCS, character sets, cut-off
- * ones too. A jump to the first column becomes a carriage return, because that is what it draws.
+ * Removes terminal escapes, truncated ones too: CSI, OSC (hyperlinks keep their text), DCS, character
+ * sets. A jump to the first column becomes a carriage return, which looks the same.
  */
 export function stripAnsi(text: string): string {
   if (!text.includes('\u001b') && !text.includes('\u009b')) return text;
@@ -29,10 +29,7 @@ export function stripAnsi(text: string): string {
   );
 }
 
-/**
- * Leaves of each line what a terminal would show in the end: the text after its last carriage
- * return. CRLF becomes LF.
- */
+/** Keeps of each line what a terminal shows in the end: the text after the last carriage return. */
 export function collapseProgress(text: string): string {
   if (!text.includes('\r')) return text;
   const lines = text.split('\n');
@@ -46,18 +43,15 @@ function lastSegment(line: string): string {
   return line.slice(line.lastIndexOf('\r', end - 1) + 1, end);
 }
 
-/** C0 but newline and tab, DEL, C1, byte order marks, and what turns the direction of text. */
+/** C0 except newline and tab, DEL, C1, byte order marks and bidirectional controls. */
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ufeff]/g;
 
-/**
- * Removes every control character but newline and tab, and bidirectional overrides, which can show
- * a text other than it is. A lone surrogate becomes U+FFFD.
- */
+/** Removes control characters except newline and tab; a lone surrogate becomes U+FFFD. */
 export function dropControls(text: string): string {
   return text.replace(CONTROLS, '').toWellFormed();
 }
 
-/** Foreign output as plain text: without escapes, overwritten progress and control characters. */
+/** Foreign output without escapes, overwritten progress and control characters. */
 export function cleanText(text: string): string {
   return dropControls(collapseProgress(stripAnsi(text)));
 }
@@ -75,8 +69,8 @@ export function codePoints(text: string): number {
 }
 
 /**
- * The text in at most `max` code points. What had to be cut ends in `…`, which counts too, and is
- * never cut inside a grapheme: an emoji sequence or a letter with its accents stays whole or goes.
+ * The text in at most `max` code points. A shortened one ends in `…`, which counts too, and is not cut
+ * inside a grapheme such as an emoji sequence or an accented letter.
  */
 export function cutCodePoints(text: string, max: number): string {
   if (text.length <= max || codePoints(text) <= max) return text;
@@ -84,12 +78,12 @@ export function cutCodePoints(text: string, max: number): string {
   return `${text.slice(0, graphemeStart(text, indexOfPoint(text, max - 1)))}…`;
 }
 
-/** A line end this near (code units) is preferred to the exact place of a cut. */
+/** A cut moves to a line end that is this close, in code units. */
 const NEAR = 80;
 
 /**
  * The text in at most `max` code points: a third from its head, the rest from its tail, and between
- * them a line that counts the omitted code points. Cuts at line ends where one is near.
+ * them a line with the number of omitted code points.
  */
 export function headAndTail(text: string, max: number): string {
   if (text.length <= max) return text;
@@ -121,7 +115,7 @@ function lineStartAfter(text: string, at: number): number {
   return end >= 0 && at + end + 1 < text.length ? at + end + 1 : at;
 }
 
-/** Index (code units) of the code point with this number; the text's length if it has fewer. */
+/** Index (code units) of the code point with this number, or the text's length. */
 function indexOfPoint(text: string, point: number): number {
   let at = 0;
   for (let count = 0; count < point && at < text.length; count += 1) at += isPair(text, at) ? 2 : 1;
@@ -137,10 +131,10 @@ function isPair(text: string, at: number): boolean {
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** The start of the grapheme that `at` stands in, which is `at` itself between two graphemes. */
+/** The start of the grapheme around `at`; `at` itself between two graphemes. */
 function graphemeStart(text: string, at: number): number {
   if (at <= 0 || at >= text.length || isPlain(text, at)) return at;
-  // Whether a place divides two graphemes is settled by what precedes it back to plain text.
+  // Where a grapheme begins depends on the text before it, back to plain text.
   let from = at - 1;
   while (from > 0 && !isPlain(text, from)) from -= 1;
   segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
@@ -148,14 +142,14 @@ function graphemeStart(text: string, at: number): number {
   return from + (piece?.index ?? 0);
 }
 
-/** The next place at or after `at` that divides two graphemes. */
+/** The next boundary between graphemes, at or after `at`. */
 function nextGrapheme(text: string, at: number): number {
   let place = at;
   while (place < text.length && graphemeStart(text, place) !== place) place += 1;
   return place;
 }
 
-/** Whether printable ASCII or a newline stands on both sides: certainly two graphemes. */
+/** Whether both sides are printable ASCII or a newline, which never join. */
 function isPlain(text: string, at: number): boolean {
   return isPlainUnit(text.charCodeAt(at - 1)) && isPlainUnit(text.charCodeAt(at));
 }

@@ -1,4 +1,4 @@
-/** `--token-from`: the token of another app, and the keys to seal with. */
+/** `--token-from`: the token of another app, and the keys that seal it. */
 
 import { findApp, listApps } from '../apps/store.ts';
 import { Failure } from '../foundation/failure.ts';
@@ -10,8 +10,8 @@ import { createKeyring, type Keyring, readKeyring, requireKeyring } from './keyr
 import { openToken } from './open.ts';
 
 /**
- * The token of a registered app, told on stderr by its fingerprint. Throws `token_source_not_found`,
- * `token_source_no_token`, and what opening it throws.
+ * The token of a registered app; prints its fingerprint on stderr. Throws `token_source_not_found`,
+ * `token_source_no_token`, and whatever `openToken` throws.
  */
 export function tokenFrom(io: Io, paths: Paths, source: string): Secret {
   if (!isAppName(source) || !findApp(paths, source)) {
@@ -27,8 +27,8 @@ export function tokenFrom(io: Io, paths: Paths, source: string): Secret {
 }
 
 /**
- * The keys to seal a new token with, under the registry's lock. The first token of a root makes the
- * first key; never when a sealed value exists: a new key would hide that the old one is lost.
+ * The keys for a new token, under the registry's lock. Only the first token of a root creates a key:
+ * beside sealed tokens, a new key would hide that the old one is lost.
  */
 export function sealingKeys(io: Io, paths: Paths): Keyring {
   const keyring = readKeyring(paths, io.env);
@@ -36,7 +36,7 @@ export function sealingKeys(io: Io, paths: Paths): Keyring {
   return mayHoldTokens(paths) ? requireKeyring(paths, io.env) : createKeyring(paths, io.env);
 }
 
-/** Whether a token is stored, or an app cannot be read, which may hold one. */
+/** Whether a token is stored, or may be, in an app that cannot be read. */
 export function mayHoldTokens(paths: Paths): boolean {
   const { apps, unreadable } = listApps(paths);
   return unreadable.length > 0 || apps.some((app) => app.state.repohost_token);

@@ -1,4 +1,4 @@
-/** The ways in which a token can be given: a flag, a file, stdin, the environment, a prompt. */
+/** Reads a token from a flag, a file, stdin, the environment or a prompt. */
 import { resolve } from 'node:path';
 import { readIfThere } from '../files/read.ts';
 import { Failure } from '../foundation/failure.ts';
@@ -6,10 +6,10 @@ import { type Io, readAll } from '../foundation/io.ts';
 import { type Secret, tokenSecret } from '../secrets/secret.ts';
 import { askSecret, canAsk } from './prompt.ts';
 
-/** Far above any token: what is larger is the wrong file. */
+/** Bytes; a larger file is the wrong one. */
 const FILE_MAX = 65_536;
 
-/** What the options of a command say about its token. */
+/** The options of a command that concern its token. */
 export interface TokenChoice {
   readonly token: string | undefined;
   readonly 'token-file': string | undefined;
@@ -17,8 +17,8 @@ export interface TokenChoice {
 }
 
 /**
- * Reads the token that was given: `--token`, `--token-file`, RUNNER_TOKEN, else a hidden prompt
- * on a terminal. Undefined when there is none and nobody to ask. Throws `token_invalid`.
+ * Reads the token from `--token`, `--token-file`, RUNNER_TOKEN, else from a hidden prompt. Undefined
+ * without any of them and without a terminal. Throws `token_invalid`.
  */
 export function readToken(io: Io, choice: TokenChoice, question: string): Secret | undefined {
   if (choice.token === '-') {

@@ -14,7 +14,7 @@ export const KEY_BYTES = 32;
 
 /** One line of mkey. */
 export interface MasterKey {
-  /** `m_` and 8 hex characters; names the key without telling anything about it. */
+  /** `m_` and 8 hex characters; identifies the key without revealing it. */
   readonly kid: string;
   readonly bytes: Buffer;
 }
@@ -27,8 +27,8 @@ function masterKey(bytes: Buffer): MasterKey {
 }
 
 /**
- * Reads the master keys. Undefined when there is no key file. Throws `mkey_exposed` when others
- * may read the file, `mkey_malformed`, `file_unreadable`.
+ * Reads the master keys; undefined without a key file. Throws `mkey_exposed` if others may read the
+ * file, `mkey_malformed`, `file_unreadable`.
  */
 export function readKeyring(paths: Paths, env: Env): Keyring | undefined {
   const path = mkeyFile(paths, env);
@@ -65,10 +65,7 @@ export function requireKeyring(paths: Paths, env: Env): Keyring {
   );
 }
 
-/**
- * Makes the first master key. Call it only when no sealed value exists, under the registry's lock:
- * a new key in place of a lost one would hide that the old tokens are lost.
- */
+/** Makes the first master key, under the registry's lock; only while no sealed value exists. */
 export function createKeyring(paths: Paths, env: Env): Keyring {
   const path = mkeyFile(paths, env);
   makeFolder(dirname(path));
@@ -77,8 +74,8 @@ export function createKeyring(paths: Paths, env: Env): Keyring {
 }
 
 /**
- * Checks that the file of the master key can be replaced, before anything is changed. Throws
- * `not_writable`, also for systemd's credential: it is a copy, a new key in it would be lost.
+ * Throws `not_writable` unless the key file can be replaced. systemd's credential cannot: it is a copy,
+ * so a new key in it would be lost.
  */
 export function requireChangeableKeys(paths: Paths, env: Env): void {
   const path = mkeyFile(paths, env);
@@ -88,7 +85,7 @@ export function requireChangeableKeys(paths: Paths, env: Env): void {
       `the master key in ${path} is a copy that systemd made: unset CREDENTIALS_DIRECTORY and name the key's own file with RUNNER_MKEY_FILE`,
     );
   }
-  // Root may write to it all the same: who took the right away wants it left alone.
+  // Root could write to it anyway, but a write-protected key is meant to stay.
   if (isThere(path) && (lstatSync(path).mode & 0o200) === 0) {
     throw new Failure(
       'not_writable',
@@ -102,21 +99,21 @@ export function requireChangeableKeys(paths: Paths, env: Env): void {
   }
 }
 
-/** Puts a new master key before the others: it seals from now on, the others still open. */
+/** Adds a new current master key; the older ones still open what they sealed. */
 export function addMasterKey(paths: Paths, env: Env): Keyring {
   const lines = [newKeyLine(), ...requireKeyring(paths, env).map(lineOfKey)];
   replaceKeys(paths, env, lines);
   return requireKeyring(paths, env);
 }
 
-/** Keeps the current master key alone; returns how many were dropped. */
+/** Drops all master keys except the current one; returns their number. */
 export function dropOldKeys(paths: Paths, env: Env): number {
   const [current, ...older] = requireKeyring(paths, env);
   if (older.length > 0) replaceKeys(paths, env, [lineOfKey(current)]);
   return older.length;
 }
 
-/** Writes the keys under the registry's lock; copies that a killed command left beside them go. */
+/** Writes the keys under the registry's lock, and removes copies left by killed commands. */
 function replaceKeys(paths: Paths, env: Env, lines: readonly string[]): void {
   requireChangeableKeys(paths, env);
   const path = mkeyFile(paths, env);

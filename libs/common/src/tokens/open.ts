@@ -1,4 +1,4 @@
-/** The token of a registered app, opened. */
+/** Opens the token of a registered app. */
 import { requireApp } from '../apps/store.ts';
 import { Failure } from '../foundation/failure.ts';
 import type { Env } from '../foundation/io.ts';
@@ -8,8 +8,8 @@ import { requireKeyring } from './keyring.ts';
 import { open } from './vault.ts';
 
 /**
- * Opens an app's token; undefined when it has none. Between reading the state and the keys, a
- * `tokens rekey` may have replaced both: then they are read again. Throws what `open` throws.
+ * Opens an app's token; undefined without one. If `tokens rekey` replaced state and keys between the
+ * two reads, both are read again. Throws what `open` throws.
  */
 export function openToken(paths: Paths, env: Env, name: string): Secret | undefined {
   for (let sealedBefore: string | undefined; ; ) {

@@ -1,4 +1,4 @@
-/** Asking a person on a terminal, a secret without showing it. Drawn on stderr: stdout is for answers. */
+/** Prompts on a terminal, hidden for secrets. They go to stderr: stdout is for the answer. */
 import { ReadStream } from 'node:tty';
 import { Failure, Interrupted } from '../foundation/failure.ts';
 import type { Io } from '../foundation/io.ts';
@@ -8,12 +8,12 @@ const CTRL_D = '\x04';
 const CTRL_U = '\x15';
 const BACKSPACE = /[\x08\x7f]/;
 
-/** Whether a person is there to answer. */
+/** Whether there is a terminal to prompt on. */
 export function canAsk(io: Io): boolean {
   return io.stdin.isTTY && io.stderr.isTTY;
 }
 
-/** Reads one hidden line. Ctrl-C (status 130) and Ctrl-D are the Failure `interrupted`: nothing was changed. */
+/** Reads one hidden line. Ctrl-C (status 130) and Ctrl-D are the Failure `interrupted`. */
 export function askSecret(io: Io, question: string): string {
   const terminal = new ReadStream(io.stdin.fd);
   terminal.setRawMode(true);
@@ -39,7 +39,7 @@ export function askSecret(io: Io, question: string): string {
   }
 }
 
-/** Reads one visible line, as the terminal edits it. The end of the input is an empty answer. */
+/** Reads one visible line; the end of the input is an empty answer. */
 export function ask(io: Io, question: string): string {
   io.stderr.write(`${question} `);
   let answer = '';
@@ -47,7 +47,7 @@ export function ask(io: Io, question: string): string {
     answer += Buffer.from(bytes).toString('utf8');
     if (answer.includes('\n')) break;
   }
-  // What is told next begins a line of its own, also when Ctrl-D was the answer.
+  // Ctrl-D leaves the cursor behind the question.
   if (!answer.includes('\n')) io.stderr.write('\n');
   return answer.split('\n')[0] ?? '';
 }

@@ -1,15 +1,14 @@
 /**
- * Sealed tokens: JWE in compact serialisation (RFC 7516), made with node:crypto. `dir` + A256GCM
- * with the master key, or with a content key of the app's own that the master key wraps
- * (A256GCMKW). The protected header is authenticated and names key, app and field, so a value
- * copied to another app does not open.
+ * Sealed tokens: JWE in compact serialisation (RFC 7516). A256GCM with the master key (`dir`), or with
+ * a content key of the app that the master key wraps (A256GCMKW). The authenticated header names key,
+ * app and field, so that a value copied to another app does not open.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { Failure } from '../foundation/failure.ts';
 import { Secret } from '../secrets/secret.ts';
 import { decode, KEY_BYTES, type Keyring } from './keyring.ts';
 
-/** The field that a sealed token stands in; part of what is authenticated. */
+/** The field of the sealed token, which is authenticated too. */
 const FIELD = 'state.repohost_token';
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
@@ -25,7 +24,7 @@ interface Header {
   tag?: string;
 }
 
-/** Seals a token for an app; `twoLayers` is `--ckey`: a content key of the app's own inside mkey. */
+/** Seals a token for an app; `twoLayers` (`--ckey`): with a content key that the master key wraps. */
 export function seal(token: Secret, app: string, keyring: Keyring, twoLayers: boolean): string {
   const [current] = keyring;
   const header: Header = {
@@ -55,12 +54,12 @@ export function seal(token: Secret, app: string, keyring: Keyring, twoLayers: bo
   return [head, wrapped, ...parts].join('.');
 }
 
-/** The id of the key that a value says it is sealed with; undefined for what is no sealed value. */
+/** The id of the master key named in a sealed value; undefined for any other text. */
 export function keyIdOf(value: string): string | undefined {
   return headerOf(value.split('.')[0] ?? '')?.kid;
 }
 
-/** Whether a sealed value has the second layer, so that it is kept when sealing anew. */
+/** Whether a sealed value has a content key; resealing keeps that. */
 export function hasTwoLayers(value: string): boolean {
   return headerOf(value.split('.')[0] ?? '')?.alg === 'A256GCMKW';
 }

@@ -1,8 +1,8 @@
-/** Reads YAML of others safely, into values that know their lines. */
+/** Reads foreign YAML safely, into values with their lines. */
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import { type FileName, problem, type Tree } from './schema.ts';
 
-/** Bytes. Larger than any hand-written file; the parser's time grows faster than its input. */
+/** Bytes; far above any hand-written file. The parser's time grows faster than its input. */
 export const YAML_MAX = 65_536;
 const MAX_LINES = 2_000;
 const MAX_BRACKETS = 32;
@@ -10,8 +10,8 @@ const MAX_INDICATORS = 16;
 const MAX_INDENT = 200;
 
 /**
- * Refuses text that makes the parser hang (a kilobyte of nested `? `) or abort the process (deep
- * brackets). Counts are over-cautious: brackets inside quotes count as well.
+ * Refuses text that makes the parser hang (a kilobyte of nested `? `) or abort the process (deeply
+ * nested brackets). Brackets inside quotes count too.
  */
 function prescan(text: string, file: FileName): void {
   const lines = text.split('\n');
@@ -53,11 +53,11 @@ export function readYaml(bytes: Uint8Array, file: FileName): Tree {
     version: '1.2',
     intAsBigInt: false,
     strict: true,
-    // Its own check takes seconds for the keys that fit into YAML_MAX; see `treeOf`.
+    // The parser's own check is quadratic; see `treeOf`.
     uniqueKeys: false,
     merge: false,
     stringKeys: true,
-    // 'silent' would also drop a second document without a word.
+    // 'silent' would also ignore a second document.
     logLevel: 'error',
   });
   const lineAt = (offset: number) => counter.linePos(offset).line;
@@ -69,16 +69,16 @@ export function readYaml(bytes: Uint8Array, file: FileName): Tree {
   return treeOf(document.contents, lineAt, file, 1);
 }
 
-/** The parser's own messages quote the file, which may hold a secret. */
+/** Replaces the parser's messages, which quote the file and so may show a secret. */
 const WORDS_OF: Readonly<Record<string, string>> = {
   BAD_INDENT: 'wrong indentation, or a bracket that is not closed',
   MISSING_CHAR: 'a closing quote, bracket or separator is missing',
   MULTIPLE_DOCS: 'holds more than one document',
-  NON_STRING_KEY: 'a key is not a plain text',
+  NON_STRING_KEY: 'a key is not plain text',
   TAB_AS_INDENT: 'a tab is used for indentation: use spaces',
   BLOCK_AS_IMPLICIT_KEY: 'wrong nesting: a value cannot begin here',
   MULTILINE_IMPLICIT_KEY: 'a key spans several lines: is a colon or a quote missing?',
-  UNEXPECTED_TOKEN: 'something stands where nothing is expected',
+  UNEXPECTED_TOKEN: 'unexpected content',
 };
 
 function treeOf(
@@ -94,7 +94,7 @@ function treeOf(
     const entries = node.items.map((pair) => {
       const key = isScalar(pair.key) ? String(pair.key.value) : '';
       const keyLine = lineOf(pair.key, lineAt) ?? line;
-      if (seen.has(key)) throw problem(file, keyLine, '', 'the same key stands twice');
+      if (seen.has(key)) throw problem(file, keyLine, '', 'duplicate key');
       seen.add(key);
       return { key, line: keyLine, value: treeOf(pair.value, lineAt, file, keyLine) };
     });

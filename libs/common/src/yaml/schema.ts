@@ -1,11 +1,8 @@
-/**
- * Checks a file's values against a description in the words of JSON Schema, and tells the line and
- * key of the first that is wrong.
- */
+/** Checks a file's values against a schema; an error names the line and key of the first wrong one. */
 import { Failure, type FailureCode } from '../foundation/failure.ts';
 import { harmlessLine } from '../text/harmless.ts';
 
-/** A value of a file together with the line (from 1) on which it stands. */
+/** A value of a file and its line, from 1. */
 export type Tree =
   | { readonly kind: 'map'; readonly line: number; readonly entries: readonly Entry[] }
   | { readonly kind: 'list'; readonly line: number; readonly items: readonly Tree[] }
@@ -16,7 +13,7 @@ export type Tree =
       /** As written, so that `-1001234567890123456` keeps its digits. */
       readonly source: string;
     };
-/** A key of a section, the line on which it stands, and its value. */
+/** A key of a section, its line and its value. */
 export interface Entry {
   readonly key: string;
   readonly line: number;
@@ -24,20 +21,20 @@ export interface Entry {
 }
 
 /**
- * The part of JSON Schema that our files need. `description` is one line: the manual page and the
- * published JSON Schema are made of it.
+ * The part of JSON Schema that our files need. The manual page and the published JSON Schema are
+ * generated from `description`, which is one line.
  */
 export type Schema =
   | {
       readonly type: 'string' | readonly ['string', 'integer'];
       readonly enum?: readonly string[];
       readonly pattern?: string;
-      /** Says in words what `pattern` wants, after "must be". */
+      /** What `pattern` accepts, in words that follow "must be". */
       readonly wanted?: string;
-      /** Texts that `pattern` would take, or that deserve words of their own: pattern and words. */
+      /** Patterns of texts to refuse with a message of their own. */
       readonly refused?: readonly (readonly [pattern: string, words: string])[];
       readonly minLength?: number;
-      /** Least and largest number that `pattern` takes when the value is written as a number. */
+      /** Smallest and largest number that `pattern` accepts when the value is a number. */
       readonly numbers?: readonly [least: number, largest: number];
       readonly description?: string;
     }
@@ -57,13 +54,13 @@ export interface ObjectSchema {
   readonly type: 'object';
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
-  /** false: no other keys; a schema: what other keys hold; true: other keys are let through. */
+  /** false: no other keys; true: any other keys; a schema: what they hold. */
   readonly additionalProperties: boolean | Schema;
   readonly propertyPattern?: string;
   readonly description?: string;
 }
 
-/** What a file is called in messages, and the code of its failures. */
+/** A file's name in messages, and the code of its failures. */
 export interface FileName {
   readonly name: string;
   readonly code: FailureCode;
@@ -166,7 +163,7 @@ function checkMap(
     ) {
       throw problem(file, entry.line, path, 'is not a valid name');
     }
-    // A key without a value says nothing, as if it were not there.
+    // A key without a value counts as absent.
     const empty = entry.value.kind === 'scalar' && entry.value.value === null;
     if (!empty) values.set(entry.key, check(entry.value, wanted, file, path));
     else if ('type' in wanted && wanted.type === 'object')
@@ -187,7 +184,7 @@ function requireKeys(
   return values;
 }
 
-/** Takes the first form whose kind fits, so that the message is about the form that was meant. */
+/** Uses the first form of the right kind, so that the message is about the form that was meant. */
 function checkAny(tree: Tree, forms: readonly Schema[], file: FileName, key: string): unknown {
   const fits = (form: Schema) => {
     if (!('type' in form)) return false;
@@ -200,7 +197,7 @@ function checkAny(tree: Tree, forms: readonly Schema[], file: FileName, key: str
   throw problem(file, tree.line, key, `must not be ${WORDS[tree.kind]}`);
 }
 
-/** The value of a checked section, typed by the caller who knows the schema. */
+/** A section of a checked file. */
 export function section(
   values: Map<string, unknown>,
   key: string,

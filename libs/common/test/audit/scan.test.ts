@@ -366,7 +366,7 @@ test('what is no file is not read: a link, a folder, a FIFO; in the place of a r
       assert.equal(await newestRecord(paths, 'DeployFailure', 'api', unread), FAILURE);
       const told: string[] = [];
       unread.tell((text) => told.push(text));
-      assert.equal(told, [`passed over ${basename(paths.auditLog)}${ending}: ${why}`]);
+      assert.equal(told, [`skipped ${basename(paths.auditLog)}${ending}: ${why}`]);
     }
   }
 });

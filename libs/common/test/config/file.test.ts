@@ -81,7 +81,7 @@ const BAD: readonly (readonly [text: string, sentence: string])[] = [
     ':3: notify.templates.failure.discord: must be a text (put it in quotes)',
   ],
   ['code_host_api_url: 5\n', ':1: code_host_api_url: must be a text (put it in quotes)'],
-  ['a: 1\nnotify:\n  channel: both\n  channel: both\n', ':4: the same key stands twice'],
+  ['a: 1\nnotify:\n  channel: both\n  channel: both\n', ':4: duplicate key'],
   ['notify: &n {channel: both}\nother: *n\n', ':2: uses an alias (*name): write the value out'],
 ];
 
@@ -93,7 +93,7 @@ for (const [text, sentence] of BAD) {
 
 test('an address that is not safe for a secret is refused, named by where it stands', () => {
   const bot = `telegram_bot_token: "${BOT}", telegram_chat_id: 1`;
-  const rule = 'must be https: a secret is sent there (http is for this machine alone)';
+  const rule = 'must be https: a secret is sent there (http is only allowed for this machine)';
   for (const [text, sentence] of [
     ['code_host_api_url: http://api.example\n', `config.yml:1: code_host_api_url ${rule}`],
     [
@@ -118,7 +118,7 @@ test('an address that is not safe for a secret is refused, named by where it sta
     ],
     [
       'discord_webhook: "https://u:secretsecret@discord.com/"\n',
-      'config.yml:1: discord_webhook holds a user name or password: leave it out',
+      'config.yml:1: discord_webhook contains a user name or password: remove it',
     ],
   ] as const) {
     assert.is(complaint(text), `insecure_address: ${sentence}`);

@@ -284,7 +284,7 @@ const BAD: readonly (readonly [text: string, sentence: string])[] = [
     ':3: instances.a.env.A: must be a single value, not a list',
   ],
   ['instances:\n  "\\x1b[31m": {}\n', ':2: instances.\\x1b[31m: is not a valid name'],
-  ['a: 1\na: 2\n', ':2: the same key stands twice'],
+  ['a: 1\na: 2\n', ':2: duplicate key'],
 ];
 
 for (const [text, sentence] of BAD) {

@@ -26,8 +26,8 @@ test('https is taken, and http to this machine alone; slashes at the end are dro
 
 test('everything else is refused by where it was given, without the address', () => {
   const no = 'is not an https address';
-  const insecure = 'must be https: a secret is sent there (http is for this machine alone)';
-  const user = 'holds a user name or password: leave it out';
+  const insecure = 'must be https: a secret is sent there (http is only allowed for this machine)';
+  const user = 'contains a user name or password: remove it';
   for (const [text, why] of [
     ['', no],
     ['host.example', no],
