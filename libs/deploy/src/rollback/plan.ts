@@ -1,8 +1,8 @@
 /** The plan of a rollback by hand: which release each instance goes to. */
 import type { AppState, Deployed, InstanceState } from '@runner/common/apps/state';
-import { isThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
+import { isRestorable } from '../instances/kept-file.ts';
 import { failedSince, isOlder, isRestart, type KeptMove } from '../record/after-rollback.ts';
 
 /** Where the instances go, and in words why others stay as they are. */
@@ -50,7 +50,7 @@ export function nothingToDo(
 }
 
 function keptIn(paths: Paths, app: AppState): (each: Deployed) => boolean {
-  return ({ release }) => isThere(paths.app(app.app).release(release));
+  return (version) => isRestorable(paths, app.app, version);
 }
 
 /**
