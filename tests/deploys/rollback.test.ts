@@ -18,6 +18,8 @@ test.after.each(async ({ world }) => {
 const rollback = (world: World, args: readonly string[] = []): Promise<Ended> =>
   run('runner-rollback', ['shop', ...args], { root: world.root });
 
+type Instances = Record<'default', { current: Deployed; previous: Deployed[] }>;
+
 async function deployAll(world: World, ...versions: string[]): Promise<void> {
   for (const version of versions) {
     await world.push(version);
@@ -52,6 +54,104 @@ test('going back again reaches the one before that, and --to can go forward', as
   assert.is(forward.status, 0, forward.stderr);
   assert.is(await world.page(), 'v3');
   assert.is(world.state().held, null);
+});
+
+const fetchDeploy = (world: World): Promise<Ended> =>
+  run('runner-fetch', ['--deploy'], { root: world.root });
+
+test('rolling back twice keeps the head of the branch on hold', async ({ world }) => {
+  await deployAll(world, 'v1', 'v2', 'v3', 'v4');
+  const head = (world.state().instances as Instances).default.current?.commit;
+  await rollback(world);
+  await rollback(world);
+  assert.is(await world.page(), 'v2');
+  const held = world.state().held as { commit: string; head: string; commits: string[] };
+  assert.equal([held.commit, held.head, held.commits.length], [head, head, 2]);
+  const fetched = await fetchDeploy(world);
+  assert.equal([fetched.status, fetched.stdout], [0, 'shop: on hold: v4 was rolled back\n']);
+  assert.is(await world.page(), 'v2');
+  await world.push('v5');
+  assert.match((await fetchDeploy(world)).stdout, /^shop: deployed v5$/m);
+  assert.is(world.state().held, null);
+});
+
+test('a head that --ref skipped stays on hold when another version is rolled back', async ({
+  world,
+}) => {
+  await deployAll(world, 'v1', 'v2');
+  await world.push('v3');
+  assert.is((await world.deploy(['--ref', 'v2'])).status, 0);
+  await rollback(world, ['--to', 'v1']);
+  assert.match((await fetchDeploy(world)).stdout, /^shop: on hold: /);
+  assert.is(await world.page(), 'v1');
+});
+
+test('a clock that was set back does not end the hold', async ({ world }) => {
+  await deployAll(world, 'v1', 'v2');
+  const state = world.state() as { instances: Instances };
+  const [before] = state.instances.default.previous;
+  assert.ok(before);
+  before.deployed_at = new Date(Date.now() + 3_600_000).toISOString();
+  writeFileSync(join(world.root, 'state/shop.json'), JSON.stringify(state), { mode: 0o600 });
+  assert.match((await rollback(world)).stdout, /from v2 to v1/);
+  assert.is.not(world.state().held, null);
+  assert.match((await fetchDeploy(world)).stdout, /^shop: on hold: v2 was rolled back$/m);
+});
+
+test('a rollback never goes forward without --to, also after a jump', async ({ world }) => {
+  await deployAll(world, 'v1', 'v2', 'v3');
+  assert.match((await rollback(world, ['--to', 'v1'])).stdout, /from v3 to v1/);
+  const none = await rollback(world);
+  assert.equal(
+    [none.status, none.stderr],
+    [1, "runner rollback: 'shop' has no earlier version to go back to (version_not_found)\n"],
+  );
+  assert.match((await rollback(world, ['--to', 'v2'])).stdout, /from v1 to v2/);
+  assert.match((await rollback(world)).stdout, /from v2 to v1/);
+  assert.is(await world.page(), 'v1');
+});
+
+test('after a failed deploy a rollback changes nothing and says how to go back', async ({
+  world,
+}) => {
+  await deployAll(world, 'v1', 'v2');
+  await world.push('v3', { deploy: deployFile(world.port, 'build: exit 1\n') });
+  assert.is((await world.deploy()).status, 1);
+  const before = world.state();
+  const done = await rollback(world);
+  const sentence = 'v2 is active: v3 failed and never stayed; to go back from v2';
+  assert.equal(
+    [done.status, done.stdout, done.stderr],
+    [0, `${sentence}: runner rollback shop --to v1\n`, ''],
+  );
+  assert.equal(world.state(), before);
+  const json = JSON.parse((await rollback(world, ['--json'])).stdout) as Record<string, unknown>;
+  assert.equal([json.result, json.version], ['unchanged', 'v2']);
+  assert.match((await rollback(world, ['--to', 'v1'])).stdout, /from v2 to v1/);
+  // The head of the branch is the commit that failed: the timer skips it too.
+  assert.match((await fetchDeploy(world)).stdout, /^shop: on hold: /);
+});
+
+test('each instance goes to its own earlier version, and the answer names each', async ({
+  world,
+}) => {
+  const two = `instances: { api: {}, web: {} }\nstart: { type: none }\n`;
+  for (const version of ['v1', 'v2', 'v3']) await world.push(version, { deploy: two });
+  assert.is((await world.deploy(['--ref', 'v1'])).status, 0);
+  assert.is((await world.deploy(['--ref', 'v2'])).status, 0);
+  assert.is((await world.deploy(['--ref', 'v3', '--instance', 'web'])).status, 0);
+  const done = await rollback(world);
+  assert.match(
+    done.stdout,
+    /^Rolled back shop: api from v2 to v1, web from v3 to v2 \[[0-9a-f]{8}\]\n$/,
+    done.stderr,
+  );
+  const again = await rollback(world);
+  assert.match(
+    again.stdout,
+    /^Rolled back shop: web from v2 to v1 \[|^Rolled back shop from v2 to v1 \[/,
+  );
+  assert.match(again.stderr, /api has no earlier version: it stays at v1\n/);
 });
 
 test('a commit that is deployed again replaces itself: going back leads to another commit', async ({

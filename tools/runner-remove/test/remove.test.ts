@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { run } from '@runner/testing/run';
 import { findBytes } from '@runner/testing/secret-search';
 import { test } from 'uvu';
@@ -154,7 +154,7 @@ test('an app that cannot be stopped stays registered with status 1, and --force 
   const server = await newServer();
   const { root } = server;
   const release = realpathSync(join(root, 'apps/shop/instances/default/current'));
-  const deployFile = join(release, '.deploy.yml');
+  const deployFile = join(root, 'apps/shop/files', `${basename(release)}.deploy.yml`);
   writeFileSync(deployFile, 'start: { type: command, run: "true" }\nstop: "echo no; exit 3"\n');
   const kept = () => [join(root, 'state/shop.json'), join(release, 'VERSION')].map(existsSync);
   const refused = await remove(root, ['shop', '--yes', '--json']);

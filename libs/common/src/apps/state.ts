@@ -9,6 +9,30 @@ export interface Deployed {
   release: string;
   deployed_at: string;
   deploy_id: string;
+  /** Order among the deploys of its instance, whatever the clock did; absent as of 0.1.0. */
+  sequence?: number;
+}
+
+/** Commits that `fetch --deploy` skips, because an operator chose another version. */
+export interface Hold {
+  /** The same as `head`, for 0.1.0. */
+  commit: string;
+  since: string;
+  reason: string;
+  /** Head of the branch at that time; absent as of 0.1.0. */
+  head?: string;
+  /** Every commit that was left by hand, and the head; absent as of 0.1.0. */
+  commits?: string[];
+}
+
+/** Whether `fetch --deploy` skips a commit. */
+export function isHeld({ held }: Pick<AppState, 'held'>, commit: string): boolean {
+  return held ? heldCommits(held).includes(commit) : false;
+}
+
+/** The commits of a hold. */
+export function heldCommits({ commit, commits }: Hold): string[] {
+  return Array.isArray(commits) ? [...commits, commit] : [commit];
 }
 
 /** What is and was active in one instance. */
@@ -79,7 +103,7 @@ export interface AppState {
   instances: Record<string, InstanceState>;
   /** Consecutive failures of one commit. */
   failures: { commit: string; count: number; last_at: string; stage: string } | null;
-  held: { commit: string; since: string; reason: string } | null;
+  held: Hold | null;
   last_failure?: LastFailure | null;
   deploying: Deploying | null;
   last_checked: string | null;

@@ -3,13 +3,14 @@ import { existsSync } from 'node:fs';
 import { liveHolder } from '../files/lock.ts';
 import { bootId, isRunning } from '../files/process.ts';
 import type { Paths } from '../foundation/paths.ts';
-import type {
-  AppState,
-  CheckFailed,
-  Deployed,
-  Deploying,
-  InstanceState,
-  LastFailure,
+import {
+  type AppState,
+  type CheckFailed,
+  type Deployed,
+  type Deploying,
+  type InstanceState,
+  isHeld,
+  type LastFailure,
 } from './state.ts';
 
 /** One instance of an app. */
@@ -125,7 +126,8 @@ function wordFor(
   if (app.deploying) return isAlive(app.deploying) ? 'deploying' : 'interrupted';
   if (instances.some(({ broken }) => broken)) return 'broken';
   if (instances.some(({ running }) => running === false)) return 'down';
-  if (app.failures) return app.failures.count >= maxRetries ? 'blocked' : 'failing';
+  if (app.failures && !isHeld(app, app.failures.commit))
+    return app.failures.count >= maxRetries ? 'blocked' : 'failing';
   if (isDueAgain(app, instances)) return 'failing';
   if (app.held) return 'held';
   return instances.some(({ current }) => current) ? 'ok' : 'new';
@@ -137,7 +139,7 @@ function wordFor(
  */
 function isDueAgain(app: AppState, instances: readonly InstanceSummary[]): boolean {
   const { last_failure: failure, held } = app;
-  if (!failure || failure.rollback || failure.commit === held?.commit) return false;
+  if (!failure || failure.rollback || isHeld(app, failure.commit)) return false;
   const settled = [...instances.map((each) => each.active_since), held?.since];
   return (
     !instances.some(({ current }) => current?.commit === failure.commit) &&

@@ -1,5 +1,5 @@
 /** What the head of a branch means for an app. */
-import type { AppState } from '@runner/common/apps/state';
+import { type AppState, isHeld } from '@runner/common/apps/state';
 import type { DeployOutcome } from '../pipeline/outcome.ts';
 
 /** What `fetch` found out about an app, and did; printed as one line. */
@@ -55,7 +55,7 @@ export function decide(
   if (app.failures?.commit === commit && app.failures.count >= retries) {
     return result('blocked', `deploy blocked, same commit failed ${app.failures.count} times`);
   }
-  if (app.held?.commit === commit) {
+  if (app.held && isHeld(app, commit)) {
     const { reason } = app.held;
     const why = reason.endsWith(' was deployed by hand') ? reason : `${version} was rolled back`;
     return result('held', `on hold: ${why}`);

@@ -9,8 +9,8 @@ import { fetchSubmodules, MODULES_FILE, type Submodule } from './submodules.ts';
 /** What was read of a commit. */
 export interface Contents {
   readonly file: DeployFile;
-  /** Whether the commit has a `.deploy.yml` at all. */
-  readonly hasFile: boolean;
+  /** `.deploy.yml` as it is in the commit; undefined if there is none. */
+  readonly bytes: Buffer | undefined;
   readonly submodules: readonly Submodule[];
 }
 
@@ -40,7 +40,7 @@ export async function contentsOf(source: GitSource, commit: string): Promise<Con
   const file = readDeployFile(bytes);
   await refuseLargeFiles(source, commit, tree);
   const submodules = await fetchSubmodules(source, tree);
-  return { file, hasFile: bytes !== undefined, submodules };
+  return { file, bytes, submodules };
 }
 
 function deployFileOf({ top }: CommitTree, blob: Buffer | undefined): Buffer | undefined {

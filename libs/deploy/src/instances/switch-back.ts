@@ -1,6 +1,8 @@
 /** Switching one instance back to a release that was active before. */
 import type { Deployed } from '@runner/common/apps/state';
 import type { Start } from '@runner/common/deploy-file/read';
+import { isThere } from '@runner/common/files/read';
+import { StepFailure } from '../run/step.ts';
 import { activeRelease, switchOff, switchTo } from './current-link.ts';
 import { driverFor, takesThePlaceOf } from './drivers/choose.ts';
 import { waitHealthy } from './health.ts';
@@ -9,7 +11,8 @@ import { keptTarget, type ReleaseTarget, type TargetBase } from './target.ts';
 /**
  * Makes `previous` active again for an instance and waits until it is healthy by its own
  * `.deploy.yml`. `running` is what runs, or was being started; undefined if that is unknown. Without
- * a previous version, the instance is stopped and `current` removed. Throws a StepFailure.
+ * a previous version, the instance is stopped and `current` removed. Throws a StepFailure, also if the
+ * previous version cannot be restored.
  */
 export async function switchBack(
   base: TargetBase,
@@ -19,11 +22,22 @@ export async function switchBack(
   mark: (stage: 'start' | 'health') => void = () => {},
 ): Promise<void> {
   const appPaths = base.paths.app(base.app);
-  const target = previous ? keptTarget(base, name, previous) : undefined;
+  const isGone = !previous || !isThere(appPaths.release(previous.release));
+  const target = isGone ? undefined : keptTarget(base, name, previous);
   if (running) await stopUnlessReplaced({ ...running, signal: base.signal }, target?.start);
-  if (!previous || !target) {
+  if (!previous) {
     switchOff(appPaths, name);
     return;
+  }
+  if (!target) {
+    if (activeRelease(appPaths, name) !== previous.release) switchOff(appPaths, name);
+    const why = isGone ? 'its release is gone' : 'its .deploy.yml cannot be read';
+    throw new StepFailure(
+      'rollback',
+      `${previous.version} cannot be restored: ${why}`,
+      '',
+      'server',
+    );
   }
   if (activeRelease(appPaths, name) !== previous.release) {
     switchTo(appPaths, name, previous.release);

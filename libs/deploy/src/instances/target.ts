@@ -1,13 +1,7 @@
 /** An instance of an app at a release, with the environment that its commands run in. */
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import type { AppState, Deployed } from '@runner/common/apps/state';
-import {
-  DEPLOY_FILE,
-  type DeployFile,
-  type Instance,
-  readDeployFile,
-} from '@runner/common/deploy-file/read';
-import { readIfThere } from '@runner/common/files/read';
+import type { DeployFile, Instance } from '@runner/common/deploy-file/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Env } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
@@ -15,9 +9,7 @@ import type { Job, Version } from '../record/operation.ts';
 import { stepEnvironment } from '../run/environment.ts';
 import type { DeployLog } from '../run/log.ts';
 import type { Target } from './drivers/driver.ts';
-
-/** In bytes; a longer file is refused before it is parsed. */
-const DEPLOY_FILE_MAX = 65_536;
+import { fileOfRelease } from './kept-file.ts';
 
 /** What all targets of an app have in common. */
 export interface TargetBase {
@@ -104,22 +96,6 @@ export function keptTarget(
 /** Name of the release that a target uses. */
 export function releaseOf({ release }: Target): string {
   return basename(release);
-}
-
-/** `.deploy.yml` of a release, as it was deployed; undefined if it cannot be read. */
-export function fileOfRelease(
-  paths: Paths,
-  app: string,
-  { release }: Pick<Deployed, 'release'>,
-): DeployFile | undefined {
-  try {
-    // A build may have left a pipe there, or a link to an endless file.
-    const path = join(paths.app(app).release(release), DEPLOY_FILE);
-    return readDeployFile(readIfThere(path, DEPLOY_FILE_MAX));
-  } catch (error) {
-    if (error instanceof Failure) return undefined;
-    throw error;
-  }
 }
 
 /** `.deploy.yml` of the active release of an app; undefined if there is none. */

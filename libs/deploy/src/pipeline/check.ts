@@ -82,7 +82,7 @@ async function planOf(
   app: AppState,
   source: GitSource,
   { commit, version }: ResolvedRef,
-  { file, hasFile, submodules }: Contents,
+  { file, bytes, submodules }: Contents,
 ): Promise<Plan> {
   const space = spaceFor(paths.app(app.app));
   const problems = [
@@ -99,7 +99,7 @@ async function planOf(
     ref: ref ?? app.branch,
     commit,
     version,
-    deploy_file: hasFile,
+    deploy_file: bytes !== undefined,
     token: source.token ? 'accepted' : 'none',
     instances: file.instances.map(({ name, domain, env }) => ({
       instance: name,

@@ -1,5 +1,5 @@
 /** What the state of an app becomes after a rollback by hand. */
-import type { AppState, Deployed } from '@runner/common/apps/state';
+import { type AppState, type Deployed, heldCommits } from '@runner/common/apps/state';
 import type { Move } from './operation.ts';
 
 /** A move of a rollback by hand: both versions are kept releases. */
@@ -11,6 +11,25 @@ export interface KeptMove extends Move {
 /** Whether the active release is only started again. */
 export function isRestart({ from, to }: KeptMove): boolean {
   return from.release === to.release;
+}
+
+/** Whether a version was deployed before another one of its instance, whatever the clock did. */
+export function isOlder(one: Deployed, other: Deployed): boolean {
+  const [first, second] = [one.sequence ?? 0, other.sequence ?? 0];
+  // Versions deployed by 0.1.0 have no sequence.
+  return first === second ? one.deployed_at < other.deployed_at : first < second;
+}
+
+/** The newest deploy, if it failed and so is not what runs. */
+export function failedSince(
+  { last_failure: failure, instances }: AppState,
+  names: readonly string[] = Object.keys(instances),
+): AppState['last_failure'] {
+  if (!failure || failure.rollback || failure.stage === 'fetch') return null;
+  const since = names.flatMap(
+    (name) => instances[name]?.active_since ?? instances[name]?.current?.deployed_at ?? [],
+  );
+  return since.every((time) => time <= failure.at) ? failure : null;
 }
 
 /** The reason that the events of a rollback by hand give. */
@@ -28,11 +47,11 @@ export function recordedMoves(app: AppState): KeptMove[] {
   });
 }
 
-/** The state once every instance runs its version: the commit it was rolled back from is on hold. */
+/** The state once every instance runs its version. */
 export function rolledBackState(app: AppState, moves: readonly KeptMove[], now: Date): AppState {
-  const left = moves.find((move) => !isRestart(move));
-  const held = left ? holdAfter(now, left) : app.held;
-  return { ...app, instances: moved(app, moves, now), held, deploying: null };
+  const instances = moved(app, moves, now);
+  const held = holdAfter(app, instances, moves, now);
+  return { ...app, instances, held, deploying: null };
 }
 
 /** The version that was left comes last among those that `--to` can choose. */
@@ -42,20 +61,35 @@ function moved(app: AppState, moves: readonly KeptMove[], now: Date): AppState['
     const { instance, from, to } = move;
     const { broken: _, ...before } = instances[instance] ?? { previous: [] };
     const others = before.previous.filter((each) => each.release !== to.release);
-    const older = others.filter((each) => each.deployed_at < to.deployed_at);
-    const newer = others.filter((each) => each.deployed_at >= to.deployed_at);
+    const older = others.filter((each) => isOlder(each, to));
+    const newer = others.filter((each) => !isOlder(each, to));
     const previous = isRestart(move) ? before.previous : [...older, ...newer, from];
     instances[instance] = { ...before, current: to, active_since: now.toISOString(), previous };
   }
   return instances;
 }
 
-/** Going forward again ends the hold. */
-function holdAfter(now: Date, { from, to }: KeptMove): AppState['held'] {
-  if (to.deployed_at > from.deployed_at) return null;
+/** Holds every commit that was left by hand, and the head of the branch as far as it is known. */
+function holdAfter(
+  app: AppState,
+  instances: AppState['instances'],
+  moves: readonly KeptMove[],
+  now: Date,
+): AppState['held'] {
+  const left = moves.filter((move) => !isRestart(move)).map(({ from }) => from);
+  const [newest] = [...left].sort((a, b) => (isOlder(a, b) ? 1 : -1));
+  if (!newest) return app.held;
+  const head = app.held?.commit ?? failedSince(app)?.commit ?? newest.commit;
+  const isAtHead = Object.values(instances).every(
+    ({ current }) => !current || current.commit === head,
+  );
+  if (isAtHead) return null;
+  const before = app.held ? heldCommits(app.held) : [];
   return {
-    commit: from.commit,
+    commit: head,
+    head,
+    commits: [...new Set([...before, head, ...left.map(({ commit }) => commit)])],
     since: now.toISOString(),
-    reason: `${from.version} was rolled back by hand`,
+    reason: `${newest.version} was rolled back by hand`,
   };
 }

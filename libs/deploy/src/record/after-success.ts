@@ -21,6 +21,8 @@ export function succeededState(
     skippedHead !== undefined && isElsewhere
       ? {
           commit: skippedHead,
+          head: skippedHead,
+          commits: [skippedHead],
           since: deployed.deployed_at,
           reason: `${deployed.version} was deployed by hand`,
         }
@@ -37,10 +39,12 @@ function withCurrent(
   const instances = { ...app.instances };
   for (const name of names) {
     const { broken: _, ...before } = app.instances[name] ?? { current: null, previous: [] };
-    const kept = otherCommits([before.current, ...before.previous], deployed.commit);
+    const versions = [before.current, ...before.previous];
+    const sequence = 1 + Math.max(...versions.map((each) => each?.sequence ?? 0));
+    const kept = otherCommits(versions, deployed.commit);
     instances[name] = {
       ...before,
-      current: deployed,
+      current: { ...deployed, sequence },
       active_since: deployed.deployed_at,
       previous: kept.slice(0, keep - 1),
     };

@@ -6,6 +6,7 @@ import { isThere, makeFolder, namesIn } from '@runner/common/files/read';
 import { syncFolder } from '@runner/common/files/write';
 import { Failure, systemCode, systemFailure } from '@runner/common/foundation/failure';
 import type { AppPaths } from '@runner/common/foundation/paths';
+import { pruneFiles } from '../instances/kept-file.ts';
 
 /** `20261121T093000Z-0123456789ab`: sorts by time and names the commit. */
 export function releaseName(now: Date, commit: string): string {
@@ -159,4 +160,5 @@ export function pruneReleases(paths: AppPaths, app: AppState): void {
     const inspect = name === newest && name > newestGood;
     if (!inspect) removeTree(join(paths.releases, name));
   }
+  pruneFiles(paths);
 }

@@ -5,6 +5,7 @@ import type { Contents } from '../git/contents.ts';
 import { exportCommit } from '../git/export.ts';
 import type { GitSource } from '../git/source.ts';
 import { runHook } from '../instances/hooks.ts';
+import { keepFile } from '../instances/kept-file.ts';
 import { jobTarget } from '../instances/target.ts';
 import { markStage } from '../record/in-progress.ts';
 import type { Job } from '../record/operation.ts';
@@ -27,7 +28,7 @@ import {
 export async function makeRelease(
   job: Job,
   source: GitSource,
-  { file, submodules }: Contents,
+  { file, bytes, submodules }: Contents,
 ): Promise<string> {
   const appPaths = job.paths.app(job.app.app);
   const temporary = temporaryRelease(appPaths, job.deployId);
@@ -48,6 +49,7 @@ export async function makeRelease(
     await build(job, file, temporary);
     stage = 'release';
     const name = freeReleaseName(appPaths, job.io.now(), job.commit);
+    keepFile(appPaths, name, bytes);
     finishRelease(temporary, appPaths.release(name));
     return name;
   } catch (error) {

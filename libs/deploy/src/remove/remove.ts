@@ -9,6 +9,7 @@ import { syncFolder } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
+import { keptFilesOf } from '../instances/kept-file.ts';
 import { stopInstances } from '../instances/stop.ts';
 
 /** What `runner remove` prints. */
@@ -65,6 +66,7 @@ function removeFiles(paths: Paths, { app }: AppState, purge: boolean): string[] 
     return [];
   }
   remove(files.releases);
+  remove(keptFilesOf(files));
   remove(files.repo);
   remove(files.baseline);
   const kept: string[] = [];

@@ -1,9 +1,9 @@
 /** The plan of a rollback by hand: which release each instance goes to. */
 import type { AppState, Deployed, InstanceState } from '@runner/common/apps/state';
-import { isThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
-import { isRestart, type KeptMove } from '../record/after-rollback.ts';
+import { isRestorable } from '../instances/kept-file.ts';
+import { failedSince, isOlder, isRestart, type KeptMove } from '../record/after-rollback.ts';
 
 /** Where the instances go, and in words why others stay as they are. */
 export interface RollbackPlan {
@@ -11,15 +11,57 @@ export interface RollbackPlan {
   readonly staying: readonly string[];
 }
 
+/** What an operator asked for. */
+export interface RollbackTarget {
+  readonly to: string | undefined;
+  readonly instance: string | undefined;
+}
+
+/** The newest deploy failed, so there is nothing to roll back from. */
+export interface NothingToDo {
+  readonly version: string;
+  readonly instance: string;
+  readonly failed_version: string;
+  /** What `--to` would go to; null if nothing older is kept. */
+  readonly earlier_version: string | null;
+}
+
+/** Whether the newest deploy failed, without `--to`; undefined if there is something to do. */
+export function nothingToDo(
+  paths: Paths,
+  app: AppState,
+  { instance, to }: RollbackTarget,
+): NothingToDo | undefined {
+  const chosen = Object.entries(app.instances).filter(
+    ([name, { current }]) => current && (instance === undefined || name === instance),
+  );
+  const [first] = chosen;
+  if (to !== undefined || !first || chosen.some(([, { broken }]) => broken)) return undefined;
+  const names = chosen.map(([name]) => name);
+  const failed = failedSince(app, names);
+  const [, state] = first;
+  if (!failed || !state.current) return undefined;
+  return {
+    version: state.current.version,
+    instance: names.join(','),
+    failed_version: failed.version,
+    earlier_version: destination(state, to, keptIn(paths, app))?.version ?? null,
+  };
+}
+
+function keptIn(paths: Paths, app: AppState): (each: Deployed) => boolean {
+  return (version) => isRestorable(paths, app.app, version);
+}
+
 /**
- * Each instance goes to the newest kept version of another commit, to the version that was asked
- * for, or, if it is broken, to the version it should run. Throws `instance_not_found`,
+ * Each instance goes to its previous version, never forward, or to the version that was asked for,
+ * or, if it is broken, to the version it should run. Throws `instance_not_found`,
  * `version_not_found`.
  */
 export function planRollback(
   paths: Paths,
   app: AppState,
-  { instance, to }: { readonly instance: string | undefined; readonly to: string | undefined },
+  { instance, to }: RollbackTarget,
 ): RollbackPlan {
   if (instance !== undefined && !Object.hasOwn(app.instances, instance)) {
     throw new Failure(
@@ -27,7 +69,7 @@ export function planRollback(
       `'${app.app}' has no instance '${instance.slice(0, 80)}' that was deployed`,
     );
   }
-  const isKept = (each: Deployed) => isThere(paths.app(app.app).release(each.release));
+  const isKept = keptIn(paths, app);
   const found = Object.entries(app.instances).flatMap(([name, state]) =>
     state.current && (instance === undefined || name === instance)
       ? [
@@ -65,7 +107,7 @@ function destination(
   if (to !== undefined)
     return kept.find((each) => [each.version, each.release, each.commit].includes(to));
   if (broken && kept[0] === current) return kept[0];
-  return kept.find((each) => each.commit !== current?.commit);
+  return kept.find((each) => current && each.commit !== current.commit && isOlder(each, current));
 }
 
 function whyItStays(target: Deployed | undefined, to: string | undefined): string {

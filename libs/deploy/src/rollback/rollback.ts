@@ -2,14 +2,16 @@
  * `runner rollback`: makes a kept release active again. It needs neither network nor token, and puts
  * the commit that it leaves on hold, so that `fetch --deploy` skips it.
  */
+import type { Deployed } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { newDeployId } from '@runner/common/audit/events';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { redactorForAny } from '@runner/common/redaction/redact';
+import { fileOfRelease } from '../instances/kept-file.ts';
 import { switchBack } from '../instances/switch-back.ts';
-import { fileOfRelease, keptTarget, uninterrupted } from '../instances/target.ts';
+import { keptTarget, uninterrupted } from '../instances/target.ts';
 import { failedState } from '../record/after-failure.ts';
 import { isRestart, type KeptMove, reasonOf, rolledBackState } from '../record/after-rollback.ts';
 import { begin, markFailed, markStageAnyway, writeEnd } from '../record/in-progress.ts';
@@ -26,7 +28,7 @@ import { type Notifier, silent, startNotifier } from '../report/notifier.ts';
 import { type Reporter, redacting, reported } from '../report/reporter.ts';
 import { type DeployLog, openDeployLog } from '../run/log.ts';
 import { asStepFailure, type StepFailure } from '../run/step.ts';
-import { planRollback } from './plan.ts';
+import { type NothingToDo, nothingToDo, planRollback } from './plan.ts';
 
 /** What the command line asks for. */
 export interface RollbackRequest {
@@ -44,12 +46,20 @@ export interface RollbackRequest {
 /** What `runner rollback` prints. */
 export interface RollbackOutcome {
   app: string;
-  result: 'rolled_back' | 'failed';
+  /** `unchanged`: the newest deploy failed, and what was active before it still is. */
+  result: 'rolled_back' | 'failed' | 'unchanged';
   /** The version that is active now; null if that is uncertain. */
   version: string | null;
   from_version: string;
   instance: string;
-  deploy_id: string;
+  /** null if nothing was done. */
+  deploy_id: string | null;
+  /** Each instance, and where it went. */
+  instances?: { instance: string; from_version: string; version: string }[];
+  /** With `unchanged`: the version that failed. */
+  failed_version?: string;
+  /** With `unchanged`: what `--to` would go to; null if nothing older is kept. */
+  earlier_version?: string | null;
   /** The active version was started again; nothing was switched. */
   restarted?: true;
   duration_ms: number;
@@ -75,6 +85,8 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
     const redact = await redactorForAny({ paths, env: io.env }, request.app);
     const reporter = redacting(request.reporter, redact);
     const app = await recover({ io, paths, reporter, redact, app: requireApp(paths, request.app) });
+    const nothing = nothingToDo(paths, app, request);
+    if (nothing) return unchanged(app.app, nothing);
     const { moves, staying } = planRollback(paths, app, request);
     for (const line of staying) reporter.note(line);
     log = openDeployLog(paths, app.app, deployId, redact, reporter.output);
@@ -88,6 +100,11 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
     log?.close();
     for (const line of await notifier.finish()) request.reporter.note(line);
   }
+}
+
+function unchanged(app: string, nothing: NothingToDo): RollbackOutcome {
+  const done = { result: 'unchanged' as const, deploy_id: null, duration_ms: 0 };
+  return { app, ...nothing, from_version: nothing.version, ...done };
 }
 
 /**
@@ -112,6 +129,12 @@ function beginAnyway(job: RollbackJob, moves: Moves, notify: string | undefined)
   }
 }
 
+/** Its version, with the commit if the other one has the same version. */
+function nameOf({ version, commit }: Deployed, other: Deployed): string {
+  const isUnique = version !== other.version || commit === other.commit;
+  return isUnique ? version : `${version} (${commit.slice(0, 12)})`;
+}
+
 function namesOf(moves: Moves): string {
   return moves.map((move) => move.instance).join(',');
 }
@@ -124,6 +147,10 @@ async function moveAll(job: RollbackJob, moves: Moves): Promise<RollbackOutcome>
     from_version: moves[0].from.version,
     instance: namesOf(moves),
     deploy_id: job.deployId,
+    instances: moves.map(({ instance, from, to }) => {
+      const [from_version, version] = [nameOf(from, to), nameOf(to, from)];
+      return { instance, from_version, version };
+    }),
     ...(isRestart(moves[0]) && { restarted: true as const }),
   };
   const duration = () => Math.round(io.elapsed() - began);

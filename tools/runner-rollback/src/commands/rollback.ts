@@ -41,7 +41,7 @@ export const rollback = command({
       if (outcome.error !== undefined)
         io.stderr.write(`${errStyle.red(harmless(outcome.error))}\n`);
       const failed = outcome.rollback_error ? EXIT.rollbackFailed : EXIT.failed;
-      return { value: outcome, status: outcome.result === 'rolled_back' ? EXIT.ok : failed };
+      return { value: outcome, status: outcome.result === 'failed' ? failed : EXIT.ok };
     } finally {
       progress.end();
       remove();
@@ -53,8 +53,9 @@ export const rollback = command({
     if (result === 'rolled_back' && outcome.restarted) {
       return `${style.green('Started')} ${harmlessLine(from)} of ${name} again [${id}]\n`;
     }
+    if (result === 'unchanged') return unchangedText(outcome);
     if (result === 'rolled_back') {
-      return `${style.green('Rolled back')} ${name} from ${harmlessLine(from)} to ${harmlessLine(version ?? '')} [${id}]\n`;
+      return `${style.green('Rolled back')} ${name}${movesText(outcome)} [${id}]\n`;
     }
     const now = outcome.rollback_error
       ? `${harmless(outcome.rollback_error)}. It is uncertain what runs now: check the app.`
@@ -62,3 +63,21 @@ export const rollback = command({
     return `${style.red('Failed')} to roll back ${name} [${id}]. ${now}\n`;
   },
 });
+
+/** ` from v2 to v1`, or each instance if they differ. */
+function movesText({ instances = [] }: RollbackOutcome): string {
+  const moves = instances.map(
+    ({ from_version: from, version: to }) => `from ${harmlessLine(from)} to ${harmlessLine(to)}`,
+  );
+  if (new Set(moves).size === 1) return ` ${moves[0]}`;
+  return `: ${instances.map(({ instance }, index) => `${harmlessLine(instance)} ${moves[index]}`).join(', ')}`;
+}
+
+function unchangedText(outcome: RollbackOutcome): string {
+  const { app, version, failed_version: failed, earlier_version: earlier } = outcome;
+  const [active, left] = [version, failed].map((each) => harmlessLine(each ?? ''));
+  const way = earlier
+    ? `to go back from ${active}: runner rollback ${harmlessLine(app)} --to ${harmlessLine(earlier)}`
+    : 'there is no earlier version';
+  return `${active} is active: ${left} failed and never stayed; ${way}\n`;
+}

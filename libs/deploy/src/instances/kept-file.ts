@@ -1,0 +1,81 @@
+/**
+ * `.deploy.yml` of each release, kept byte for byte outside the release: a build may remove or change
+ * the copy in it.
+ */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { DEPLOY_FILE, type DeployFile, readDeployFile } from '@runner/common/deploy-file/read';
+import {
+  isThere,
+  makeFolder,
+  namesIn,
+  readIfThere,
+  removeIfThere,
+} from '@runner/common/files/read';
+import { writeWhole } from '@runner/common/files/write';
+import { Failure } from '@runner/common/foundation/failure';
+import type { AppPaths, Paths } from '@runner/common/foundation/paths';
+import type { Version } from '../record/operation.ts';
+import { gitEnvironment } from '../run/environment.ts';
+
+/** In bytes; a longer file is refused before it is parsed. */
+const DEPLOY_FILE_MAX = 65_536;
+/** For a question to the mirror, in milliseconds. */
+const GIT_TIMEOUT = 10_000;
+const SUFFIX = '.deploy.yml';
+
+/** The folder of the kept files of an app. */
+export function keptFilesOf({ dir }: AppPaths): string {
+  return join(dir, 'files');
+}
+
+/** Keeps the file of a release; without one in the commit, an empty file. */
+export function keepFile(paths: AppPaths, release: string, bytes: Buffer | undefined): void {
+  makeFolder(keptFilesOf(paths));
+  writeWhole(join(keptFilesOf(paths), `${release}${SUFFIX}`), bytes ?? '', 0o640);
+}
+
+/** Removes the files of releases that no longer exist. */
+export function pruneFiles(paths: AppPaths): void {
+  for (const name of namesIn(keptFilesOf(paths))) {
+    const release = name.slice(0, -SUFFIX.length);
+    if (!isThere(paths.release(release))) removeIfThere(join(keptFilesOf(paths), name));
+  }
+}
+
+/** Whether a release can be made active again: it is there, and so is its `.deploy.yml`. */
+export function isRestorable(
+  paths: Paths,
+  app: string,
+  version: Pick<Version, 'release' | 'commit'>,
+): boolean {
+  const isKept = isThere(paths.app(app).release(version.release));
+  return isKept && fileOfRelease(paths, app, version) !== undefined;
+}
+
+/** `.deploy.yml` of a release as it was deployed; undefined if it cannot be read. */
+export function fileOfRelease(
+  paths: Paths,
+  app: string,
+  version: Pick<Version, 'release' | 'commit'>,
+): DeployFile | undefined {
+  const appPaths = paths.app(app);
+  try {
+    const kept = join(keptFilesOf(appPaths), `${version.release}${SUFFIX}`);
+    const bytes = readIfThere(kept, DEPLOY_FILE_MAX);
+    if (bytes) return readDeployFile(bytes.length > 0 ? bytes : undefined);
+    // Made by 0.1.0. A build may have left a pipe there, or a link to an endless file.
+    const copy = join(appPaths.release(version.release), DEPLOY_FILE);
+    return readDeployFile(readIfThere(copy, DEPLOY_FILE_MAX) ?? inMirror(appPaths, version.commit));
+  } catch (error) {
+    if (error instanceof Failure) return undefined;
+    throw error;
+  }
+}
+
+function inMirror({ repo: cwd }: AppPaths, commit: string): Buffer | undefined {
+  const args = ['cat-file', 'blob', `${commit}:${DEPLOY_FILE}`];
+  const env = gitEnvironment({});
+  const { status, stdout } = spawnSync('git', args, { cwd, env, timeout: GIT_TIMEOUT });
+  return status === 0 ? stdout : undefined;
+}
