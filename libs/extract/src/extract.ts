@@ -11,10 +11,10 @@ import { redactor } from '@runner/common/secrets/secret';
 import { codePoints, cutCodePoints } from '@runner/common/text/plain';
 import { type Baseline, noBaseline } from './choose/baseline.ts';
 import { compose } from './choose/compose.ts';
-import { type Ending, ending } from './choose/ending.ts';
+import { type Ending, explainEnding } from './choose/ending.ts';
 import { hasNews, lastWords } from './choose/last-words.ts';
 import { type Ranked, rank } from './choose/rank.ts';
-import { type Collected, createCollector } from './collect/collect.ts';
+import { type Collected, Collector } from './collect/collect.ts';
 import { createLineReader } from './line/split.ts';
 import type { ErrorClass } from './rules/rule.ts';
 
@@ -56,8 +56,10 @@ export interface Extractor {
 /** An extractor for one log, which comes in chunks of any size. */
 export function createExtractor(options: ExtractOptions = {}): Extractor {
   const redact = options.redact ?? redactor();
-  const collector = createCollector();
-  const reader = createLineReader(collector.add);
+  const collector = new Collector();
+  const reader = createLineReader((text, line, overwritten) =>
+    collector.add(text, line, overwritten),
+  );
   return {
     push: reader.push,
     end() {
@@ -78,13 +80,13 @@ function extraction(
   const max = Math.max(0, options.max ?? MAX);
   const { ranked, leader, baseline } = lead(collected, options.baseline, redact);
   const said = leader?.candidate.rule;
-  const told = ending(options);
+  const ended = explainEnding(options);
   // A bare `Killed` says less than how the step ended, and nothing of what it was doing.
-  const killed = told?.grave === true && said?.class === 'killed';
+  const killed = ended?.grave === true && said?.class === 'killed';
   const silent = leader === undefined || said?.use === 'wrapper' || killed;
-  const first = told?.grave === true && !TELLS_END.has(said?.class ?? 'silent');
-  const last = told !== null && !told.grave && (silent || leader.score < CERTAIN);
-  const words = first || last ? told.words : '';
+  const first = ended?.grave === true && !TELLS_END.has(said?.class ?? 'silent');
+  const last = ended !== null && !ended.grave && (silent || leader.score < CERTAIN);
+  const words = first || last ? ended.words : '';
   const room = Math.max(0, max - (words === '' ? 0 : codePoints(words) + 1));
   const { text, lines } = silent
     ? lastWords(collected, leader, baseline, room, redact)
@@ -94,7 +96,7 @@ function extraction(
   return {
     text: cutCodePoints(parts.filter((part) => part !== '').join('\n'), max),
     lines,
-    class: ends ? told.class : (said?.class ?? 'silent'),
+    class: ends ? ended.class : (said?.class ?? 'silent'),
     rule: said?.name ?? null,
   };
 }
@@ -124,7 +126,7 @@ function lead(
   return hasNews(collected, leader, baseline) ? led : lead(collected, undefined, redact);
 }
 
-/** Below this score the line may only look like a cause: how the step ended is told as well. */
+/** Below this score the line may only look like a cause: how the step ended is added. */
 const CERTAIN = 60;
 
 /** Kinds of trouble that already say how the step was ended from outside. */

@@ -1,6 +1,6 @@
 /** Puts the chosen lines together: cause first, within the limit. */
 import { codePoints, cutCodePoints } from '@runner/common/text/plain';
-import { withoutTimes } from '../collect/lanes.ts';
+import { withoutTimes } from '../collect/prefix.ts';
 import { sayJson } from '../line/json.ts';
 import { marks } from '../line/marks.ts';
 import type { Candidate, Row } from '../line/row.ts';

@@ -32,7 +32,7 @@ export type RuleUse =
   | 'cause'
   /** The line names a failing test; what it expected follows. */
   | 'test'
-  /** The line only announces: the next line of its lane tells the cause. */
+  /** The line only announces: the next line of its stream tells the cause. */
   | 'announce'
   /** The line only passes on that something below it failed: shown when nothing says why. */
   | 'wrapper';
