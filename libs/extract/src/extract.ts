@@ -1,10 +1,10 @@
 /**
  * Picks the lines out of a build log that say why it failed.
  *
- * One pass over the log keeps what may tell the cause (`collect.ts`), by rules in a table
- * (`rules.ts`); at its end the candidates are ranked (`choose.ts`), the best one is shown with the
- * lines it needs (`block.ts`) and the heads of the others (`compose.ts`). Time is linear in the log,
- * memory is bounded, and the result does not depend on how the log was cut into chunks.
+ * One pass over the log keeps candidates for the cause (`collect/`), found by a table of rules
+ * (`rules/`, `line/classify.ts`). Then `choose/` ranks them and shows the best one with the lines it
+ * needs, then the first lines of the others. Time is linear in the log, memory is bounded, and the
+ * result does not depend on how the log was cut into chunks.
  */
 
 import { redactor } from '@runner/common/secrets/secret';
@@ -25,19 +25,19 @@ export { createLineReader } from './line/split.ts';
 /** Error text that the first message of a failure holds: docs/notify-messages.md. */
 const MAX = 800;
 
-/** How to extract, and how the step ended that wrote the log. */
+/** How to extract, and how the step that wrote the log ended. */
 export interface ExtractOptions extends Ending {
   /** Code points of the text at most; 800 if not given. */
   readonly max?: number;
-  /** Runs on every line before it is cut. If not given, texts shaped like secrets are redacted. */
+  /** Runs on every line before it is cut. By default, texts shaped like secrets are redacted. */
   readonly redact?: (text: string) => string;
-  /** Tells lines that the last good build printed too: they are not the cause. */
+  /** Whether the last good build printed a line too: then it is not the cause. */
   readonly baseline?: Baseline;
 }
 
 /** What was chosen of a log. */
 export interface Extraction {
-  /** The lines that tell the cause, the cause first; '' only for a log without a line. */
+  /** The lines that say why, the cause first; '' only for an empty log. */
   readonly text: string;
   /** The log's lines in it, counted from 1, ascending. */
   readonly lines: number[];

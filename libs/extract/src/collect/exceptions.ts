@@ -30,7 +30,7 @@ export function endTraceback(
     return { match: isSource(stream, row) ? null : match, extra: {} };
   const chain = stream.chained ? stream.raised : [];
   const frame = keepOr(stream.traceback?.frame);
-  // An exception without a message is told by the line that raised it.
+  // Of an exception without a message, the line that raised it is shown.
   const source = SAYS.test(row.trimmed) ? undefined : keepOr(stream.traceback?.source);
   const raised = frame === undefined ? [keep(row)] : [frame, keep(row)];
   stream.raised = [...chain, ...raised].slice(0, 6);
@@ -43,7 +43,7 @@ export function endTraceback(
   };
 }
 
-/** Whether the row is source inside a traceback: it names exceptions that nobody raised. */
+/** Whether the row is source code inside a traceback. */
 export function isSource({ traceback }: Stream, row: Row): boolean {
   return traceback !== null && row.indent > traceback.base;
 }
