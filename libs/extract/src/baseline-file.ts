@@ -1,6 +1,6 @@
 /**
- * What the last good deploy of an app printed, per step: `apps/<app>/baseline.json`. It holds short
- * hashes of the shapes of redacted lines, and no word of any log.
+ * What an app's last good deploy printed, per step: `apps/<app>/baseline.json`. It holds short
+ * hashes of the shapes of redacted lines, no text.
  */
 
 import { readTextIfThere } from '@runner/common/files/read';
@@ -17,7 +17,7 @@ const FILE_MAX = 8_388_608;
 /** The ids of the lines of each step, by the step's name. */
 export type StepShapes = ReadonlyMap<string, readonly string[]>;
 
-/** Keeps what a good deploy printed, instead of what the one before it did. Throws `disk_full`, `not_writable`. */
+/** Replaces the app's baseline by that of a good deploy. Throws `disk_full`, `not_writable`. */
 export function writeBaseline(
   paths: Paths,
   app: string,
@@ -30,12 +30,11 @@ export function writeBaseline(
 }
 
 /**
- * The lines that good deploys of an app print: in one step if that is named and was in the last good
- * deploy, else in any. Without a file, or with one that cannot be read, no line is known: a baseline
- * helps, and its lack stops nobody.
+ * The lines that an app's last good deploy printed: in `step`, if that deploy had it, else in any
+ * step. If the file is missing or unreadable, no line is known: a baseline only helps.
  */
 export function readBaseline(paths: Paths, app: string, step?: string): Baseline {
-  // The name may come from a record that anybody wrote.
+  // The name may come from a forged record.
   const steps = isAppName(app) ? stepsIn(paths.app(app).baseline) : new Map<string, string[]>();
   const own = step === undefined ? undefined : steps.get(step);
   return baselineOf(own ?? [...steps.values()].flat());

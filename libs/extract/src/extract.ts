@@ -1,20 +1,20 @@
 /**
  * Picks the lines out of a build log that say why it failed.
  *
- * One pass over the log keeps what may tell the cause (`collect.ts`), by rules in a table
- * (`rules.ts`); at its end the candidates are ranked (`choose.ts`), the best one is shown with the
- * lines it needs (`block.ts`) and the heads of the others (`compose.ts`). Time is linear in the log,
- * memory is bounded, and the result does not depend on how the log was cut into chunks.
+ * One pass over the log keeps candidates for the cause (`collect/`), found by a table of rules
+ * (`rules/`, `line/classify.ts`). Then `choose/` ranks them and shows the best one with the lines it
+ * needs, then the first lines of the others. Time is linear in the log, memory is bounded, and the
+ * result does not depend on how the log was cut into chunks.
  */
 
 import { redactor } from '@runner/common/secrets/secret';
 import { codePoints, cutCodePoints } from '@runner/common/text/plain';
 import { type Baseline, noBaseline } from './choose/baseline.ts';
 import { compose } from './choose/compose.ts';
-import { type Ending, ending } from './choose/ending.ts';
+import { type Ending, explainEnding } from './choose/ending.ts';
 import { hasNews, lastWords } from './choose/last-words.ts';
 import { type Ranked, rank } from './choose/rank.ts';
-import { type Collected, createCollector } from './collect/collect.ts';
+import { type Collected, Collector } from './collect/collect.ts';
 import { createLineReader } from './line/split.ts';
 import type { ErrorClass } from './rules/rule.ts';
 
@@ -25,19 +25,19 @@ export { createLineReader } from './line/split.ts';
 /** Error text that the first message of a failure holds: docs/notify-messages.md. */
 const MAX = 800;
 
-/** How to extract, and how the step ended that wrote the log. */
+/** How to extract, and how the step that wrote the log ended. */
 export interface ExtractOptions extends Ending {
   /** Code points of the text at most; 800 if not given. */
   readonly max?: number;
-  /** Runs on every line before it is cut. If not given, texts shaped like secrets are redacted. */
+  /** Runs on every line before it is cut. By default, texts shaped like secrets are redacted. */
   readonly redact?: (text: string) => string;
-  /** Tells lines that the last good build printed too: they are not the cause. */
+  /** Whether the last good build printed a line too: then it is not the cause. */
   readonly baseline?: Baseline;
 }
 
 /** What was chosen of a log. */
 export interface Extraction {
-  /** The lines that tell the cause, the cause first; '' only for a log without a line. */
+  /** The lines that say why, the cause first; '' only for an empty log. */
   readonly text: string;
   /** The log's lines in it, counted from 1, ascending. */
   readonly lines: number[];
@@ -56,8 +56,10 @@ export interface Extractor {
 /** An extractor for one log, which comes in chunks of any size. */
 export function createExtractor(options: ExtractOptions = {}): Extractor {
   const redact = options.redact ?? redactor();
-  const collector = createCollector();
-  const reader = createLineReader(collector.add);
+  const collector = new Collector();
+  const reader = createLineReader((text, line, overwritten) =>
+    collector.add(text, line, overwritten),
+  );
   return {
     push: reader.push,
     end() {
@@ -78,13 +80,13 @@ function extraction(
   const max = Math.max(0, options.max ?? MAX);
   const { ranked, leader, baseline } = lead(collected, options.baseline, redact);
   const said = leader?.candidate.rule;
-  const told = ending(options);
+  const ended = explainEnding(options);
   // A bare `Killed` says less than how the step ended, and nothing of what it was doing.
-  const killed = told?.grave === true && said?.class === 'killed';
+  const killed = ended?.grave === true && said?.class === 'killed';
   const silent = leader === undefined || said?.use === 'wrapper' || killed;
-  const first = told?.grave === true && !TELLS_END.has(said?.class ?? 'silent');
-  const last = told !== null && !told.grave && (silent || leader.score < CERTAIN);
-  const words = first || last ? told.words : '';
+  const first = ended?.grave === true && !TELLS_END.has(said?.class ?? 'silent');
+  const last = ended !== null && !ended.grave && (silent || leader.score < CERTAIN);
+  const words = first || last ? ended.words : '';
   const room = Math.max(0, max - (words === '' ? 0 : codePoints(words) + 1));
   const { text, lines } = silent
     ? lastWords(collected, leader, baseline, room, redact)
@@ -94,7 +96,7 @@ function extraction(
   return {
     text: cutCodePoints(parts.filter((part) => part !== '').join('\n'), max),
     lines,
-    class: ends ? told.class : (said?.class ?? 'silent'),
+    class: ends ? ended.class : (said?.class ?? 'silent'),
     rule: said?.name ?? null,
   };
 }
@@ -124,7 +126,7 @@ function lead(
   return hasNews(collected, leader, baseline) ? led : lead(collected, undefined, redact);
 }
 
-/** Below this score the line may only look like a cause: how the step ended is told as well. */
+/** Below this score the line may only look like a cause: how the step ended is added. */
 const CERTAIN = 60;
 
 /** Kinds of trouble that already say how the step was ended from outside. */

@@ -13,7 +13,7 @@ export type Baseline = (line: string) => boolean;
 export const noBaseline: Baseline = () => false;
 
 /** Shapes kept of one log: of lines that a rule takes for a failure, and the last of all others. */
-const TOLD = 2_000;
+const FAILURES = 2_000;
 const OTHERS = 2_000;
 /** Shapes that are known to have been looked at, so that repeated lines cost little. */
 const SEEN = 20_000;
@@ -41,16 +41,16 @@ export interface ShapeReader {
 /** Reads the log of a good build. `redact` must be the one that a failing build's lines go through. */
 export function createShapeReader(redact: (text: string) => string): ShapeReader {
   const seen = new Set<number>();
-  const told = new Set<string>();
+  const failures = new Set<string>();
   const others = new Set<string>();
   const reader = createLineReader((text) => {
     const key = shapeKey(text);
     if (seen.has(key)) return;
     if (seen.size < SEEN) seen.add(key);
     const id = shapeId(redact(text));
-    if (id === '' || told.has(id)) return;
-    if (told.size < TOLD && classify(text.trim()) !== null) {
-      told.add(id);
+    if (id === '' || failures.has(id)) return;
+    if (failures.size < FAILURES && classify(text.trim()) !== null) {
+      failures.add(id);
       return;
     }
     others.delete(id);
@@ -61,7 +61,7 @@ export function createShapeReader(redact: (text: string) => string): ShapeReader
     push: reader.push,
     end() {
       reader.end();
-      return [...told, ...others];
+      return [...failures, ...others];
     },
   };
 }

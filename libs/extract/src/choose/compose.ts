@@ -1,6 +1,6 @@
 /** Puts the chosen lines together: cause first, within the limit. */
 import { codePoints, cutCodePoints } from '@runner/common/text/plain';
-import { withoutTimes } from '../collect/lanes.ts';
+import { withoutTimes } from '../collect/prefix.ts';
 import { sayJson } from '../line/json.ts';
 import { marks } from '../line/marks.ts';
 import type { Candidate, Row } from '../line/row.ts';
@@ -16,7 +16,7 @@ const OTHERS = 4;
 /** A leader of this score adds what helps before the others do, up to this share. */
 const CERTAIN = 88;
 const OWN_ROOM = 0.5;
-/** An other candidate is told when its score is at most this far below the leader's. */
+/** Another candidate is shown if its score is at most this far below the leader's. */
 const NEAR_SCORE = 32;
 /** One of another step, which the deploy went on from, must be this certain. */
 const OTHER_STEP = 84;
@@ -65,7 +65,7 @@ export function compose(
     }
   };
   addPicks(0, ROOM[0]);
-  // What is certainly the cause is told before anything else that went wrong.
+  // A certain cause comes before anything else that went wrong.
   if (leader.score >= CERTAIN) addPicks(1, OWN_ROOM);
   addOthers(ranked, leader, (row, times) => add(row, LINE, max * OTHERS_ROOM, times));
   addPicks(1, ROOM[1]);
@@ -124,7 +124,7 @@ function addDetails(candidate: Candidate, add: (row: Row, times: number) => bool
   if (deepest !== undefined) add(deepest, 1);
 }
 
-/** Others of the leader's rule before one of another: a list of the same thing tells less. */
+/** Others of the leader's rule before one of another rule: a list of the same thing says little. */
 const SAME = 3;
 
 /** The others of the leader's own rule in the log's order, then the rest by rank. */

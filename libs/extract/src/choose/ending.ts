@@ -14,14 +14,15 @@ export interface Ending {
   };
 }
 
-/** An ending in words. `grave`: it is itself the cause, whatever the log says. */
-export interface Told {
+/** An ending in words. */
+export interface Explanation {
   readonly words: string;
-  readonly grave: boolean;
   readonly class: ErrorClass;
+  /** Whether it is itself the cause, whatever the log says. */
+  readonly grave: boolean;
 }
 
-/** Exit statuses that a shell gives for a signal begin above this. */
+/** A shell reports a signal as this plus its number. */
 const SIGNALLED = 128;
 const SIGNALS: Readonly<Record<number, string>> = {
   4: 'SIGILL',
@@ -33,53 +34,31 @@ const SIGNALS: Readonly<Record<number, string>> = {
   15: 'SIGTERM',
 };
 
+/** Exit statuses with a meaning of their own: timeout(1), and the shell. */
+const STATUSES: Readonly<Record<number, readonly [words: string, kind: ErrorClass]>> = {
+  124: [' ran into a time limit (exit status 124)', 'timeout'],
+  126: [': not executable (exit status 126)', 'command'],
+  127: [': command not found (exit status 127)', 'command'],
+};
+
 /** The ending in words; null when nothing is known of it, or when it ended well. */
-export function ending({ step, command, exit }: Ending): Told | null {
-  const who = [
-    step === undefined ? '' : `step ${step}`,
-    command === undefined ? '' : `(${command})`,
-  ];
-  const subject = who.filter((part) => part !== '').join(' ') || 'the command';
-  if (exit?.timedOut === true) {
-    return {
-      words: `${subject} ran into its time limit and was stopped`,
-      grave: true,
-      class: 'timeout',
-    };
-  }
-  const code = exit?.code;
-  const signal =
-    exit?.signal ??
-    (code !== undefined && code > SIGNALLED ? SIGNALS[code - SIGNALLED] : undefined);
-  if (exit?.oom === true) {
-    return { words: `${subject} was killed: out of memory`, grave: true, class: 'memory' };
-  }
+export function explainEnding({ step, command, exit = {} }: Ending): Explanation | null {
+  const names = [step && `step ${step}`, command && `(${command})`];
+  const subject = names.filter(Boolean).join(' ') || 'the command';
+  const grave = (words: string, kind: ErrorClass) => ({
+    words: `${subject} ${words}`,
+    class: kind,
+    grave: true,
+  });
+  const { code = 0, timedOut, oom } = exit;
+  const signal = exit.signal ?? SIGNALS[code - SIGNALLED];
+  if (timedOut) return grave('ran into its time limit and was stopped', 'timeout');
+  if (oom) return grave('was killed: out of memory', 'memory');
   if (signal !== undefined) {
     const hint = signal === 'SIGKILL' ? ', perhaps for lack of memory' : '';
-    return { words: `${subject} was killed by ${signal}${hint}`, grave: true, class: 'killed' };
+    return grave(`was killed by ${signal}${hint}`, 'killed');
   }
-  if (code === 127)
-    return {
-      words: `${subject}: command not found (exit status 127)`,
-      grave: false,
-      class: 'command',
-    };
-  if (code === 126)
-    return {
-      words: `${subject}: not executable (exit status 126)`,
-      grave: false,
-      class: 'command',
-    };
-  if (code === 124) {
-    // As timeout(1) says it.
-    return {
-      words: `${subject} ran into a time limit (exit status 124)`,
-      grave: false,
-      class: 'timeout',
-    };
-  }
-  if (code !== undefined && code !== 0) {
-    return { words: `${subject} ended with exit status ${code}`, grave: false, class: 'exit' };
-  }
-  return null;
+  if (code === 0) return null;
+  const [words, kind] = STATUSES[code] ?? [` ended with exit status ${code}`, 'exit'];
+  return { words: subject + words, class: kind, grave: false };
 }

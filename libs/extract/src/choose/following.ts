@@ -22,7 +22,7 @@ interface Reading {
   readonly candidate: Candidate;
   /** A failing test: everything to the next test may be what it expected. */
   readonly test: boolean;
-  /** What dies prints its stack after whatever else it says; a compiler's next message is another. */
+  /** A crash prints its stack after other lines; a compiler's next message is another error. */
   readonly dies: boolean;
   /** The line before was the middle of a sentence. */
   wraps: boolean;
@@ -32,7 +32,7 @@ interface Reading {
   listing: boolean;
   frames: boolean;
   code: boolean;
-  /** Nothing has told a place yet. */
+  /** No place yet. */
   placeless: boolean;
   /** No blank line yet. */
   joined: boolean;
@@ -61,14 +61,14 @@ export function following(candidate: Candidate): Pick[] {
     frames: false,
     code: false,
     joined: true,
-    placeless: !tellsPlace(head.trimmed),
+    placeless: !namesPlace(head.trimmed),
     taken: { detail: 0, code: 0, text: 0, place: 0, field: 0 },
   };
   const picks: Pick[] = [];
   for (const [index, row] of candidate.after.entries()) {
     reading.joined &&= !row.gap;
     const decision =
-      outside(row, reading) ?? known(row, reading) ?? told(row, reading, index === 0);
+      outside(row, reading) ?? knownForm(row, reading) ?? words(row, reading, index === 0);
     if (decision === 'stop') {
       // What make was making says where the command stood.
       if (!/\.\w{1,8}[:(]\d/.test(candidate.row.trimmed) && /\*\*\* \[/.test(row.trimmed))
@@ -102,7 +102,7 @@ function outside(row: Row, { candidate, test }: Reading): Decision | null {
 }
 
 /** Lines that their form alone explains: causes, fields, stack frames, code, places. */
-function known(row: Row, reading: Reading): Decision | null {
+function knownForm(row: Row, reading: Reading): Decision | null {
   const { trimmed } = row;
   const { taken } = reading;
   if (/^Caused by:$/i.test(trimmed)) {
@@ -141,7 +141,7 @@ function known(row: Row, reading: Reading): Decision | null {
 }
 
 /** Lines of words: more of the message, or another matter. */
-function told(row: Row, reading: Reading, next: boolean): Decision {
+function words(row: Row, reading: Reading, next: boolean): Decision {
   const { candidate, test, dies, open, listing, frames } = reading;
   const { trimmed, gap } = row;
   const head = candidate.row;
@@ -156,7 +156,7 @@ function told(row: Row, reading: Reading, next: boolean): Decision {
   const sibling = (listing || announced) && !gap && (match === null || match.score < 80);
   const near = deeper || open;
   if (match !== null && isOther(match, reading, deeper)) return 'stop';
-  if (reading.placeless && tellsPlace(trimmed) && (match === null || match.rule.weak)) {
+  if (reading.placeless && namesPlace(trimmed) && (match === null || match.rule.weak)) {
     reading.placeless = false;
     return { sort: 'place', need: 1 };
   }
@@ -199,8 +199,8 @@ function isOther(match: Match, { candidate, open }: Reading, deeper: boolean): b
 /** A message inside a code frame, below the mark: Scala. */
 const POINTED = /^[|│] {2,200}([A-Z][\w'`" ].{2,300})$/;
 
-/** Whether a sentence tells where something stands. */
-function tellsPlace(text: string): boolean {
+/** Whether a sentence names a place in the source. */
+function namesPlace(text: string): boolean {
   return /\bline \d|[\w)]\.\w{1,8}:\d|^(?:in|at|file|from):? \S*[./]\w/i.test(text);
 }
 

@@ -52,7 +52,7 @@ export function lastWords(
   };
 }
 
-/** Whether a line only tells what is being done: of no use above the one that came last. */
+/** Whether a line only reports progress: of no use above the last one. */
 function isDoing(trimmed: string): boolean {
   return (
     marks.isProgress(trimmed) ||
@@ -65,7 +65,7 @@ function isDoing(trimmed: string): boolean {
 /** A number of steps, one word, a verb's form in -ing, or dots behind. */
 const DOING = /^\[\d+\/\d+\] |^\S+$|^\p{L}{2,20}ing\b|(?:\.{3}|…)$/u;
 
-/** Whether the log has a rare line that tells something and that good builds do not print. */
+/** Whether the log has a meaningful rare line that good builds do not print. */
 export function hasNews(
   collected: Collected,
   wrapper: Ranked | undefined,

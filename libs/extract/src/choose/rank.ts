@@ -8,21 +8,21 @@ import { LABELLED } from '../rules/labels.ts';
 import type { Baseline } from './baseline.ts';
 import { blockOf } from './block.ts';
 
-/** What moves a score: chosen so that a rule's tier (10 points) is seldom crossed by one of them. */
+/** What moves a score. One of them alone seldom outweighs a rule's tier of 10 points. */
 const LATE = 30;
 const PASSED = 60;
 const KNOWN = 60;
 const OFTEN = { weak: 36, usual: 14, certain: 8 } as const;
-/** A warning with a stack trace under it is an exception that somebody caught. */
+/** A line that plays a failure down, but with a stack trace under it. */
 const DEADLY = 36;
 const OLD_STEP = 3;
 /** The next line says that the program went on. */
 const TOLERATED = 20;
-/** That nothing answers is told by others than who should answer. */
+/** A refused connection, when the log has another cause: perhaps why the server is down. */
 const REFUSED = 20;
 /** An exception that only wraps another one. */
 const WRAPS = 10;
-/** A test's name alone, and an announcement whose message was found, say less than others. */
+/** A test's name alone, and an announcement whose message was found, say little. */
 const NAME_ONLY = 8;
 const ANNOUNCED = 20;
 /** A place beside it makes a vague line surer. */
@@ -47,7 +47,7 @@ export interface Ranked {
   readonly cluster: number;
 }
 
-/** All candidates, the one that tells the cause first, then in the order in which they help. */
+/** All candidates, best first. */
 export function rank(collected: Collected, baseline: Baseline): Ranked[] {
   const { candidates, repeats } = collected;
   // Jobs run beside each other: a step is only late within its own.
@@ -56,8 +56,7 @@ export function rank(collected: Collected, baseline: Baseline): Ranked[] {
     if (!aftermath && score >= 60) lastEpochs.set(job, Math.max(lastEpochs.get(job) ?? 0, epoch));
   }
   const clusters = clustersOf(candidates);
-  // Whoever refuses a connection may have said why it does not run.
-  const toldElsewhere = candidates.some(
+  const otherCause = candidates.some(
     (other) =>
       other.score >= (other.rule.weak ? 72 : 68) &&
       other.rule.use === 'cause' &&
@@ -84,8 +83,8 @@ export function rank(collected: Collected, baseline: Baseline): Ranked[] {
     if (isVague(candidate) && isPlaced(candidate)) score += PLACED;
     // What was tried again and failed each time may well be the cause.
     if (times < 3 && isTolerated(candidate)) score -= TOLERATED;
-    if (isHusk(candidate)) score -= WRAPS;
-    if (toldElsewhere && isRefused(candidate)) score -= REFUSED;
+    if (isBareWrapper(candidate)) score -= WRAPS;
+    if (otherCause && isRefused(candidate)) score -= REFUSED;
     if (WORLDLY.has(candidate.rule.class) && lastLine - candidate.row.line > STALE_AFTER) {
       score -= STALE;
     }
@@ -139,7 +138,7 @@ function isRefused({ row }: Candidate): boolean {
 }
 
 /** Whether the last of chained exceptions says nothing in words. */
-function isHusk({ row, around }: Candidate): boolean {
+function isBareWrapper({ row, around }: Candidate): boolean {
   return (
     (around.chain ?? []).length > 0 &&
     /^[\w.]{1,200}(?:: \w{0,80}(?:\[.{0,600}\]|<.{0,600}>))?$/.test(row.trimmed)
@@ -169,7 +168,7 @@ function explains(candidate: Candidate): boolean {
 function compare(a: Ranked, b: Ranked): number {
   const difference = Math.round(b.score / 4) - Math.round(a.score / 4);
   if (difference !== 0) return difference;
-  // A job that comes later often only tells that another one failed.
+  // A later job often only reports that another one failed.
   if (a.candidate.job !== b.candidate.job) return a.candidate.job - b.candidate.job;
   if (a.candidate.epoch !== b.candidate.epoch) return b.candidate.epoch - a.candidate.epoch;
   const line = a.candidate.row.line - b.candidate.row.line;

@@ -1,26 +1,31 @@
-/** Reads a log once and keeps, in bounded memory, the lines that may tell the cause. */
+/** Reads a log once and keeps, in bounded memory, the lines that may be the cause. */
 import type { Match } from '../line/classify.ts';
-import { keep } from '../line/keep.ts';
-import { createKinds } from '../line/kinds.ts';
+import { keep, keepOr } from '../line/keep.ts';
+import { createKinds, type Kind } from '../line/kinds.ts';
 import { marks } from '../line/marks.ts';
 import type { Around, Candidate, Row } from '../line/row.ts';
-import { createShapeCounts, type ShapeCounts, shapeKey } from '../line/shape.ts';
+import { type ShapeCounts, shapeKey } from '../line/shape.ts';
 import { endTraceback, isAttached, isSource, SAYS_MORE, thrownAbove } from './exceptions.ts';
-import { feed, inScript, type Lane, openCandidate, remember, takeAnnounced } from './lane-state.ts';
-import { createLaneSplitter, createLanes } from './lanes.ts';
+import { createPrefixSplitter } from './prefix.ts';
+import { type Rare, RareLines } from './rare.ts';
 import { createShortlist } from './shortlist.ts';
+import {
+  createStreams,
+  feed,
+  inScript,
+  openCandidate,
+  remember,
+  type Stream,
+  takeAnnounced,
+} from './stream.ts';
 
-/** Lines kept for a log in which no rule matches: those whose shape had been rare until then. */
-const RARE_KEPT = 60;
-const RARE_SHAPE = 2;
-/** Lines kept for a log in which no line is rare: its last ones. */
-const LAST_KEPT = 4;
-/** What a test runner captured counts this much less, and what was drawn over must be this sure. */
+/** What a test runner captured counts this much less. */
 const CAPTURED = 40;
-/** What a cause counts that is shown with the message above it. */
+/** The score of a cause that is shown with the message above it. */
 const ATTACHED = 50;
-/** A line of this score says that something failed. */
+/** From this score a line means that something failed. */
 const FAILED = 62;
+/** The score that an overwritten line needs. */
 const SURE = 80;
 
 /** What npm and boxes put before every line of a message. */
@@ -36,7 +41,7 @@ const GOES_ON = /^(?!(?:fatal )?error: |fatal: )[a-z]/;
 export interface Collected {
   readonly candidates: readonly Candidate[];
   /** The last lines whose shape was rare when they came. */
-  readonly rare: readonly { row: Row; aftermath: boolean }[];
+  readonly rare: readonly Rare[];
   /** How often the shapes of all lines were seen. */
   readonly counts: ShapeCounts;
   /** How often the shapes of candidates were seen. */
@@ -45,159 +50,144 @@ export interface Collected {
   readonly lastRows: readonly Row[];
 }
 
-/** Takes the lines of a log in their order. */
-export interface Collector {
-  add(text: string, line: number, overwritten: boolean): void;
-  finish(): Collected;
-}
+/** Takes the lines of one log in their order. */
+export class Collector {
+  readonly #split = createPrefixSplitter();
+  readonly #kindOf = createKinds();
+  readonly #shortlist = createShortlist();
+  readonly #lines = new RareLines();
+  #streamOf = createStreams();
+  #bare: Row | undefined;
+  #epoch = 0;
+  #aftermath = false;
+  /** Until something failed, cleaning up only makes room. */
+  #failed = false;
+  #job = '';
+  #jobs = 0;
 
-/** A collector for one log. */
-export function createCollector(): Collector {
-  const split = createLaneSplitter();
-  let laneOf = createLanes();
-  const kindOf = createKinds();
-  const keepOr = (row: Row | undefined) => row && keep(row);
-  const counts = createShapeCounts();
-  const shortlist = createShortlist();
-  let rare: { row: Row; aftermath: boolean }[] = [];
-  // Those before the last line that only passes the failure on: much may be cleaned up after it.
-  let beforeEnd: typeof rare = [];
-  let bare: Row | null = null;
-  const lastRows: Row[] = [];
-  let epoch = 0;
-  let aftermath = false;
-  // Whoever cleans up before anything failed only makes room.
-  let failed = false;
-  let job = '';
-  let jobs = 0;
-
-  function nextJob(name: string): void {
-    job = name;
-    jobs += 1;
-    laneOf = createLanes();
-    aftermath = false;
-    failed = false;
+  add(text: string, line: number, overwritten: boolean): void {
+    // A blank line, as most are in some logs, has no prefix.
+    const spoken = text === '' ? { stream: '', job: this.#job, body: '' } : this.#split(text);
+    if (spoken.job !== this.#job) this.#nextJob(spoken.job);
+    const stream = this.#streamOf(spoken.stream);
+    stream.grouped = (stream.grouped && GROUPED.test(spoken.body)) || GROUP.test(spoken.body);
+    const inner = spoken.body.replace(stream.grouped ? GROUPED : QUOTED, '');
+    const trimmed = inner.trim();
+    if (trimmed === '') {
+      addBlank(stream, overwritten);
+      // A log of nothing but prefixes still has something to show.
+      if (text.trim() !== '') this.#bare ??= bareRow(text, line);
+      return;
+    }
+    const indent = inner.length - inner.trimStart().length;
+    const whole = spoken.body.trim();
+    const row: Row = { line, text, whole, trimmed, indent, key: shapeKey(whole), gap: stream.gap };
+    const kind = this.#kindOf(row);
+    const { match } = kind;
+    if (!overwritten) this.#take(row, kind, stream);
+    else if (match !== null && match.score >= SURE) this.#offer(match, row, stream, {});
   }
 
-  function offer(match: Match, row: Row, lane: Lane, extra: Around, after: Row[] = []): void {
-    if (match.rule.use === 'wrapper' && !aftermath) beforeEnd = rare.slice(-RARE_KEPT);
-    failed ||= match.score >= FAILED || match.rule.use === 'wrapper';
-    shortlist.offer(row.key, { rule: match.rule, epoch, line: row.line }, () => {
+  finish(): Collected {
+    const last = this.#lines.last();
+    return {
+      candidates: this.#shortlist.all(),
+      rare: this.#lines.rare(),
+      counts: this.#lines.counts,
+      repeats: this.#shortlist.repeats,
+      lastRows: last.length === 0 && this.#bare !== undefined ? [keep(this.#bare)] : last,
+    };
+  }
+
+  #nextJob(name: string): void {
+    this.#job = name;
+    this.#jobs += 1;
+    this.#streamOf = createStreams();
+    this.#aftermath = false;
+    this.#failed = false;
+  }
+
+  #take(row: Row, kind: Kind, stream: Stream): void {
+    stream.gap = false;
+    this.#lines.addLast(row);
+    if (kind.aftermath && (this.#failed || marks.isEnd(row.trimmed))) this.#aftermath = true;
+    if (kind.step) this.#epoch += 1;
+    if (inScript(stream, row.trimmed)) return;
+    this.#lines.add(row, this.#aftermath, isSource(stream, row));
+    feed(stream, row);
+    endCaptured(stream, row.indent);
+    this.#weigh(row, stream, kind.match);
+    if (kind.begins) beginTest(stream, row);
+    stream.tests.follow(row.trimmed);
+    if (kind.captured) {
+      stream.captured = { indent: row.indent, toBlank: /^std(?:err|out) \|/.test(row.trimmed) };
+    }
+    stream.explained = (kind.match?.score ?? 0) >= SAYS_MORE || stream.traceback !== null;
+    remember(stream, row, kind);
+  }
+
+  #weigh(row: Row, stream: Stream, own: Match | null): void {
+    const thrown = thrownAbove(stream, row);
+    if (thrown !== null) this.#offer(thrown.match, thrown.row, stream, {}, [keep(row)]);
+    const { match: found, extra } = endTraceback(stream, row, own);
+    const announcer = stream.announcer?.row;
+    const match = takeAnnounced(stream, row, found);
+    if (match === null) return;
+    let { score } = match;
+    if (stream.captured !== null) score -= CAPTURED;
+    if (isAttached(stream, row)) score = Math.min(score, ATTACHED);
+    // A warning goes on in the next line.
+    if (match.rule.weak && stream.warned && !row.gap && GOES_ON.test(row.trimmed)) return;
+    const announced = stream.announcer === null ? keepOr(announcer) : undefined;
+    this.#offer({ rule: match.rule, score }, row, stream, { ...extra, announcer: announced });
+    if (match.rule.use === 'announce') stream.announcer = { row, score: match.score };
+    if (match.rule.use === 'test') beginTest(stream, row);
+  }
+
+  #offer(match: Match, row: Row, stream: Stream, extra: Around, after: Row[] = []): void {
+    const { rule, score } = match;
+    if (rule.use === 'wrapper' && !this.#aftermath) this.#lines.markEnd();
+    this.#failed ||= score >= FAILED || rule.use === 'wrapper';
+    this.#shortlist.offer(row.key, { rule, epoch: this.#epoch, line: row.line }, () => {
       const candidate: Candidate = {
         ...match,
         row: keep(row),
-        epoch,
-        job: jobs,
-        aftermath,
+        epoch: this.#epoch,
+        job: this.#jobs,
+        aftermath: this.#aftermath,
         passed: false,
-        before: lane.ring.filter(({ line }) => line < row.line).map(keep),
+        before: stream.ring.filter(({ line }) => line < row.line).map(keep),
         after,
         causes: [],
         around: {
-          test: keepOr(lane.test),
-          file: keepOr(lane.file),
-          step: keepOr(lane.step),
+          test: keepOr(stream.test),
+          file: keepOr(stream.file),
+          step: keepOr(stream.step),
           ...extra,
         },
       };
-      openCandidate(lane, candidate);
-      lane.tests.said(candidate);
+      openCandidate(stream, candidate);
+      stream.tests.said(candidate);
       return candidate;
     });
   }
-
-  function weigh(row: Row, lane: Lane, own: Match | null): void {
-    const thrown = thrownAbove(lane, row);
-    if (thrown !== null) offer(thrown.match, thrown.row, lane, {}, [keep(row)]);
-    const { match: said, extra } = endTraceback(lane, row, own);
-    const announcer = lane.announcer?.row;
-    const match = takeAnnounced(lane, row, said);
-    if (match === null) return;
-    const heard = lane.announcer === null ? keepOr(announcer) : undefined;
-    let { score } = match;
-    if (lane.captured !== null) score -= CAPTURED;
-    // A cause below its message is shown with it.
-    if (isAttached(lane, row)) score = Math.min(score, ATTACHED);
-    // A warning goes on in the next line.
-    if (match.rule.weak && lane.warned && !row.gap && GOES_ON.test(row.trimmed)) return;
-    offer({ rule: match.rule, score }, row, lane, { ...extra, announcer: heard });
-    if (match.rule.use === 'announce') lane.announcer = { row, score: match.score };
-    if (match.rule.use === 'test') beginTest(lane, row);
-  }
-
-  return {
-    add(text, line, overwritten) {
-      // Most lines of some logs: nobody says nothing.
-      const spoken = text === '' ? { lane: '', job, body: '' } : split(text);
-      if (spoken.job !== job) nextJob(spoken.job);
-      const lane = laneOf(spoken.lane);
-      lane.grouped = (lane.grouped && GROUPED.test(spoken.body)) || GROUP.test(spoken.body);
-      const inner = spoken.body.replace(lane.grouped ? GROUPED : QUOTED, '');
-      const trimmed = inner.trim();
-      if (trimmed === '') {
-        addBlank(lane, overwritten);
-        // A log of nothing but speakers still has something to show.
-        if (text.trim() !== '') bare ??= bareRow(text, line);
-        return;
-      }
-      const indent = inner.length - inner.trimStart().length;
-      const whole = spoken.body.trim();
-      const row: Row = { line, text, whole, trimmed, indent, key: shapeKey(whole), gap: lane.gap };
-      if (overwritten) {
-        const { match } = kindOf(row);
-        if (match !== null && match.score >= SURE) offer(match, row, lane, {});
-        return;
-      }
-      lane.gap = false;
-      lastRows.push(row);
-      if (lastRows.length > LAST_KEPT) lastRows.shift();
-      const kind = kindOf(row);
-      if (kind.aftermath && (failed || marks.isEnd(trimmed))) aftermath = true;
-      if (kind.step) epoch += 1;
-      if (inScript(lane, trimmed)) return;
-      if (counts.add(row.key) <= RARE_SHAPE && !isSource(lane, row)) {
-        rare.push({ row, aftermath });
-        if (rare.length > 2 * RARE_KEPT) rare = rare.slice(-RARE_KEPT);
-      }
-      feed(lane, row);
-      endCaptured(lane, indent);
-      weigh(row, lane, kind.match);
-      if (kind.begins) beginTest(lane, row);
-      lane.tests.follow(trimmed);
-      if (kind.captured) {
-        lane.captured = { indent, toBlank: /^std(?:err|out) \|/.test(trimmed) };
-      }
-      lane.told = (kind.match?.score ?? 0) >= SAYS_MORE || lane.traceback !== null;
-      remember(lane, row, kind);
-    },
-    finish: () => ({
-      candidates: shortlist.all(),
-      rare: [...new Set([...beforeEnd, ...rare.slice(-RARE_KEPT)])].map((one) => ({
-        ...one,
-        row: keep(one.row),
-      })),
-      counts,
-      repeats: shortlist.repeats,
-      lastRows: (lastRows.length === 0 && bare !== null ? [bare] : lastRows).map(keep),
-    }),
-  };
 }
 
 function bareRow(text: string, line: number): Row {
   return { line, text, whole: text, trimmed: text, indent: 0, key: shapeKey(text), gap: false };
 }
 
-function addBlank(lane: Lane, overwritten: boolean): void {
-  if (!overwritten) lane.gap = true;
-  if (lane.captured?.toBlank === true) lane.captured = null;
+function addBlank(stream: Stream, overwritten: boolean): void {
+  if (!overwritten) stream.gap = true;
+  if (stream.captured?.toBlank === true) stream.captured = null;
 }
 
-function beginTest(lane: Lane, row: Row): void {
-  lane.test = row;
-  lane.since = 0;
+function beginTest(stream: Stream, row: Row): void {
+  stream.test = row;
+  stream.since = 0;
 }
 
-function endCaptured(lane: Lane, indent: number): void {
-  const { captured } = lane;
-  if (captured !== null && !captured.toBlank && indent <= captured.indent) lane.captured = null;
+function endCaptured(stream: Stream, indent: number): void {
+  const { captured } = stream;
+  if (captured !== null && !captured.toBlank && indent <= captured.indent) stream.captured = null;
 }

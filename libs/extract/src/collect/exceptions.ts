@@ -1,11 +1,11 @@
 /** Recognises the messages of exceptions by the stack traces around them. */
 import type { Match } from '../line/classify.ts';
-import { keep } from '../line/keep.ts';
+import { keep, keepOr } from '../line/keep.ts';
 import { marks } from '../line/marks.ts';
 import type { Around, Row } from '../line/row.ts';
 import { readLabels } from '../line/severity.ts';
 import { PYTHON, TRACED } from '../rules/labels.ts';
-import { followTraceback, type Lane } from './lane-state.ts';
+import { followTraceback, type Stream } from './stream.ts';
 
 /** A message of this score explains a stack trace below it, and takes the causes below it. */
 export const SAYS_MORE = 60;
@@ -21,20 +21,21 @@ const TRACE_HEADING = /^[Ss]tack ?trace(?:back)?:?$/;
 
 /** The match of a line that ends a Python traceback, with the traceback; else the line's own. */
 export function endTraceback(
-  lane: Lane,
+  stream: Stream,
   row: Row,
   match: Match | null,
 ): { match: Match | null; extra: Around } {
-  if (CHAINED.test(row.trimmed)) lane.chained = true;
-  if (!followTraceback(lane, row)) return { match: isSource(lane, row) ? null : match, extra: {} };
-  const chain = lane.chained ? lane.raised : [];
-  const frame = keepOr(lane.traceback?.frame);
-  // An exception without a message is told by the line that raised it.
-  const source = SAYS.test(row.trimmed) ? undefined : keepOr(lane.traceback?.source);
+  if (CHAINED.test(row.trimmed)) stream.chained = true;
+  if (!followTraceback(stream, row))
+    return { match: isSource(stream, row) ? null : match, extra: {} };
+  const chain = stream.chained ? stream.raised : [];
+  const frame = keepOr(stream.traceback?.frame);
+  // Of an exception without a message, the line that raised it is shown.
+  const source = SAYS.test(row.trimmed) ? undefined : keepOr(stream.traceback?.source);
   const raised = frame === undefined ? [keep(row)] : [frame, keep(row)];
-  lane.raised = [...chain, ...raised].slice(0, 6);
-  lane.chained = false;
-  lane.traceback = null;
+  stream.raised = [...chain, ...raised].slice(0, 6);
+  stream.chained = false;
+  stream.traceback = null;
   const passesOn = match?.rule.use === 'wrapper';
   return {
     match: passesOn ? match : { rule: PYTHON, score: PYTHON.score },
@@ -42,28 +43,28 @@ export function endTraceback(
   };
 }
 
-/** Whether the row is source inside a traceback: it names exceptions that nobody raised. */
-export function isSource({ traceback }: Lane, row: Row): boolean {
+/** Whether the row is source code inside a traceback. */
+export function isSource({ traceback }: Stream, row: Row): boolean {
   return traceback !== null && row.indent > traceback.base;
 }
 
 /** The line right above a stack trace that begins with this row, if nothing else explains it. */
-export function thrownAbove(lane: Lane, row: Row): { row: Row; match: Match } | null {
-  const above = lane.ring.at(-1);
-  const last = above && TRACE_HEADING.test(above.trimmed) ? lane.ring.at(-2) : above;
-  if (last === undefined || lane.told || row.gap || row.indent <= last.indent) return null;
+export function thrownAbove(stream: Stream, row: Row): { row: Row; match: Match } | null {
+  const above = stream.ring.at(-1);
+  const last = above && TRACE_HEADING.test(above.trimmed) ? stream.ring.at(-2) : above;
+  if (last === undefined || stream.explained || row.gap || row.indent <= last.indent) return null;
   const { trimmed } = last;
   if (!TRACE_BEGINS.test(row.trimmed) || !trimmed.includes(' ')) return null;
   if (marks.isFrame(trimmed) || marks.isCode(trimmed) || marks.isPlace(trimmed)) return null;
-  if (TRACE_HEADING.test(trimmed) || goesOn(lane, last)) return null;
+  if (TRACE_HEADING.test(trimmed) || goesOn(stream, last)) return null;
   if (marks.isProgress(trimmed) || readLabels(trimmed).severity !== '') return null;
   return { row: last, match: { rule: TRACED, score: TRACED.score } };
 }
 
 /** Whether the line is the end of a message that began with a label, some lines above. */
-function goesOn(lane: Lane, last: Row): boolean {
+function goesOn(stream: Stream, last: Row): boolean {
   if (last.gap) return false;
-  for (const row of lane.ring.slice(0, -1).toReversed()) {
+  for (const row of stream.ring.slice(0, -1).toReversed()) {
     if (readLabels(row.trimmed).severity === 'error') return true;
     if (row.gap) return false;
   }
@@ -71,13 +72,9 @@ function goesOn(lane: Lane, last: Row): boolean {
 }
 
 /** Whether the row is a cause that is shown with a message above it. */
-export function isAttached({ open }: Lane, row: Row): boolean {
+export function isAttached({ open }: Stream, row: Row): boolean {
   return (
     marks.isCause(row.trimmed) &&
     open.some(({ candidate, trace }) => trace && candidate.score >= SAYS_MORE)
   );
-}
-
-function keepOr(row: Row | undefined): Row | undefined {
-  return row && keep(row);
 }

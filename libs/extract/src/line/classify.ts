@@ -41,7 +41,7 @@ export function classify(trimmed: string): Match | null {
   if (!GATE.test(text)) return null;
   // What PowerShell says of every program that writes to its standard error.
   if (/NativeCommandError$|^:String\) \[\], RemoteException$/.test(text)) return null;
-  // What a compiler adds to a message that it has told.
+  // What a compiler adds to a message.
   if (/^= (?:note|help): /.test(text)) return null;
   if (marks.isPassing(text) || marks.isEcho(text) || marks.isCode(text)) return null;
   if (marks.isCaptured(text) || COUNTS.test(text) || COMMIT.test(text)) return null;

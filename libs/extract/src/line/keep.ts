@@ -23,3 +23,8 @@ export function keep(row: Row): Row {
   row.kept = kept;
   return kept;
 }
+
+/** The same, where there may be no row. */
+export function keepOr(row: Row | undefined): Row | undefined {
+  return row && keep(row);
+}

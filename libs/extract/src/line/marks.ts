@@ -1,9 +1,9 @@
-/** What lines are besides errors: progress, passing tests, code, stack frames, places, steps. */
+/** Recognises lines that are not errors: progress, passing tests, code, stack frames, places, steps. */
 
 const PASSING =
   /^(?:[0-9a-f]{12}: (?:Already exists|Pull complete|Layer already exists)|not ok \d.{0,200} # (?:TODO|SKIP)\b|(?:\S{1,80} \| )?(?:CHANGED|SUCCESS|SKIPPED)\b => |(?:ok|changed|skipping|included): \[|# +Failed \(TODO\)|[✓✔√☑✅]|=== (?:RUN|PAUSE|CONT|NAME)|ok \d+|Passed \S.{0,200} \[|PASS(?:ED)?\b|--- (?:PASS|SKIP)|\[ {1,6}(?:OK|PASSED|RUN) {1,6}\]|\[-{4,}\]|\(pass\))|\b(?:PASSED|passed)(?: {2,}\[ *\d+%\]| \(\d|$)|(?:\.\.|…) ?(?:ok|OK|done|yes|passed|PASS|skipped|success|created)(?: \(.{0,30}\))?$|^\S.{0,200} (?:PASSED|\[PASS\]|PASSED \(.{0,20}\))$|\| PASS \|$|^test .{1,200} \.\.\. (?:ok|ignored)/;
 
-/** Verbs with which tools tell what they do. Their objects have names such as `error-page.js`. */
+/** Verbs of progress lines, whose objects may be called `error-page.js`. */
 const PROGRESS =
   /^(?:\W{0,6}\d{0,6}\W{0,6})(?:removed?|removing|copied|copying|created?|creating|compiled?|compiling|generat(?:ed|ing)|delet(?:ed|ing)|moved|added|adding|install(?:ed|ing)|building|built|unpack(?:ed|ing)|fetch(?:ed|ing)|download(?:ed|ing)|mapped|bundl(?:ed|ing)|emitt(?:ed|ing)|render(?:ed|ing)|process(?:ed|ing)|writ(?:ing|ten)|wrote|touch|cp|mv|rm|mkdir|ln|ls|cat|gcc|g\+\+|cc|c\+\+|clang(?:\+\+)?|rustc|javac|ar|ranlib|install|uploading|uploaded|linking|linked|scanning|checking|checked|resolving|resolved|extracting|extracted|inflating|updat(?:ed|ing)|restor(?:ed|ing)|restore|registered|loaded|loading|migrat(?:ed|ing)|started|starting|listening|running|transform(?:ed|ing)|selecting|preparing|setting up|get|hit|ign|asset|dist|import|export|return|const|let|var|function|def|class|if|for|raise|throw)\b(?! ?:)/i;
 
@@ -46,7 +46,7 @@ const AFTERMATH =
 /** A field of a dumped object: repeats what its message says. */
 const FIELD =
   /^(?!"?(?:error|message|msg|reason|detail|cause)\b)"?[a-z_]\w{0,30}"?(?::| =) (?:['"][^'"]{0,200}['"]|-?\d{1,20}|true|false|null|undefined|\[.{0,200}|\{),?$/i;
-/** What a compiler says besides errors. */
+/** A compiler's warnings and notes. */
 const ADVICE =
   /^(?:For (?:further|more) information,? (?:visit|see|run)\b|[^\s:]{1,240}:\d+(?::\d+)?:? ?(?:- )?(?:warning|note|info|remark|hint|Warnung|Anmerkung|avertissement|advertencia|nota)\b|(?:warning|warn|note)(?:\[\S{1,20}\])?: |npm warn )/i;
 /** A warning that its line's form shows only after a place or a code. */
@@ -62,7 +62,7 @@ const CAPTURED =
 export const marks = {
   /** A test or a step that went well. */
   isPassing: (text: string) => PASSING.test(text),
-  /** A line that tells what is being done. */
+  /** A report of progress. */
   isProgress: (text: string) => PROGRESS.test(text),
   /** A line that says there were no errors, or that only names them. */
   saysNone: (text: string) => NO_ERRORS.test(text),

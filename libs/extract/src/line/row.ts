@@ -32,9 +32,9 @@ export interface Candidate extends Match {
   readonly aftermath: boolean;
   /** What it says was printed by a test that passed in the end. */
   passed: boolean;
-  /** Up to six lines of the lane before it, nearest last. */
+  /** Up to six lines of the stream before it, nearest last. */
   readonly before: readonly Row[];
-  /** Lines of the lane after it, as many as may belong to it. */
+  /** Lines of the stream after it, as many as may belong to it. */
   readonly after: Row[];
   /** Lines further down its stack trace that tell deeper causes. */
   readonly causes: Row[];

@@ -21,7 +21,7 @@ export function lineShape(line: string): string {
     .trim();
 }
 
-/** Shapes told apart at most: what comes later counts as rare. Some 2 MB. */
+/** Shapes counted, some 2 MB; later ones count as rare. */
 const COUNTED = 20_000;
 
 /** Counts shapes in bounded memory, by their `shapeKey`. */

@@ -28,92 +28,98 @@ export interface LineReader {
 
 /** Reads UTF-8 bytes or text; a broken byte becomes U+FFFD and never stops the reading. */
 export function createLineReader(receive: LineSink): LineReader {
-  // A key is known by several lines: cut out here, before each is looked at by itself.
+  // A key spans several lines, so it is cut out before they are looked at one by one.
   const cutter = createKeyCutter<readonly [number, boolean, boolean]>((text, about) =>
     receive(text, ...about),
   );
-  const sink: LineSink = (text, number, overwritten, long) => {
-    if (cutter.passes(text)) receive(text, number, overwritten, long);
-    else cutter.take(text, [number, overwritten, long]);
-  };
+  const cut = new LineCutter((text, line, overwritten, long) => {
+    if (cutter.passes(text)) receive(text, line, overwritten, long);
+    else cutter.take(text, [line, overwritten, long]);
+  });
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  let kept = '';
-  let line = 1;
-  // A carriage return that has not yet shown whether it ends the line or returns to its start.
-  let returned = false;
-  let started = false;
-  let cut = false;
+  return {
+    push(chunk) {
+      for (let at = 0; at < chunk.length; at += PIECE) {
+        if (typeof chunk === 'string') cut.read(chunk.slice(at, at + PIECE));
+        else cut.read(decoder.decode(chunk.subarray(at, at + PIECE), { stream: true }));
+      }
+    },
+    end() {
+      cut.read(decoder.decode());
+      cut.end();
+      cutter.end();
+    },
+  };
+}
 
-  function keep(text: string, from: number, to: number): void {
-    if (from >= to) return;
-    if (returned) {
-      emit(true);
-      returned = false;
-    }
-    started = true;
-    cut ||= to - from > LINE_KEPT - kept.length;
-    if (kept.length < LINE_KEPT)
-      kept += text.slice(from, Math.min(to, from + LINE_KEPT - kept.length));
+/** Cuts text at newlines; carriage returns divide a line into drawings of which the last counts. */
+class LineCutter {
+  readonly #sink: LineSink;
+  #kept = '';
+  #line = 1;
+  /** A carriage return came that either ends the line or returns to its start. */
+  #returned = false;
+  #started = false;
+  #cut = false;
+
+  constructor(sink: LineSink) {
+    this.#sink = sink;
   }
 
-  function emit(overwritten: boolean): void {
-    const raw = kept;
-    const wasCut = cut;
-    kept = '';
-    cut = false;
-    if (raw === '') {
-      sink('', line, overwritten, wasCut);
-      return;
-    }
-    const drawn = stripAnsi(raw);
-    if (!drawn.includes('\r')) {
-      sink(dropControls(drawn).trimEnd(), line, overwritten, wasCut);
-      return;
-    }
-    // A jump to the first column was among the escapes.
-    const pieces = drawn.split('\r').map((piece) => dropControls(piece).trimEnd());
-    const last = Math.max(
-      0,
-      pieces.findLastIndex((piece) => piece !== ''),
-    );
-    for (const [index, piece] of pieces.slice(0, last + 1).entries()) {
-      if (piece !== '' || index === last) sink(piece, line, overwritten || index < last, wasCut);
-    }
-  }
-
-  function read(text: string): void {
+  read(text: string): void {
     let from = 0;
     let carriage = text.indexOf('\r');
     for (;;) {
       const newline = text.indexOf('\n', from);
       const end = newline < 0 ? text.length : newline;
       while (carriage >= 0 && carriage < end) {
-        keep(text, from, carriage);
-        returned ||= started;
+        this.#keep(text, from, carriage);
+        this.#returned ||= this.#started;
         from = carriage + 1;
         carriage = text.indexOf('\r', from);
       }
-      keep(text, from, end);
+      this.#keep(text, from, end);
       if (newline < 0) return;
-      emit(false);
-      returned = false;
-      started = false;
-      line += 1;
+      this.#emit(false);
+      this.#returned = false;
+      this.#started = false;
+      this.#line += 1;
       from = newline + 1;
     }
   }
 
-  return {
-    push(chunk) {
-      for (let at = 0; at < chunk.length; at += PIECE) {
-        if (typeof chunk === 'string') read(chunk.slice(at, at + PIECE));
-        else read(decoder.decode(chunk.subarray(at, at + PIECE), { stream: true }));
-      }
-    },
-    end() {
-      read(decoder.decode());
-      if (started) emit(false);
-      cutter.end();
-    },
-  };
+  end(): void {
+    if (this.#started) this.#emit(false);
+  }
+
+  #keep(text: string, from: number, to: number): void {
+    if (from >= to) return;
+    if (this.#returned) this.#emit(true);
+    this.#returned = false;
+    this.#started = true;
+    const room = LINE_KEPT - this.#kept.length;
+    this.#cut ||= to - from > room;
+    if (room > 0) this.#kept += text.slice(from, Math.min(to, from + room));
+  }
+
+  #emit(overwritten: boolean): void {
+    const drawn = this.#kept === '' ? '' : stripAnsi(this.#kept);
+    if (drawn.includes('\r')) this.#emitPieces(drawn.split('\r'), overwritten);
+    else this.#sink(dropControls(drawn).trimEnd(), this.#line, overwritten, this.#cut);
+    this.#kept = '';
+    this.#cut = false;
+  }
+
+  /** A jump to the first column was among the escapes. */
+  #emitPieces(drawn: readonly string[], overwritten: boolean): void {
+    const pieces = drawn.map((piece) => dropControls(piece).trimEnd());
+    const last = Math.max(
+      0,
+      pieces.findLastIndex((piece) => piece !== ''),
+    );
+    for (const [index, piece] of pieces.slice(0, last + 1).entries()) {
+      if (piece === '' && index < last) continue;
+      this.#sink(piece, this.#line, overwritten || index < last, this.#cut);
+    }
+  }
 }

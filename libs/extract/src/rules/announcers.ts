@@ -1,4 +1,4 @@
-/** Lines that announce a failure: the next line tells it. */
+/** Lines that announce a failure: the message is on the next line. */
 
 import { rule, SOURCE } from './rule.ts';
 

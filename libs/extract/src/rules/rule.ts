@@ -1,6 +1,6 @@
-/** What a rule is. The table is `rules.ts`; it is tried from its top, and the first match counts. */
+/** What a rule is. The table is `table.ts`; of the rules that match, the first one counts. */
 
-/** What kind of trouble a rule tells; `Extraction.class` is one of these. */
+/** Kinds of trouble; `Extraction.class` is one of these. */
 export type ErrorClass =
   | 'compile'
   | 'link'
@@ -28,18 +28,18 @@ export type ErrorClass =
 
 /** How a rule's line is used. */
 export type RuleUse =
-  /** The line tells the cause. */
+  /** The line is the cause. */
   | 'cause'
   /** The line names a failing test; what it expected follows. */
   | 'test'
-  /** The line only announces: the next line of its lane tells the cause. */
+  /** The cause is in the next line of the stream. */
   | 'announce'
-  /** The line only passes on that something below it failed: shown when nothing says why. */
+  /** The line only says that something failed: shown when no line says why. */
   | 'wrapper';
 
-/** One row of the table: what lines it is about, and what they are worth. */
+/** One row of the table: which lines it matches, and what they are worth. */
 export interface Rule {
-  /** Unique, for `--json` and for whoever extends the table. */
+  /** Unique; `--json` prints it. */
   readonly name: string;
   readonly class: ErrorClass;
   readonly use: RuleUse;
@@ -54,15 +54,15 @@ export interface Rule {
    */
   readonly triggers: string;
   /**
-   * Anchored where it can be; no repetition without an upper bound, because it sees lines of 2000
+   * Anchored if possible; every repetition has an upper bound, because lines have up to 2000
    * characters.
    */
   readonly pattern: RegExp;
   /** 0 to 100. 90: certainly a cause. 60: a phrase of failure. Below 40: a consequence. */
   readonly score: number;
-  /** Of several matches in one step the first tells the cause (compilers) or the last (crashes). */
+  /** Of several matches in one step, which is the cause: compilers print it first, crashes last. */
   readonly pick: 'first' | 'last';
-  /** A phrase that also occurs in harmless lines: not trusted in progress and information lines. */
+  /** Harmless lines match too, so it is ignored in progress lines, warnings and information. */
   readonly weak: boolean;
 }
 

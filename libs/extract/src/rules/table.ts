@@ -1,8 +1,4 @@
-/**
- * The table of rules, in the order in which they are tried. To extend it, add a row to the list that
- * fits, with a log that shows it in `test/error-corpus`. A row is for a family of tools: one that
- * fits a single log gains nothing.
- */
+/** The table of rules, in the order in which they are tried: docs/adding-a-rule.md extends it. */
 
 import { ANNOUNCERS } from './announcers.ts';
 import { CODE } from './code.ts';
@@ -13,7 +9,6 @@ import { WORDS } from './words.ts';
 import { WORLD } from './world.ts';
 import { WRAPPERS } from './wrappers.ts';
 
-/** Every rule; of two that fit, the first one counts. */
 export const RULES: readonly Rule[] = [
   ...WRAPPERS,
   ...ANNOUNCERS,

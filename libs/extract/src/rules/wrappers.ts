@@ -1,4 +1,4 @@
-/** Lines that only pass on a failure, or count them. */
+/** Lines that only report that something failed, or count failures. */
 import { rule } from './rule.ts';
 
 /** Consequences: shown only when nothing in the log says why. Tried before every other rule. */

@@ -12,7 +12,7 @@ const RING = 6;
 const NAME_REACH = 60;
 
 /** What is remembered of the lines of one speaker. */
-export interface Lane {
+export interface Stream {
   readonly ring: Row[];
   /** Candidates that still take following lines, with what they may still take. */
   open: { candidate: Candidate; rows: number; trace: boolean }[];
@@ -34,8 +34,8 @@ export interface Lane {
   grouped: boolean;
   /** The last line was a warning. */
   warned: boolean;
-  /** The last line was a message of its own. */
-  told: boolean;
+  /** The last line was a message, or part of a traceback. */
+  explained: boolean;
   since: number;
 }
 
@@ -49,7 +49,7 @@ interface Traceback {
 }
 
 /** A speaker of whom nothing was heard yet. */
-export function createLane(): Lane {
+export function createStream(): Stream {
   return {
     ring: [],
     open: [],
@@ -66,7 +66,7 @@ export function createLane(): Lane {
     script: false,
     grouped: false,
     warned: false,
-    told: false,
+    explained: false,
     since: 0,
   };
 }
@@ -77,21 +77,21 @@ const WRAPPED = 60;
 const FILE_INDENT = 3;
 
 /** Remembers a line for those that follow. */
-export function remember(lane: Lane, row: Row, kind: Kind): void {
-  lane.ring.push(row);
-  if (lane.ring.length > RING) lane.ring.shift();
-  lane.warned = kind.warns && row.whole.length >= WRAPPED && !/[.!?)]$/.test(row.trimmed);
-  if (kind.file && row.indent <= FILE_INDENT) lane.file = row;
-  if (kind.where) lane.step = row;
-  lane.since += 1;
-  if (lane.since > NAME_REACH) lane.test = undefined;
+export function remember(stream: Stream, row: Row, kind: Kind): void {
+  stream.ring.push(row);
+  if (stream.ring.length > RING) stream.ring.shift();
+  stream.warned = kind.warns && row.whole.length >= WRAPPED && !/[.!?)]$/.test(row.trimmed);
+  if (kind.file && row.indent <= FILE_INDENT) stream.file = row;
+  if (kind.where) stream.step = row;
+  stream.since += 1;
+  if (stream.since > NAME_REACH) stream.test = undefined;
 }
 
 /** Follows `##[group]Run …` of a CI runner: the script and its variables, up to `##[endgroup]`. */
-export function inScript(lane: Lane, trimmed: string): boolean {
-  if (trimmed.startsWith('##[group]Run ')) lane.script = true;
-  const within = lane.script;
-  if (trimmed.startsWith('##[') && !trimmed.startsWith('##[group]')) lane.script = false;
+export function inScript(stream: Stream, trimmed: string): boolean {
+  if (trimmed.startsWith('##[group]Run ')) stream.script = true;
+  const within = stream.script;
+  if (trimmed.startsWith('##[') && !trimmed.startsWith('##[group]')) stream.script = false;
   return within && !trimmed.startsWith('##[error]');
 }
 
@@ -101,16 +101,16 @@ const TRACE = 400;
 const CAUSES = 4;
 
 /** Lets a candidate take the lines that follow it. */
-export function openCandidate(lane: Lane, candidate: Candidate): void {
-  lane.open.push({ candidate, rows: 0, trace: true });
+export function openCandidate(stream: Stream, candidate: Candidate): void {
+  stream.open.push({ candidate, rows: 0, trace: true });
 }
 
 /** Gives the line to every candidate that still takes lines. */
-export function feed(lane: Lane, row: Row): void {
-  if (lane.open.length === 0) return;
+export function feed(stream: Stream, row: Row): void {
+  if (stream.open.length === 0) return;
   const isCause = marks.isCause(row.trimmed);
   const isTrace = isCause || marks.isFrame(row.trimmed) || row.indent > 0;
-  for (const open of lane.open) {
+  for (const open of stream.open) {
     open.rows += 1;
     const { after, causes } = open.candidate;
     if (!isTrace) open.trace = false;
@@ -122,23 +122,23 @@ export function feed(lane: Lane, row: Row): void {
       after.push(keep(row));
     }
   }
-  lane.open = lane.open.filter(
+  stream.open = stream.open.filter(
     (open) => open.rows < TRACE && (open.trace || open.candidate.after.length < AFTER),
   );
 }
 
 /** Follows Python tracebacks; true when this line is the exception that ends one. */
-export function followTraceback(lane: Lane, row: Row): boolean {
+export function followTraceback(stream: Stream, row: Row): boolean {
   const { trimmed } = row;
   const start = trimmed.indexOf('Traceback (most recent call last)');
   // A line of JSON holds all of it.
   if (start > 0 && trimmed.startsWith('{')) return false;
   if (start >= 0) {
     const base = start > 0 ? 0 : row.indent;
-    lane.traceback = { base, frame: undefined, near: 0, source: undefined };
+    stream.traceback = { base, frame: undefined, near: 0, source: undefined };
     return false;
   }
-  const trace = lane.traceback;
+  const trace = stream.traceback;
   if (trace === null) return false;
   if (trimmed.startsWith('File "')) {
     const near = nearness(trimmed);
@@ -149,7 +149,7 @@ export function followTraceback(lane: Lane, row: Row): boolean {
     }
     return false;
   }
-  if (lane.ring.at(-1) === trace.frame && row.indent > trace.base) trace.source = row;
+  if (stream.ring.at(-1) === trace.frame && row.indent > trace.base) trace.source = row;
   // Another program's line between those of the traceback.
   if (row.indent <= trace.base && LOGGED.test(trimmed)) return false;
   return row.indent <= trace.base;
@@ -164,17 +164,34 @@ function nearness(frame: string): number {
 }
 
 /** The match of a line; that of the message which an announcement waits for is raised to its score. */
-export function takeAnnounced(lane: Lane, row: Row, match: Match | null): Match | null {
-  const { announcer } = lane;
+export function takeAnnounced(stream: Stream, row: Row, match: Match | null): Match | null {
+  const { announcer } = stream;
   if (announcer === null || match?.rule.use === 'announce' || match?.rule.use === 'wrapper')
     return match;
   const { trimmed } = row;
   if (marks.isCode(trimmed) || marks.isPlace(trimmed) || marks.isPassing(trimmed)) return match;
   if (marks.isFrame(trimmed) || marks.isSummary(trimmed)) return match;
   if (marks.isFileHeader(trimmed) || marks.isWarning(trimmed)) return match;
-  lane.announcer = null;
+  stream.announcer = null;
   const { score } = announcer;
   if (match !== null && match.score >= score) return match;
   const sure = match?.rule.use === 'cause' && !match.rule.weak;
   return { rule: sure ? match.rule : ANNOUNCED, score };
+}
+
+/** Streams followed at a time; the oldest makes room for a new one. */
+const STREAMS = 64;
+
+/** The streams of one log, by speaker. */
+export function createStreams(): (name: string) => Stream {
+  const streams = new Map<string, Stream>();
+  return (name) => {
+    let stream = streams.get(name);
+    if (stream !== undefined) return stream;
+    stream = createStream();
+    const oldest = streams.keys().next().value;
+    if (streams.size >= STREAMS && oldest !== undefined) streams.delete(oldest);
+    streams.set(name, stream);
+    return stream;
+  };
 }

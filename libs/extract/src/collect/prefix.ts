@@ -1,14 +1,13 @@
 /**
- * Takes off what runners of several programs put before a line: who said it, and when. Lines of one
- * speaker are a lane; context of an error comes from its own lane.
+ * Strips what runners of several programs put before a line: its speaker and its time. The lines of
+ * one speaker are a stream; an error's context comes from its own stream.
  */
 
-import { createLane, type Lane } from './lane-state.ts';
-
-/** A line without its prefixes. `lane` is '' for a line that nobody signed. */
+/** A line without its prefixes. */
 export interface Spoken {
-  readonly lane: string;
-  /** The job of a log of several jobs; '' of others. */
+  /** The speaker; '' without one. */
+  readonly stream: string;
+  /** The job, in a log of several; else ''. */
   readonly job: string;
   readonly body: string;
 }
@@ -26,11 +25,11 @@ const AFTER_TIME =
 /** What `gh run view --log` puts before every line: the job and its step; the time follows. */
 const JOB = /^([^\t\n]{1,100}\t[^\t\n]{1,300})\t(?=[^\w\s]{0,3}\d{4}-\d\d-\d\dT)/;
 
-/** Words in the speaker's place that name no speaker. */
+/** Words in the place of a speaker that are not one. */
 const NO_SPEAKER =
   /^(?:error|err|fatal|severe|critical|crit|emerg|alert|warn|warning|info|notice|debug|trace|verbose|note|hint|fail|failed|ok|pass|passed|done|skip|g?make\[\d+\]|stdout|stderr|\d+\/\d+|0\d+|\d{3,}|[\d.]+%?)$/i;
 
-/** `sign` is a character that the pattern needs: most lines have none of them. */
+/** `sign` is a character that the pattern needs: a quick test, as most lines have none of them. */
 const SPEAKERS: readonly { pattern: RegExp; sign: string; sure: boolean }[] = [
   // docker compose, foreman, honcho: `web-1  | text`
   { pattern: /^([\w@./:-]{1,60})\s{0,30}\| ?/, sign: '|', sure: true },
@@ -58,20 +57,16 @@ const SPEAKERS: readonly { pattern: RegExp; sign: string; sure: boolean }[] = [
   { pattern: /^\s{0,12}\[(@?[\w./:-]{1,40})\]:? /, sign: ']', sure: false },
 ];
 
-/** A bracketed label is a speaker from its third line on, and at most this many are followed. */
+/** A bracketed label counts as a speaker from its third line; up to LABELS are followed. */
 const HEARD_BEFORE = 2;
 const LABELS = 200;
 
-/**
- * What stands before a line's body, without the times: they say nothing in a message that has its
- * own time, and take room.
- */
+/** The prefix of a line without its times: the message that shows the line has its own. */
 export function withoutTimes(prefix: string): string {
-  if (prefix === '') return prefix;
   return prefix.replace(JOB, '').replace(STAMP, '').replace(TIMES, '');
 }
 
-/** Dots of one who waits, in the middle of whose line another one begins to speak. */
+/** Progress dots, interrupted by a line of another program. */
 const WAITED = /^[\w ]{3,60}\.{3,80}(?=\d{4}-\d\d-\d\d[T ]\d\d:)/;
 
 /** A process and a date in any order, up to the level that follows them. */
@@ -83,7 +78,7 @@ const ZERO = 0x30;
 const NINE = 0x39;
 
 function unstamped(text: string): string {
-  // Asked for their signs first: most lines have neither.
+  // Most lines have neither sign.
   let body = text.includes('...') ? text.replace(WAITED, '') : text;
   const first = body.charCodeAt(0);
   if (first === BRACKET || (first >= ZERO && first <= NINE)) body = body.replace(DATED, '');
@@ -92,7 +87,7 @@ function unstamped(text: string): string {
 }
 
 /** Splits lines of one log; it remembers which bracketed labels have spoken. */
-export function createLaneSplitter(): (text: string) => Spoken {
+export function createPrefixSplitter(): (text: string) => Spoken {
   const heard = new Map<string, number>();
   return (text) => {
     const job = text.includes('\t') ? JOB.exec(text) : null;
@@ -111,9 +106,9 @@ export function createLaneSplitter(): (text: string) => Spoken {
         if (times < HEARD_BEFORE) break;
       }
       body = unstamped(body.slice(found[0].length));
-      return { lane: outer + speaker, job: name, body };
+      return { stream: outer + speaker, job: name, body };
     }
-    return { lane: outer, job: name, body };
+    return { stream: outer, job: name, body };
   };
 }
 
@@ -128,21 +123,4 @@ function isSpeaker(name: string): boolean {
   // `clients.conf[290]` is a place, `error[E0308]` a label.
   if (PLACE_NAME.test(name) || NO_SPEAKER.test(name.replace(/\[.*/, ''))) return false;
   return /[A-Za-z#]|^\d{1,2}$/.test(name) && !/\.\w{1,4}:\w/.test(name);
-}
-
-/** Lanes followed at a time; the one that began first is forgotten for another. */
-const LANES = 64;
-
-/** Finds or begins the lane of a speaker. */
-export function createLanes(): (name: string) => Lane {
-  const lanes = new Map<string, Lane>();
-  return (name) => {
-    let lane = lanes.get(name);
-    if (lane !== undefined) return lane;
-    lane = createLane();
-    const oldest = lanes.keys().next().value;
-    if (lanes.size >= LANES && oldest !== undefined) lanes.delete(oldest);
-    lanes.set(name, lane);
-    return lane;
-  };
 }

@@ -1,0 +1,52 @@
+/** Keeps the lines to show of a log in which no rule matches: the rare ones, else the last ones. */
+import { keep } from '../line/keep.ts';
+import type { Row } from '../line/row.ts';
+import { createShapeCounts, type ShapeCounts } from '../line/shape.ts';
+
+/** A line whose shape was rare when it came. */
+export interface Rare {
+  readonly row: Row;
+  /** Whether the deploy was already cleaning up. */
+  readonly aftermath: boolean;
+}
+
+/** Lines kept. */
+const KEPT = 60;
+const LAST_KEPT = 4;
+/** A shape seen this often at most is rare. */
+const RARE = 2;
+
+/** The rare and the last lines of one log. */
+export class RareLines {
+  /** How often the shapes of all lines were seen. */
+  readonly counts: ShapeCounts = createShapeCounts();
+  #rare: Rare[] = [];
+  #beforeEnd: Rare[] = [];
+  readonly #last: Row[] = [];
+
+  /** Adds a line; one whose shape has been rare so far is kept, unless it is source code. */
+  add(row: Row, aftermath: boolean, source: boolean): void {
+    if (this.counts.add(row.key) > RARE || source) return;
+    this.#rare.push({ row, aftermath });
+    if (this.#rare.length > 2 * KEPT) this.#rare = this.#rare.slice(-KEPT);
+  }
+
+  addLast(row: Row): void {
+    this.#last.push(row);
+    if (this.#last.length > LAST_KEPT) this.#last.shift();
+  }
+
+  /** Keeps the lines so far as well: much may be cleaned up after the failure. */
+  markEnd(): void {
+    this.#beforeEnd = this.#rare.slice(-KEPT);
+  }
+
+  rare(): Rare[] {
+    const all = new Set([...this.#beforeEnd, ...this.#rare.slice(-KEPT)]);
+    return [...all].map(({ row, aftermath }) => ({ row: keep(row), aftermath }));
+  }
+
+  last(): Row[] {
+    return this.#last.map(keep);
+  }
+}
