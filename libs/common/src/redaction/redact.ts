@@ -15,8 +15,6 @@ import {
 } from './config-secrets.ts';
 import type { Place, Redact } from './known-secrets.ts';
 
-export { redactor as redactorOfShapes } from '../secrets/secret.ts';
-
 /** The other fields that a record of ours has: their names are no secrets. */
 const NAMES = new Set([
   ...['previous_version', 'from_version', 'duration_ms', 'domain', 'error', 'cause'],
