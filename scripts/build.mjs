@@ -40,7 +40,6 @@ export async function build() {
   return withLock('build', async () => {
     const status = await turbo(['bundle']);
     placeBundles(dist);
-    await run(process.execPath, [join(dist, 'lib', 'precompile.cjs')]);
     return status;
   });
 }

@@ -5,7 +5,7 @@ import { checkout } from '../checkout.mjs';
 import { copy, writeText } from './archive.mjs';
 
 /** What of dist runs; the rest of it is for a checkout. */
-export const RUNS = ['bin', 'lib', 'vendor', 'package.json'];
+export const RUNS = ['bin', 'lib', 'package.json'];
 
 /** What a file of the release may be: of the modes that the builder's umask left, only this counts. */
 const modeOf = (path) => ((statSync(path).mode & 0o100) === 0 ? 0o644 : 0o755);

@@ -1,9 +1,8 @@
 /**
  * What is made from the definitions of the commands and the schemas of the files when the executables
- * are built: help, manual pages, completions, JSON Schemas and docs/commands.md. Nothing is kept twice.
+ * are built: manual pages, completions, JSON Schemas and docs/commands.md. Nothing is kept twice.
  */
 import type { Tool } from '@runner/common/cli/command';
-import { commandHelp, toolHelp } from '@runner/common/cli/help';
 import { CONFIG_SCHEMA } from '@runner/common/config/schema';
 import { DEPLOY_SCHEMA } from '@runner/common/deploy-file/schema';
 import { commandsPage } from './commands-page.ts';
@@ -18,12 +17,6 @@ import { toolPage } from './tool-page.ts';
 export type ReferenceFile = readonly [file: string, text: string];
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
-
-/** What `--help` prints, for the launcher. */
-function helpOf(tool: Tool): string {
-  const only = tool.commands.find(({ name }) => name === '');
-  return only ? commandHelp(tool, only) : toolHelp(tool);
-}
 
 /** What stands in no definition. */
 export interface Facts {
@@ -47,7 +40,6 @@ export function referenceFiles(
   const man = 'share/man';
   const schemas = 'share/runner/schemas';
   return [
-    ...tools.map((tool): ReferenceFile => [`lib/${tool.name}/help.txt`, helpOf(tool)]),
     [`${man}/man1/runner.1`, runnerPage(help, tools, version, seen)],
     ...tools.map((tool): ReferenceFile => {
       const others = tool.name === 'runner-audit' ? ['runner-audit-log(5)'] : [];

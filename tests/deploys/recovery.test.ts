@@ -197,10 +197,7 @@ test('a build that leaves a pipe in the place of .deploy.yml holds up no later c
     run('runner-remove', ['shop', '--yes', ...more], { root: world.root });
   const { status, stderr } = await remove();
   assert.is(status, 1, stderr);
-  assert.match(
-    stderr,
-    /default was not stopped: its \.deploy\.yml cannot be read; .*--force/,
-  );
+  assert.match(stderr, /default was not stopped: its \.deploy\.yml cannot be read; .*--force/);
   assert.is((await remove('--force')).status, 0);
 });
 

@@ -26,7 +26,7 @@ export const flush = command({
   async run(context) {
     // Nothing is loaded, read or told when there is nothing to do.
     if (entryNames(context.paths.notifySpool).length === 0) return {};
-    const { flushAll } = await import('../work.ts');
+    const { flushAll } = await import('../flushing.ts');
     await flushAll(context, context.options.now);
     return {};
   },
