@@ -9,7 +9,7 @@ import { makeFolder, namesIn, readRange, removeIfThere } from '@runner/common/fi
 import { writeFully } from '@runner/common/files/write';
 import { systemCode, systemFailure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
-import { createKeyStream } from '@runner/common/secrets/private-keys';
+import { KeyStream } from '@runner/common/secrets/private-key-stream';
 
 /** How many logs are kept per app. */
 const KEPT = 20;
@@ -97,7 +97,7 @@ export function openDeployLog(
       let position = 0;
       let kept = '';
       // The lines of a private key may come one at a time.
-      const keys = createKeyStream();
+      const keys = new KeyStream();
       const add = (keyless: string) => {
         if (keyless === '') return;
         const text = redact(keyless);

@@ -1,5 +1,5 @@
 /** Cuts a log that comes in pieces into lines, whatever the pieces. */
-import { createKeyCutter } from '@runner/common/secrets/private-keys';
+import { KeyCutter } from '@runner/common/secrets/private-keys';
 import { dropControls, stripAnsi } from '@runner/common/text/plain';
 
 /**
@@ -29,7 +29,7 @@ export interface LineReader {
 /** Reads UTF-8 bytes or text; a broken byte becomes U+FFFD and never stops the reading. */
 export function createLineReader(receive: LineSink): LineReader {
   // A key is known by several lines: cut out here, before each is looked at by itself.
-  const cutter = createKeyCutter<readonly [number, boolean, boolean]>((text, about) =>
+  const cutter = new KeyCutter<readonly [number, boolean, boolean]>((text, about) =>
     receive(text, ...about),
   );
   const sink: LineSink = (text, number, overwritten, long) => {
