@@ -27,7 +27,7 @@ async function preview(world: World): Promise<string> {
   return stdout;
 }
 
-test('noise that the last good build printed too is not told as the cause', async () => {
+test('noise that the last good build printed too is not reported as the cause', async () => {
   const world = await makeWorld();
   try {
     const push = (version: string, script: string) =>
@@ -57,7 +57,7 @@ test('noise that the last good build printed too is not told as the cause', asyn
   }
 });
 
-test('a record that another program wrote is told without the known noise as well', async () => {
+test('a record that another program wrote is shown without the known noise as well', async () => {
   const world = await makeWorld();
   try {
     await world.push('v1', { deploy: deployFile(), files: { 'build.sh': NOISE } });
@@ -107,7 +107,7 @@ test('the cause is found in the middle of an output that the record cannot hold'
   }
 });
 
-test('a step that dies in silence is told in words', async () => {
+test('a step that dies in silence has an error in words', async () => {
   const world = await makeWorld();
   try {
     const causeAfter = async (version: string, script: string, build = '') => {

@@ -28,7 +28,7 @@ function stageOf(world: World): string | undefined {
   return (world.state().deploying as { stage: string } | null)?.stage;
 }
 
-test('a deploy killed while it builds is told by the next one, which cleans up and goes on', async ({
+test('a deploy killed while it builds is reported by the next one, which cleans up and goes on', async ({
   world,
 }) => {
   await world.push('v1');

@@ -36,7 +36,7 @@ test('during a deploy the token is in no argument and no environment of any proc
 test('the master keys and the credentials of the chats that a step prints are shown nowhere', async ({
   world,
 }) => {
-  // Not as the services make them: nothing but the files themselves tells that they are secrets.
+  // Not as the services make them: only the files themselves show that they are secrets.
   const bot = '4711:of-our-own-4f1c09';
   const hook = 'hook-7d2e55aa';
   const [config, mkey] = [join(world.root, 'config.yml'), join(world.root, 'mkey')];
@@ -222,7 +222,7 @@ test('a .deploy.yml that is a link, or leads shared paths out of the release, is
   );
 });
 
-test('a .deploy.yml that is a folder is refused, not taken for none', async ({ world }) => {
+test('a .deploy.yml that is a folder is refused, not ignored', async ({ world }) => {
   await world.git.commit('acme/shop', { '.deploy.yml/x': 'keep: 1\n' }, 'folder');
   assert.is((await world.deploy()).status, 1);
   assert.match(

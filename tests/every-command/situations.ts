@@ -60,7 +60,7 @@ const resealed = (change: (own: string, others: string) => string | undefined): 
     writeFileSync(join(folder, 'shop.json'), JSON.stringify({ ...shop, state }));
   });
 
-/** Appended to config.yml; the line tells more than a message should repeat. */
+/** Appended to config.yml; the line holds more than a message should repeat. */
 const configLine = (line: string): Situation =>
   at('config.yml', (file) => writeFileSync(file, `${readFileSync(file, 'utf8')}${line}\n`));
 const configWith = (pattern: RegExp, line: string): Situation =>

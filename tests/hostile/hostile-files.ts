@@ -24,7 +24,7 @@ const queue = (action: string): Command => ({
   args: (root) => ['queue', action, firstQueued(root)],
 });
 
-/** Every command that reads files of the root, by the name under which the table tells it. */
+/** Every command that reads files of the root, by its name in the table. */
 export const COMMANDS = {
   list: plain('runner-list'),
   status: plain('runner-status', 'shop'),
