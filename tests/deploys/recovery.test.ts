@@ -193,6 +193,15 @@ test('a build that leaves a pipe in the place of .deploy.yml holds up no later c
   assert.is((await world.deploy()).status, 0);
   await world.push('v2', { deploy: build });
   assert.is((await world.deploy()).status, 0);
+  const { status, stderr } = await run('runner-remove', ['shop', '--yes'], { root: world.root });
+  assert.is(status, 0, stderr);
+});
+
+test('an app whose kept .deploy.yml is damaged is removed only by --force', async ({ world }) => {
+  await world.push('v1');
+  assert.is((await world.deploy()).status, 0);
+  const files = join(world.root, 'apps/shop/files');
+  writeFileSync(join(files, readdirSync(files)[0] as string), 'nonsense: [');
   const remove = (...more: string[]) =>
     run('runner-remove', ['shop', '--yes', ...more], { root: world.root });
   const { status, stderr } = await remove();
