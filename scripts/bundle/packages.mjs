@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkout } from '../checkout.mjs';
+import { checkout } from '../tasks/checkout.mjs';
 
 /** The folder of the package that a source belongs to, relative to the checkout; else undefined. */
 function folderOf(source) {

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { cacheFolder } from '../checkout.mjs';
+import { cacheFolder } from '../tasks/checkout.mjs';
 
 /** Where bundle.mjs leaves its result; turbo keeps and restores this folder. */
 export const stage = join(cacheFolder, 'dist');

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { build } from 'esbuild';
-import { checkout } from '../checkout.mjs';
+import { checkout } from '../tasks/checkout.mjs';
 import { writeIfChanged } from './place.mjs';
 
 /** Where bundles of tests, benchmarks and scripts go: two folders below the checkout. */

@@ -1,6 +1,6 @@
 import { posix, relative } from 'node:path';
 import { build } from 'esbuild';
-import { checkout } from '../checkout.mjs';
+import { checkout } from '../tasks/checkout.mjs';
 
 /**
  * What is large and seldom needed, by the path that imports it: each is bundled once into dist/lib, from

@@ -3,7 +3,7 @@ import { lstatSync, lutimesSync, readdirSync, readFileSync, rmSync } from 'node:
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { filesBelow } from '../bundle/place.mjs';
-import { checkout } from '../checkout.mjs';
+import { checkout } from '../tasks/checkout.mjs';
 import { copy, execute, writeText } from './archive.mjs';
 import { PAGES } from './tree.mjs';
 

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { filesBelow } from '../bundle/place.mjs';
-import { checkout } from '../checkout.mjs';
+import { checkout } from '../tasks/checkout.mjs';
 import { copy, writeText } from './archive.mjs';
 
 /** What of dist runs; the rest of it is for a checkout. */

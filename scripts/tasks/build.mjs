@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { placeBundles } from './bundle/place.mjs';
+import { placeBundles } from '../bundle/place.mjs';
 import { checkout, run, say } from './checkout.mjs';
-import { withLock } from './task-lock.mjs';
+import { withLock } from './lock.mjs';
 
 export const dist = join(checkout, 'dist');
 

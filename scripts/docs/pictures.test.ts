@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { masked } from '../docs/console.ts';
-import { textOf as pageText } from '../docs/pages.ts';
 import { demoSvg, played } from '../record/demo.ts';
 import { messagePictures } from '../record/pictures.ts';
 import { linesIn } from '../record/session-svg.ts';
+import { masked } from './console.ts';
+import { textOf as pageText } from './pages.ts';
 
 const image = (name: string) => readFileSync(join(process.cwd(), 'docs/images', name), 'utf8');
 

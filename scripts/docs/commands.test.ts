@@ -2,10 +2,10 @@
 import { spawnSync } from 'node:child_process';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { exchangesOf, masked, matches } from '../docs/console.ts';
-import { NOT_RUN } from '../docs/not-run.ts';
-import { type Fence, fencesOf, pages } from '../docs/pages.ts';
-import { makeWorld, type World } from '../docs/world.ts';
+import { exchangesOf, masked, matches } from './console.ts';
+import { NOT_RUN } from './not-run.ts';
+import { type Fence, fencesOf, pages } from './pages.ts';
+import { makeWorld, type World } from './world.ts';
 
 const EMPTY_WORLDS = ['README.md', 'docs/quick-start.md'];
 /** Pages whose blocks are about different things: each block has a world of its own. */

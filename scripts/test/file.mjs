@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { judge } from './uvu-counts.mjs';
+import { judge } from './counts.mjs';
 
 /** The environment of a test: a home and a folder for temporary files of its own, no colours. */
 function testEnvironment(home, temporary) {

@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { CHECKOUT, markdownFiles, pages, proseOf, textOf } from '../docs/pages.ts';
+import { CHECKOUT, markdownFiles, pages, proseOf, textOf } from './pages.ts';
 
 /** Anchors of a page as code hosts make them of its headings. */
 function anchorsOf(page: string): Set<string> {

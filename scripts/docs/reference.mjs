@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { checkout } from '../checkout.mjs';
+import { checkout } from '../tasks/checkout.mjs';
 
 /** What a command loads when it runs is not needed to read its definition. */
 const leaveOutLazyParts = {
@@ -16,10 +16,10 @@ const leaveOutLazyParts = {
 
 /**
  * Manual pages, completions, JSON Schemas and the page of commands, as [file relative to dist, text]
- * pairs: imports `tool` of every tool's src/tool.ts and hands all to scripts/reference/main.ts.
+ * pairs: imports `tool` of every tool's src/tool.ts and hands all to scripts/docs/reference/main.ts.
  */
 export async function referenceFiles(tools, version) {
-  const main = './scripts/reference/main.ts';
+  const main = './scripts/docs/reference/main.ts';
   const defined = tools.filter((tool) => existsSync(join(checkout, 'tools', tool, 'src/tool.ts')));
   if (!existsSync(join(checkout, main))) return [];
   const names = defined.map((_, index) => `tool${index}`);
@@ -46,7 +46,7 @@ export async function referenceFiles(tools, version) {
   const run = new Function('module', 'exports', 'require', outputFiles[0].text);
   run(program, program.exports, createRequire(join(checkout, 'package.json')));
   const source = (file) => readFileSync(join(checkout, file), 'utf8');
-  const folder = 'scripts/reference/completion';
+  const folder = 'scripts/docs/reference/completion';
   const templates = readdirSync(join(checkout, folder)).map((file) => [
     file,
     source(`${folder}/${file}`),

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkout, childEnvironment, run, say } from './checkout.mjs';
-import { withLock } from './task-lock.mjs';
+import { withLock } from './lock.mjs';
 
 const modules = join(checkout, 'node_modules');
 const stampFile = join(modules, '.runner-stamp');

@@ -4,8 +4,8 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { demoSvg, played } from './record/demo.ts';
-import { messagePictures } from './record/pictures.ts';
+import { demoSvg, played } from './demo.ts';
+import { messagePictures } from './pictures.ts';
 
 const IMAGES = join(process.cwd(), 'docs', 'images');
 

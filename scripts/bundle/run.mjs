@@ -1,9 +1,9 @@
 // Bundles one TypeScript program of the checkout and runs it; the executables must have been built.
 //
-//   node scripts/run.mjs scripts/demo.ts [argument …]
+//   node scripts/bundle/run.mjs scripts/demo/main.ts [argument …]
 import { stop } from 'esbuild';
-import { bundlePrograms } from './bundle/programs.mjs';
-import { say } from './checkout.mjs';
+import { say } from '../tasks/checkout.mjs';
+import { bundlePrograms } from './programs.mjs';
 
 const [source, ...args] = process.argv.slice(2);
 const [{ file, problem }] = await bundlePrograms([source]);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeIfChanged } from './bundle/place.mjs';
-import { cacheFolder } from './checkout.mjs';
+import { writeIfChanged } from '../bundle/place.mjs';
+import { cacheFolder } from '../tasks/checkout.mjs';
 
 const secondsFile = join(cacheFolder, 'test-seconds.json');
 

@@ -3,7 +3,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Absolute path of the checkout. */
-export const checkout = join(dirname(fileURLToPath(import.meta.url)), '..');
+export const checkout = join(dirname(fileURLToPath(import.meta.url)), '../..');
 
 /** Everything that the tasks write, besides dist/, lies under node_modules. */
 export const cacheFolder = join(checkout, 'node_modules', '.cache', 'runner');

@@ -6,7 +6,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { whyNoContainer } from '@runner/testing/container';
-import { play } from './system/story.ts';
+import { play } from './story.ts';
 
 /** What this machine, whose files are those of the server, must have besides. */
 const NEEDED: readonly [package_: string, file: string][] = [

@@ -3,12 +3,12 @@
 // which turbo keeps; place.mjs brings it to dist.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packagesOf } from './bundle/packages.mjs';
-import { removeOthers, stage, writeIfChanged } from './bundle/place.mjs';
-import { problemsOf } from './bundle/programs.mjs';
-import { referenceFiles } from './bundle/reference.mjs';
-import { bundleTools } from './bundle/tools.mjs';
-import { checkout, say } from './checkout.mjs';
+import { referenceFiles } from '../docs/reference.mjs';
+import { checkout, say } from '../tasks/checkout.mjs';
+import { packagesOf } from './packages.mjs';
+import { removeOthers, stage, writeIfChanged } from './place.mjs';
+import { problemsOf } from './programs.mjs';
+import { bundleTools } from './tools.mjs';
 
 const { version } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
 

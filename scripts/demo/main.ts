@@ -1,6 +1,6 @@
 /** `npm run demo`: a whole deploy story on loopback; `-- --keep` leaves its root for a look around. */
-import { interrupt } from './demo/narration.ts';
-import { play } from './demo/story.ts';
+import { interrupt } from './narration.ts';
+import { play } from './story.ts';
 
 const STATUS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 

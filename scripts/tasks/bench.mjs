@@ -42,7 +42,7 @@ export async function runBenches(args) {
   const printed = [];
   let worst = 0;
   for (const name of names) {
-    const program = [join(checkout, 'scripts/run.mjs'), `bench/${name}.ts`];
+    const program = [join(checkout, 'scripts/bundle/run.mjs'), `bench/${name}.ts`];
     if (write) say(`bench: ${name}`);
     const { status, output } = await run(process.execPath, [...program, ...options], {
       capture: write,

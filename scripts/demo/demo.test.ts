@@ -5,7 +5,7 @@ import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 
-const demo = ['scripts/run.mjs', 'scripts/demo.ts'];
+const demo = ['scripts/bundle/run.mjs', 'scripts/demo/main.ts'];
 
 /** Command lines and folders of the processes that stand in a folder. */
 function processesIn(folder: string): string[] {

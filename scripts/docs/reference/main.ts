@@ -27,7 +27,7 @@ export interface Facts {
 }
 
 /**
- * Everything that is made; called by scripts/bundle/reference.mjs.
+ * Everything that is made; called by scripts/docs/reference.mjs.
  * @public
  */
 export function referenceFiles(

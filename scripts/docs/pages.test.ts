@@ -3,7 +3,7 @@ import { readDeployFile } from '@runner/common/deploy-file/read';
 import { FAILURE_CODES } from '@runner/common/foundation/failure';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { fencesOf, textOf } from '../docs/pages.ts';
+import { fencesOf, textOf } from './pages.ts';
 
 test('troubleshooting.md has an entry for each code of an error, and no other', () => {
   const entries = [...textOf('docs/troubleshooting.md').matchAll(/^### `(\w+)`\n(.+)$/gm)];

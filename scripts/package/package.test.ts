@@ -16,7 +16,7 @@ const tools = readdirSync(join(dist, 'bin')).sort();
 const SOURCE = /^ *(?:\/\/ |").*node_modules\/((?:@[\w.-]+\/)?[\w.-]+)\/[\w./-]*\.[cm]?js\b/gm;
 
 function packageTo(folder: string, env: Record<string, string> = {}): string {
-  execFileSync(process.execPath, [join(checkout, 'scripts/package.mjs'), '--to', folder], {
+  execFileSync(process.execPath, [join(checkout, 'scripts/package/main.mjs'), '--to', folder], {
     env: { ...process.env, ...env },
     stdio: 'pipe',
   });

@@ -13,7 +13,7 @@ test.after(() => rmSync(folder, { recursive: true, force: true }));
 const begin = `const { test } = require('uvu');`;
 let number = 0;
 
-/** Runs scripts/test.mjs over one test file per given text; `parts` are parts of paths to run. */
+/** Runs scripts/test/main.mjs over one test file per given text; `parts` are parts of paths to run. */
 function runTests(texts: Record<string, string>, ...args: string[]) {
   number += 1;
   const root = join(folder, `root-${number}`);
@@ -23,7 +23,7 @@ function runTests(texts: Record<string, string>, ...args: string[]) {
   }
   const end = spawnSync(
     process.execPath,
-    [join(checkout, 'scripts/test.mjs'), '--root', root, ...args],
+    [join(checkout, 'scripts/test/main.mjs'), '--root', root, ...args],
     { encoding: 'utf8', env: { ...process.env, NODE_EXTRA_CA_CERTS: '/nowhere', CI: 'true' } },
   );
   const lines = end.stdout.trimEnd().split('\n');

@@ -7,7 +7,7 @@ import type { Option, Options } from '@runner/common/cli/option';
 import { DEFAULT_ROOT } from '@runner/common/foundation/paths';
 import type { Row, ShimHelp } from './shim.ts';
 
-/** The sources in scripts/reference/completion, by file name. */
+/** The sources in scripts/docs/reference/completion, by file name. */
 export type Templates = Readonly<
   Record<'words.sh' | 'runner.bash' | 'runner.zsh' | 'runner.fish', string>
 >;

@@ -5,17 +5,17 @@
 // Files `*.long.test.ts` are run with --long alone, and then nothing else; what they tell of how much
 // they have done, such as `(100 kills …)`, stands below their lines, and its sums at the end.
 //
-//   node scripts/test.mjs [--long] [--limit SECONDS] [--jobs N] [--node PROGRAM] [part of a path …]
+//   node scripts/test/main.mjs [--long] [--limit SECONDS] [--jobs N] [--node PROGRAM] [part of a path …]
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { build } from './build.mjs';
-import { filesBelow } from './bundle/place.mjs';
-import { bundlePrograms } from './bundle/programs.mjs';
-import { checkout } from './checkout.mjs';
-import { runTestFile } from './test-file.mjs';
-import { rememberSeconds, slowFirst } from './test-order.mjs';
-import { sumOf, toldIn } from './told-counts.mjs';
+import { filesBelow } from '../bundle/place.mjs';
+import { bundlePrograms } from '../bundle/programs.mjs';
+import { build } from '../tasks/build.mjs';
+import { checkout } from '../tasks/checkout.mjs';
+import { runTestFile } from './file.mjs';
+import { rememberSeconds, slowFirst } from './order.mjs';
+import { sumOf, toldIn } from './reported.mjs';
 
 /** Seconds that a file may take: on a machine that is busy with other things it is many times as slow. */
 const LIMITS = { usual: 900, long: 7_200 };

@@ -14,12 +14,12 @@ function script(name, args) {
 /** Builds first, so that a build that fails counts even where no test needs it. */
 async function test(args) {
   const built = await build();
-  return Math.max(built, await script('test.mjs', args));
+  return Math.max(built, await script('test/main.mjs', args));
 }
 
 /** `npm run <name>` for a program in TypeScript. */
 function program(source) {
-  return async (args) => (await build()) || script('run.mjs', [source, ...args]);
+  return async (args) => (await build()) || script('bundle/run.mjs', [source, ...args]);
 }
 
 async function bench(args) {
@@ -35,7 +35,7 @@ async function check(args) {
   const lockfile = await script('lint/lockfile.mjs', []);
   const shell = await script('lint/shell.mjs', []);
   const worst = Math.max(built, checks, lockfile, shell);
-  return args.includes('--no-tests') ? worst : Math.max(worst, await script('test.mjs', args));
+  return args.includes('--no-tests') ? worst : Math.max(worst, await script('test/main.mjs', args));
 }
 
 /** Brings the pages that the build makes from the definitions of the commands to docs/. */
@@ -49,9 +49,9 @@ async function docs() {
 
 /** The life of a server, in a booted container; the programs of the checkout are not on its PATH. */
 async function systemTest(args) {
-  const status = (await build()) || (await script('package.mjs', []));
+  const status = (await build()) || (await script('package/main.mjs', []));
   if (status !== 0) return status;
-  return script('run.mjs', ['scripts/system.ts', ...args]);
+  return script('bundle/run.mjs', ['scripts/system/main.ts', ...args]);
 }
 
 /** Formats and mends what biome can mend without changing what the code does. */
@@ -64,16 +64,16 @@ const tasks = new Map([
   ['build', build],
   ['test', test],
   ['test:long', (args) => test(['--long', ...args])],
-  ['t', (args) => script('test.mjs', args)],
-  ['demo', program('scripts/demo.ts')],
-  ['record', program('scripts/record.ts')],
+  ['t', (args) => script('test/main.mjs', args)],
+  ['demo', program('scripts/demo/main.ts')],
+  ['record', program('scripts/record/main.ts')],
   ['bench', bench],
   ['check', check],
   ['docs', docs],
   ['format', format],
-  ['package', async (args) => (await build()) || script('package.mjs', args)],
+  ['package', async (args) => (await build()) || script('package/main.mjs', args)],
   ['test:system', systemTest],
-  ['matrix', async (args) => (await build()) || script('matrix.mjs', args)],
+  ['matrix', async (args) => (await build()) || script('test/matrix.mjs', args)],
 ]);
 
 /** Runs one task of package.json from a bare checkout; resolves its exit status. */

@@ -1,19 +1,19 @@
 // Makes the release in release/: a tarball with its installer, a Debian package, a package for npm, the
 // list of what is bundled (SBOM) and checksums. Twice the same from the same commit.
 //
-//   node scripts/package.mjs [--to FOLDER] [--dist FOLDER]
+//   node scripts/package/main.mjs [--to FOLDER] [--dist FOLDER]
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { checkout, say } from './checkout.mjs';
-import { makeArchive, sumsOf, writeText } from './package/archive.mjs';
-import { makeDebianPackage } from './package/debian.mjs';
-import { thirdPartyText } from './package/licences.mjs';
-import { makeNpmPackage } from './package/npm.mjs';
-import { bomOf } from './package/sbom.mjs';
-import { releaseTree } from './package/tree.mjs';
+import { checkout, say } from '../tasks/checkout.mjs';
+import { makeArchive, sumsOf, writeText } from './archive.mjs';
+import { makeDebianPackage } from './debian.mjs';
+import { thirdPartyText } from './licences.mjs';
+import { makeNpmPackage } from './npm.mjs';
+import { bomOf } from './sbom.mjs';
+import { releaseTree } from './tree.mjs';
 
 const { values } = parseArgs({
   options: {

@@ -6,7 +6,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { cacheFolder, checkout, childEnvironment, say } from './checkout.mjs';
+import { cacheFolder, checkout, childEnvironment, say } from '../tasks/checkout.mjs';
 
 const majors = ['20', '22', '24'];
 const smokeTests = ['smoke', 'main', 'common/test/command'];
@@ -40,10 +40,10 @@ function findNode(major) {
   return existsSync(program) && worksAs(program, major) ? program : undefined;
 }
 
-/** Runs scripts/test.mjs, passes its output on and resolves the counts of its last line. */
+/** Runs scripts/test/main.mjs, passes its output on and resolves the counts of its last line. */
 function runTests(node, env) {
   const parts = positionals.length > 0 || !values.smoke ? positionals : smokeTests;
-  const script = join(checkout, 'scripts', 'test.mjs');
+  const script = join(checkout, 'scripts/test/main.mjs');
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [script, '--node', node, ...parts], {
       cwd: checkout,

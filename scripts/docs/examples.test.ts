@@ -2,8 +2,8 @@
 import { spawnSync } from 'node:child_process';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { textOf } from '../docs/pages.ts';
-import { makeWorld } from '../docs/world.ts';
+import { textOf } from './pages.ts';
+import { makeWorld } from './world.ts';
 
 /** The first file below a heading of the page. */
 function example(heading: string): string {
