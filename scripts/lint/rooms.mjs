@@ -10,6 +10,7 @@ export const rooms = new Map([
   ],
   ['libs/extract', 'rules line collect choose'],
   ['libs/deploy', 'run git report record instances release recovery rollback pipeline fetch'],
+  ['tools/runner-notify', 'message service dialogue channels spool deliver status setup commands'],
 ]);
 
 /** Which packages of ours a library may import; a tool may import every library. */

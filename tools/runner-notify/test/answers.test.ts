@@ -1,9 +1,9 @@
 import type { HttpAnswer } from '@runner/common/http/request';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Outcome } from '../src/channels/channel.ts';
 import { judgeDiscord } from '../src/channels/discord/answer.ts';
 import { judgeTelegram, migratedTo } from '../src/channels/telegram/answer.ts';
+import type { Outcome } from '../src/service/contract.ts';
 
 const line = { method: 'test', env: {}, redact: (text: string) => text.replaceAll('hush', '***') };
 

@@ -205,7 +205,7 @@ test('another program that polls is told, and the chat id is asked for', async (
   const session = setup();
   await session.expect('Bot token');
   session.enter(BOT_TOKEN);
-  await session.expect('Another program asks for the updates of this bot');
+  await session.expect('Another program polls this bot');
   await session.expect('Chat id');
   session.type(CTRL_C);
   assert.is((await session.done).status, 130);

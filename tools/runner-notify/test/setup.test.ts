@@ -104,7 +104,7 @@ for (const [args, missing] of [
       [
         2,
         '',
-        `error: the following required arguments were not provided: ${missing}; there is no terminal to ask on\n`,
+        `error: the following required arguments were not provided: ${missing}; stdin is not a terminal\n`,
       ],
     );
     assert.equal(tree(chats.root), before);

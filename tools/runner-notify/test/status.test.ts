@@ -137,7 +137,7 @@ test('--offline asks nobody', async () => {
   chats.hook.remove();
   const ended = await status(['--offline']);
   assert.equal([ended.status, ended.stderr], [0, '']);
-  assert.match(ended.stdout, /^• Telegram: active, not asked\n {2}token {7}123456789:…otte\n/);
+  assert.match(ended.stdout, /^• Telegram: active, not checked\n {2}token {7}123456789:…otte\n/);
   assert.is(JSON.parse((await status(['--offline', '--json'])).stdout).healthy, null);
   assert.equal([chats.bot.requests.length, chats.hook.requests.length], [0, 0]);
 });

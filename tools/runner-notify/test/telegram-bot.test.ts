@@ -5,7 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openBot } from '../src/channels/telegram/bot.ts';
 import { rightsOf } from '../src/channels/telegram/rights.ts';
-import { seenChats } from '../src/channels/telegram/setup/seen-chats.ts';
+import { seenChats } from '../src/channels/telegram/seen-chats.ts';
 import { BOT_TOKEN } from './chats.ts';
 
 let server: Loopback;
