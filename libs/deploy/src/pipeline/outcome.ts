@@ -112,8 +112,10 @@ export function concludeFailure(
     ...(cause !== '' && { cause }),
     duration_ms: took,
     log: job.log.path,
-    // Said only when something had been switched: else the version before never went away.
-    ...(broken.length > 0 && { rolled_back: false, reason: troubles.join('; ') }),
+    // Absent when no instance had been switched: the version before stayed active.
+    ...(broken.length > 0
+      ? { rolled_back: false, reason: troubles.join('; ') }
+      : ways.some((way) => way.to !== null) && { rolled_back: true }),
     ...(previous !== undefined && { previous_version: previous }),
     ...(domain !== undefined && { domain }),
   });

@@ -68,10 +68,11 @@ function rowsOf(notice: Notice): Detail[] {
   return rows;
 }
 
-/** Names the version that stayed active. */
-function rollbackOf({ previousVersion, rollbackFailed, reason }: Notice): Phrase {
+/** What became of the version before. */
+function rollbackOf({ previousVersion, rolledBack, reason }: Notice): Phrase {
   if (!previousVersion) return ['no earlier version exists'];
-  if (!rollbackFailed) return ['stayed on ', { value: previousVersion }];
+  if (rolledBack === undefined) return ['stayed on ', { value: previousVersion }];
+  if (rolledBack) return ['rolled back to ', { value: previousVersion }];
   const failed: Phrase = ['failed, ', { value: previousVersion }, ' is not active again'];
   return reason ? [...failed, ': ', { value: reason }] : failed;
 }

@@ -41,8 +41,8 @@ export interface Notice extends Subject {
   readonly domain: string;
   /** In words, e.g. `1 m 05 s`. */
   readonly duration: string;
-  /** The record says that the rollback failed too. */
-  readonly rollbackFailed: boolean;
+  /** Of a failure after the switch: whether the rollback succeeded. */
+  readonly rolledBack: boolean | undefined;
   /** Of a failure: at most 800 code points. */
   readonly error: string;
   /** Of a failure with a longer error, with verbose_errors: at most 3800 code points. */
@@ -94,7 +94,7 @@ export async function noticeOf(record: Announceable, options: NoticeOptions): Pr
     reason: field('reason', REASON_MAX),
     domain: field('domain'),
     duration: durationOf(fields.duration_ms),
-    rollbackFailed: fields.rolled_back === false,
+    rolledBack: typeof fields.rolled_back === 'boolean' ? fields.rolled_back : undefined,
     error: error?.summary ?? '',
     log: error?.log,
   };
