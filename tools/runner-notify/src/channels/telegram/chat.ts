@@ -80,7 +80,7 @@ async function checkRights(
   for (;;) {
     const reply = await withRetries(situation, 'telegram', () => bot.member(chat.id, me.id));
     if ('problem' in reply && !dialogue) throw refusalOf('telegram', reply.problem);
-    const rights = 'problem' in reply ? undefined : rightsOf(me, chat, reply.value);
+    const rights = 'problem' in reply ? undefined : rightsOf(chat, reply.value);
     const advice = 'problem' in reply ? [refusalText('telegram', reply.problem)] : rights?.advice;
     for (const text of advice ?? []) (dialogue ? dialogue.warn : note)(text);
     if (rights?.canPost) return 'ready';

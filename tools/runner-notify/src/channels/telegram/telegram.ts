@@ -99,7 +99,7 @@ async function inspectChat(bot: Bot, chatId: string): Promise<Inspection> {
   if (type === 'private') return { healthy: true, facts, advice: [] };
   const member = await bot.member(chatId, id);
   if ('problem' in member) return { healthy: false, facts, advice: [], problem: member.problem };
-  const { status, canPost, advice } = rightsOf(me.value, chat.value, member.value);
+  const { status, canPost, advice } = rightsOf(chat.value, member.value);
   return {
     healthy: canPost,
     facts: { ...facts, rights: { status, can_post: canPost } },
