@@ -31,7 +31,7 @@ export interface Dialogue {
   askSecret(question: string): Promise<string>;
   /** Enter means yes. */
   confirm(question: string): Promise<boolean>;
-  /** Shows numbered choices; returns the index of the one that was typed. */
+  /** Shows numbered choices; returns the index of the number or text that was typed. */
   choose(question: string, choices: readonly string[]): Promise<number>;
   /** Waits for `work`; Ctrl-C aborts its signal and rejects. */
   during<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T>;
@@ -122,6 +122,8 @@ export function openDialogue(io: Io, style: Style): Dialogue {
       });
       for (;;) {
         const answer = await lineOf(`${question} [1-${choices.length}]`, true);
+        const named = choices.findIndex((each) => each.toLowerCase() === answer.toLowerCase());
+        if (named >= 0) return named;
         const number = /^\d{1,3}$/.test(answer) ? Number(answer) : 0;
         if (number >= 1 && number <= choices.length) return number - 1;
         dialogue.warn(`answer with a number from 1 to ${choices.length}`);
