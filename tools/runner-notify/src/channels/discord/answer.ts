@@ -14,9 +14,9 @@ const INVALID_FORM = 50035;
 
 /** What to check; docs/notifications.md, "No messages arrive". */
 const BY_STATUS: Readonly<Record<number, string>> = {
-  401: 'check the webhook address with `runner notify status`: its token is not valid',
+  401: 'check the webhook address: its token is not valid',
   403: "check that the webhook may post, and the server's network: its address may be banned for a while",
-  404: 'check that the webhook was not deleted, and its address with `runner notify status`',
+  404: 'check that the webhook was not deleted, and its address',
 };
 
 const TOO_LONG = /MAX_LENGTH|MAX_EMBED_SIZE|or fewer in length|exceeds maximum size|too large/i;

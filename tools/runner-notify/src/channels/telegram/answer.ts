@@ -31,9 +31,9 @@ const HINTS: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 const BY_CODE: Readonly<Record<number, string>> = {
-  401: 'check the bot token with `runner notify status`: it was revoked or is mistyped',
+  401: 'check the bot token: it was revoked or is mistyped',
   403: 'check that the bot is in the group with privacy off, or is a channel administrator',
-  404: 'check the bot token with `runner notify status`, and telegram_api_url if it is set',
+  404: 'check the bot token, and telegram_api_url if it is set',
 };
 
 const COMPLAINTS: readonly (readonly [RegExp, Complaint])[] = [
