@@ -70,6 +70,8 @@ export function openDeliverer(options: DelivererOptions): Deliverer {
   let lastTime = 0;
   let working = false;
   let tidied = false;
+  /** Until when the last run found that the destination accepts no message. */
+  let blocked: { readonly next: Next; readonly until: number } | undefined;
 
   const nextName = (): EntryName => {
     // Names sort in the order of arrival, also when the clock is set back.
@@ -92,13 +94,18 @@ export function openDeliverer(options: DelivererOptions): Deliverer {
     waiting.look(false);
     if (!tidied) spool.tidy(channel, options.io.now());
     tidied = true;
-    const messagesOf = (name: EntryName) => own.get(name)?.messages();
+    const patience = patienceFor(waiting, own, clock);
+    const goOn = (next: Next | undefined) => {
+      const blocks = next !== undefined && next.wait > 0 && next.why !== 'backoff';
+      blocked = blocks ? { next, until: clock.elapsed() + next.wait } : undefined;
+      return patience.goOn(next);
+    };
     await options.opened.deliver(
       channel,
       queue,
-      patienceFor(waiting, own, clock),
+      { ...patience, goOn },
       (ending) => waiting.settle(ending.name, deliveryOf(ending)),
-      messagesOf,
+      (name) => own.get(name)?.messages(),
     );
     waiting.look(true);
   };
@@ -141,8 +148,12 @@ export function openDeliverer(options: DelivererOptions): Deliverer {
       const name = nextName();
       const failure = queue.add(name, entry);
       const delivery = new Promise<Delivery>((resolve, reject) => {
-        own.set(name, { entry, messages, deadline: clock.elapsed() + wait, resolve, reject });
-        void start();
+        const now = clock.elapsed();
+        own.set(name, { entry, messages, deadline: now + wait, resolve, reject });
+        // Taking the lock for each entry of a long input would cost more than all the rest.
+        if (!failure && blocked && now + wait < blocked.until)
+          waiting.leave(name, { ...blocked.next, wait: blocked.until - now });
+        else void start();
       });
       return { failure, delivery };
     },
