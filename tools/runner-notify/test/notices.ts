@@ -24,7 +24,7 @@ export const NOTICE: Notice = {
   reason: '',
   domain: '',
   duration: '',
-  rollbackFailed: false,
+  rolledBack: undefined,
   error: 'boom',
   log: undefined,
 };
