@@ -119,11 +119,23 @@ async function attempt(
   destination.sending();
   const outcome = await channel.send(message, within);
   destination.answered(outcome, (failures) => pauseAfter(failures, clock.random()));
-  const answered = { ...entry, attempting: null };
+  return settle(queue, clock, work, { ...entry, attempting: null }, outcome, end);
+}
+
+/** Saves an entry after its request; returns its ending when it leaves the queue. */
+function settle(
+  queue: Queue,
+  clock: Clock,
+  work: Work,
+  entry: Entry,
+  outcome: Outcome,
+  end: (result: Ending['result'], entry: Entry) => Ending,
+): Ending | undefined {
+  const { name, messages } = work;
   if (outcome.class === 'delivered') {
     work.movedTo ??= outcome.movedTo;
     const sent = entry.sent + 1;
-    const done: Entry = { ...answered, sent, attempts: 0, next_at: null, problem: null };
+    const done: Entry = { ...entry, sent, attempts: 0, next_at: null, problem: null };
     if (sent >= messages.length) return end('delivered', done);
     queue.untried(name);
     queue.save(name, done);
@@ -131,19 +143,19 @@ async function attempt(
   }
   if (outcome.class === 'rejected' || outcome.class === 'gone') {
     const complaint = outcome.class === 'rejected' ? outcome.complaint : undefined;
-    const other = complaint && message.instead(complaint);
+    const other = complaint && messages[entry.sent]?.instead(complaint);
     const attempts = entry.attempts + 1;
-    if (!other) return end('dead', { ...answered, attempts, problem: outcome.problem });
+    if (!other) return end('dead', { ...entry, attempts, problem: outcome.problem });
     messages[entry.sent] = other;
     work.degraded = complaint;
     queue.untried(name);
-    queue.save(name, answered);
+    queue.save(name, entry);
     return undefined;
   }
-  const later = laterEntry(answered, outcome, clock);
+  const later = laterEntry(entry, outcome, clock);
   if (later === undefined) {
     const attempts = entry.attempts + 1;
-    return end('dead', { ...answered, attempts, problem: outcome.problem });
+    return end('dead', { ...entry, attempts, problem: outcome.problem });
   }
   if (outcome.class === 'wait') queue.untried(name);
   queue.save(name, later);
