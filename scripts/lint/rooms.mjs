@@ -14,6 +14,7 @@ export const rooms = new Map([
     'run git report record instances release recovery rollback pipeline fetch remove',
   ],
   ['tools/runner-audit', 'log verify commands'],
+  ['tools/runner-notify', 'message service dialogue channels spool deliver status setup commands'],
   ['tools/runner-doctor', 'foundation checks commands'],
 ]);
 
