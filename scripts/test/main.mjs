@@ -20,8 +20,8 @@ import { reportedIn, sumOf } from './reported.mjs';
 /** Seconds that a file may take: on a machine that is busy with other things it is many times as slow. */
 const LIMITS = { usual: 900, long: 7_200 };
 
-/** Files at a time: tests wait for processes about as long as they work. */
-const JOBS = Math.min(4, availableParallelism() + 1);
+/** Files at a time: a test file keeps less than half a processor busy and waits the rest of its time. */
+const JOBS = Math.min(6, 2 * availableParallelism() + 1);
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
