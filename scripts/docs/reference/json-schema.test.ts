@@ -46,13 +46,8 @@ const configRefusal = (value: unknown) =>
 
 /** Rules that JSON Schema cannot say, by the words of the run time. */
 const BEYOND = [/ends before it begins$/, /which the env of .* does not set$/];
-<<<<<<< HEAD
 /** Rules about addresses, which are told of a place and not of a key. */
 const ADDRESSES = / is not an https address| must be https| contains a user name or password/;
-=======
-/** Rules about addresses, which name a place and not a key. */
-const ADDRESSES = / is not an https address| must be https| holds a user name or password/;
->>>>>>> build
 
 function agrees(schema: ValidateFunction, told: string | null, value: unknown, beyond: RegExp[]) {
   const text = JSON.stringify(value);
