@@ -16,7 +16,7 @@ function tell(): void {
   let interrupted = 0;
   for (const [signal, status] of Object.entries(STATUS) as [keyof typeof STATUS, number][]) {
     process.on(signal, () => {
-      // Whoever asks again does not want to wait for the end of a rollback.
+      // A second signal does not wait for the end of a rollback.
       if (interrupted > 0) process.exit(status);
       interrupted = status;
       interrupt(signal);
@@ -28,7 +28,7 @@ function tell(): void {
     },
     (error: unknown) => {
       const why = error instanceof Error ? error.message : error;
-      process.stderr.write(interrupted ? '' : `\nThe story did not go as told: ${why}\n`);
+      process.stderr.write(interrupted ? '' : `\nThe story did not go as planned: ${why}\n`);
       process.exitCode = interrupted || 1;
     },
   );

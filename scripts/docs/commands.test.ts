@@ -10,7 +10,7 @@ import { makeWorld, type World } from './world.ts';
 const EMPTY_WORLDS = ['README.md', 'docs/quick-start.md'];
 /** Pages whose blocks are about different things: each block has a world of its own. */
 const WORLD_PER_BLOCK = ['docs/commands.md'];
-/** Programs that pages use besides the runner's own; without one its pages are skipped. */
+/** Programs other than the runner's own that pages use; without one its pages are skipped. */
 const PROGRAMS = ['jq'];
 
 const isCommands = ({ language }: Fence) => language === 'sh' || language === 'console';
@@ -35,7 +35,7 @@ const uses = (fence: Fence, program: string) =>
   new RegExp(`(^|[|;&(]\\s*)${program}\\b`, 'm').test(fence.text.replace(/^\$ /gm, ''));
 const isInstalled = (program: string) => spawnSync(program, ['--version']).error === undefined;
 
-/** Runs a block of commands; throws with page and line when it does not end as told. */
+/** Runs a block of commands; throws with page and line when it does not end as the page shows. */
 async function runScript(world: World, fence: Fence, stdin: string): Promise<void> {
   const { status, stdout, stderr } = await world.type(fence.text, stdin);
   const wanted = Number(fence.notes.get('status') ?? 0);

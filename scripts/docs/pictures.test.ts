@@ -1,4 +1,4 @@
-/** docs/images/ shows what the runner does today; `npm run record` draws it anew. */
+/** docs/images/ shows what the runner does today; `npm run record` redraws it. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';

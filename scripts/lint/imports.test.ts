@@ -54,7 +54,7 @@ test('a house in order passes', () => {
   assert.is(last, 'imports: 9 files, 0 problems');
 });
 
-/** What is wrong, the file that is wrong, its text, and the sentence that is to be told. */
+/** What is wrong, the file that is wrong, its text, and the expected sentence. */
 const bad: [string, string, string, string][] = [
   [
     'a library that imports a tool',

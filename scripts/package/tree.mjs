@@ -24,7 +24,7 @@ export function copyDist(dist, parts, folder) {
   }
 }
 
-/** Pages that lead to each other, besides those of docs/. */
+/** Pages outside docs/ that link to each other. */
 export const PAGES = [
   'README.md',
   'CHANGELOG.md',

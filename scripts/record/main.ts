@@ -1,5 +1,5 @@
 /**
- * `npm run record`: draws docs/images/ anew, the demo's session and the messages in the chats;
+ * `npm run record`: redraws docs/images/: the demo's session and the messages in the chats;
  * `-- messages` or `-- demo` draws a part.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';

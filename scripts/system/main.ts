@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { whyNoContainer } from '@runner/testing/container';
 import { play } from './story.ts';
 
-/** What this machine, whose files are those of the server, must have besides. */
+/** What this machine, whose files are those of the server, must have. */
 const NEEDED: readonly [package_: string, file: string][] = [
   ['dpkg', '/usr/bin/dpkg'],
   ['polkitd', '/usr/lib/polkit-1/polkitd'],
@@ -36,7 +36,7 @@ if (why !== undefined) {
       process.exitCode = 1;
       const words = error instanceof Error ? error.message : String(error);
       process.stdout.write(
-        `\nThe story did not go as told: ${words}\n0 passed, 1 failed, 0 skipped\n`,
+        `\nThe story did not go as planned: ${words}\n0 passed, 1 failed, 0 skipped\n`,
       );
     },
   );

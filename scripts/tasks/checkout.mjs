@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 /** Absolute path of the checkout. */
 export const checkout = join(dirname(fileURLToPath(import.meta.url)), '../..');
 
-/** Everything that the tasks write, besides dist/, lies under node_modules. */
+/** What the tasks write outside dist/ lies under node_modules. */
 export const cacheFolder = join(checkout, 'node_modules', '.cache', 'runner');
 
 /** One line of progress, on stderr. */
@@ -15,8 +15,8 @@ export function say(line) {
 
 /**
  * The environment of every program that a task starts: the checkout's own programs first on PATH,
- * nobody phones home, and the XDG folders inside the checkout, so that nothing of ours is left in
- * the home folder of whoever runs a task. NODE_EXTRA_CA_CERTS makes every start of Node 20 2.7
+ * telemetry off, and the XDG folders inside the checkout, so that nothing is left in the user's
+ * home folder. NODE_EXTRA_CA_CERTS makes every start of Node 20 2.7
  * times slower and is needed by downloads alone: `{ network: true }` keeps it.
  */
 export function childEnvironment({ network = false } = {}) {

@@ -29,12 +29,13 @@ async function bench(args) {
 
 /** All checks and then the tests; `--no-tests` leaves the tests out. */
 async function check(args) {
-  say('check: types, lint, imports, unused code, lockfile, shell scripts');
+  say('check: types, lint, imports, unused code, lockfile, shell scripts, words');
   const built = await build();
   const checks = await turbo(['types', 'lint', 'imports', 'unused'], { loud: true });
   const lockfile = await script('lint/lockfile.mjs', []);
   const shell = await script('lint/shell.mjs', []);
-  const worst = Math.max(built, checks, lockfile, shell);
+  const words = await script('lint/words.mjs', []);
+  const worst = Math.max(built, checks, lockfile, shell, words);
   return args.includes('--no-tests') ? worst : Math.max(worst, await script('test/main.mjs', args));
 }
 
@@ -54,7 +55,7 @@ async function systemTest(args) {
   return script('bundle/run.mjs', ['scripts/system/main.ts', ...args]);
 }
 
-/** Formats and mends what biome can mend without changing what the code does. */
+/** Formats, and applies the fixes of biome that keep the behaviour. */
 async function format(args) {
   const paths = args.length > 0 ? args : ['.'];
   return (await run('biome', ['check', '--write', ...paths])).status;

@@ -15,13 +15,13 @@ import { build } from '../tasks/build.mjs';
 import { checkout } from '../tasks/checkout.mjs';
 import { runTestFile } from './file.mjs';
 import { rememberSeconds, slowFirst } from './order.mjs';
-import { sumOf, toldIn } from './reported.mjs';
+import { reportedIn, sumOf } from './reported.mjs';
 
 /** Seconds that a file may take: on a machine that is busy with other things it is many times as slow. */
 const LIMITS = { usual: 900, long: 7_200 };
 
-/** Files at a time: tests wait for processes about as long as they work. */
-const JOBS = Math.min(4, availableParallelism() + 1);
+/** Files at a time: a test file keeps less than half a processor busy and waits the rest of its time. */
+const JOBS = Math.min(6, 2 * availableParallelism() + 1);
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -57,7 +57,8 @@ function report(source, { passed, skipped, reason, output, seconds }) {
   if (reason === null) {
     const skips = skipped > 0 ? `, ${skipped} skipped` : '';
     process.stdout.write(`ok    ${source}  ${passed} passed${skips}, ${time}\n`);
-    if (values.long) for (const told of toldIn(output)) process.stdout.write(`      ${told}\n`);
+    if (values.long)
+      for (const reported of reportedIn(output)) process.stdout.write(`      ${reported}\n`);
     return;
   }
   process.stdout.write(`\nFAIL  ${source}: ${reason}, ${time}\n${output.trimEnd()}\n\n`);
@@ -67,7 +68,7 @@ const waiting = slowFirst(await bundlePrograms(chosenTests(), resolve(values.roo
 const seconds = {};
 const sum = { passed: 0, failed: 0, skipped: 0 };
 const failedFiles = [];
-const told = [];
+const reported = [];
 if (waiting.length === 0) {
   process.stdout.write('no test file matches\n');
   failedFiles.push('no test file');
@@ -82,7 +83,7 @@ async function work() {
     for (const kind of Object.keys(sum)) sum[kind] += result[kind];
     seconds[source] = Number(result.seconds.toFixed(2));
     if (result.reason !== null) failedFiles.push(`${source}: ${result.reason}`);
-    told.push(...toldIn(result.output));
+    reported.push(...reportedIn(result.output));
     report(source, result);
   }
 }
@@ -93,5 +94,5 @@ await Promise.all(Array.from({ length: Number(values.jobs) }, work));
 if (values.root === checkout) rememberSeconds(seconds);
 if (failedFiles.length > 0) process.exitCode = 1;
 for (const file of failedFiles) process.stdout.write(`failed: ${file}\n`);
-if (values.long && told.length > 0) process.stdout.write(`counted: ${sumOf(told)}\n`);
+if (values.long && reported.length > 0) process.stdout.write(`counted: ${sumOf(reported)}\n`);
 process.stdout.write(`${sum.passed} passed, ${sum.failed} failed, ${sum.skipped} skipped\n`);

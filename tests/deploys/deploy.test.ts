@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { findBytes } from '@runner/testing/secret-search';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { deployFile, gate, impatient, makeWorld, TOKEN, type World } from './world.ts';
+import { deployFile, gate, makeWorld, TOKEN, type World } from './world.ts';
 
 const test = suite<{ world: World }>('deploy');
 
@@ -165,21 +165,6 @@ test('an app that dies after a long beginning has not started either', async ({ 
     String(world.events().at(-1)?.error),
     /^start: `exec node server\.js` ended with status 1\n[\s\S]*no database/,
   );
-});
-
-test('a first deploy that fails after the switch leaves nothing active and nothing running', async ({
-  world,
-}) => {
-  await world.push('v1', {
-    health: 500,
-    deploy: impatient(world.port),
-  });
-  const done = await world.deploy();
-  assert.is(done.status, 1);
-  assert.match(done.stdout, /Nothing is active now\.\n$/);
-  assert.is(await world.page(), null);
-  assert.is(world.current(), null);
-  assert.equal(world.kinds(), ['DeployStarted', 'DeployFailure']);
 });
 
 test('when the rollback fails too the status is 3 and both errors are reported', async ({

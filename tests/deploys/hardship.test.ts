@@ -128,7 +128,7 @@ test('a root below a folder that was deleted meanwhile is refused, not made else
 }) => {
   const gone = join(temporaryFolder('gone'), 'here');
   spawnSync('mkdir', [gone]);
-  const script = `cd ${gone} && rmdir ${gone} && exec runner-add --repo acme/x --branch main --public --root relative`;
+  const script = `cd '${gone}' && rmdir '${gone}' && exec runner-add --repo acme/x --branch main --public --root relative`;
   const done = await shell(script, { root: world.root });
   assert.is(done.status, 1);
   assert.match(done.stderr, /the current directory no longer exists \(file_unreadable\)\n$/);

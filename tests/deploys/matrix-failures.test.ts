@@ -128,6 +128,8 @@ for (const situation of SITUATIONS) {
         const env = await prepare(stage);
         const done = await world.deploy([], env);
         assert.is(done.status, 1, done.stderr);
+        const active = situation === 'first' ? /Nothing is active now\.\n$/ : /v1 is active\.\n$/;
+        if (events.length > 0) assert.match(done.stdout, active);
         assert.equal(await look(stage), unharmed(situation, events, counted));
         const failure = world.events().find((event) => event.event_type === 'DeployFailure');
         if (error) assert.match(String(failure?.error), error);

@@ -75,9 +75,9 @@ test('a private key that a step prints bit by bit is shown nowhere, and what sta
   const seen = (text: string) =>
     `until grep -qF '${text}' "${world.root}"/logs/deploys/shop/*.log; do sleep 0.05; done`;
   const build = [
-    `head -5 ${key}; ${seen('[REDACTED]')}`,
-    `sed -n 6,10p ${key}; echo first part; ${seen('first part')}`,
-    `tail -n +11 ${key}; echo 'error: bad'; exit 1`,
+    `head -5 "${key}"; ${seen('[REDACTED]')}`,
+    `sed -n 6,10p "${key}"; echo first part; ${seen('first part')}`,
+    `tail -n +11 "${key}"; echo 'error: bad'; exit 1`,
   ].join('; ');
   await world.push('v1', {
     deploy: `build: { run: "sh build.sh", timeout: 60s }\n`,

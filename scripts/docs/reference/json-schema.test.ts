@@ -44,7 +44,7 @@ const configRefusal = (value: unknown) =>
     notifySettingsOf(config, {});
   }, value);
 
-/** Rules that JSON Schema cannot say, by the words in which the run time tells them. */
+/** Rules that JSON Schema cannot say, by the words of the run time. */
 const BEYOND = [/ends before it begins$/, /which the env of .* does not set$/];
 /** Rules about addresses, which are told of a place and not of a key. */
 const ADDRESSES = / is not an https address| must be https| contains a user name or password/;

@@ -1,4 +1,4 @@
-/** What the pages of section 5 say besides the keys. */
+/** What the pages of section 5 say beyond the keys. */
 import { CONFIG_SCHEMA } from '@runner/common/config/schema';
 import { DEPLOY_SCHEMA } from '@runner/common/deploy-file/schema';
 import { filePage } from './file-pages.ts';
@@ -52,7 +52,7 @@ export const deployFilePage = (version: string): string =>
         'A file called .deploy.yml in the root of the repository. It is read from the commit that is ' +
         'deployed, never from a work tree. It is YAML 1.2 without aliases, at most 64 KiB; unknown keys are ' +
         'refused with file, line and key. Without the file the commit is checked out and switched to, ' +
-        'nothing is started and nobody is told. A time is written 500ms, 30s, 5m or 1h; a bare number is ' +
+        'nothing is started and no notification is sent. A time is written 500ms, 30s, 5m or 1h; a bare number is ' +
         'seconds.',
       example: [
         `# yaml-language-server: $schema=${SCHEMAS}/deploy.schema.json`,
@@ -131,7 +131,7 @@ export function auditLogPage(version: string): string {
       'ROTATION',
       filled(
         escaped(
-          "Rotate by renaming, with logrotate's nocreate: every append opens the file anew, so no signal is " +
+          "Rotate by renaming, with logrotate's nocreate: every append opens the file again, so no signal is " +
             'needed. create and copytruncate lose records. Readers go on into deploy-events.jsonl.1 and ' +
             'the compressed ones behind it.',
         ),
