@@ -43,7 +43,7 @@ test('only that instance is deployed, with its own environment; the others stay 
   assert.equal(
     world
       .events()
-      .slice(2)
+      .slice(4)
       .map((event) => [event.event_type, event.instance]),
     [
       ['DeployStarted', 'us'],
@@ -90,7 +90,7 @@ test('an instance that fails goes back, and the other one is not touched', async
   assert.equal(
     world
       .events()
-      .slice(3)
+      .slice(5)
       .map((event) => [event.event_type, event.instance]),
     [
       ['DeployFailure', 'eu'],

@@ -1,8 +1,9 @@
 /** `--insecure`: reading although a guard tripped, with a banner and an audit record. */
-import { appendEvent } from '@runner/common/audit/append';
+import { appendEvents } from '@runner/common/audit/append';
 import { newDeployId } from '@runner/common/audit/events';
 import type { Context } from '@runner/common/cli/command';
 import { Failure } from '@runner/common/foundation/failure';
+import { loginName } from '@runner/common/foundation/user';
 import type { Tripped } from '@runner/common/guards/check';
 import { harmlessLine } from '@runner/common/text/harmless';
 
@@ -23,33 +24,27 @@ export function bypassGuards(
   for (const line of lines) io.stderr.write(`${errStyle.red(`*** ${harmlessLine(line)} ***`)}\n`);
   const { SUDO_USER: sudoUser } = io.env;
   try {
-    appendEvent(paths, {
-      timestamp: io.now().toISOString(),
-      event_type: 'GuardBypassed',
-      project: app,
-      instance: 'default',
-      version: '',
-      deploy_id: newDeployId(io.random),
-      guards: tripped.map(({ guard, path }) => ({ guard, path })),
-      command: title,
-      app,
-      user: userName(io.uid),
-      uid: io.uid,
-      ...(sudoUser && { sudo_user: sudoUser }),
-    });
+    appendEvents(paths, [
+      {
+        timestamp: io.now().toISOString(),
+        event_type: 'GuardBypassed',
+        project: app,
+        instance: 'default',
+        version: '',
+        deploy_id: newDeployId(io.random),
+        guards: tripped.map(({ guard, path }) => ({ guard, path })),
+        command: title,
+        app,
+        user: loginName(io),
+        uid: io.uid,
+        ...(sudoUser && { sudo_user: sudoUser }),
+      },
+    ]);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     throw new Failure(
       error.code,
       `--insecure is refused because it cannot be recorded: ${error.message}`,
     );
-  }
-}
-
-function userName(uid: number): string {
-  try {
-    return process.getBuiltinModule('node:os').userInfo().username;
-  } catch {
-    return String(uid);
   }
 }

@@ -57,6 +57,10 @@ export interface Deploying {
   version: string;
   instance: string;
   stage: string;
+  /** Start time of the process in clock ticks; absent as of 0.1.0. */
+  start_time?: string;
+  /** Who began it; absent as of 0.1.0. */
+  user?: string;
   /** Instances that may have been stopped or switched so far. */
   touched?: string[];
   /** Set by a manual rollback: the target release of each instance. */
@@ -80,6 +84,8 @@ export interface LastFailure {
   at: string;
   /** A manual rollback failed: no deploy of this commit is due. */
   rollback?: boolean;
+  /** An operator ended it: Ctrl-C, `runner cancel`. */
+  interrupted?: boolean;
 }
 
 /** Why `fetch` could not check for new commits. */

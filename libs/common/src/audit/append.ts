@@ -66,10 +66,10 @@ function openToAppend(path: string): number {
   }
 }
 
-/** Appends one event, after those that wait. Throws `audit_unwritable`. */
-export function appendEvent(paths: Paths, event: DeployEvent): void {
+/** Appends events at once, after those that wait. Throws `audit_unwritable`. */
+export function appendEvents(paths: Paths, events: readonly DeployEvent[]): void {
   appendKept(paths);
-  appendLines(paths, [lineOf(event)]);
+  appendLines(paths, events.map(lineOf));
 }
 
 /**
@@ -79,9 +79,13 @@ export function appendEvent(paths: Paths, event: DeployEvent): void {
 export function keepForLater(paths: Paths, event: DeployEvent): void {
   makeFolder(paths.auditSpool, 0o700);
   const time = event.timestamp.replace(/[^0-9]/g, '');
-  const name = `${time}-${event.deploy_id}-${event.event_type}.jsonl`;
+  const instance = encodeURIComponent(event.instance).slice(0, NAME_MAX);
+  const name = `${time}-${event.deploy_id}-${event.event_type}-${instance}.jsonl`;
   writeWhole(join(paths.auditSpool, name), lineOf({ ...event, late: true }));
 }
+
+/** Limit of the instance in the name of a kept event, in characters. */
+const NAME_MAX = 100;
 
 /** The longest line that a reader of the log accepts. */
 const KEPT_MAX = 16_777_216;

@@ -29,6 +29,20 @@ export interface DeployEvent {
   previous_version?: string;
   duration_ms?: number;
   domain?: string;
+  /** All instances of the event, each of which has a record of its own; absent as of 0.1.0. */
+  instances?: string[];
+  /** Of a failure at one of several instances. */
+  failed_instance?: string;
+  /** Who began it: the user, before sudo; `timer`. */
+  user?: string;
+  /** First line of the commit's message. */
+  subject?: string;
+  /** Name of the commit's author. */
+  author?: string;
+  /** At the end: how long the stages took. */
+  steps?: { stage: string; ms: number }[];
+  /** Of a failure: an operator ended the deploy. */
+  interrupted?: boolean;
   error?: string;
   /** Of a failure: the lines of the output that explain it, at most 800 code points. */
   cause?: string;
@@ -189,6 +203,14 @@ export function kindOf(record: LogRecord): unknown {
 /** A record's app, in either naming. */
 export function projectOf(record: LogRecord): unknown {
   return record.project ?? record.app;
+}
+
+/** All instances of the event of a record; as of 0.1.0, one record names them all. */
+export function instancesOf(record: LogRecord): string[] {
+  const { instances } = record;
+  if (Array.isArray(instances) && instances.every((each) => typeof each === 'string'))
+    return instances;
+  return (textOf(record, 'instance') || 'default').split(',');
 }
 
 /** A field of a record as text; empty if it is missing or not text. */

@@ -127,6 +127,11 @@ async function newestAppended(
   return late;
 }
 
+/** Number of records that a start has: one for each instance, or as of 0.1.0 one for all. */
+function startsOf(record: LogRecord): number {
+  return Array.isArray(record.instances) ? record.instances.length : 1;
+}
+
 /** The events of a deploy, newest first, from the spool, the live log and the last rotated file. */
 export function eventsOfDeploy(paths: Paths, deployId: string): LogRecord[] {
   const found: LogRecord[] = [];
@@ -143,7 +148,8 @@ export function eventsOfDeploy(paths: Paths, deployId: string): LogRecord[] {
     try {
       for (const line of linesBackward(fd, Buffer.from(JSON.stringify(deployId)))) {
         take(line);
-        if (found.some((record) => kindOf(record) === 'DeployStarted')) return found;
+        const starts = found.filter((record) => kindOf(record) === 'DeployStarted');
+        if (starts[0] && starts.length >= startsOf(starts[0])) return found;
       }
     } finally {
       closeSync(fd);

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
-  appendEvent,
+  appendEvents,
   appendKept,
   appendLines,
   keepForLater,
@@ -57,7 +57,7 @@ const versions = (path: string) => recordsIn(path).map((record) => record?.versi
 
 test('the first event makes the folder and the file, which others cannot write', () => {
   const paths = freshRoot();
-  appendEvent(paths, event(1));
+  appendEvents(paths, [event(1)]);
   assert.is(readFileSync(paths.auditLog, 'utf8'), `${JSON.stringify(event(1))}\n`);
   assert.is(statSync(paths.auditLog).mode & 0o777, 0o640);
   assert.is(statSync(paths.logsDir).mode & 0o777, 0o750);
@@ -89,17 +89,17 @@ test('a log that root is the first to append to belongs to the user of its folde
   const paths = freshRoot();
   mkdirSync(paths.logsDir, { recursive: true });
   chownSync(paths.logsDir, 65_534, 65_533);
-  appendEvent(paths, event(1));
+  appendEvents(paths, [event(1)]);
   const { uid, gid } = statSync(paths.auditLog);
   assert.equal([uid, gid], [65_534, 65_533]);
   // What was there keeps its owner, and a second name of a file of root's is not given away.
   chownSync(paths.auditLog, 0, 0);
-  appendEvent(paths, event(2));
+  appendEvents(paths, [event(2)]);
   assert.is(statSync(paths.auditLog).uid, 0);
   plant(`${paths.root}/precious`, '');
   rmSync(paths.auditLog);
   linkSync(`${paths.root}/precious`, paths.auditLog);
-  appendEvent(paths, event(3));
+  appendEvents(paths, [event(3)]);
   assert.is(statSync(`${paths.root}/precious`).uid, 0);
 });
 
@@ -107,24 +107,24 @@ test('a torn tail does not swallow the next record', () => {
   for (const tail of ['{"timestamp":"2026-01-0', '{"a":1}', '\u0000\u0000\u0000', '{"a":1}\n{']) {
     const paths = freshRoot();
     plant(paths.auditLog, tail);
-    appendEvent(paths, event(1));
+    appendEvents(paths, [event(1)]);
     assert.is(readFileSync(paths.auditLog, 'utf8'), `${tail}\n${lineOf(event(1))}`);
   }
 });
 
 test('the log may be renamed or removed between two events', () => {
   const paths = freshRoot();
-  appendEvent(paths, event(1));
+  appendEvents(paths, [event(1)]);
   spawnSync('mv', [paths.auditLog, `${paths.auditLog}.1`]);
-  appendEvent(paths, event(2));
+  appendEvents(paths, [event(2)]);
   spawnSync('rm', ['-r', paths.logsDir]);
-  appendEvent(paths, event(3));
+  appendEvents(paths, [event(3)]);
   assert.equal(versions(paths.auditLog), ['v3']);
 });
 
 function refusedAppend(root: string): string {
   const paths = pathsOf(root);
-  return told(() => appendEvent(paths, event(1))).replace(root, 'ROOT');
+  return told(() => appendEvents(paths, [event(1)])).replace(root, 'ROOT');
 }
 
 test('what is not a regular file in the place of the log is refused', () => {
@@ -154,7 +154,7 @@ test('a log that may not be written is refused', () => {
   const paths = freshRoot();
   plant(paths.auditLog, '', 0o644);
   for (const folder of [dirname(paths.root), paths.root, paths.logsDir]) chmodSync(folder, 0o755);
-  const sentence = asNobody(() => told(() => appendEvent(paths, event(1))));
+  const sentence = asNobody(() => told(() => appendEvents(paths, [event(1)])));
   assert.is(
     sentence,
     `audit_unwritable: cannot append to the audit log ${paths.auditLog}: permission denied`,
@@ -169,13 +169,13 @@ test('a full disk is refused, and no acknowledged record is lost by it', () => {
   let written = 0;
   const failure = refusal(() => {
     for (; written < 1000; written += 1)
-      appendEvent(paths, event(written, { error: 'x'.repeat(900) }));
+      appendEvents(paths, [event(written, { error: 'x'.repeat(900) })]);
   });
   assert.is(failure.code, 'audit_unwritable');
   assert.match(failure.message, /: no space left on the disk$/);
   assert.ok(written > 10 && written < 1000);
   remount(paths.logsDir, 'size=256k');
-  appendEvent(paths, event(written));
+  appendEvents(paths, [event(written)]);
   const found = versions(paths.auditLog).filter((version) => version !== undefined);
   assert.equal(
     found,
@@ -198,7 +198,7 @@ test('an event that has to wait is kept whole and appended before the next one, 
   assert.is(readdirSync(paths.auditSpool).length, 3);
   assert.is(statSync(paths.auditSpool).mode & 0o777, 0o700);
   assert.not.ok(existsSync(paths.auditLog));
-  appendEvent(paths, event(3));
+  appendEvents(paths, [event(3)]);
   assert.equal(versions(paths.auditLog), ['v1', 'v2', 'back', 'v3']);
   assert.equal(readdirSync(paths.auditSpool), []);
 });
@@ -208,7 +208,7 @@ test('events go on waiting while the log cannot be written', () => {
   mkdirSync(paths.auditLog, { recursive: true });
   keepForLater(paths, event(1));
   assert.is(refusal(() => appendKept(paths)).code, 'audit_unwritable');
-  assert.is(refusal(() => appendEvent(paths, event(2))).code, 'audit_unwritable');
+  assert.is(refusal(() => appendEvents(paths, [event(2)])).code, 'audit_unwritable');
   assert.is(readdirSync(paths.auditSpool).length, 1);
 });
 
@@ -219,7 +219,7 @@ test('what is no kept event does not hold up the others', () => {
   plant(join(paths.auditSpool, '0.jsonl'), '');
   mkdirSync(join(paths.auditSpool, '1.jsonl'));
   symlinkSync('/etc/passwd', join(paths.auditSpool, '2.jsonl'));
-  appendEvent(paths, event(2));
+  appendEvents(paths, [event(2)]);
   assert.equal(versions(paths.auditLog), ['v1', 'v2']);
   assert.equal(readdirSync(paths.auditSpool), ['.half-written.tmp', '1.jsonl', '2.jsonl']);
 });
@@ -263,7 +263,7 @@ function append(): void {
   const [root = '', name] = roleArgs;
   for (let number = 0; number < 100; number += 1) {
     const error = 'x'.repeat((number % 10) * 1000);
-    appendEvent(pathsOf(root), event(number, { version: `${name}-${number}`, error }));
+    appendEvents(pathsOf(root), [event(number, { version: `${name}-${number}`, error })]);
   }
 }
 
@@ -273,7 +273,7 @@ function appendForever(): void {
   const error = 'x'.repeat(Number(size));
   for (let number = 0; ; number += 1) {
     const version = `${round}-${number};`;
-    appendEvent(pathsOf(root), event(number, { version, error }));
+    appendEvents(pathsOf(root), [event(number, { version, error })]);
     writeSync(1, `${version}\n`);
   }
 }

@@ -40,7 +40,7 @@ export async function activate(job: Job, file: DeployFile, release: string): Pro
       const started = await start(job, target);
       await checkHealth(job, target, started);
     } catch (error) {
-      return { switched, failure: { instance, error: asStepFailure(error, job.stage) } };
+      return { switched, failure: { instance, error: asStepFailure(error, job.stages.now) } };
     }
   }
   return { switched, failure: undefined };

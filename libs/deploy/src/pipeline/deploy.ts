@@ -5,22 +5,25 @@
  */
 import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
-import { appendEvent, appendKept } from '@runner/common/audit/append';
+import { appendEvents, appendKept } from '@runner/common/audit/append';
 import { newDeployId } from '@runner/common/audit/events';
 import type { DeployFile, NotifyChoice } from '@runner/common/deploy-file/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
+import { initiatorOf } from '@runner/common/foundation/user';
 import { configExposure } from '@runner/common/guards/exposure';
+import { type CommitInfo, commitInfo } from '../git/commit-info.ts';
 import { type Contents, contentsOf, isOfTheCommit } from '../git/contents.ts';
 import { sourceOf } from '../git/open.ts';
 import { fetchWanted, type ResolvedRef } from '../git/ref.ts';
 import type { GitSource } from '../git/source.ts';
 import { activate, rollBackSwitched } from '../instances/activate.ts';
-import { activeFile, onlyInstance, previousOfAll } from '../instances/target.ts';
-import { eventOf } from '../record/events.ts';
+import { activeFile, onlyInstance } from '../instances/target.ts';
+import { eventsOf } from '../record/events.ts';
 import { begin, clearMark, markFailed } from '../record/in-progress.ts';
 import { type Job, lockApp } from '../record/operation.ts';
+import { StageClock } from '../record/stage-clock.ts';
 import { recover } from '../recovery/recover.ts';
 import { checkSpace } from '../release/folder.ts';
 import { makeRelease } from '../release/make.ts';
@@ -29,7 +32,7 @@ import { type Reporter, redacting, reported } from '../report/reporter.ts';
 import { openDeployLog } from '../run/log.ts';
 import { asStepFailure, StepFailure } from '../run/step.ts';
 import { finishFailure, finishSuccess } from './finish.ts';
-import type { DeployOutcome } from './outcome.ts';
+import { type DeployOutcome, previousFields } from './outcome.ts';
 
 /** What to deploy, and on whose behalf. */
 export interface DeployRequest {
@@ -52,6 +55,7 @@ export interface DeployRequest {
 interface FetchedCommit {
   readonly wanted: ResolvedRef;
   readonly contents: Contents | StepFailure;
+  readonly about: CommitInfo;
 }
 
 /**
@@ -72,7 +76,7 @@ export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
     if (exposed) reporter.note(exposed);
     const app = await recover({ io, paths, reporter, redact, app: known });
     const began = io.elapsed();
-    const { wanted, contents } = await fetchCommit(source, reporter, request, app);
+    const { wanted, contents, about } = await fetchCommit(source, reporter, request, app);
     checkSpace(paths.app(app.app));
     job = {
       ...{ io, paths, app, reporter, redact, deployId, began, trigger: request.trigger },
@@ -82,7 +86,8 @@ export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
         request.ref !== undefined || request.instance !== undefined ? wanted.head : undefined,
       partial: request.instance !== undefined,
       notifier: silent,
-      stage: 'config',
+      stages: new StageClock(io, began, contents instanceof StepFailure ? 'config' : 'export'),
+      about,
     };
     startDeploy(job, contents, request);
     return await runDeploy(job, source, contents, request);
@@ -113,13 +118,15 @@ async function fetchCommit(
   return reported(reporter, `fetch ${ref ?? source.branch} of ${source.repo}`, async () => {
     const wanted = await fetchWanted(source, ref);
     confirm?.(app, wanted);
+    const about = await commitInfo(source, wanted.commit);
     try {
       const contents = await contentsOf(source, wanted.commit);
       const file = onlyInstance(contents.file, instance, wanted.version);
-      return { wanted, contents: { ...contents, file } };
+      return { wanted, about, contents: { ...contents, file } };
     } catch (error) {
       if (!isOfTheCommit(error)) throw error;
-      return { wanted, contents: new StepFailure('config', `config: ${error.message}`, '') };
+      const failure = new StepFailure('config', `config: ${error.message}`, '');
+      return { wanted, about, contents: failure };
     }
   });
 }
@@ -128,26 +135,25 @@ async function fetchCommit(
 function startDeploy(job: Job, contents: Contents | StepFailure, request: DeployRequest): void {
   const { io, paths, commit, version, skippedHead } = job;
   const file = contents instanceof StepFailure ? undefined : contents.file;
-  const instance = instanceNames(job, file, request);
+  const instances = instanceNames(job, file, request);
   const channels = request.notify ? channelChoice(job, file) : 'none';
-  // `.deploy.yml` has been read by now: that was the first stage.
-  job.stage = file ? 'export' : 'config';
   begin(job, {
-    ...{ deploy_id: job.deployId, commit, version, instance, stage: job.stage },
+    ...{ deploy_id: job.deployId, commit, version, instance: instances.join(',') },
+    ...{ stage: job.stages.now, user: initiatorOf(io, job.trigger) },
     ...(channels && { notify: channels }),
     ...(skippedHead !== undefined && { passed_over: skippedHead }),
   });
   if (request.notify) job.notifier = startNotifier(io, paths.root, channels);
-  const previous = previousOfAll(job.app, instance.split(','))?.version;
-  const fields = { instance, ...(previous !== undefined && { previous_version: previous }) };
-  const event = eventOf(job, 'DeployStarted', fields);
+  const events = eventsOf(job, 'DeployStarted', instances, file, (instance) =>
+    previousFields(job, instance),
+  );
   try {
-    appendEvent(paths, event);
+    appendEvents(paths, events);
   } catch (error) {
     clearMark(job);
     throw error;
   }
-  job.notifier.send(event);
+  for (const event of events) job.notifier.send(event);
 }
 
 /** Makes the release and brings it to its instances. */
@@ -158,35 +164,38 @@ async function runDeploy(
   request: DeployRequest,
 ): Promise<DeployOutcome> {
   if (contents instanceof StepFailure) {
-    const instance = instanceNames(job, undefined, request);
-    return failEarly(job, contents, instance, undefined);
+    return failEarly(job, contents, instanceNames(job, undefined, request), undefined);
   }
   const { file } = contents;
   let release: string;
   try {
     release = await makeRelease(job, source, contents);
   } catch (error) {
-    const instance = instanceNames(job, file, request);
-    return failEarly(job, asStepFailure(error, job.stage), instance, file);
+    const instances = instanceNames(job, file, request);
+    return failEarly(job, asStepFailure(error, job.stages.now), instances, file);
   }
   const { switched, failure } = await activate(job, file, release);
   if (!failure) return finishSuccess(job, file, release);
   const { error, instance } = failure;
   logHeadline(job, error);
-  if (switched.length > 0) markFailed(job, error, job.redact(error.message));
+  if (switched.length > 0) {
+    markFailed(job, error, job.redact(error.message));
+    job.stages.enter('rollback');
+  }
   const moves = await rollBackSwitched(job, file, release, switched);
-  return finishFailure(job, { error, instance: instance.name, moves, file }, release);
+  const instances = instanceNames(job, file, request);
+  return finishFailure(job, { error, at: instance.name, instances, moves, file }, release);
 }
 
 /** A failure before anything was switched. */
 function failEarly(
   job: Job,
   error: StepFailure,
-  instance: string,
+  instances: readonly string[],
   file: DeployFile | undefined,
 ): Promise<DeployOutcome> {
   logHeadline(job, error);
-  return finishFailure(job, { error, instance, moves: [], file });
+  return finishFailure(job, { error, at: undefined, instances, moves: [], file });
 }
 
 /** The log names the failure before the rollback is logged: `debug log` looks for the cause above. */
@@ -196,10 +205,14 @@ function logHeadline({ log }: Job, { message, ended: step }: StepFailure): void 
 }
 
 /** The one instance that was asked for, else those of the file, else those deployed before. */
-function instanceNames(job: Job, file: DeployFile | undefined, request: DeployRequest): string {
-  if (request.instance !== undefined) return request.instance;
+function instanceNames(
+  job: Job,
+  file: DeployFile | undefined,
+  { instance }: DeployRequest,
+): readonly string[] {
+  if (instance !== undefined) return [instance];
   const names = file ? file.instances.map((each) => each.name) : Object.keys(job.app.instances);
-  return names.join(',') || 'default';
+  return names.length > 0 ? names : ['default'];
 }
 
 /** The choice of the commit; if that cannot be read, of the active release, else the global one. */

@@ -1,10 +1,12 @@
 /** How a deploy ends: its last events, the state of the app, and what the command prints. */
 import type { Deployed } from '@runner/common/apps/state';
+import type { DeployEvent } from '@runner/common/audit/events';
 import type { DeployFile } from '@runner/common/deploy-file/read';
+import { fileOfRelease } from '../instances/kept-file.ts';
 import { previousOfAll } from '../instances/target.ts';
 import { failedState } from '../record/after-failure.ts';
 import { succeededState } from '../record/after-success.ts';
-import { announce, eventOf, recordAnyway, rolledBackEvent } from '../record/events.ts';
+import { announce, eventsOf, recordAnyway, rolledBackEvent } from '../record/events.ts';
 import { writeEnd } from '../record/in-progress.ts';
 import { type Job, type Move, problemsOf } from '../record/operation.ts';
 import type { StepFailure } from '../run/step.ts';
@@ -36,7 +38,9 @@ export interface DeployOutcome {
 /** Where and why a deploy failed, and what became of the instances that had been switched. */
 export interface FailedDeploy {
   readonly error: StepFailure;
-  readonly instance: string;
+  /** The instance at which it failed; undefined before the first one. */
+  readonly at: string | undefined;
+  readonly instances: readonly string[];
   readonly moves: readonly Move[];
   /** undefined: `.deploy.yml` itself is wrong. */
   readonly file: DeployFile | undefined;
@@ -48,37 +52,38 @@ export interface FailedDeploy {
 export function concludeSuccess(job: Job, file: DeployFile, release: string): DeployOutcome {
   const { version, commit, deployId: deploy_id } = job;
   const names = file.instances.map((instance) => instance.name);
-  const domains = file.instances.flatMap((instance) => (instance.domain ? [instance.domain] : []));
-  const event = eventOf(job, 'DeploySuccess', {
-    ...commonFields(job, names.join(',')),
-    ...(domains.length > 0 && { domain: domains.join(',') }),
-  });
-  recordAnyway(job, event);
-  const deployed: Deployed = { version, commit, release, deployed_at: event.timestamp, deploy_id };
+  const end = endFields(job);
+  const events = eventsOf(job, 'DeploySuccess', names, file, (instance) => ({
+    ...end,
+    ...previousFields(job, instance),
+  }));
+  recordAnyway(job, events);
+  const deployed_at = events[0]?.timestamp ?? job.io.now().toISOString();
+  const deployed: Deployed = { version, commit, release, deployed_at, deploy_id };
   writeEnd(job, (app) => succeededState(app, names, deployed, file.keep, job.skippedHead));
-  job.notifier.send(event);
-  return outcomeOf(job, event, { result: 'deployed', active_version: version });
+  for (const event of events) job.notifier.send(event);
+  const outcome = { result: 'deployed' as const, active_version: version };
+  return { ...baseOf(job, names, end.duration_ms), ...outcome };
 }
 
 /** Records a failure, and each instance that was rolled back. */
 export function concludeFailure(job: Job, failed: FailedDeploy): DeployOutcome {
-  const { error, instance, moves, cause } = failed;
+  const { error, at: place, instances, moves, cause } = failed;
   const problems = problemsOf(moves, 'rollback');
   const parts = [error.message, ...problems, error.output.trimEnd()];
   const text = job.redact(parts.filter((part) => part !== '').join('\n'));
-  const event = failureEvent(job, failed, problems, text);
-  announce(job, event);
+  const end = endFields(job);
+  announce(job, failureEvents(job, failed, problems, { ...end, error: text }));
   const isRolledBack = announceRollbacks(job, failed);
   writeEnd(job, (app) => {
     const { stage, blame } = error;
     return failedState(app, { ...job, stage, error: text, blame, at: job.io.now() }, moves);
   });
-  const previous = previousOfAll(job.app, instance.split(','))?.version ?? null;
+  const base = baseOf(job, place === undefined ? instances : [place], end.duration_ms);
   return {
-    ...outcomeOf(job, event, {
-      result: isRolledBack && problems.length === 0 ? 'rolled_back' : 'failed',
-      active_version: problems.length > 0 ? null : previous,
-    }),
+    ...base,
+    result: isRolledBack && problems.length === 0 ? 'rolled_back' : 'failed',
+    active_version: problems.length > 0 ? null : base.previous_version,
     stage: error.stage,
     error: text,
     ...(cause !== '' && { cause }),
@@ -87,24 +92,24 @@ export function concludeFailure(job: Job, failed: FailedDeploy): DeployOutcome {
   };
 }
 
-function failureEvent(
+function failureEvents(
   job: Job,
-  { error: { stage }, instance, file, cause, moves }: FailedDeploy,
+  { error: { stage, blame }, at: place, instances, file, cause, moves }: FailedDeploy,
   problems: readonly string[],
-  error: string,
-) {
-  const [first] = instance.split(',');
-  const domain = file?.instances.find((each) => each.name === first)?.domain;
-  return eventOf(job, 'DeployFailure', {
-    ...commonFields(job, instance),
-    ...{ stage, error, log: job.log.path },
+  fields: Partial<DeployEvent>,
+): DeployEvent[] {
+  return eventsOf(job, 'DeployFailure', instances, file, (instance) => ({
+    ...fields,
+    ...previousFields(job, instance),
+    ...{ stage, log: job.log.path },
+    ...(place !== undefined && instances.length > 1 && { failed_instance: place }),
     ...(cause !== '' && { cause }),
+    ...(blame === 'operator' && { interrupted: true }),
     // Absent when nothing had been switched: the previous version never stopped.
     ...(problems.length > 0
       ? { rolled_back: false, reason: problems.join('; ') }
       : moves.some(({ to }) => to) && { rolled_back: true }),
-    ...(domain !== undefined && { domain }),
-  });
+  }));
 }
 
 /** Returns whether an instance was rolled back to an earlier version. */
@@ -113,36 +118,34 @@ function announceRollbacks(job: Job, { error, moves }: FailedDeploy): boolean {
   for (const move of moves) {
     const { to, problem } = move;
     if (!to || problem !== undefined) continue;
-    announce(job, rolledBackEvent(job, { ...move, to }, job.redact(error.message)));
+    const file = fileOfRelease(job.paths, job.app.app, to);
+    announce(job, [rolledBackEvent(job, { ...move, to }, file, error.message)]);
     isRolledBack = true;
   }
   return isRolledBack;
 }
 
-function commonFields(job: Job, instance: string) {
-  const previous = previousOfAll(job.app, instance.split(','))?.version;
-  return {
-    instance,
-    duration_ms: Math.round(job.io.elapsed() - job.began),
-    ...(previous !== undefined && { previous_version: previous }),
-  };
+/** The version that an instance had before. */
+export function previousFields({ app }: Pick<Job, 'app'>, instance: string): Partial<DeployEvent> {
+  const previous = previousOfAll(app, [instance])?.version;
+  return previous === undefined ? {} : { previous_version: previous };
 }
 
-function outcomeOf(
-  job: Job,
-  event: ReturnType<typeof eventOf>,
-  { result, active_version }: Pick<DeployOutcome, 'result' | 'active_version'>,
-): DeployOutcome {
+function endFields({ io, began, stages }: Job) {
+  return { duration_ms: Math.round(io.elapsed() - began), steps: stages.steps() };
+}
+
+function baseOf(job: Job, instances: readonly string[], duration_ms: number) {
   return {
     app: job.app.app,
-    result,
+    result: 'failed' as const,
     version: job.version,
     commit: job.commit,
     deploy_id: job.deployId,
-    instance: event.instance,
-    previous_version: event.previous_version ?? null,
-    active_version,
-    duration_ms: event.duration_ms ?? 0,
+    instance: instances.join(','),
+    previous_version: previousOfAll(job.app, instances)?.version ?? null,
+    active_version: null,
+    duration_ms,
     log: job.log.path,
   };
 }

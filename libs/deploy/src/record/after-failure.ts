@@ -33,6 +33,7 @@ export function failedState(app: AppState, failure: FailureNote, moves: readonly
       error: firstLine(error),
       at: at.toISOString(),
       ...(failure.byHand && { rollback: true }),
+      ...(failure.blame === 'operator' && { interrupted: true }),
     },
     deploying: null,
   };

@@ -19,6 +19,8 @@ const BLOCK = 262_144;
  * throws: without a cause the failure is still reported with its full error.
  */
 export async function causeOf(job: Job, error: StepFailure): Promise<string> {
+  // Its last line would be taken for the cause.
+  if (error.blame === 'operator') return '';
   try {
     const { createExtractor } = await import('@runner/extract/extract');
     const { readBaseline } = await import('@runner/extract/baseline-file');
@@ -41,9 +43,7 @@ export async function causeOf(job: Job, error: StepFailure): Promise<string> {
   }
 }
 
-function exitOf({ code, signal, timedOut, interrupted }: ProcessExit): object {
-  // The headline already says that the operator interrupted it.
-  if (interrupted) return {};
+function exitOf({ code, signal, timedOut }: ProcessExit): object {
   return { ...(code !== null && { code }), ...(signal !== null && { signal }), timedOut };
 }
 

@@ -1,72 +1,102 @@
 /** How the events of a deploy, a rollback and a recovery are made and recorded. */
-import { appendEvent, keepForLater } from '@runner/common/audit/append';
+import { appendEvents, keepForLater } from '@runner/common/audit/append';
 import { completeEvent, type DeployEvent } from '@runner/common/audit/events';
+import type { DeployFile } from '@runner/common/deploy-file/read';
 import { Failure } from '@runner/common/foundation/failure';
+import { initiatorOf } from '@runner/common/foundation/user';
 import { cleanRecord } from '@runner/common/redaction/record';
 import type { Job, Move } from './operation.ts';
 
 /** What identifies the deploy that an event belongs to. */
-export type EventOrigin = Pick<Job, 'io' | 'app' | 'redact' | 'deployId' | 'trigger'>;
+export type EventOrigin = Pick<
+  Job,
+  'io' | 'app' | 'redact' | 'deployId' | 'trigger' | 'commit' | 'version'
+> &
+  Partial<Pick<Job, 'about'>>;
 
-/** An event, redacted, with the fields that every event of a deploy has. */
-export function eventOf(
-  {
-    io,
-    app,
-    redact,
-    deployId,
-    trigger,
-    commit,
-    version,
-  }: EventOrigin & Pick<Job, 'commit' | 'version'>,
-  kind: DeployEvent['event_type'],
-  fields: Partial<DeployEvent> & { instance: string },
-): DeployEvent {
-  const common = { project: app.app, version, deploy_id: deployId, commit, trigger };
-  return cleanRecord(completeEvent({ event_type: kind, ...common, ...fields }, io), redact);
-}
+type Fields = Partial<DeployEvent>;
 
-/** The event of an instance that went back to `to`. */
-export function rolledBackEvent(
+/** An event of one instance, redacted, with the fields that every event of a deploy has. */
+function eventOf(
   origin: EventOrigin,
-  { instance, from, to }: Move & { to: NonNullable<Move['to']> },
-  reason: string,
+  kind: DeployEvent['event_type'],
+  instance: string,
+  file: DeployFile | undefined,
+  fields: Fields,
 ): DeployEvent {
-  const { commit, version } = to;
-  const fields = { instance, from_version: from.version, reason };
-  return eventOf({ ...origin, commit, version }, 'RollbackSuccess', fields);
+  const { io, app, redact, deployId, trigger, commit, version, about } = origin;
+  const domain = file?.instances.find(({ name }) => name === instance)?.domain;
+  const common = {
+    ...{ event_type: kind, project: app.app, instance, version, deploy_id: deployId },
+    ...{ commit, trigger, user: initiatorOf(io, trigger), ...about },
+    ...(domain !== undefined && { domain }),
+  };
+  return cleanRecord(completeEvent({ ...common, ...fields }, io), redact);
 }
+
+/** An event of a deploy: a record for each of its instances. `file` names their domains. */
+export function eventsOf(
+  origin: EventOrigin,
+  kind: DeployEvent['event_type'],
+  instances: readonly string[],
+  file: DeployFile | undefined,
+  fields: Fields | ((instance: string) => Fields),
+): DeployEvent[] {
+  // The same time in all: they are one event.
+  const timestamp = origin.io.now().toISOString();
+  return instances.map((instance) => {
+    const own = typeof fields === 'function' ? fields(instance) : fields;
+    const common = { timestamp, instances: [...instances] };
+    return eventOf(origin, kind, instance, file, { ...common, ...own });
+  });
+}
+
+/** The event of an instance that went back to `to`; `file` is the `.deploy.yml` of that. */
+export function rolledBackEvent(
+  origin: Omit<EventOrigin, 'commit' | 'version' | 'about'>,
+  { instance, from, to }: Move & { to: NonNullable<Move['to']> },
+  file: DeployFile | undefined,
+  reason: string,
+  more: Fields = {},
+): DeployEvent {
+  const { io, app, redact, deployId, trigger } = origin;
+  const { commit, version } = to;
+  const target = { io, app, redact, deployId, trigger, commit, version };
+  const fields = { from_version: from.version, reason, ...more };
+  return eventOf(target, 'RollbackSuccess', instance, file, fields);
+}
+
+type Recorder = Pick<Job, 'paths' | 'reporter'>;
 
 /**
- * Records an event without holding up the operation: an event that cannot be appended is kept for
- * the next command that can.
+ * Records events without holding up the operation: those that cannot be appended are kept for the
+ * next command that can.
  */
-export function recordAnyway(
-  { paths, reporter }: Pick<Job, 'paths' | 'reporter'>,
-  event: DeployEvent,
-): void {
+export function recordAnyway({ paths, reporter }: Recorder, events: readonly DeployEvent[]): void {
   try {
-    appendEvent(paths, event);
+    appendEvents(paths, events);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    try {
-      keepForLater(paths, event);
-      reporter.note(
-        `${error.message}; the event is kept and will be appended later (${error.code})`,
-      );
-    } catch {
-      reporter.note(
-        `${error.message}; the event ${event.event_type} of deploy ${event.deploy_id} is lost (${error.code})`,
-      );
-    }
+    for (const event of events) keepOrLose({ paths, reporter }, event, error);
   }
 }
 
-/** Records an event and sends it to the chats. */
+function keepOrLose({ paths, reporter }: Recorder, event: DeployEvent, error: Failure): void {
+  try {
+    keepForLater(paths, event);
+    reporter.note(`${error.message}; the event is kept and will be appended later (${error.code})`);
+  } catch {
+    reporter.note(
+      `${error.message}; the event ${event.event_type} of deploy ${event.deploy_id} is lost (${error.code})`,
+    );
+  }
+}
+
+/** Records events and sends them to the chats. */
 export function announce(
-  operation: Pick<Job, 'paths' | 'reporter' | 'notifier'>,
-  event: DeployEvent,
+  operation: Recorder & Pick<Job, 'notifier'>,
+  events: readonly DeployEvent[],
 ): void {
-  recordAnyway(operation, event);
-  operation.notifier.send(event);
+  recordAnyway(operation, events);
+  for (const event of events) operation.notifier.send(event);
 }

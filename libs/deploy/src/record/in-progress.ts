@@ -4,7 +4,7 @@
  */
 import { changeApp } from '@runner/common/apps/change';
 import type { AppState, Deploying } from '@runner/common/apps/state';
-import { bootId } from '@runner/common/files/process';
+import { bootId, startTimeOf } from '@runner/common/files/process';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Stage, StepFailure } from '../run/step.ts';
 import type { Job, Operation } from './operation.ts';
@@ -15,14 +15,19 @@ const ERROR_MAX = 4_000;
 /** Marks the app as being deployed: from here on a kill is noticed. */
 export function begin(
   { io, paths, app }: Operation,
-  what: Omit<Deploying, 'pid' | 'started' | 'boot_id'>,
+  what: Omit<Deploying, 'pid' | 'started' | 'boot_id' | 'start_time'>,
 ): void {
   const now = io.now().toISOString();
   changeApp(paths, io, 'deploy', app.app, (state) => ({
     ...state,
     ...(!what.rollback && { last_checked: now, check_failed: null }),
-    deploying: { ...what, pid: io.pid, started: now, boot_id: bootId() },
+    deploying: { ...what, ...processOf(io), started: now },
   }));
+}
+
+function processOf({ pid }: Operation['io']) {
+  const start_time = startTimeOf(pid);
+  return { pid, boot_id: bootId(), ...(start_time !== undefined && { start_time }) };
 }
 
 /** Removes the mark and changes nothing else. */
@@ -45,7 +50,7 @@ function mark(
 
 /** Records how far a deploy is; `instance` is the one that is touched from here on. */
 export function markStage(job: Job, stage: Stage, instance?: string): void {
-  job.stage = stage;
+  job.stages.enter(stage);
   mark(job, (now) => staged(now, stage, instance));
 }
 

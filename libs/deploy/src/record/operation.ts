@@ -4,10 +4,11 @@ import { requireApp } from '@runner/common/apps/store';
 import { type Lock, requireLock } from '@runner/common/files/lock';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
+import type { CommitInfo } from '../git/commit-info.ts';
 import type { Notifier } from '../report/notifier.ts';
 import type { Reporter } from '../report/reporter.ts';
 import type { DeployLog } from '../run/log.ts';
-import type { Stage } from '../run/step.ts';
+import type { StageClock } from './stage-clock.ts';
 
 /** A command at work on one app, under the app's lock. */
 export interface Operation {
@@ -67,6 +68,8 @@ export interface Job extends Operation {
   /** When the deploy began, by `io.elapsed()`. */
   readonly began: number;
   notifier: Notifier;
-  /** Where the deploy is now. */
-  stage: Stage;
+  /** Where the deploy is, and how long its stages took. */
+  readonly stages: StageClock;
+  /** Who wrote the commit, and its subject, as far as git says. */
+  readonly about: CommitInfo;
 }

@@ -1,45 +1,75 @@
 /** The events that a killed deploy or rollback did not get to write. */
 import type { Deploying } from '@runner/common/apps/state';
-import { type DeployEvent, kindOf, type LogRecord } from '@runner/common/audit/events';
+import { type DeployEvent, kindOf, type LogRecord, textOf } from '@runner/common/audit/events';
+import { fileOfRelease } from '../instances/kept-file.ts';
 import { previousOfAll } from '../instances/target.ts';
-import { eventOf, rolledBackEvent } from '../record/events.ts';
+import { eventsOf, rolledBackEvent } from '../record/events.ts';
 import { type Operation, problemsOf } from '../record/operation.ts';
 import { headlineOf, isEarly } from './interrupted.ts';
 import type { RestoredMove } from './restore.ts';
 
 /** The failure, and each instance that was restored, unless they are in the log already. */
 export function missingEvents(
-  { io, app, redact }: Operation,
+  { io, paths, app, redact }: Operation,
   dead: Deploying,
   records: readonly LogRecord[],
   moves: readonly RestoredMove[],
 ): DeployEvent[] {
   const { deploy_id: deployId, commit, version, failed } = dead;
   const origin = { io, app, redact, deployId, commit, version, trigger: 'recovery' };
-  const isRecorded = (kind: string, instance?: string) =>
+  const begun = dead.user === undefined ? {} : { user: dead.user };
+  const isRecorded = (kind: string, instance: string) =>
     records.some(
       (record) =>
-        kindOf(record) === kind && (instance === undefined || record.instance === instance),
+        kindOf(record) === kind &&
+        // As of 0.1.0 one failure stands for all instances.
+        (record.instance === instance || (kind === 'DeployFailure' && !record.instances)),
     );
-  const failure = isRecorded('DeployFailure')
-    ? []
-    : [eventOf(origin, 'DeployFailure', failureFields(app, dead, moves))];
+  const failures = eventsOf(
+    origin,
+    'DeployFailure',
+    dead.instance.split(','),
+    undefined,
+    (instance) => ({
+      ...failureFields(app, dead, moves, instance),
+      ...begun,
+      ...startOf(records, instance),
+    }),
+  ).filter(({ instance }) => !isRecorded('DeployFailure', instance));
   // After a rollback by hand nothing went back: it only did not happen.
   const restored = moves.flatMap((move) => {
     const { instance, to, problem, wasSwitched } = move;
     if (!to || problem !== undefined || !wasSwitched || dead.rollback) return [];
     if (isRecorded('RollbackSuccess', instance)) return [];
-    return [rolledBackEvent(origin, { ...move, to }, failed?.error ?? headlineOf(dead))];
+    const reason = failed?.error ?? headlineOf(dead);
+    const file = fileOfRelease(paths, app.app, to);
+    return [rolledBackEvent(origin, { ...move, to }, file, reason, begun)];
   });
-  return [...failure, ...restored];
+  return [...failures, ...restored];
 }
 
-function failureFields(app: Operation['app'], dead: Deploying, moves: readonly RestoredMove[]) {
-  const { failed, instance } = dead;
+/** What the start of a deploy said of an instance. */
+function startOf(records: readonly LogRecord[], instance: string): Partial<DeployEvent> {
+  const start = records.find(
+    (record) => kindOf(record) === 'DeployStarted' && record.instance === instance,
+  );
+  const known = ['domain', 'subject', 'author'].map((field) => [
+    field,
+    start && textOf(start, field),
+  ]);
+  return Object.fromEntries(known.filter(([, value]) => value));
+}
+
+function failureFields(
+  app: Operation['app'],
+  dead: Deploying,
+  moves: readonly RestoredMove[],
+  instance: string,
+) {
+  const { failed } = dead;
   const problems = problemsOf(moves, 'rollback');
-  const previous = previousOfAll(app, instance.split(','))?.version;
+  const previous = previousOfAll(app, [instance])?.version;
   return {
-    instance,
     stage: failed?.stage ?? dead.stage,
     error: [headlineOf(dead), ...problems, ...(failed ? [failed.error] : [])].join('\n'),
     ...(problems.length > 0
@@ -53,7 +83,17 @@ function failureFields(app: Operation['app'], dead: Deploying, moves: readonly R
 }
 
 /** The last recorded event may not have been sent: each event is sent before the next step begins. */
-export function unsentEvents(dead: Deploying, [last]: readonly LogRecord[]): DeployEvent[] {
+export function unsentEvents(dead: Deploying, records: readonly LogRecord[]): DeployEvent[] {
+  const [last] = records;
   if (!last || (kindOf(last) === 'DeployStarted' && !isEarly(dead))) return [];
-  return [last as DeployEvent];
+  return eventsLike(last, records);
+}
+
+/** The records of one event, which has one for each instance; `records` begin with the newest. */
+export function eventsLike(one: LogRecord, records: readonly LogRecord[]): DeployEvent[] {
+  const isOne = kindOf(one) !== 'RollbackSuccess';
+  const same = records.filter((record) =>
+    isOne ? kindOf(record) === kindOf(one) : record === one,
+  );
+  return same.reverse() as DeployEvent[];
 }

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { changeApp } from '@runner/common/apps/change';
 import type { AppState, Deployed, Deploying } from '@runner/common/apps/state';
-import { type DeployEvent, kindOf, type LogRecord, textOf } from '@runner/common/audit/events';
+import { instancesOf, kindOf, type LogRecord, textOf } from '@runner/common/audit/events';
 import { eventsOfDeploy } from '@runner/common/audit/scan';
 import type { NotifyChoice } from '@runner/common/deploy-file/read';
 import { namesIn } from '@runner/common/files/read';
@@ -19,7 +19,7 @@ import { removeTree } from '../release/folder.ts';
 import { CHANNEL, type Notifier, startNotifier } from '../report/notifier.ts';
 import { sweep } from '../run/child.ts';
 import { openDeployLog } from '../run/log.ts';
-import { missingEvents, unsentEvents } from './events.ts';
+import { eventsLike, missingEvents, unsentEvents } from './events.ts';
 import { headlineOf, isEarly } from './interrupted.ts';
 import { restoreAfterKill } from './restore.ts';
 
@@ -41,7 +41,7 @@ export async function recover(operation: Operation): Promise<AppState> {
   const records = eventsOfDeploy(paths, dead.deploy_id);
   const kind = dead.rollback ? 'RollbackSuccess' : 'DeploySuccess';
   const success = records.find((record) => kindOf(record) === kind);
-  if (success && !dead.rollback) return finishDeploy(operation, dead, success);
+  if (success && !dead.rollback) return finishDeploy(operation, dead, success, records);
   if (success) return finishRollback(operation, dead, records);
   // Killed before its start was recorded: nothing had been done.
   if (!dead.rollback && records.length === 0 && isEarly(dead)) return clearMark(operation);
@@ -63,7 +63,7 @@ async function cleanUp(
   return notifying(operation, dead, (notifier) => {
     for (const event of unsentEvents(dead, records)) notifier.send(event);
     for (const event of missingEvents(operation, dead, records, moves)) {
-      announce({ ...operation, notifier }, event);
+      announce({ ...operation, notifier }, [event]);
     }
     return changeApp(paths, io, 'deploy', app.app, (now) =>
       failedState(now, failureOf(dead, records, io.now()), moves),
@@ -92,9 +92,10 @@ async function finishDeploy(
   operation: Operation,
   dead: Deploying,
   event: LogRecord,
+  records: readonly LogRecord[],
 ): Promise<AppState> {
   const { io, paths, app } = operation;
-  const names = String(event.instance ?? dead.instance).split(',');
+  const names = instancesOf(event);
   const release = activeRelease(paths.app(app.app), names[0] as string);
   if (release === undefined) return clearMark(operation);
   const { version, commit, deploy_id } = dead;
@@ -103,7 +104,7 @@ async function finishDeploy(
   const keep = fileOfRelease(paths, app.app, deployed)?.keep ?? 5;
   return notifying(operation, dead, (notifier) => {
     // It was not sent: that comes after the state.
-    notifier.send(event as DeployEvent);
+    for (const sent of eventsLike(event, records)) notifier.send(sent);
     return changeApp(paths, io, 'deploy', app.app, (state) =>
       succeededState(state, names, deployed, keep, dead.passed_over),
     );
@@ -122,8 +123,10 @@ async function finishRollback(
   return notifying(operation, dead, (notifier) => {
     for (const move of moves) {
       const written = records.find((record) => record.instance === move.instance);
-      const event = rolledBackEvent(origin, move, reasonOf(move));
-      if (!written) recordAnyway(operation, event);
+      const file = fileOfRelease(paths, app.app, move.to);
+      const begun = dead.user === undefined ? {} : { user: dead.user };
+      const event = rolledBackEvent(origin, move, file, reasonOf(move), begun);
+      if (!written) recordAnyway(operation, [event]);
       notifier.send(written ? { ...event, timestamp: String(written.timestamp) } : event);
     }
     return changeApp(paths, io, 'rollback', app.app, (state) =>

@@ -8,13 +8,14 @@ import { newDeployId } from '@runner/common/audit/events';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
+import { initiatorOf } from '@runner/common/foundation/user';
 import { redactorForAny } from '@runner/common/redaction/redact';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { switchBack } from '../instances/switch-back.ts';
 import { keptTarget, uninterrupted } from '../instances/target.ts';
 import { failedState } from '../record/after-failure.ts';
 import { isRestart, type KeptMove, reasonOf, rolledBackState } from '../record/after-rollback.ts';
-import { announce, eventOf, rolledBackEvent } from '../record/events.ts';
+import { announce, eventsOf, rolledBackEvent } from '../record/events.ts';
 import { begin, markFailed, markStageAnyway, writeEnd } from '../record/in-progress.ts';
 import { type Job, lockApp, problemsOf } from '../record/operation.ts';
 import { recover } from '../recovery/recover.ts';
@@ -114,6 +115,7 @@ function beginAnyway(job: RollbackJob, moves: Moves, notify: string | undefined)
       version,
       instance: namesOf(moves),
       stage: 'switch',
+      user: initiatorOf(job.io, 'manual'),
       rollback: Object.fromEntries(moves.map(({ instance, to }) => [instance, to.release])),
       ...(notify !== undefined && { notify }),
     });
@@ -162,7 +164,10 @@ async function moveAll(job: RollbackJob, moves: Moves): Promise<RollbackOutcome>
     }
   }
   // The events first: a state that could not be written is corrected from them.
-  for (const move of moves) announce(job, rolledBackEvent(job, move, reasonOf(move)));
+  for (const move of moves) {
+    const file = fileOfRelease(job.paths, job.app.app, move.to);
+    announce(job, [rolledBackEvent(job, move, file, reasonOf(move))]);
+  }
   writeEnd(job, (now) => rolledBackState(now, moves, io.now()));
   return { ...base, result: 'rolled_back', version: moves[0].to.version, duration_ms: duration() };
 }
@@ -187,7 +192,7 @@ async function undo(
   const returned = await returnAll(job, touched);
   const problem = problemsOf(returned, 'return').join('; ') || undefined;
   const error = [headline, problem, failure.output.trimEnd()].filter(Boolean).join('\n');
-  announce(job, failureEvent(job, move, failure, error, problem));
+  announce(job, failureEvents(job, move, failure, error, problem));
   const { commit, version } = move.to;
   const { deployId } = job;
   const { stage, blame } = failure;
@@ -222,15 +227,17 @@ async function returnAll(job: RollbackJob, moves: readonly KeptMove[]): Promise<
 }
 
 /** `problem` is why the previous version could not be restored either. */
-function failureEvent(
+function failureEvents(
   job: RollbackJob,
   { instance, from, to }: KeptMove,
   { stage }: StepFailure,
   error: string,
   problem: string | undefined,
 ) {
-  return eventOf({ ...job, commit: to.commit, version: to.version }, 'DeployFailure', {
-    ...{ instance, stage, error },
+  const origin = { ...job, commit: to.commit, version: to.version };
+  const file = fileOfRelease(job.paths, job.app.app, to);
+  return eventsOf(origin, 'DeployFailure', [instance], file, {
+    ...{ stage, error },
     log: job.log.path,
     // As in every event of a rollback by hand: it does not end a deploy.
     from_version: from.version,

@@ -1,5 +1,11 @@
 /** What `verify` checks across records: the events of one deploy belong together. */
-import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/events';
+import {
+  instancesOf,
+  kindOf,
+  type LogRecord,
+  projectOf,
+  textOf,
+} from '@runner/common/audit/events';
 import { type Place, type ProblemKind, short } from './problems.ts';
 
 /** What is remembered of a deploy. */
@@ -7,11 +13,11 @@ interface Deploy {
   readonly app: string;
   /** Where it began. */
   readonly place: Place;
-  started: boolean;
-  ended: boolean;
+  /** Instances with a start, an end, a rollback; as of 0.1.0, one record has them all. */
+  readonly started: Set<string>;
+  readonly ended: Set<string>;
+  readonly rolledBack: Set<string>;
   failed: boolean;
-  /** Instances that were rolled back. */
-  readonly rolledBack: string[];
 }
 
 /** The events of a deploy stand close together: one that has ended is forgotten after this many others. */
@@ -66,27 +72,39 @@ export class DeployCheck {
   #start(id: string, record: LogRecord, place: Place): void {
     const deploy = this.#deploy(id, record, place);
     this.#newest.set(appOf(record), id);
-    if (deploy.started)
+    const names = namesOf(record);
+    if (names.some((name) => deploy.started.has(name)))
       this.#report('duplicate_id', `deploy ${id} has a second DeployStarted`, place);
-    else if (!deploy.ended) {
-      this.count += 1;
+    else if (deploy.ended.size === 0) {
+      if (deploy.started.size === 0) this.count += 1;
       this.#open.set(id, deploy);
     }
-    deploy.started = true;
+    for (const name of names) deploy.started.add(name);
   }
 
   #end(id: string, record: LogRecord, place: Place): void {
     const deploy = this.#deploy(id, record, place);
     const { started, ended } = deploy;
-    deploy.ended = true;
+    const isFirst = ended.size === 0;
+    if (isFirst && started.size === 0) this.count += 1;
+    const names = namesOf(record);
+    const isSecond = names.some((name) => ended.has(name));
+    // As of 0.1.0, one record ends all instances and may name only the one that failed.
+    const isWhole = !Array.isArray(record.instances);
+    for (const name of isWhole ? [...names, ...started] : names) ended.add(name);
     deploy.failed ||= kindOf(record) === 'DeployFailure';
-    if (this.#open.delete(id)) this.#remember(id, deploy);
-    if (!started && !ended) this.count += 1;
-    if (ended) this.#report('duplicate_id', `deploy ${id} has a second end`, place);
-    // A failed rollback by hand is not the end of a deploy. With a start, a rollback that came too soon
-    // has been reported.
-    if (ended || started || record.from_version !== undefined) return;
-    if (deploy.rolledBack.length > 0 && record.late !== true)
+    if ([...started].every((name) => ended.has(name)) && this.#open.delete(id))
+      this.#remember(id, deploy);
+    if (isSecond) this.#report('duplicate_id', `deploy ${id} has a second end`, place);
+    else if (started.size === 0) this.#unstarted(id, deploy, record, place, isFirst);
+    else if (!isWhole && !names.every((name) => started.has(name)))
+      this.#report('no_start', `deploy ${id} of ${names} ended and has no DeployStarted`, place);
+  }
+
+  #unstarted(id: string, deploy: Deploy, record: LogRecord, place: Place, isFirst: boolean): void {
+    // A failed rollback by hand is not the end of a deploy.
+    if (!isFirst || record.from_version !== undefined) return;
+    if (deploy.rolledBack.size > 0 && record.late !== true)
       this.#report('event_order', `deploy ${id} ended after it was rolled back`, place);
     if (this.#rotated && place.file === 0 && !this.#newest.has(appOf(record)))
       this.rotatedAway += 1;
@@ -96,16 +114,16 @@ export class DeployCheck {
   /** There is one for each instance. A rollback by hand has an ID of its own. */
   #rollback(id: string, record: LogRecord, place: Place): void {
     const deploy = this.#deploy(id, record, place);
-    if (deploy.started && !deploy.failed && record.late !== true)
+    if (deploy.started.size > 0 && !deploy.failed && record.late !== true)
       this.#report('event_order', `deploy ${id} was rolled back before it failed`, place);
     const instance = short(textOf(record, 'instance') || 'default');
-    if (deploy.rolledBack.includes(instance))
+    if (deploy.rolledBack.has(instance))
       this.#report(
         'duplicate_id',
         `deploy ${id} has a second RollbackSuccess of ${instance}`,
         place,
       );
-    else deploy.rolledBack.push(instance);
+    else deploy.rolledBack.add(instance);
   }
 
   /** What is remembered of a deploy; a new one is remembered from now on. */
@@ -113,7 +131,8 @@ export class DeployCheck {
     const app = appOf(record);
     const known = this.#open.get(id) ?? this.#recent.get(id) ?? this.#older.get(id);
     if (known === undefined) {
-      const deploy = { app, place, started: false, ended: false, failed: false, rolledBack: [] };
+      const [started, ended] = [new Set<string>(), new Set<string>()];
+      const deploy = { app, place, started, ended, failed: false, rolledBack: new Set<string>() };
       if (kindOf(record) !== 'DeployStarted') this.#remember(id, deploy);
       return deploy;
     }
@@ -129,6 +148,14 @@ export class DeployCheck {
     }
     this.#recent.set(id, deploy);
   }
+}
+
+/** The instances that a record starts or ends. */
+function namesOf(record: LogRecord): string[] {
+  const names = Array.isArray(record.instances)
+    ? [textOf(record, 'instance')]
+    : instancesOf(record);
+  return names.map(short);
 }
 
 function appOf(record: LogRecord): string {

@@ -34,7 +34,7 @@ export function deploysInProgress(paths: Paths): { ids: string[]; unknown: strin
   );
   unlessClosed(paths.auditSpool, () => {
     for (const name of namesIn(paths.auditSpool)) {
-      const id = /^\d+-(.{8})-Deploy(?:Success|Failure)\.jsonl$/.exec(name)?.[1];
+      const id = /^\d+-(.{8})-Deploy(?:Success|Failure)(?:-.*)?\.jsonl$/.exec(name)?.[1];
       if (id !== undefined) ids.push(id);
     }
   });

@@ -9,6 +9,7 @@ import {
   readRecord,
 } from '@runner/common/audit/events';
 import { Failure, systemCode } from '@runner/common/foundation/failure';
+import { Joiner } from './joined.ts';
 
 /** Longest line, in bytes: far above what `runner-audit emit` writes (64 KiB of error, escaped). */
 const LINE_MAX = 4_194_304;
@@ -82,9 +83,13 @@ export type InputLine =
   | { readonly number: number; readonly record: Announceable }
   | { readonly number: number; readonly problem: string };
 
-/** Reads records until the input ends; empty lines and records of other kinds are passed over. */
+/**
+ * Reads records until the input ends; empty lines, records of other kinds, and all but the last of an
+ * event's instances are passed over.
+ */
 export async function* linesOf(chunks: Chunks): AsyncGenerator<InputLine> {
   let number = 0;
+  const joiner = new Joiner();
   for await (const bytes of rawLines(chunks)) {
     number += 1;
     if (bytes === undefined) {
@@ -94,8 +99,12 @@ export async function* linesOf(chunks: Chunks): AsyncGenerator<InputLine> {
     const text = bytes.toString('utf8').replace(/^\ufeff/, '');
     if (text.trim() === '') continue;
     const found = announceable(text);
-    if (typeof found === 'string') yield { number, problem: found };
-    else if (found) yield { number, record: found };
+    if (typeof found === 'string') {
+      yield { number, problem: found };
+      continue;
+    }
+    const record = found && joiner.take(found);
+    if (record) yield { number, record };
   }
 }
 

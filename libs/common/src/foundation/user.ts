@@ -1,0 +1,19 @@
+/** Who runs a command. */
+import type { Io } from './io.ts';
+
+/** Name of the effective user; the uid if it has none. */
+export function loginName({ uid }: Pick<Io, 'uid'>): string {
+  try {
+    return process.getBuiltinModule('node:os').userInfo().username;
+  } catch {
+    return String(uid);
+  }
+}
+
+/** Who began a deploy: `timer` for a fetch by systemd, else the user, before sudo. */
+export function initiatorOf(io: Pick<Io, 'env' | 'uid' | 'stderr'>, trigger: string): string {
+  const { SUDO_USER: sudoUser, INVOCATION_ID: unit } = io.env;
+  if (sudoUser) return sudoUser;
+  // A terminal that systemd started has the variable too.
+  return trigger === 'fetch' && unit && !io.stderr.isTTY ? 'timer' : loginName(io);
+}

@@ -1,0 +1,44 @@
+/** One message for an event that has a record for each instance. */
+import { type EventType, instancesOf, type LogRecord, textOf } from '@runner/common/audit/events';
+
+/** Events whose records have not all arrived; the oldest are dropped beyond this. */
+const OPEN_MAX = 1_000;
+
+interface EventRecord {
+  readonly kind: EventType;
+  readonly fields: LogRecord;
+}
+
+/** Takes the records of a stream: of several that belong together, the last listed is announced. */
+export class Joiner {
+  /** The domain of each instance, by event. */
+  readonly #open = new Map<string, Map<string, string>>();
+
+  /** The record as it is announced; undefined if another instance's follows. */
+  take<T extends EventRecord>(record: T): T | undefined {
+    const { fields, kind } = record;
+    const names = instancesOf(fields);
+    if (names.length < 2 || !Array.isArray(fields.instances) || kind === 'RollbackSuccess')
+      return record;
+    const key = `${kind} ${textOf(fields, 'deploy_id')}`;
+    const domains = this.#open.get(key) ?? new Map<string, string>();
+    const own = textOf(fields, 'instance');
+    domains.set(own, textOf(fields, 'domain'));
+    if (own !== names.at(-1)) {
+      this.#keep(key, domains);
+      return undefined;
+    }
+    this.#open.delete(key);
+    const failed = textOf(fields, 'failed_instance');
+    const shown = failed === '' ? names : [failed];
+    const of = shown.flatMap((name) => domains.get(name) || []);
+    const joined = { instance: shown.join(','), domain: [...new Set(of)].join(',') };
+    return { ...record, fields: { ...fields, ...joined } };
+  }
+
+  #keep(key: string, domains: Map<string, string>): void {
+    this.#open.set(key, domains);
+    const [oldest] = this.#open.keys();
+    if (this.#open.size > OPEN_MAX && oldest !== undefined) this.#open.delete(oldest);
+  }
+}
