@@ -1,4 +1,4 @@
-/** Secrets that their shape reveals, whoever issued them. */
+/** Secrets recognized by shape alone, no matter who issued them. */
 
 /**
  * One kind of secret. The pattern is tried only on text that holds one of its hints, in lower case:

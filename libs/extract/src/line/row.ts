@@ -34,9 +34,9 @@ export interface Candidate extends Match {
   passed: boolean;
   /** Up to six lines of the stream before it, nearest last. */
   readonly before: readonly Row[];
-  /** Lines of the stream after it, as many as may belong to it. */
+  /** Lines of the stream after it, up to the number that may belong to it. */
   readonly after: Row[];
-  /** Lines further down its stack trace that tell deeper causes. */
+  /** Lines further down its stack trace that name deeper causes. */
   readonly causes: Row[];
   /** The lines that say where it happened: announcement, test, file, step. */
   readonly around: Around;
