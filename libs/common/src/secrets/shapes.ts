@@ -9,7 +9,7 @@ export interface Shape {
   readonly pattern: RegExp;
 }
 
-// Most begin in a way that no word has, so anything may stand before them: `TOKENghp_…`, or the `n`
+// Most begin as no word does, so anything may stand before them: `TOKENghp_…`, or the `n`
 // of a line break that JSON wrote as `\n`. The others must not continue a word in lower case.
 
 /** The whole match is the secret. */
