@@ -1,6 +1,5 @@
 /** Reads a log once and keeps, in bounded memory, the lines that may be the cause. */
 import type { Match } from '../line/classify.ts';
-import { keep, keepOr } from '../line/keep.ts';
 import { createKinds, type Kind } from '../line/kinds.ts';
 import { marks } from '../line/marks.ts';
 import type { Around, Candidate, Row } from '../line/row.ts';
@@ -95,7 +94,7 @@ export class Collector {
       rare: this.#lines.rare(),
       counts: this.#lines.counts,
       repeats: this.#shortlist.repeats,
-      lastRows: last.length === 0 && this.#bare !== undefined ? [keep(this.#bare)] : last,
+      lastRows: last.length === 0 && this.#bare !== undefined ? [this.#bare] : last,
     };
   }
 
@@ -128,7 +127,7 @@ export class Collector {
 
   #weigh(row: Row, stream: Stream, own: Match | null): void {
     const thrown = thrownAbove(stream, row);
-    if (thrown !== null) this.#offer(thrown.match, thrown.row, stream, {}, [keep(row)]);
+    if (thrown !== null) this.#offer(thrown.match, thrown.row, stream, {}, [row]);
     const { match: found, extra } = endTraceback(stream, row, own);
     const announcer = stream.announcer?.row;
     const match = takeAnnounced(stream, row, found);
@@ -138,7 +137,7 @@ export class Collector {
     if (isAttached(stream, row)) score = Math.min(score, ATTACHED);
     // A warning goes on in the next line.
     if (match.rule.weak && stream.warned && !row.gap && GOES_ON.test(row.trimmed)) return;
-    const announced = stream.announcer === null ? keepOr(announcer) : undefined;
+    const announced = stream.announcer === null ? announcer : undefined;
     this.#offer({ rule: match.rule, score }, row, stream, { ...extra, announcer: announced });
     if (match.rule.use === 'announce') stream.announcer = { row, score: match.score };
     if (match.rule.use === 'test') beginTest(stream, row);
@@ -151,18 +150,18 @@ export class Collector {
     this.#shortlist.offer(row.key, { rule, epoch: this.#epoch, line: row.line }, () => {
       const candidate: Candidate = {
         ...match,
-        row: keep(row),
+        row,
         epoch: this.#epoch,
         job: this.#jobs,
         aftermath: this.#aftermath,
         passed: false,
-        before: stream.ring.filter(({ line }) => line < row.line).map(keep),
+        before: stream.ring.filter(({ line }) => line < row.line),
         after,
         causes: [],
         around: {
-          test: keepOr(stream.test),
-          file: keepOr(stream.file),
-          step: keepOr(stream.step),
+          test: stream.test,
+          file: stream.file,
+          step: stream.step,
           ...extra,
         },
       };

@@ -1,5 +1,4 @@
 /** Keeps the lines to show of a log in which no rule matches: the rare ones, else the last ones. */
-import { keep } from '../line/keep.ts';
 import type { Row } from '../line/row.ts';
 import { createShapeCounts, type ShapeCounts } from '../line/shape.ts';
 
@@ -42,11 +41,10 @@ export class RareLines {
   }
 
   rare(): Rare[] {
-    const all = new Set([...this.#beforeEnd, ...this.#rare.slice(-KEPT)]);
-    return [...all].map(({ row, aftermath }) => ({ row: keep(row), aftermath }));
+    return [...new Set([...this.#beforeEnd, ...this.#rare.slice(-KEPT)])];
   }
 
-  last(): Row[] {
-    return this.#last.map(keep);
+  last(): readonly Row[] {
+    return this.#last;
   }
 }

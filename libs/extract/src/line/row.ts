@@ -17,8 +17,6 @@ export interface Row {
   readonly key: number;
   /** Whether a blank line of the same speaker stands before it. */
   readonly gap: boolean;
-  /** Its redacted form, once that was made; a kept row is its own. */
-  kept?: Row;
 }
 
 /** A line that may tell the cause. */
