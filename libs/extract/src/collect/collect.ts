@@ -1,9 +1,9 @@
 /** Reads a log once and keeps, in bounded memory, the lines that may be the cause. */
 import type { Match } from '../line/classify.ts';
-import { createKinds, type Kind } from '../line/kinds.ts';
+import { kindOf } from '../line/kinds.ts';
 import { marks } from '../line/marks.ts';
-import type { Around, Candidate, Row } from '../line/row.ts';
-import { type ShapeCounts, shapeKey } from '../line/shape.ts';
+import type { Around, Candidate, Kind, Row } from '../line/row.ts';
+import { createShapes, type ShapeCounts, shapeKey } from '../line/shape.ts';
 import { endTraceback, isAttached, isSource, SAYS_MORE, thrownAbove } from './exceptions.ts';
 import { createPrefixSplitter } from './prefix.ts';
 import { type Rare, RareLines } from './rare.ts';
@@ -41,8 +41,6 @@ export interface Collected {
   readonly candidates: readonly Candidate[];
   /** The last lines whose shape was rare when they came. */
   readonly rare: readonly Rare[];
-  /** How often the shapes of all lines were seen. */
-  readonly counts: ShapeCounts;
   /** How often the shapes of candidates were seen. */
   readonly repeats: ShapeCounts;
   /** The last lines that are not blank, the very last one at the end. */
@@ -52,7 +50,7 @@ export interface Collected {
 /** Takes the lines of one log in their order. */
 export class Collector {
   readonly #split = createPrefixSplitter();
-  readonly #kindOf = createKinds();
+  readonly #shapeOf = createShapes();
   readonly #shortlist = createShortlist();
   readonly #lines = new RareLines();
   #streamOf = createStreams();
@@ -80,8 +78,10 @@ export class Collector {
     }
     const indent = inner.length - inner.trimStart().length;
     const whole = spoken.body.trim();
-    const row: Row = { line, text, whole, trimmed, indent, key: shapeKey(whole), gap: stream.gap };
-    const kind = this.#kindOf(row);
+    const key = shapeKey(whole);
+    const shape = this.#shapeOf(key);
+    const row: Row = { line, text, whole, trimmed, indent, key, shape, gap: stream.gap };
+    const kind = kindOf(row);
     const { match } = kind;
     if (!overwritten) this.#take(row, kind, stream);
     else if (match !== null && match.score >= SURE) this.#offer(match, row, stream, {});
@@ -92,7 +92,6 @@ export class Collector {
     return {
       candidates: this.#shortlist.all(),
       rare: this.#lines.rare(),
-      counts: this.#lines.counts,
       repeats: this.#shortlist.repeats,
       lastRows: last.length === 0 && this.#bare !== undefined ? [this.#bare] : last,
     };
@@ -173,7 +172,11 @@ export class Collector {
 }
 
 function bareRow(text: string, line: number): Row {
-  return { line, text, whole: text, trimmed: text, indent: 0, key: shapeKey(text), gap: false };
+  const shape = { seen: 1, kind: undefined };
+  return {
+    ...{ line, text, whole: text, trimmed: text, indent: 0 },
+    ...{ key: shapeKey(text), shape, gap: false },
+  };
 }
 
 function addBlank(stream: Stream, overwritten: boolean): void {

@@ -1,8 +1,7 @@
 /** What is remembered of one speaker's lines while reading on: bounded, and reset by steps. */
 import type { Match } from '../line/classify.ts';
-import type { Kind } from '../line/kinds.ts';
 import { marks } from '../line/marks.ts';
-import type { Candidate, Row } from '../line/row.ts';
+import type { Candidate, Kind, Row } from '../line/row.ts';
 import { ANNOUNCED } from '../rules/labels.ts';
 import { createRunningTests, type RunningTests } from './running-tests.ts';
 
