@@ -1,10 +1,10 @@
-/** The contract of the probes: a probe never throws and never reveals a secret. */
+/** The contract of the probes: what asks a service never throws and never tells a secret. */
+import { CHANNEL_NAMES } from '@runner/common/config/settings';
 import { Secret } from '@runner/common/secrets/secret';
 import { findSecret } from '@runner/testing/secret-search';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { connect } from '../src/channels/credentials.ts';
-import { CHANNEL_NAMES } from '../src/channels/index.ts';
 import type { Channel } from '../src/service/contract.ts';
 import { BOT_TOKEN, CHAT_ID, type Chats, startChats } from './chats.ts';
 import { FAULTS, fresh, SUBJECTS } from './subjects.ts';
