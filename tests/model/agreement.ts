@@ -64,7 +64,7 @@ function holdDifferences(
 }
 
 /** What the log says each instance runs. */
-function versionsIn(log: readonly LogLine[]): Map<string, string> {
+export function versionsIn(log: readonly LogLine[]): Map<string, string> {
   const versions = new Map<string, string>();
   for (const line of log) {
     const names = String(line.instance).split(',');
@@ -79,7 +79,7 @@ function versionsIn(log: readonly LogLine[]): Map<string, string> {
 }
 
 /** Every deploy that began has ended, in one way. */
-function openDeploys(log: readonly LogLine[]): string[] {
+export function openDeploys(log: readonly LogLine[]): string[] {
   const ends = new Map<unknown, Set<unknown>>();
   for (const { event_type: kind, deploy_id: id, from_version } of log) {
     // The events of a rollback by hand end no deploy.

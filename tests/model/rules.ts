@@ -165,8 +165,9 @@ function currents({ instances }: Rules): string[] {
 export function stateWords(rules: Rules): string[] {
   const { failures, known, failed, held } = rules;
   if (failures?.version === known && failures && failures.count >= RETRIES) return ['blocked'];
-  if (failed !== null) return ['failing'];
-  const rest = held ? 'held' : currents(rules).length > 0 ? 'ok' : 'new';
+  const running = currents(rules);
+  const rest = held ? 'held' : running.length > 0 ? 'ok' : 'new';
+  if (failed !== null) return running.includes(failed) ? ['failing', rest] : ['failing'];
   // Older failures of a commit that is not due: an operator has chosen another version since.
   return failures ? [rest, 'failing'] : [rest];
 }

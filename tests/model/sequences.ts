@@ -117,7 +117,7 @@ function agreeing(
 async function leftOvers(subject: Subject): Promise<string[]> {
   const { listed } = await subject.observe();
   const running = listed.instances.filter(({ current }) => current).length;
-  const processes = subject.processes();
+  const processes = subject.processes().map(({ command }) => command);
   if (processes.length === running) return [];
   return [`${processes.length} processes for ${running} instances: ${processes.join(' | ')}`];
 }

@@ -6,7 +6,7 @@ import type { AppSummary } from '@runner/common/apps/summary';
 import { appFiles, page } from '@runner/testing/app';
 import type { GitServer } from '@runner/testing/git-server';
 import { endedWithin } from '@runner/testing/killing';
-import { processesIn } from '@runner/testing/processes';
+import { type Process, processesIn } from '@runner/testing/processes';
 import { type Ended, preloading, run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import type { Commit } from './rules.ts';
@@ -43,7 +43,8 @@ export interface Subject {
   isInterrupted(): boolean;
   /** Problems that `runner audit verify` finds; a clock that was moved is one to it. */
   verify(): Promise<string>;
-  processes(): string[];
+  /** What runs on behalf of this root. */
+  processes(): Process[];
   readonly commits: Map<string, Commit>;
   close(): void;
 }
@@ -62,24 +63,62 @@ let usual = 1_500;
 let clockFile: string | undefined;
 let subjects = 0;
 
-function deployFile({ kind, instances, keep }: Commit, ports: Ports): string {
-  const lines = instances.map((name) => `  ${name}: { env: { PORT: "${ports[name]}" } }`);
+/** How the app is started. */
+export type Driver = 'process' | 'command';
+
+/**
+ * Replaces what runs by a daemon of its own session, as a control script of an app does. It takes its
+ * time, so that a kill of the deploy finds it at work.
+ */
+const START = `sleep 0.1
+old=$(cat "$PID_FILE" 2>/dev/null)
+test -n "$old" && kill "$old" 2>/dev/null
+while test -n "$old" && kill -0 "$old" 2>/dev/null; do sleep 0.02; done
+setsid node server.js </dev/null >/dev/null 2>&1 &
+sleep 0.05
+echo $! > "$PID_FILE"
+sleep 0.1
+`;
+
+function deployFile({ kind, instances, keep }: Commit, of: Setting): string {
+  const lines = instances.map(
+    (name) =>
+      `  ${name}: { env: { PORT: "${of.ports[name]}", PID_FILE: "${of.folder}/${name}.pid" } }`,
+  );
+  const start =
+    of.driver === 'process'
+      ? 'start: { type: process, run: exec node server.js }'
+      : 'start: { type: command, run: sh start.sh }\nstop: kill $(cat $PID_FILE)';
+  const build = kind === 'build' ? 'build: "echo no such module; exit 1"\n' : '';
+  const within = kind === 'health' ? '300ms' : '60s';
   return `instances:
 ${lines.join('\n')}
-${kind === 'build' ? 'build: "echo no such module; exit 1"\n' : ''}start: { type: process, run: exec node server.js }
-health: { url: "http://127.0.0.1:\${PORT}/health", interval: 20ms, within: ${kind === 'health' ? '300ms' : '60s'} }
+${build}${start}
+health: { url: "http://127.0.0.1:\${PORT}/health", interval: 20ms, within: ${within} }
 keep: ${keep}
 `;
 }
 
+/** Where the instances listen, how they are started, and where their notes are kept. */
+interface Setting {
+  readonly ports: Ports;
+  readonly driver: Driver;
+  readonly folder: string;
+}
+
 /** Registers the app `shop`, whose repository is empty. */
-export async function makeSubject(git: GitServer, ports: Ports): Promise<Subject> {
+export async function makeSubject(
+  git: GitServer,
+  ports: Ports,
+  driver: Driver = 'process',
+): Promise<Subject> {
   if (clockFile === undefined) {
     clockFile = join(temporaryFolder('clock'), 'clock.cjs');
     writeFileSync(clockFile, CLOCK);
   }
   const preloaded = preloading(clockFile);
-  const root = join(temporaryFolder('root'), 'root');
+  const folder = temporaryFolder('root');
+  const root = join(folder, 'root');
   subjects += 1;
   const repo = `acme/s${subjects}`;
   await git.createRepo(repo);
@@ -109,15 +148,19 @@ export async function makeSubject(git: GitServer, ports: Ports): Promise<Subject
     const names = instances.split(',');
     const commit = { version, kind, instances: names, keep: Number(keep) } as Commit;
     const files = appFiles(version, commit.kind === 'health' ? { health: 503 } : {});
-    const all = { ...files, '.deploy.yml': deployFile(commit, ports) };
+    const all = {
+      ...files,
+      'start.sh': START,
+      '.deploy.yml': deployFile(commit, { ports, driver, folder }),
+    };
     await git.commit(repo, all, version, { tag: version });
     commits.set(version, commit);
   }
 
   async function kill([, fraction, ref]: Step): Promise<{ answer: string; printed: string }> {
-    const args = ['shop', ...(ref === undefined ? [] : ['--ref', ref])];
+    const args = ['shop', ...(ref === undefined ? [] : ['--ref', ref]), '--json'];
     const ended = await endedWithin('runner-deploy', args, usual * Number(fraction), options());
-    const answer = ended.signal === null ? answerOf(ended, 'ended') : 'killed';
+    const answer = ended.signal === null ? answerOf(ended) : 'killed';
     return { answer, printed: `${ended.stdout}${ended.stderr}` };
   }
 
@@ -182,11 +225,19 @@ export async function makeSubject(git: GitServer, ports: Ports): Promise<Subject
       const { status, stdout, stderr } = await run('runner-audit', ['verify'], options());
       return status === 0 ? '' : `${stdout}${stderr}`;
     },
-    processes: () => processesIn(root).map(({ command: words }) => words),
-    close() {
-      for (const { pid } of processesIn(root)) process.kill(pid, 'SIGKILL');
-    },
+    processes: () => processesIn(root),
+    close: () => endAll(root),
   };
+}
+
+function endAll(root: string): void {
+  for (const { pid } of processesIn(root)) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
 }
 
 function versionIn(folder: string): string | null {
@@ -198,9 +249,9 @@ function versionIn(folder: string): string | null {
 }
 
 /** The result of a command in one word. */
-function answerOf({ status, stdout }: Ended, otherwise = `status ${status}`): string {
+function answerOf({ status, stdout }: Ended): string {
   const last = stdout.trimEnd().split('\n').at(-1) ?? '';
-  if (!last.startsWith('{')) return otherwise;
+  if (!last.startsWith('{')) return `status ${status}`;
   const { result, error } = JSON.parse(last) as { result?: string; error?: string };
   if (result === undefined) return error === 'version_not_found' ? 'refused' : `error ${error}`;
   return result === 'rolled_back' && status === 1 ? 'failed' : result;
