@@ -131,13 +131,13 @@ async function attempt(git: GitServer, ports: Ports, steps: readonly Step[]) {
   }
 }
 
-/** Leaves out each step that is not needed for a disagreement. */
+/** Leaves out each step that is not needed for the same kind of disagreement. */
 async function shorten(git: GitServer, ports: Ports, found: Disagreement): Promise<Disagreement> {
   let least = found;
   for (let index = least.steps.length - 2; index >= 0; index -= 1) {
     const fewer = least.steps.filter((_, at) => at !== index);
     const again = await attempt(git, ports, fewer);
-    if (again) least = again;
+    if (again && kindOf(again) === kindOf(found)) least = again;
     index = Math.min(index, least.steps.length - 1);
   }
   return least;
@@ -155,8 +155,15 @@ export interface Tally {
   readonly problems: readonly string[];
 }
 
-/** Stops at this many problems: the rest would be more of the same. */
-const PROBLEMS_MAX = 5;
+/** Stops at this many different problems. */
+const PROBLEMS_MAX = 8;
+
+/** Two problems with the same reasons, whatever the versions and instances, count as one. */
+function kindOf({ reasons }: Disagreement): string {
+  return reasons
+    .map((reason) => reason.replace(/"v\d+"|\bv\d+\b|default|api|web/g, '*'))
+    .join('\n');
+}
 
 /** Runs `count` sequences of `length` steps from a seed on, some at a time. */
 export async function runSequences(
@@ -166,20 +173,31 @@ export async function runSequences(
   const given = process.env.MODEL_STEPS;
   const total = given ? 1 : count;
   let [next, steps] = [0, 0];
-  const problems: string[] = [];
+  const problems = new Map<string, { report: string; times: number }>();
+  const note = async (own: number, found: Disagreement, ports: Ports) => {
+    const kind = kindOf(found);
+    const known = problems.get(kind);
+    if (known) known.times += 1;
+    else {
+      const entry = { report: reportOf(own, found), times: 1 };
+      problems.set(kind, entry);
+      if (!given) entry.report = reportOf(own, await shorten(git, ports, found));
+    }
+  };
   const work = async () => {
     const ports = await portsOf();
-    while (next < total && problems.length < PROBLEMS_MAX) {
+    while (next < total && problems.size < PROBLEMS_MAX) {
       const own = seed + next;
       next += 1;
       const all = given ? stepsIn(given) : makeSteps(own, length);
       const found = await attempt(git, ports, all);
       steps += all.length;
-      if (found) problems.push(reportOf(own, given ? found : await shorten(git, ports, found)));
+      if (found) await note(own, found, ports);
     }
   };
   await Promise.all(Array.from({ length: Math.min(jobs, total) }, work));
-  return { sequences: next, steps, problems };
+  const reports = [...problems.values()].map(({ report, times }) => `${times} × ${report}`);
+  return { sequences: next, steps, problems: reports };
 }
 
 /** The seed that was given, else one from the clock. */

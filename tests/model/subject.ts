@@ -138,7 +138,7 @@ export async function makeSubject(
   });
   const command = async (tool: string, ...args: string[]) => {
     const ended = await run(tool, [...args, '--json'], options());
-    return { answer: answerOf(ended), printed: `${ended.stdout}${ended.stderr}` };
+    return { answer: answerOf(ended), printed: printedBy(ended) };
   };
   const app = (path: string) => join(root, 'apps/shop', path);
   const state = () => JSON.parse(readFileSync(join(root, 'state/shop.json'), 'utf8')) as AppState;
@@ -161,7 +161,7 @@ export async function makeSubject(
     const args = ['shop', ...(ref === undefined ? [] : ['--ref', ref]), '--json'];
     const ended = await endedWithin('runner-deploy', args, usual * Number(fraction), options());
     const answer = ended.signal === null ? answerOf(ended) : 'killed';
-    return { answer, printed: `${ended.stdout}${ended.stderr}` };
+    return { answer, printed: printedBy(ended) };
   }
 
   return {
@@ -246,6 +246,15 @@ function versionIn(folder: string): string | null {
   } catch {
     return null;
   }
+}
+
+/** The last words of a command. */
+function printedBy({ stdout, stderr }: Ended): string {
+  const lines = [
+    stdout.trimEnd().split('\n').at(-1) ?? '',
+    ...stderr.trimEnd().split('\n').slice(-6),
+  ];
+  return lines.map((line) => line.slice(0, 400)).join('\n');
 }
 
 /** The result of a command in one word. */
