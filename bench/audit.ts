@@ -142,14 +142,14 @@ function main(): void {
     ...(budget !== undefined && { budget }),
   });
   const reading = [
-    contestant('last-error, a recent hit', [DEBUG, 'last-error', 'app0'], 1.15),
+    contestant('last-error, a recent hit', [DEBUG, 'last-error', 'app0'], 1.25),
     contestant('last-error, an app that is not in the log', [DEBUG, 'last-error', 'quiet'], 4),
     contestant('last-error, an app that never failed', [DEBUG, 'last-error', STEADY], 4),
     contestant('audit list --project, the newest 20', [AUDIT, 'list', '--project', STEADY, '-n20']),
     contestant('audit list --project, all', [AUDIT, 'list', '--project', STEADY]),
     contestant('audit verify', [AUDIT, 'verify']),
   ];
-  const hit = contestant('last-error, a recent hit in 1 GB', [DEBUG, 'last-error', 'app0'], 1.15);
+  const hit = contestant('last-error, a recent hit in 1 GB', [DEBUG, 'last-error', 'app0'], 1.25);
   const inLarge = { ...hit, env: { RUNNER_ROOT: large } };
   const kept = [
     stream(rounds),

@@ -13,10 +13,14 @@ function played(): number {
   const env = { ...process.env };
   for (const name of ['NODE_EXTRA_CA_CERTS', 'RUNNER_ROOT']) delete env[name];
   const begin = performance.now();
-  const { status } = spawnSync(process.execPath, ['scripts/run.mjs', 'scripts/demo.ts'], {
-    env,
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
+  const { status } = spawnSync(
+    process.execPath,
+    ['scripts/bundle/run.mjs', 'scripts/demo/main.ts'],
+    {
+      env,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    },
+  );
   if (status !== 0) throw new Error(`the demo ended with ${status}`);
   return (performance.now() - begin) / 1000;
 }

@@ -57,7 +57,7 @@ async function main(): Promise<void> {
     compare(
       [
         FLOOR,
-        contestant('notify send, delivered', ['send'], 4),
+        contestant('notify send, delivered', ['send'], 5),
         contestant('notify send --dry-run: no spool, no lock, no request', ['send', '--dry-run']),
         contestant('notify send --channel none: nothing but reading', [
           'send',

@@ -2,7 +2,7 @@
  * `npm run bench -- startup`: what the commands cost beside `node -e 0`, in one run. `--rounds N`
  * (default 25). The status is 1 when a budget is missed.
  */
-import { mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { distFolder, run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
@@ -11,7 +11,11 @@ import { bin, printSetting, roundsWanted } from './harness/setting.ts';
 
 const TOOLS = readdirSync(join(distFolder(), 'bin')).filter((name) => name.startsWith('runner-'));
 
-/** A root with ten apps that share two tokens. */
+/** Budgets, as ratios to `node -e 0`: of what an operator types often, and of what reads or prints YAML. */
+const QUICK = 1.25;
+const YAML = 1.5;
+
+/** A root with ten apps that share two tokens, a failure of the first, and a chat. */
 async function rootWithApps(): Promise<string> {
   const root = join(temporaryFolder('bench'), 'root');
   for (let number = 0; number < 10; number += 1) {
@@ -20,8 +24,16 @@ async function rootWithApps(): Promise<string> {
     const done = await run('runner-add', args, { root, stdin: token });
     if (done.status !== 0) throw new Error(done.stderr);
   }
+  const failure = ['emit', 'DeployFailure', '--project', 'app0', '--version', 'v1', '--error', 'x'];
+  const emitted = await run('runner-audit', failure, { root });
+  if (emitted.status !== 0) throw new Error(emitted.stderr);
+  writeFileSync(join(root, 'config.yml'), CONFIG, { mode: 0o600 });
   return root;
 }
+
+const CONFIG = `notify:
+  discord_webhook: https://discord.com/api/webhooks/123456789012345678/abcdef
+`;
 
 /** The least that Node can do for an event: append it, wait for the disk, print it, with no check. */
 const LEAST = `const fs = require('node:fs');
@@ -52,10 +64,10 @@ async function main(): Promise<void> {
     budget,
   });
   printSetting('Starting', rounds);
-  const help = TOOLS.map((name) => node(name, ['--help'], root, 1.1));
-  const version = TOOLS.map((name) => node(name, ['--version'], root, 1.1));
+  const help = TOOLS.map((name) => node(name, ['--help'], root, QUICK));
+  const version = TOOLS.map((name) => node(name, ['--version'], root, QUICK));
   const kept = [printTable('Help and version', compare([FLOOR, ...help, ...version], rounds))];
-  const direct = node('runner-list', ['--version'], root, 1.1, 'node runner-list --version');
+  const direct = node('runner-list', ['--version'], root, QUICK, 'node runner-list --version');
   const shim: Contestant = {
     name: 'runner list --version',
     file: bin('runner'),
@@ -72,9 +84,12 @@ async function main(): Promise<void> {
       compare(
         [
           FLOOR,
-          node('runner-list', [], root, 1.3),
-          node('runner-status', ['app0'], root, 1.3),
-          node('runner-tokens', ['list'], root, 1.3),
+          node('runner-list', [], root, QUICK),
+          node('runner-status', ['app0'], root, QUICK),
+          node('runner-tokens', ['list'], root, 1.35),
+          node('runner-debug', ['last-error', 'app0'], root, QUICK),
+          node('runner-list', ['-o', 'yaml'], root, YAML),
+          node('runner-notify', ['status', '--offline'], root, YAML),
         ],
         rounds,
       ),
@@ -87,7 +102,7 @@ async function main(): Promise<void> {
       compare(
         [
           FLOOR,
-          node('runner-audit', emitting, emitRoot, 1.1, 'audit emit, one event with fdatasync'),
+          node('runner-audit', emitting, emitRoot, QUICK, 'audit emit, one event with fdatasync'),
           {
             name: 'the least for one event',
             file: process.execPath,

@@ -6,7 +6,7 @@ if (major < 20 || (major === 20 && minor < 18)) {
   console.error(`runner: needs Node 20.18 or later, this is ${process.version}`);
   process.exitCode = 1;
 } else {
-  import('./tasks.mjs')
+  import('./tasks/main.mjs')
     .then(({ runTask }) => runTask(process.argv[2], process.argv.slice(3)))
     .then((status) => {
       process.exitCode = status;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkout } from '../checkout.mjs';
+import { checkout } from '../tasks/checkout.mjs';
 
 /** The folder of the package that a source belongs to, relative to the checkout; else undefined. */
 function folderOf(source) {
@@ -9,7 +9,7 @@ function folderOf(source) {
 
 /**
  * The packages that sources of bundles (paths relative to the checkout) come from, by name:
- * [{ name, version, license, folder }]. What is shipped of others is told by this list alone.
+ * [{ name, version, license, folder }]. The bill of materials and the licences come from this list alone.
  */
 export function packagesOf(sources) {
   const folders = new Set(sources.map(folderOf).filter((folder) => folder !== undefined));

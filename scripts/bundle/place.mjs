@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { cacheFolder } from '../checkout.mjs';
+import { cacheFolder } from '../tasks/checkout.mjs';
 
 /** Where bundle.mjs leaves its result; turbo keeps and restores this folder. */
 export const stage = join(cacheFolder, 'dist');
@@ -47,8 +47,8 @@ function byLoadOrder(a, b) {
   return rank(a) - rank(b) || (a < b ? -1 : 1);
 }
 
-/** What lies in dist and is not of the build: what lib/precompile.cjs and programs.mjs make. */
-const OTHERS = /^(cache|dev)\//;
+/** Bundles of programs.mjs lie in dist too. */
+const DEV = /^dev\//;
 
 /** Removes the files of `folder` that are neither in `keep` nor `spared`, and folders that are then empty. */
 export function removeOthers(folder, keep, spared = /^$/) {
@@ -72,5 +72,5 @@ export function placeBundles(dist) {
     const source = join(stage, file);
     writeIfChanged(join(dist, file), readFileSync(source), statSync(source).mode & 0o777);
   }
-  removeOthers(dist, new Set(files), OTHERS);
+  removeOthers(dist, new Set(files), DEV);
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { build } from 'esbuild';
-import { checkout } from '../checkout.mjs';
+import { checkout } from '../tasks/checkout.mjs';
 import { writeIfChanged } from './place.mjs';
 
 /** Where bundles of tests, benchmarks and scripts go: two folders below the checkout. */
@@ -32,11 +32,15 @@ export async function bundlePrograms(sources, root = checkout) {
     if (sources.length > 1) {
       return (await Promise.all(sources.map((source) => bundlePrograms([source], root)))).flat();
     }
-    const problem = error.errors.map(({ location: at, text }) =>
-      at === null ? text : `${at.file}:${at.line}:${at.column}: ${text}`,
-    );
-    return [{ source: sources[0], needsTools: false, problem: problem.join('\n') }];
+    return [{ source: sources[0], needsTools: false, problem: problemsOf(error).join('\n') }];
   }
+}
+
+/** The problems that esbuild reports, as `file:line:column: sentence`. */
+export function problemsOf(error) {
+  return error.errors.map(({ location: at, text }) =>
+    at === null ? text : `${at.file}:${at.line}:${at.column}: ${text}`,
+  );
 }
 
 async function bundle(sources, root) {
@@ -55,6 +59,8 @@ async function bundle(sources, root) {
     metafile: true,
     define: { __VERSION__: JSON.stringify(version) },
     external,
+    // Not Node's own, which would load a package as an ES module.
+    supported: { 'dynamic-import': false },
     banner: { js: findInstalled },
     logLevel: 'silent',
   });

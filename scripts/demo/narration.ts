@@ -10,12 +10,12 @@ export function say(text: string): void {
   process.stdout.write(`\n${paint(1, text)}\n`);
 }
 
-/** What the story shows besides commands. */
+/** What the story shows between commands. */
 export function show(text: string): void {
   process.stdout.write(`${text.replace(/\n?$/, '\n')}`);
 }
 
-/** Ends the story unless something is as it was told. */
+/** Ends the story unless something is as announced. */
 export function expect(condition: boolean, told: string): void {
   if (!condition) throw new Error(`expected that ${told}`);
 }
@@ -23,7 +23,7 @@ export function expect(condition: boolean, told: string): void {
 let typed: ChildProcess | undefined;
 let interrupted = false;
 
-/** Ends the story as soon as the command that runs has ended; it is told, and cleans up after itself. */
+/** Ends the story as soon as the command that runs has ended; that command gets the signal too, and cleans up. */
 export function interrupt(signal: NodeJS.Signals): void {
   interrupted = true;
   if (typed?.pid !== undefined) process.kill(-typed.pid, signal);

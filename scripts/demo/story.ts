@@ -4,7 +4,7 @@ import { discordMessages, telegramMessages } from './chats.ts';
 import { expect, say, show, type } from './narration.ts';
 import { REPO, type Stage, setStage, TOKEN } from './stage.ts';
 
-/** Plays it; rejects at the first thing that is not as told. */
+/** Plays it; rejects at the first thing that is not as announced. */
 export async function play(keep: boolean): Promise<void> {
   const stage = await setStage();
   try {
@@ -46,7 +46,7 @@ async function tell(stage: Stage): Promise<void> {
   const why = await run('runner debug last-error shop');
   expect(why.stdout.includes('error TS2339'), 'last-error names the cause');
 
-  say('The mend compiles, but does not become healthy: v1.2.0 is rolled back by itself.');
+  say('The fix compiles, but does not become healthy: v1.2.0 is rolled back automatically.');
   await push('v1.2.0', 'health');
   const sick = await run('runner deploy shop', 1);
   expect(sick.stdout.includes('Rolled back'), 'the deploy is rolled back');

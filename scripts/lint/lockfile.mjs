@@ -2,7 +2,7 @@
 // comes from the registry that the installing machine names (no address in the file), nothing is
 // overridden or patched, and what the executables hold may be given on under its licence.
 //
-//   node scripts/lint-lockfile.mjs [folder of a checkout]
+//   node scripts/lint/lockfile.mjs [folder of a checkout]
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -9,8 +9,12 @@ export const rooms = new Map([
     'foundation text files secrets http yaml config deploy-file apps tokens guards audit redaction cli',
   ],
   ['libs/extract', 'rules line collect choose'],
-  ['libs/deploy', 'run git report record instances release recovery rollback pipeline fetch remove'],
+  [
+    'libs/deploy',
+    'run git report record instances release recovery rollback pipeline fetch remove',
+  ],
   ['tools/runner-audit', 'log verify commands'],
+  ['tools/runner-notify', 'message service dialogue channels spool deliver status setup commands'],
   ['tools/runner-doctor', 'foundation checks commands'],
 ]);
 

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkout, say } from '../checkout.mjs';
+import { checkout, say } from '../tasks/checkout.mjs';
 
 /** Files that begin with a `#!` line naming a shell, in the folders that hold such programs. */
 function shellScripts() {

@@ -3,7 +3,7 @@ import { lstatSync, lutimesSync, readdirSync, readFileSync, rmSync } from 'node:
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { filesBelow } from '../bundle/place.mjs';
-import { checkout } from '../checkout.mjs';
+import { checkout } from '../tasks/checkout.mjs';
 import { copy, execute, writeText } from './archive.mjs';
 import { PAGES } from './tree.mjs';
 
@@ -58,7 +58,7 @@ export function makeDebianPackage({ version, date, to }, tree, root) {
   const place = (name, text, mode) => writeText(join(root, 'DEBIAN', name), text, mode);
   place('control', control);
   place('md5sums', sums.join(''));
-  for (const name of ['conffiles', 'triggers']) place(name, readFileSync(join(source, name)));
+  place('conffiles', readFileSync(join(source, 'conffiles')));
   for (const name of scripts) place(name, readFileSync(join(source, name)), 0o755);
   setTimes(root, date);
   const how = ['--root-owner-group', '-Zxz', '-z6', '--threads-max=1'];

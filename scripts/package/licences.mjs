@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkout } from '../checkout.mjs';
+import { checkout } from '../tasks/checkout.mjs';
 
 /** The licences of the packages that are bundled, in full. Throws when one comes without. */
 export function thirdPartyText(packages) {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { filesBelow } from '../bundle/place.mjs';
-import { checkout } from '../checkout.mjs';
+import { checkout } from '../tasks/checkout.mjs';
 import { makeArchive, writeText } from './archive.mjs';
 import { copyDist, RUNS, writePapers } from './tree.mjs';
 

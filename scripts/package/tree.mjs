@@ -1,11 +1,11 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { filesBelow } from '../bundle/place.mjs';
-import { checkout } from '../checkout.mjs';
+import { checkout } from '../tasks/checkout.mjs';
 import { copy, writeText } from './archive.mjs';
 
 /** What of dist runs; the rest of it is for a checkout. */
-export const RUNS = ['bin', 'lib', 'vendor', 'package.json'];
+export const RUNS = ['bin', 'lib', 'package.json'];
 
 /** What a file of the release may be: of the modes that the builder's umask left, only this counts. */
 const modeOf = (path) => ((statSync(path).mode & 0o100) === 0 ? 0o644 : 0o755);
@@ -24,7 +24,7 @@ export function copyDist(dist, parts, folder) {
   }
 }
 
-/** Pages that lead to each other, besides those of docs/. */
+/** Pages outside docs/ that link to each other. */
 export const PAGES = [
   'README.md',
   'CHANGELOG.md',

@@ -12,7 +12,7 @@ const WIDE = 4_000;
 export function played(): Promise<Piece[]> {
   const { NO_COLOR: _, CI: __, ...env } = process.env;
   const started = performance.now();
-  const terminal = spawn(process.execPath, ['scripts/run.mjs', 'scripts/demo.ts'], {
+  const terminal = spawn(process.execPath, ['scripts/bundle/run.mjs', 'scripts/demo/main.ts'], {
     cols: WIDE,
     rows: SCREEN.rows,
     env: { ...env, TERM: 'xterm-256color', TMPDIR: '/tmp' },

@@ -1,5 +1,5 @@
 /**
- * A recorded session as one SVG that plays by itself, in CSS alone. All lines stand below each
+ * A recorded session as one SVG, animated in CSS alone. All lines stand below each
  * other on a strip; the strip moves up when the screen is full, and a curtain over what has not
  * come yet moves down until then. So two animations are all, whatever the length.
  */

@@ -12,13 +12,6 @@ export async function install({ step, type }: Server, version: string): Promise<
   const timers = await type('systemctl list-timers --no-pager --legend=no "runner-*"');
   assert.match(timers, /runner-fetch\.timer/);
   assert.match(timers, /runner-notify\.timer/);
-  await type(
-    'rm -r /usr/lib/runner/cache; dpkg-trigger --by-package=nodejs --no-await /usr/bin/node',
-  );
-  assert.match(
-    await type('dpkg --triggers-only --pending; ls /usr/lib/runner/cache'),
-    /runner-add-/,
-  );
   step('the units have few rights');
   for (const unit of ['runner-fetch', 'runner-notify']) {
     const score = await type(`systemd-analyze security --no-pager ${unit}.service | tail -n 1`);

@@ -16,7 +16,7 @@ export interface Server {
   readonly container: Container;
   readonly git: GitServer;
   readonly discord: Discord;
-  /** Tells what comes now; counts as a step that passed when the next one is told. */
+  /** Prints what comes next; the step counts as passed when the next one begins. */
   step(text: string): void;
   steps(): number;
   /** Runs a command of root as if typed, shows it and what it prints; throws unless it succeeds. */

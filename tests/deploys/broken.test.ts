@@ -1,4 +1,4 @@
-/** Instances that do not run, whoever is to blame: what is told of them, and the way out. */
+/** Instances that do not run: what status and list say, and the way out. */
 import { readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Ended, run } from '@runner/testing/run';
@@ -40,7 +40,7 @@ async function shown(world: World): Promise<Shown> {
   return JSON.parse(stdout) as Shown;
 }
 
-/** v1 runs, v2 is not healthy, and v1 does not start any more: status 3. Returns what mends v1. */
+/** v1 runs, v2 is not healthy, and v1 does not start any more: status 3. Returns what repairs v1. */
 async function breakShop(world: World): Promise<() => void> {
   await world.push('v1');
   assert.is((await world.deploy()).status, 0);
@@ -91,7 +91,7 @@ test('a deploy that succeeds ends it as well', async ({ world }) => {
   assert.equal([after.state, after.instances[0]?.broken], ['ok', null]);
 });
 
-test('a process that has ended is told; rollback --to its version, or its commit, starts it again', async ({
+test('a process that has ended is reported; rollback --to its version, or its commit, starts it again', async ({
   world,
 }) => {
   await world.push('v1');
@@ -125,7 +125,7 @@ test('a process that has ended is told; rollback --to its version, or its commit
   }
 });
 
-test('after a rollback it is told since when the version is active again', async ({ world }) => {
+test('after a rollback status says since when the version is active again', async ({ world }) => {
   for (const version of ['v1', 'v2']) {
     await world.push(version);
     const done = await world.deploy();

@@ -25,7 +25,7 @@ const planned = async (world: World, args: readonly string[] = [], env = {}) => 
   return { ...done, plan: JSON.parse(done.stdout) as Plan };
 };
 
-test('the plan is told with every step, and nothing is deployed, recorded or announced', async () => {
+test('the plan names every step, and nothing is deployed, recorded or announced', async () => {
   const stage = await makeStage('second');
   const { world, chat } = stage;
   const commit = await world.push('v2', {
@@ -72,7 +72,9 @@ test('the plan is told with every step, and nothing is deployed, recorded or ann
   await chat.close();
 });
 
-test('a wrong .deploy.yml is told with file, line and key, in every format', async ({ world }) => {
+test('a wrong .deploy.yml is reported with file, line and key, in every format', async ({
+  world,
+}) => {
   await world.push('v1', { deploy: 'keep: 3\nbuild:\n  timeout: 0s\n' });
   const sentence = '.deploy.yml:3: build.timeout: must be longer than 0';
   const done = await check(world);
@@ -151,7 +153,7 @@ for (const [what, deploy, programs, problems] of [
     ['start: systemd does not answer'],
   ],
 ] as const) {
-  test(`${what} is a problem that is told, with status 1`, async ({ world }) => {
+  test(`${what} is reported as a problem, with status 1`, async ({ world }) => {
     await world.push('v1', { deploy });
     const PATH = `${pathWith(programs)}:${plainFolder()}`;
     const { status, plan } = await planned(world, [], { PATH });
@@ -173,7 +175,7 @@ test('a shared file that is nowhere is a problem until it is created', async ({ 
   assert.is((await planned(world)).plan.result, 'valid');
 });
 
-test('a token that is refused is told as that; during a deploy it is 75', async ({ world }) => {
+test('a refused token is reported as such; during a deploy the status is 75', async ({ world }) => {
   const held = gate();
   await world.push('v1', { deploy: deployFile(world.port, held.build) });
   const running = start('runner-deploy', ['shop'], { root: world.root });

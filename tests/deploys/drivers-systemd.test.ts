@@ -24,13 +24,13 @@ interface Kind {
   /** Path of the unit's file inside. */
   readonly file: string;
   readonly instance?: string;
-  /** Lines of [Service] besides. */
+  /** More lines of [Service]. */
   readonly service?: string;
   /** Who deploys, with a manager of their own; default: root. */
   readonly user?: string;
 }
 
-/** A root inside, which belongs to whoever deploys, with the app registered and its unit there. */
+/** A root inside, owned by the user who deploys, with the app registered and its unit there. */
 async function placeInside({ start, file, instance = 'default', service = '', user }: Kind) {
   const git = await startGitServer({ token: TOKEN });
   await git.createRepo(REPO);
@@ -133,7 +133,7 @@ if (why !== undefined) {
     }),
   );
 
-  test('with reload the process stays and is told to read the release anew', async () => {
+  test('with reload the process stays and reads the new release', async () => {
     const place = await placeInside({
       start: '{ type: systemd, unit: shop-reload.service, reload: true }',
       file: '/etc/systemd/system/shop-reload.service',
@@ -161,7 +161,7 @@ require('node:http').createServer((_, answer) => answer.end(version)).listen(pro
     await place.close();
   });
 
-  test('a user who may not control the unit is told so, and the commit is not blamed', async () => {
+  test('a user who may not control the unit gets that error, and the commit is not blamed', async () => {
     const place = await placeInside({
       start: '{ type: systemd, unit: shop-forbidden.service }',
       file: '/home/deployer/.config/systemd/user/shop-forbidden.service',

@@ -19,7 +19,7 @@ test.after.each(async ({ world }) => {
   await world.close();
 });
 
-/** Puts programs on PATH that record how they were called; `script` is what they do besides. */
+/** Puts programs on PATH that record how they were called; `script` is what else they do. */
 function recording(
   names: readonly string[],
   script: string,
@@ -62,7 +62,7 @@ test('systemd restarts the unit of the instance and looks whether it stays activ
   ]);
 });
 
-test('systemd reloads, and speaks to the manager of the user, when it is told to', async ({
+test('systemd reloads, and speaks to the manager of the user, when .deploy.yml says so', async ({
   world,
 }) => {
   const { env, calls } = recording(['systemctl'], 'echo active');
@@ -103,7 +103,7 @@ test('compose brings up one project per instance from the release, and takes it 
   assert.is(calls().length, 3);
 });
 
-test('pm2 deletes and starts anew from the folder of the release', async ({ world }) => {
+test('pm2 deletes and starts again from the folder of the release', async ({ world }) => {
   const { env, calls } = recording(['pm2'], 'test "$1" != delete || exit 1');
   await commit(world, 'start: { type: pm2, run: node server.js }\n');
   assert.is((await world.deploy([], env)).status, 0);
@@ -116,7 +116,7 @@ test('pm2 deletes and starts anew from the folder of the release', async ({ worl
   );
 });
 
-test('a supervisor that is not installed is said so', async ({ world }) => {
+test('a supervisor that is not installed is reported', async ({ world }) => {
   await commit(world, 'start: { type: pm2, config: ecosystem.config.js }\n');
   const node = temporaryFolder('node');
   writeFileSync(join(node, 'node'), `#!/bin/sh\nexec ${process.execPath} "$@"\n`, { mode: 0o755 });

@@ -24,7 +24,7 @@ const fetch = (world: World, args: readonly string[] = []): Promise<Ended> =>
 const checkFailed = (world: World) =>
   world.state().check_failed as { since: string; error: string } | null;
 
-test('what is new is said, deployed when told to, and then up to date', async ({ world }) => {
+test('a new commit is reported, deployed with --deploy, and then up to date', async ({ world }) => {
   await world.push('v1');
   const seen = await fetch(world);
   assert.equal([seen.status, seen.stdout, seen.stderr], [0, 'shop: new commit v1\n', '']);
@@ -41,7 +41,7 @@ test('what is new is said, deployed when told to, and then up to date', async ({
   assert.is.not(world.state().last_checked, null);
 });
 
-test('a pipe that nobody reads, or a link, in the place of fetch.log holds up no deploy', async ({
+test('a pipe without a reader, or a link, in the place of fetch.log holds up no deploy', async ({
   world,
 }) => {
   const log = join(world.root, 'logs/fetch.log');
@@ -118,7 +118,7 @@ test('a version that was rolled back by hand is held until the next push', async
   assert.is(world.state().held, null);
 });
 
-test('a deploy that runs is left alone, and that is no failure', async ({ world }) => {
+test('a deploy that runs is left alone, and that is not a failure', async ({ world }) => {
   const held = gate();
   await world.push('v1', { deploy: deployFile(world.port, held.build) });
   const running = start('runner-deploy', ['shop'], { root: world.root });
@@ -192,7 +192,7 @@ test('a token revoked between two fetches, and a host that is gone, write no eve
   assert.is(await world.page(), 'v1');
 });
 
-test('a check that goes well again is no longer told as failing', async ({ world }) => {
+test('a check that goes well again is no longer reported as failing', async ({ world }) => {
   await world.push('v1');
   const change = (repo: string) =>
     run('runner-edit', ['shop', '--repo', repo], { root: world.root });
@@ -209,7 +209,7 @@ test('a check that goes well again is no longer told as failing', async ({ world
   assert.is(checkFailed(world), null, 'a deploy has found out as well');
 });
 
-test('a fetch log that cannot be written is said once, with status 1; the decisions are printed', async ({
+test('a fetch log that cannot be written is reported once, with status 1; the decisions are printed', async ({
   world,
 }) => {
   await world.push('v1');
@@ -249,7 +249,7 @@ test('a failed deploy of several instances names what each of them runs', async 
   assert.is(failed.stdout, 'shop: deploy of v3 failed at build, eu runs v1, us runs v2\n');
 });
 
-test('a broken .deploy.yml is told without a word about channels that nobody has set up', async ({
+test('a broken .deploy.yml is reported without a word about channels that are not configured', async ({
   world,
 }) => {
   await world.push('v1', { deploy: 'nonsense: 1' });
@@ -258,7 +258,7 @@ test('a broken .deploy.yml is told without a word about channels that nobody has
   assert.not.match(done.stderr, /no channel is active/);
 });
 
-test('a force push and a branch that is gone are both told plainly', async ({ world }) => {
+test('a force push and a branch that is gone are both reported plainly', async ({ world }) => {
   await world.push('v1');
   await fetch(world, ['--deploy']);
   await world.git.commit('acme/shop', { VERSION: 'forced\n' }, 'forced', { force: true });

@@ -31,7 +31,7 @@ test('killed right after its success was recorded, a deploy is a success for the
   assert.is(await world.page(), 'v1');
 });
 
-test('killed right after its failure was recorded, the cause is told once and stays the last error', async ({
+test('killed right after its failure was recorded, the cause is reported once and stays the last error', async ({
   world,
 }) => {
   await world.push('v1', {
@@ -81,7 +81,7 @@ test('what the repository marks for its release archives is deployed as it was c
   assert.is(readFileSync(join(current, 'id'), 'utf8'), '$Format:%H$\n');
 });
 
-test('an instance that the commit no longer names is stopped and forgotten, and that is said', async ({
+test('an instance that the commit no longer names is stopped and forgotten, and the output says so', async ({
   world,
 }) => {
   await world.push('v1', { deploy: deployFile(world.port).replace('default:', 'old:') });
@@ -116,7 +116,7 @@ test('what waits to be appended is appended before last-error answers', async ({
   assert.match(why.stdout, /ended with status 3/);
 });
 
-test('a first deploy that fails at its .deploy.yml tells nothing but that', async ({ world }) => {
+test('a first deploy that fails at its .deploy.yml reports only that', async ({ world }) => {
   await world.push('v1', { deploy: 'nope: 1\n' });
   const done = await world.deploy();
   assert.not.match(done.stderr, /ENOENT|removed/);
@@ -128,13 +128,13 @@ test('a root below a folder that was deleted meanwhile is refused, not made else
 }) => {
   const gone = join(temporaryFolder('gone'), 'here');
   spawnSync('mkdir', [gone]);
-  const script = `cd ${gone} && rmdir ${gone} && exec runner-add --repo acme/x --branch main --public --root relative`;
+  const script = `cd '${gone}' && rmdir '${gone}' && exec runner-add --repo acme/x --branch main --public --root relative`;
   const done = await shell(script, { root: world.root });
   assert.is(done.status, 1);
   assert.match(done.stderr, /the current directory no longer exists \(file_unreadable\)\n$/);
 });
 
-test('secrets in a config.yml that others may read are pointed out, with the command that mends it', async ({
+test('secrets in a config.yml that others may read are pointed out, with the command that fixes it', async ({
   world,
 }) => {
   await world.push('v1');
@@ -155,7 +155,7 @@ test('secrets in a config.yml that others may read are pointed out, with the com
   );
 });
 
-test('a deploy does its work when nobody can read its progress', async ({ world }) => {
+test('a deploy does its work when its progress cannot be printed', async ({ world }) => {
   await world.push('v1');
   const done = await shell('exec runner-deploy shop 2>/dev/full', { root: world.root });
   assert.is(done.status, 0);

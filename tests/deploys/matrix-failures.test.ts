@@ -1,4 +1,4 @@
-/** {first deploy, second} × {a failure at each stage}: what answers, and what is told of it. */
+/** {first deploy, second} × {a failure at each stage}: what answers, and what is reported. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
@@ -128,6 +128,8 @@ for (const situation of SITUATIONS) {
         const env = await prepare(stage);
         const done = await world.deploy([], env);
         assert.is(done.status, 1, done.stderr);
+        const active = situation === 'first' ? /Nothing is active now\.\n$/ : /v1 is active\.\n$/;
+        if (events.length > 0) assert.match(done.stdout, active);
         assert.equal(await look(stage), unharmed(situation, events, counted));
         const failure = world.events().find((event) => event.event_type === 'DeployFailure');
         if (error) assert.match(String(failure?.error), error);
@@ -139,7 +141,7 @@ for (const situation of SITUATIONS) {
   }
 }
 
-test('a second deploy that fails, and whose rollback fails too, is told as that, with status 3', async () => {
+test('a second deploy that fails, and whose rollback fails too, is reported as such, with status 3', async () => {
   const stage = await makeStage('second');
   const { world, chat } = stage;
   rmSync(join(world.root, 'apps/shop/instances/default/current/server.js'));
@@ -155,7 +157,7 @@ test('a second deploy that fails, and whose rollback fails too, is told as that,
   await chat.close();
 });
 
-test('a first deploy that fails, and that cannot be switched off again, is told as that, with status 3', async () => {
+test('a first deploy that fails, and that cannot be switched off again, is reported as such, with status 3', async () => {
   const stage = await makeStage('first');
   const { world, chat } = stage;
   await unhealthy(stage);

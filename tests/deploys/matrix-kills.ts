@@ -1,5 +1,5 @@
 /**
- * {first deploy, second} × {kill -9 at each stage}: what answers, and what is told of it, once the
+ * {first deploy, second} × {kill -9 at each stage}: what answers, and what is reported, once the
  * next command has cleaned up. That one goes no further than recovering: the branch is gone.
  */
 import type { Test } from 'uvu';
@@ -22,14 +22,14 @@ interface Row {
   readonly counted?: number;
 }
 
-/** What is told of a deploy that was killed at a stage. */
+/** What is reported of a deploy that was killed at a stage. */
 const during = (stage: string, events: readonly string[]) => ({
   error: new RegExp(`^deploy interrupted during ${stage}$`),
   events,
 });
 
 const UNHEALTHY = 'health: .* not healthy within 0\\.3 s';
-/** What is told of one whose way back was killed; `v2` is not healthy. */
+/** What is reported of one whose rollback was killed; `v2` is not healthy. */
 const onTheWayBack = (told = `^deploy interrupted during rollback\n${UNHEALTHY}`) => ({
   health: 503,
   error: new RegExp(told),
@@ -99,7 +99,7 @@ export function killTests(test: Test, situation: Situation, every: boolean): voi
         const { messages, ...picture } = await look(stage);
         const { messages: wanted, ...rest } = unharmed(situation, row.events, row.counted ?? 0);
         assert.equal(picture, rest);
-        // At least once: what may have been told before the kill is told again.
+        // At least once: a message that may have been sent before the kill is sent again.
         assert.equal([...new Set(messages)].sort(), [...wanted].sort());
         const failure = world.events().find((event) => event.event_type === 'DeployFailure');
         if (row.error) assert.match(String(failure?.error), row.error);

@@ -76,7 +76,7 @@ function kindsOf({ messages }: Discord): string[] {
 /** Looks; waits for as many messages as there are events, since a killed deploy leaves its notifier. */
 export async function look({ world, chat, before }: Stage): Promise<Picture> {
   const events = world.kinds().slice(before);
-  // That they do not come is for the table to tell.
+  // If they do not come, the comparison with the table fails.
   await until(() => kindsOf(chat).length >= before + events.length, '').catch(() => {});
   const { deploying, failures, instances } = world.state() as {
     deploying: unknown;

@@ -1,6 +1,6 @@
 /** A mirror does not grow for ever: what only earlier commits had is dropped, and can be fetched again. */
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, readdirSync, readFileSync, utimesSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -56,6 +56,25 @@ test('with twenty commits a deploy drops those that nothing needs, and keeps wha
     assert.is(back.status, 0, back.stderr);
     await world.push('v4', { deploy: 'keep: 2\n' });
     assert.is((await world.deploy()).status, 0);
+  } finally {
+    await world.close();
+  }
+});
+
+test('lock files that a git left when it was killed do not stop the next deploy', async () => {
+  const world = await makeWorld();
+  const mirror = join(world.root, 'apps/shop/repo.git');
+  try {
+    await world.push('v1');
+    assert.is((await world.deploy()).status, 0);
+    for (const name of ['shallow', 'HEAD', 'config', 'packed-refs', 'refs/runner/head']) {
+      writeFileSync(join(mirror, `${name}.lock`), '');
+    }
+    await world.push('v2');
+    const done = await world.deploy();
+    assert.is(done.status, 0, done.stderr);
+    assert.is(await world.page(), 'v2');
+    assert.is(readdirSync(mirror).filter((name) => name.endsWith('.lock')).length, 0);
   } finally {
     await world.close();
   }

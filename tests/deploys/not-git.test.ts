@@ -23,7 +23,7 @@ const answer = (type: string, body: string) => ({
 });
 const PAGE = '<!doctype html>\n<html>\n<title>Sign in</title>\n</html>\n';
 
-test('JSON, a page, nothing, and a page that says to be git are told as that', async ({
+test('JSON, a page, nothing, and a page that claims to be git are reported as such', async ({
   world,
 }) => {
   await world.push('v1');
@@ -52,7 +52,7 @@ test('JSON, a page, nothing, and a page that says to be git are told as that', a
   assert.not.ok(existsSync(join(world.root, 'apps/shop/releases')));
 });
 
-test('a login page that the host leads to is told as that', async ({ world }) => {
+test('a login page that the host redirects to is reported as such', async ({ world }) => {
   await world.push('v1');
   world.git.fail(
     { status: 302, headers: { location: '/login' } },
@@ -65,9 +65,7 @@ test('a login page that the host leads to is told as that', async ({ world }) =>
   assert.ok(stderr.includes(`${SENTENCE} (code_host_error)\n`), stderr);
 });
 
-test('an empty repository has no branch, and none is there without tags either', async ({
-  world,
-}) => {
+test('a repository without the branch is reported, empty or not', async ({ world }) => {
   const sentence = `the repository ${REPO} has no branch 'main' (branch_not_found)\n`;
   const empty = await world.deploy();
   assert.equal([empty.status, empty.stderr.endsWith(sentence)], [1, true], empty.stderr);

@@ -26,7 +26,7 @@ async function addApp(world: World, name: string): Promise<void> {
   assert.is(added.status, 0, added.stderr);
 }
 
-test('a hundred apps are fetched in one run, and each is told once', async ({ world }) => {
+test('a hundred apps are fetched in one run, and each is reported once', async ({ world }) => {
   // Registered by hand: a hundred processes would only cost time.
   const shop = world.state();
   const names = Array.from({ length: 100 }, (_, number) => `app${number}`);
@@ -129,7 +129,7 @@ test('a build that leaves a daemon holding its output does not hold up the deplo
   assert.is(done.status, 0, done.stderr);
   assert.match(done.stderr, /\nbuilt\n/);
   assert.is(await world.page(), 'v1');
-  // A step that ended by itself keeps its daemons.
+  // A step that ended normally keeps its daemons.
   const pid = Number(readFileSync(pidFile, 'utf8'));
   assert.ok(existsSync(`/proc/${pid}`));
   process.kill(pid, 'SIGKILL');

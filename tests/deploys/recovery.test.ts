@@ -28,7 +28,7 @@ function stageOf(world: World): string | undefined {
   return (world.state().deploying as { stage: string } | null)?.stage;
 }
 
-test('a deploy killed while it builds is told by the next one, which cleans up and goes on', async ({
+test('a deploy killed while it builds is reported by the next one, which cleans up and goes on', async ({
   world,
 }) => {
   await world.push('v1');
@@ -193,14 +193,20 @@ test('a build that leaves a pipe in the place of .deploy.yml holds up no later c
   assert.is((await world.deploy()).status, 0);
   await world.push('v2', { deploy: build });
   assert.is((await world.deploy()).status, 0);
+  const { status, stderr } = await run('runner-remove', ['shop', '--yes'], { root: world.root });
+  assert.is(status, 0, stderr);
+});
+
+test('an app whose kept .deploy.yml is damaged is removed only by --force', async ({ world }) => {
+  await world.push('v1');
+  assert.is((await world.deploy()).status, 0);
+  const files = join(world.root, 'apps/shop/files');
+  writeFileSync(join(files, readdirSync(files)[0] as string), 'nonsense: [');
   const remove = (...more: string[]) =>
     run('runner-remove', ['shop', '--yes', ...more], { root: world.root });
   const { status, stderr } = await remove();
   assert.is(status, 1, stderr);
-  assert.match(
-    stderr,
-    /default was not stopped: its \.deploy\.yml cannot be read; .*--force/,
-  );
+  assert.match(stderr, /default was not stopped: its \.deploy\.yml cannot be read; .*--force/);
   assert.is((await remove('--force')).status, 0);
 });
 

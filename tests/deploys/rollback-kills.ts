@@ -1,6 +1,6 @@
 /**
  * {one instance, two} × {kill -9 at each stage of a rollback by hand}: the next command under the lock
- * tells it and leaves a system that agrees with its state.
+ * reports it and leaves a system that agrees with its state.
  */
 import { type Ended, run } from '@runner/testing/run';
 import type { Test } from 'uvu';
@@ -41,7 +41,7 @@ export type Kill = readonly [when: string, moment: string, stage: string];
 
 export function killTests(test: Test, kills: readonly Kill[]): void {
   for (const [when, moment, stageName] of kills) {
-    test(`killed ${when}, the version that was active is active again, and that is told`, async () => {
+    test(`killed ${when}, the version that was active is active again, and that is reported`, async () => {
       const stage = await twoVersions();
       const { world } = stage;
       const killed = await rollback(stage, killedAfter(moment));

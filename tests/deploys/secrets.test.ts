@@ -36,7 +36,7 @@ test('during a deploy the token is in no argument and no environment of any proc
 test('the master keys and the credentials of the chats that a step prints are shown nowhere', async ({
   world,
 }) => {
-  // Not as the services make them: nothing but the files themselves tells that they are secrets.
+  // Not as the services make them: only the files themselves show that they are secrets.
   const bot = '4711:of-our-own-4f1c09';
   const hook = 'hook-7d2e55aa';
   const [config, mkey] = [join(world.root, 'config.yml'), join(world.root, 'mkey')];
@@ -75,9 +75,9 @@ test('a private key that a step prints bit by bit is shown nowhere, and what sta
   const seen = (text: string) =>
     `until grep -qF '${text}' "${world.root}"/logs/deploys/shop/*.log; do sleep 0.05; done`;
   const build = [
-    `head -5 ${key}; ${seen('[REDACTED]')}`,
-    `sed -n 6,10p ${key}; echo first part; ${seen('first part')}`,
-    `tail -n +11 ${key}; echo 'error: bad'; exit 1`,
+    `head -5 "${key}"; ${seen('[REDACTED]')}`,
+    `sed -n 6,10p "${key}"; echo first part; ${seen('first part')}`,
+    `tail -n +11 "${key}"; echo 'error: bad'; exit 1`,
   ].join('; ');
   await world.push('v1', {
     deploy: `build: { run: "sh build.sh", timeout: 60s }\n`,
@@ -222,7 +222,7 @@ test('a .deploy.yml that is a link, or leads shared paths out of the release, is
   );
 });
 
-test('a .deploy.yml that is a folder is refused, not taken for none', async ({ world }) => {
+test('a .deploy.yml that is a folder is refused, not ignored', async ({ world }) => {
   await world.git.commit('acme/shop', { '.deploy.yml/x': 'keep: 1\n' }, 'folder');
   assert.is((await world.deploy()).status, 1);
   assert.match(

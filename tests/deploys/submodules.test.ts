@@ -129,7 +129,7 @@ for (const [what, files, sentence] of [
   });
 }
 
-test('a submodule that the token may not read is told before anything is begun', async ({
+test('a submodule that the token may not read is reported before anything begins', async ({
   world,
 }) => {
   const lib = await makeLibrary(world);

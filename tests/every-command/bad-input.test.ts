@@ -7,7 +7,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { allCommands, commandsIn } from './commands.ts';
 
-/** The status, and one line on stderr that is no stack trace; its text. */
+/** The status, and one line on stderr that is not a stack trace; its text. */
 function sentenceOf({ status, stderr }: Ended, wanted: number, what: string): string {
   assert.is(status, wanted, `${what}: ${stderr}`);
   assert.match(stderr, /^[^\n]+\n$/, `${what}: ${stderr}`);
@@ -104,7 +104,7 @@ function madeRoot(): string {
   return root;
 }
 
-/** Texts of config.yml that are wrong, and what is told behind the file's name. */
+/** Wrong texts of config.yml, and what the error says after the file's name. */
 const CONFIGS: readonly (readonly [text: string | Buffer, sentence: string])[] = [
   ['notify: [', ':1: wrong indentation, or a bracket that is not closed'],
   ['\n\ta: 1', ':2: a tab is used for indentation: use spaces'],
@@ -124,7 +124,7 @@ const CONFIGS: readonly (readonly [text: string | Buffer, sentence: string])[] =
   ['notify: yes please', ':1: notify: must be a section, not a single value'],
 ];
 
-test('a malformed config.yml is told with file, line and key by the commands that use it', async () => {
+test('the commands that use config.yml report a malformed one with file, line and key', async () => {
   const root = madeRoot();
   const file = join(root, 'config.yml');
   for (const [turn, [text, sentence]] of CONFIGS.entries()) {
@@ -139,14 +139,14 @@ test('a malformed config.yml is told with file, line and key by the commands tha
   }
 });
 
-test('what stands in the place of config.yml and is no file is told', async () => {
+test('a config.yml that is not a regular file is reported', async () => {
   const folder = madeRoot();
   mkdirSync(join(folder, 'config.yml'));
   const link = madeRoot();
   symlinkSync('/etc/passwd', join(link, 'config.yml'));
   for (const root of [folder, link]) {
     const told = sentenceOf(await run('runner-list', [], { root }), 1, root);
-    assert.match(told, /^runner list: cannot read \S+config\.yml: .* \(file_unreadable\)$/);
+    assert.match(told, /^runner list: cannot read .+config\.yml: .* \(file_unreadable\)$/);
   }
 });
 
@@ -193,7 +193,7 @@ async function each(
   );
 }
 
-test('an answer that a full disk does not take is a failure, told in a sentence', async () => {
+test('an answer that a full disk does not take is a failure with a clear error', async () => {
   const full = openSync('/dev/full', 'w');
   for (const [what, ended] of await each(await printing(), { fds: { 1: full } })) {
     const told = sentenceOf({ ...ended, stderr: withoutNotes(ended.stderr) }, 1, what);
@@ -225,7 +225,7 @@ test('a standard error that takes nothing leaves the status as it is', async () 
   assert.is(closed.stdout, 'status 1\n');
 });
 
-test('a root that is a file, or that may not be looked into, is told', async () => {
+test('a root that is a file is reported', async () => {
   const file = join(temporaryFolder('bad'), 'file');
   writeFileSync(file, '');
   for (const [tool, ...args] of [

@@ -14,16 +14,16 @@ test('every command of every executable is in the contract, and no other', async
 
 /** Codes that the contract leaves to other tests, and why. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  git_failed: 'libs/deploy/test: what git says otherwise',
-  lfs_unsupported: 'libs/deploy/test/submodules.test.ts',
-  ref_ambiguous: 'libs/deploy/test/ref.test.ts',
+  git_failed: 'libs/deploy/test/git/failure.test.ts',
+  lfs_unsupported: 'tests/deploys/submodules.test.ts',
+  ref_ambiguous: 'tests/deploys/ref.test.ts',
   stop_failed: 'tools/runner-remove/test/remove.test.ts',
-  submodule_unsupported: 'libs/deploy/test/submodules.test.ts',
+  submodule_unsupported: 'tests/deploys/submodules.test.ts',
   disk_full: 'hard-places.test.ts',
   interrupted: 'signals.test.ts',
 };
 
-test('every code is brought about by a command of the contract, or elsewhere for a reason', () => {
+test('every code is caused by a command of the contract, or elsewhere for a reason', () => {
   const told = new Set(
     CONTRACT.flatMap(({ wrong = [], refusals }) => [
       ...wrong.map(([code]) => code as string),

@@ -4,7 +4,7 @@ import { TOKENS } from './known-secrets.ts';
 import type { SituationName } from './situations.ts';
 import type { Stage } from './stage.ts';
 
-/** A code, or a status without one: the command told it as part of its answer. */
+/** A code, or a status alone when the command reports the problem in its answer. */
 export type Outcome = FailureCode | `status ${number}`;
 /** What brings each about. */
 export type Refusals = Readonly<Partial<Record<Outcome, readonly SituationName[]>>>;
@@ -30,7 +30,7 @@ export interface Entry {
   readonly changesInSpite?: boolean;
   /** Calls of its own that it refuses, and the code. */
   readonly wrong?: readonly (readonly [code: FailureCode, call: Call])[];
-  /** The code that each situation brings about for the first call; where none stands, it succeeds. */
+  /** The code that each situation brings about for the first call; in every other situation it succeeds. */
   readonly refusals: Refusals;
 }
 

@@ -33,7 +33,7 @@ async function ran(entry: Entry, root: string, uid: number | undefined): Promise
   return ended;
 }
 
-/** The files below a root; what a lock tells about its last holder is nobody's loss. */
+/** The files below a root without its locks, whose content only names the last holder. */
 function contentOf(root: string): Record<string, string> {
   const files = tree(root);
   return Object.fromEntries(Object.entries(files).filter(([path]) => !path.startsWith('locks/')));
@@ -45,7 +45,7 @@ function differences(before: Record<string, string>, after: Record<string, strin
   return [...paths].filter((path) => before[path] !== after[path]);
 }
 
-/** Whatever was there is there, whole, and no file that was only on its way. */
+/** All files are still there and whole, and no temporary file is left. */
 function nothingLost(
   root: string,
   before: Record<string, string>,
@@ -96,7 +96,7 @@ async function keeps(entry: Entry, place: HardPlace): Promise<void> {
   assert.not.match(ended.stderr, /\.tmp\b|\.raw\b/, what);
   nothingLost(root, before, [set.waiting], what);
   if (entry.changesInSpite !== true) assert.equal(differences(before, contentOf(root)), [], what);
-  // Nothing has to be mended by hand.
+  // Nothing has to be repaired by hand.
   const again = await ran(entry, root, place.uid);
   assert.is(again.status, usual, `${what}, again: ${again.stderr}`);
   assert.ok(existsSync(join(root, 'mkey')) && readFileSync(join(root, 'mkey')).length > 0);

@@ -34,7 +34,7 @@ export interface HardPlace {
   begin(disk: string): void;
   /** Takes that back. */
   end(disk: string): void;
-  /** Commands that write and can do their work all the same. */
+  /** Commands that write and can do their work anyway. */
   readonly works: readonly string[];
   /** What the others say. */
   readonly words: RegExp;

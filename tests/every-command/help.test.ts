@@ -34,7 +34,7 @@ test('every command of a tool is described there as in its own help', async () =
   }
 });
 
-test('no line of any help is longer than 80 columns but examples, and none has a space at its end', async () => {
+test('no line of any help is longer than 80 columns, except examples, or ends with a space', async () => {
   const { tools, commands } = await allCommands();
   for (const { tool, words, help } of [...tools, ...commands]) {
     const examples = help.split('\nExamples:\n')[1]?.split('\n') ?? [];
@@ -72,7 +72,7 @@ test('-h and --help win over whatever else is wrong, and write nothing', async (
   assert.equal(tree(root), {});
 });
 
-test('every tool tells its version', async () => {
+test('every tool prints its version', async () => {
   const { version } = JSON.parse(source('package.json'));
   const { tools } = await allCommands();
   for (const { tool } of tools) {

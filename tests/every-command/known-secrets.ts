@@ -12,7 +12,7 @@ const letters = (length: number) =>
     .padEnd(length, 'x')
     .slice(0, length);
 
-/** Tokens of the shapes that code hosts issue, and of one that no pattern tells. */
+/** Tokens of the shapes that code hosts issue, and one that no pattern matches. */
 export const TOKENS = {
   classic: `ghp_${letters(36)}`,
   fine: `github_pat_${letters(22)}_${letters(59)}`,
@@ -20,12 +20,12 @@ export const TOKENS = {
   plain: `${letters(14)}/${letters(10)}+${letters(7)}=`,
 };
 export const BOT_TOKEN = `${Math.floor(1e8 + Math.random() * 8e8)}:AA${letters(33)}`;
-/** A bot that is to be set up, and a webhook that nobody answers at. */
+/** A bot that is to be set up, and a webhook without a server. */
 export const OTHER_BOT = `${Math.floor(1e8 + Math.random() * 8e8)}:AA${letters(33)}`;
 export const OTHER_WEBHOOK = letters(68);
 /** Stands before the `@` of an address. */
 export const URL_PASSWORD = `pw-${letters(24)}`;
-/** In the environment of every command: none of its business. */
+/** In the environment of every command, which must not use it. */
 export const FOREIGN = letters(40);
 
 /** The content key of a value that is sealed in two layers (RFC 7518, A256GCMKW). */

@@ -11,7 +11,7 @@ import { SITUATIONS, type SituationName } from './situations.ts';
 import { makeStage, type Stage } from './stage.ts';
 import { type Walked, walk } from './walk.ts';
 
-/** Situations in which the app's token cannot be opened: only its shape tells it then. */
+/** Situations in which the app's token cannot be opened: then only its shape gives it away. */
 const KEYLESS: ReadonlySet<SituationName> = new Set([
   'the master key is lost',
   'others may read the master key',

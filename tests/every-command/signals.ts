@@ -1,4 +1,4 @@
-/** Every command that is told to end while it waits: for its reader, its input, a host, a lock, a step. */
+/** Every command that gets a signal while it waits: for its reader, its input, a host, a lock, a step. */
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs';
 import { constants as system } from 'node:os';
@@ -23,7 +23,7 @@ test.after(async () => {
   await (await stage()).close();
 });
 
-/** A descriptor that takes no byte more: whoever writes to it waits. */
+/** A descriptor that takes no more bytes: a process that writes to it waits. */
 function fullPipe(): { fd: number; close(): void } {
   const path = join(temporaryFolder('pipe'), 'pipe');
   execFileSync('mkfifo', [path]);
@@ -67,7 +67,7 @@ async function asleep(pid: number): Promise<void> {
   }
 }
 
-/** The status as a shell tells it. */
+/** The status as a shell reports it. */
 const shellStatus = ({ status, signal }: Ended) =>
   signal === null ? status : 128 + system.signals[signal];
 
@@ -140,7 +140,7 @@ export function testSignals(every: boolean): void {
   };
 
   for (const entry of CONTRACT) {
-    // These finish what they have begun, and then tell it.
+    // These finish what they have begun and then report the signal.
     if (['deploy', 'fetch', 'rollback'].includes(entry.command)) continue;
     const what = `runner ${entry.command}`;
     test(`${what} whose reader has stopped ends at a signal, with its status`, async () => {

@@ -38,7 +38,7 @@ export const eventWith = (error: string, kind = 'DeployFailure') =>
     error,
   })}\n`;
 
-/** What a program may have printed about secrets whose shape or place tells them. */
+/** What a program may have printed with secrets that their shape or place gives away. */
 const spilled = () =>
   [TOKENS.classic, TOKENS.fine, TOKENS.gitlab, BOT_TOKEN]
     .map((secret) => `npm ERR! 401 Unauthorized: ${secret} is not allowed`)
@@ -85,7 +85,7 @@ async function must(tool: string, args: readonly string[], options: RunOptions):
   return stdout;
 }
 
-/** Three apps: shop (v2 runs, v1 is kept, v3 failed), blog (ckey, a token of no shape), site (none). */
+/** Three apps: shop (v2 runs, v1 is kept, v3 failed), blog (ckey, a token without a known shape), site (without a token). */
 export async function makeStage(): Promise<Stage> {
   const hosts = await startHosts(TOKENS.classic, BOT_TOKEN);
   const { git, codeHost: api, telegram: bot, discord: hook } = hosts;

@@ -31,7 +31,7 @@ export function argsOf({ args }: Call, stage: Stage): readonly string[] {
   return typeof args === 'function' ? args(stage) : args;
 }
 
-/** The code that a command told on stderr; with `--json`, that of the last line of stdout. */
+/** The code that a command printed on stderr; with `--json`, that of the last line of stdout. */
 export function codeIn({ stderr, stdout }: Pick<Ended, 'stderr' | 'stdout'>): string | undefined {
   if (/^error: /m.test(stderr)) return 'usage';
   const told = [...stdout.matchAll(/^\{.*"error":"([a-z_]+)"/gm)].at(-1)?.[1];

@@ -6,7 +6,7 @@ import { type Ended, start } from '@runner/testing/run';
 import * as assert from 'uvu/assert';
 import { BOT_TOKEN, must, queuedIn, record, type Server, TOKEN } from './server.ts';
 
-/** What one process does again and again; told how it ended. */
+/** What one process does again and again. */
 interface Doer {
   readonly what: string;
   readonly tool: string;
@@ -14,7 +14,7 @@ interface Doer {
   readonly stdin?: (turn: number) => string;
   /** Statuses beside 0: somebody else was faster, or has the lock. */
   readonly also?: readonly number[];
-  /** It goes on for as long as others give it work, so it is told to end. */
+  /** It goes on for as long as others give it work, so it gets a signal. */
   readonly endless?: true;
   /** Called when it has done it. */
   readonly done?: (turn: number, ended: Ended) => void;
@@ -82,10 +82,10 @@ function doersOf(name: string, promised: Promised): Doer[] {
 /** Each does it so often at least, however slow the machine is. */
 const TURNS_MIN = 3;
 
-/** Milliseconds for one run, whoever else uses the machine. */
+/** Milliseconds for one run on a busy machine. */
 const LIMIT = 300_000;
 
-/** One turn; what is endless is told to end when the time is over. */
+/** One turn; an endless command gets a signal when the time is over. */
 async function turnOf(root: string, doer: Doer, turn: number, over: Promise<void>): Promise<Ended> {
   const running = start(doer.tool, doer.args(turn), {
     ...{ root, timeout: LIMIT },
@@ -108,7 +108,7 @@ async function turnOf(root: string, doer: Doer, turn: number, over: Promise<void
 }
 
 /**
- * Lets two of each work for so many seconds, then looks whether all that was acknowledged is there.
+ * Lets two of each work for some seconds, then checks that everything acknowledged is there.
  * Returns how often each has done it.
  */
 export async function crowd(server: Server, seconds: number): Promise<string> {

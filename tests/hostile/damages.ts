@@ -19,7 +19,7 @@ const before = (json: string, yaml: string) =>
     kind === 'json' ? text.replace('{', () => `{${json},`) : `${yaml}\n${text}`,
   );
 
-/** What is no file stands there instead. */
+/** Something other than a regular file stands there instead. */
 const replaced =
   (make: (path: string) => void): Damage =>
   (path) => {

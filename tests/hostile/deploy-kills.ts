@@ -1,4 +1,4 @@
-/** `kill -9` of deploy, fetch --deploy and rollback: the next deploy mends everything by itself. */
+/** `kill -9` of deploy, fetch --deploy and rollback: the next deploy repairs everything automatically. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import * as assert from 'uvu/assert';
@@ -32,7 +32,7 @@ function activeVersion(root: string): string {
   return version ?? '';
 }
 
-/** What holds after a command that was not killed: nobody is waited for, and nothing is half done. */
+/** What holds after a command that was not killed: no lock is held, and nothing is half done. */
 function isWhole(root: string): void {
   const state = JSON.parse(readFileSync(join(root, 'state/shop.json'), 'utf8')) as {
     deploying: unknown;
@@ -63,7 +63,7 @@ function isWhole(root: string): void {
   );
 }
 
-/** A new version of shop, told in the chat that takes the most: nobody waits for its rates. */
+/** A new version of shop, announced in the chat with the highest rates, so that no test waits for them. */
 const commit = (server: Server, version: string) =>
   server.commit(version, DEPLOY_FILE.replace('notify: {}', 'notify: { channel: discord }'));
 

@@ -18,7 +18,7 @@ import { BOT_TOKEN, NEW_TOKEN, type Server, TOKEN } from './server.ts';
 function runOn(root: string, name: CommandName, server: Server): Promise<Ended> {
   const command: Command = COMMANDS[name];
   const stdin = command.stdin?.(server) ?? '';
-  // Also where the file has lost its addresses nobody outside is asked.
+  // Even when the file has lost its addresses, no real host is asked.
   const env = {
     RUNNER_CODE_HOST_API_URL: server.host.url,
     RUNNER_CODE_HOST_GIT_URL: server.git.url,
@@ -38,7 +38,7 @@ function contentOf(root: string): Map<string, string> {
   return found;
 }
 
-/** A sentence tells a user which file is meant by its path, its name or the app or message. */
+/** An error names the damaged file by its path, its name, or the app or message. */
 function names(stderr: string, path: string): boolean {
   const file = basename(path);
   const words = [
@@ -126,24 +126,24 @@ async function checkOn(
   for (const [file, bytes] of before) {
     if (after.get(file) === bytes) continue;
     if (MAY_CHANGE.test(file) && file !== path.slice(root.length + 1)) continue;
-    // With one app unreadable, rekey seals the others anew and keeps the old key.
+    // With one app unreadable, rekey seals the others again and keeps the old key.
     const rekeyed = command === 'rekey' && /^(mkey|state\/blog\.json)$/.test(file);
     if (rekeyed && (file !== 'mkey' || after.get(file)?.endsWith(bytes))) continue;
     // When an app was looked at, and why that failed, may be noted; the rest of it stays.
     const noted = /^(fetch|deploy|rollback)/.test(command) && file === 'state/shop.json';
     if (noted && identityOf(after.get(file)) === identityOf(bytes)) continue;
-    // A deploy goes on without the line in fetch.log: only the status tells that it is missing.
+    // A deploy goes on without the line in fetch.log: only the status shows that it is missing.
     if (noted && path.endsWith('/fetch.log')) continue;
     return `${file} has changed: ${stderr}`;
   }
-  // With the file mended by hand everything is as it was.
+  // With the file repaired by hand everything is as it was.
   rmSync(path, { force: true, recursive: true });
   writeFileSync(path, content, { mode: 0o600 });
   const again = await runOn(root, command, server);
   return again.status === usual.status ? null : `mended: ${again.stderr}`;
 }
 
-/** Checks cases two at a time, as there are processors; tells all that fail. */
+/** Checks two cases at a time; reports all that fail. */
 export async function checkAll(server: Server, cases: readonly Case[]): Promise<void> {
   const waiting = [...cases];
   const failed: string[] = [];

@@ -24,7 +24,7 @@ const queue = (action: string): Command => ({
   args: (root) => ['queue', action, firstQueued(root)],
 });
 
-/** Every command that reads files of the root, by the name under which the table tells it. */
+/** Every command that reads files of the root, by its name in the table. */
 export const COMMANDS = {
   list: plain('runner-list'),
   status: plain('runner-status', 'shop'),
@@ -191,11 +191,11 @@ export function allCases(): Case[] {
   );
 }
 
-/** A sixth of the damages for each file, one command each: every damage has its turn. */
+/** A twelfth of the damages for each file, one command each: every damage has its turn. */
 export function someCases(): Case[] {
   return Object.entries(SUBJECTS).flatMap(([subject, { readers }], turn) =>
     Object.keys(DAMAGES)
-      .filter((_, index) => index % 6 === turn % 6)
+      .filter((_, index) => index % 12 === turn % 12)
       .map((damage, index) => ({
         subject,
         damage,

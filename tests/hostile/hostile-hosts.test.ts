@@ -47,7 +47,7 @@ test('deploy: a list of branches without an end does not fill the memory', async
   await host.close();
 });
 
-/** A certificate that nobody has signed, for another name. */
+/** A self-signed certificate for another name. */
 function selfSigned(): { key: string; cert: string } {
   const folder = temporaryFolder('tls');
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
@@ -58,7 +58,7 @@ function selfSigned(): { key: string; cert: string } {
   return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
 }
 
-test('a certificate that nobody has signed is refused by all, and no secret is sent', async () => {
+test('every command refuses a self-signed certificate and sends no secret', async () => {
   const server = await started;
   const tls = selfSigned();
   for (const [asking, { line, config }] of Object.entries(ASKING)) {
@@ -66,7 +66,7 @@ test('a certificate that nobody has signed is refused by all, and no secret is s
     const root = server.copy();
     writeFileSync(join(root, 'config.yml'), config(`https://127.0.0.1:${host.port}`));
     const [tool, ...words] = line;
-    // What waits for its turn does not tell of the host.
+    // A message that waits for its turn does not mention the host.
     const args = words[0] === 'send' ? ['test'] : words;
     const ended = await run(tool, args, { root });
     isSound(asking, ended, [1]);

@@ -64,15 +64,18 @@ const SHOWING = [
   ['runner-notify', 'queue', 'list'],
 ] as const;
 
-async function allAreCalm(root: string): Promise<void> {
-  await Promise.all(SHOWING.map((line) => isCalmInAllForms(root, line)));
+const FORMS = [[], ['--json'], ['--color', 'always']];
+
+async function allAreCalm(root: string, forms: readonly string[][] = FORMS): Promise<void> {
+  await Promise.all(SHOWING.map((line) => isCalmInForms(root, line, forms)));
 }
 
-async function isCalmInAllForms(
+async function isCalmInForms(
   root: string,
   [tool, ...args]: (typeof SHOWING)[number],
+  forms: readonly string[][],
 ): Promise<void> {
-  for (const form of [[], ['--json'], ['--color', 'always']]) {
+  for (const form of forms) {
     const ended = await run(tool, [...args, ...form], { root });
     const what = [tool, ...args, ...form].join(' ');
     assert.ok([0, 1].includes(ended.status ?? -1), `${what}: ${ended.status} ${ended.stderr}`);
@@ -85,7 +88,7 @@ async function isCalmInAllForms(
   }
 }
 
-/** What has arrived in both chats since `from` pings nobody, links nowhere and is accepted. */
+/** Messages in both chats since `from` ping no one, link nowhere and are accepted. */
 function isQuiet({ bot, hook }: Server, from: readonly [bot: number, hook: number]): void {
   const [messages, posts] = [bot.messages.slice(from[0]), hook.messages.slice(from[1])];
   assert.ok(messages.length > 0 && posts.length > 0, `${messages.length}, ${posts.length}`);
@@ -93,7 +96,7 @@ function isQuiet({ bot, hook }: Server, from: readonly [bot: number, hook: numbe
     assert.is(payload.parse_mode, 'MarkdownV2');
     const links = entities.filter(({ type }) => ['TextUrl', 'MentionName'].includes(type));
     assert.equal(links, []);
-    // A mention or an address is none where it stands in code.
+    // In code a mention or an address is plain text.
     const inCode = (at: number) =>
       entities.some(
         ({ type, offset, length }) =>
@@ -130,7 +133,7 @@ async function deploy(server: Server, root: string, args: readonly string[] = []
   return { ended, added: objects(after.slice(before.length)) };
 }
 
-test('what a build prints moves no terminal, forges no record, pings nobody', async () => {
+test('what a build prints moves no terminal, forges no record, pings no one', async () => {
   const server = await started;
   const root = server.copy();
   const deployFile = 'build: "cat evil; cat evil >&2; exit 3"\nnotify: {}\n';
@@ -162,10 +165,10 @@ test('a tag and a domain that hold markup, mentions and marks of direction stay 
     const deployFile = `instances: { default: { domain: "x.example" } }\nbuild: "echo $RUNNER_VERSION; exit ${index % 2}"\nnotify: {}\n`;
     await server.git.commit('acme/shop', { VERSION: tag, '.deploy.yml': deployFile }, tag, { tag });
     const { added } = await deploy(server, root);
-    // A name that would not be told from another by a reader is passed over for the commit.
+    // A name that a reader could confuse with another is passed over for the commit.
     assert.match(String(added.at(-1)?.version), /^[0-9a-f]{12}$/);
   }
-  await allAreCalm(root);
+  await allAreCalm(root, [[]]);
 });
 
 test('names that git would take for options or for two words are refused or passed over', async () => {
@@ -198,7 +201,7 @@ test('names that git would take for options or for two words are refused or pass
   rmSync(packed);
 });
 
-test('a .deploy.yml may say what it likes: it is told in one sentence', async () => {
+test('whatever a .deploy.yml says, its error is one sentence', async () => {
   const server = await started;
   const root = server.copy();
   for (const text of [
@@ -261,7 +264,7 @@ test('whatever a record holds, it is one line of the log, and no human output mo
       }
       isCalm('preview', await run('runner-notify', ['preview'], { root, stdin }));
     }),
-    { numRuns: 4 },
+    { numRuns: 2 },
   );
 });
 

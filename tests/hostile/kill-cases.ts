@@ -30,7 +30,7 @@ export const DEPLOY: Case = ['deploy: the next one ends what was begun', deployi
 export const FETCH: Case = ['fetch --deploy: the next deploy ends what was begun', fetching];
 export const ROLLBACK: Case = ['rollback: one of the two versions is active, whole', rollingBack];
 
-/** Tests these commands, each of them killed so many times on a root of its own. */
+/** Tests these commands, each killed `times` times on a root of its own. */
 export function testKills(cases: readonly Case[], times: number): void {
   const started = startServer();
   for (const [what, of] of cases) {

@@ -63,13 +63,13 @@ async function queue(root: string, { hook }: Server, stdin: string): Promise<voi
   hook.heal();
 }
 
-/** The rates of the chats begin anew: else every test would wait a minute for them. */
+/** Resets the rates of the chats: otherwise every test would wait a minute for them. */
 export function forgetRates(root: string): void {
   for (const channel of ['discord', 'telegram'])
     rmSync(join(root, `spool/notify/${channel}.json`), { force: true });
 }
 
-/** What `send` told of is delivered, by itself or by a `flush` that comes after. */
+/** What `send` acknowledged is delivered, by it or by a later `flush`. */
 export function sending(root: string, server: Server): Storm {
   const acknowledged = new Set<string>();
   return {

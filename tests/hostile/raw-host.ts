@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { createServer as createTlsServer } from 'node:tls';
 import { atExit } from '@runner/testing/cleanup';
 
-/** What is written to whoever connects and has asked something. */
+/** What a client gets once it has sent a request. */
 export type Answer = (socket: Socket) => void;
 
 export interface RawHost {

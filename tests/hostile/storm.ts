@@ -19,10 +19,10 @@ export interface Storm {
   readonly check: (ended: Ended, time: number) => Promise<void> | void;
 }
 
-/** Of so many runs one is left alone: it tells how long a whole one takes on this machine now. */
+/** One run in MEASURED is not killed: it shows how long a whole one takes on this machine now. */
 const MEASURED = 8;
 
-/** Milliseconds for one run, whoever else uses the machine. */
+/** Milliseconds for one run on a busy machine. */
 const LIMIT = 180_000;
 
 /** How the files of a root stand: whatever is written, renamed or removed changes it. */
@@ -73,7 +73,7 @@ function ways(): (attempt: Attempt, run: number, options: RunOptions) => Promise
 }
 
 /**
- * Kills so many runs while they run. Who ends before its moment counts as no kill and is tried
+ * Kills `times` runs. A run that ends before its moment does not count and is tried
  * again. Returns the counts.
  */
 export async function storm(root: string, times: number, { next, check }: Storm): Promise<string> {

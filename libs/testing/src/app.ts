@@ -52,7 +52,7 @@ export function appFiles(
 }
 
 /**
- * Ports that the system gives to nobody by itself: what listens on port 0, or connects, while the
+ * Ports that the system never assigns: a process that listens on port 0, or connects, while the
  * app does not run would take one of those. Every process begins elsewhere, so that tests that run
  * side by side do not get in the way of each other.
  */
@@ -60,7 +60,7 @@ const PORTS = { first: 10_000, count: 20_000 };
 const PER_PROCESS = 20;
 let used = 0;
 
-/** A port of 127.0.0.1 on which nobody listens, and that no other test takes meanwhile. */
+/** A port of 127.0.0.1 that is free, and that no other test takes meanwhile. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = PORTS.first + ((process.pid * PER_PROCESS + used) % PORTS.count);
@@ -77,7 +77,7 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** What the app on a port answers on `/`; null when nobody answers. */
+/** What the app on a port answers on `/`; null when nothing listens. */
 export function page(port: number): Promise<string | null> {
   return new Promise((resolve) => {
     get({ port, host: '127.0.0.1', agent: false }, (response) => {

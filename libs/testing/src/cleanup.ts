@@ -12,7 +12,7 @@ function runAll(): void {
     try {
       action();
     } catch {
-      // The next one still has its turn; there is nobody left to tell.
+      // The next one still has its turn; there is no one left to report to.
     }
   }
 }

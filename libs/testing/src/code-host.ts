@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Fault } from './faults.ts';
 import { type Loopback, sendJson, startLoopback } from './loopback.ts';
 
-/** What the code host tells about a token. */
+/** What the code host says about a token. */
 export interface Account {
   readonly login: string;
   /** What the token may do; `null`: a kind of token for which the header is absent. */

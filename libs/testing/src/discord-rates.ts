@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { rateWindow } from './rate-window.ts';
 
-/** Messages of one webhook in so many milliseconds, announced in headers. */
+/** Messages of one webhook per interval in milliseconds, announced in headers. */
 const LIMIT = 5;
 const WINDOW = 2_000;
-/** Messages of all webhooks of a channel in so many milliseconds, not announced. */
+/** Messages of all webhooks of a channel per interval in milliseconds, not announced. */
 const CHANNEL_LIMIT = 30;
 const CHANNEL_WINDOW = 60_000;
 
@@ -17,7 +17,7 @@ export function webhookRates(speed: number | undefined, clock: () => number) {
   const channel = rateWindow(CHANNEL_LIMIT, CHANNEL_WINDOW / (speed ?? 1));
   const bucket = randomBytes(8).toString('hex');
   return {
-    /** Other webhooks of the channel have sent so many messages now. */
+    /** Other webhooks of the channel have sent this number of messages now. */
     occupy(count: number): void {
       for (let n = 0; n < count; n += 1) channel.add(clock());
     },

@@ -27,7 +27,7 @@ export interface DiscordOptions {
   /** Name of the webhook. Default `Deploys`. */
   readonly name?: string;
   /**
-   * Enforces the rates, with a time that runs so many times as fast: 1 as on the platform, 10 to
+   * Enforces the rates, with a clock that runs that many times as fast: 1 as on the platform, 10 to
    * wait a tenth. Default: no rates.
    */
   readonly rates?: number;
@@ -45,7 +45,7 @@ export interface Discord extends Loopback {
   readonly messages: AcceptedMessage[];
   /** From now on the webhook is unknown. */
   remove(): void;
-  /** Other webhooks of the channel send so many messages now. */
+  /** Other webhooks of the channel send this number of messages now. */
   occupyChannel(count: number): void;
 }
 

@@ -14,21 +14,21 @@ export type Fault =
   | 'hang'
   /** 502 with an HTML page, as a proxy in between answers. */
   | 'html'
-  /** 200, announced as JSON, that is no JSON. */
+  /** 200, announced as JSON, with a body that is not JSON. */
   | 'not-json'
-  /** Answers as usual, but only after so many milliseconds. */
+  /** Answers as usual, but only after this number of milliseconds. */
   | { readonly slow: number }
   /** Answers as usual, but not before this has come about. */
   | { readonly until: Promise<unknown> }
-  /** 200 with one byte every so many milliseconds, without an end. */
+  /** 200 with one byte at this interval in milliseconds, without an end. */
   | { readonly drip: number }
-  /** 200 with a JSON string of so many bytes. */
+  /** 200 with a JSON string of this number of bytes. */
   | { readonly huge: number }
   /** A redirect to the same path on another origin, such as `http://127.0.0.1:8080`. Default 302. */
   | { readonly redirect: string; readonly status?: number }
   | Answer;
 
-/** This answer. A body that is no string is sent as JSON. */
+/** This answer. A body that is not a string is sent as JSON. */
 export interface Answer {
   readonly status: number;
   readonly body?: unknown;

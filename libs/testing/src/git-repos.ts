@@ -10,7 +10,7 @@ import { type Files, importStream } from './git-import.ts';
 /** 2024-01-01T00:00:00Z; every commit is a minute later than the one before. */
 const FIRST_COMMIT_TIME = 1_704_067_200;
 
-/** The environment in which git reads nobody's configuration and asks nobody. */
+/** The environment in which git reads no configuration and never prompts. */
 export function gitEnvironment(): Record<string, string> {
   return {
     PATH: process.env.PATH ?? '',

@@ -7,7 +7,7 @@ import { startTelegram, type Telegram } from './telegram.ts';
 /** The group of the bot. */
 export const CHAT_ID = -1_001_234_567_890;
 
-/** The stand-ins, which know each other's secrets from nobody. */
+/** The stand-ins, which share no secrets. */
 export interface Hosts {
   readonly git: GitServer;
   readonly codeHost: CodeHost;

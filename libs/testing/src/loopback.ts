@@ -22,7 +22,7 @@ export interface SeenRequest {
   status: number;
 }
 
-/** What every stand-in can do besides its own. */
+/** What every stand-in can do. */
 export interface Loopback {
   /** `http://127.0.0.1:port`, without a slash at the end. */
   readonly url: string;

@@ -38,7 +38,8 @@ function sample(): void {
     require('node:worker_threads') as typeof import('node:worker_threads');
   const { needles } = workerData as Order;
   const seen = new Map<string, unknown>();
-  const known = new Set<string>();
+  // How often each process was looked at.
+  let looks = new Map<string, number>();
   let rounds = 0;
   let stopped = false;
 
@@ -79,11 +80,14 @@ function sample(): void {
 
   const round = () => {
     const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+    const next = new Map<string, number>();
     for (const pid of pids) {
-      // What ran before may start something else too, but is looked at less often.
-      if (!known.has(pid) || rounds % 16 === 0) look(pid);
-      if (rounds === 0) known.add(pid);
+      const times = looks.get(pid) ?? 0;
+      // An older process may start another program too, but is looked at less often.
+      if (times < 8 || rounds % 16 === 0) look(pid);
+      next.set(pid, rounds === 0 ? 8 : times + 1);
     }
+    looks = next;
     rounds += 1;
   };
 

@@ -14,7 +14,7 @@ import { temporaryFolder } from './temp.ts';
 /** Milliseconds after which a program that has not ended is killed. */
 const DEFAULT_TIMEOUT = 180_000;
 
-/** What a program gets besides its arguments. */
+/** What a program gets in addition to its arguments. */
 export interface RunOptions {
   /** Becomes RUNNER_ROOT. Without it the variable is not set. */
   readonly root?: string;
@@ -125,7 +125,7 @@ function killGroup(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Resolves when the program has ended and nobody holds its output any more. */
+/** Resolves when the program has ended and no process holds its output any more. */
 function ended(child: ChildProcess, name: string, limit: number, seen: Collected): Promise<Ended> {
   const started = performance.now();
   const pid = child.pid ?? 0;

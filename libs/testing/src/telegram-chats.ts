@@ -53,7 +53,7 @@ const PLACES = {
   channel: 'channel chat',
 } as const;
 
-/** Throws what a bot is told that has no place in the chat. */
+/** Throws the error that a bot gets that is not in the chat. */
 export function checkPresence(chat: Chat): void {
   if (chat.migratedTo !== undefined) {
     const migrated = { migrate_to_chat_id: chat.migratedTo };
@@ -72,7 +72,7 @@ export function checkPresence(chat: Chat): void {
   if (reason !== undefined) throw new Refusal(403, `Forbidden: ${reason}`);
 }
 
-/** Throws what a bot is told that is there but may not post. */
+/** Throws the error that a bot gets that is in the chat but may not post. */
 export function checkPosting(chat: Chat): void {
   checkPresence(chat);
   const status = botStatus(chat);

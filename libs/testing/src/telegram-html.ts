@@ -21,7 +21,7 @@ const TAGS: Readonly<Record<string, EntityType>> = {
   blockquote: 'BlockQuote',
 };
 
-/** Telegram knows four names, besides numbers. */
+/** Telegram knows four names, and numbers. */
 const NAMES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"' };
 const REFERENCE = /&(?:#x([\da-fA-F]+)|#(\d+)|(lt|gt|amp|quot)(?![A-Za-z]));?/g;
 const LAST_CODE_POINT = 0x10ffff;
@@ -155,7 +155,7 @@ export function parseHtml(source: string): Formatted {
   if (!text.isWellFormed()) {
     throw new ParseError('Text contains invalid Unicode characters after decoding HTML entities');
   }
-  // A language is told only of a block.
+  // Only a block has a language.
   const told = entities.map(({ argument, ...entity }) =>
     argument === undefined || entity.type === 'Code' || entity.type === 'Pre'
       ? entity

@@ -4,7 +4,7 @@ import { type Entity, ParseError } from './telegram-entities.ts';
 const LINK =
   /^(?:(https?|ftp|tonsite):\/\/)?((?:[^\s/?#:@.]+\.)+[^\s/?#:@.]+|\[[\da-f:]+\])(:\d+)?([/?#].*)?$/is;
 
-/** The address to which a link leads, as Telegram keeps it; null for what is no address. */
+/** The address to which a link leads, as Telegram keeps it; null for what is not an address. */
 function checkedLink(url: string): string | null {
   const trimmed = url.trim();
   if (/^(tg|ton):\/*[\w-]+/i.test(trimmed)) return trimmed;
@@ -14,7 +14,7 @@ function checkedLink(url: string): string | null {
   return `${scheme.toLowerCase()}://${host.toLowerCase()}${port}${path}`;
 }
 
-/** The entity of a linked text; null when `url` is no address and the text stays without a link. */
+/** The entity of a linked text; null when `url` is not an address and the text stays without a link. */
 export function linkEntity(url: string, offset: number, length: number): Entity | null {
   const user = /^tg:(?:\/\/)?user\?id=([1-9]\d*)/i.exec(url.trim())?.[1];
   if (user !== undefined) return { type: 'MentionName', offset, length, argument: user };

@@ -39,7 +39,7 @@ export interface TelegramOptions {
   /** Privacy mode is off: the bot reads all messages of its groups. Default false. */
   readonly readsAll?: boolean;
   /**
-   * Enforces the rates, with a time that runs so many times as fast: 1 as on the platform, 10 to
+   * Enforces the rates, with a clock that runs that many times as fast: 1 as on the platform, 10 to
    * wait a tenth. Default: no rates.
    */
   readonly rates?: number;
@@ -114,7 +114,7 @@ async function parametersOf(request: IncomingMessage): Promise<Record<string, un
       return parsed as Record<string, unknown>;
     }
   } catch {
-    // Said below, as for JSON that is no object.
+    // Reported below, as for JSON that is not an object.
   }
   throw new Refusal(400, "Bad Request: can't parse JSON object");
 }

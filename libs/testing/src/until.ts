@@ -19,7 +19,7 @@ export async function until(
   }
 }
 
-/** Whether a process runs; one that has ended and that nobody has asked about (a zombie) does not. */
+/** Whether a process runs; one that has ended but has not been waited for (a zombie) does not. */
 export function isAlive(pid: number): boolean {
   try {
     return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z');

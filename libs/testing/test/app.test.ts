@@ -30,7 +30,7 @@ async function answers(files: Record<string, string>, paths: string[]) {
   return found;
 }
 
-test('the app tells its version and that it is well', async () => {
+test('the app answers with its version and its health', async () => {
   assert.equal(await answers(appFiles('v1'), ['/', '/health']), [
     [200, 'v1\n'],
     [200, 'ok\n'],

@@ -52,7 +52,7 @@ test('without wait the answer is empty', async () => {
   await server.close();
 });
 
-test('the webhook tells its name and channel', async () => {
+test('the webhook gives its name and channel', async () => {
   const { server } = await discord();
   const found = JSON.parse(await (await fetch(server.webhook)).text());
   assert.is(found.name, 'Deploys');

@@ -130,7 +130,7 @@ test('grammY: 429 carries the seconds to wait, and 401 and 409 are its errors', 
   await server.close();
 });
 
-test('grammY: a group that was upgraded tells its new id', async () => {
+test('grammY: a group that was upgraded gives its new id', async () => {
   const server = await startBot();
   server.chats.push({ id: -100200300, type: 'group', title: 'Old', migratedTo: CHAT });
   const { api } = new Bot(TOKEN, { client: { apiRoot: server.url } });
@@ -217,7 +217,7 @@ test('@discordjs/rest: understands the rates in the headers, and is never refuse
   await server.close();
 });
 
-test('@discordjs/rest: after a 429 it waits as long as it is told, and sends again', async () => {
+test('@discordjs/rest: after a 429 it waits as long as the answer says, and sends again', async () => {
   const { server, execute } = await startHook({}, 1);
   server.fail(hookRefusals.rateLimited(1));
   const begun = performance.now();

@@ -55,7 +55,7 @@ test('stdin is what was given, and empty otherwise', async () => {
   assert.is((await shell('cat')).stdout, '');
 });
 
-test('status and signal are told apart', async () => {
+test('status and signal are distinguished', async () => {
   const failed = await shell('exit 7');
   assert.equal([failed.status, failed.signal], [7, null]);
   const killed = await shell('kill -TERM $$');
@@ -76,7 +76,7 @@ test('further descriptors reach the program', async () => {
   assert.is(stdout, 'from nine');
 });
 
-test('a program that does not end is killed with all its children, and what it said is told', async () => {
+test('a program that does not end is killed with all its children, and its output is in the error', async () => {
   // Of this test alone: other runs of it may be at work on this machine.
   const seconds = `600.${process.pid}`;
   const script = `echo before; sleep ${seconds} & sleep ${seconds}`;
@@ -150,7 +150,7 @@ test('a running program is stopped by a signal', async () => {
   });
 });
 
-test('a program that cannot be started is told', async () => {
+test('a program that cannot be started is an error', async () => {
   const error = await shell('exit 0', { cwd: '/nowhere/at/all' }).catch((reason: Error) => reason);
   assert.match((error as Error).message, /ENOENT/);
 });

@@ -138,7 +138,7 @@ for (const [source, words] of REFUSED) {
   });
 }
 
-test('lengths are told in code points and in UTF-16 units', () => {
+test('lengths are given in code points and in UTF-16 units', () => {
   const found = parseText('😀😀', undefined);
   assert.equal(found, { ok: true, text: '😀😀', utf16: 4, codepoints: 2, entities: [] });
 });

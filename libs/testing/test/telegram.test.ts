@@ -132,7 +132,7 @@ const ABSENT: [Chat['type'], Chat['bot'], number, string][] = [
 ];
 
 for (const [type, bot, status, description] of ABSENT) {
-  test(`a bot that is ${bot} in a ${type} is told so`, async () => {
+  test(`a bot that is ${bot} in a ${type} gets that error`, async () => {
     const chat: Chat = { id: -5, type, ...(bot !== undefined && { bot }) };
     const { server, send } = await telegram({ chats: [chat] });
     const answer = await send({ chat_id: -5 });
@@ -141,7 +141,7 @@ for (const [type, bot, status, description] of ABSENT) {
   });
 }
 
-test('a group that became a supergroup tells its new id', async () => {
+test('a group that became a supergroup gives its new id', async () => {
   const { server, send } = await telegram({
     chats: [{ id: -7, type: 'group', migratedTo: GROUP.id }, GROUP],
   });
@@ -152,7 +152,7 @@ test('a group that became a supergroup tells its new id', async () => {
   await server.close();
 });
 
-test('a wrong or revoked token, an unknown method and another path are told apart', async () => {
+test('a wrong or revoked token, an unknown method and another path have different errors', async () => {
   const { server, call } = await telegram();
   assert.is((await call('getMe', {}, '1:wrong')).status, 401);
   assert.equal((await call('noSuch')).body.description, 'Not Found: method not found');
@@ -177,7 +177,7 @@ test('a body that is not JSON is refused, and without its type it is not read', 
   await server.close();
 });
 
-test('getMe, getChat, getChatMember and getWebhookInfo tell what there is', async () => {
+test('getMe, getChat, getChatMember and getWebhookInfo answer', async () => {
   const channel: Chat = { id: -1005, type: 'channel', title: 'News', canPost: false };
   const { server, call } = await telegram({ chats: [GROUP, ADA, channel], readsAll: true });
   const me = (await call('getMe')).body.result;
@@ -285,7 +285,7 @@ test('one message a second in a chat, 20 a minute in a group, 30 a second over a
   await server.close();
 });
 
-test('rates run as many times as fast as they are told to', async () => {
+test('rates run at the speed that is asked for', async () => {
   let time = 0;
   const { server, send } = await telegram({ rates: 10, now: () => time });
   await send({});

@@ -78,7 +78,7 @@ if (process.env.TEMP_CHILD !== undefined) {
     assert.throws(() => secretForms('short'), /at least 6 bytes/);
   });
 
-  test('the file, name or link that holds a secret is told', () => {
+  test('the file, name or link that holds a secret is reported', () => {
     const folder = temporaryFolder();
     const secret = 'ghp_0123456789';
     mkdirSync(join(folder, 'sub'));

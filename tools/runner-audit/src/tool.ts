@@ -1,8 +1,11 @@
 import type { Tool } from '@runner/common/cli/command';
-import { ABOUT } from './about.ts';
 import { emit } from './commands/emit.ts';
 import { list } from './commands/list.ts';
 import { tail } from './commands/tail.ts';
 import { verify } from './commands/verify.ts';
 
-export const tool: Tool = { ...ABOUT, commands: [emit, tail, list, verify] };
+export const tool: Tool = {
+  name: 'runner-audit',
+  about: 'Write and read the audit log of deploy events',
+  commands: [emit, tail, list, verify],
+};

@@ -276,9 +276,7 @@ test('what stands in the place of a rotated file is passed over, and told', asyn
   rootWithLog(line(record('v1')), '.3', root);
   const told = (name: string) =>
     ['.2', '.1']
-      .map(
-        (end) => `runner audit ${name}: skipped deploy-events.jsonl${end}: it is not a file\n`,
-      )
+      .map((end) => `runner audit ${name}: skipped deploy-events.jsonl${end}: it is not a file\n`)
       .join('');
   for (const [name, ...args] of [['list'], ['list', '-n', '5'], ['tail']] as const) {
     const { status, stdout, stderr } = await run('runner-audit', [name, '--json', ...args], {

@@ -1,7 +1,10 @@
 import type { Tool } from '@runner/common/cli/command';
-import { ABOUT } from './about.ts';
 import { extract } from './commands/extract.ts';
 import { lastError } from './commands/last-error.ts';
 import { log } from './commands/log.ts';
 
-export const tool: Tool = { ...ABOUT, commands: [lastError, log, extract] };
+export const tool: Tool = {
+  name: 'runner-debug',
+  about: 'Tell why the last deploy failed',
+  commands: [lastError, log, extract],
+};

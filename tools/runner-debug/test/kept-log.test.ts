@@ -1,6 +1,14 @@
-import { mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { run, shell } from '@runner/testing/run';
+import { DEPLOYING, writeState } from '@runner/testing/app-states';
+import { run, shell, start } from '@runner/testing/run';
 import { runOnTerminal, type ShownSession } from '@runner/testing/terminal';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -188,6 +196,27 @@ test('an app that never failed, and a server without an audit log: the newest lo
   const { status, stdout, stderr } = await log(root, 'shop');
   assert.equal([status, stdout], [0, '> new\n']);
   assert.match(stderr, /deploy bbbb2222 of shop has no end on record: /);
+});
+
+test('-f follows the deploy that runs until it ends, and says how it ended', async () => {
+  const root = madeRoot();
+  const { deploy_id: id } = DEPLOYING;
+  const path = join(root, 'logs/deploys/shop', `${id}.log`);
+  keep(root, id, '$ make\n');
+  writeState(root, 'shop', { deploying: DEPLOYING });
+  const shown = await log(root, 'shop', '--deploy', id);
+  assert.match(shown.stderr, /deploy a1b2c3d4 of shop is in progress: /);
+  const session = start('runner-debug', ['log', 'shop', '-f'], { root });
+  const lines = session.stdout[Symbol.asyncIterator]();
+  assert.is((await lines.next()).value, '  $ make');
+  appendFileSync(path, 'linking\n');
+  assert.is((await lines.next()).value, '  linking');
+  appendFileSync(path, 'last');
+  writeLog(root, logText([event('DeploySuccess', id, { version: 'v3' })]));
+  writeState(root, 'shop');
+  const ended = await session.done;
+  assert.equal([ended.status, ended.stdout], [0, '  $ make\n  linking\n  last\n']);
+  assert.match(ended.stderr, /in progress: .*\n.*deploy a1b2c3d4 of shop v3 succeeded at .*\n$/);
 });
 
 test('what is not there is told with its code, and with what is', async () => {

@@ -65,6 +65,13 @@ test('an address that is not secure is told with its line and the key as it stan
   }
 });
 
+test('several missing keys are in the plural', async () => {
+  const hook = 'https://discord.com/api/webhooks/1/x';
+  chats.configure(`notify:\n  channel: telegram\n  discord_webhook: ${hook}\n`);
+  const { stderr } = await status(['--offline']);
+  assert.match(stderr, /, and telegram_bot_token and telegram_chat_id are not set;/);
+});
+
 const T = `telegram_bot_token: "${BOT_TOKEN}"\ntelegram_chat_id: -5\n`;
 const D = 'discord_webhook: https://discord.com/api/webhooks/1/x\n';
 const indented = (text: string) => text.replace(/^/gm, '  ').trimEnd();

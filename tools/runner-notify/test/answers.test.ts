@@ -1,9 +1,9 @@
 import type { HttpAnswer } from '@runner/common/http/request';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Outcome } from '../src/channels/channel.ts';
 import { judgeDiscord } from '../src/channels/discord/answer.ts';
 import { judgeTelegram, migratedTo } from '../src/channels/telegram/answer.ts';
+import type { Outcome } from '../src/service/contract.ts';
 
 const line = { method: 'test', env: {}, redact: (text: string) => text.replaceAll('hush', '***') };
 
@@ -63,12 +63,12 @@ const TELEGRAM: readonly (readonly [name: string, given: HttpAnswer, wanted: str
   [
     '401',
     answer(401, error(401, 'Unauthorized')),
-    'gone: check the bot token with `runner notify status`: it was revoked or is mistyped',
+    'gone: check the bot token: it was revoked or is mistyped',
   ],
   [
     '404',
     answer(404, error(404, 'Not Found')),
-    'gone: check the bot token with `runner notify status`, and telegram_api_url if it is set',
+    'gone: check the bot token, and telegram_api_url if it is set',
   ],
   [
     'an unknown chat',
@@ -146,8 +146,7 @@ const EMPTY_FIELD = {
     embeds: { 0: { _errors: [{ code: 'BASE_TYPE_REQUIRED', message: 'This field is required' }] } },
   },
 };
-const DELETED =
-  'gone: check that the webhook was not deleted, and its address with `runner notify status`';
+const DELETED = 'gone: check that the webhook was not deleted, and its address';
 
 const DISCORD: readonly (readonly [name: string, given: HttpAnswer, wanted: string])[] = [
   ['the message', answer(200, { id: '1' }), 'delivered'],
@@ -171,7 +170,7 @@ const DISCORD: readonly (readonly [name: string, given: HttpAnswer, wanted: stri
   [
     '50027',
     answer(401, { message: 'Invalid Webhook Token', code: 50027 }),
-    'gone: check the webhook address with `runner notify status`: its token is not valid',
+    'gone: check the webhook address: its token is not valid',
   ],
   ['10015', answer(404, { message: 'Unknown Webhook', code: 10015 }), DELETED],
   ['a 403 page', answer(403, PAGE), 'retry'],

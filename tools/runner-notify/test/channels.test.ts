@@ -1,8 +1,8 @@
 /**
  * The contract that every channel keeps. The list is that of the folders: one that is missing in
- * CHANNELS, or lacks a part, fails the first test.
+ * SUBJECTS fails the first test.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EVENT_TYPES } from '@runner/common/audit/events';
 import type { ChannelName } from '@runner/common/config/settings';
@@ -11,15 +11,12 @@ import { findSecret } from '@runner/testing/secret-search';
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Channel, Message } from '../src/channels/channel.ts';
-import { PROBES } from '../src/channels/probes.ts';
-import { SERVICES } from '../src/channels/services.ts';
-import { SETUPS } from '../src/channels/setups.ts';
-import { CHANNEL_NAMES, WORDS } from '../src/channels/words.ts';
-import { noticeOf } from '../src/notice.ts';
+import { CHANNEL_NAMES, CHANNELS } from '../src/channels/index.ts';
+import { noticeOf } from '../src/message/notice.ts';
+import type { Message } from '../src/service/contract.ts';
 import { type Chats, event, startChats } from './chats.ts';
 import { hostileText, longHostileText } from './hostile.ts';
-import { CHANNELS, FAULTS, fresh } from './subjects.ts';
+import { FAULTS, fresh, SUBJECTS } from './subjects.ts';
 
 let chats: Chats;
 test.before(async () => {
@@ -33,18 +30,9 @@ const folders = readdirSync(join(source, 'channels'), { withFileTypes: true })
   .map(({ name }) => name)
   .sort();
 
-test('every channel is a folder with the same parts, and is held to the contract', () => {
-  for (const each of [
-    CHANNEL_NAMES,
-    ...[CHANNELS, SERVICES, WORDS, PROBES, SETUPS].map(Object.keys),
-  ])
+test('every channel is a folder and a line in the index, and is held to the contract', () => {
+  for (const each of [CHANNEL_NAMES, Object.keys(SUBJECTS)])
     assert.equal([...each].sort(), folders);
-  for (const folder of folders) {
-    for (const part of ['words.ts', 'service.ts', 'probe.ts', 'setup.ts'])
-      assert.ok(existsSync(join(source, 'channels', folder, part)), `${folder}/${part}`);
-    const name = folder as ChannelName;
-    assert.is(SERVICES[name].name, name);
-  }
 });
 
 test('what is not about one channel names none: only lists, options and the words of their help do', () => {
@@ -55,10 +43,7 @@ test('what is not about one channel names none: only lists, options and the word
       return folders.some((name) => code.toLowerCase().includes(name));
     });
   assert.equal(named.sort(), [
-    'channels/probes.ts',
-    'channels/services.ts',
-    'channels/setups.ts',
-    'channels/words.ts',
+    'channels/index.ts',
     'commands/preview.ts',
     'commands/send.ts',
     'commands/setup.ts',
@@ -69,11 +54,7 @@ test('what is not about one channel names none: only lists, options and the word
   ]);
 });
 
-const messagesOf = async (
-  channel: Channel,
-  fields: Record<string, unknown>,
-  redact = redactor(),
-) => {
+const messagesOf = async (name: string, fields: Record<string, unknown>, redact = redactor()) => {
   const record = {
     kind: 'DeployFailure',
     project: 'shop',
@@ -84,10 +65,12 @@ const messagesOf = async (
     verboseErrors: true,
     random: () => 0,
   });
-  return channel.render(notice, () => {});
+  return CHANNELS[name as ChannelName].messages(notice, undefined, () => {});
 };
 
-for (const [name, subject] of Object.entries(CHANNELS)) {
+for (const [name, subject] of Object.entries(SUBJECTS)) {
+  const { messages: messagesFor } = CHANNELS[name as ChannelName];
+
   const open = () =>
     subject.open(chats, redactor(subject.secrets(chats).map((text) => new Secret(text))));
 
@@ -101,9 +84,9 @@ for (const [name, subject] of Object.entries(CHANNELS)) {
         verboseErrors: true,
         random: () => 0,
       });
-      const [message, ...others] = channel.render(notice, () => {});
+      const [message, ...others] = messagesFor(notice, undefined, () => {});
       assert.is(others.length, 0);
-      assert.equal(await channel.deliver(message as Message), { class: 'delivered', rest: 0 });
+      assert.equal(await channel.send(message as Message), { class: 'delivered', rest: 0 });
     }
     assert.is(server.messages.length, 4);
     for (const { payload } of server.messages) {
@@ -124,9 +107,9 @@ for (const [name, subject] of Object.entries(CHANNELS)) {
           reason: value,
           error,
         };
-        const messages = await messagesOf(channel, fields);
+        const messages = await messagesOf(name, fields);
         for (const message of messages) {
-          const outcome = await channel.deliver(message);
+          const outcome = await channel.send(message);
           assert.is(outcome.class, 'delivered', JSON.stringify(outcome));
         }
         assert.is(server.messages.length, messages.length);
@@ -140,13 +123,13 @@ for (const [name, subject] of Object.entries(CHANNELS)) {
     const channel = open();
     for (const character of ['x', '`', '\\', '😀', '.']) {
       const value = character.repeat(50_000);
-      for (const message of await messagesOf(channel, {
+      for (const message of await messagesOf(name, {
         version: value,
         instance: value,
         previous_version: value,
         error: value,
       })) {
-        assert.is((await channel.deliver(message)).class, 'delivered');
+        assert.is((await channel.send(message)).class, 'delivered');
       }
     }
     assert.is(server.messages.length, 10);
@@ -154,14 +137,14 @@ for (const [name, subject] of Object.entries(CHANNELS)) {
 
   test(`${name}: every form of a message is taken, and there is an end of shorter ones`, async () => {
     const channel = open();
-    for (const first of await messagesOf(channel, { error: 'a.b `c` \\d\n'.repeat(900) })) {
+    for (const first of await messagesOf(name, { error: 'a.b `c` \\d\n'.repeat(900) })) {
       const forms: Message[] = [];
       for (let form: Message | undefined = first; form; form = form.instead('length'))
         forms.push(form);
       assert.ok(forms.length > 1 && forms.length < 10);
       const plain = first.instead('markup');
       for (const form of plain ? [...forms, plain] : forms) {
-        assert.is((await channel.deliver(form)).class, 'delivered');
+        assert.is((await channel.send(form)).class, 'delivered');
       }
     }
   });
@@ -179,8 +162,7 @@ for (const [name, subject] of Object.entries(CHANNELS)) {
         reason: secret,
         error: text,
       };
-      for (const message of await messagesOf(channel, fields, redact))
-        await channel.deliver(message);
+      for (const message of await messagesOf(name, fields, redact)) await channel.send(message);
       assert.equal(
         findSecret(JSON.stringify(server.messages.map(({ payload }) => payload)), secret),
         [],
@@ -192,9 +174,9 @@ for (const [name, subject] of Object.entries(CHANNELS)) {
     test(`${name}: ${what} is '${outcome}', told without a secret`, async () => {
       const server = fresh(subject, chats);
       const channel = open();
-      const [message] = await messagesOf(channel, { error: 'boom' });
+      const [message] = await messagesOf(name, { error: 'boom' });
       server.fail(fault);
-      const found = await channel.deliver(message as Message);
+      const found = await channel.send(message as Message);
       assert.is(found.class, outcome);
       if (found.class === 'delivered') return;
       const { description, retryable, method } = found.problem;

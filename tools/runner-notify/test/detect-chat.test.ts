@@ -1,12 +1,12 @@
 /** Finding the chat, with a clock and a person of our own: what takes minutes on a terminal. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Problem } from '../src/channels/channel.ts';
-import type { Fields } from '../src/channels/fields.ts';
-import type { Reply } from '../src/channels/reply.ts';
 import type { Bot } from '../src/channels/telegram/bot.ts';
-import { detectChat } from '../src/channels/telegram/setup/detect-chat.ts';
-import type { Dialogue } from '../src/setup/dialogue.ts';
+import { detectChat } from '../src/channels/telegram/detect-chat.ts';
+import type { Dialogue } from '../src/dialogue/dialogue.ts';
+import type { Problem } from '../src/service/contract.ts';
+import type { Reply } from '../src/service/exchange.ts';
+import type { Fields } from '../src/service/fields.ts';
 
 const ME = { id: 1, username: 'runner_bot', readsAll: true };
 
@@ -97,7 +97,7 @@ test('a token that is revoked meanwhile ends the search', async () => {
 test('a poller that takes the updates away leads to manual entry', async () => {
   const { chat, told } = await detect([problem(409, 'Conflict', false)]);
   assert.is(chat, undefined);
-  assert.match(told.at(-1) ?? '', /^Another program asks for the updates/);
+  assert.match(told.at(-1) ?? '', /^Another program polls this bot/);
 });
 
 test('of very many chats the newest are offered, and that old updates hide newer ones is said', async () => {
@@ -116,7 +116,7 @@ test('manual entry can be chosen instead of a chat that was found', async () => 
   assert.is(chat, undefined);
   assert.equal(shown[0], [
     'group -1 (group -1)',
-    'Look again, after another message',
+    'Look again after another message',
     'Enter a chat id',
   ]);
 });

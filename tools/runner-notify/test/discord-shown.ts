@@ -1,7 +1,7 @@
 /** What a reader of Discord sees of a message, and whether it is within the limits. */
 import { codePoints } from '@runner/common/text/plain';
 import * as assert from 'uvu/assert';
-import type { Message } from '../src/channels/channel.ts';
+import type { Message } from '../src/service/contract.ts';
 
 interface Embed {
   title: string;

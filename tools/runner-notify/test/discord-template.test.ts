@@ -1,8 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Message } from '../src/channels/channel.ts';
 import { escapeValue } from '../src/channels/discord/markup.ts';
 import { discordMessages } from '../src/channels/discord/message.ts';
+import type { Message } from '../src/service/contract.ts';
 import { checked } from './discord-shown.ts';
 import { NOTICE } from './notices.ts';
 

@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Message } from '../src/channels/channel.ts';
-import { executionAddress } from '../src/channels/discord/discord.ts';
 import { code, fence } from '../src/channels/discord/markup.ts';
 import { discordMessages } from '../src/channels/discord/message.ts';
-import { noticeOf } from '../src/notice.ts';
+import { executionAddress } from '../src/channels/discord/webhook.ts';
+import { noticeOf } from '../src/message/notice.ts';
+import type { Message } from '../src/service/contract.ts';
 import { checked, inCode, visible } from './discord-shown.ts';
 import { hostileRecord, hostileText } from './hostile.ts';
 import { longestNotices, NOTICE, NOTICE_OPTIONS } from './notices.ts';

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { webhookOf } from '../src/channels/discord/webhook.ts';
-import { SERVICES } from '../src/channels/services.ts';
+import { CHANNELS } from '../src/channels/index.ts';
 
 const PATH = '/api/webhooks/123456789012345678/a-B_c';
 
@@ -51,10 +51,10 @@ test('what is no webhook is not taken', () => {
 });
 
 test('of a secret only what is public shows, and four characters of a long one', () => {
-  assert.is(SERVICES.telegram.mask('123456:AAE-bOwk6ad9r_QXMENQjcrGbqCr4Kbwxyz'), '123456:…wxyz');
-  assert.is(SERVICES.telegram.mask('123456:short'), '123456:…');
-  assert.is(SERVICES.discord.mask(`https://discord.com${PATH}`), 'webhook 123456789012345678');
-  assert.is(SERVICES.discord.mask('https://relay.example.org/secret'), 'webhook …');
+  assert.is(CHANNELS.telegram.mask('123456:AAE-bOwk6ad9r_QXMENQjcrGbqCr4Kbwxyz'), '123456:…wxyz');
+  assert.is(CHANNELS.telegram.mask('123456:short'), '123456:…');
+  assert.is(CHANNELS.discord.mask(`https://discord.com${PATH}`), 'webhook 123456789012345678');
+  assert.is(CHANNELS.discord.mask('https://relay.example.org/secret'), 'webhook …');
 });
 
 test.run();

@@ -5,14 +5,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
 import type { Io } from '@runner/common/foundation/io';
 import { pathsOf } from '@runner/common/foundation/paths';
-import type { Clock } from '../src/clock.ts';
-import { openDelivery } from '../src/delivery.ts';
-import { openChannels } from '../src/opening.ts';
-import type { Announceable } from '../src/records.ts';
-import { drain } from '../src/spool/draining.ts';
+import { openAnnouncer } from '../src/deliver/announce.ts';
+import { openChannels } from '../src/deliver/channels.ts';
+import type { Clock } from '../src/deliver/clock.ts';
+import { deliverDue } from '../src/deliver/flush.ts';
+import type { Announceable } from '../src/message/records.ts';
 import { openSpool } from '../src/spool/spool.ts';
 
 /** Shortest real sleep, in milliseconds: a faster one would leave no time to two dozen others. */
@@ -36,7 +35,7 @@ function fastClock(epoch: number, speed: number): Clock {
 
 /** What a role does, when this process plays one. */
 export interface Play {
-  readonly role: 'send' | 'drain';
+  readonly role: 'send' | 'flush';
   readonly root: string;
   readonly epoch: number;
   readonly speed: number;
@@ -70,13 +69,13 @@ export async function play({ role, root, epoch, speed, records, wait }: Play): P
   const note = () => {};
   const io = bareIo();
   if (role === 'send') {
-    const delivery = openDelivery({
+    const announcer = openAnnouncer({
       ...{ io, paths, clock, note, title: 'test', channel: 'both', dryRun: false },
       wait: wait ?? 0,
     });
     const all = [];
     for (const record of records ?? []) {
-      const { results } = await delivery.announce(record);
+      const results = announcer.announce(record);
       say({ queued: record.fields.version });
       all.push(results);
       await new Promise((resolve) => setImmediate(resolve));
@@ -96,12 +95,11 @@ export async function play({ role, root, epoch, speed, records, wait }: Play): P
       title: 'test',
       opened,
       spool,
+      clock,
       name: 'discord',
       now: true,
     } as const;
-    // As the bundle of undici does; this program uses the package as it is installed.
-    setFlagsFromString('--liftoff-only');
-    await drain(options, ({ result, entry }) => say({ result, twice: entry.maybe_duplicate }));
+    await deliverDue(options, ({ result, entry }) => say({ result, twice: entry.maybe_duplicate }));
     await clock.sleep(1000);
   }
   say({ kilobytes: process.resourceUsage().maxRSS });

@@ -2,8 +2,8 @@ import { redactor, Secret } from '@runner/common/secrets/secret';
 import { codePoints } from '@runner/common/text/plain';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { noticeOf } from '../src/notice.ts';
-import type { Announceable } from '../src/records.ts';
+import { noticeOf } from '../src/message/notice.ts';
+import type { Announceable } from '../src/message/records.ts';
 
 const SECRET = 'correct-horse-battery-staple';
 const options = {

@@ -1,7 +1,7 @@
 /** Notices that several tests speak about. */
 import { EVENT_TYPES } from '@runner/common/audit/events';
 import { redactor } from '@runner/common/secrets/secret';
-import { type Notice, noticeOf } from '../src/notice.ts';
+import { type Notice, noticeOf } from '../src/message/notice.ts';
 
 /** What `noticeOf` needs beside a record. */
 export const NOTICE_OPTIONS = {
@@ -24,7 +24,7 @@ export const NOTICE: Notice = {
   reason: '',
   domain: '',
   duration: '',
-  rollbackFailed: false,
+  rolledBack: undefined,
   error: 'boom',
   log: undefined,
 };

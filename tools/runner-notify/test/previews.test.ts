@@ -6,8 +6,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { discordMessages } from '../src/channels/discord/message.ts';
 import { telegramMessages } from '../src/channels/telegram/message.ts';
-import { noticeOf } from '../src/notice.ts';
-import type { Announceable } from '../src/records.ts';
+import { noticeOf } from '../src/message/notice.ts';
+import type { Announceable } from '../src/message/records.ts';
 
 const DOCUMENT = join(__dirname, '../../docs/notify-messages.md');
 const [BEGIN, END] = ['<!-- previews -->\n', '<!-- end of previews -->\n'];

@@ -3,11 +3,11 @@ import { Secret } from '@runner/common/secrets/secret';
 import { findSecret } from '@runner/testing/secret-search';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Probe } from '../src/channels/probe.ts';
-import { CHANNEL_NAMES } from '../src/channels/words.ts';
-import { probeOf } from '../src/probing.ts';
+import { connect } from '../src/channels/credentials.ts';
+import { CHANNEL_NAMES } from '../src/channels/index.ts';
+import type { Channel } from '../src/service/contract.ts';
 import { BOT_TOKEN, CHAT_ID, type Chats, startChats } from './chats.ts';
-import { CHANNELS, FAULTS, fresh } from './subjects.ts';
+import { FAULTS, fresh, SUBJECTS } from './subjects.ts';
 
 let chats: Chats;
 test.before(async () => {
@@ -16,7 +16,7 @@ test.before(async () => {
 test.after(() => chats.close());
 
 const open = (name: (typeof CHANNEL_NAMES)[number]) =>
-  probeOf(
+  connect(
     name,
     {
       telegram: {
@@ -28,10 +28,10 @@ const open = (name: (typeof CHANNEL_NAMES)[number]) =>
       discord: { webhook: new Secret(chats.hook.webhook) },
     },
     {},
-  ) as Probe;
+  ) as Channel;
 
 for (const name of CHANNEL_NAMES) {
-  const subject = CHANNELS[name];
+  const subject = SUBJECTS[name];
   const secretless = (value: unknown) => {
     for (const secret of subject.secrets(chats))
       assert.equal(findSecret(JSON.stringify(value), secret), []);
@@ -72,7 +72,7 @@ for (const name of CHANNEL_NAMES) {
 }
 
 test('a secret that a service repeats is taken out of its words', async () => {
-  const server = fresh(CHANNELS.telegram, chats);
+  const server = fresh(SUBJECTS.telegram, chats);
   const description = `Bad Request: ${BOT_TOKEN} is strange`;
   server.fail({ status: 400, body: { ok: false, error_code: 400, description } });
   const { problem } = await open('telegram').inspect();

@@ -36,7 +36,7 @@ async function waitingAndDead(): Promise<{ waiting: string; dead: string }> {
 test('an empty queue is told, and nothing is made', async () => {
   const before = tree(chats.root);
   const ended = await queue('list');
-  assert.equal([ended.status, ended.stdout, ended.stderr], [0, 'no message waits\n', '']);
+  assert.equal([ended.status, ended.stdout, ended.stderr], [0, 'no messages are waiting\n', '']);
   assert.equal(await messages('list'), []);
   assert.equal(tree(chats.root), before);
 });
@@ -122,7 +122,7 @@ test('retry brings back what was given up, and flush delivers it', async () => {
   const ended = await queue('retry', dead);
   assert.equal(
     [ended.status, ended.stdout, ended.stderr],
-    [0, '1 message made due: `runner notify flush` delivers\n', ''],
+    [0, '1 message made due: run `runner notify flush`\n', ''],
   );
   assert.equal(await messages('list', '--dead'), []);
   assert.match(

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type InputLine, linesOf } from '../src/records.ts';
+import { type InputLine, linesOf } from '../src/message/records.ts';
 
 /** Bytes in pieces of the given size. */
 function* piecesOf(bytes: Uint8Array, size = bytes.length || 1): Generator<Uint8Array> {

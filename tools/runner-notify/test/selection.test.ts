@@ -1,7 +1,8 @@
 import { Secret } from '@runner/common/secrets/secret';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { activeChannels, select } from '../src/selection.ts';
+import { activeChannels } from '../src/channels/active.ts';
+import { select } from '../src/deliver/selection.ts';
 
 const TELEGRAM = {
   botToken: new Secret('1:x'),

@@ -53,9 +53,9 @@ test('another instance of the app says it, when the record names one without a r
   assert.equal([chats.bot.messages.length, chats.hook.messages.length], [0, 1]);
 });
 
-const TOLD = 'every active channel is told';
+const TOLD = 'it is announced on every active channel';
 
-test('a .deploy.yml that cannot be read is told, and so is every active channel', async () => {
+test('a .deploy.yml that cannot be read is reported, and every active channel announces', async () => {
   registerApp(chats.root, 'shop', 'notify: 7\n', 'prod-1');
   const ended = await chats.send([event('DeployStarted'), event('DeploySuccess')]);
   assert.is(ended.status, 0);
@@ -64,7 +64,7 @@ test('a .deploy.yml that cannot be read is told, and so is every active channel'
   assert.equal([chats.bot.messages.length, chats.hook.messages.length], [2, 2]);
 });
 
-test('a state file that cannot be read is told, and so is every active channel', async () => {
+test('a state file that cannot be read is reported, and every active channel announces', async () => {
   registerApp(chats.root, 'shop');
   writeFileSync(join(chats.root, 'state', 'shop.json'), '{');
   const ended = await chats.send([event('DeployStarted')]);

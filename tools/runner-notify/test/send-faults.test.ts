@@ -6,7 +6,7 @@ import { tree } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Chats, event, startChats } from './chats.ts';
-import { CHANNELS, FAULTS, fresh } from './subjects.ts';
+import { FAULTS, fresh, SUBJECTS } from './subjects.ts';
 
 let chats: Chats;
 test.before(async () => {
@@ -14,7 +14,7 @@ test.before(async () => {
 });
 test.after(() => chats.close());
 
-for (const [name, subject] of Object.entries(CHANNELS)) {
+for (const [name, subject] of Object.entries(SUBJECTS)) {
   for (const [what, [fault]] of Object.entries({ ...FAULTS, ...subject.faults })) {
     test(`${name}: ${what} prints no secret and no address, and does not fail the command`, async () => {
       const server = fresh(subject, chats);

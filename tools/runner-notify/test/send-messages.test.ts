@@ -161,7 +161,12 @@ test('a rollback of the only instance does not name it', async () => {
   );
 });
 
-test('a rollback that failed as well is told', async () => {
+test('a failure after the switch names the version that is active again', async () => {
+  await chats.send([event('DeployFailure', { ...FAILURE, rolled_back: true })]);
+  assert.match(chats.bot.messages[0]?.text ?? '', /\nRollback: rolled back to v1\.2\.9\n/);
+});
+
+test('a rollback that failed too is reported', async () => {
   const fields = { ...FAILURE, rolled_back: false, reason: 'start: exited with status 1' };
   await chats.send([event('DeployFailure', fields)]);
   assert.match(

@@ -121,7 +121,7 @@ test('--strict makes an undelivered message a failure, and only then it is one',
   assert.equal([lenient.status, strict.status], [0, 1]);
   assert.is(
     lenient.stderr,
-    'runner notify send: discord: DeployStarted of shop was not delivered: Unknown Webhook (10015); check that the webhook was not deleted, and its address with `runner notify status`\n',
+    'runner notify send: discord: DeployStarted of shop was not delivered: Unknown Webhook (10015); check that the webhook was not deleted, and its address\n',
   );
   assert.match(
     lenient.stdout,

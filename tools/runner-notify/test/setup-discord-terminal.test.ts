@@ -79,7 +79,8 @@ test('without --channel it is asked what to set up, and both are saved at once',
   const { bot, hook } = chats;
   const session = setup();
   await session.expect('Where to announce deploys? [1-3]:');
-  session.enter('3');
+  // The name is accepted like its number.
+  session.enter('both');
   await session.expect('Bot token');
   session.enter(BOT_TOKEN);
   await session.expect('m: enter the chat id');

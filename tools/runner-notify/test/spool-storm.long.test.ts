@@ -9,7 +9,7 @@ import { refusals } from '@runner/testing/discord-refusals';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Announceable } from '../src/records.ts';
+import type { Announceable } from '../src/message/records.ts';
 import { newEntry } from '../src/spool/entry.ts';
 import { entryName } from '../src/spool/names.ts';
 import { openSpool } from '../src/spool/spool.ts';
@@ -94,7 +94,7 @@ test('with six killed at random and faults of every kind nothing on disk is lost
   }
   const said = (await Promise.all(players.map((each) => each.said))).flat();
   const queued = said.flatMap((each) => (each.queued ? [String(each.queued)] : []));
-  const drained = await startPlay({ ...common, role: 'drain' }).said;
+  const flushed = await startPlay({ ...common, role: 'flush' }).said;
   const seen = versions(hook);
   assert.equal(
     queued.filter((version) => !seen.includes(version)),
@@ -104,11 +104,11 @@ test('with six killed at random and faults of every kind nothing on disk is lost
   // A killed process may leave one message of which nobody knows whether it arrived.
   assert.ok(seen.length - firsts(seen).length <= 6, seen.join(' '));
   assert.ok(queued.length >= 18 * KINDS.length);
-  assert.ok(drained.every((each) => each.result !== 'dead'));
+  assert.ok(flushed.every((each) => each.result !== 'dead'));
   await hook.close();
 });
 
-test('1,000 messages that wait are drained in order, in less than 100 MB', async () => {
+test('1,000 queued messages are delivered in order, in less than 128 MB', async () => {
   const { hook, root, common } = await stage(400);
   mkdirSync(join(root, 'spool/notify'), { recursive: true });
   const spool = openSpool(pathsOf(root));
@@ -122,17 +122,17 @@ test('1,000 messages that wait are drained in order, in less than 100 MB', async
     // Written by hand: the disk's own speed is not what is tested.
     writeFileSync(
       join(root, 'spool/notify', name),
-      JSON.stringify(newEntry('discord', fields, new Date(), (text) => text)),
+      JSON.stringify(newEntry('discord', fields, new Date())),
     );
   }
   assert.is(spool.names('discord').length, 1_000);
-  const said = await startPlay({ ...common, role: 'drain' }).said;
+  const said = await startPlay({ ...common, role: 'flush' }).said;
   assert.equal(
     hook.messages.map(({ payload }) => /v\d+/.exec(JSON.stringify(payload))?.[0]),
     Array.from({ length: 1_000 }, (_, number) => `v${number}`),
   );
   const megabytes = Number(said.at(-1)?.kilobytes) / 1024;
-  assert.ok(megabytes < 100, `${megabytes} MB`);
+  assert.ok(megabytes < 128, `${megabytes} MB`);
   await hook.close();
 });
 

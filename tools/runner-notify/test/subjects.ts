@@ -6,13 +6,13 @@ import { refusals as hookRefusals } from '@runner/testing/discord-refusals';
 import type { Fault } from '@runner/testing/faults';
 import type { Loopback } from '@runner/testing/loopback';
 import { refusals as botRefusals } from '@runner/testing/telegram';
-import type { Channel } from '../src/channels/channel.ts';
-import { discord } from '../src/channels/discord/discord.ts';
-import { telegram } from '../src/channels/telegram/telegram.ts';
+import { connectDiscord } from '../src/channels/discord/discord.ts';
+import { connectTelegram } from '../src/channels/telegram/telegram.ts';
+import type { Channel } from '../src/service/contract.ts';
 import { BOT_TOKEN, CHAT_ID, type Chats, configOf } from './chats.ts';
 
 export interface Subject {
-  /** Opens the channel on its stand-in; every template is `template`. */
+  /** Connects to the stand-in. */
   open(chats: Chats, redact: (text: string) => string): Channel;
   server(chats: Chats): Loopback & { messages: { payload: unknown }[] };
   /** Texts that must never be printed. */
@@ -23,20 +23,17 @@ export interface Subject {
   config(chats: Chats, origin: string): string;
 }
 
-const noTemplate = () => undefined;
-
 /** Every channel, with what it is tested by. */
-export const CHANNELS: Readonly<Record<ChannelName, Subject>> = {
+export const SUBJECTS: Readonly<Record<ChannelName, Subject>> = {
   telegram: {
     open: ({ bot }, redact) =>
-      telegram(
+      connectTelegram(
         {
           botToken: new Secret(BOT_TOKEN),
           chatId: String(CHAT_ID),
           threadId: undefined,
           apiUrl: bot.url,
         },
-        noTemplate,
         { env: {}, redact },
       ),
     server: ({ bot }) => bot,
@@ -57,7 +54,7 @@ export const CHANNELS: Readonly<Record<ChannelName, Subject>> = {
   },
   discord: {
     open: ({ hook }, redact) =>
-      discord({ webhook: new Secret(hook.webhook) }, noTemplate, { env: {}, redact }),
+      connectDiscord({ webhook: new Secret(hook.webhook) }, { env: {}, redact }),
     server: ({ hook }) => hook,
     secrets: ({ hook }) => [hook.webhook, hook.token],
     faults: {

@@ -1,7 +1,7 @@
 /** What a reader of Telegram sees of a message, by the parser of the stand-in. */
 import { parseText } from '@runner/testing/telegram-parse';
 import * as assert from 'uvu/assert';
-import type { Message } from '../src/channels/channel.ts';
+import type { Message } from '../src/service/contract.ts';
 
 /** What Telegram does to any text: controls become spaces, some marks go, white space at the ends too. */
 export function arrives(text: string): string {

@@ -3,11 +3,11 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
   fillTemplate,
-  type Place,
   parseTemplate,
+  type Slot,
   VARIABLES,
   type Values,
-} from '../src/template.ts';
+} from '../src/message/template.ts';
 
 const VALUES: Values = {
   PROJECT: 'shop',
@@ -18,7 +18,7 @@ const VALUES: Values = {
   ERROR: '${DOMAIN} $& $1 `x`',
   DOMAIN: '',
 };
-const shown = (value: string, place: Place) => `<${place}:${value}>`;
+const shown = (value: string, slot: Slot) => `<${slot}:${value}>`;
 const fill = (template: string, codeEscapes = true) =>
   fillTemplate(parseTemplate(template, codeEscapes), VALUES, shown);
 

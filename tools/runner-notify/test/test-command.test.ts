@@ -176,7 +176,7 @@ test('for people a refusal stands above its hint', async () => {
   const ended = await testChannels(['--channel', 'discord']);
   assert.is(
     ended.stdout,
-    '✘ discord   rejected: Unknown Webhook (POST webhook, 10015)\n  → check that the webhook was not deleted, and its address with `runner notify status`\n',
+    '✘ discord   rejected: Unknown Webhook (POST webhook, 10015)\n  → check that the webhook was not deleted, and its address\n',
   );
 });
 

@@ -1,7 +1,10 @@
 import type { Tool } from '@runner/common/cli/command';
-import { ABOUT } from './about.ts';
 import { list } from './commands/list.ts';
 import { rekey } from './commands/rekey.ts';
 import { test } from './commands/test.ts';
 
-export const tool: Tool = { ...ABOUT, commands: [list, test, rekey] };
+export const tool: Tool = {
+  name: 'runner-tokens',
+  about: 'Show which apps share which code-host token',
+  commands: [list, test, rekey],
+};

@@ -72,45 +72,37 @@ export function openLogOr(
 }
 
 const BLOCK = 65_536;
-/** Of a damaged file so many bytes of text may be lost before the damage, where little was read yet. */
-const FINE = 64;
-const FINER_BELOW = 1_048_576;
+/** Output bytes a step of zlib when a file is damaged: the step that fails yields nothing. */
+const SMALL_STEP = 64;
 
 /**
- * What a compressed file of the log holds, block by block, from its open descriptor, which stays open.
- * `damaged` hears what keeps it from being read to its end; what stands before that is given.
+ * The content of a compressed file of the log, block by block, up to where it is damaged; `damaged` is
+ * then called with the reason. The descriptor stays open.
  */
 export async function* gzipBlocks(
   fd: number,
   damaged: (why: string) => void,
 ): AsyncGenerator<Buffer> {
   let done = 0;
-  try {
-    for await (const block of inflated(fd, undefined)) {
-      done += block.length;
-      yield block;
+  for (const step of [undefined, SMALL_STEP]) {
+    let at = 0;
+    try {
+      for await (const block of inflated(fd, step)) {
+        at += block.length;
+        if (at > done) yield block.subarray(Math.max(0, block.length - (at - done)));
+        done = Math.max(done, at);
+      }
+      return;
+    } catch (error) {
+      const code = systemCode(error);
+      if (code === undefined) throw error;
+      const why = code.startsWith('Z_') ? 'it is damaged or cut short' : systemWords(error);
+      if (step === undefined) damaged(why);
     }
-    return;
-  } catch (error) {
-    const code = systemCode(error);
-    if (code === undefined) throw error;
-    damaged(code.startsWith('Z_') ? 'it is damaged or cut short' : systemWords(error));
-  }
-  // Of the step that finds damage nothing is given out: once more, in smaller ones.
-  const step = done < FINER_BELOW ? FINE : FINE * 16;
-  let at = 0;
-  try {
-    for await (const block of inflated(fd, step)) {
-      at += block.length;
-      if (at > done) yield block.subarray(Math.max(0, block.length - (at - done)));
-      done = Math.max(done, at);
-    }
-  } catch (error) {
-    if (systemCode(error) === undefined) throw error;
   }
 }
 
-/** By hand and not by a pipe: an error would drop what is inflated and not yet read. */
+/** Not a pipe, which on an error drops data that is inflated but not yet read. */
 async function* inflated(fd: number, chunkSize: number | undefined): AsyncGenerator<Buffer> {
   const gunzip = process
     .getBuiltinModule('node:zlib')
@@ -153,7 +145,7 @@ async function* inflated(fd: number, chunkSize: number | undefined): AsyncGenera
   }
 }
 
-/** Lines of a compressed file, first to last; undefined for one that is too long to be kept. */
+/** Lines of a compressed file, first to last; undefined for one that is too long. */
 export async function* gzipLines(fd: number, damaged: (why: string) => void): AsyncGenerator<Line> {
   const splitter = new LineSplitter();
   for await (const block of gzipBlocks(fd, damaged)) yield* splitter.take(block);

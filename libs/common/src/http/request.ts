@@ -54,6 +54,9 @@ const WORDS: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'the connection was dropped',
 };
 
+/** The code of every answer that is not HTTP, instead of the parser's many. */
+const NOT_HTTP = 'NOT_HTTP';
+
 /** Sends one request. Throws `network_error`; an answer of any status is returned. */
 export async function send(request: HttpRequest): Promise<HttpAnswer> {
   const deadline = AbortSignal.timeout(request.timeout);
@@ -147,10 +150,12 @@ function worded(error: unknown): Failure {
   const inner = firstOf(systemCode(error) ? error : (cause ?? error)) as Error & {
     syscall?: unknown;
   };
-  const code = systemCode(inner) ?? (inner.name === 'HTTPParserError' ? 'HPE' : 'unknown error');
+  const code = systemCode(inner) ?? (inner.name === 'HTTPParserError' ? NOT_HTTP : 'unknown error');
   // Node's own message names only the address: `connect ECONNREFUSED 127.0.0.1:9`.
   const plain = typeof inner.syscall === 'string' ? inner.message : code;
-  const words = WORDS[code] ?? (code.startsWith('HPE') ? 'it does not speak HTTP' : undefined);
+  if (code === NOT_HTTP || code.startsWith('HPE'))
+    return networkError(NOT_HTTP, 'it does not speak HTTP (does the port expect https?)');
+  const words = WORDS[code];
   return networkError(code, words ? `${words} (${plain})` : plain);
 }
 

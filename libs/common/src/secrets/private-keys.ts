@@ -33,15 +33,6 @@ const HELD_MIN = 40;
 const HELD_MAX = 512;
 const HELD_LINES = 1_024;
 
-/** Takes lines without their newlines and emits what remains of them in order, each with its tag. */
-export interface KeyCutter<T> {
-  /** Whether the line would be emitted unchanged and at once. */
-  passes(line: string): boolean;
-  take(line: string, tag: T): void;
-  /** Emits the lines that were held back. */
-  end(): void;
-}
-
 /** A key whose last line has not come yet. */
 interface Open {
   /** The text before it in its first line; '' for an indent. */
@@ -57,31 +48,50 @@ interface Open {
   bare: boolean;
 }
 
-/** A cutter for one text. `[REDACTED]` replaces the first line of a key. */
-export function createKeyCutter<T>(emit: (line: string, tag: T) => void): KeyCutter<T> {
-  let open: Open | undefined;
-  let held: { line: string; tag: T }[] = [];
+/**
+ * Takes the lines of a text without their newlines and emits what remains of them in order, each with
+ * its tag. `[REDACTED]` replaces the first line of a key.
+ */
+export class KeyCutter<T> {
+  readonly #emit: (line: string, tag: T) => void;
+  #open: Open | undefined;
+  #held: { line: string; tag: T }[] = [];
 
-  function release(): void {
-    for (const { line, tag } of held.splice(0)) emit(line, tag);
+  constructor(emit: (line: string, tag: T) => void) {
+    this.#emit = emit;
   }
 
-  function outside(line: string, tag: T): void {
+  /** Whether the line would be emitted unchanged and at once. */
+  passes(line: string): boolean {
+    const isIdle = this.#open === undefined && this.#held.length === 0;
+    return isIdle && !line.includes(HINT) && !this.#isHeld(line);
+  }
+
+  take(line: string, tag: T): void {
+    if (this.#open === undefined || !this.#inside(this.#open, line, tag)) this.#outside(line, tag);
+  }
+
+  /** Emits the lines that were held back. */
+  end(): void {
+    for (const { line, tag } of this.#held.splice(0)) this.#emit(line, tag);
+  }
+
+  #outside(line: string, tag: T): void {
     if (!line.includes(HINT)) {
-      if (isHeld(line)) {
-        held.push({ line, tag });
-        if (held.length > HELD_LINES) release();
+      if (this.#isHeld(line)) {
+        this.#held.push({ line, tag });
+        if (this.#held.length > HELD_LINES) this.end();
         return;
       }
-      release();
-      emit(line, tag);
+      this.end();
+      this.#emit(line, tag);
       return;
     }
     const text = stripAnsi(line);
     const marks = marksOf(text);
     const [first] = marks;
-    if (first?.ends && held.length > 0) held = [];
-    else release();
+    if (first?.ends && this.#held.length > 0) this.#held = [];
+    else this.end();
     let shown = '';
     let at = 0;
     for (const [index, mark] of marks.entries()) {
@@ -99,39 +109,39 @@ export function createKeyCutter<T>(emit: (line: string, tag: T) => void): KeyCut
       at = bodyEnd(room, at, AGAIN_MIN);
       if (next === undefined && !saysMore(text.slice(at))) {
         const prefix = text.slice(0, mark.at);
-        open = {
+        this.#open = {
           ...{ prefix: prefix.trim() === '' ? '' : prefix, lines: 0, size: 0, others: 0 },
           ...{ width: 0, steady: true, bare: false },
         };
       }
     }
     const rest = text.slice(at);
-    emit(
-      marks.length === 0 ? line : shown + (saysMore(rest) || open === undefined ? rest : ''),
+    this.#emit(
+      marks.length === 0 ? line : shown + (saysMore(rest) || this.#open === undefined ? rest : ''),
       tag,
     );
   }
 
   /** Whether the line belongs to the open key; if so, it is done. */
-  function inside(key: Open, line: string, tag: T): boolean {
+  #inside(key: Open, line: string, tag: T): boolean {
     key.lines += 1;
     key.size += line.length;
     if (key.lines > LINES_MAX || key.size > SIZE_MAX) {
-      open = undefined;
+      this.#open = undefined;
       return false;
     }
     const text = stripAnsi(line);
     const own = key.prefix === '' ? 0 : behind(key.prefix, text);
     const [mark] = line.includes(HINT) ? marksOf(text) : [];
     if (mark) {
-      open = undefined;
+      this.#open = undefined;
       if (!mark.ends) return false;
       const before = text.slice(Math.min(Math.max(own, 0), mark.at), mark.at);
       const rest = text.slice(mark.to);
       if (before.trim() !== '' && widthOf(before, 1) === 0) {
-        outside(text.slice(0, mark.at) + REDACTED + rest, tag);
+        this.#outside(text.slice(0, mark.at) + REDACTED + rest, tag);
       } else if (saysMore(rest)) {
-        outside(rest, tag);
+        this.#outside(rest, tag);
       }
       return true;
     }
@@ -151,71 +161,30 @@ export function createKeyCutter<T>(emit: (line: string, tag: T) => void): KeyCut
     const start = lastWord(text);
     if (widthOf(text.slice(start), FOREIGN_MIN) > 0) {
       key.others = 0;
-      emit(text.slice(0, start) + REDACTED, tag);
+      this.#emit(text.slice(0, start) + REDACTED, tag);
       return true;
     }
     if (own >= 0 || key.bare) key.steady = false;
     key.others += 1;
-    if (key.others > OTHERS_MAX) open = undefined;
+    if (key.others > OTHERS_MAX) this.#open = undefined;
     return false;
   }
 
-  function isHeld(line: string): boolean {
-    const least = held.length === 0 ? HELD_MIN : 1;
+  #isHeld(line: string): boolean {
+    const least = this.#held.length === 0 ? HELD_MIN : 1;
     if (line.length < least || line.length > HELD_MAX || !isBase64(line.charCodeAt(0)))
       return false;
     const end = base64End(line, 0);
     return end >= least && /^\s{0,4}$/.test(line.slice(end)) && (least === 1 || isMixed(line));
   }
-
-  return {
-    passes: (line) =>
-      open === undefined && held.length === 0 && !line.includes(HINT) && !isHeld(line),
-    take(line, tag) {
-      if (open === undefined || !inside(open, line, tag)) outside(line, tag);
-    },
-    end: release,
-  };
 }
 
 /** The text without its keys. */
 export function withoutKeys(text: string): string {
   if (!text.includes(HINT)) return text;
   const lines: string[] = [];
-  const cutter = createKeyCutter<undefined>((line) => lines.push(line));
+  const cutter = new KeyCutter<undefined>((line) => lines.push(line));
   for (const line of text.split('\n')) cutter.take(line, undefined);
   cutter.end();
   return lines.join('\n');
-}
-
-/** Cuts keys out of a stream of text. */
-export interface KeyStream {
-  /** Returns what can be shown; a partial line counts as a line. */
-  take(text: string): string;
-  end(): string;
-}
-
-export function createKeyStream(): KeyStream {
-  let shown = '';
-  const cutter = createKeyCutter<string>((line, end) => {
-    shown += line + end;
-  });
-  const taken = () => {
-    const text = shown;
-    shown = '';
-    return text;
-  };
-  return {
-    take(text) {
-      const lines = text.split('\n');
-      const part = lines.pop();
-      for (const line of lines) cutter.take(line, '\n');
-      if (part) cutter.take(part, '');
-      return taken();
-    },
-    end() {
-      cutter.end();
-      return taken();
-    },
-  };
 }

@@ -152,7 +152,9 @@ test('a connection that is refused, dropped or no HTTP says so', async () => {
   );
   assert.match((await failed(`http://127.0.0.1:${cut}`)).message, /^the connection was dropped/);
   const other = await startTcp((socket) => socket.end('220 mail.example ESMTP\r\n'));
-  assert.match((await failed(`http://127.0.0.1:${other}`)).message, /^it does not speak HTTP/);
+  const failure = await failed(`http://127.0.0.1:${other}`);
+  assert.is(failure.message, 'it does not speak HTTP (does the port expect https?)');
+  assert.is(failure.facts.reason, 'NOT_HTTP');
 });
 
 test('too many headers are refused', async () => {

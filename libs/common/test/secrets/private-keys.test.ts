@@ -1,4 +1,5 @@
-import { createKeyStream, withoutKeys } from '@runner/common/secrets/private-keys';
+import { KeyStream } from '@runner/common/secrets/private-key-stream';
+import { withoutKeys } from '@runner/common/secrets/private-keys';
 import { redactor } from '@runner/common/secrets/secret';
 import { createExtractor } from '@runner/extract/extract';
 import fc from 'fast-check';
@@ -50,7 +51,7 @@ test('whatever lines come together, nothing of a key is shown, and everything el
   fc.assert(
     fc.property(log, ({ key, way, before, after, cuts }) => {
       const lines = [...before, ...way(key), ...after];
-      const stream = createKeyStream();
+      const stream = new KeyStream();
       let shown = '';
       for (let at = 0, index = 0; at < lines.length; index += 1) {
         const count = 1 + ((cuts[index] ?? 0) % 6);
@@ -103,7 +104,7 @@ test('a key whose first line is missing is known by its last one', () => {
   const key = KEYS['rsa in pkcs8'] as string;
   const tail = key.split('\n').slice(5);
   assert.is(withoutKeys(['x', ...tail, 'y'].join('\n')), ['x', R, 'y'].join('\n'));
-  const stream = createKeyStream();
+  const stream = new KeyStream();
   const shown = tail.map((line) => stream.take(`${line}\n`)).join('') + stream.end();
   assert.is(shown, `${R}\n`);
 });
@@ -131,7 +132,7 @@ test('certificates, public keys and other base64 are left as they are', () => {
     assert.is(withoutKeys(text), text);
     assert.is(redactor()(text), text);
   }
-  const stream = createKeyStream();
+  const stream = new KeyStream();
   const lines = [...base64, 'PRIVATE KEY is missing', ...base64].map((line) => `${line}\n`);
   assert.is(lines.map((line) => stream.take(line)).join('') + stream.end(), lines.join(''));
 });

@@ -8,7 +8,7 @@ import { summaryOf } from '@runner/common/apps/summary';
 import { readConfig } from '@runner/common/config/file';
 import { maxDeployRetries } from '@runner/common/config/settings';
 import { holderOf } from '@runner/common/files/lock';
-import { Failure } from '@runner/common/foundation/failure';
+import { Failure, systemFailure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { sourceOf } from '../git/open.ts';
@@ -78,11 +78,18 @@ async function check(request: FetchRequest, name: string, retries: number): Prom
     const { commit, tag } = await remoteHead(source);
     return withHealth(request.paths, app, decide(app, commit, versionOf(commit, tag), retries));
   } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    const { code, message } = error;
+    const { code, message } = asFailure(request, error);
     const text = code === 'network_error' ? `network error: ${message}` : message;
     return fetchResult(name, 'error', text, { error: code, status: 1 });
   }
+}
+
+/** The trouble of one app must not stop the others: a bug is reported with its stack, as its error. */
+function asFailure({ reporter }: FetchRequest, error: unknown): { code: string; message: string } {
+  const known = systemFailure(error, 'go on');
+  if (known instanceof Failure) return known;
+  reporter.note(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  return { code: 'bug', message: 'this is a bug in runner' };
 }
 
 /** A fetch starts nothing, but each one reports an app that does not run. */
@@ -122,14 +129,14 @@ async function deployOne(
     return resultOf(paths, outcome);
   } catch (error) {
     if (error instanceof Overtaken) return error.result;
-    if (!(error instanceof Failure)) throw error;
+    const { code, message } = asFailure(request, error);
     const about = { commit, version };
-    if (error.code === 'locked') {
+    if (code === 'locked') {
       const { deploy_id: id, command = 'another command' } = holderOf(paths.lock(app));
       const holder = typeof id === 'string' ? `deploy ${id}` : command;
       return fetchResult(app, 'skipped', `skipped: ${holder} running`, about);
     }
-    return fetchResult(app, 'error', error.message, { ...about, error: error.code, status: 1 });
+    return fetchResult(app, 'error', message, { ...about, error: code, status: 1 });
   }
 }
 

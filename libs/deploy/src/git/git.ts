@@ -18,6 +18,8 @@ import type { GitResult, GitSource } from './source.ts';
 const LOCAL_TIMEOUT = 120_000;
 const OUTPUT_MAX = 67_108_864;
 const ERRORS_MAX = 65_536;
+/** Between SIGTERM and SIGKILL, in milliseconds. */
+const GRACE = 3_000;
 /** Exit status of a shell that cannot find git. */
 const NOT_FOUND = 127;
 
@@ -35,6 +37,9 @@ const SAFE = [
   ['maintenance.auto', 'false'],
   ['advice.detachedHead', 'false'],
 ].flatMap(([key, value]) => ['-c', `${key}=${value}`]);
+
+/** Names the folder in the environment of git, so that one that outlived its runner is found. */
+export const MARKER = 'RUNNER_GIT_FOLDER';
 
 /** How git is run. */
 export interface GitOptions {
@@ -57,7 +62,7 @@ export async function git(
   args: readonly string[],
   options: GitOptions,
 ): Promise<GitResult> {
-  const env = gitEnvironment(io.env);
+  const env: Record<string, string> = { ...gitEnvironment(io.env), [MARKER]: options.cwd };
   const fd = options.source ? credential(options.source, env) : undefined;
   if (options.packets) env.GIT_TRACE_PACKET = '2';
   // Only this machine is reached unencrypted: no proxy is involved.
@@ -91,7 +96,12 @@ function resultOf(child: ChildProcess, { timeout, signal }: GitOptions): Promise
   child.stderr?.on('data', (chunk: Buffer) => {
     stderr = (stderr + chunk.toString('utf8')).slice(-ERRORS_MAX);
   });
-  const kill = () => endGroup(child.pid, 'SIGKILL');
+  let killer: NodeJS.Timeout | undefined;
+  // SIGTERM first: git then removes its lock files.
+  const kill = () => {
+    endGroup(child.pid, 'SIGTERM');
+    killer ??= setTimeout(() => endGroup(child.pid, 'SIGKILL'), GRACE);
+  };
   const timer = setTimeout(() => {
     timedOut = true;
     kill();
@@ -104,6 +114,7 @@ function resultOf(child: ChildProcess, { timeout, signal }: GitOptions): Promise
     );
   }).finally(() => {
     clearTimeout(timer);
+    clearTimeout(killer);
     signal?.removeEventListener('abort', kill);
   });
 }

@@ -1,8 +1,10 @@
-/** Keeping a mirror small: objects of earlier commits stay in it after a fetch. */
+/** Keeping a mirror usable and small. */
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { readIfThere } from '@runner/common/files/read';
+import { isThere, namesIn, readIfThere, removeIfThere } from '@runner/common/files/read';
 import type { Io } from '@runner/common/foundation/io';
-import { git } from './git.ts';
+import { sweep } from '../run/child.ts';
+import { git, MARKER } from './git.ts';
 
 /** Fetched commits before the mirror is tidied; git lists each in the file `shallow`. */
 const COMMITS = 20;
@@ -23,4 +25,17 @@ export async function tidyMirror(io: Io, mirror: string): Promise<string | undef
   const { status, stderr, timedOut } = await git(io, args, { cwd: mirror });
   if (status === 0) return undefined;
   return timedOut ? 'git took too long' : stderr.trim() || `git ended with ${status}`;
+}
+
+/** Removes the lock files of a git that was killed. Called under the app's lock. */
+export function removeStaleLocks(mirror: string): void {
+  const refs = isThere(join(mirror, 'refs'))
+    ? readdirSync(join(mirror, 'refs'), { recursive: true, encoding: 'utf8' })
+    : [];
+  const files = [...namesIn(mirror), ...refs.map((name) => join('refs', name))];
+  const locks = files.filter((name) => name.endsWith('.lock'));
+  if (locks.length === 0) return;
+  // A git that outlived its runner may still hold them.
+  sweep(`${MARKER}=${mirror}`);
+  for (const name of locks) removeIfThere(join(mirror, name));
 }

@@ -5,6 +5,7 @@ import { makeFolder } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import { gitFailure, notGit } from './failure.ts';
 import { git } from './git.ts';
+import { removeStaleLocks } from './mirror-upkeep.ts';
 import type { GitResult, GitSource } from './source.ts';
 
 /** A first fetch may be large; below 1 kB/s for a minute git gives up anyway. In milliseconds. */
@@ -111,9 +112,9 @@ export function versionOf(commit: string, tag: string | undefined): string {
   return tag ?? commit.slice(0, 12);
 }
 
-/** Makes the bare repository of a mirror, unless it exists. */
+/** Makes the bare repository of a mirror, or makes sure that an existing one is not locked. */
 export async function makeMirror({ io, signal }: GitSource, mirror: string): Promise<void> {
-  if (existsSync(join(mirror, 'HEAD'))) return;
+  if (existsSync(join(mirror, 'HEAD'))) return removeStaleLocks(mirror);
   makeFolder(mirror);
   const args = ['init', '--quiet', '--bare', '--template=', '--end-of-options', mirror];
   const made = await git(io, args, { cwd: mirror, signal });

@@ -69,7 +69,9 @@ async function tidyMirrorAnyway({ io, paths, app, reporter }: Job): Promise<void
 /** Removes old releases and logs; if that fails, it is only noted. */
 function prune({ paths, app: { app }, log, reporter }: Job): void {
   try {
-    pruneReleases(paths.app(app), requireApp(paths, app));
+    for (const problem of pruneReleases(paths.app(app), requireApp(paths, app))) {
+      reporter.note(problem);
+    }
     pruneLogs(paths, app, (path) => statSync(path).mtimeMs, log.path);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);

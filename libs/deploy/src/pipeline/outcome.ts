@@ -97,7 +97,7 @@ export function concludeFailure(job: Job, failed: FailedDeploy): DeployOutcome {
 
 function failureEvent(
   job: Job,
-  { error: { stage }, instance, file, cause }: FailedDeploy,
+  { error: { stage }, instance, file, cause, moves }: FailedDeploy,
   problems: readonly string[],
   error: string,
 ) {
@@ -107,8 +107,10 @@ function failureEvent(
     ...commonFields(job, instance),
     ...{ stage, error, log: job.log.path },
     ...(cause !== '' && { cause }),
-    // Only if something had been switched: otherwise the previous version never stopped.
-    ...(problems.length > 0 && { rolled_back: false, reason: problems.join('; ') }),
+    // Absent when nothing had been switched: the previous version never stopped.
+    ...(problems.length > 0
+      ? { rolled_back: false, reason: problems.join('; ') }
+      : moves.some(({ to }) => to) && { rolled_back: true }),
     ...(domain !== undefined && { domain }),
   });
 }

@@ -41,7 +41,10 @@ function failureFields(app: Operation['app'], dead: Deploying, moves: readonly R
     instance,
     stage: failed?.stage ?? dead.stage,
     error: [headlineOf(dead), ...problems, ...(failed ? [failed.error] : [])].join('\n'),
-    ...(problems.length > 0 && { rolled_back: false, reason: problems.join('; ') }),
+    ...(problems.length > 0
+      ? { rolled_back: false, reason: problems.join('; ') }
+      : !dead.rollback &&
+        moves.some(({ to, wasSwitched }) => to && wasSwitched) && { rolled_back: true }),
     ...(previous !== undefined && { previous_version: previous }),
     // As in every event of a rollback by hand: it does not end a deploy.
     ...(dead.rollback && previous !== undefined && { from_version: previous }),

@@ -34,7 +34,8 @@ export async function recover(operation: Operation): Promise<AppState> {
   sweep(`RUNNER_DEPLOY_ID=${dead.deploy_id}`);
   const { releases } = paths.app(app.app);
   for (const name of namesIn(releases).filter((each) => each.startsWith('.tmp-'))) {
-    removeTree(join(releases, name));
+    const problem = removeTree(join(releases, name));
+    if (problem) operation.reporter.note(problem);
   }
   const records = eventsOfDeploy(paths, dead.deploy_id);
   const kind = dead.rollback ? 'RollbackSuccess' : 'DeploySuccess';

@@ -1,10 +1,18 @@
 /** Release folders: making, linking and removing them. A finished release is never changed. */
-import { lstatSync, mkdirSync, renameSync, rmSync, statfsSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  symlinkSync,
+} from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { AppState } from '@runner/common/apps/state';
 import { isThere, makeFolder, namesIn } from '@runner/common/files/read';
 import { syncFolder } from '@runner/common/files/write';
-import { Failure, systemCode, systemFailure } from '@runner/common/foundation/failure';
+import { Failure, systemCode, systemFailure, systemWords } from '@runner/common/foundation/failure';
 import type { AppPaths } from '@runner/common/foundation/paths';
 import { pruneFiles } from '../instances/kept-file.ts';
 
@@ -137,16 +145,42 @@ function refuseLinks(release: string, folder: string, what: string): void {
   }
 }
 
-/** Removes a folder tree. */
-export function removeTree(path: string): void {
-  rmSync(path, { recursive: true, force: true, maxRetries: 2 });
+/**
+ * Removes a folder tree, read-only folders too. Never throws: returns why something is left, a
+ * sentence, or undefined.
+ */
+export function removeTree(path: string): string | undefined {
+  const remove = () => rmSync(path, { recursive: true, force: true, maxRetries: 2 });
+  try {
+    remove();
+    return undefined;
+  } catch {
+    // A build may leave folders that even their owner cannot write, as `go mod download` does.
+    makeWritable(path);
+  }
+  try {
+    remove();
+    return undefined;
+  } catch (error) {
+    return `${path} cannot be removed: ${systemWords(error)}`;
+  }
+}
+
+function makeWritable(path: string): void {
+  try {
+    if (!lstatSync(path).isDirectory()) return;
+    chmodSync(path, 0o700);
+  } catch {
+    // Another user's folder: removing it reports that.
+  }
+  for (const name of namesIn(path)) makeWritable(join(path, name));
 }
 
 /**
  * Removes releases that are neither current nor kept by an instance. The newest failed one stays for
- * inspection.
+ * inspection. Returns what could not be removed, a sentence each.
  */
-export function pruneReleases(paths: AppPaths, app: AppState): void {
+export function pruneReleases(paths: AppPaths, app: AppState): string[] {
   const used = new Set(
     Object.values(app.instances).flatMap(({ current, previous }) =>
       [current, ...previous].flatMap((version) => (version ? [version.release] : [])),
@@ -156,9 +190,8 @@ export function pruneReleases(paths: AppPaths, app: AppState): void {
   const unused = all.filter((name) => !used.has(name)).sort();
   const newestGood = [...used].sort().at(-1) ?? '';
   const newest = unused.at(-1);
-  for (const name of unused) {
-    const inspect = name === newest && name > newestGood;
-    if (!inspect) removeTree(join(paths.releases, name));
-  }
+  const old = unused.filter((name) => name !== newest || name <= newestGood);
+  const problems = old.map((name) => removeTree(join(paths.releases, name)));
   pruneFiles(paths);
+  return problems.filter((problem) => problem !== undefined);
 }

@@ -53,7 +53,8 @@ export async function makeRelease(
     finishRelease(temporary, appPaths.release(name));
     return name;
   } catch (error) {
-    removeTree(temporary);
+    const problem = removeTree(temporary);
+    if (problem) job.reporter.note(problem);
     throw asStepFailure(error, stage);
   }
 }

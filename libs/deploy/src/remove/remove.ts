@@ -1,7 +1,5 @@
 /** Removing an app: it is stopped, its registration is removed, then its files. */
-import { rmSync } from 'node:fs';
 import { changeRegistry } from '@runner/common/apps/change';
-import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { requireLock } from '@runner/common/files/lock';
 import { isThere, namesIn, removeIfThere } from '@runner/common/files/read';
@@ -11,6 +9,7 @@ import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { keptFilesOf } from '../instances/kept-file.ts';
 import { stopInstances } from '../instances/stop.ts';
+import { removeTree } from '../release/folder.ts';
 
 /** What `runner remove` prints. */
 export interface RemovedApp {
@@ -33,7 +32,7 @@ export interface RemoveRequest {
 
 /** Throws `app_not_found`, `locked`, `stop_failed`. */
 export async function removeApp(request: RemoveRequest): Promise<RemovedApp> {
-  const { io, paths, app, force, purge } = request;
+  const { io, paths, app, force } = request;
   const holder = { pid: io.pid, command: 'remove', since: io.now().toISOString() };
   const lock = requireLock(paths.lock(app), `'${app}'`, 0, holder);
   try {
@@ -46,7 +45,7 @@ export async function removeApp(request: RemoveRequest): Promise<RemovedApp> {
       removeIfThere(paths.state(app));
       syncFolder(paths.stateDir);
     });
-    return { app, kept: removeFiles(paths, state, purge) };
+    return { app, kept: removeFiles(request) };
   } finally {
     lock.release();
   }
@@ -57,9 +56,12 @@ function stillRuns(app: string, problems: readonly string[]): Failure {
   return new Failure('stop_failed', `${problems.join('; ')}; '${app}' stays registered: ${advice}`);
 }
 
-function removeFiles(paths: Paths, { app }: AppState, purge: boolean): string[] {
+function removeFiles({ paths, app, purge, note }: RemoveRequest): string[] {
   const files = paths.app(app);
-  const remove = (path: string) => rmSync(path, { recursive: true, force: true });
+  const remove = (path: string) => {
+    const problem = removeTree(path);
+    if (problem) note(problem);
+  };
   if (purge) {
     remove(files.dir);
     remove(paths.deployLogs(app));

@@ -23,7 +23,7 @@ export interface Notifier {
   finish(): Promise<string[]>;
 }
 
-/** Printed if nothing is configured: only of interest to an app that asked for notifications. */
+/** Printed where no chat is configured: of interest only to an app that names a channel. */
 const UNUSED = `${NO_CHANNEL}: ${SET_UP}`;
 
 /** For `--no-notify`, and for an app without notifications. */
@@ -63,7 +63,8 @@ export function startNotifier(io: Io, root: string, choice: NotifyChoice | undef
     send: (event) => void child.stdin?.write(lineOf(event)),
     finish: async () => {
       const lines = await finish(child, ended, () => words);
-      return choice === undefined ? lines.filter((line) => !line.includes(UNUSED)) : lines;
+      const asked = choice === 'telegram' || choice === 'discord';
+      return asked ? lines : lines.filter((line) => !line.includes(UNUSED));
     },
   };
 }

@@ -9,7 +9,7 @@ import { makeFolder, namesIn, readRange, removeIfThere } from '@runner/common/fi
 import { writeFully } from '@runner/common/files/write';
 import { systemCode, systemFailure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
-import { createKeyStream } from '@runner/common/secrets/private-keys';
+import { KeyStream } from '@runner/common/secrets/private-key-stream';
 
 /** Logs kept per app. */
 const KEPT = 20;
@@ -150,7 +150,7 @@ class LogFile implements DeployLog {
 function copierOf(raw: number, add: (piece: string) => void): (all: boolean) => void {
   let position = 0;
   // The lines of a private key may arrive one at a time.
-  const keys = createKeyStream();
+  const keys = new KeyStream();
   const addUnlessEmpty = (piece: string) => piece !== '' && add(piece);
   return (all) => {
     for (;;) {

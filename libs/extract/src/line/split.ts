@@ -1,5 +1,5 @@
 /** Cuts a log that comes in pieces into lines, whatever the pieces. */
-import { createKeyCutter } from '@runner/common/secrets/private-keys';
+import { KeyCutter } from '@runner/common/secrets/private-keys';
 import { dropControls, stripAnsi } from '@runner/common/text/plain';
 
 /**
@@ -29,7 +29,7 @@ export interface LineReader {
 /** Reads UTF-8 bytes or text; a broken byte becomes U+FFFD and never stops the reading. */
 export function createLineReader(receive: LineSink): LineReader {
   // A key spans several lines, so it is cut out before they are looked at one by one.
-  const cutter = createKeyCutter<readonly [number, boolean, boolean]>((text, about) =>
+  const cutter = new KeyCutter<readonly [number, boolean, boolean]>((text, about) =>
     receive(text, ...about),
   );
   const cut = new LineCutter((text, line, overwritten, long) => {

@@ -1,6 +1,7 @@
 import { closeSync } from 'node:fs';
 import { command } from '@runner/common/cli/command';
 import type { Style } from '@runner/common/cli/output';
+import type { Paths } from '@runner/common/foundation/paths';
 import { harmless, harmlessLine, jsonLine } from '@runner/common/text/harmless';
 import type { KeptLog } from '../kept-log.ts';
 import type { LogLine } from '../marked-log.ts';
@@ -19,6 +20,11 @@ export const log = command({
       placeholder: 'ID',
       about: "The deploy's ID, as in the audit log and in messages, or its beginning",
     },
+    follow: {
+      kind: 'flag',
+      short: 'f',
+      about: 'Follow the deploy that runs now until it ends, without marks',
+    },
   },
   examples: [
     'runner debug log shop',
@@ -26,25 +32,40 @@ export const log = command({
     "runner debug log shop | grep -n '^>'",
   ],
   async run(context) {
-    const { io, paths, options, args, format } = context;
+    const { io, paths, options, args, format, style, note } = context;
     const { openKeptLog } = await import('../kept-log.ts');
-    const kept = await openKeptLog(paths, args.app, options.deploy);
+    const { follow, runningDeploy } = await import('../follow.ts');
+    const running = runningDeploy(paths, args.app);
+    const asked = options.deploy ?? (options.follow ? running : undefined);
+    const kept = await openKeptLog(paths, args.app, asked);
     try {
       const { causeIn, linesOf } = await import('../marked-log.ts');
       const { redactorForAny } = await import('@runner/common/redaction/redact');
       const redact = await redactorForAny({ paths, env: io.env }, kept.app);
-      const cause = causeIn(kept, paths, redact);
+      const isRunning = kept.deployId === running;
+      const following = options.follow && isRunning;
+      const cause = following ? null : causeIn(kept, paths, redact);
+      if (format === 'human') note(headline(kept, isRunning));
+      else await context.print(aboutOf(kept, cause));
+      const show = async (lines: LogLine[]) => {
+        if (format === 'human') io.stdout.write(textOf(lines, style));
+        else if (format === 'json')
+          io.stdout.write(lines.map((line) => `${jsonLine(line)}\n`).join(''));
+        else for (const line of lines) await context.print(line);
+      };
+      if (following) {
+        const status = await follow(context, kept, redact, show);
+        if (format === 'human' && status === 0) note(await endOf(paths, kept));
+        return { status };
+      }
       const batches = linesOf(kept, cause, redact);
       if (format === 'human') {
-        context.note(headline(kept));
         const { showPaged } = await import('../pager.ts');
-        await showPaged(io, texts(batches, context.style), context.note);
+        await showPaged(io, texts(batches, style), note);
         return {};
       }
-      await context.print(aboutOf(kept, cause));
       for (const batch of batches) {
-        if (format === 'json') io.stdout.write(batch.map((line) => `${jsonLine(line)}\n`).join(''));
-        else for (const line of batch) await context.print(line);
+        await show(batch);
         if (io.stdout.closed) break;
       }
       return {};
@@ -54,31 +75,44 @@ export const log = command({
   },
 });
 
+/** How the deploy ended, as a sentence. */
+async function endOf(paths: Paths, { app, deployId }: KeptLog): Promise<string> {
+  const { openKeptLog } = await import('../kept-log.ts');
+  const ended = await openKeptLog(paths, app, deployId);
+  closeSync(ended.fd);
+  return headline(ended, false);
+}
+
 /** The first object of `--json`. */
 function aboutOf(kept: KeptLog, cause: { text: string; lines: number[] } | null): object {
   const { app, deployId, path, event, version, timestamp, stage } = kept;
   return { app, deploy_id: deployId, path, event, version, timestamp, stage, cause };
 }
 
-function headline({ app, deployId, version, event, stage, timestamp, path }: KeptLog): string {
+function headline(kept: KeptLog, isRunning: boolean): string {
+  const { app, deployId, version, event, stage, timestamp, path } = kept;
   const ended =
     event === 'DeployFailure'
       ? `failed${stage === null ? '' : ` at ${stage}`}`
       : event === 'DeploySuccess'
         ? 'succeeded'
-        : 'has no end on record';
-  const when = timestamp === null ? '' : ` at ${timestamp}`;
+        : isRunning
+          ? 'is in progress'
+          : 'has no end on record';
+  const when = timestamp === null ? '' : ` ${isRunning ? 'since' : 'at'} ${timestamp}`;
   const what = version === null ? app : `${app} ${version}`;
   return harmlessLine(`deploy ${deployId} of ${what} ${ended}${when}: ${path}`);
 }
 
 function* texts(batches: Iterable<LogLine[]>, style: Style): Generator<string> {
-  for (const batch of batches) {
-    let piece = '';
-    for (const { text, marked, cut } of batch) {
-      const shown = `${harmless(text)}${cut ? ' …' : ''}`;
-      piece += marked ? `${style.red(`> ${shown}`)}\n` : shown === '' ? '\n' : `  ${shown}\n`;
-    }
-    if (piece !== '') yield piece;
+  for (const batch of batches) if (batch.length > 0) yield textOf(batch, style);
+}
+
+function textOf(lines: readonly LogLine[], style: Style): string {
+  let text = '';
+  for (const { text: line, marked, cut } of lines) {
+    const shown = `${harmless(line)}${cut ? ' …' : ''}`;
+    text += marked ? `${style.red(`> ${shown}`)}\n` : shown === '' ? '\n' : `  ${shown}\n`;
   }
+  return text;
 }

@@ -1,32 +1,31 @@
 import { command } from '@runner/common/cli/command';
-import type { Result } from '../delivery.ts';
-import { resultLine } from '../result-text.ts';
+import { type Result, resultLine } from '../deliver/result.ts';
 import { entryNames } from '../spool/names.ts';
 
 export const flush = command({
   name: 'flush',
   about: 'Deliver the messages that are queued',
   details: [
-    'Goes on with what earlier commands could not deliver, oldest first and within the rates of the',
-    'services, and ends when nothing more is due. Prints one result per message that leaves the',
-    'queue, and nothing when there is none. It may run at any time, e.g. every minute: where another',
-    'process is delivering already, it leaves the work to that one.',
+    'Delivers what earlier commands could not, oldest first and within the rate limits of the',
+    'services, and exits when no more messages are due. Prints one result per message that leaves the',
+    'queue. It may run at any time, e.g. every minute: if another process is delivering, it leaves',
+    'the work to that process.',
     '',
-    'What the services refuse is put aside, see `runner notify queue`; that is no failure of this',
-    'command.',
+    'Messages that the services refuse are put aside, see `runner notify queue`; this is not a failure',
+    'of the command.',
   ].join('\n'),
   options: {
     now: {
       kind: 'flag',
       about:
-        'Also try what waits after trouble that passes; never what a service asked to wait for',
+        'Also retry messages that wait after a temporary problem; never when a service asked to wait',
     },
   },
   examples: ['runner notify flush', '* * * * * root runner notify flush'],
   async run(context) {
-    // Nothing is loaded, read or told when there is nothing to do.
+    // With an empty queue nothing else is loaded.
     if (entryNames(context.paths.notifySpool).length === 0) return {};
-    const { flushAll } = await import('../work.ts');
+    const { flushAll } = await import('../deliver/flush.ts');
     await flushAll(context, context.options.now);
     return {};
   },

@@ -1,15 +1,15 @@
 import { command } from '@runner/common/cli/command';
 import { EXIT } from '@runner/common/foundation/failure';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
-import type { Preview } from '../previewing.ts';
+import type { Preview } from '../channels/preview.ts';
 
 export const preview = command({
   name: 'preview',
-  about: 'Show the messages of deploy events exactly, without sending them',
+  about: 'Show the exact messages of deploy events, without sending them',
   details: [
     'Reads records as `runner notify send` does and prints, for each message, the body that the',
-    'service would get. Without any on standard input, or on a terminal, it shows a sample of',
-    'every kind. Templates are checked first. No service is asked; no credentials are needed.',
+    'service would receive. Without records on standard input, or on a terminal, it shows a sample',
+    'of every kind. Templates are checked first. No service is called; no credentials are needed.',
   ].join('\n'),
   options: {
     channel: {
@@ -24,7 +24,7 @@ export const preview = command({
     'tail -n 1 /opt/runner/logs/deploy-events.jsonl | runner notify preview --json',
   ],
   async run(context) {
-    const { printPreviews } = await import('../previewing.ts');
+    const { printPreviews } = await import('../channels/preview.ts');
     const sound = await printPreviews(context, context.options.channel);
     return { status: sound ? EXIT.ok : EXIT.failed };
   },

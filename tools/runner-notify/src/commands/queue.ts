@@ -2,7 +2,7 @@ import { command } from '@runner/common/cli/command';
 import { fields, type Style, table } from '@runner/common/cli/output';
 import { EXIT, usage } from '@runner/common/foundation/failure';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
-import { problemText } from '../problem-text.ts';
+import { problemText } from '../service/problem-text.ts';
 import type { Waiting } from '../spool/listing.ts';
 import type { Place } from '../spool/spool.ts';
 
@@ -17,14 +17,14 @@ interface Shown {
 
 export const queue = command({
   name: 'queue',
-  about: 'Look after the messages that wait, and those that were given up',
+  about: 'Manage the messages that wait, and those that were given up',
   details: [
     'list           The messages that wait and those that were given up, oldest first',
-    'show ID...     All that is known of them, the event included',
+    'show ID...     All details, including the event',
     'retry ID...    Makes them due again: the next `send` or `flush` delivers them',
     'drop ID...     Removes them for good',
     '',
-    '`retry` and `drop` take --all instead of ids. With --dead all four see only messages that were',
+    '`retry` and `drop` accept --all instead of ids. With --dead all four see only messages that were',
     'given up.',
   ].join('\n'),
   positionals: {
@@ -43,13 +43,14 @@ export const queue = command({
   async run({ io, paths, args, options, title, note }) {
     const action = actionOf(args.action, args.ids, options.all);
     const listing = await import('../spool/listing.ts');
-    const spool = listing.openSpool(paths);
+    const { openSpool } = await import('../spool/spool.ts');
+    const spool = openSpool(paths);
     const places: readonly Place[] = options.dead ? ['dead'] : ['queue', 'dead'];
     const all = action === 'list' || options.all;
     let found = all ? listing.findAll(spool, places) : listing.findThese(spool, args.ids, places);
     let status: number = EXIT.ok;
     if (action === 'retry') {
-      // One that is damaged must not keep the others from being tried.
+      // A damaged message must not keep the others from being retried.
       const damaged = options.all ? listing.damagedOf(spool, found) : new Map();
       for (const { message } of damaged.values()) note(message);
       if (damaged.size > 0) status = EXIT.failed;
@@ -71,7 +72,7 @@ export const queue = command({
     if (action === 'list') return listed(messages, style, io.now().getTime());
     const count = messages.length === 1 ? '1 message' : `${messages.length} messages`;
     if (action === 'drop') return `${count} dropped\n`;
-    return `${count} made due: \`runner notify flush\` delivers\n`;
+    return `${count} made due: run \`runner notify flush\`\n`;
   },
 });
 
@@ -90,7 +91,7 @@ function actionOf(text: string, ids: readonly string[], all: boolean): Action {
 const HEADING = ['ID', 'CHANNEL', 'STATE', 'EVENT', 'AGE', 'TRIES', 'WHY'];
 
 function listed(messages: readonly Waiting[], style: Style, now: number): string {
-  if (messages.length === 0) return 'no message waits\n';
+  if (messages.length === 0) return 'no messages are waiting\n';
   const rows = messages.map((each) => [
     each.id,
     each.channel,
@@ -109,7 +110,7 @@ function details({ event, problem, ...each }: Waiting, style: Style): string {
     ['state', each.state],
     ['queued', each.queued_at ?? '-'],
     ['first tried', each.first_at ?? '-'],
-    ['next try', each.next_at ?? (each.state === 'dead' ? '-' : 'it is due')],
+    ['next try', each.next_at ?? (each.state === 'dead' ? '-' : 'now')],
     ['tries', String(each.attempts)],
     ['delivered', each.messages === 1 ? '1 message' : `${each.messages} messages`],
     ...(each.maybe_duplicate ? [['maybe twice', 'yes'] as const] : []),

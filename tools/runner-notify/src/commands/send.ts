@@ -1,39 +1,39 @@
 import { command } from '@runner/common/cli/command';
 import { EXIT, usage } from '@runner/common/foundation/failure';
-import type { ChannelOption, Result } from '../delivery.ts';
-import { resultLine } from '../result-text.ts';
+import type { ChannelOption } from '../deliver/announce.ts';
+import { type Result, resultLine } from '../deliver/result.ts';
 
-/** Longest time that one record may be waited for: a day. */
+/** Longest `--wait`, in seconds: a day. */
 const WAIT_MAX = 86_400;
 /** Exit status of --strict when a message is still queued. */
 const STILL_QUEUED = 4;
 
 export const send = command({
   name: 'send',
-  about: 'Announce the deploy events that stand on standard input',
+  about: 'Announce the deploy events on standard input',
   details: [
     'Reads one JSON record per line, as `runner-audit emit` prints them (`event` and `app` are',
-    'taken as well as `event_type` and `project`), and announces DeployStarted, DeploySuccess,',
-    'DeployFailure and RollbackSuccess as they arrive. Records of other kinds are passed over.',
-    'Prints one result per record and channel. Nothing is written to the audit log.',
+    'accepted for `event_type` and `project`), and announces DeployStarted, DeploySuccess,',
+    'DeployFailure and RollbackSuccess as they arrive. Other records are ignored. Prints one result',
+    'per record and channel. The audit log is not written.',
     '',
-    'A record is on disk before it is sent for the first time. What is not delivered within the',
-    'time of --wait stays queued: the next `send` or `flush` goes on with it, for 24 hours.',
-    'What a service refuses for good is put aside; `runner notify queue` shows both.',
-    'Neither is a failure of this command unless --strict is given.',
+    'A record is on disk before it is first sent. What is not delivered within --wait stays queued:',
+    'the next `send` or `flush` delivers it, for up to 24 hours. What a service refuses for good is',
+    'put aside; `runner notify queue` shows both. Neither is a failure of this command unless',
+    '--strict is given.',
   ].join('\n'),
   options: {
     channel: {
       kind: 'value',
       placeholder: 'CHANNEL',
       choices: ['telegram', 'discord', 'both', 'none'],
-      about: "Where to announce [default: as the app's .deploy.yml says]",
+      about: "Where to announce [default: the choice of the app's .deploy.yml]",
     },
     wait: {
       kind: 'value',
       placeholder: 'SECONDS',
       default: '5',
-      about: 'How long the delivery of a record is waited for [default: 5]',
+      about: 'How long to wait for the delivery of a record [default: 5]',
     },
     strict: {
       kind: 'flag',
@@ -50,7 +50,7 @@ export const send = command({
   async run(context) {
     const { options } = context;
     const wait = millisecondsOf(options.wait);
-    const { announceAll } = await import('../work.ts');
+    const { announceAll } = await import('../deliver/announce.ts');
     const { results, sound } = await announceAll(context, {
       wait,
       channel: options.channel as ChannelOption,

@@ -1,25 +1,25 @@
 import { command } from '@runner/common/cli/command';
 import { harmlessLine } from '@runner/common/text/harmless';
-import type { SetupReport } from '../setup/setting-up.ts';
+import type { SetupReport } from '../setup/setup.ts';
 
 export const setup = command({
   name: 'setup',
   about: 'Set up Telegram, Discord or both, and save it in config.yml',
   details: [
-    'On a terminal it asks: for Telegram the token of a bot, then for a message to the bot, by which',
-    'it finds the chat; for Discord the address of a webhook. It sends a test message and saves.',
-    'Until then nothing is changed; Ctrl-C ends it at any point.',
+    'On a terminal it asks: for Telegram the token of a bot, then a message to the bot, which shows',
+    'the chat; for Discord the address of a webhook. It sends a test message, then saves. Before that',
+    'nothing is changed; Ctrl-C cancels at any point.',
     '',
-    'Without a terminal everything comes from options, files and the environment:',
-    'RUNNER_TELEGRAM_TOKEN and RUNNER_DISCORD_WEBHOOK stand for the two files. A file is named',
-    'because an argument would be visible in the process list; `-` is standard input.',
+    'Without a terminal all answers come from options, files and the environment:',
+    'RUNNER_TELEGRAM_TOKEN and RUNNER_DISCORD_WEBHOOK replace the two files. Secrets are read from',
+    'files because arguments are visible in the process list; `-` is standard input.',
   ].join('\n'),
   options: {
     channel: {
       kind: 'value',
       placeholder: 'CHANNEL',
       choices: ['telegram', 'discord', 'both'],
-      about: 'What to set up [default: what the other options are about, else asked]',
+      about: 'What to set up [default: the channel of the other options, else asked]',
     },
     'token-file': {
       kind: 'value',
@@ -49,7 +49,7 @@ export const setup = command({
     'runner notify setup --channel discord --webhook-file - < /root/webhook',
   ],
   async run(context) {
-    const { setUp } = await import('../setup/setting-up.ts');
+    const { setUp } = await import('../setup/setup.ts');
     return { value: await setUp(context) };
   },
   human({ config, channel, channels }: SetupReport, style) {

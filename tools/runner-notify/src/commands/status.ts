@@ -1,22 +1,22 @@
 import { command } from '@runner/common/cli/command';
 import { EXIT } from '@runner/common/foundation/failure';
-import type { NotifyStatus } from '../channel-status.ts';
-import { statusText } from '../status-text.ts';
+import type { NotifyStatus } from '../status/status.ts';
+import { statusText } from '../status/text.ts';
 
 export const status = command({
   name: 'status',
-  about: 'Show each channel: configured, active, and what the service says about it',
+  about: 'Show each channel: configured, active, and what the service reports',
   details: [
     'Asks Telegram for the bot, the chat and what the bot may do there, and Discord for the',
     'webhook. Sends no message and changes nothing. Secrets are masked.',
   ].join('\n'),
   options: {
-    offline: { kind: 'flag', about: 'Ask no service: only what is known on this machine' },
+    offline: { kind: 'flag', about: 'Call no service: show only what this machine knows' },
   },
   exits: [[EXIT.notConfigured, 'no channel is active']],
   examples: ['runner notify status', 'runner notify status --offline --json'],
   async run({ io, paths, options, note }) {
-    const { notifyStatus } = await import('../channel-status.ts');
+    const { notifyStatus } = await import('../status/status.ts');
     const { value, inactive, exposed } = await notifyStatus(paths, io, options.offline);
     if (exposed) note(exposed);
     if (inactive) {

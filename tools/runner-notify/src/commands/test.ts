@@ -2,10 +2,10 @@ import { command } from '@runner/common/cli/command';
 import type { ChannelName } from '@runner/common/config/settings';
 import { EXIT } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
-import { fieldsOf, wordOf } from '../channels/fields.ts';
-import { WORDS } from '../channels/words.ts';
-import { problemText } from '../problem-text.ts';
-import type { TrialResult } from '../trial.ts';
+import { CHANNELS } from '../channels/index.ts';
+import { fieldsOf, wordOf } from '../service/fields.ts';
+import { problemText } from '../service/problem-text.ts';
+import type { TrialResult } from '../status/trial.ts';
 
 interface Report {
   readonly channels: readonly TrialResult[];
@@ -17,8 +17,8 @@ export const test = command({
   name: 'test',
   about: 'Send a test notification to every active channel',
   details: [
-    'Sends one message to each channel, once, and shows what the service answered. A message that',
-    'is not delivered comes with a hint what to check.',
+    'Sends one message to each channel, once, and shows the answer of the service. A message that is',
+    'not delivered comes with a hint on what to check.',
   ].join('\n'),
   options: {
     channel: {
@@ -31,7 +31,10 @@ export const test = command({
   exits: [[EXIT.notConfigured, 'no such channel is active']],
   examples: ['runner notify test', 'runner notify test --channel telegram --json'],
   async run(context) {
-    const { configExposure, tryChannels } = await import('../trial.ts');
+    const [{ configExposure }, { tryChannels }] = await Promise.all([
+      import('@runner/common/guards/exposure'),
+      import('../status/trial.ts'),
+    ]);
     const exposed = configExposure(context.paths);
     if (exposed) context.note(exposed);
     const asked = context.options.channel as ChannelName | 'both' | undefined;
@@ -48,7 +51,7 @@ export const test = command({
         ...(hint === undefined ? [] : [harmlessLine(hint)]),
         ...(moved_to === undefined
           ? []
-          : [`${WORDS[channel].movingKey} is ${moved_to} now, saved`]),
+          : [`${CHANNELS[channel].movingKey} is ${moved_to} now, saved`]),
       ];
       return [line, ...more.map((text) => `  → ${text}`)];
     });
@@ -61,7 +64,7 @@ function wordsOf(trial: TrialResult): string {
   if (trial.result === 'not_active') return 'not active: nothing was sent';
   if (trial.result !== 'delivered') return `${trial.result}: ${problemText(trial)}`;
   const answer = fieldsOf(trial.answer);
-  const place = WORDS[trial.channel].placeOf(answer);
+  const place = CHANNELS[trial.channel].placeOf(answer);
   const message = `message ${wordOf(answer.message_id)}`.trim();
   return harmlessLine(`delivered: ${message} in ${place}`);
 }

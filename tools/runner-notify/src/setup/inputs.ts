@@ -1,12 +1,14 @@
-/** What was given on the command line, in files and in the environment. */
+/** Answers given on the command line, in files and in the environment. */
 import { resolve } from 'node:path';
 import type { ChannelName } from '@runner/common/config/settings';
 import { readIfThere } from '@runner/common/files/read';
 import { Failure, usage } from '@runner/common/foundation/failure';
 import { type Io, readAll } from '@runner/common/foundation/io';
-import { CHANNEL_NAMES } from '../channels/words.ts';
+import { CHANNEL_NAMES } from '../channels/index.ts';
+import { CHAT_ID } from '../channels/telegram/bot.ts';
+import type { Inputs } from '../dialogue/situation.ts';
 
-/** Far above any token or address: what is larger is the wrong file. */
+/** Far above any token or address: a larger file is the wrong one. */
 const FILE_MAX = 65_536;
 
 /** The options of `runner notify setup`. */
@@ -18,20 +20,6 @@ export interface SetupOptions {
   readonly 'webhook-file': string | undefined;
 }
 
-/** Answers that need not be asked for. */
-export interface Inputs {
-  /** Undefined: to be asked. */
-  readonly channels: readonly ChannelName[] | undefined;
-  readonly token: string | undefined;
-  readonly chatId: string | undefined;
-  readonly threadId: number | undefined;
-  readonly webhook: string | undefined;
-  /** Standard input was read: nobody can answer on it. */
-  readonly stdinUsed: boolean;
-}
-
-/** What a chat id looks like; core.telegram.org/bots/api#sendmessage. */
-export const CHAT_ID = /^(?:-?\d{1,19}|@[A-Za-z0-9_]{4,64})$/;
 const THREAD_ID = /^[1-9]\d{0,14}$/;
 
 /** Reads them all. Throws `usage`, or `file_unreadable`. */
@@ -101,7 +89,7 @@ function textOf(text: string, what: string): string {
   return trimmed;
 }
 
-/** Throws `usage` naming what is missing where nobody can be asked. */
+/** Throws `usage` naming what is missing; for when stdin is not a terminal. */
 export function requireInputs(inputs: Inputs): asserts inputs is Inputs & {
   readonly channels: readonly ChannelName[];
 } {
@@ -121,6 +109,6 @@ export function requireInputs(inputs: Inputs): asserts inputs is Inputs & {
         ];
   if (missing.length === 0) return;
   throw usage(
-    `the following required arguments were not provided: ${missing.join(', ')}; there is no terminal to ask on`,
+    `the following required arguments were not provided: ${missing.join(', ')}; stdin is not a terminal`,
   );
 }

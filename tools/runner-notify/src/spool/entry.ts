@@ -1,14 +1,14 @@
 /**
- * A message that waits: the event, not the rendered text, so that a token that is changed or a
- * template that is mended later still works. It holds no secret.
+ * A waiting message: the event, not the rendered text, so that a token or template that is fixed later
+ * still works. It holds no secret.
  */
 
 import type { LogRecord } from '@runner/common/audit/events';
 import type { ChannelName } from '@runner/common/config/settings';
 import { cleanText } from '@runner/common/text/plain';
-import type { Problem } from '../channels/channel.ts';
+import type { Problem } from '../service/contract.ts';
 
-/** One event for one channel, as it lies in `spool/notify/<id>.<channel>.json`. Times are ISO 8601 UTC. */
+/** One event for one channel, in `spool/notify/<id>.<channel>.json`. Times are ISO 8601 UTC. */
 export interface Entry {
   readonly version: 1;
   readonly channel: ChannelName;
@@ -16,34 +16,34 @@ export interface Entry {
   readonly queued_at: string;
   /** How many of its messages were delivered: a failure with a long error has two. */
   readonly sent: number;
-  /** How often the next message was tried in vain. */
+  /** Failed attempts of the next message. */
   readonly attempts: number;
   readonly first_at: string | null;
-  /** Not to be tried before; null: it is due. */
+  /** Not before; null: now. */
   readonly next_at: string | null;
-  /** What went wrong last, or why it was given up. */
+  /** The last problem, or why it was given up. */
   readonly problem: Problem | null;
-  /** When the request began whose answer is not known. */
+  /** When a request without a known answer began. */
   readonly attempting: string | null;
-  /** A message may have arrived although no answer was seen, and was sent again. */
+  /** A message was sent again although the first may have arrived. */
   readonly maybe_duplicate: boolean;
 }
 
-/** A new entry. `event` is stored without secrets, and of its fields only those that are plain values. */
-export function newEntry(
-  channel: ChannelName,
-  event: LogRecord,
-  now: Date,
-  redact: (text: string) => string,
-): Entry {
+/** An event as it is stored: without secrets, and only its fields with plain values. */
+export function storedEvent(event: LogRecord, redact: (text: string) => string): LogRecord {
   const plain = Object.entries(event).flatMap(([field, value]) => {
-    if (typeof value === 'string') return [[field, scrubbed(value, redact)]];
+    if (typeof value === 'string') return [[field, redacted(value, redact)]];
     return typeof value === 'number' || typeof value === 'boolean' ? [[field, value]] : [];
   });
+  return Object.fromEntries(plain);
+}
+
+/** A new entry for a stored event. */
+export function newEntry(channel: ChannelName, event: LogRecord, now: Date): Entry {
   return {
     version: 1,
     channel,
-    event: Object.fromEntries(plain),
+    event,
     queued_at: now.toISOString(),
     sent: 0,
     attempts: 0,
@@ -55,8 +55,8 @@ export function newEntry(
   };
 }
 
-/** A secret may be hidden behind escapes: then the text is stored without them. */
-function scrubbed(text: string, redact: (text: string) => string): string {
+/** A secret may be split by escapes: then the text is stored without them. */
+function redacted(text: string, redact: (text: string) => string): string {
   const clean = cleanText(text);
   const safe = redact(clean);
   return safe === clean ? redact(text) : safe;
@@ -92,7 +92,7 @@ export function parseEntry(bytes: Uint8Array, channel: ChannelName): Entry | und
   };
 }
 
-/** Reads a problem of a file of the spool. */
+/** Reads a problem from a file of the spool. */
 export function problemIn(value: unknown): Problem | null {
   if (value === null || typeof value !== 'object') return null;
   const { method, http_status, code, description, retryable, hint } = value as Partial<Problem>;

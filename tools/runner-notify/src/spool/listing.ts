@@ -1,9 +1,9 @@
-/** What `runner notify queue` shows of the spool, and what it does there. */
+/** The spool for `runner notify queue`. */
 
 import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/events';
 import type { ChannelName } from '@runner/common/config/settings';
 import { Failure } from '@runner/common/foundation/failure';
-import type { Problem } from '../channels/channel.ts';
+import type { Problem } from '../service/contract.ts';
 import type { Entry } from './entry.ts';
 import { channelOf, type EntryName, idOf } from './names.ts';
 import { type Locking, type Place, type Spool, waitForChannel } from './spool.ts';
@@ -12,16 +12,16 @@ import { type Locking, type Place, type Spool, waitForChannel } from './spool.ts
 export interface Waiting {
   readonly id: string;
   readonly channel: ChannelName;
-  /** `waiting`: it was tried, or the service asked to wait; `dead`: it was given up; `damaged`: no entry. */
+  /** `waiting`: it was tried, or the service asked to wait; `dead`: given up; `damaged`: not an entry. */
   readonly state: 'queued' | 'waiting' | 'dead' | 'damaged';
   readonly event_type: string;
   readonly project: string;
   readonly instance: string;
   readonly version: string;
   readonly deploy_id: string;
-  /** ISO 8601 UTC, as the other times; null when it is not known. */
+  /** ISO 8601 UTC, as the other times; null when unknown. */
   readonly queued_at: string | null;
-  /** How often the next message of the event was tried in vain. */
+  /** Failed attempts of the next message of the event. */
   readonly attempts: number;
   readonly first_at: string | null;
   readonly next_at: string | null;
@@ -32,7 +32,7 @@ export interface Waiting {
   readonly event?: LogRecord;
 }
 
-/** Where a message lies. */
+/** A message and its place. */
 export interface Found {
   readonly name: EntryName;
   readonly place: Place;
@@ -45,9 +45,14 @@ export function findAll(spool: Spool, places: readonly Place[]): Found[] {
 
 /** The messages of these ids. Throws `message_not_found` for the first that is not there. */
 export function findThese(spool: Spool, ids: readonly string[], places: readonly Place[]): Found[] {
-  const all = findAll(spool, places);
+  // The first of an id counts: the queue comes before the dead.
+  const all = new Map(
+    findAll(spool, places)
+      .reverse()
+      .map((each) => [idOf(each.name), each]),
+  );
   return [...new Set(ids)].map((id) => {
-    const found = all.find(({ name }) => idOf(name) === id);
+    const found = all.get(id);
     if (found) return found;
     const where =
       places.length === 1 && places[0] === 'dead' ? 'was given up' : 'waits or was given up';
@@ -55,7 +60,7 @@ export function findThese(spool: Spool, ids: readonly string[], places: readonly
   });
 }
 
-/** A message for people; undefined when it has left meanwhile. */
+/** A message for people; undefined when it left in the meantime. */
 export function waitingOf(spool: Spool, { name, place }: Found): Waiting | undefined {
   const entry = spool.read(name, place);
   if (entry === undefined) return undefined;
@@ -83,12 +88,12 @@ export function waitingOf(spool: Spool, { name, place }: Found): Waiting | undef
   };
 }
 
-/** Longest wait for a process that is delivering, in seconds. */
+/** Longest wait for another process that delivers, in seconds. */
 const LOCK_WAIT = 5;
 
 /**
- * Makes messages due again, those that were given up as if they had just come. A destination that
- * was stopped stays so. Throws `locked` when another process is delivering for longer than 5 s.
+ * Makes messages due again, those that were given up as if they were new. A stopped destination stays
+ * stopped. Throws `locked` when another process delivers for longer than 5 s.
  */
 export function retry(by: Locking, spool: Spool, found: readonly Found[]): void {
   for (const channel of new Set(found.map(({ name }) => channelOf(name)))) {
@@ -108,7 +113,7 @@ export function retry(by: Locking, spool: Spool, found: readonly Found[]): void 
   }
 }
 
-/** Those that are no entries, each with what to do about it. */
+/** The damaged files, each with advice. */
 export function damagedOf(spool: Spool, found: readonly Found[]): Map<Found, Failure> {
   const those = found.filter(({ name, place }) => spool.read(name, place) === 'damaged');
   return new Map(those.map((each) => [each, damaged(spool, each)]));
@@ -122,5 +127,3 @@ function damaged(spool: Spool, { name, place }: Found): Failure {
 function dueEntry(entry: Entry, now: Date): Entry {
   return { ...entry, queued_at: now.toISOString(), attempts: 0, next_at: null, problem: null };
 }
-
-export { openSpool } from './spool.ts';

@@ -1,4 +1,4 @@
-/** The folder `spool/notify`: messages that wait, and in `dead/` those that were given up. */
+/** The folder `spool/notify`: waiting messages, and in `dead/` those that were given up. */
 import { lstatSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ChannelName } from '@runner/common/config/settings';
@@ -13,10 +13,10 @@ import { channelOf, type EntryName, entryNames } from './names.ts';
 
 /** Largest file that is read, in bytes: the longest input line, escaped. */
 export const ENTRY_MAX = 33_554_432;
-/** So many of those that were given up are kept for each channel, the newest. */
+/** How many messages that were given up are kept for each channel. */
 export const DEAD_MAX = 1_000;
 
-/** The two places where an entry may lie. */
+/** The two places of an entry. */
 export type Place = 'queue' | 'dead';
 
 /** The entries on disk. */
@@ -26,28 +26,28 @@ export interface Spool {
   /** Oldest first. */
   names(channel?: ChannelName, place?: Place): EntryName[];
   has(name: EntryName, place?: Place): boolean;
-  /** Where it lies. */
+  /** Its file. */
   path(name: EntryName, place?: Place): string;
-  /** Undefined when it is gone; `damaged` when the file is no entry. */
+  /** Undefined when it is gone; `damaged` when the file is not an entry. */
   read(name: EntryName, place?: Place): Entry | 'damaged' | undefined;
   remove(name: EntryName, place?: Place): void;
   /** Writes the entry and moves it to the other place. */
   move(name: EntryName, entry: Entry | undefined, to: Place): void;
-  /** Removes what killed writers left, and the oldest of too many dead; under the channel's lock. */
+  /** Removes leftovers of killed writers and surplus dead entries; under the channel's lock. */
   tidy(channel: ChannelName, now: Date): void;
 }
 
-/** Where the state of a destination lies. */
+/** The file of a destination's state. */
 export function stateFile(paths: Paths, channel: ChannelName): string {
   return join(paths.notifySpool, `${channel}.json`);
 }
 
-/** The kernel's lock of a channel: whoever holds it is the only one who sends. A dot: no app has that name. */
+/** Only the process that holds the kernel's lock sends. No app's name starts with a dot. */
 function lockFile(paths: Paths, channel: ChannelName): string {
   return join(paths.locksDir, `.notify-${channel}.lock`);
 }
 
-/** Who takes a lock; `title` is that of the command, for who finds it taken. */
+/** The process that takes a lock; `title` is that of its command. */
 export interface Locking {
   readonly io: Pick<Io, 'pid' | 'now'>;
   readonly paths: Paths;
@@ -65,18 +65,18 @@ export function lockChannel(by: Locking, channel: ChannelName): Lock | undefined
   return takeLock(lockFile(by.paths, channel), 0, holderOf(by));
 }
 
-/** Waits so many seconds for the lock of a channel. Throws `locked`, naming who holds it. */
+/** Waits up to `seconds` for the lock of a channel. Throws `locked`, naming its holder. */
 export function waitForChannel(by: Locking, channel: ChannelName, seconds: number): Lock {
   return requireLock(lockFile(by.paths, channel), `${channel}'s queue`, seconds, holderOf(by));
 }
 
-/** Whether a file that could not be read is one of ours all the same. */
+/** Whether an unreadable file may still be an entry. */
 function mayBeEntry(path: string): boolean {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   return stat?.isFile() === true && stat.size <= ENTRY_MAX;
 }
 
-/** Makes nothing until something is saved. */
+/** Creates no folder until an entry is saved. */
 export function openSpool(paths: Paths): Spool {
   const folders: Readonly<Record<Place, string>> = {
     queue: paths.notifySpool,
@@ -102,21 +102,21 @@ export function openSpool(paths: Paths): Spool {
         const bytes = readIfThere(at(name, place), ENTRY_MAX);
         return bytes && (parseEntry(bytes, channelOf(name)) ?? 'damaged');
       } catch (error) {
-        // A link, a folder, a pipe or a giant is no entry; one that may not be read is one.
+        // A link, folder, pipe or huge file is damaged; an entry without read permission is not.
         if (!(error instanceof Failure) || mayBeEntry(at(name, place))) throw error;
         return 'damaged';
       }
     },
     remove(name, place = 'queue') {
       const path = at(name, place);
-      // Something else may have been put there under that name.
+      // A folder may have been put in its place.
       if (!lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) removeIfThere(path);
       else rmSync(path, { recursive: true });
     },
     move(name, entry, to) {
       const from = to === 'dead' ? 'queue' : 'dead';
       try {
-        // The reason is written where the entry lies: a crash leaves it in one of the two places.
+        // Written before the move: after a crash the entry is in one of the two places, with its problem.
         if (entry && spool.has(name, from)) spool.save(name, entry, from);
         makeFolder(folders[to], 0o700);
         renameSync(at(name, from), at(name, to));

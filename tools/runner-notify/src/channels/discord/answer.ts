@@ -1,35 +1,41 @@
 /** What an answer of Discord's webhook means. */
 import type { HttpAnswer } from '@runner/common/http/request';
-import { delayOf, jsonObject, type Outcome } from '../channel.ts';
-import { foreignAnswer, type Line, problemOf } from '../exchange.ts';
+import type { Outcome } from '../../service/contract.ts';
+import {
+  type Call,
+  delayOf,
+  foreignAnswer,
+  jsonObject,
+  problemOf,
+} from '../../service/exchange.ts';
 
 /** JSON error codes: discord.com/developers/docs/topics/opcodes-and-status-codes#json. */
 const INVALID_FORM = 50035;
 
 /** What to check; docs/notifications.md, "No messages arrive". */
 const BY_STATUS: Readonly<Record<number, string>> = {
-  401: 'check the webhook address with `runner notify status`: its token is not valid',
+  401: 'check the webhook address: its token is not valid',
   403: "check that the webhook may post, and the server's network: its address may be banned for a while",
-  404: 'check that the webhook was not deleted, and its address with `runner notify status`',
+  404: 'check that the webhook was not deleted, and its address',
 };
 
 const TOO_LONG = /MAX_LENGTH|MAX_EMBED_SIZE|or fewer in length|exceeds maximum size|too large/i;
 
-/** Sorts an answer to an executed webhook into the classes of channel.ts. */
-export function judgeDiscord(line: Line, answer: HttpAnswer): Outcome {
+/** Sorts an answer to an executed webhook into the classes of the contract. */
+export function judgeDiscord(call: Call, answer: HttpAnswer): Outcome {
   const { status } = answer;
   const body = jsonObject(answer);
-  // 204 is what services that stand in for Discord answer, wait=true or not.
+  // Compatible services answer 204, with wait=true or without.
   const taken = status === 204 || (status >= 200 && status < 300 && body !== undefined);
   if (taken) return { class: 'delivered', rest: restOf(answer) };
-  if (!body) return foreignAnswer(line, answer, delayOf(answer));
-  // Code 0 is what the service answers when it has none.
+  if (!body) return foreignAnswer(call, answer, delayOf(answer));
+  // Code 0 means that there is none.
   const code = typeof body.code === 'number' && body.code > 0 ? body.code : status;
   const details = typeof body.errors === 'object' ? innermost(body.errors, []) : [];
   const said = typeof body.message === 'string' ? body.message : '';
   const description = [said, ...details.slice(0, 3)].filter(Boolean).join('; ');
   const problem = (retryable: boolean) =>
-    problemOf(line, status, code, description, retryable, BY_STATUS[status]);
+    problemOf(call, status, code, description, retryable, BY_STATUS[status]);
   if (status === 429)
     return { class: 'wait', delay: delayOf(answer, body.retry_after), problem: problem(true) };
   if (status >= 500 || status === 408) return { class: 'retry', problem: problem(true) };
@@ -43,7 +49,7 @@ export function judgeDiscord(line: Line, answer: HttpAnswer): Outcome {
   };
 }
 
-/** Discord tells beforehand when a webhook's allowance is used up. */
+/** Discord announces when a webhook's allowance is used up. */
 function restOf(answer: HttpAnswer): number {
   const { headers } = answer;
   return headers['x-ratelimit-remaining'] === '0'

@@ -1,8 +1,8 @@
-/** How Discord text is written: its Markdown knows no escapes inside code. */
-import type { Phrase } from '../../announcement.ts';
-import type { Place } from '../../template.ts';
+/** Discord's Markdown, which has no escapes inside code. */
+import type { Phrase } from '../../message/announcement.ts';
+import type { Slot } from '../../message/template.ts';
 
-/** Parts two back-ticks without being seen. */
+/** Invisible; separates two back-ticks. */
 const GAP = '\u200b';
 
 /** A value as code. Two back-ticks on each side, so that the value may hold single ones. */
@@ -14,7 +14,7 @@ export function code(value: string): string {
   return `\`\`${before}${inner}${after}\`\``;
 }
 
-/** A block of text as code; a fence inside it is parted. */
+/** A block of text as code; fences inside it are broken up. */
 export function fence(text: string): string {
   return `\`\`\`\n${inFence(text)}\n\`\`\``;
 }
@@ -28,13 +28,13 @@ export function phraseText(phrase: Phrase): string {
   return phrase.map((part) => (typeof part === 'string' ? part : code(part.value))).join('');
 }
 
-/** A value escaped for the place of a template in which it stands. */
-export function escapeValue(value: string, place: Place): string {
-  switch (place) {
+/** A value escaped for its slot of a template. */
+export function escapeValue(value: string, slot: Slot): string {
+  switch (slot) {
     case 'text':
       return value.replace(/[\\*_~`|>#+\-.[\]()<@:]/g, '\\$&');
     case 'code':
-      // Code with one back-tick on each side can hold none: a look-alike stands for it.
+      // Code between single back-ticks cannot contain one: a look-alike replaces it.
       return value.replaceAll('`', '\u02cb');
     case 'pre':
       return inFence(value).replace(/`$/, `\`${GAP}`);

@@ -1,19 +1,25 @@
 /**
- * The messages that Discord gets: a short line, and one embed. The other limits of the service
- * (2000 code points of content, 1024 of a field, 6000 of all embeds) are out of reach, because
- * values and logs are cut before they come here; a test shows it with the longest of them.
+ * Discord messages: a short line and one embed. The service's other limits (2000 code points of
+ * content, 1024 of a field, 6000 of all embeds) are out of reach: values and logs are cut earlier.
  */
 import type { TemplateKind } from '@runner/common/config/settings';
 import { codePoints, headAndTail } from '@runner/common/text/plain';
-import { type Announcement, announcementsOf, type Row } from '../../announcement.ts';
-import type { Notice } from '../../notice.ts';
-import { fillTemplate, parseTemplate, valuesOf } from '../../template.ts';
-import type { Message } from '../channel.ts';
+import {
+  type Announcement,
+  announcementsOf,
+  type Detail,
+  TEST_TEXT,
+  TEST_TITLE,
+} from '../../message/announcement.ts';
+import type { Notice } from '../../message/notice.ts';
+import { fillTemplate, parseTemplate, valuesOf } from '../../message/template.ts';
+import type { Message } from '../../service/contract.ts';
+import type { Fields } from '../../service/fields.ts';
 import { escapeValue, fence, phraseText } from './markup.ts';
 
 /** Code points of an embed's description: discord.com/developers/docs/resources/message#embed-object-embed-limits. */
 const DESCRIPTION_MAX = 4096;
-/** One report says that Discord counts some characters double: what is over its limits is shortened below this. */
+/** One report says that Discord counts some characters twice. */
 const MARGIN = 48;
 
 const COLOURS: Readonly<Record<TemplateKind, number>> = {
@@ -23,7 +29,7 @@ const COLOURS: Readonly<Record<TemplateKind, number>> = {
   rollback: 0xf39c12,
 };
 
-/** Names that stand beside each other; the rest takes a line of its own. */
+/** Fields that share a line. */
 const INLINE = new Set(['Project', 'Instance', 'Version', 'Deploy', 'Duration', 'From', 'To']);
 
 /** The messages of a notice; `template` is the user's wording of the first one's description. */
@@ -41,7 +47,7 @@ export function discordMessages(
   return messages.filter((each) => each !== undefined);
 }
 
-/** How often a message that is refused for its length is made shorter. */
+/** How often a message that is refused for its length is shortened. */
 const SHORTER_MAX = 3;
 
 function message(
@@ -69,13 +75,13 @@ function message(
     },
     instead(complaint) {
       if (complaint !== 'length' || part >= 2 ** SHORTER_MAX) return undefined;
-      // A user's wording is not cut: that would leave half of its markup.
+      // A user's wording is not cut: half of its markup would remain.
       return message(notice, announcement, undefined, part * 2);
     },
   };
 }
 
-/** A fenced block that keeps within the description also when its fences had to be parted. */
+/** A fenced block that fits the description, even with its inner fences broken up. */
 function described(block: string, part: number): string {
   if (block === '') return '';
   const total = codePoints(block);
@@ -88,7 +94,7 @@ function described(block: string, part: number): string {
   return text;
 }
 
-function fieldOf({ label, phrase }: Row) {
+function fieldOf({ label, phrase }: Detail) {
   return {
     name: label,
     value: phraseText(phrase),
@@ -115,4 +121,13 @@ function ownDescription(
     warn(`${where}: ${(error as Error).message}; the built-in text is sent`);
   }
   return undefined;
+}
+
+/** A test notification, in the colour of a deploy that starts. */
+export function testMessage(): Fields {
+  return {
+    content: `🔔 ${TEST_TITLE}`,
+    embeds: [{ title: `🔔 ${TEST_TITLE}`, description: TEST_TEXT, color: COLOURS.started }],
+    allowed_mentions: { parse: [] },
+  };
 }

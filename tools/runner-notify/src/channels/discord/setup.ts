@@ -1,25 +1,24 @@
-/** Sets up the webhook chat service: its address, a look at it, a test embed. */
+/** Sets up the webhook chat service: its address, a check, a test message. */
 import { Failure } from '@runner/common/foundation/failure';
 import { Secret } from '@runner/common/secrets/secret';
-import { isRefused, refusalOf, refusalText } from '../../setup/refusal.ts';
+import { isRefused, refusalOf, refusalText } from '../../dialogue/refusal.ts';
 import {
   ATTEMPTS,
-  insisting,
   type Prepared,
   type Situation,
   tryOut,
-} from '../../setup/situation.ts';
-import type { Problem } from '../channel.ts';
-import { fieldsOf, wordOf } from '../fields.ts';
-import type { Inspection } from '../probe.ts';
-import type { Reply } from '../reply.ts';
-import { discordProbe } from './probe.ts';
+  withRetries,
+} from '../../dialogue/situation.ts';
+import type { Inspection, Problem } from '../../service/contract.ts';
+import type { Reply } from '../../service/exchange.ts';
+import { fieldsOf, wordOf } from '../../service/fields.ts';
+import { connectDiscord } from './discord.ts';
 import { type Webhook, webhookOf } from './webhook.ts';
 
 const NOT_A_WEBHOOK =
   'that is not a webhook address: https://discord.com/api/webhooks/<number>/<token>';
 
-/** Address and test message; nothing is saved yet. */
+/** Asks for the address and sends a test message; saves nothing. */
 export async function setUpDiscord(situation: Situation): Promise<Prepared> {
   const { dialogue } = situation;
   dialogue?.title('Discord');
@@ -39,7 +38,7 @@ interface KnownWebhook {
   readonly facts: Readonly<Record<string, unknown>>;
 }
 
-/** An address that answers. Throws after ATTEMPTS, or for one that was given. */
+/** An address that answers. Throws after ATTEMPTS, or when the given address is refused. */
 async function knownWebhook(situation: Situation): Promise<KnownWebhook> {
   const { dialogue, inputs, note } = situation;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
@@ -53,7 +52,7 @@ async function knownWebhook(situation: Situation): Promise<KnownWebhook> {
     }
     if (webhook.foreignHost !== undefined)
       (dialogue ? dialogue.warn : note)(`${webhook.foreignHost} is not Discord's host`);
-    const reply = await insisting(situation, 'discord', () => lookAt(situation, webhook));
+    const reply = await withRetries(situation, 'discord', () => lookAt(situation, webhook));
     if (!('problem' in reply)) {
       const { name, channel_id } = fieldsOf(reply.value.webhook);
       if (name) dialogue?.done(`The webhook is ${wordOf(name)}, in channel ${wordOf(channel_id)}`);
@@ -82,15 +81,15 @@ async function lookAt(
   { address }: Webhook,
 ): Promise<Reply<Inspection['facts']>> {
   const discord = { webhook: new Secret(address) };
-  const wire = situation.wire({ telegram: undefined, discord });
-  const { facts, problem } = await discordProbe(discord, wire).inspect();
+  const line = situation.line({ telegram: undefined, discord });
+  const { facts, problem } = await connectDiscord(discord, line).inspect();
   if (!problem) return { value: facts, httpStatus: 200 };
-  // What stands in for Discord may take messages alone: then the test message decides.
+  // A compatible service may accept messages only: then the test message decides.
   if (situation.test && isUnasked(problem)) return { value: {}, httpStatus: 200 };
   return { problem, answer: undefined };
 }
 
-/** Nothing answers to GET there; Discord itself would name the reason by a code of its own. */
+/** The service does not support GET; Discord itself would send a code of its own. */
 function isUnasked({ http_status: status, code }: Problem): boolean {
   return status === 405 || status === 501 || (status === 404 && code === 404);
 }

@@ -1,23 +1,22 @@
-/** The address of a webhook: taken apart, made normal, asked about. */
+/** The address of a webhook: checked and normalised. */
 import { httpAddress } from '@runner/common/http/address';
 
-/** Discord's own hosts; others may stand in for it, behind the same kind of path. */
+/** Discord's own hosts; a proxy for it has the same kind of path. */
 const DISCORD_HOST = /^(?:(?:ptb|canary)\.)?discord(?:app)?\.com$/;
 
 const PATH = /^(.*\/webhooks\/(\d{1,20})\/[\w-]{1,200})(?:\/(?:slack|github))?\/*$/;
 
 /** The address of a webhook in its parts. */
 export interface Webhook {
-  /** Takes Discord's own format; without what asks for another one. Secret. */
+  /** Accepts Discord's own format. Secret. */
   readonly address: string;
   /** Undefined when the host is Discord's, or this machine. */
   readonly foreignHost: string | undefined;
 }
 
 /**
- * Reads an address as it was copied; undefined when its path is no webhook's: on this machine anything
- * may stand in for Discord. Throws `insecure_address`, naming `where`, for what is not https (http: this
- * machine alone).
+ * Reads an address as it was copied; undefined when its path is not that of a webhook (on this machine
+ * any path may be). Throws `insecure_address`, naming `where`, unless it is https, or http to this machine.
  */
 export function webhookOf(text: string, where: string): Webhook | undefined {
   const url = new URL(httpAddress(text.trim(), where));
@@ -29,7 +28,19 @@ export function webhookOf(text: string, where: string): Webhook | undefined {
   url.hash = '';
   return {
     address: url.href,
-    // Only this machine is reached by http: httpAddress has seen to it.
+    // httpAddress allows http to this machine only.
     foreignHost: local || DISCORD_HOST.test(url.hostname) ? undefined : url.host,
   };
+}
+
+/**
+ * The address that accepts Discord's own format and answers with the message: `/slack` and `/github`
+ * expect other formats, and without `wait` a message that was not saved is not reported as an error.
+ */
+export function executionAddress(webhook: string): string {
+  const url = new URL(webhook);
+  url.pathname = url.pathname.replace(/\/(?:slack|github)?\/*$/, '');
+  url.searchParams.set('wait', 'true');
+  url.hash = '';
+  return url.href;
 }

@@ -1,7 +1,14 @@
 /** What an answer of the Bot API means. */
 import type { HttpAnswer } from '@runner/common/http/request';
-import { type Complaint, delayOf, jsonObject, type Outcome } from '../channel.ts';
-import { foreignAnswer, type Line, problemOf } from '../exchange.ts';
+import type { Complaint, Outcome } from '../../service/contract.ts';
+import {
+  type Call,
+  delayOf,
+  foreignAnswer,
+  jsonObject,
+  problemOf,
+} from '../../service/exchange.ts';
+import { type Fields, fieldsOf } from '../../service/fields.ts';
 
 /** What to check, by what the description says; docs/notifications.md, "No messages arrive". */
 const HINTS: readonly (readonly [RegExp, string])[] = [
@@ -24,9 +31,9 @@ const HINTS: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 const BY_CODE: Readonly<Record<number, string>> = {
-  401: 'check the bot token with `runner notify status`: it was revoked or is mistyped',
+  401: 'check the bot token: it was revoked or is mistyped',
   403: 'check that the bot is in the group with privacy off, or is a channel administrator',
-  404: 'check the bot token with `runner notify status`, and telegram_api_url if it is set',
+  404: 'check the bot token, and telegram_api_url if it is set',
 };
 
 const COMPLAINTS: readonly (readonly [RegExp, Complaint])[] = [
@@ -34,15 +41,15 @@ const COMPLAINTS: readonly (readonly [RegExp, Complaint])[] = [
   [/(?:message|text) is too long/i, 'length'],
 ];
 
-/** Sorts an answer to sendMessage into the classes of channel.ts. */
-export function judgeTelegram(line: Line, answer: HttpAnswer): Outcome {
+/** Sorts an answer to sendMessage into the classes of the contract. */
+export function judgeTelegram(call: Call, answer: HttpAnswer): Outcome {
   const body = jsonObject(answer);
-  if (typeof body?.ok !== 'boolean') return foreignAnswer(line, answer, delayOf(answer));
+  if (typeof body?.ok !== 'boolean') return foreignAnswer(call, answer, delayOf(answer));
   if (body.ok) return { class: 'delivered', rest: 0 };
   const { code, description, parameters } = errorOf(body, answer);
   const hint = HINTS.find(([text]) => text.test(description))?.[1] ?? BY_CODE[code];
   const problem = (retryable: boolean) =>
-    problemOf(line, answer.status, code, description, retryable, hint);
+    problemOf(call, answer.status, code, description, retryable, hint);
   if (code === 429)
     return {
       class: 'wait',
@@ -64,11 +71,11 @@ export function migratedTo(answer: HttpAnswer): string | undefined {
   return parameters.migrate_to_chat_id === undefined ? undefined : source;
 }
 
-function errorOf(body: Readonly<Record<string, unknown>>, answer: HttpAnswer) {
+function errorOf(body: Fields, answer: HttpAnswer) {
   const { error_code, description, parameters } = body;
   return {
     code: typeof error_code === 'number' ? error_code : answer.status,
     description: typeof description === 'string' ? description : '',
-    parameters: (parameters ?? {}) as Readonly<Record<string, unknown>>,
+    parameters: fieldsOf(parameters),
   };
 }

@@ -1,14 +1,17 @@
-/** The methods of the Bot API that ask: core.telegram.org/bots/api#available-methods. */
+/** The methods of the Bot API: core.telegram.org/bots/api#available-methods. */
 import type { Secret } from '@runner/common/secrets/secret';
-import { ANSWER_MAX, EXCHANGE_TIMEOUT } from '../channel.ts';
-import { type Fields, fieldsOf, wordOf } from '../fields.ts';
-import { question, type Reply, type Wire } from '../reply.ts';
+import type { Line } from '../../service/contract.ts';
+import { ANSWER_MAX, ask, EXCHANGE_TIMEOUT, type Reply } from '../../service/exchange.ts';
+import { type Fields, fieldsOf, wordOf } from '../../service/fields.ts';
 import { judgeTelegram } from './answer.ts';
 
-/** Seconds that getUpdates waits for something new; asking again sooner is punished. */
+/** A chat id; core.telegram.org/bots/api#sendmessage. */
+export const CHAT_ID = /^(?:-?\d{1,19}|@[A-Za-z0-9_]{4,64})$/;
+
+/** Seconds that getUpdates waits for something new; Telegram throttles shorter polling. */
 const POLL = 25;
 
-/** Always sent: the service remembers what an earlier caller wanted. */
+/** Always sent: the service remembers the list of an earlier caller. */
 const WANTED_UPDATES = [
   'message',
   'edited_message',
@@ -18,7 +21,7 @@ const WANTED_UPDATES = [
   'chat_join_request',
 ];
 
-/** The bot, as getMe tells it. */
+/** The bot, from getMe. */
 export interface Me {
   readonly id: number;
   readonly username: string;
@@ -26,48 +29,48 @@ export interface Me {
   readonly readsAll: boolean;
 }
 
-/** A chat, as getChat tells it. */
+/** A chat, from getChat. */
 export interface ChatFacts {
   readonly id: string;
-  /** Empty when the server does not tell it. */
+  /** Empty when the server does not say. */
   readonly type: string;
   /** Of a person: the name. */
   readonly title: string;
   readonly isForum: boolean;
-  /** What members may do who are no administrators; false: they may not write. */
+  /** False: members other than administrators may not write. */
   readonly membersMayPost: boolean;
 }
 
-/** The standing of the bot in a chat, as getChatMember tells it. */
+/** The bot's standing in a chat, from getChatMember. */
 export interface Member {
-  /** Empty when the server does not tell it. */
+  /** Empty when the server does not say. */
   readonly status: string;
-  /** Undefined where the service does not tell it for this status. */
+  /** Undefined where the service does not say for this status. */
   readonly mayPost: boolean | undefined;
 }
 
-/** The methods that ask; none changes anything. */
+/** The methods that this tool calls; only `send` changes anything. */
 export interface Bot {
   me(): Promise<Reply<Me>>;
   /** The host of the webhook that gets the bot's updates; empty when there is none. */
   webhookHost(): Promise<Reply<string>>;
-  /** Waits for updates and confirms none: they may be another program's. */
+  /** Waits for updates without confirming them: they may be another program's. */
   updates(signal: AbortSignal): Promise<Reply<readonly Fields[]>>;
   chat(id: string): Promise<Reply<ChatFacts>>;
   member(chatId: string, userId: number): Promise<Reply<Member>>;
   send(body: Fields): Promise<Reply<Fields>>;
 }
 
-/** `apiUrl` without a slash at its end. */
-export function openBot(apiUrl: string, token: Secret, wire: Wire): Bot {
+/** `apiUrl` without a trailing slash. */
+export function openBot(apiUrl: string, token: Secret, line: Line): Bot {
   const call = <T>(
     method: string,
     body: Fields,
     read: (result: unknown) => T,
     more: { timeout?: number; signal?: AbortSignal; limit?: number } = {},
   ): Promise<Reply<T>> =>
-    question(
-      { ...wire, method },
+    ask(
+      { ...line, method },
       `${apiUrl}/bot${token.reveal()}/${method}`,
       { method: 'POST', body, ...more },
       judgeTelegram,
@@ -82,7 +85,7 @@ export function openBot(apiUrl: string, token: Secret, wire: Wire): Bot {
     webhookHost: () =>
       call('getWebhookInfo', {}, (result) => {
         const url = wordOf(fieldsOf(result).url);
-        // The rest of the address may be a secret of that program.
+        // The rest of the address may be that program's secret.
         return URL.canParse(url) ? new URL(url).host : url && 'an unknown host';
       }),
     updates: (signal) =>
@@ -101,10 +104,10 @@ export function openBot(apiUrl: string, token: Secret, wire: Wire): Bot {
       orUnknown(
         call('getChatMember', { chat_id: chatId, user_id: userId }, (result) => {
           const { status, can_post_messages, can_send_messages } = fieldsOf(result);
-          const told = [can_post_messages, can_send_messages].find((each) => each !== undefined);
+          const stated = [can_post_messages, can_send_messages].find((each) => each !== undefined);
           return {
             status: wordOf(status),
-            mayPost: told === undefined ? undefined : told === true,
+            mayPost: stated === undefined ? undefined : stated === true,
           };
         }),
         { status: '', mayPost: undefined },
@@ -113,7 +116,7 @@ export function openBot(apiUrl: string, token: Secret, wire: Wire): Bot {
   };
 }
 
-/** 404 is what a server says to a method that it does not have: what it would tell stays unknown. */
+/** A server answers 404 to a method it does not have: the answer stays unknown. */
 async function orUnknown<T>(asked: Promise<Reply<T>>, unknown: T): Promise<Reply<T>> {
   const reply = await asked;
   if (!('problem' in reply) || reply.problem.http_status !== 404) return reply;

@@ -1,8 +1,8 @@
-/** How Telegram text is written: MarkdownV2, or plain where it was refused. */
-import type { Phrase } from '../../announcement.ts';
-import type { Place } from '../../template.ts';
+/** Telegram's MarkdownV2, or plain text where it was refused. */
+import type { Phrase } from '../../message/announcement.ts';
+import type { Slot } from '../../message/template.ts';
 
-/** Reserved outside code, the backslash too, which most lists lack: core.telegram.org/bots/api#markdownv2-style. */
+/** Reserved outside code, including the backslash, which most lists omit: core.telegram.org/bots/api#markdownv2-style. */
 const RESERVED = /[\\_*[\]()~`>#+\-=|{}.!]/g;
 const RESERVED_IN_CODE = /[\\`]/g;
 const RESERVED_IN_LINK = /[\\)]/g;
@@ -17,23 +17,22 @@ export interface Markup {
 
 const escaped = (text: string, reserved: RegExp) => text.replace(reserved, '\\$&');
 
-/** A value escaped for the place of a MarkdownV2 template in which it stands. */
-export function escapeValue(value: string, place: Place): string {
-  if (place === 'text') return escaped(value, RESERVED);
-  return escaped(value, place === 'link' ? RESERVED_IN_LINK : RESERVED_IN_CODE);
+/** A value escaped for its slot of a MarkdownV2 template. */
+export function escapeValue(value: string, slot: Slot): string {
+  if (slot === 'text') return escaped(value, RESERVED);
+  return escaped(value, slot === 'link' ? RESERVED_IN_LINK : RESERVED_IN_CODE);
 }
 
-/** Telegram reads it as formatted text. */
 export const markdownV2: Markup = {
   words: (text) => escaped(text, RESERVED),
   bold: (text) => `*${escaped(text, RESERVED)}*`,
   code: (value) => `\`${escaped(value, RESERVED_IN_CODE)}\``,
-  // The newline after the fence is no part of the text; without it the first word is a language.
+  // Without the newline after the fence, the first word would be a language.
   pre: (text) => `\`\`\`\n${escaped(text, RESERVED_IN_CODE)}\`\`\``,
 };
 
 const same = (text: string) => text;
-/** No formatting: for a text that was refused with it. */
+/** For a text whose formatting was refused. */
 export const plainText: Markup = { words: same, bold: same, code: same, pre: same };
 
 /** Words stay words, values become code. */

@@ -1,9 +1,22 @@
 /** The messages that Telegram gets. */
 import { codePoints, headAndTail } from '@runner/common/text/plain';
-import { type Announcement, announcementsOf, type Row } from '../../announcement.ts';
-import type { Notice } from '../../notice.ts';
-import { fillTemplate, type Piece, parseTemplate, type Values, valuesOf } from '../../template.ts';
-import type { Message } from '../channel.ts';
+import {
+  type Announcement,
+  announcementsOf,
+  type Detail,
+  TEST_TEXT,
+  TEST_TITLE,
+} from '../../message/announcement.ts';
+import type { Notice } from '../../message/notice.ts';
+import {
+  fillTemplate,
+  type Piece,
+  parseTemplate,
+  type Values,
+  valuesOf,
+} from '../../message/template.ts';
+import type { Message } from '../../service/contract.ts';
+import type { Fields } from '../../service/fields.ts';
 import {
   escapeValue,
   type Markup,
@@ -18,10 +31,8 @@ const TEXT_MAX = 4096;
 /** Bytes of a text before parsing: telegram-bot-api refuses more as "text is too long". */
 const RAW_MAX = 32_768;
 
-/** A text that can be written in either markup, with its error in at most `share` of its length. */
-interface Draft {
-  text(markup: Markup, share: number): string;
-}
+/** A text in either markup, with its error cut to `share` of its length. */
+type Draft = (markup: Markup, share: number) => string;
 
 /** The messages of a notice; `template` is the user's wording of the first. */
 export function telegramMessages(
@@ -34,25 +45,27 @@ export function telegramMessages(
     (template !== undefined && templateDraft(template, notice, warn)) || first,
     ...others,
   ];
-  return drafts.flatMap((draft) => (draft ? [fitting(draft)] : []));
+  return drafts.flatMap((draft) => (draft ? [fittingMessage(draft)] : []));
 }
 
 /** How much of the error is shown, from all of it down to nothing, until the text is short enough. */
 const SHARES = [1, 0.5, 0.25, 0];
 
-function fitting(draft: Draft): Message {
-  const level = SHARES.findIndex((share) =>
-    fits(draft.text(plainText, share), draft.text(markdownV2, share)),
-  );
-  return message(draft, markdownV2, level === -1 ? SHARES.length - 1 : level);
+function fittingMessage(draft: Draft, level = 0): Message {
+  const share = SHARES[level] as number;
+  const text = draft(markdownV2, share);
+  const fits =
+    codePoints(draft(plainText, share)) <= TEXT_MAX && Buffer.byteLength(text) <= RAW_MAX;
+  if (!fits && level + 1 < SHARES.length) return fittingMessage(draft, level + 1);
+  return message(draft, markdownV2, level, text);
 }
 
-function fits(plain: string, raw: string): boolean {
-  return codePoints(plain) <= TEXT_MAX && Buffer.byteLength(raw) <= RAW_MAX;
-}
-
-function message(draft: Draft, markup: Markup, level: number): Message {
-  const text = draft.text(markup, SHARES[level] as number);
+function message(
+  draft: Draft,
+  markup: Markup,
+  level: number,
+  text = draft(markup, SHARES[level] as number),
+): Message {
   return {
     payload: {
       text,
@@ -69,17 +82,15 @@ function message(draft: Draft, markup: Markup, level: number): Message {
 
 function announcementDraft(announcement: Announcement): Draft {
   const { icon, title, rows } = announcement;
-  return {
-    text(markup, share) {
-      const block = shareOf(announcement.block ?? '', share);
-      const lines = [`${icon} ${markup.bold(title)}`, ...rows.map((row) => rowLine(row, markup))];
-      if (block !== '') lines.push(markup.pre(block));
-      return lines.join('\n');
-    },
+  return (markup, share) => {
+    const block = shareOf(announcement.block ?? '', share);
+    const lines = [`${icon} ${markup.bold(title)}`, ...rows.map((row) => rowLine(row, markup))];
+    if (block !== '') lines.push(markup.pre(block));
+    return lines.join('\n');
   };
 }
 
-function rowLine({ label, phrase }: Row, markup: Markup): string {
+function rowLine({ label, phrase }: Detail, markup: Markup): string {
   return `${markup.bold(`${label}:`)} ${phraseText(phrase, markup)}`;
 }
 
@@ -102,18 +113,17 @@ function templateDraft(
     );
     return undefined;
   }
-  const draft: Draft = {
-    text(markup, share) {
-      const values: Values = { ...valuesOf(notice), ERROR: shareOf(valuesOf(notice).ERROR, share) };
-      const body =
-        markup === plainText
-          ? fillTemplate(plainPieces(pieces), values, (value) => value)
-          : fillTemplate(pieces, values, escapeValue);
-      // Every message carries the deploy_id, and it is none of the seven variables.
-      return `${body}\n${rowLine({ label: 'Deploy', phrase: [{ value: notice.deployId }] }, markup)}`;
-    },
+  const all = valuesOf(notice);
+  const draft: Draft = (markup, share) => {
+    const values: Values = { ...all, ERROR: shareOf(all.ERROR, share) };
+    const body =
+      markup === plainText
+        ? fillTemplate(plainPieces(pieces), values, (value) => value)
+        : fillTemplate(pieces, values, escapeValue);
+    // Every message carries the deploy_id, which is not one of the variables.
+    return `${body}\n${rowLine({ label: 'Deploy', phrase: [{ value: notice.deployId }] }, markup)}`;
   };
-  const shortest = draft.text(markdownV2, 0);
+  const shortest = draft(markdownV2, 0);
   if (codePoints(shortest) <= TEXT_MAX && Buffer.byteLength(shortest) <= RAW_MAX) return draft;
   warn(
     `notify.templates.${notice.kind}.telegram: the text is longer than ${TEXT_MAX} characters; the built-in text is sent`,
@@ -125,4 +135,13 @@ function plainPieces(pieces: readonly Piece[]): Piece[] {
   return pieces.map((piece) =>
     'literal' in piece ? { literal: withoutEscapes(piece.literal) } : { ...piece, opens: false },
   );
+}
+
+/** A test notification. */
+export function testMessage(): Fields {
+  return {
+    text: `🔔 ${markdownV2.bold(TEST_TITLE)}\n${markdownV2.words(TEST_TEXT)}`,
+    parse_mode: 'MarkdownV2',
+    link_preview_options: { is_disabled: true },
+  };
 }

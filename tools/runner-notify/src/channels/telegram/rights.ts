@@ -1,9 +1,9 @@
 /** Whether a bot can post in a chat, and what to change when it cannot. */
-import type { ChatFacts, Me, Member } from './bot.ts';
+import type { ChatFacts, Member } from './bot.ts';
 
 /** Whether the bot can post, and what to change. */
 export interface Rights {
-  /** What the bot is in the chat, in the service's word. */
+  /** The bot's status in the chat, as Telegram calls it. */
   readonly status: string;
   readonly canPost: boolean;
   readonly advice: readonly string[];
@@ -13,15 +13,11 @@ const GROUPS = ['group', 'supergroup'];
 const RULERS = ['administrator', 'creator'];
 const GONE = ['left', 'kicked'];
 
-/** What to do when a bot does not read its groups. */
-export const PRIVACY_ADVICE =
-  'group privacy is on: switch it off in @BotFather (/setprivacy, Disable), then remove the bot from the group and add it again';
-
 const CHANNEL_ADVICE =
   'make the bot an administrator of the channel, with the permission to post messages';
 
-/** Judges by what getMe, getChat and getChatMember say. */
-export function rightsOf(me: Me, chat: ChatFacts, { status, mayPost }: Member): Rights {
+/** Judges by the answers of getChat and getChatMember. */
+export function rightsOf(chat: ChatFacts, { status, mayPost }: Member): Rights {
   if (status === '') return { status, canPost: true, advice: [] };
   const ruler = RULERS.includes(status);
   if (chat.type === 'channel') {
@@ -38,10 +34,6 @@ export function rightsOf(me: Me, chat: ChatFacts, { status, mayPost }: Member): 
   return {
     status,
     canPost,
-    advice: [
-      ...(canPost ? [] : ['the bot may not write in the group: allow it to send messages']),
-      // An administrator reads everything, privacy mode or not.
-      ...(me.readsAll || ruler ? [] : [PRIVACY_ADVICE]),
-    ],
+    advice: canPost ? [] : ['the bot may not write in the group: allow it to send messages'],
   };
 }

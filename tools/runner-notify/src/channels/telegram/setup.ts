@@ -1,9 +1,9 @@
-/** Sets up the bot chat service, in the order of docs/notifications.md: token, chat, rights, test message. */
-import { type Prepared, type Situation, tryOut } from '../../setup/situation.ts';
-import { type ChosenChat, chooseChat } from './setup/chat.ts';
-import { type KnownBot, knownBot } from './setup/token.ts';
+/** Sets up the bot chat service: token, chat, rights, test message. */
+import { type Prepared, type Situation, tryOut } from '../../dialogue/situation.ts';
+import { type ChosenChat, chooseChat } from './chat.ts';
+import { type KnownBot, knownBot } from './token.ts';
 
-/** Token, chat, test message; nothing is saved yet. */
+/** Saves nothing. */
 export async function setUpTelegram(situation: Situation): Promise<Prepared> {
   situation.dialogue?.title('Telegram');
   const known = await knownBot(situation);

@@ -1,11 +1,24 @@
 /** The bot chat service. */
-
 import type { NotifySettings } from '@runner/common/config/settings';
-import type { HttpAnswer } from '@runner/common/http/request';
-import type { Channel, Message, Outcome, Rate } from '../channel.ts';
-import { type Line, post } from '../exchange.ts';
+import type {
+  Channel,
+  Inspection,
+  Line,
+  Message,
+  Outcome,
+  Rate,
+  Row,
+  Service,
+  Trial,
+} from '../../service/contract.ts';
+import { type Call, exchange, type Reply } from '../../service/exchange.ts';
+import { type Fields, fieldsOf, wordOf } from '../../service/fields.ts';
 import { judgeTelegram, migratedTo } from './answer.ts';
-import { telegramMessages } from './message.ts';
+import { type Bot, chatFactsOf, openBot } from './bot.ts';
+import { telegramMessages, testMessage } from './message.ts';
+import { rightsOf } from './rights.ts';
+
+type Settings = NonNullable<NotifySettings['telegram']>;
 
 /** core.telegram.org/bots/faq: 30 messages per second over all chats, 1 in one chat. */
 const RATES: readonly Rate[] = [
@@ -15,53 +28,156 @@ const RATES: readonly Rate[] = [
 /** Of a group or channel, from the same page. Their ids are negative or names. */
 const GROUP_RATE: Rate = { count: 20, per: 60_000 };
 
+const METHOD = 'sendMessage';
+
 /** Announces in one chat, or in one topic of it. */
-export function telegram(
-  settings: NonNullable<NotifySettings['telegram']>,
-  template: NotifySettings['template'],
-  line: Omit<Line, 'method'>,
-): Channel {
-  const { apiUrl, botToken, threadId } = settings;
+export function connectTelegram(settings: Settings, line: Line): Channel {
+  const { apiUrl, botToken } = settings;
+  const bot = openBot(apiUrl, botToken, line);
   let { chatId } = settings;
-  /** Where the chat has moved, until somebody was told. */
+  /** Where the chat has moved, until it was reported. */
   let moved: string | undefined;
-  const sendMessage = (
+  const post = (
     message: Message,
     timeout: number | undefined,
-    judge: (answer: HttpAnswer) => Outcome,
+    judge: (call: Call, answer: Parameters<typeof judgeTelegram>[1]) => Outcome,
   ) =>
-    post(
-      { ...line, method: 'sendMessage' },
-      `${apiUrl}/bot${botToken.reveal()}/sendMessage`,
-      {
-        chat_id: chatId,
-        ...(threadId !== undefined && { message_thread_id: threadId }),
-        ...message.payload,
-      },
+    exchange(
+      { ...line, method: METHOD },
+      `${apiUrl}/bot${botToken.reveal()}/${METHOD}`,
+      { method: 'POST', body: { ...addressOf(settings, chatId), ...message.payload }, timeout },
       judge,
-      timeout,
     );
-  const judge = (answer: HttpAnswer) => judgeTelegram({ ...line, method: 'sendMessage' }, answer);
   return {
-    name: 'telegram',
     rates: /^\d+$/.test(chatId) ? RATES : [...RATES, GROUP_RATE],
-    render: (notice, warn) => telegramMessages(notice, template(notice.kind, 'telegram'), warn),
-    async deliver(message, timeout) {
+    async send(message, timeout) {
       let movedTo: string | undefined;
-      let outcome = await sendMessage(message, timeout, (answer) => {
+      let outcome = await post(message, timeout, (call, answer) => {
         movedTo = migratedTo(answer);
-        return judge(answer);
+        return judgeTelegram(call, answer);
       });
       if (movedTo !== undefined) {
-        // The group was upgraded to a supergroup: from now on it is known by its new id.
+        // The group was upgraded to a supergroup: only its new id is valid now.
         chatId = movedTo;
         moved = movedTo;
-        outcome = await sendMessage(message, timeout, judge);
+        outcome = await post(message, timeout, judgeTelegram);
       }
       if (outcome.class !== 'delivered' || moved === undefined) return outcome;
-      const told = { ...outcome, movedTo: moved };
+      const reported = { ...outcome, movedTo: moved };
       moved = undefined;
-      return told;
+      return reported;
+    },
+    inspect: () => inspectChat(bot, chatId),
+    async sendTest() {
+      const sendTo = (id: string) => bot.send({ ...addressOf(settings, id), ...testMessage() });
+      const first = await sendTo(chatId);
+      const movedTo = 'answer' in first && first.answer ? migratedTo(first.answer) : undefined;
+      if (movedTo === undefined) return trialOf(first);
+      const again = trialOf(await sendTo(movedTo));
+      return again.delivered ? { ...again, movedTo } : again;
     },
   };
 }
+
+function addressOf({ threadId }: Settings, chatId: string): Fields {
+  return {
+    chat_id: chatId,
+    ...(threadId !== undefined && { message_thread_id: threadId }),
+  };
+}
+
+async function inspectChat(bot: Bot, chatId: string): Promise<Inspection> {
+  const me = await bot.me();
+  if ('problem' in me) return { healthy: false, facts: {}, advice: [], problem: me.problem };
+  const { id, username, readsAll } = me.value;
+  const known = { bot: { id, username, privacy_mode: !readsAll } };
+  const chat = await bot.chat(chatId);
+  if ('problem' in chat) return { healthy: false, facts: known, advice: [], problem: chat.problem };
+  const { type, title, isForum } = chat.value;
+  const facts = { ...known, chat: { id: chat.value.id, type, title, is_forum: isForum } };
+  // A person has no members: only writing shows what the bot may do there.
+  if (type === 'private') return { healthy: true, facts, advice: [] };
+  const member = await bot.member(chatId, id);
+  if ('problem' in member) return { healthy: false, facts, advice: [], problem: member.problem };
+  const { status, canPost, advice } = rightsOf(chat.value, member.value);
+  return {
+    healthy: canPost,
+    facts: { ...facts, rights: { status, can_post: canPost } },
+    advice,
+  };
+}
+
+function trialOf(reply: Reply<Fields>): Trial {
+  if ('problem' in reply) return { delivered: false, problem: reply.problem };
+  const { id, type, title } = chatFactsOf(fieldsOf(reply.value.chat));
+  const thread = reply.value.message_thread_id;
+  return {
+    delivered: true,
+    method: METHOD,
+    httpStatus: reply.httpStatus,
+    answer: {
+      message_id: wordOf(reply.value.message_id),
+      chat: { id, type, title },
+      ...(typeof thread === 'number' && { message_thread_id: thread }),
+    },
+  };
+}
+
+/** Showing four characters of a shorter secret would reveal too much of it. */
+const MASKED_MIN = 16;
+
+export const telegram: Service = {
+  title: 'Telegram',
+  credentials: ['telegram_bot_token', 'telegram_chat_id'],
+  movingKey: 'telegram_chat_id',
+  secret: 'token',
+  unhealthy: 'the bot cannot post there',
+  method: METHOD,
+  codeEscapes: true,
+  placeholders: {
+    telegram_bot_token: '1:x',
+    telegram_chat_id: '1',
+    telegram_thread_id: undefined,
+  },
+  /** `123456:…wxyz`: the bot's id, which is public, and the end of the rest. */
+  mask(token) {
+    const [id = '', rest = ''] = token.split(':');
+    return `${id}:…${rest.length < MASKED_MIN ? '' : rest.slice(-4)}`;
+  },
+  secretsOf({ telegram: bot }) {
+    const token = bot?.botToken.reveal();
+    return token === undefined ? [] : [token, token.replace(/^.*:/, '')];
+  },
+  identityOf: ({ telegram: bot }) => [bot?.botToken.reveal(), bot?.chatId, bot?.apiUrl].join('\n'),
+  addressOf: ({ telegram: bot }) => (bot ? addressOf(bot, bot.chatId) : {}),
+  shownOf: ({ telegram: bot }) => ({
+    ...(bot && { chat_id: bot.chatId }),
+    ...(bot?.threadId !== undefined && { thread_id: bot.threadId }),
+  }),
+  rows({ chat_id: id, thread_id: thread, answer }) {
+    const facts = fieldsOf(answer);
+    const [bot, chat, rights] = [facts.bot, facts.chat, facts.rights].map(fieldsOf);
+    const rows: Row[] = [];
+    if (bot?.username) {
+      const privacy = bot.privacy_mode === true ? 'on' : 'off';
+      rows.push(['bot', `@${wordOf(bot.username)}, privacy mode ${privacy}`]);
+    }
+    if (id !== undefined) {
+      const topic = thread === undefined ? '' : `, topic ${thread}`;
+      const known = chat?.type ? ` ${wordOf(chat.title)} (${wordOf(chat.type)})` : '';
+      rows.push(['chat', `${id}${known}${topic}`]);
+    }
+    if (rights?.status) {
+      const may = rights.can_post === true ? 'may post' : 'may not post';
+      rows.push(['rights', `${wordOf(rights.status)}, ${may}`]);
+    }
+    return rows;
+  },
+  placeOf(answer) {
+    const { title, type, id } = fieldsOf(answer.chat);
+    if (type) return `${wordOf(title)} (${wordOf(type)} ${wordOf(id)})`;
+    return id ? `chat ${wordOf(id)}` : 'the chat';
+  },
+  messages: telegramMessages,
+  connect: ({ telegram: bot }, line) => bot && connectTelegram(bot, line),
+};

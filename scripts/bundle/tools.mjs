@@ -1,0 +1,84 @@
+import { posix, relative } from 'node:path';
+import { build } from 'esbuild';
+import { checkout } from '../tasks/checkout.mjs';
+
+/**
+ * What is large and seldom needed, by the path that imports it: each is bundled once into dist/lib, from
+ * where the executables load it when a branch needs it.
+ */
+const LAZY = {
+  yaml: './libs/common/node_modules/yaml',
+  undici: './scripts/bundle/undici.cjs',
+  '@runner/extract/extract': './libs/extract/src/extract.ts',
+};
+const libFile = (path) => `lib/${posix.basename(path)}`;
+
+const OLD_NODE = `if (!process.getBuiltinModule) {
+  console.error('runner: needs Node 20.18 or newer, this is ' + process.version);
+  process.exit(1);
+}`;
+
+const common = {
+  absWorkingDir: checkout,
+  outdir: 'dist',
+  bundle: true,
+  write: false,
+  metafile: true,
+  format: 'cjs',
+  platform: 'node',
+  target: 'node20',
+  // Not Node's own: that would load dist/lib through the loader of ES modules, which is slow.
+  supported: { 'dynamic-import': false },
+  logLevel: 'silent',
+};
+
+const fromLib = {
+  name: 'from-lib',
+  setup(builder) {
+    const filter = new RegExp(`^(${Object.keys(LAZY).join('|')})$`);
+    builder.onResolve({ filter }, ({ path, kind }) =>
+      kind === 'entry-point' ? undefined : { path: `../${libFile(path)}.cjs`, external: true },
+    );
+  },
+};
+
+/**
+ * Bundles every tool into one CommonJS file, dist/bin/<tool>, beside the files that they load lazily.
+ * Resolves `files`, [path relative to dist, content, mode], and the `sources` that they are made of.
+ */
+export async function bundleTools(tools, version) {
+  const [programs, lazy] = await Promise.all([
+    build({
+      ...common,
+      entryPoints: tools.map((tool) => ({ in: `tools/${tool}/src/main.ts`, out: `bin/${tool}` })),
+      // An ES module joins the file, CommonJS is wrapped.
+      mainFields: ['module', 'main'],
+      define: { __VERSION__: JSON.stringify(version) },
+      banner: { js: `#!/usr/bin/env node\n${OLD_NODE}` },
+      plugins: [fromLib],
+    }),
+    build({
+      ...common,
+      entryPoints: Object.entries(LAZY).map(([path, source]) => ({
+        in: source,
+        out: libFile(path),
+      })),
+      outExtension: { '.js': '.cjs' },
+      nodePaths: ['node_modules/.pnpm/node_modules'],
+      minify: true,
+      legalComments: 'inline',
+    }),
+  ]);
+  const place = ({ path }) => relative(`${checkout}/dist`, path);
+  return {
+    files: [
+      ...programs.outputFiles.map((file) => [
+        place(file).replace(/\.js$/, ''),
+        file.contents,
+        0o755,
+      ]),
+      ...lazy.outputFiles.map((file) => [place(file), file.contents, 0o644]),
+    ],
+    sources: [programs, lazy].flatMap(({ metafile }) => Object.keys(metafile.inputs)),
+  };
+}

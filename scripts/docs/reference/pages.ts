@@ -1,0 +1,151 @@
+/** What the pages of section 5 say beyond the keys. */
+import { CONFIG_SCHEMA } from '@runner/common/config/schema';
+import { DEPLOY_SCHEMA } from '@runner/common/deploy-file/schema';
+import { filePage } from './file-pages.ts';
+import { bold, escaped, filled, italic, item, page, section, verbatim } from './roff.ts';
+import { reference } from './tool-page.ts';
+
+/** Where a package puts the JSON Schemas. */
+const SCHEMAS = '/usr/share/runner/schemas';
+
+/** `runner-config(5)`. */
+export const configPage = (version: string): string =>
+  filePage(
+    {
+      name: 'runner-config',
+      about: 'global configuration of runner',
+      schema: CONFIG_SCHEMA,
+      intro:
+        'config.yml lies under the root, /opt/runner unless --root or RUNNER_ROOT says otherwise, readable by ' +
+        'its owner alone: it holds secrets. It is YAML 1.2 without aliases, at most 64 KiB. Each command ' +
+        'checks the keys that it uses and names file, line and key of what is wrong; keys that it does not ' +
+        'know are left alone. A missing file is an empty one, a key without a value is as if it were not ' +
+        'there. The three credentials are read at the top level and below notify. An address that a ' +
+        'secret is sent to must be https; http is taken for this machine alone. RUNNER_CODE_HOST_API_URL, ' +
+        'RUNNER_CODE_HOST_GIT_URL and RUNNER_TELEGRAM_API_URL override the file.',
+      example: [
+        `# yaml-language-server: $schema=${SCHEMAS}/config.schema.json`,
+        'notify:',
+        '  channel: both',
+        '  telegram_bot_token: "123456:ABC-DEF1234ghIkl-zyx57W2v1u123ew11"',
+        '  telegram_chat_id: "-1001234567890"',
+        '  discord_webhook: https://discord.com/api/webhooks/1/abc',
+        '  max_deploy_retries: 3',
+      ],
+      files: [
+        ['/opt/runner/config.yml', 'The file'],
+        [`${SCHEMAS}/config.schema.json`, 'Its JSON Schema, for editors'],
+      ],
+      see: ['runner(1)', 'runner-notify(1)', 'runner-deploy.yml(5)'],
+    },
+    version,
+  );
+
+/** `runner-deploy.yml(5)`. */
+export const deployFilePage = (version: string): string =>
+  filePage(
+    {
+      name: 'runner-deploy.yml',
+      about: 'how an app is built, started and checked',
+      schema: DEPLOY_SCHEMA,
+      intro:
+        'A file called .deploy.yml in the root of the repository. It is read from the commit that is ' +
+        'deployed, never from a work tree. It is YAML 1.2 without aliases, at most 64 KiB; unknown keys are ' +
+        'refused with file, line and key. Without the file the commit is checked out and switched to, ' +
+        'nothing is started and no notification is sent. A time is written 500ms, 30s, 5m or 1h; a bare number is ' +
+        'seconds.',
+      example: [
+        `# yaml-language-server: $schema=${SCHEMAS}/deploy.schema.json`,
+        'instances: { default: { domain: app.example.org, env: { PORT: "3000" } } }',
+        'build: [npm ci, npm run build]',
+        'start: { type: systemd, unit: app.service }',
+        'health: { url: "http://127.0.0.1:${PORT}/health", within: 30s }',
+        'notify: {}',
+      ],
+      files: [
+        ['.deploy.yml', 'The file, in the root of the repository'],
+        [`${SCHEMAS}/deploy.schema.json`, 'Its JSON Schema, for editors'],
+      ],
+      see: ['runner-deploy(1)', 'runner-config(5)', 'runner-audit-log(5)'],
+    },
+    version,
+  );
+
+/** Fields of a record: name, what it is. The first six are in every record. */
+const FIELDS: readonly (readonly [name: string, about: string])[] = [
+  ['timestamp', 'When, ISO 8601 in UTC with milliseconds'],
+  ['event_type', 'DeployStarted, DeploySuccess, DeployFailure, RollbackSuccess or GuardBypassed'],
+  ['project', 'Name of the app'],
+  ['instance', 'Name of the instance; several are joined by commas'],
+  ['version', 'The exact tag on the commit, else the first 12 characters of its id'],
+  ['deploy_id', '8 characters, the same in all records and messages of one deploy'],
+  ['commit', 'Full id of the commit'],
+  ['trigger', 'What began the deploy: manual or fetch'],
+  ['domain', 'Domain of the instance'],
+  ['previous_version', 'The version that was active before'],
+  ['duration_ms', 'How long it took, in milliseconds'],
+  ['error', 'Why it failed, in full'],
+  ['stage', 'Stage at which it failed'],
+  ['log', "Path of the deploy's own log below the root"],
+  ['cause', 'The lines of error that say why'],
+  ['truncated', 'true when error was longer than 64 KiB: its head and tail are kept'],
+  ['from_version', 'The version that was abandoned by a rollback'],
+  ['reason', 'Reason of a rollback'],
+  ['rolled_back', 'false when the way back failed too'],
+  ['late', 'true when the record had to wait in spool/audit until the log could be written'],
+  ['guards', 'GuardBypassed: what was bypassed, guard and path of each'],
+  ['command', 'GuardBypassed: by which command'],
+  ['app', 'GuardBypassed: for which app'],
+  ['user', 'GuardBypassed: name of who asked'],
+  ['uid', 'GuardBypassed: user id of who asked'],
+  ['sudo_user', 'GuardBypassed: who became that user by sudo'],
+];
+
+/** How many of the fields every record has. */
+const ALWAYS = 6;
+
+/** `runner-audit-log(5)`. */
+export function auditLogPage(version: string): string {
+  const fieldItems = (fields: typeof FIELDS) =>
+    fields.flatMap(([name, about]) => item(bold(name), ...filled(escaped(about))));
+  return page('runner-audit-log', 5, version, [
+    ...section('NAME', filled(`${escaped('runner-audit-log')} \\- audit log of deploy events`)),
+    ...section(
+      'DESCRIPTION',
+      filled(
+        `${italic('logs/deploy-events.jsonl')} ${escaped(
+          'under the root holds one JSON object a line for every event of a deploy. A record is on disk ' +
+            'before the next step begins, and each is appended in one write. Control and bidirectional ' +
+            'characters are written as \\u escapes. Readers take event and app as well as event_type and ' +
+            'project, keep fields that they do not know, and pass over lines that they cannot read.',
+        )}`,
+      ),
+    ),
+    ...section('FIELDS', [
+      ...fieldItems(FIELDS.slice(0, ALWAYS)),
+      '.PP',
+      'Where they apply:',
+      ...fieldItems(FIELDS.slice(ALWAYS)),
+    ]),
+    ...section(
+      'ROTATION',
+      filled(
+        escaped(
+          "Rotate by renaming, with logrotate's nocreate: every append opens the file again, so no signal is " +
+            'needed. create and copytruncate lose records. Readers go on into deploy-events.jsonl.1 and ' +
+            'the compressed ones behind it.',
+        ),
+      ),
+    ),
+    ...section('EXAMPLES', [
+      ...verbatim([
+        `jq -r 'select(.event_type == "DeployFailure") | [.timestamp, .project] | @tsv' \\`,
+        '  /opt/runner/logs/deploy-events.jsonl',
+      ]),
+    ]),
+    ...section(
+      'SEE ALSO',
+      filled(['runner-audit(1)', 'runner-debug(1)', 'jq(1)'].map(reference).join(', ')),
+    ),
+  ]);
+}

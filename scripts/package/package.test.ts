@@ -1,0 +1,203 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { distFolder } from '@runner/testing/run';
+import { pathsBelow, temporaryFolder, tree } from '@runner/testing/temp';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const test = suite('package');
+const dist = distFolder();
+const checkout = dirname(dist);
+const { version } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
+const tools = readdirSync(join(dist, 'bin')).sort();
+
+/** Where a bundle names a source of a package, in a comment or as a key: the package's name. */
+const SOURCE = /^ *(?:\/\/ |").*node_modules\/((?:@[\w.-]+\/)?[\w.-]+)\/[\w./-]*\.[cm]?js\b/gm;
+
+function packageTo(folder: string, env: Record<string, string> = {}): string {
+  execFileSync(process.execPath, [join(checkout, 'scripts/package/main.mjs'), '--to', folder], {
+    env: { ...process.env, ...env },
+    stdio: 'pipe',
+  });
+  return folder;
+}
+
+const without = (program: string) => spawnSync(program, ['--version']).error !== undefined;
+const missing = ['dpkg-deb', 'tar'].find(without);
+const release = join(temporaryFolder('release'), 'release');
+const whenPossible = missing === undefined ? test : test.skip;
+if (missing !== undefined) process.stderr.write(`skipped: ${missing} is not installed\n`);
+else packageTo(release);
+
+const output = (program: string, args: readonly string[], env: Record<string, string> = {}) =>
+  execFileSync(program, args, { encoding: 'utf8', env: { ...process.env, ...env } });
+
+whenPossible('a second release of the same commit has the same bytes, wherever it is made', () => {
+  const again = join(temporaryFolder('again'), 'deeper', 'release');
+  // A server that is closed to others is often where releases are made.
+  const umask = process.umask(0o077);
+  try {
+    packageTo(again, { TZ: 'Asia/Tokyo', LC_ALL: 'C.UTF-8' });
+  } finally {
+    process.umask(umask);
+  }
+  const sums = (folder: string) => readFileSync(join(folder, 'SHA256SUMS'), 'utf8');
+  assert.is(sums(again), sums(release));
+  assert.equal(readdirSync(release).sort(), [
+    'SHA256SUMS',
+    `runner-${version}.cdx.json`,
+    `runner-${version}.tar.gz`,
+    `runner-cli-${version}.tgz`,
+    `runner_${version}_all.deb`,
+  ]);
+  execFileSync('sha256sum', ['--check', '--quiet', 'SHA256SUMS'], { cwd: release });
+});
+
+whenPossible('SOURCE_DATE_EPOCH decides the time of every file', () => {
+  const dated = packageTo(join(temporaryFolder('dated'), 'release'), {
+    SOURCE_DATE_EPOCH: '86400',
+  });
+  const env = { TZ: 'UTC' };
+  for (const list of [
+    output('tar', ['-tvzf', join(dated, `runner-${version}.tar.gz`)], env),
+    output('dpkg-deb', ['-c', join(dated, `runner_${version}_all.deb`)], env),
+  ]) {
+    const lines = list.trim().split('\n');
+    assert.is(lines.filter((line) => !line.includes(' 1970-01-02 00:00 ')).join('\n'), '');
+    assert.is(lines.filter((line) => !/ (root\/root|0\/0) /.test(line)).join('\n'), '');
+  }
+});
+
+whenPossible('the Debian package says what it needs, and holds what belongs to it', () => {
+  const deb = join(release, `runner_${version}_all.deb`);
+  const field = (name: string) => output('dpkg-deb', ['-f', deb, name]).trim();
+  assert.is(field('Version'), version);
+  assert.is(field('Architecture'), 'all');
+  assert.is(field('Depends'), 'git, nodejs (>= 20.18), passwd');
+  const root = temporaryFolder('deb');
+  execFileSync('dpkg-deb', ['-x', deb, root]);
+  const files = tree(root, { modes: true });
+  for (const name of tools) {
+    assert.is(files[`usr/bin/${name}`], '-> ../lib/runner/launch');
+    assert.match(files[`usr/lib/runner/bin/${name}`] ?? '', /^0755 #!/);
+  }
+  for (const unit of [
+    'runner-fetch.service',
+    'runner-fetch.timer',
+    'runner-notify.service',
+    'runner-notify.timer',
+  ]) {
+    assert.match(files[`usr/lib/systemd/system/${unit}`] ?? '', /^0644 \[Unit\]/);
+  }
+  for (const [path, text] of Object.entries(files)) {
+    assert.not.match(text.slice(0, 100_000), /@(LIBDIR|VERSION|SIZE)@/, path);
+    assert.is(/(^|\/)(node_modules|cache|dev|test)\//.test(path), false, path);
+  }
+  assert.match(files['etc/logrotate.d/runner'] ?? '', /su runner runner/);
+  assert.match(files['usr/share/doc/runner/THIRD-PARTY.txt'] ?? '', /undici [\d.]+ \(MIT\)/);
+});
+
+whenPossible('the tarball installs into an empty folder, and what is installed runs', () => {
+  const unpacked = temporaryFolder('tarball');
+  execFileSync('tar', ['-xzf', join(release, `runner-${version}.tar.gz`), '-C', unpacked]);
+  const folder = join(unpacked, `runner-${version}`);
+  const place = temporaryFolder('place');
+  // By a root whose own files are closed to others: the timers' user has to read these.
+  const install = () =>
+    execFileSync('sh', ['-c', 'umask 077; exec "$0" --prefix /opt/x', join(folder, 'install')], {
+      env: { ...process.env, DESTDIR: place },
+    });
+  install();
+  const bin = join(place, 'opt/x/bin');
+  assert.equal(readdirSync(bin).sort(), tools);
+  // The name that is baked in is that of the place where it is going to be.
+  const lib = join(place, 'opt/x/lib/runner/bin');
+  const env = { RUNNER_ROOT: temporaryFolder('root') };
+  assert.is(output(join(lib, 'runner'), ['--version'], env), `runner ${version}\n`);
+  assert.is(output(join(lib, 'runner'), ['list', '--json'], env).trim().slice(0, 1), '{');
+  const first = tree(place, { modes: true });
+  for (const [path, text] of Object.entries(first))
+    assert.match(text, path.endsWith('/') ? /^0755 / : /^(0644 |0755 |-> )/, path);
+  install();
+  assert.equal(tree(place, { modes: true }), first);
+  // What the administrator made of the rotation outlives an upgrade.
+  const own = { ...first, 'etc/logrotate.d/runner': '0644 # weekly, nocreate\n' };
+  writeFileSync(join(place, 'etc/logrotate.d/runner'), '# weekly, nocreate\n');
+  install();
+  assert.equal(tree(place, { modes: true }), own);
+});
+
+whenPossible(
+  'every link of a page in the tarball and in the Debian package leads to a file of it',
+  () => {
+    const place = temporaryFolder('pages');
+    execFileSync('tar', ['-xzf', join(release, `runner-${version}.tar.gz`), '-C', place]);
+    execFileSync('dpkg-deb', ['-x', join(release, `runner_${version}_all.deb`), place]);
+    for (const folder of [`runner-${version}`, 'usr/share/doc/runner']) {
+      const files = pathsBelow(join(place, folder));
+      const dead = files
+        .filter((path) => path.endsWith('.md') && !path.startsWith('share/'))
+        .flatMap((path) => {
+          const text = readFileSync(join(place, folder, path), 'utf8');
+          const links = [...text.matchAll(/\]\(([^)#\s:]+)(?:#[^)]*)?\)/g)].map(
+            ([, to = '']) => to,
+          );
+          const missing = links.filter((to) => !files.includes(join(dirname(path), to)));
+          return missing.map((to) => `${path} -> ${to}`);
+        });
+      assert.equal(dead, [], folder);
+    }
+  },
+);
+
+test('a prefix that could not stand in a unit is refused, and nothing is installed', () => {
+  const place = temporaryFolder('place');
+  for (const prefix of ['relative', '/opt/a b', '/opt/a&b', '/opt/a|b', '/opt/%h']) {
+    const done = spawnSync(join(checkout, 'scripts/install'), ['--prefix', prefix], {
+      env: { ...process.env, DESTDIR: place },
+      encoding: 'utf8',
+    });
+    assert.is(done.status, 1, prefix);
+    assert.match(done.stderr, /^install: --prefix [^\n]*\n$/);
+  }
+  assert.equal(pathsBelow(place), []);
+});
+
+whenPossible('the npm package brings every executable and depends on nothing', () => {
+  const prefix = temporaryFolder('npm');
+  const tgz = join(release, `runner-cli-${version}.tgz`);
+  const args = ['install', '--global', '--prefix', prefix, '--offline', '--no-audit', '--no-fund'];
+  output('npm', [...args, tgz], { npm_config_cache: temporaryFolder('npm-cache') });
+  assert.equal(readdirSync(join(prefix, 'bin')).sort(), tools);
+  const folder = join(prefix, 'lib/node_modules/runner-cli');
+  assert.is(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).dependencies, undefined);
+  const env = { RUNNER_ROOT: temporaryFolder('root') };
+  assert.is(output(join(prefix, 'bin/runner'), ['--version'], env), `runner ${version}\n`);
+  for (const name of tools)
+    assert.match(output(join(prefix, 'bin', name), ['--version'], env), version);
+  assert.match(output(join(prefix, 'bin/runner'), ['list'], env), '');
+});
+
+whenPossible('the bill of materials and the licences name what is bundled', () => {
+  const bom = JSON.parse(readFileSync(join(release, `runner-${version}.cdx.json`), 'utf8'));
+  assert.is(bom.bomFormat, 'CycloneDX');
+  const names = bom.components.map(({ name }: { name: string }) => name);
+  assert.equal(names, ['mri', 'picocolors', 'undici', 'yaml']);
+  const text = output('tar', [
+    '-xzOf',
+    join(release, `runner-${version}.tar.gz`),
+    `runner-${version}/THIRD-PARTY.txt`,
+  ]);
+  for (const { name, version: its, licenses } of bom.components) {
+    assert.ok(licenses[0].license.id, name);
+    assert.ok(text.includes(`${name} ${its} (${licenses[0].license.id})`), name);
+  }
+  // The executables name the sources they hold.
+  const found = readdirSync(join(dist, 'bin')).flatMap((tool) =>
+    [...readFileSync(join(dist, 'bin', tool), 'utf8').matchAll(SOURCE)].map(([, name]) => name),
+  );
+  for (const name of new Set(found)) assert.ok(names.includes(name), name);
+});
+
+test.run();

@@ -1,0 +1,43 @@
+/**
+ * `npm run test:system`: the life of a server, in a booted systemd-nspawn: the package is installed, an
+ * app is added, a timer deploys what is pushed; failures, rotation, a restart, an upgrade and back, the
+ * end. Prints a transcript. Skipped, with the reason, where no system can be booted.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { whyNoContainer } from '@runner/testing/container';
+import { play } from './story.ts';
+
+/** What this machine, whose files are those of the server, must have. */
+const NEEDED: readonly [package_: string, file: string][] = [
+  ['dpkg', '/usr/bin/dpkg'],
+  ['polkitd', '/usr/lib/polkit-1/polkitd'],
+  ['dbus', '/usr/bin/dbus-daemon'],
+  ['libpam-systemd', '/usr/share/pam-configs/systemd'],
+  ['logrotate', '/usr/sbin/logrotate'],
+];
+
+function whyNot(): string | undefined {
+  const why = whyNoContainer();
+  if (why !== undefined) return why;
+  const missing = NEEDED.find(([, file]) => !existsSync(file));
+  if (missing !== undefined) return `the Debian package ${missing[0]} is not installed`;
+  const node = spawnSync('dpkg-query', ['--show', 'nodejs']);
+  return node.status === 0 ? undefined : 'node does not come from the Debian package nodejs here';
+}
+
+const why = whyNot();
+if (why !== undefined) {
+  process.stdout.write(`test:system: skipped: ${why}\n0 passed, 0 failed, 1 skipped\n`);
+} else {
+  play().then(
+    (steps) => process.stdout.write(`\n${steps} passed, 0 failed, 0 skipped\n`),
+    (error: unknown) => {
+      process.exitCode = 1;
+      const words = error instanceof Error ? error.message : String(error);
+      process.stdout.write(
+        `\nThe story did not go as planned: ${words}\n0 passed, 1 failed, 0 skipped\n`,
+      );
+    },
+  );
+}

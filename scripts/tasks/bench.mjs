@@ -1,0 +1,55 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkout, run, say } from './checkout.mjs';
+
+const PAGE = join(checkout, 'bench', 'figures.md');
+/** Its tables stand in a page of their own, which it writes itself. */
+const ELSEWHERE = 'extract';
+
+/** What the programs printed stands between the marks of the page; our headings are its second level. */
+function writePage(printed) {
+  const marks = /(<!-- figures -->\n)[\s\S]*(<!-- end of figures -->)/;
+  const page = readFileSync(PAGE, 'utf8');
+  if (!marks.test(page)) throw new Error(`${PAGE} has no place for the figures`);
+  const text = printed.map((each) => each.trim()).join('\n\n');
+  writeFileSync(
+    PAGE,
+    page.replace(marks, (_all, start, end) => `${start}\n${text}\n\n${end}`),
+  );
+}
+
+/**
+ * `npm run bench -- deploy` runs bench/deploy.ts; without a name, all of them in turn. With `--write`
+ * what they print becomes the tables of bench/figures.md. Resolves the worst exit status.
+ */
+export async function runBenches(args) {
+  const write = args.includes('--write') && args[0] !== ELSEWHERE;
+  const [wanted, ...rest] = write ? args.filter((each) => each !== '--write') : args;
+  const all = wanted === undefined || wanted.startsWith('-');
+  const names = readdirSync(join(checkout, 'bench'))
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => file.slice(0, -'.ts'.length))
+    .filter((name) => (all ? !write || name !== ELSEWHERE : name === wanted));
+  if (names.length === 0) {
+    say(`bench: nothing is called '${wanted}' in bench/`);
+    return 1;
+  }
+  if (write && !all) {
+    say('bench: --write needs all of them: the page has one setting');
+    return 2;
+  }
+  const options = all && wanted !== undefined ? [wanted, ...rest] : rest;
+  const printed = [];
+  let worst = 0;
+  for (const name of names) {
+    const program = [join(checkout, 'scripts/bundle/run.mjs'), `bench/${name}.ts`];
+    if (write) say(`bench: ${name}`);
+    const { status, output } = await run(process.execPath, [...program, ...options], {
+      capture: write,
+    });
+    printed.push(output);
+    worst = Math.max(worst, status);
+  }
+  if (write) writePage(printed);
+  return worst;
+}

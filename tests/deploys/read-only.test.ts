@@ -1,0 +1,34 @@
+/** Folders that a build made read-only are removed, and hide no error. */
+import { chownSync, lstatSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { executable, shell } from '@runner/testing/run';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { makeWorld } from './world.ts';
+
+const NOBODY = 65_534;
+
+test('a failed build that left a read-only folder is reported as itself, and cleaned up', async () => {
+  const world = await makeWorld();
+  try {
+    const build = 'build: "mkdir -p go/pkg && touch go/pkg/a && chmod 555 go/pkg go; exit 3"\n';
+    await world.push('v1', { deploy: build });
+    const uid = process.getuid?.() === 0 ? NOBODY : undefined;
+    const paths = readdirSync(world.root, { recursive: true, encoding: 'utf8' });
+    for (const path of ['..', '.', ...paths]) {
+      const full = join(world.root, path);
+      if (uid !== undefined && !lstatSync(full).isSymbolicLink()) chownSync(full, uid, uid);
+    }
+    const as = uid === undefined ? '' : `setpriv --reuid ${uid} --regid ${uid} --clear-groups `;
+    const command = `exec ${as}${executable('runner-deploy')} shop`;
+    const done = await shell(command, { root: world.root, cwd: '/' });
+    assert.is(done.status, 1);
+    assert.match(done.stderr, /build: `.*` ended with status 3/);
+    assert.is((world.state().failures as { count: number }).count, 1);
+    assert.equal(readdirSync(join(world.root, 'apps/shop/releases')), []);
+  } finally {
+    await world.close();
+  }
+});
+
+test.run();

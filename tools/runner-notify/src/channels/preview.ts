@@ -1,0 +1,104 @@
+/** The messages of records, or of samples, as the services would receive them. */
+
+import { newDeployId } from '@runner/common/audit/events';
+import type { Context } from '@runner/common/cli/command';
+import { readConfig } from '@runner/common/config/file';
+import {
+  type ChannelName,
+  type NotifySettings,
+  notifySettingsOf,
+} from '@runner/common/config/settings';
+import { type Notice, noticeOf } from '../message/notice.ts';
+import { type Announceable, type Chunks, chunksOf, linesOf } from '../message/records.ts';
+import { sampleRecords } from '../message/samples.ts';
+import { activeChannels } from './active.ts';
+import { redactorOf } from './credentials.ts';
+import { CHANNEL_NAMES, CHANNELS } from './index.ts';
+import { checkTemplates } from './templates.ts';
+
+/** Bytes up to this one are white space. */
+const BLANK_MAX = 0x20;
+
+/** One message; `payload` is the whole body, without the secret address. */
+export interface Preview {
+  readonly event_type: string;
+  readonly project: string;
+  readonly deploy_id: string;
+  readonly channel: ChannelName;
+  readonly method: string;
+  /** Which message of the event on this channel, from 1. */
+  readonly part: number;
+  readonly parts: number;
+  readonly payload: Readonly<Record<string, unknown>>;
+}
+
+/** Prints previews as records arrive; false when a line was not a record. Throws `config_invalid`. */
+export async function printPreviews(
+  context: Pick<Context, 'io' | 'paths' | 'print' | 'note'>,
+  asked: string | undefined,
+): Promise<boolean> {
+  const { io, paths, print, note } = context;
+  const config = readConfig(paths);
+  const settings = notifySettingsOf(config, io.env);
+  checkTemplates(config, settings);
+  const redact = redactorOf(settings);
+  const named = CHANNEL_NAMES.filter((name) => asked === 'both' || asked === name);
+  const active = activeChannels(settings);
+  const channels = named.length > 0 ? named : active.length > 0 ? active : CHANNEL_NAMES;
+  const show = async (record: Announceable) => {
+    const notice = await noticeOf(record, {
+      redact,
+      verboseErrors: settings.verboseErrors,
+      random: io.random,
+      baseline: async (app) =>
+        (await import('@runner/extract/baseline-file')).readBaseline(paths, app),
+    });
+    for (const channel of channels) {
+      for (const message of previewsOf(channel, notice, settings, note)) await print(message);
+    }
+  };
+  let sound = true;
+  let given = false;
+  const watched = async function* (chunks: Chunks) {
+    for await (const chunk of chunks) {
+      given ||= chunk.some((byte) => byte > BLANK_MAX);
+      yield chunk;
+    }
+  };
+  if (!io.stdin.isTTY) {
+    for await (const line of linesOf(watched(chunksOf(io.stdin.fd)))) {
+      if ('record' in line) await show(line.record);
+      else {
+        note(`line ${line.number}: ${line.problem}`);
+        sound = false;
+      }
+    }
+  }
+  if (!given) {
+    const deployId = newDeployId(io.random);
+    for (const record of sampleRecords(deployId, io.now())) await show(record);
+  }
+  return sound;
+}
+
+function previewsOf(
+  channel: ChannelName,
+  notice: Notice,
+  settings: NotifySettings,
+  note: (text: string) => void,
+): Preview[] {
+  const warn = (text: string) => note(`${channel}: ${text}`);
+  const template = settings.template(notice.kind, channel);
+  const { method, messages: messagesOf, addressOf } = CHANNELS[channel];
+  const messages = messagesOf(notice, template, warn);
+  return messages.map((message, index) => ({
+    event_type: notice.eventType,
+    project: notice.project,
+    deploy_id: notice.deployId,
+    channel,
+    method,
+    part: index + 1,
+    parts: messages.length,
+    payload: { ...addressOf(settings), ...message.payload },
+  }));
+}

@@ -1,0 +1,119 @@
+/** The chat for the messages: detected or entered, and whether the bot may post there. */
+
+import { Failure } from '@runner/common/foundation/failure';
+import type { Dialogue } from '../../dialogue/dialogue.ts';
+import { refusalOf, refusalText } from '../../dialogue/refusal.ts';
+import { ATTEMPTS, type Situation, withRetries } from '../../dialogue/situation.ts';
+import { CHAT_ID, type ChatFacts } from './bot.ts';
+import { detectChat } from './detect-chat.ts';
+import { rightsOf } from './rights.ts';
+import { chatTitle, type Topic } from './seen-chats.ts';
+import type { KnownBot } from './token.ts';
+
+/** A chat that the bot may post in, or that the person insists on. */
+export interface ChosenChat {
+  readonly chat: ChatFacts;
+  readonly threadId: number | undefined;
+}
+
+/** Throws the refusal of a chat where there is no terminal to ask for another one. */
+export async function chooseChat(situation: Situation, known: KnownBot): Promise<ChosenChat> {
+  const { dialogue, inputs, io } = situation;
+  for (;;) {
+    const seen =
+      dialogue && inputs.chatId === undefined
+        ? await detectChat(dialogue, known.bot, known.me, io.elapsed)
+        : undefined;
+    const id = seen?.id ?? inputs.chatId;
+    const found = await chatFacts(situation, known, id);
+    const chat = found.type === '' && seen ? { ...seen, id: found.id } : found;
+    if ((await checkRights(situation, known, chat)) === 'other') continue;
+    const topics = seen?.topics ?? [];
+    const threadId =
+      inputs.threadId ??
+      (dialogue && chat.isForum ? await chooseTopic(dialogue, topics) : undefined);
+    return { chat, threadId };
+  }
+}
+
+/** What Telegram knows about a chat; without an id, or with a wrong one, the person is asked. */
+async function chatFacts(
+  situation: Situation,
+  { bot }: KnownBot,
+  given: string | undefined,
+): Promise<ChatFacts> {
+  const { dialogue, inputs } = situation;
+  let id = given;
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    const wanted: string = id ?? (dialogue ? await askChatId(dialogue) : '');
+    const reply = await withRetries(situation, 'telegram', () => bot.chat(wanted));
+    if (!('problem' in reply)) {
+      dialogue?.done(`The chat is ${chatTitle(reply.value)}`);
+      return reply.value;
+    }
+    if (!dialogue || inputs.chatId !== undefined) throw refusalOf('telegram', reply.problem);
+    dialogue.warn(refusalText('telegram', reply.problem));
+    id = undefined;
+  }
+  throw new Failure(
+    'delivery_failed',
+    `no chat was found in ${ATTEMPTS} attempts, nothing was changed`,
+  );
+}
+
+async function askChatId(dialogue: Dialogue): Promise<string> {
+  for (;;) {
+    const answer = await dialogue.ask('Chat id (negative for groups and channels), or @name');
+    if (CHAT_ID.test(answer)) return answer;
+    dialogue.warn('that is not a chat id: a whole number such as -1001234567890, or @name');
+  }
+}
+
+/** Checks what the bot may do, and prints advice. */
+async function checkRights(
+  situation: Situation,
+  { bot, me }: KnownBot,
+  chat: ChatFacts,
+): Promise<'ready' | 'other'> {
+  const { dialogue, note } = situation;
+  if (chat.type === 'private') return 'ready';
+  for (;;) {
+    const reply = await withRetries(situation, 'telegram', () => bot.member(chat.id, me.id));
+    if ('problem' in reply && !dialogue) throw refusalOf('telegram', reply.problem);
+    const rights = 'problem' in reply ? undefined : rightsOf(chat, reply.value);
+    const advice = 'problem' in reply ? [refusalText('telegram', reply.problem)] : rights?.advice;
+    for (const text of advice ?? []) (dialogue ? dialogue.warn : note)(text);
+    if (rights?.canPost) return 'ready';
+    if (!dialogue) {
+      throw new Failure('delivery_failed', `telegram: the bot cannot post in ${chatTitle(chat)}`, {
+        channel: 'telegram',
+        hint: advice?.[0],
+      });
+    }
+    const answer = await dialogue.choose('The bot cannot post there yet. What now?', [
+      'Check again',
+      ...(situation.inputs.chatId === undefined ? ['Choose another chat'] : []),
+      'Continue anyway',
+    ]);
+    if (answer === 0) continue;
+    return answer === 1 && situation.inputs.chatId === undefined ? 'other' : 'ready';
+  }
+}
+
+/** Undefined: the general topic. */
+async function chooseTopic(
+  dialogue: Dialogue,
+  topics: readonly Topic[],
+): Promise<number | undefined> {
+  const titles = topics.map(({ id, name }) => (name ? `${name} (topic ${id})` : `topic ${id}`));
+  const choices = ['General', ...titles, 'Enter the number of a topic'];
+  const number = await dialogue.choose('The group has topics. Which one?', choices);
+  if (number === 0) return undefined;
+  const topic = topics[number - 1];
+  if (topic) return topic.id;
+  for (;;) {
+    const answer = await dialogue.ask('Number of the topic (in its link, after the chat)');
+    if (/^[1-9]\d{0,14}$/.test(answer)) return Number(answer);
+    dialogue.warn('that is not a whole number above 0');
+  }
+}

@@ -1,0 +1,27 @@
+/** Checks the user's templates before a deploy is announced with them. */
+import type { Config } from '@runner/common/config/file';
+import { type NotifySettings, placeOf, type TemplateKind } from '@runner/common/config/settings';
+import { Failure } from '@runner/common/foundation/failure';
+import { parseTemplate } from '../message/template.ts';
+import { CHANNEL_NAMES, CHANNELS } from './index.ts';
+
+const KINDS: readonly TemplateKind[] = ['started', 'success', 'failure', 'rollback'];
+
+/** The templates that are set, as `failure.telegram`. Throws `config_invalid` for the first invalid one. */
+export function checkTemplates(config: Config, settings: NotifySettings): string[] {
+  const names = KINDS.flatMap((kind) => CHANNEL_NAMES.map((channel) => ({ kind, channel })));
+  return names.flatMap(({ kind, channel }) => {
+    const template = settings.template(kind, channel);
+    if (template === undefined) return [];
+    try {
+      parseTemplate(template, CHANNELS[channel].codeEscapes);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      const path = ['notify', 'templates', kind, channel];
+      throw new Failure('config_invalid', `${placeOf(config, path)}: ${error.message}`, {
+        key: path.join('.'),
+      });
+    }
+    return [`${kind}.${channel}`];
+  });
+}

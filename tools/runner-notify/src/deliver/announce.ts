@@ -1,0 +1,155 @@
+/** Announces records: chooses channels, queues, and waits a limited time for the delivery. */
+import type { Context } from '@runner/common/cli/command';
+import type { ChannelName } from '@runner/common/config/settings';
+import { type Announceable, chunksOf, linesOf } from '../message/records.ts';
+import { newEntry, storedEvent } from '../spool/entry.ts';
+import { openSpool } from '../spool/spool.ts';
+import { appChoice } from './app-choice.ts';
+import { type OpeningOptions, openChannels } from './channels.ts';
+import { clockOf } from './clock.ts';
+import { type Deliverer, openDeliverer } from './deliverer.ts';
+import { type Delivery, headOf, type Result, resultOf } from './result.ts';
+import { select } from './selection.ts';
+
+/** `--channel`; undefined leaves the choice to the app and the configuration. */
+export type ChannelOption = ChannelName | 'both' | 'none' | undefined;
+
+/** How records are announced. */
+export interface AnnounceOptions extends OpeningOptions {
+  readonly channel: ChannelOption;
+  /** How long to wait for each record from its arrival, in milliseconds. */
+  readonly wait: number;
+  /** Queues and sends nothing. */
+  readonly dryRun: boolean;
+}
+
+/** Announces one record after the other. */
+export interface Announcer {
+  /**
+   * Queues one record for its channels before it returns. The promise is kept with the results, in
+   * the order of the channels; it is not rejected for a failed delivery.
+   */
+  announce(record: Announceable): Promise<readonly Result[]>;
+  /** Whether a record could not be queued. */
+  readonly lostSome: boolean;
+}
+
+/** Reads config.yml once. Throws `config_invalid`, `insecure_address` or `file_unreadable`. */
+export function openAnnouncer(options: AnnounceOptions): Announcer {
+  const { paths, clock, note, wait } = options;
+  const opened = openChannels(options);
+  const spool = openSpool(paths);
+  const deliverers = new Map<ChannelName, Deliverer>();
+  let lostSome = false;
+  const delivererFor = (name: ChannelName): Deliverer => {
+    const found = deliverers.get(name) ?? openDeliverer({ ...options, opened, spool, name });
+    deliverers.set(name, found);
+    return found;
+  };
+  return {
+    get lostSome() {
+      return lostSome;
+    },
+    async announce(record) {
+      const subject = opened.subjectOf(record);
+      const selection = select(opened.active, options.channel, () =>
+        appChoice(paths, record.project, subject.instance, opened.noteOnce),
+      );
+      if ('reason' in selection) {
+        const { reason } = selection;
+        if (reason === 'not_configured') opened.noteOnce(opened.whyInactive());
+        return [{ ...headOf(subject, null), result: 'skipped', messages: 0, reason }];
+      }
+      if (options.dryRun) {
+        const notice = await opened.noticeOf(record);
+        return selection.channels.map((name) => {
+          const payloads = opened.messages(name, notice).map(({ payload }) => payload);
+          return { ...headOf(notice, name), result: 'dry_run', messages: 0, payloads };
+        });
+      }
+      const event = storedEvent({ ...record.fields, deploy_id: subject.deployId }, opened.redact);
+      const notice = once(() => opened.noticeOf({ ...record, fields: event }));
+      const deliveries = selection.channels.map(async (name): Promise<Result> => {
+        const what = `${name}: ${subject.eventType} of ${subject.project}`;
+        const entry = newEntry(name, event, new Date(clock.now()));
+        const messages = async () => opened.messages(name, await notice());
+        const { failure, delivery } = delivererFor(name).deliver(entry, wait, once(messages));
+        if (failure) {
+          lostSome = true;
+          note(`${what} cannot be queued: ${failure.message}`);
+        }
+        const found = await delivery;
+        if (found.result !== 'delivered') note(`${what} was not delivered${whyNot(found)}`);
+        else if (found.degraded === 'markup')
+          note(`${name}: the markup was refused, the message was sent as plain text`);
+        return resultOf(subject, name, found);
+      });
+      return Promise.all(deliveries);
+    },
+  };
+}
+
+/** The same function; its work is done by the first call. */
+function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let promise: Promise<T> | undefined;
+  return () => {
+    promise ??= work();
+    return promise;
+  };
+}
+
+/** ` yet, it stays queued: Bad Request (400, asks to wait 3 s); check …`. */
+function whyNot({ result, problem, untried, asked }: Delivery): string {
+  const later = result === 'queued' ? ' yet, it stays queued' : '';
+  if (!problem) return `${later}: ${untried}`;
+  const { description, code, hint } = problem;
+  const details = [
+    ...(description.includes(String(code)) ? [] : [code]),
+    ...(asked === undefined ? [] : [`asks to wait ${Math.ceil(asked / 1000)} s`]),
+  ].join(', ');
+  return `${later}: ${description}${details && ` (${details})`}${hint ? `; ${hint}` : ''}`;
+}
+
+/** What came of all records. */
+export interface Announced {
+  readonly results: readonly Result['result'][];
+  /** Every line was a record, and none was lost. */
+  readonly sound: boolean;
+}
+
+/**
+ * Announces the records on standard input as they arrive, and prints one result per record and
+ * channel. Throws `config_invalid` at the first record.
+ */
+export async function announceAll(
+  context: Pick<Context, 'io' | 'paths' | 'title' | 'note' | 'print'>,
+  options: Pick<AnnounceOptions, 'wait' | 'channel' | 'dryRun'>,
+): Promise<Announced> {
+  const { io, paths, title, note } = context;
+  const results: Result['result'][] = [];
+  let announcer: Announcer | undefined;
+  let broken = false;
+  // Results are printed in the order of the records, whichever channel is faster.
+  let printed: Promise<void> = Promise.resolve();
+  for await (const line of linesOf(chunksOf(io.stdin.fd))) {
+    if ('problem' in line) {
+      note(`line ${line.number}: ${line.problem}`);
+      broken = true;
+      continue;
+    }
+    // Opened late: an invalid file is no problem while there is nothing to announce.
+    announcer ??= openAnnouncer({ io, paths, clock: clockOf(io), title, note, ...options });
+    printed = Promise.all([announcer.announce(line.record), printed]).then(async ([found]) => {
+      for (const result of found) {
+        results.push(result.result);
+        await context.print(result);
+      }
+    });
+    // A rejection surfaces when `printed` is awaited below.
+    printed.catch(() => {});
+    // Deliveries proceed while lines are read.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await printed;
+  return { results, sound: !broken && !announcer?.lostSome };
+}

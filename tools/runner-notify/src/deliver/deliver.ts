@@ -1,0 +1,203 @@
+/**
+ * Delivers the queue of one channel, one request at a time: in order within each deploy, within the
+ * rates, with retries. The caller holds the channel's lock.
+ */
+import type { Channel, Complaint, Message, Outcome, Problem } from '../service/contract.ts';
+import type { Entry } from '../spool/entry.ts';
+import type { EntryName } from '../spool/names.ts';
+import type { Clock } from './clock.ts';
+import { type Destination, pauseAfter } from './destination.ts';
+import type { Next, Queue } from './queue.ts';
+
+/** A message is given up after a day, in milliseconds, and at least this many attempts. */
+const AGE_MAX = 86_400_000;
+const ATTEMPTS_MIN = 8;
+/** Longest sleep, in milliseconds: messages may arrive, and the clock may be set. */
+const SLICE = 200;
+
+/** How an entry left the queue. */
+export interface Ending {
+  readonly name: EntryName;
+  /** `dead`: it was given up because of the entry's problem. */
+  readonly result: 'delivered' | 'dead';
+  readonly entry: Entry;
+  /** The service refused a message as it was; it arrived as plain text or shortened. */
+  readonly degraded: Complaint | undefined;
+  readonly movedTo: string | undefined;
+}
+
+/** How long to go on. */
+export interface Patience {
+  /** Whether to make the request, or wait for it; undefined: the queue is empty. */
+  goOn(next: Next | undefined): boolean;
+  /** Milliseconds for the next request; undefined: the channel's default. */
+  within?(): number;
+  /** Ignores pauses after temporary problems, once for each message. */
+  readonly eager?: boolean;
+}
+
+/** What is delivered, and where. */
+export interface DeliverOptions {
+  readonly queue: Queue;
+  readonly channel: Channel;
+  readonly destination: Destination;
+  readonly clock: Clock;
+  /** The messages of an entry, in order; empty when its event is invalid. */
+  render(name: EntryName, entry: Entry): Promise<readonly Message[]>;
+}
+
+/** The entry in work: its messages, in the forms that were not refused. */
+interface Work {
+  readonly name: EntryName;
+  readonly messages: Message[];
+  degraded: Complaint | undefined;
+  movedTo: string | undefined;
+}
+
+/** Delivers until `patience` ends it; `onEnd` gets each entry that leaves the queue. */
+export async function deliver(
+  options: DeliverOptions,
+  patience: Patience,
+  onEnd: (ending: Ending) => void,
+): Promise<void> {
+  const { queue, destination, clock } = options;
+  const eager = patience.eager === true;
+  let work: Work | undefined;
+  queue.begin();
+  for (;;) {
+    const next = queue.choose(destination.wait({ ignoreTrouble: eager }), eager);
+    if (!patience.goOn(next) || !next) return;
+    if (next.wait > 0) {
+      await clock.sleep(Math.min(Math.ceil(next.wait), SLICE));
+      continue;
+    }
+    const entry = queue.read(next.name);
+    if (entry === undefined || entry === 'damaged') {
+      queue.forget(next.name);
+      continue;
+    }
+    if (work?.name !== next.name) {
+      const messages = [...(await options.render(next.name, entry))];
+      work = { name: next.name, messages, degraded: undefined, movedTo: undefined };
+    }
+    const ending = await attempt(options, work, entry, patience.within?.());
+    if (!ending) continue;
+    work = undefined;
+    onEnd(ending);
+  }
+}
+
+/** Sends the next message of an entry; returns its ending when that was the last one, or in vain. */
+async function attempt(
+  { queue, channel, destination, clock }: DeliverOptions,
+  work: Work,
+  found: Entry,
+  within: number | undefined,
+): Promise<Ending | undefined> {
+  const { name, messages } = work;
+  const end = (result: Ending['result'], entry: Entry): Ending => {
+    if (result === 'dead') queue.bury(name, entry);
+    else queue.remove(name);
+    queue.forget(name);
+    return { name, result, entry, degraded: work.degraded, movedTo: work.movedTo };
+  };
+  if (messages.length === 0) return end('dead', { ...found, problem: UNREADABLE });
+  const message = messages[found.sent];
+  if (!message) return end('delivered', { ...found, sent: messages.length });
+  const stopped = destination.stopped();
+  if (stopped) return end('dead', { ...found, problem: stopped });
+  const now = new Date(clock.now()).toISOString();
+  const entry: Entry = {
+    ...found,
+    attempting: now,
+    first_at: found.first_at ?? now,
+    // A request of another process that was killed before the answer.
+    maybe_duplicate: found.maybe_duplicate || found.attempting !== null,
+  };
+  queue.save(name, entry);
+  queue.tried(name);
+  destination.sending();
+  const outcome = await channel.send(message, within);
+  destination.answered(outcome, (failures) => pauseAfter(failures, clock.random()));
+  return settle(queue, clock, work, { ...entry, attempting: null }, outcome, end);
+}
+
+/** Saves an entry after its request; returns its ending when it leaves the queue. */
+function settle(
+  queue: Queue,
+  clock: Clock,
+  work: Work,
+  entry: Entry,
+  outcome: Outcome,
+  end: (result: Ending['result'], entry: Entry) => Ending,
+): Ending | undefined {
+  const { name, messages } = work;
+  if (outcome.class === 'delivered') {
+    work.movedTo ??= outcome.movedTo;
+    const sent = entry.sent + 1;
+    const done: Entry = { ...entry, sent, attempts: 0, next_at: null, problem: null };
+    if (sent >= messages.length) return end('delivered', done);
+    queue.untried(name);
+    queue.save(name, done);
+    return undefined;
+  }
+  if (outcome.class === 'rejected' || outcome.class === 'gone') {
+    const complaint = outcome.class === 'rejected' ? outcome.complaint : undefined;
+    const other = complaint && messages[entry.sent]?.instead(complaint);
+    const attempts = entry.attempts + 1;
+    if (!other) return end('dead', { ...entry, attempts, problem: outcome.problem });
+    messages[entry.sent] = other;
+    work.degraded = complaint;
+    queue.untried(name);
+    queue.save(name, entry);
+    return undefined;
+  }
+  const later = laterEntry(entry, outcome, clock);
+  if (later === undefined) {
+    const attempts = entry.attempts + 1;
+    return end('dead', { ...entry, attempts, problem: outcome.problem });
+  }
+  if (outcome.class === 'wait') queue.untried(name);
+  queue.save(name, later);
+  return undefined;
+}
+
+/** An entry after a temporary problem; undefined when it is too old to be tried again. */
+function laterEntry(
+  entry: Entry,
+  outcome: Extract<Outcome, { class: 'wait' | 'retry' }>,
+  clock: Clock,
+): Entry | undefined {
+  const { problem } = outcome;
+  const attempts = entry.attempts + 1;
+  const age = clock.now() - Date.parse(entry.queued_at);
+  if (age > AGE_MAX && attempts >= ATTEMPTS_MIN) return undefined;
+  if (outcome.class === 'wait') return { ...entry, attempts, problem, next_at: null };
+  const next = clock.now() + pauseAfter(attempts, clock.random());
+  return {
+    ...entry,
+    attempts,
+    problem,
+    next_at: new Date(next).toISOString(),
+    maybe_duplicate: entry.maybe_duplicate || mayHaveArrived(problem),
+  };
+}
+
+/** Errors of a request that was never sent: no connection was made. */
+const NEVER_SENT =
+  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_|CERT_|DEPTH_|SELF_|UNABLE_|EPROTO)/;
+
+/** Whether the service may have accepted a message without confirming it. */
+function mayHaveArrived({ http_status: status, code }: Problem): boolean {
+  if (status === null) return !NEVER_SENT.test(String(code));
+  return status < 300 || status === 408 || status === 502 || status === 504;
+}
+
+const UNREADABLE: Problem = {
+  method: 'spool',
+  http_status: null,
+  code: 'event_invalid',
+  description: 'the event cannot be read',
+  retryable: false,
+  hint: undefined,
+};

@@ -1,0 +1,134 @@
+/** Delivers what is due, whichever process queued it, and reports what stays queued. */
+import type { Context } from '@runner/common/cli/command';
+import type { ChannelName } from '@runner/common/config/settings';
+import { CHANNEL_NAMES } from '../channels/index.ts';
+import { announceableOf } from '../message/records.ts';
+import type { Entry } from '../spool/entry.ts';
+import { channelOf } from '../spool/names.ts';
+import { type Locking, lockChannel, openSpool, type Spool } from '../spool/spool.ts';
+import { type Opened, openChannels } from './channels.ts';
+import { type Clock, clockOf } from './clock.ts';
+import type { Ending, Patience } from './deliver.ts';
+import { type Next, openQueue } from './queue.ts';
+import { deliveryOf, resultOf } from './result.ts';
+
+/** Longest pause in the middle of a run, in milliseconds: a little more than the longest rate window. */
+const PAUSE_MAX = 65_000;
+/** A day, in milliseconds: how long messages wait for a channel that is not active. */
+const AGE_MAX = 86_400_000;
+
+/** Prints one result per message that leaves the queue. `now`: also what waits after a failed attempt. */
+export async function flushAll(
+  context: Pick<Context, 'io' | 'paths' | 'title' | 'note' | 'print'>,
+  now: boolean,
+): Promise<void> {
+  const { io, paths, note, title } = context;
+  const spool = openSpool(paths);
+  const waiting = new Set(spool.names().map(channelOf));
+  const clock = clockOf(io);
+  const opened = openChannels({ io, paths, clock, title, note });
+  const print = async (ending: Ending): Promise<void> => {
+    const { channel, event } = ending.entry;
+    const record = announceableOf(event);
+    if (record === undefined || typeof record === 'string') return;
+    await context.print(resultOf(opened.subjectOf(record), channel, deliveryOf(ending)));
+  };
+  const flush = async (name: ChannelName): Promise<void> => {
+    if (!opened.active.includes(name)) {
+      const count = giveUpInactive(spool, name, clock.now());
+      if (count > 0) note(`${name}: ${stay(count)}: the channel is not active`);
+      return;
+    }
+    const printing: Promise<void>[] = [];
+    const all = { io, paths, title, opened, spool, clock, name, now };
+    const left = await deliverDue(all, (ending) => printing.push(print(ending)));
+    await Promise.all(printing);
+    const count = spool.names(name).length;
+    if (!left || count === 0) return;
+    if (left === 'busy') note(`${name}: another process is delivering`);
+    else {
+      const wait = `${Math.ceil(left.wait / 1000)} s`;
+      const why = left.why === 'asked' ? 'the service asks to wait' : 'the next try is in';
+      note(`${name}: ${stay(count)}: ${why} ${wait}`);
+    }
+  };
+  await Promise.all(CHANNEL_NAMES.filter((name) => waiting.has(name)).map(flush));
+}
+
+function stay(count: number): string {
+  return count === 1 ? '1 message stays queued' : `${count} messages stay queued`;
+}
+
+/** Which queue is delivered. */
+export interface DueOptions extends Locking {
+  readonly io: Locking['io'];
+  readonly opened: Opened;
+  readonly spool: Spool;
+  readonly clock: Clock;
+  readonly name: ChannelName;
+  /** Also what waits after a failed attempt, once each. */
+  readonly now: boolean;
+}
+
+/**
+ * Delivers to one channel until no more is due. Returns why the queue is not empty: `busy` while
+ * another process delivers, else the wait for the next message.
+ */
+export async function deliverDue(
+  { io, paths, title, opened, spool, clock, name, now }: DueOptions,
+  onEnd: (ending: Ending) => void,
+): Promise<'busy' | Next | undefined> {
+  const lock = lockChannel({ io, paths, title }, name);
+  if (!lock) return 'busy';
+  let left: Next | undefined;
+  let delivered = 0;
+  const patience: Patience = {
+    eager: now,
+    goOn(next) {
+      left = undefined;
+      if (!next) return false;
+      // A 429 in the middle of a run is waited for; one from before is not.
+      const waits = next.why === 'rate' || (next.why === 'asked' && delivered > 0);
+      if (next.wait <= 0 || (waits && next.wait <= PAUSE_MAX)) return true;
+      left = next;
+      return false;
+    },
+  };
+  try {
+    spool.tidy(name, io.now());
+    const queue = openQueue({ spool, channel: name, clock, note: opened.noteOnce });
+    await opened.deliver(name, queue, patience, (ending) => {
+      if (ending.result === 'delivered') delivered += 1;
+      onEnd(ending);
+    });
+  } finally {
+    lock.release();
+  }
+  return left;
+}
+
+/** Gives up what waited too long for an inactive channel; returns how many messages still wait. */
+function giveUpInactive(spool: Spool, name: ChannelName, now: number): number {
+  let waiting = 0;
+  for (const each of spool.names(name)) {
+    const entry = spool.read(each);
+    if (entry === undefined) continue;
+    if (entry !== 'damaged' && now - Date.parse(entry.queued_at) <= AGE_MAX) waiting += 1;
+    else spool.move(each, entry === 'damaged' ? undefined : inactive(entry), 'dead');
+  }
+  return waiting;
+}
+
+function inactive(entry: Entry): Entry {
+  return {
+    ...entry,
+    problem: {
+      method: 'spool',
+      http_status: null,
+      code: 'channel_not_active',
+      description: 'the channel is not active',
+      retryable: false,
+      hint: 'check section notify of config.yml, then `runner notify queue retry`',
+    },
+  };
+}

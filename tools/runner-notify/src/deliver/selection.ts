@@ -1,0 +1,31 @@
+/** Which channels announce an event. */
+
+import type { ChannelName } from '@runner/common/config/settings';
+import type { NotifyChoice } from '@runner/common/deploy-file/read';
+import { includes } from '../channels/active.ts';
+
+/** Why no channel announces an event. */
+export type SkipReason =
+  | 'not_configured'
+  | 'channel_not_active'
+  | 'app_without_notify'
+  | 'no_notify';
+
+/** The channels that announce an event, or why none does. */
+export type Selection =
+  | { readonly channels: readonly ChannelName[] }
+  | { readonly channels: readonly []; readonly reason: SkipReason };
+
+/** `asked` is `--channel`; without it `app`, what the app's `.deploy.yml` says, decides. */
+export function select(
+  active: readonly ChannelName[],
+  asked: ChannelName | 'both' | 'none' | undefined,
+  app: () => NotifyChoice,
+): Selection {
+  if (asked === 'none') return { channels: [], reason: 'no_notify' };
+  if (active.length === 0) return { channels: [], reason: 'not_configured' };
+  const wanted = asked ?? app();
+  if (wanted === 'none') return { channels: [], reason: 'app_without_notify' };
+  const channels = active.filter((name) => includes(wanted, name));
+  return channels.length > 0 ? { channels } : { channels: [], reason: 'channel_not_active' };
+}

@@ -1,0 +1,158 @@
+/**
+ * Questions on a terminal, drawn on stderr: stdout is for the result. Ctrl-C ends the dialogue at any
+ * point, also during a request.
+ */
+
+import { cells, type Style } from '@runner/common/cli/output';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Io } from '@runner/common/foundation/io';
+import { harmless, harmlessLine } from '@runner/common/text/harmless';
+import { openKeyboard } from './keyboard.ts';
+
+const CTRL_D = '\x04';
+const CTRL_U = '\x15';
+const BACKSPACE = /[\x08\x7f]/;
+const ERASE_LINE = '\r\x1b[K';
+
+/** The ways to ask a person. */
+export interface Dialogue {
+  /** Aborts when the dialogue ends early. */
+  readonly signal: AbortSignal;
+  /** A heading. */
+  title(text: string): void;
+  /** A sentence, wrapped to the width of the terminal. */
+  say(text: string): void;
+  /** The same behind a mark. */
+  done(text: string): void;
+  warn(text: string): void;
+  /** Returns the line, trimmed. */
+  ask(question: string): Promise<string>;
+  /** The same without echo. */
+  askSecret(question: string): Promise<string>;
+  /** Enter means yes. */
+  confirm(question: string): Promise<boolean>;
+  /** Shows numbered choices; returns the index of the number or text that was typed. */
+  choose(question: string, choices: readonly string[]): Promise<number>;
+  /** Waits for `work`; Ctrl-C aborts its signal and rejects. */
+  during<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  /** The same, redrawing `line` every second; undefined when `key` was pressed. */
+  watch<T>(
+    line: () => string,
+    key: string,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T | undefined>;
+  close(): void;
+}
+
+/** Aligns further lines with the text of the first. */
+const INDENT = '  ';
+
+/** Breaks a line between words; a longer word stays whole. */
+function wrap(text: string, width: number): string {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (line !== '' && cells(longer) >= width) {
+      lines.push(line);
+      line = word;
+    } else line = longer;
+  }
+  return [...lines, line].join(`\n${INDENT}`);
+}
+
+/** Takes the terminal over until `close`. */
+export function openDialogue(io: Io, style: Style): Dialogue {
+  const keyboard = openKeyboard(io.stdin.fd);
+  const write = (text: string) => io.stderr.write(text);
+  const wrapped = (text: string) => wrap(harmlessLine(text), io.stderr.columns - INDENT.length);
+
+  const lineOf = async (question: string, shown: boolean): Promise<string> => {
+    write(`${style.cyan('?')} ${harmlessLine(question)}: `);
+    let answer = '';
+    const erase = (count: number) => {
+      const kept = [...answer].slice(0, -count);
+      if (shown) write('\b \b'.repeat([...answer].length - kept.length));
+      answer = kept.join('');
+    };
+    try {
+      for (;;) {
+        const key = await keyboard.next();
+        if (key === '\r' || key === '\n') return answer.trim();
+        if (key === CTRL_D && answer === '')
+          throw new Failure('interrupted', 'the input ended before an answer');
+        if (key === CTRL_U) erase([...answer].length);
+        else if (BACKSPACE.test(key)) erase(1);
+        else if (key >= ' ' && harmless(key) === key) {
+          answer += key;
+          if (shown) write(key);
+        }
+      }
+    } finally {
+      write('\n');
+    }
+  };
+
+  const during = <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+    const working = work(keyboard.signal);
+    // After Ctrl-C its result is not read.
+    working.catch(() => {});
+    return Promise.race([working, keyboard.ended]);
+  };
+
+  const dialogue: Dialogue = {
+    signal: keyboard.signal,
+    title: (text) => write(`${style.bold(harmlessLine(text))}\n`),
+    say: (text) => write(`  ${wrapped(text)}\n`),
+    done: (text) => write(`${style.green('✔')} ${wrapped(text)}\n`),
+    warn: (text) => write(`${style.yellow('!')} ${wrapped(text)}\n`),
+    ask: (question) => lineOf(question, true),
+    askSecret: (question) => lineOf(`${question} (not shown)`, false),
+    async confirm(question) {
+      for (;;) {
+        const answer = (await lineOf(`${question} [Y/n]`, true)).toLowerCase();
+        if (['', 'y', 'yes'].includes(answer)) return true;
+        if (['n', 'no'].includes(answer)) return false;
+        dialogue.warn('answer with y or n');
+      }
+    },
+    async choose(question, choices) {
+      choices.forEach((choice, index) => {
+        write(`  ${String(index + 1).padStart(2)}  ${harmlessLine(choice)}\n`);
+      });
+      for (;;) {
+        const answer = await lineOf(`${question} [1-${choices.length}]`, true);
+        const named = choices.findIndex((each) => each.toLowerCase() === answer.toLowerCase());
+        if (named >= 0) return named;
+        const number = /^\d{1,3}$/.test(answer) ? Number(answer) : 0;
+        if (number >= 1 && number <= choices.length) return number - 1;
+        dialogue.warn(`answer with a number from 1 to ${choices.length}`);
+      }
+    },
+    during,
+    watch: (line, key, work) =>
+      during(async (signal) => {
+        const draw = () => write(`${ERASE_LINE}${harmlessLine(line())}`);
+        const timer = setInterval(draw, 1000);
+        const stop = new AbortController();
+        const pressed = async () => {
+          while ((await keyboard.next(stop.signal)).toLowerCase() !== key);
+          return undefined;
+        };
+        const watching = pressed();
+        // Its rejection is not read when the work ends first.
+        watching.catch(() => {});
+        draw();
+        try {
+          const both = AbortSignal.any([signal, stop.signal]);
+          return await Promise.race([work(both), watching]);
+        } finally {
+          clearInterval(timer);
+          stop.abort();
+          write(ERASE_LINE);
+        }
+      }),
+    close: () => keyboard.close(),
+  };
+  return dialogue;
+}

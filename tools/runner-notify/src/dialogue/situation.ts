@@ -1,0 +1,113 @@
+/** What setting up a channel works with: the configuration, the given answers, the person. */
+import type { Config } from '@runner/common/config/file';
+import {
+  type ChannelName,
+  type NotifySettings,
+  notifySettingsOf,
+} from '@runner/common/config/settings';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Io } from '@runner/common/foundation/io';
+import type { Channel, ConfigValues, Credentials, Line } from '../service/contract.ts';
+import type { Reply } from '../service/exchange.ts';
+import type { Dialogue } from './dialogue.ts';
+import { draftOf } from './draft.ts';
+import { refusalOf, refusalText } from './refusal.ts';
+
+/** How often a secret or a chat is asked for before the setup gives up. */
+export const ATTEMPTS = 3;
+
+/** Answers that were given on the command line, in files or in the environment. */
+export interface Inputs {
+  /** Undefined: to be asked. */
+  readonly channels: readonly ChannelName[] | undefined;
+  readonly token: string | undefined;
+  readonly chatId: string | undefined;
+  readonly threadId: number | undefined;
+  readonly webhook: string | undefined;
+  /** Standard input was read: it cannot be used for answers. */
+  readonly stdinUsed: boolean;
+}
+
+/** The configuration, what was given, and the person to ask, if there is one. */
+export interface Situation {
+  readonly io: Io;
+  readonly config: Config;
+  readonly inputs: Inputs;
+  /** Undefined: there is no terminal. */
+  readonly dialogue: Dialogue | undefined;
+  /** Sends a test message before anything is saved. */
+  readonly test: boolean;
+  /** Prints one line to stderr. */
+  note(text: string): void;
+  /** Ctrl-C aborts every request on the line. */
+  line(credentials: Credentials): Line;
+  /** Undefined when the credentials of the channel are not among these. */
+  connect(channel: ChannelName, credentials: Credentials): Channel | undefined;
+}
+
+/** One channel as it will be saved. */
+export interface Prepared {
+  /** Keys of section `notify`; undefined removes one. */
+  readonly values: ConfigValues;
+  /** What is printed about it, without secrets. */
+  readonly facts: Readonly<Record<string, unknown>>;
+  readonly tested: boolean;
+}
+
+/** Asks for what is missing and tests it; saves nothing. */
+export type SetUp = (situation: Situation) => Promise<Prepared>;
+
+/** The settings as they will be with these values. Throws as `notifySettingsOf`. */
+export function settingsWith({ config, io }: Situation, values: ConfigValues): NotifySettings {
+  return notifySettingsOf(draftOf(config, values), io.env);
+}
+
+/** Calls a service; on a terminal Ctrl-C ends the call. */
+function interruptible<T>({ dialogue }: Situation, work: () => Promise<T>): Promise<T> {
+  return dialogue ? dialogue.during(work) : work();
+}
+
+/** Calls a service again as long as the person wants to. Throws what the service refused. */
+export async function withRetries<T>(
+  situation: Situation,
+  channel: ChannelName,
+  work: () => Promise<Reply<T>>,
+): Promise<Reply<T>> {
+  for (;;) {
+    const reply = await interruptible(situation, work);
+    const { dialogue } = situation;
+    if (!('problem' in reply && reply.problem.retryable && dialogue)) return reply;
+    dialogue.warn(refusalText(channel, reply.problem));
+    if (!(await dialogue.confirm('Try again?'))) throw refusalOf(channel, reply.problem);
+  }
+}
+
+/** Sends the test message: where it arrived, else what the person wants. Without a person throws the refusal. */
+export async function tryOut(
+  situation: Situation,
+  channel: ChannelName,
+  values: ConfigValues,
+  other: string,
+): Promise<{ readonly movedTo: string | undefined } | 'other' | 'save'> {
+  const { dialogue } = situation;
+  const settings = settingsWith(situation, values);
+  const connection = situation.connect(channel, settings) as Channel;
+  for (;;) {
+    const trial = await interruptible(situation, () => connection.sendTest());
+    if (trial.delivered) {
+      dialogue?.done('The test message was delivered');
+      return { movedTo: trial.movedTo };
+    }
+    if (!dialogue) throw refusalOf(channel, trial.problem);
+    dialogue.warn(`The test message was not delivered: ${refusalText(channel, trial.problem)}`);
+    const answer = await dialogue.choose('What now?', [
+      'Try again',
+      other,
+      'Save it although no test message arrived',
+      'Stop without saving',
+    ]);
+    if (answer === 1) return 'other';
+    if (answer === 2) return 'save';
+    if (answer === 3) throw new Failure('interrupted', 'stopped, nothing was changed');
+  }
+}

@@ -1,0 +1,109 @@
+/** A notice laid out: the fields of each message, their order and words. Each channel adds its markup. */
+import { cutCodePoints } from '@runner/common/text/plain';
+import type { Notice } from './notice.ts';
+
+/** Constant words, and values, which a channel shows as code so that they contain no markup. */
+export type Phrase = readonly (string | { readonly value: string })[];
+
+/** A field of a message. */
+export interface Detail {
+  readonly label: string;
+  readonly phrase: Phrase;
+}
+
+/** A message without markup. */
+export interface Announcement {
+  readonly icon: string;
+  readonly title: string;
+  /** Names the deploy in one line. */
+  readonly headline: Phrase;
+  readonly rows: readonly Detail[];
+  /** Error text of several lines. */
+  readonly block: string | undefined;
+}
+
+/** Longest name beside the log: a message has 4096 characters, the log takes 3800. */
+const SHORT_MAX = 63;
+
+/** The words of a test notification. */
+export const TEST_TITLE = 'Test notification';
+/** Its only sentence. */
+export const TEST_TEXT = 'The runner announces its deploys here.';
+
+const FACES = {
+  started: ['🚀', 'Deploy started'],
+  success: ['✅', 'Deploy completed'],
+  failure: ['❌', 'Deploy failed'],
+  rollback: ['↩️', 'Rollback'],
+} as const;
+
+/** The messages of a notice: one, or two for a failure with a long error. */
+export function announcementsOf(notice: Notice): Announcement[] {
+  const [icon, title] = FACES[notice.kind];
+  const first = {
+    icon,
+    title,
+    headline: headlineOf(notice),
+    rows: rowsOf(notice),
+    block: notice.error || undefined,
+  };
+  return notice.log === undefined ? [first] : [first, logOf(notice, notice.log)];
+}
+
+function rowsOf(notice: Notice): Detail[] {
+  const project = row('Project', notice.project);
+  const deploy = row('Deploy', notice.deployId);
+  const instance = row('Instance', notice.instance);
+  if (notice.kind === 'rollback') {
+    const from = notice.fromVersion || notice.previousVersion || 'unknown';
+    const rows = [row('From', from), row('To', notice.version)];
+    rows.push(row('Reason', notice.reason || 'not given'), deploy);
+    // Instances roll back one by one: without the name their messages would be identical.
+    return notice.instance === 'default' ? [project, ...rows] : [project, instance, ...rows];
+  }
+  const rows = [project, instance, row('Version', notice.version)];
+  if (notice.kind === 'success' && notice.duration) rows.push(row('Duration', notice.duration));
+  rows.push(deploy);
+  if (notice.kind === 'failure') rows.push({ label: 'Rollback', phrase: rollbackOf(notice) });
+  return rows;
+}
+
+/** What became of the version before. */
+function rollbackOf({ previousVersion, rolledBack, reason }: Notice): Phrase {
+  if (!previousVersion) return ['no earlier version exists'];
+  if (rolledBack === undefined) return ['stayed on ', { value: previousVersion }];
+  if (rolledBack) return ['rolled back to ', { value: previousVersion }];
+  const failed: Phrase = ['failed, ', { value: previousVersion }, ' is not active again'];
+  return reason ? [...failed, ': ', { value: reason }] : failed;
+}
+
+/** The second message of a failure. */
+function logOf(notice: Notice, log: string): Announcement {
+  const project = cutCodePoints(notice.project, SHORT_MAX);
+  const instance = cutCodePoints(notice.instance, SHORT_MAX);
+  return {
+    icon: '📄',
+    title: 'Full error log',
+    headline: headlineOf(notice),
+    rows: [row('Project', project), row('Instance', instance), row('Deploy', notice.deployId)],
+    block: log,
+  };
+}
+
+function headlineOf({ project, instance, version, deployId }: Notice): Phrase {
+  const short = (text: string) => ({ value: cutCodePoints(text, SHORT_MAX) });
+  return [
+    short(project),
+    ' / ',
+    short(instance),
+    ' ',
+    short(version),
+    ' [',
+    { value: deployId },
+    ']',
+  ];
+}
+
+function row(label: string, value: string): Detail {
+  return { label, phrase: [{ value }] };
+}

@@ -1,0 +1,156 @@
+/**
+ * An event in words: its values become plain text, lose their secrets and are cut to length, in this
+ * order: escapes, progress lines, controls, secrets, extraction, cutting. Each channel adds markup.
+ */
+
+import { type EventType, newDeployId, textOf } from '@runner/common/audit/events';
+import type { TemplateKind } from '@runner/common/config/settings';
+import { cleanText, codePoints, cutCodePoints, headAndTail } from '@runner/common/text/plain';
+import type { Baseline } from '@runner/extract/extract';
+import type { Announceable } from './records.ts';
+
+/** Error text of the first failure message, in code points: readable at a glance. */
+export const SUMMARY_MAX = 800;
+/** Full error log of the second failure message, in code points: fits both services. */
+export const LOG_MAX = 3800;
+/** Characters of a deploy_id: docs/audit-log.md. */
+const DEPLOY_ID_LENGTH = 8;
+/** Longest name, version or domain; a record holds at most 200 characters. */
+const VALUE_MAX = 200;
+/** Together with the active version it fits a field of Discord, even when fully escaped. */
+const REASON_MAX = 250;
+
+/** What a result says about an event. */
+export interface Subject {
+  readonly eventType: EventType;
+  readonly project: string;
+  readonly instance: string;
+  readonly version: string;
+  /** The same in all messages of one deploy. */
+  readonly deployId: string;
+}
+
+/** An event in words. Every text but `error` and `log` is one line; unknown ones are empty. */
+export interface Notice extends Subject {
+  readonly kind: TemplateKind;
+  /** ISO 8601 UTC; undefined without a valid one in the record. */
+  readonly timestamp: string | undefined;
+  readonly previousVersion: string;
+  readonly fromVersion: string;
+  readonly reason: string;
+  readonly domain: string;
+  /** In words, e.g. `1 m 05 s`. */
+  readonly duration: string;
+  /** Of a failure after the switch: whether the rollback succeeded. */
+  readonly rolledBack: boolean | undefined;
+  /** Of a failure: at most 800 code points. */
+  readonly error: string;
+  /** Of a failure with a longer error, with verbose_errors: at most 3800 code points. */
+  readonly log: string | undefined;
+}
+
+const KINDS: Readonly<Record<EventType, TemplateKind>> = {
+  DeployStarted: 'started',
+  DeploySuccess: 'success',
+  DeployFailure: 'failure',
+  RollbackSuccess: 'rollback',
+};
+
+/** What a notice depends on beside the record. */
+export interface NoticeOptions {
+  redact(text: string): string;
+  readonly verboseErrors: boolean;
+  /** Lines that successful deploys print too: they are not the cause. */
+  baseline?(app: string): Promise<Baseline>;
+  random(): number;
+}
+
+/** The part of a notice that needs no error extraction. */
+export function subjectOf(
+  { fields, kind, project }: Announceable,
+  { redact, random }: Pick<NoticeOptions, 'redact' | 'random'>,
+): Subject {
+  const field = (name: string) => shortLine(textOf(fields, name), redact);
+  return {
+    eventType: kind,
+    project: shortLine(project, redact) || 'unknown',
+    instance: field('instance') || 'default',
+    version: field('version') || 'unknown',
+    deployId: [...field('deploy_id')].slice(0, DEPLOY_ID_LENGTH).join('') || newDeployId(random),
+  };
+}
+
+export async function noticeOf(record: Announceable, options: NoticeOptions): Promise<Notice> {
+  const { fields, kind } = record;
+  const field = (name: string, max?: number) =>
+    shortLine(textOf(fields, name), options.redact, max);
+  const error = kind === 'DeployFailure' ? await errorOf(record, options) : undefined;
+  return {
+    ...subjectOf(record, options),
+    kind: KINDS[kind],
+    timestamp: timeOf(fields.timestamp),
+    previousVersion: field('previous_version'),
+    fromVersion: field('from_version'),
+    reason: field('reason', REASON_MAX),
+    domain: field('domain'),
+    duration: durationOf(fields.duration_ms),
+    rolledBack: typeof fields.rolled_back === 'boolean' ? fields.rolled_back : undefined,
+    error: error?.summary ?? '',
+    log: error?.log,
+  };
+}
+
+/** Telegram drops Unicode line separators silently: they become line ends. */
+function plain(text: string, redact: NoticeOptions['redact']): string {
+  return redact(cleanText(text).replace(/[\u2028\u2029]/g, '\n'));
+}
+
+function shortLine(text: string, redact: NoticeOptions['redact'], max = VALUE_MAX): string {
+  return cutCodePoints(plain(text, redact).replace(/\s+/g, ' ').trim(), max);
+}
+
+/** Without leading blank lines and trailing white space. A pattern would take quadratic time on many spaces. */
+function withoutEdges(text: string): string {
+  const kept = text.trimEnd();
+  const first = kept.length - kept.trimStart().length;
+  return kept.slice(kept.lastIndexOf('\n', first) + 1);
+}
+
+async function errorOf(
+  { fields, project }: Announceable,
+  { redact, verboseErrors, baseline }: NoticeOptions,
+): Promise<{ summary: string; log: string | undefined }> {
+  const error = withoutEdges(plain(textOf(fields, 'error'), redact));
+  if (error.trim() === '') return { summary: 'no error text was recorded', log: undefined };
+  if (codePoints(error) <= SUMMARY_MAX) return { summary: error, log: undefined };
+  // The pipeline saw the whole output of the step; the error keeps only its head and tail.
+  let picked = plain(textOf(fields, 'cause'), redact).trim();
+  if (picked === '') {
+    const { extractError } = await import('@runner/extract/extract');
+    const known = await baseline?.(project);
+    const asked = { max: SUMMARY_MAX, redact, ...(known && { baseline: known }) };
+    picked = plain(extractError(error, asked).text, redact).trim();
+  }
+  return {
+    summary: headAndTail(picked || error, SUMMARY_MAX).trimEnd(),
+    log: verboseErrors ? headAndTail(error, LOG_MAX) : undefined,
+  };
+}
+
+function timeOf(value: unknown): string | undefined {
+  const time = typeof value === 'string' ? Date.parse(value) : Number.NaN;
+  const text = Number.isNaN(time) ? '' : new Date(time).toISOString();
+  // ISO 8601 allows years of more than four digits, chat services do not.
+  return /^\d{4}-/.test(text) ? text : undefined;
+}
+
+/** `0.8 s`, `12 s`, `1 m 05 s`, `2 h 00 m`. */
+function durationOf(value: unknown): string {
+  if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) return '';
+  if (value < 9_950) return `${(value / 1000).toFixed(1)} s`;
+  const seconds = Math.round(value / 1000);
+  const two = (number: number) => String(number).padStart(2, '0');
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} m ${two(seconds % 60)} s`;
+  return `${Math.floor(seconds / 3600)} h ${two(Math.floor(seconds / 60) % 60)} m`;
+}

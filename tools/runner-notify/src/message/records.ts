@@ -1,0 +1,139 @@
+/** The records on standard input, line by line as they arrive. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  EVENT_TYPES,
+  type EventType,
+  kindOf,
+  type LogRecord,
+  projectOf,
+  readRecord,
+} from '@runner/common/audit/events';
+import { Failure, systemCode } from '@runner/common/foundation/failure';
+
+/** Longest line, in bytes: far above what `runner-audit emit` writes (64 KiB of error, escaped). */
+const LINE_MAX = 4_194_304;
+
+/** Bytes as they arrive. */
+export type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+
+/** Bytes of one read: the capacity of a pipe. */
+const READ_MAX = 65_536;
+/** Milliseconds before a descriptor without data is read again. */
+const READ_AGAIN = 10;
+
+/** Reads a descriptor to its end without blocking other work. */
+export function chunksOf(fd: number): AsyncIterable<Uint8Array> {
+  const { fstatSync } = process.getBuiltinModule('node:fs');
+  let polled = false;
+  try {
+    const stat = fstatSync(fd);
+    polled = stat.isFIFO() || stat.isSocket();
+  } catch {
+    // It is closed: read as empty.
+  }
+  return polled ? polledChunks(fd) : readChunks(fd);
+}
+
+/** A pipe signals that it has data: no thread is started to wait for it. */
+async function* polledChunks(fd: number): AsyncGenerator<Uint8Array> {
+  const { Socket } = process.getBuiltinModule('node:net');
+  try {
+    yield* new Socket({ fd, readable: true, writable: false });
+  } catch (error) {
+    // The writer was killed.
+    if (systemCode(error) !== 'ECONNRESET') throw error;
+  }
+}
+
+async function* readChunks(fd: number): AsyncGenerator<Uint8Array> {
+  const { read } = process.getBuiltinModule('node:fs');
+  const buffer = Buffer.allocUnsafe(READ_MAX);
+  const readOnce = () =>
+    new Promise<number>((resolve, reject) => {
+      read(fd, buffer, 0, buffer.length, null, (error, count) =>
+        error ? reject(error) : resolve(count),
+      );
+    });
+  for (;;) {
+    let count = -1;
+    try {
+      count = await readOnce();
+    } catch (error) {
+      const code = systemCode(error);
+      if (code === 'EOF' || code === 'EBADF') return;
+      if (code === 'EISDIR') throw new Failure('file_unreadable', 'standard input is a directory');
+      if (code !== 'EAGAIN') throw error;
+      await sleep(READ_AGAIN);
+    }
+    if (count === 0) return;
+    if (count > 0) yield Buffer.from(buffer.subarray(0, count));
+  }
+}
+
+/** A record of a kind that is announced. */
+export interface Announceable {
+  readonly kind: EventType;
+  readonly project: string;
+  readonly fields: LogRecord;
+}
+
+/** A line of the input, numbered from 1: a record, or what is wrong with it. */
+export type InputLine =
+  | { readonly number: number; readonly record: Announceable }
+  | { readonly number: number; readonly problem: string };
+
+/** Reads records until the input ends; empty lines and records of other kinds are passed over. */
+export async function* linesOf(chunks: Chunks): AsyncGenerator<InputLine> {
+  let number = 0;
+  for await (const bytes of rawLines(chunks)) {
+    number += 1;
+    if (bytes === undefined) {
+      yield { number, problem: `it is longer than ${LINE_MAX} bytes` };
+      continue;
+    }
+    const text = bytes.toString('utf8').replace(/^\ufeff/, '');
+    if (text.trim() === '') continue;
+    const found = announceable(text);
+    if (typeof found === 'string') yield { number, problem: found };
+    else if (found) yield { number, record: found };
+  }
+}
+
+function announceable(text: string): Announceable | string | undefined {
+  const fields = readRecord(text);
+  return fields ? announceableOf(fields) : 'it is not a JSON object';
+}
+
+/** A record that is announced; undefined for another kind; else what is wrong with it. */
+export function announceableOf(fields: LogRecord): Announceable | string | undefined {
+  const kind = kindOf(fields);
+  if (typeof kind !== 'string' || kind === '') return 'the record names no event_type';
+  if (!EVENT_TYPES.includes(kind as EventType)) return undefined;
+  const project = projectOf(fields);
+  if (typeof project !== 'string' || project.trim() === '') return 'the record names no project';
+  return { kind: kind as EventType, project, fields };
+}
+
+/** Lines as bytes, without their newline; undefined for one that is too long. */
+async function* rawLines(chunks: Chunks): AsyncGenerator<Buffer | undefined> {
+  let parts: Uint8Array[] = [];
+  let size = 0;
+  const finish = () => {
+    const line = size > LINE_MAX ? undefined : Buffer.concat(parts);
+    [parts, size] = [[], 0];
+    return line;
+  };
+  for await (const chunk of chunks) {
+    let from = 0;
+    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, from)) {
+      parts.push(chunk.subarray(from, end));
+      size += end - from;
+      yield finish();
+      from = end + 1;
+    }
+    size += chunk.length - from;
+    if (size > LINE_MAX) parts = [];
+    else if (from < chunk.length) parts.push(chunk.subarray(from));
+  }
+  if (size > 0) yield finish();
+}

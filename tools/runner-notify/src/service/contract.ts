@@ -1,0 +1,153 @@
+/**
+ * The contract of a channel. A chat service is one folder of channels/ that exports a `Service`;
+ * everything else in this tool knows a service through this file alone.
+ */
+import type { ChannelName, NotifySettings } from '@runner/common/config/settings';
+import type { Env } from '@runner/common/foundation/io';
+import type { Notice } from '../message/notice.ts';
+import type { Fields } from './fields.ts';
+
+/** At most `count` messages in any `per` milliseconds. */
+export interface Rate {
+  readonly count: number;
+  readonly per: number;
+}
+
+/** Why a message was refused although another form of it may be accepted. */
+export type Complaint = 'markup' | 'length';
+
+/** One message, ready to be sent. */
+export interface Message {
+  /** The JSON body, without the fields that name the destination. */
+  readonly payload: Fields;
+  /** The form to send after a complaint; undefined when there is none left. */
+  instead(complaint: Complaint): Message | undefined;
+}
+
+/** What went wrong with a request. Never holds an address or a secret. */
+export interface Problem {
+  readonly method: string;
+  /** null when no answer came. */
+  readonly http_status: number | null;
+  /** The service's own code, or that of the network error. */
+  readonly code: number | string;
+  readonly description: string;
+  readonly retryable: boolean;
+  /** What to check; undefined when there is no better advice than the description. */
+  readonly hint: string | undefined;
+}
+
+/** How sending a message ended; each class calls for a different reaction. */
+export type Outcome =
+  /** `rest`: how many milliseconds the service wants to be left alone. */
+  | { readonly class: 'delivered'; readonly rest: number; readonly movedTo?: string }
+  /** Not before `delay` milliseconds from now. */
+  | { readonly class: 'wait'; readonly delay: number; readonly problem: Problem }
+  /** A temporary problem: try again later. */
+  | { readonly class: 'retry'; readonly problem: Problem }
+  /** The service never accepts this message, at least not in this form. */
+  | { readonly class: 'rejected'; readonly complaint?: Complaint; readonly problem: Problem }
+  /** The destination accepts no message until its configuration is fixed. */
+  | { readonly class: 'gone'; readonly problem: Problem };
+
+/** What a service reports about a destination. */
+export interface Inspection {
+  /** Messages can be expected to arrive. */
+  readonly healthy: boolean;
+  /** For `runner notify status`, by name. */
+  readonly facts: Fields;
+  /** What to change, as sentences. */
+  readonly advice: readonly string[];
+  /** Why the service did not answer. */
+  readonly problem?: Problem;
+}
+
+/** How a test notification ended. */
+export type Trial =
+  | {
+      readonly delivered: true;
+      readonly method: string;
+      readonly httpStatus: number;
+      /** What the service reported about the message, without secrets. */
+      readonly answer: Fields;
+      /** The new id of a destination that moved. */
+      readonly movedTo?: string;
+    }
+  | { readonly delivered: false; readonly problem: Problem };
+
+/** A service, connected to one destination. No method throws for what a service does. */
+export interface Channel {
+  readonly rates: readonly Rate[];
+  /**
+   * Makes one request (two when the destination has moved) within `timeout` milliseconds, by
+   * default EXCHANGE_TIMEOUT.
+   */
+  send(message: Message, timeout?: number): Promise<Outcome>;
+  /** Changes nothing and sends no message. */
+  inspect(): Promise<Inspection>;
+  /** Sends one test notification, once. */
+  sendTest(): Promise<Trial>;
+}
+
+/** The credentials of all channels. */
+export type Credentials = Pick<NotifySettings, ChannelName>;
+
+/** What every request needs. */
+export interface Line {
+  readonly env: Env;
+  redact(text: string): string;
+  /** Aborts every request on this line. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Keys of section `notify`; undefined: the key is not there. */
+export type ConfigValues = Readonly<Record<string, string | number | undefined>>;
+
+/** A line of `runner notify status`. */
+export type Row = readonly [label: string, text: string];
+
+/** What `runner notify status` knows about a destination. */
+export interface Known {
+  readonly chat_id?: string;
+  readonly thread_id?: number;
+  /** `facts` of the inspection; null without one. */
+  readonly answer: Fields | null;
+}
+
+/** What the folder of a channel exports. */
+export interface Service {
+  /** For people. */
+  readonly title: string;
+  /** The keys of config.yml that make the channel; all are needed, the first is secret. */
+  readonly credentials: readonly [string, ...string[]];
+  /** The key of a destination that may move; undefined when it cannot. */
+  readonly movingKey: string | undefined;
+  /** What the secret is, for people. */
+  readonly secret: string;
+  /** Shown for a destination that answers but accepts no messages. */
+  readonly unhealthy: string;
+  /** What messages are sent with, for people. */
+  readonly method: string;
+  /** In this markup a backslash is an escape inside code as well. */
+  readonly codeEscapes: boolean;
+  /** Valid values for its keys: with them the rest of the file is checked before setup asks. */
+  readonly placeholders: ConfigValues;
+  /** A credential as it may be shown. */
+  mask(secret: string): string;
+  /** The credentials, and their parts that are secret on their own; empty when not configured. */
+  secretsOf(credentials: Credentials): string[];
+  /** Distinguishes this destination from others; secret. */
+  identityOf(credentials: Credentials): string;
+  /** The fields of a message's body that name the destination. */
+  addressOf(credentials: Credentials): Fields;
+  /** Configuration that `runner notify status` shows beside the secret. */
+  shownOf(credentials: Credentials): Omit<Known, 'answer'>;
+  /** The destination in rows, below that of the secret. */
+  rows(known: Known): Row[];
+  /** Where a test message arrived, from the answer to it. */
+  placeOf(answer: Fields): string;
+  /** The messages of a notice, in order; `template` is the user's wording of the first. */
+  messages(notice: Notice, template: string | undefined, warn: (text: string) => void): Message[];
+  /** Undefined when its credentials are not set. */
+  connect(credentials: Credentials, line: Line): Channel | undefined;
+}

@@ -1,0 +1,157 @@
+/** One request to a chat service, and its result in the classes of the contract. */
+import { Failure } from '@runner/common/foundation/failure';
+import { type HttpAnswer, send } from '@runner/common/http/request';
+import { cleanText, cutCodePoints } from '@runner/common/text/plain';
+import type { Line, Outcome, Problem } from './contract.ts';
+import type { Fields } from './fields.ts';
+
+/** Deadline of a whole exchange, in milliseconds: a deploy waits no longer for its chats. */
+export const EXCHANGE_TIMEOUT = 15_000;
+/** An exchange gets this long even where less time is left to wait: enough for a slow service. */
+export const EXCHANGE_MIN = 5_000;
+/** Largest answer that is read, in bytes: both services answer with a few kilobytes. */
+export const ANSWER_MAX = 65_536;
+
+/** Longest description of a problem, in code points: a sentence, not a page. */
+const DESCRIPTION_MAX = 300;
+
+const NETWORK_HINT = "check the server's network, and the proxy if there is one";
+const ADDRESS_HINT = `${NETWORK_HINT}, and the address`;
+
+/** One call on a line; `method` names it in problems, because the address would hold a secret. */
+export type Call = Line & { readonly method: string };
+
+/** What is sent to an address. */
+export interface Request {
+  readonly method: 'GET' | 'POST';
+  /** Sent as JSON. */
+  readonly body?: Fields;
+  /** For the whole exchange, in milliseconds. */
+  readonly timeout?: number | undefined;
+  /** Largest answer, in bytes. */
+  readonly limit?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** What the service answered, or why it did not. */
+export type Reply<T> =
+  | { readonly value: T; readonly httpStatus: number }
+  | { readonly problem: Problem; readonly answer: HttpAnswer | undefined };
+
+/** Makes one exchange: a network or proxy error becomes an outcome, `judge` decides the rest. */
+export async function exchange(
+  call: Call,
+  url: string,
+  { method, body, timeout = EXCHANGE_TIMEOUT, limit = ANSWER_MAX, signal }: Request,
+  judge: (call: Call, answer: HttpAnswer) => Outcome,
+): Promise<Outcome> {
+  const signals = [call.signal, signal].filter((each) => each !== undefined);
+  try {
+    const answer = await send({
+      method,
+      url,
+      headers: {
+        accept: 'application/json',
+        ...(body && { 'content-type': 'application/json' }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+      timeout,
+      limit,
+      env: call.env,
+      ...(signals.length > 0 && { signal: AbortSignal.any(signals) }),
+    });
+    return judge(call, answer);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const code = String(error.facts.reason ?? error.code);
+    const problem = problemOf(call, null, code, error.message, true, NETWORK_HINT);
+    return { class: 'retry', problem };
+  }
+}
+
+/** Makes one exchange for the sake of its answer; `read` takes the body of an accepted one apart. */
+export async function ask<T>(
+  call: Call,
+  url: string,
+  request: Request,
+  judge: (call: Call, answer: HttpAnswer) => Outcome,
+  read: (body: Fields) => T,
+): Promise<Reply<T>> {
+  let answer: HttpAnswer | undefined;
+  const outcome = await exchange(call, url, request, (_, received) => {
+    answer = received;
+    return judge(call, received);
+  });
+  if (outcome.class !== 'delivered') return { problem: outcome.problem, answer };
+  const received = answer as unknown as HttpAnswer;
+  return { value: read(jsonObject(received) ?? {}), httpStatus: received.status };
+}
+
+/** Words a problem; the service's description becomes plain text without secrets. */
+export function problemOf(
+  call: Call,
+  status: number | null,
+  code: number | string,
+  description: string,
+  retryable: boolean,
+  hint?: string,
+): Problem {
+  const plain = call.redact(cleanText(description)).replace(/\s+/g, ' ').trim();
+  return {
+    method: call.method,
+    http_status: status,
+    code,
+    description: cutCodePoints(plain, DESCRIPTION_MAX) || `HTTP ${status}`,
+    retryable,
+    hint,
+  };
+}
+
+/** An answer that the service did not write: a proxy's page, a captive portal, a wrong address. */
+export function foreignAnswer(call: Call, answer: HttpAnswer, delay: number): Outcome {
+  const { status } = answer;
+  const words = `the answer has HTTP status ${status} and is not JSON`;
+  const problem = (retryable: boolean, hint: string) =>
+    problemOf(call, status, status, words, retryable, hint);
+  if (status === 429)
+    return { class: 'wait', delay, problem: problem(true, 'the service asks for a pause') };
+  if (status === 413)
+    return { class: 'rejected', complaint: 'length', problem: problem(false, NETWORK_HINT) };
+  if (status >= 500 || status === 408 || status < 300) {
+    return { class: 'retry', problem: problem(true, NETWORK_HINT) };
+  }
+  // A temporary ban of the server's address, or a proxy that wants other credentials.
+  if (status === 403 || status === 407)
+    return { class: 'retry', problem: problem(true, ADDRESS_HINT) };
+  const hint = status < 400 ? 'redirects are not followed: check the address' : ADDRESS_HINT;
+  const gone = status === 401 || status === 404;
+  return { class: gone ? 'gone' : 'rejected', problem: problem(false, hint) };
+}
+
+/** Parses an answer; undefined when it is not a JSON object, e.g. the page of a proxy. */
+export function jsonObject(answer: HttpAnswer): Fields | undefined {
+  try {
+    const value: unknown = JSON.parse(answer.body);
+    return value !== null && typeof value === 'object' && !Array.isArray(value)
+      ? (value as Fields)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Longest delay that a service may ask for, in milliseconds: a day. */
+const DELAY_MAX = 86_400_000;
+/** For a service that asks for a pause without naming its length. */
+const DELAY_UNKNOWN = 1_000;
+
+/** Milliseconds to wait: the first of the given seconds that is a number, else `Retry-After`. */
+export function delayOf(answer: HttpAnswer, ...seconds: readonly unknown[]): number {
+  const after = answer.headers['retry-after'];
+  for (const value of [...seconds, after, answer.headers['x-ratelimit-reset-after']]) {
+    const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+    if (typeof number === 'number' && number >= 0)
+      return Math.min(Math.ceil(number * 1000), DELAY_MAX);
+  }
+  return DELAY_UNKNOWN;
+}

@@ -1,0 +1,111 @@
+/**
+ * The state of a destination in `spool/notify/<channel>.json`; changed only under the channel's lock. A
+ * power cut may lose it: then it starts empty.
+ */
+import { dirname } from 'node:path';
+import type { ChannelName } from '@runner/common/config/settings';
+import { makeFolder, readIfThere } from '@runner/common/files/read';
+import { writeUnsynced } from '@runner/common/files/write';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Paths } from '@runner/common/foundation/paths';
+import type { Problem } from '../service/contract.ts';
+import { problemIn } from './entry.ts';
+import { stateFile } from './spool.ts';
+
+/** The largest time of a Date, in milliseconds since 1970. */
+const TIME_MAX = 8.64e15;
+const EPOCH = new Date(0).toISOString();
+/** Bytes; the file has a few hundred. */
+const STATE_MAX = 65_536;
+/** A pause, in milliseconds since 1970; its length bounds it when the clock is set back. */
+export interface Pause {
+  readonly from: number;
+  readonly until: number;
+}
+
+/** The file. Times are milliseconds since 1970 unless stated otherwise. */
+export interface State {
+  readonly version: 1;
+  /** Digest of the credentials to which the rest belongs. */
+  readonly destination: string;
+  /** When recent messages were sent. */
+  readonly sent: readonly number[];
+  /** The service asked to be left alone (429) until then. */
+  readonly until: number | null;
+  readonly asked_at: number | null;
+  /** The service announced that its rate window is used up. */
+  readonly rest: Pause | null;
+  /** Temporary problems in a row, and the pause after them. */
+  readonly trouble: { readonly count: number; readonly pause: Pause | null };
+  /** No message is sent until the destination is fixed. */
+  readonly stopped: { readonly at: string; readonly problem: Problem } | null;
+  /** ISO 8601 UTC. */
+  readonly last_success: string | null;
+  readonly last_error: (Problem & { readonly at: string }) | null;
+}
+
+/** No temporary problem. */
+export const NO_TROUBLE: State['trouble'] = { count: 0, pause: null };
+
+const NOTHING: Omit<State, 'destination'> = {
+  version: 1,
+  sent: [],
+  until: null,
+  asked_at: null,
+  rest: null,
+  trouble: NO_TROUBLE,
+  stopped: null,
+  last_success: null,
+  last_error: null,
+};
+
+/** Empty when it cannot be read, or belongs to other credentials. */
+export function readState(paths: Paths, channel: ChannelName, digest: string): State {
+  return stateOf(stateFile(paths, channel), digest);
+}
+
+/** Throws `not_writable` or `disk_full`. */
+export function writeState(paths: Paths, channel: ChannelName, state: State): void {
+  const path = stateFile(paths, channel);
+  makeFolder(dirname(path), 0o700);
+  writeUnsynced(path, `${JSON.stringify(state)}\n`);
+}
+
+function objectAt(path: string): Partial<State> | undefined {
+  try {
+    const value: unknown = JSON.parse(readIfThere(path, STATE_MAX)?.toString('utf8') ?? '{}');
+    return value !== null && typeof value === 'object' && !Array.isArray(value) ? value : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof Failure) return undefined;
+    throw error;
+  }
+}
+
+function stateOf(path: string, destination: string): State {
+  const value = objectAt(path);
+  const fresh = { ...NOTHING, destination };
+  if (value?.version !== 1 || value.destination !== destination) return fresh;
+  const number = (each: unknown) =>
+    typeof each === 'number' && Math.abs(each) <= TIME_MAX ? each : null;
+  const pause = (each: Pause | null | undefined): Pause | null =>
+    number(each?.from) !== null && number(each?.until) !== null ? (each as Pause) : null;
+  const { trouble } = value;
+  const stopped = problemIn(value.stopped?.problem);
+  const error = problemIn(value.last_error);
+  return {
+    ...fresh,
+    sent: Array.isArray(value.sent) ? value.sent.filter((each) => number(each) !== null) : [],
+    until: number(value.until),
+    asked_at: number(value.asked_at),
+    rest: pause(value.rest),
+    trouble: { count: number(trouble?.count) ?? 0, pause: pause(trouble?.pause) },
+    stopped: stopped && { at: timeOf(value.stopped?.at) ?? EPOCH, problem: stopped },
+    last_success: timeOf(value.last_success),
+    last_error: error && { at: timeOf(value.last_error?.at) ?? EPOCH, ...error },
+  };
+}
+
+function timeOf(value: unknown): string | null {
+  const time = typeof value === 'string' ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(time) ? null : new Date(time).toISOString();
+}

@@ -1,0 +1,142 @@
+/** What `runner notify status` prints about each channel. */
+import { type Config, readConfig } from '@runner/common/config/file';
+import {
+  type ChannelName,
+  maxDeployRetries,
+  type NotifySettings,
+  notifySettingsOf,
+} from '@runner/common/config/settings';
+import type { Io } from '@runner/common/foundation/io';
+import type { Paths } from '@runner/common/foundation/paths';
+import { configExposure } from '@runner/common/guards/exposure';
+import { activeChannels, whyInactive } from '../channels/active.ts';
+import { connect, credentialAt, destinationDigest } from '../channels/credentials.ts';
+import { CHANNEL_NAMES, CHANNELS } from '../channels/index.ts';
+import { checkTemplates } from '../channels/templates.ts';
+import type { Problem } from '../service/contract.ts';
+import type { Fields } from '../service/fields.ts';
+import { openSpool } from '../spool/spool.ts';
+import { readState, type State } from '../spool/state.ts';
+
+/** The queue of one channel in numbers. */
+interface Backlog {
+  readonly queued: number;
+  /** How many messages were given up. */
+  readonly dead: number;
+  /** ISO 8601 UTC; null before the first delivery. */
+  readonly last_success: string | null;
+  /** The last problem and its time. */
+  readonly last_error: State['last_error'];
+  /** No message is sent until the destination is fixed. */
+  readonly stopped: boolean;
+  /** ISO 8601 UTC: the service asked to be left alone until then. */
+  readonly waits_until: string | null;
+}
+
+/** One channel: its configuration, its queue, what the service reports. */
+export interface ChannelStatus extends Backlog {
+  readonly channel: ChannelName;
+  /** All its credentials are set. */
+  readonly configured: boolean;
+  /** Configured, and included by `notify.channel`. */
+  readonly active: boolean;
+  /** Credentials that are missing. */
+  readonly missing: readonly string[];
+  /** The masked token, or the webhook's id; null when there is none. */
+  readonly secret: string | null;
+  readonly chat_id?: string;
+  readonly thread_id?: number;
+  /** null with `--offline`. */
+  readonly healthy: boolean | null;
+  /** What the service reported: `bot`, `chat`, `rights`, or `webhook`. */
+  readonly answer: Fields | null;
+  readonly advice: readonly string[];
+  /** Why the service did not answer. */
+  readonly problem: Problem | null;
+}
+
+/** What `runner notify status --json` prints. */
+export interface NotifyStatus {
+  readonly config: string;
+  /** Whether every active channel is healthy; null when no service was called. */
+  readonly healthy: boolean | null;
+  readonly channels: readonly ChannelStatus[];
+  /** The templates that are set, as `failure.telegram`. */
+  readonly templates: readonly string[];
+  readonly verbose_errors: boolean;
+  readonly max_deploy_retries: number;
+}
+
+/**
+ * Calls the services of configured channels unless `offline`. `inactive` and `exposed` are sentences
+ * for people. Throws `config_invalid`.
+ */
+export async function notifyStatus(
+  paths: Paths,
+  io: Io,
+  offline: boolean,
+): Promise<{ value: NotifyStatus; inactive: string | undefined; exposed: string | undefined }> {
+  const config = readConfig(paths);
+  const settings = notifySettingsOf(config, io.env);
+  const templates = checkTemplates(config, settings);
+  const channels = await Promise.all(
+    CHANNEL_NAMES.map((name) => channelStatus(name, config, settings, paths, io, offline)),
+  );
+  const active = channels.filter((each) => each.active);
+  const value: NotifyStatus = {
+    config: paths.config,
+    healthy: healthOf(active),
+    channels,
+    templates,
+    verbose_errors: settings.verboseErrors,
+    max_deploy_retries: maxDeployRetries(config),
+  };
+  const inactive = active.length === 0 ? whyInactive(config, settings) : undefined;
+  return { value, inactive, exposed: configExposure(paths) };
+}
+
+function healthOf(active: readonly ChannelStatus[]): boolean | null {
+  if (active.some(({ healthy, stopped }) => healthy === false || stopped)) return false;
+  return active.some(({ healthy }) => healthy) ? true : null;
+}
+
+async function channelStatus(
+  channel: ChannelName,
+  config: Config,
+  settings: NotifySettings,
+  paths: Paths,
+  io: Io,
+  offline: boolean,
+): Promise<ChannelStatus> {
+  const { credentials, mask, shownOf } = CHANNELS[channel];
+  const secret = credentialAt(config, credentials[0]);
+  const connection = offline ? undefined : connect(channel, settings, io.env);
+  const inspection = await connection?.inspect();
+  return {
+    channel,
+    configured: settings[channel] !== undefined,
+    active: activeChannels(settings).includes(channel),
+    missing: credentials.filter((key) => credentialAt(config, key) === ''),
+    secret: secret === '' ? null : mask(secret),
+    ...shownOf(settings),
+    healthy: inspection?.healthy ?? null,
+    answer: inspection?.facts ?? null,
+    advice: inspection?.advice ?? [],
+    problem: inspection?.problem ?? null,
+    ...backlogOf(paths, channel, destinationDigest(settings, channel), io.now()),
+  };
+}
+
+/** A damaged state, or one of other credentials, counts as empty. */
+function backlogOf(paths: Paths, channel: ChannelName, digest: string, now: Date): Backlog {
+  const spool = openSpool(paths);
+  const { until, last_success, last_error, stopped } = readState(paths, channel, digest);
+  return {
+    queued: spool.names(channel).length,
+    dead: spool.names(channel, 'dead').length,
+    last_success,
+    last_error,
+    stopped: stopped !== null,
+    waits_until: until !== null && until > now.getTime() ? new Date(until).toISOString() : null,
+  };
+}

@@ -1,0 +1,78 @@
+/** `runner notify status` for people: one line per channel, details below. */
+
+import type { Style } from '@runner/common/cli/output';
+import { harmlessLine } from '@runner/common/text/harmless';
+import { CHANNELS } from '../channels/index.ts';
+import type { Row } from '../service/contract.ts';
+import { wordOf } from '../service/fields.ts';
+import { problemText } from '../service/problem-text.ts';
+import type { ChannelStatus, NotifyStatus } from './status.ts';
+
+/** Width of the labels of details. */
+const LABEL = 10;
+
+/** The whole report. */
+export function statusText(report: NotifyStatus, style: Style): string {
+  const rows: Row[] = [
+    ['config', report.config],
+    [
+      'templates',
+      report.templates.length > 0 ? report.templates.join(', ') : 'none: the built-in texts',
+    ],
+    ['errors', `verbose_errors ${report.verbose_errors ? 'on' : 'off'}`],
+    ['retries', `max_deploy_retries ${report.max_deploy_retries}`],
+  ];
+  const blocks = report.channels.map((each) => channelText(each, style));
+  return [...blocks, rows.map(rowText).join('')].join('\n');
+}
+
+function channelText(channel: ChannelStatus, style: Style): string {
+  const [mark, words] = verdictOf(channel, style);
+  const head = `${mark} ${style.bold(CHANNELS[channel.channel].title)}: ${words}\n`;
+  const advice = [...channel.advice, ...(channel.problem?.hint ? [channel.problem.hint] : [])];
+  const arrows = advice.map((text) => `  ${style.yellow('→')} ${harmlessLine(text)}\n`);
+  return [head, ...rowsOf(channel).map(rowText), ...arrows].join('');
+}
+
+function verdictOf(channel: ChannelStatus, style: Style): readonly [string, string] {
+  const { configured, active, missing, secret, problem, healthy, stopped } = channel;
+  const { credentials, unhealthy } = CHANNELS[channel.channel];
+  if (!configured) {
+    const half = secret !== null || missing.length < credentials.length;
+    return [
+      style.dim('–'),
+      half ? `not active: ${missing.join(' and ')} is missing` : 'not configured',
+    ];
+  }
+  if (!active) return [style.dim('–'), 'configured, but notify.channel names the other one only'];
+  if (problem) return [style.red('✘'), style.red(problemText(problem))];
+  if (healthy === false) return [style.red('✘'), style.red(unhealthy)];
+  if (stopped) return [style.red('✘'), style.red('stopped: `runner notify test` starts it again')];
+  return healthy ? [style.green('✔'), 'active'] : [style.dim('•'), 'active, not checked'];
+}
+
+function rowsOf(channel: ChannelStatus): Row[] {
+  if (!channel.configured && channel.secret === null) return backlogRows(channel);
+  const service = CHANNELS[channel.channel];
+  const secret: Row = [service.secret, channel.secret ?? 'not set'];
+  return [secret, ...service.rows(channel), ...backlogRows(channel)];
+}
+
+function backlogRows(channel: ChannelStatus): Row[] {
+  const { configured, queued, dead, waits_until, last_success, last_error } = channel;
+  const rows: Row[] = [];
+  if (configured || queued > 0 || dead > 0) {
+    const wait = waits_until === null ? '' : `, asked to wait until ${waits_until}`;
+    rows.push(['queue', `${queued} waiting, ${dead} given up${wait}`]);
+  }
+  if (last_success !== null) rows.push(['delivered', last_success]);
+  if (last_error !== null) {
+    const at = wordOf(last_error.at);
+    rows.push(['last error', `${at && `${at} `}${problemText(last_error)}`]);
+  }
+  return rows;
+}
+
+function rowText([label, text]: Row): string {
+  return `  ${label.padEnd(LABEL)}  ${harmlessLine(text)}\n`;
+}

@@ -1,0 +1,117 @@
+/** Test notifications: which channels get one, and the result. */
+
+import { editConfig } from '@runner/common/config/edit';
+import { type Config, readConfig } from '@runner/common/config/file';
+import {
+  type ChannelName,
+  type NotifySettings,
+  notifySettingsOf,
+} from '@runner/common/config/settings';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Io } from '@runner/common/foundation/io';
+import { activeChannels, whyInactive } from '../channels/active.ts';
+import { connect, destinationDigest } from '../channels/credentials.ts';
+import { CHANNEL_NAMES, CHANNELS } from '../channels/index.ts';
+import type { Credentials, Problem, Trial } from '../service/contract.ts';
+import { type Locking, waitForChannel } from '../spool/spool.ts';
+import { NO_TROUBLE, readState, type State, writeState } from '../spool/state.ts';
+
+/** The result of one test notification; problems have the fields of `Problem`. */
+export type TrialResult = {
+  readonly channel: ChannelName;
+  /** `rejected`: the service refuses it; `failed`: it may be accepted later. */
+  readonly result: 'delivered' | 'rejected' | 'failed' | 'not_active';
+  /** What the service reported about the message. */
+  readonly answer?: Readonly<Record<string, unknown>>;
+  /** The new id of a group that became a supergroup; it is saved. */
+  readonly moved_to?: string;
+} & Partial<Problem>;
+
+/** Sends one test notification to each active channel that `asked` names. Throws `not_configured`. */
+export async function tryChannels(
+  { io, paths, title }: Locking & { readonly io: Io },
+  asked: ChannelName | 'both' | undefined,
+): Promise<TrialResult[]> {
+  const config = readConfig(paths);
+  const settings = notifySettingsOf(config, io.env);
+  const active = activeChannels(settings);
+  const named = CHANNEL_NAMES.filter((name) => asked === 'both' || asked === name);
+  const wanted = asked === undefined ? active : named;
+  if (!wanted.some((name) => active.includes(name))) throw notConfigured(config, settings, asked);
+  return Promise.all(
+    wanted.map(async (channel): Promise<TrialResult> => {
+      const connection = active.includes(channel) ? connect(channel, settings, io.env) : undefined;
+      if (!connection) return { channel, result: 'not_active' };
+      const trial = await connection.sendTest();
+      const { movingKey } = CHANNELS[channel];
+      if (trial.delivered && trial.movedTo !== undefined && movingKey !== undefined) {
+        const change = { path: ['notify', movingKey], value: trial.movedTo };
+        editConfig(paths, io, title, [change]);
+      }
+      const moved = notifySettingsOf(readConfig(paths), io.env);
+      keepTrial({ io, paths, title }, channel, moved, trial.delivered ? null : trial.problem);
+      return trialResult(channel, trial);
+    }),
+  );
+}
+
+/** A trial as it is printed. */
+function trialResult(channel: ChannelName, trial: Trial): TrialResult {
+  if (!trial.delivered) {
+    const { hint, ...problem } = trial.problem;
+    const result = problem.retryable ? 'failed' : 'rejected';
+    return { channel, result, ...problem, ...(hint !== undefined && { hint }) };
+  }
+  const { method, httpStatus, answer, movedTo } = trial;
+  return {
+    channel,
+    result: 'delivered',
+    method,
+    http_status: httpStatus,
+    answer,
+    ...(movedTo !== undefined && { moved_to: movedTo }),
+  };
+}
+
+function notConfigured(
+  config: Config,
+  settings: NotifySettings,
+  asked: ChannelName | 'both' | undefined,
+): Failure {
+  const wanted = asked === undefined || asked === 'both' ? CHANNEL_NAMES : [asked];
+  return new Failure('not_configured', whyInactive(config, settings, wanted));
+}
+
+/** Longest wait for another process that delivers, in seconds; that one learns the same. */
+const LOCK_WAIT = 2;
+
+/**
+ * Saves the result of a test message for `status`, `send` and `flush`. `problem` is null when it
+ * arrived, undefined when it was not sent; without a problem a stopped destination is started again.
+ * The command succeeds even if this cannot be saved.
+ */
+export function keepTrial(
+  by: Locking,
+  channel: ChannelName,
+  credentials: Credentials,
+  problem: Problem | null | undefined,
+): void {
+  try {
+    const lock = waitForChannel(by, channel, LOCK_WAIT);
+    try {
+      const state = readState(by.paths, channel, destinationDigest(credentials, channel));
+      const next = tried(state, by.io.now().toISOString(), problem);
+      if (JSON.stringify(next) !== JSON.stringify(state)) writeState(by.paths, channel, next);
+    } finally {
+      lock.release();
+    }
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+  }
+}
+
+function tried(state: State, at: string, problem: Problem | null | undefined): State {
+  if (problem) return { ...state, last_error: { at, ...problem } };
+  const restarted = { ...state, stopped: null, trouble: NO_TROUBLE };
+  return problem === null ? { ...restarted, last_success: at } : restarted;
+}
