@@ -125,14 +125,21 @@ function destination({ current, previous }: InstanceRules, to: string | null): K
   return [current, ...previous].find((each) => each.version === to);
 }
 
-/** What a `kill -9` of a deploy may leave, once the next command has cleaned up. */
-export function killed(rules: Rules, commits: Commits, ref: string | null): Rules[] {
-  const commit = commits.get(ref ?? rules.head ?? '');
+/** What a `kill -9` of a command may leave, once the next command has cleaned up. */
+export function killed(
+  rules: Rules,
+  commits: Commits,
+  command: 'deploy' | 'fetch' | 'rollback',
+  ref: string | null,
+): Rules[] {
+  if (command === 'rollback') return [rules, ...rolledBack(rules, ref).map((each) => each.rules)];
   const seen = { ...rules, known: rules.head };
-  if (!commit) return [rules, seen];
-  const ends = commit.kind === 'good' ? success(seen, commit) : failure(seen, commit, true);
+  const outcomes = command === 'fetch' ? fetched(rules, commits) : deployed(rules, commits, ref);
+  const commit = commits.get(ref ?? rules.head ?? '');
+  const isDeploy = outcomes.some(({ answer }) => answer === 'deployed' || answer === 'failed');
+  if (!commit || !isDeploy) return [rules, seen];
   // A kill is not the commit's fault: it does not count.
-  return [rules, seen, failure(seen, commit, false), ends];
+  return [rules, seen, failure(seen, commit, false), ...outcomes.map((each) => each.rules)];
 }
 
 function success(rules: Rules, commit: Commit): Rules {

@@ -35,7 +35,8 @@ async function portsOf(): Promise<Ports> {
 }
 
 /** The possible ends of a step, or undefined if it cannot be done here. */
-function outcomesOf(step: Step, rules: Rules, { commits }: Subject): Outcome[] {
+function outcomesOf(step: Step, rules: Rules, subject: Subject): Outcome[] {
+  const { commits } = subject;
   const [kind, argument = null] = step;
   switch (kind) {
     case 'push':
@@ -47,8 +48,9 @@ function outcomesOf(step: Step, rules: Rules, { commits }: Subject): Outcome[] {
     case 'rollback':
       return rolledBack(rules, argument);
     case 'kill': {
-      const all = killed(rules, commits, step[2] ?? null);
-      const whole = deployed(rules, commits, step[2] ?? null);
+      const [, , command = 'deploy', ...rest] = step;
+      const all = killed(rules, commits, command as 'deploy', rest[0] ?? null);
+      const whole = outcomesOf([command, ...rest], rules, subject);
       return [...all.map((each) => ({ answer: 'killed', rules: each })), ...whole];
     }
     default:
@@ -57,11 +59,9 @@ function outcomesOf(step: Step, rules: Rules, { commits }: Subject): Outcome[] {
 }
 
 /** Steps that name a version which is not there come from a sequence that was made shorter. */
-function isPossible([kind, first, second]: Step, { commits }: Subject): boolean {
-  const version =
-    kind === 'kill' ? second : kind === 'push' || kind === 'clock' ? undefined : first;
-  if (version !== undefined) return commits.has(version);
-  return commits.size > 0 || kind === 'push' || kind === 'clock';
+function isPossible([kind, ...rest]: Step, { commits }: Subject): boolean {
+  if (kind === 'push' || kind === 'clock') return true;
+  return commits.size > 0 && rest.every((word) => !word.startsWith('v') || commits.has(word));
 }
 
 /** Does the steps one after the other; resolves the first disagreement. */
@@ -161,7 +161,7 @@ const PROBLEMS_MAX = 8;
 /** Two problems with the same reasons, whatever the versions and instances, count as one. */
 function kindOf({ reasons }: Disagreement): string {
   return reasons
-    .map((reason) => reason.replace(/"v\d+"|\bv\d+\b|default|api|web/g, '*'))
+    .map((reason) => reason.replace(/"?\bv\d+\b"?|[0-9a-f]{40}|default|api|web/g, '*'))
     .join('\n');
 }
 

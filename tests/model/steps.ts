@@ -2,7 +2,7 @@
 
 /**
  * One step as words: `push good|build|health INSTANCES KEEP`, `deploy [vN]`, `fetch`,
- * `rollback [vN]`, `kill FRACTION [vN]`, `clock SECONDS`.
+ * `rollback [vN]`, `kill FRACTION deploy|fetch|rollback [vN]`, `clock SECONDS`.
  */
 export type Step = readonly string[];
 
@@ -34,6 +34,11 @@ const WEIGHTS: readonly (readonly [kind: string, weight: number])[] = [
   ['clock', 2],
 ];
 
+/** What is killed. */
+const KILLED = ['deploy', 'deploy', 'ref', 'fetch', 'rollback', 'to'];
+
+const killOf = (fraction: string, step: Step): Step => ['kill', fraction, ...step];
+
 /** Makes `count` steps after two good deploys, so that there is something to leave. */
 export function makeSteps(seed: number, count: number): Step[] {
   const random = randomOf(seed);
@@ -55,8 +60,7 @@ export function makeSteps(seed: number, count: number): Step[] {
     }
     if (kind === 'ref') return ['deploy', version()];
     if (kind === 'to') return ['rollback', version()];
-    if (kind === 'kill')
-      return ['kill', random().toFixed(2), ...(random() < 0.3 ? [version()] : [])];
+    if (kind === 'kill') return killOf(random().toFixed(2), make(pick(KILLED)));
     if (kind === 'clock') return ['clock', String(Math.round((random() - 0.5) * 4 * HOUR))];
     return [kind];
   };

@@ -136,10 +136,6 @@ export async function makeSubject(
     root,
     ...(offset !== 0 && { env: { ...preloaded, CLOCK_OFFSET: String(offset) } }),
   });
-  const command = async (tool: string, ...args: string[]) => {
-    const ended = await run(tool, [...args, '--json'], options());
-    return { answer: answerOf(ended), printed: printedBy(ended) };
-  };
   const app = (path: string) => join(root, 'apps/shop', path);
   const state = () => JSON.parse(readFileSync(join(root, 'state/shop.json'), 'utf8')) as AppState;
 
@@ -157,9 +153,10 @@ export async function makeSubject(
     commits.set(version, commit);
   }
 
-  async function kill([, fraction, ref]: Step): Promise<{ answer: string; printed: string }> {
-    const args = ['shop', ...(ref === undefined ? [] : ['--ref', ref]), '--json'];
-    const ended = await endedWithin('runner-deploy', args, usual * Number(fraction), options());
+  async function kill([, fraction, ...killed]: Step): Promise<{ answer: string; printed: string }> {
+    const [tool, ...args] = wordsOf(killed);
+    const moment = usual * Number(fraction);
+    const ended = await endedWithin(tool, [...args, '--json'], moment, options());
     const answer = ended.signal === null ? answerOf(ended) : 'killed';
     return { answer, printed: printedBy(ended) };
   }
@@ -177,20 +174,13 @@ export async function makeSubject(
         hasMoved = true;
       }
       if (kind === 'kill') return kill(step);
-      if (kind === 'fetch') return command('runner-fetch', '--deploy', 'shop');
-      if (kind === 'rollback')
-        return command('runner-rollback', 'shop', ...(argument ? ['--to', argument] : []));
-      if (kind === 'deploy') {
-        const began = performance.now();
-        const done = await command(
-          'runner-deploy',
-          'shop',
-          ...(argument ? ['--ref', argument] : []),
-        );
-        if (done.answer === 'deployed') usual = performance.now() - began;
-        return done;
-      }
-      return { answer: '', printed: '' };
+      if (kind === 'push' || kind === 'clock') return { answer: '', printed: '' };
+      const began = performance.now();
+      const [tool, ...args] = wordsOf(step);
+      const ended = await run(tool, [...args, '--json'], options());
+      const answer = answerOf(ended);
+      if (kind === 'deploy' && answer === 'deployed') usual = performance.now() - began;
+      return { answer, printed: printedBy(ended) };
     },
     async observe() {
       const names = Object.keys(ports);
@@ -228,6 +218,14 @@ export async function makeSubject(
     processes: () => processesIn(root),
     close: () => endAll(root),
   };
+}
+
+/** The tool and the arguments of a step. */
+function wordsOf([kind, version]: Step): [tool: string, ...args: string[]] {
+  const chosen = (option: string) => (version === undefined ? [] : [option, version]);
+  if (kind === 'fetch') return ['runner-fetch', '--deploy', 'shop'];
+  if (kind === 'rollback') return ['runner-rollback', 'shop', ...chosen('--to')];
+  return ['runner-deploy', 'shop', ...chosen('--ref')];
 }
 
 function endAll(root: string): void {
