@@ -1,4 +1,4 @@
-/** The contract of the probes: what asks a service never throws and never tells a secret. */
+/** The contract of the probes: what asks a service never throws and never reports a secret. */
 import { CHANNEL_NAMES } from '@runner/common/config/settings';
 import { Secret } from '@runner/common/secrets/secret';
 import { findSecret } from '@runner/testing/secret-search';
