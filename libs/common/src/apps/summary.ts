@@ -128,7 +128,7 @@ function wordFor(
   if (instances.some(({ running }) => running === false)) return 'down';
   if (app.failures && !isHeld(app, app.failures.commit))
     return app.failures.count >= maxRetries ? 'blocked' : 'failing';
-  if (isDueAgain(app, instances)) return 'failing';
+  if (isDueAgain(app, instances)) return app.last_failure?.interrupted ? 'interrupted' : 'failing';
   if (app.held) return 'held';
   return instances.some(({ current }) => current) ? 'ok' : 'new';
 }
@@ -165,6 +165,7 @@ function nextOf(
     case 'deploying':
       return `${app.deploying?.rollback ? 'a rollback' : 'a deploy'} is running`;
     case 'interrupted':
+      if (!app.deploying) return 'the next fetch --deploy tries again';
       return 'the next deploy, rollback or fetch --deploy cleans up first';
     case 'broken':
     case 'down': {

@@ -36,7 +36,7 @@ export function missingEvents(
       ...startOf(records, instance),
     }),
   ).filter(({ instance }) => !isRecorded('DeployFailure', instance));
-  // After a rollback by hand nothing went back: it only did not happen.
+  // A killed rollback by hand has nothing to report as restored: it never happened.
   const restored = moves.flatMap((move) => {
     const { instance, to, problem, wasSwitched } = move;
     if (!to || problem !== undefined || !wasSwitched || dead.rollback) return [];
