@@ -267,7 +267,7 @@ test('two deploys at once: the second names the holder of the lock, and ends wit
   assert.is(second.status, 75);
   assert.match(
     second.stderr,
-    /^runner deploy: 'shop' is busy: held by process \d+ \(deploy since .*\) \(locked\)\n$/,
+    /^runner deploy: 'shop' is busy: deploy.*, begun by .*, process \d+; see: runner status shop \(locked\)\n$/,
   );
   held.open();
   assert.is((await first).status, 0);

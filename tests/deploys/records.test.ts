@@ -185,4 +185,42 @@ test('verify finds the missing record of one instance, and accepts the joined re
   assert.match(await verify(world), 'has a second end');
 });
 
+test('a kept log has at most 20 MB: its head, its tail, and what was left out', async ({
+  world,
+}) => {
+  await world.push('v1', { deploy: 'build: "seq 1 3200000; echo the last line"\n' });
+  assert.is((await world.deploy()).status, 0);
+  const id = String(world.events()[0]?.deploy_id);
+  const text = readFileSync(join(world.root, 'logs/deploys/shop', `${id}.log`), 'utf8');
+  assert.ok(text.length <= 20_000_000 && text.length > 18_000_000, String(text.length));
+  assert.ok(text.startsWith('$ seq 1 3200000; echo the last line\n1\n2\n'));
+  assert.match(text.slice(9_000_000, 11_000_000), /\n\d+\n… \d+ bytes left out …\n\d+\n/);
+  assert.ok(text.endsWith('\n3200000\nthe last line\n'));
+});
+
+test('a deploy that 0.1.0 began and did not end is recovered, and the log stays sound', async ({
+  world,
+}) => {
+  await world.push('v1', { deploy: `${TWO}start: { type: none }\n` });
+  await world.deploy([], killedAfter(recorded('DeployStarted')));
+  const [log, state] = ['logs/deploy-events.jsonl', 'state/shop.json'].map((path) =>
+    join(world.root, path),
+  ) as [string, string];
+  const started = JSON.parse(readFileSync(log, 'utf8').split('\n')[0] ?? '') as Event;
+  for (const field of ['instances', 'user', 'subject', 'author', 'domain']) delete started[field];
+  writeFileSync(log, `${JSON.stringify({ ...started, instance: 'blue,green' })}\n`);
+  const app = world.state() as { deploying: Event };
+  const { user, start_time, ...deploying } = app.deploying;
+  assert.equal([typeof user, typeof start_time], ['string', 'string']);
+  writeFileSync(state, JSON.stringify({ ...app, deploying }));
+  const done = await run('runner-fetch', ['--deploy', '--quiet'], { root: world.root });
+  assert.is(done.status, 0, done.stderr);
+  assert.equal(shown(world.events().slice(0, 3), 'version'), [
+    'DeployStarted blue,green v1',
+    'DeployFailure blue v1',
+    'DeployFailure green v1',
+  ]);
+  assert.match(await verify(world), /2 deploys/);
+});
+
 test.run();

@@ -233,7 +233,7 @@ test('while a deploy runs a rollback is refused with 75', async ({ world }) => {
   assert.is(done.status, 75);
   assert.match(
     done.stderr,
-    /'shop' is busy: held by process \d+ \(deploy since .*\) \(locked\)\n$/,
+    /'shop' is busy: deploy.*, begun by .*, process \d+; see: runner status shop \(locked\)\n$/,
   );
   held.open();
   assert.is((await running.done).status, 0);

@@ -101,6 +101,13 @@ export const REGISTRY: readonly Entry[] = [
     },
   },
   {
+    command: 'cancel',
+    calls: [call('shop'), call('blog', '--json')],
+    writes: false,
+    wrong: [['app_not_found', call('nope')]],
+    refusals: { ...STATE, ...OUTPUT, file_unreadable: ['a state file is a folder'] },
+  },
+  {
     command: 'tokens list',
     calls: [call(), call('--json')],
     writes: false,

@@ -37,11 +37,11 @@ for (const [what, lines, sentence] of [
     const sent = await chats.send([event('DeployStarted')]);
     assert.equal([sent.status, sent.stderr], [0, `runner notify send: ${words}\n`]);
     const shown = await status(['--offline']);
-    assert.equal([shown.status, shown.stderr], [3, `runner notify status: ${words}\n`]);
+    assert.equal([shown.status, shown.stderr], [1, `runner notify status: ${words}\n`]);
     const tested = await run('runner-notify', ['test'], { root: chats.root });
     assert.equal(
       [tested.status, tested.stderr],
-      [3, `runner notify test: ${words} (not_configured)\n`],
+      [1, `runner notify test: ${words} (not_configured)\n`],
     );
   });
 }
@@ -105,7 +105,7 @@ for (const [what, text, active] of [
       .filter((each) => each.active)
       .map(({ channel }) => channel);
     assert.equal(found, active);
-    assert.is(ended.status, active.length === 0 ? 3 : 0);
+    assert.is(ended.status, active.length === 0 ? 1 : 0);
   });
 }
 

@@ -191,7 +191,7 @@ test('a requested channel that is not active is reported, next to one that is', 
   assert.is(both.status, 1);
   assert.match(both.stdout, /– discord {3}not active: nothing was sent\n$/);
   const alone = await testChannels(['--channel', 'discord', '--json']);
-  assert.is(alone.status, 3);
+  assert.is(alone.status, 1);
   assert.is(JSON.parse(alone.stdout).error, 'not_configured');
   assert.match(
     alone.stderr,
@@ -199,13 +199,13 @@ test('a requested channel that is not active is reported, next to one that is', 
   );
 });
 
-test('without any channel the status is 3', async () => {
+test('without any channel the status is 1', async () => {
   chats.configure('');
   const ended = await testChannels();
   assert.equal(
     [ended.status, ended.stdout, ended.stderr],
     [
-      3,
+      1,
       '',
       `runner notify test: no channel is active: run \`runner notify setup\`, or see section notify of ${chats.root}/config.yml (not_configured)\n`,
     ],

@@ -95,9 +95,12 @@ test('while a deploy holds the lock the removal is refused with 75, naming who h
   await once(holder.stdout, 'data');
   const before = contentOf(root);
   const { status, stdout, stderr } = await remove(root, ['shop', '--yes', '--json']);
-  const message = "'shop' is busy: held by process 4242 (deploy since 2026-01-02T03:04:05.678Z)";
-  assert.equal([status, stderr], [75, `runner remove: ${message} (locked)\n`]);
-  assert.equal(JSON.parse(stdout), { error: 'locked', message });
+  const { error, message } = JSON.parse(stdout);
+  assert.equal([status, error, stderr], [75, 'locked', `runner remove: ${message} (locked)\n`]);
+  assert.match(
+    message,
+    /^'shop' is busy: deploy, at fetch after .*, begun by process 4242; see: runner status shop$/,
+  );
   assert.equal(contentOf(root), before);
   holder.stdin.end();
   await once(holder, 'close');

@@ -1,4 +1,5 @@
 /** One app for people, in lines that fit the terminal. */
+import { progressText } from '@runner/common/apps/progress';
 import type { AppSummary, InstanceSummary } from '@runner/common/apps/summary';
 import { fields, type Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
@@ -33,7 +34,7 @@ function refusal({ check_failed: failed }: AppSummary): string[] {
   return [`fails since ${time(failed.since)}, nothing new is deployed`, failed.message];
 }
 
-function rowsOf(app: AppSummary): [label: string, lines: string[]][] {
+function rowsOf(app: AppSummary, now: Date): [label: string, lines: string[]][] {
   const rows: [string, string[]][] = [
     ['state:', [app.state]],
     ['repo:', [app.repo]],
@@ -46,10 +47,13 @@ function rowsOf(app: AppSummary): [label: string, lines: string[]][] {
     rows.push([`${instance}:`, [...runs(each), ...(before ? [`before: ${before}`] : [])]]);
   }
   if (app.deploying) {
-    const { deploy_id, stage, started, pid } = app.deploying;
+    const { deploy_id, stage, started, pid, version, user } = app.deploying;
     rows.push([
       app.deploying.rollback ? 'rolling back:' : 'deploying:',
-      [`${deploy_id}, at ${stage}, process ${pid}`, `since ${time(started)}`],
+      [
+        `${version}, ${progressText(stage, started, now)}`,
+        `${user === undefined ? '' : `begun by ${user}, `}deploy ${deploy_id}, process ${pid}`,
+      ],
     ]);
   }
   if (app.lock)
@@ -101,8 +105,8 @@ function wrapped(line: string, width: number): string[] {
 }
 
 /** What `runner status` prints; `columns` is the terminal's width. */
-export function statusText(app: AppSummary, style: Style, columns: number): string {
-  const rows = rowsOf(app).map(
+export function statusText(app: AppSummary, style: Style, columns: number, now: Date): string {
+  const rows = rowsOf(app, now).map(
     ([label, lines]) => [harmlessLine(label), lines.map(harmlessLine)] as const,
   );
   const margin = Math.max(...rows.map(([label]) => label.length)) + 4;

@@ -129,7 +129,7 @@ test('an app that is being deployed shows by whom and how far; the lock, who rea
   assert.match(
     await shown({ deploying: DEPLOYING }),
     new RegExp(
-      `^  state: +deploying\n[\\s\\S]*\n  deploying: +a1b2c3d4, at health, process ${process.pid}\n +since 2026-05-04 12:00:00 UTC\n  next: +a deploy is running\n$`,
+      `^  state: +deploying\n[\\s\\S]*\n  deploying: +v3, at health after [0-9]+ h [0-9]+ m\n +deploy a1b2c3d4, process ${process.pid}\n  next: +a deploy is running\n$`,
     ),
   );
   const root = rootWith({ shop: { deploying: { ...DEPLOYING, rollback: { default: 'x' } } } });

@@ -54,7 +54,8 @@ export interface AppSummary {
 }
 
 /**
- * `deploying`: a deploy is running; `interrupted`: its process died, the next command cleans up;
+ * `deploying`: a deploy is running; `interrupted`: its process died and
+ * the next command cleans up, or Ctrl-C ended the last deploy;
  * `broken`: a version failed, and the previous one could not be restarted; `down`: the process of an
  * instance has ended; `blocked`: the newest commit failed too often; `held`: the newest commit is on
  * hold after a manual rollback; `failing`: the last deploy failed; `ok`: it succeeded; `new`: never

@@ -3,15 +3,13 @@
  * status; everything below it throws a Failure.
  */
 
-/** Exit statuses, the same in all executables except for 3. */
+/** Exit statuses, the same in all executables. */
 export const EXIT = {
   ok: 0,
   failed: 1,
   usage: 2,
   /** Of commands that deploy: the rollback failed too. */
   rollbackFailed: 3,
-  /** Of `notify`: no channel is configured. */
-  notConfigured: 3,
   /** EX_TEMPFAIL of sysexits.h: another process holds the lock, try again later. */
   busy: 75,
 } as const;
@@ -80,7 +78,6 @@ export type FailureCode = (typeof FAILURE_CODES)[number];
 const STATUS_OF: Partial<Readonly<Record<FailureCode, number>>> = {
   usage: EXIT.usage,
   locked: EXIT.busy,
-  not_configured: EXIT.notConfigured,
 };
 
 /** An expected error: `message` is one sentence without a full stop and without secrets. */

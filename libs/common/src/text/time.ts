@@ -27,3 +27,22 @@ export function inUtc(text: string): string {
   // Years beyond 9999 would be longer.
   return utc.length === 24 ? utc : text;
 }
+
+/** `0.8 s`, `12 s`, `1 m 05 s`, `2 h 00 m`; empty for what is not a number of milliseconds. */
+export function durationText(value: unknown): string {
+  if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) return '';
+  if (value < 9_950) return `${(value / 1000).toFixed(1)} s`;
+  const seconds = Math.round(value / 1000);
+  const two = (number: number) => String(number).padStart(2, '0');
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} m ${two(seconds % 60)} s`;
+  return `${Math.floor(seconds / 3600)} h ${two(Math.floor(seconds / 60) % 60)} m`;
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** `30s`, `10m`, `2h` or seconds, in milliseconds; undefined for any other text. */
+export function durationOf(text: string): number | undefined {
+  const [, number, unit = 's'] = /^(\d{1,6})([smh])?$/.exec(text) ?? [];
+  return number === undefined ? undefined : Number(number) * (UNITS[unit] as number);
+}

@@ -13,7 +13,7 @@ import { fetchWanted, type ResolvedRef } from '../git/ref.ts';
 import type { GitSource } from '../git/source.ts';
 import { missingProgram } from '../instances/drivers/availability.ts';
 import { onlyInstance } from '../instances/target.ts';
-import { lockApp } from '../record/operation.ts';
+import { lockApp } from '../record/lock.ts';
 import { spaceFor, spaceProblems } from '../release/folder.ts';
 import { redacting, reported } from '../report/reporter.ts';
 import type { DeployRequest } from './deploy.ts';
@@ -61,7 +61,7 @@ export async function planDeploy(
   request: Omit<DeployRequest, 'trigger' | 'notify' | 'confirm'>,
 ): Promise<Plan> {
   const { paths, ref } = request;
-  const lock = lockApp(request, request.app, 'deploy --check');
+  const lock = await lockApp(request, 'deploy --check');
   try {
     const app = requireApp(paths, request.app);
     const { source, redact } = sourceOf(request, app);

@@ -22,7 +22,8 @@ import { activate, rollBackSwitched } from '../instances/activate.ts';
 import { activeFile, onlyInstance } from '../instances/target.ts';
 import { eventsOf } from '../record/events.ts';
 import { begin, clearMark, markFailed } from '../record/in-progress.ts';
-import { type Job, lockApp } from '../record/operation.ts';
+import { lockApp } from '../record/lock.ts';
+import type { Job } from '../record/operation.ts';
 import { StageClock } from '../record/stage-clock.ts';
 import { recover } from '../recovery/recover.ts';
 import { checkSpace } from '../release/folder.ts';
@@ -45,6 +46,8 @@ export interface DeployRequest {
   /** Only this instance; undefined: all. */
   readonly instance?: string | undefined;
   readonly notify: boolean;
+  /** How long to wait for the lock, in milliseconds; undefined: not at all. */
+  readonly wait?: number | undefined;
   readonly reporter: Reporter;
   readonly signal: AbortSignal;
   /** Called under the lock with what would be deployed; if it throws, the deploy does not begin. */
@@ -65,7 +68,8 @@ interface FetchedCommit {
 export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
   const { io, paths } = request;
   const deployId = newDeployId(io.random);
-  const lock = lockApp(request, request.app, 'deploy', deployId);
+  const note = (text: string) => request.reporter.note(text);
+  const lock = await lockApp({ ...request, note }, 'deploy', request.trigger, deployId);
   let job: Job | undefined;
   try {
     const known = requireApp(paths, request.app);

@@ -1,7 +1,5 @@
 /** What a deploy, a rollback and a recovery share. */
 import type { AppState, Deployed } from '@runner/common/apps/state';
-import { requireApp } from '@runner/common/apps/store';
-import { type Lock, requireLock } from '@runner/common/files/lock';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import type { CommitInfo } from '../git/commit-info.ts';
@@ -38,19 +36,6 @@ export function problemsOf(moves: readonly Move[], verb: 'rollback' | 'return'):
   return moves.flatMap(({ to, problem }) =>
     problem === undefined ? [] : [`${verb} to ${to?.version ?? 'nothing'} failed: ${problem}`],
   );
-}
-
-/** Takes the lock of an app. Throws `app_not_found`, `locked`. */
-export function lockApp(
-  { io, paths }: Pick<Operation, 'io' | 'paths'>,
-  name: string,
-  command: string,
-  deployId?: string,
-): Lock {
-  const { app } = requireApp(paths, name);
-  const since = io.now().toISOString();
-  const id = deployId !== undefined && { deploy_id: deployId };
-  return requireLock(paths.lock(app), `'${app}'`, 0, { pid: io.pid, command, ...id, since });
 }
 
 /** A deploy in progress: what its stages share. */

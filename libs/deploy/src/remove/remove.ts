@@ -1,7 +1,6 @@
 /** Removing an app: it is stopped, its registration is removed, then its files. */
 import { changeRegistry } from '@runner/common/apps/change';
 import { requireApp } from '@runner/common/apps/store';
-import { requireLock } from '@runner/common/files/lock';
 import { isThere, namesIn, removeIfThere } from '@runner/common/files/read';
 import { syncFolder } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';
@@ -9,6 +8,7 @@ import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { keptFilesOf } from '../instances/kept-file.ts';
 import { stopInstances } from '../instances/stop.ts';
+import { lockApp } from '../record/lock.ts';
 import { removeTree } from '../release/folder.ts';
 
 /** What `runner remove` prints. */
@@ -33,8 +33,7 @@ export interface RemoveRequest {
 /** Throws `app_not_found`, `locked`, `stop_failed`. */
 export async function removeApp(request: RemoveRequest): Promise<RemovedApp> {
   const { io, paths, app, force } = request;
-  const holder = { pid: io.pid, command: 'remove', since: io.now().toISOString() };
-  const lock = requireLock(paths.lock(app), `'${app}'`, 0, holder);
+  const lock = await lockApp({ io, paths, app }, 'remove');
   try {
     const state = requireApp(paths, app);
     const problems = await stopInstances(io, paths, state);

@@ -17,7 +17,8 @@ import { failedState } from '../record/after-failure.ts';
 import { isRestart, type KeptMove, reasonOf, rolledBackState } from '../record/after-rollback.ts';
 import { announce, eventsOf, rolledBackEvent } from '../record/events.ts';
 import { begin, markFailed, markStageAnyway, writeEnd } from '../record/in-progress.ts';
-import { type Job, lockApp, problemsOf } from '../record/operation.ts';
+import { lockApp } from '../record/lock.ts';
+import { type Job, problemsOf } from '../record/operation.ts';
 import { recover } from '../recovery/recover.ts';
 import { type Notifier, silent, startNotifier } from '../report/notifier.ts';
 import { type Reporter, redacting, reported } from '../report/reporter.ts';
@@ -73,7 +74,7 @@ type Moves = readonly [KeptMove, ...KeptMove[]];
 export async function rollBackByHand(request: RollbackRequest): Promise<RollbackOutcome> {
   const { io, paths } = request;
   const deployId = newDeployId(io.random);
-  const lock = lockApp(request, request.app, 'rollback', deployId);
+  const lock = await lockApp(request, 'rollback', 'manual', deployId);
   let notifier: Notifier = silent;
   let log: DeployLog | undefined;
   try {

@@ -6,8 +6,8 @@
 import { closeSync, constants, fstatSync, ftruncateSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeFolder, namesIn, readRange, removeIfThere } from '@runner/common/files/read';
-import { writeFully } from '@runner/common/files/write';
-import { systemCode, systemFailure } from '@runner/common/foundation/failure';
+import { writeFully, writeWhole } from '@runner/common/files/write';
+import { Failure, systemCode, systemFailure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 import { KeyStream } from '@runner/common/secrets/private-key-stream';
 
@@ -129,6 +129,7 @@ class LogFile implements DeployLog {
 
   close(): void {
     closeSync(this.#file);
+    shorten(this.path);
   }
 
   #append(text: string): void {
@@ -222,6 +223,33 @@ export function openNameless(folder: string, id: string): number {
       if (systemCode(error) !== 'EEXIST' || tried === TRIES)
         throw systemFailure(error, `write to ${folder}`);
     }
+  }
+}
+
+/** Limit of a kept log, in bytes; half of it for its head, half for its tail. */
+const SIZE_MAX = 20_000_000;
+
+/** Leaves out the middle of a log that is too long. On a full disk it stays as it is. */
+function shorten(path: string): void {
+  try {
+    const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+    try {
+      const { size } = fstatSync(fd);
+      if (size <= SIZE_MAX) return;
+      const half = SIZE_MAX / 2 - BLOCK;
+      const head = readRange(fd, 0, half);
+      const tail = readRange(fd, size - half, half);
+      const end = head.lastIndexOf(NEWLINE) + 1 || head.length;
+      const start = tail.indexOf(NEWLINE) + 1;
+      const left = size - end - (tail.length - start);
+      const note = Buffer.from(`… ${left} bytes left out …\n`);
+      // Renamed into place: who follows the log goes on reading the whole one.
+      writeWhole(path, Buffer.concat([head.subarray(0, end), note, tail.subarray(start)]), 0o640);
+    } finally {
+      closeSync(fd);
+    }
+  } catch (error) {
+    if (!(error instanceof Failure) && systemCode(error) === undefined) throw error;
   }
 }
 

@@ -1,6 +1,7 @@
 import { type Answer, type Context, command } from '@runner/common/cli/command';
-import { EXIT, Failure, signalStatus } from '@runner/common/foundation/failure';
+import { EXIT, Failure, signalStatus, usage } from '@runner/common/foundation/failure';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
+import { durationOf } from '@runner/common/text/time';
 import type { Plan } from '@runner/deploy/pipeline/check';
 import type { DeployOutcome } from '@runner/deploy/pipeline/outcome';
 import { type Interruption, interruptionOf } from '@runner/deploy/report/interruption';
@@ -33,11 +34,16 @@ export const deploy = command({
       kind: 'flag',
       about: 'Send no notifications; the audit log is still written',
     },
+    wait: {
+      kind: 'value',
+      placeholder: 'TIME',
+      about: 'Wait up to this long (30s, 10m, 1h) for another deploy of the app to end',
+    },
     verbose: { kind: 'flag', short: 'v', about: 'Show the output of the steps as it arrives' },
   },
   exits: [
     [3, 'The deploy failed, and so did its rollback'],
-    [75, 'Another deploy of the app is running'],
+    [75, 'Another deploy of the app is running; --wait waits for it'],
     [130, 'Interrupted (Ctrl-C); what had been switched was rolled back'],
   ],
   examples: ['runner deploy shop', 'runner deploy shop --ref v1.4.2', 'runner deploy shop --check'],
@@ -74,12 +80,14 @@ type DeployContext = Pick<Context, 'io' | 'paths' | 'format' | 'note' | 'errStyl
     readonly ref: string | undefined;
     readonly instance: string | undefined;
     readonly 'no-notify': boolean;
+    readonly wait: string | undefined;
     readonly verbose: boolean;
   };
 };
 
 async function runDeploy(context: DeployContext, interruption: Interruption): Promise<Answer> {
   const { io, paths, args, options, format, note } = context;
+  const wait = waitOf(options.wait);
   const { deploy: deployApp } = await import('@runner/deploy/pipeline/deploy');
   const progress = progressFor(context, options.verbose);
   try {
@@ -87,6 +95,7 @@ async function runDeploy(context: DeployContext, interruption: Interruption): Pr
       ...{ io, paths, app: args.app, ref: options.ref, instance: options.instance },
       trigger: 'manual',
       notify: !options['no-notify'],
+      wait,
       reporter: progress.reporter,
       signal: interruption.signal,
     });
@@ -109,6 +118,15 @@ async function runDeploy(context: DeployContext, interruption: Interruption): Pr
     const result = error.code === 'locked' ? 'skipped' : 'failed';
     throw new Failure(error.code, error.message, { ...error.facts, app: args.app, result });
   }
+}
+
+/** In milliseconds. Throws `usage`. */
+function waitOf(text: string | undefined): number | undefined {
+  const wait = text === undefined ? undefined : durationOf(text);
+  if (text === undefined || wait !== undefined) return wait;
+  throw usage(
+    `invalid value '${text}' for '--wait <TIME>': it must be a time such as 30s, 10m, 1h`,
+  );
 }
 
 function statusOf(outcome: DeployOutcome, signal: NodeJS.Signals | undefined): number {

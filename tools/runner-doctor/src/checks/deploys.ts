@@ -36,10 +36,10 @@ function stateOf({ app, state, deploying, failures, instances, next }: AppSummar
     const list = names.map(({ instance }) => instance).join(', ');
     return [problem(`${app} does not run: the process of ${list} has ended`, command)];
   }
-  if (state === 'interrupted')
+  if (state === 'interrupted' && deploying)
     return [
       warning(
-        `a deploy of ${app} died during ${deploying?.stage}: the next deploy cleans up`,
+        `a deploy of ${app} died during ${deploying.stage}: the next deploy cleans up`,
         `runner deploy ${app}`,
       ),
     ];
@@ -54,8 +54,8 @@ function stateOf({ app, state, deploying, failures, instances, next }: AppSummar
 }
 
 /** Folders of abandoned builds. */
-function unfinished(paths: Paths, { app, state }: AppSummary): Found[] {
-  if (state === 'deploying' || state === 'interrupted') return [];
+function unfinished(paths: Paths, { app, deploying }: AppSummary): Found[] {
+  if (deploying) return [];
   const { releases } = paths.app(app);
   return namesIn(releases)
     .filter((name) => name.startsWith('.tmp-'))

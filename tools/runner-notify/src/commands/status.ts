@@ -12,7 +12,7 @@ export const status = command({
   options: {
     offline: { kind: 'flag', about: 'Call no service: show only what this machine knows' },
   },
-  exits: [[EXIT.notConfigured, 'no channel is active']],
+  exits: [[EXIT.failed, 'no channel is active']],
   examples: ['runner notify status', 'runner notify status --offline --json'],
   async run({ io, paths, options, note }) {
     const { notifyStatus } = await import('../status/status.ts');
@@ -20,7 +20,7 @@ export const status = command({
     if (exposed) note(exposed);
     if (inactive) {
       note(inactive);
-      return { value, status: EXIT.notConfigured };
+      return { value, status: EXIT.failed };
     }
     return { value, status: value.healthy === false ? EXIT.failed : EXIT.ok };
   },

@@ -22,7 +22,7 @@ export const test = command({
       about: 'Which channel to test [default: every active one]',
     },
   },
-  exits: [[EXIT.notConfigured, 'no such channel is active']],
+  exits: [[EXIT.failed, 'no such channel is active']],
   examples: ['runner notify test', 'runner notify test --channel telegram --json'],
   async run(context) {
     const [{ configExposure }, { tryChannels }] = await Promise.all([

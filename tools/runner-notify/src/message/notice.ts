@@ -6,6 +6,7 @@
 import { type EventType, newDeployId, textOf } from '@runner/common/audit/events';
 import type { TemplateKind } from '@runner/common/config/settings';
 import { cleanText, codePoints, cutCodePoints, headAndTail } from '@runner/common/text/plain';
+import { durationText } from '@runner/common/text/time';
 import type { Baseline } from '@runner/extract/extract';
 import type { Announceable } from './records.ts';
 
@@ -93,7 +94,7 @@ export async function noticeOf(record: Announceable, options: NoticeOptions): Pr
     fromVersion: field('from_version'),
     reason: field('reason', REASON_MAX),
     domain: field('domain'),
-    duration: durationOf(fields.duration_ms),
+    duration: durationText(fields.duration_ms),
     rolledBack: typeof fields.rolled_back === 'boolean' ? fields.rolled_back : undefined,
     error: error?.summary ?? '',
     log: error?.log,
@@ -142,15 +143,4 @@ function timeOf(value: unknown): string | undefined {
   const text = Number.isNaN(time) ? '' : new Date(time).toISOString();
   // ISO 8601 allows years of more than four digits, chat services do not.
   return /^\d{4}-/.test(text) ? text : undefined;
-}
-
-/** `0.8 s`, `12 s`, `1 m 05 s`, `2 h 00 m`. */
-function durationOf(value: unknown): string {
-  if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) return '';
-  if (value < 9_950) return `${(value / 1000).toFixed(1)} s`;
-  const seconds = Math.round(value / 1000);
-  const two = (number: number) => String(number).padStart(2, '0');
-  if (seconds < 60) return `${seconds} s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} m ${two(seconds % 60)} s`;
-  return `${Math.floor(seconds / 3600)} h ${two(Math.floor(seconds / 60) % 60)} m`;
 }

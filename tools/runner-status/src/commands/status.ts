@@ -19,5 +19,5 @@ export const status = command({
     return { value: summaryOf(paths, app, await retriesFor(paths, [app])) };
   },
   human: (app: AppSummary, style, { io }) =>
-    statusText(app, style, io.stdout.isTTY ? io.stdout.columns : WIDTH),
+    statusText(app, style, io.stdout.isTTY ? io.stdout.columns : WIDTH, io.now()),
 });

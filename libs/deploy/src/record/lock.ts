@@ -1,0 +1,73 @@
+/** The lock of an app: who gets it, who waits for it, and what the others are told. */
+import { progressText } from '@runner/common/apps/progress';
+import { findApp, requireApp } from '@runner/common/apps/store';
+import { type Holder, holderOf, type Lock, takeLock } from '@runner/common/files/lock';
+import { startTimeOf } from '@runner/common/files/process';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Io } from '@runner/common/foundation/io';
+import type { Paths } from '@runner/common/foundation/paths';
+import { initiatorOf } from '@runner/common/foundation/user';
+
+/** Between two attempts to take the lock, in milliseconds. */
+const POLL = 300;
+/** Longest wait until a new holder has written itself into the lock, in milliseconds. */
+const HOLDER_WAIT = 1_000;
+
+/** Who wants the lock of an app. */
+export interface LockRequest {
+  readonly io: Io;
+  readonly paths: Paths;
+  readonly app: string;
+  /** How long to wait for it, in milliseconds; undefined: not at all. */
+  readonly wait?: number | undefined;
+  /** Ends the wait. */
+  readonly signal?: AbortSignal;
+  /** Is called once if there is something to wait for. */
+  note?(text: string): void;
+}
+
+/** Takes the lock of an app. Throws `app_not_found`, `locked`, `interrupted`. */
+export async function lockApp(
+  request: LockRequest,
+  command: string,
+  trigger = 'manual',
+  deployId?: string,
+): Promise<Lock> {
+  const { io, paths, wait = 0, signal, note } = request;
+  const { app } = requireApp(paths, request.app);
+  const start_time = startTimeOf(io.pid);
+  const holder = {
+    ...{ pid: io.pid, command, ...(deployId !== undefined && { deploy_id: deployId }) },
+    ...{ since: io.now().toISOString(), user: initiatorOf(io, trigger), start_time },
+  };
+  const until = io.elapsed() + wait;
+  for (let attempt = 1; ; attempt += 1) {
+    const lock = takeLock(paths.lock(app), 0, holder);
+    if (lock) return lock;
+    if (io.elapsed() >= until) throw new Failure('locked', await busyText(request));
+    if (attempt === 1) note?.(`waits: ${await busyText(request)}`);
+    await new Promise((resolve) => setTimeout(resolve, POLL));
+    if (signal?.aborted) throw new Failure('interrupted', 'interrupted');
+  }
+}
+
+/** `'shop' is busy: deploy of v4, at build after 42 s, begun by ada, process 7; see: …`. */
+async function busyText({ io, paths, app }: LockRequest): Promise<string> {
+  const holder = await awaitHolder(paths.lock(app));
+  const { pid, command, since, user } = holder;
+  if (pid === undefined) return `'${app}' is busy`;
+  const deploying = findApp(paths, app)?.deploying;
+  const isMarked = deploying && deploying.deploy_id === holder.deploy_id;
+  const what = isMarked ? `${command} of ${deploying.version}` : `${command}`;
+  const stage = isMarked ? deploying.stage : command === 'deploy' ? 'fetch' : undefined;
+  const progress = progressText(stage, since ?? '', io.now());
+  const by = user === undefined ? 'begun by' : `begun by ${user},`;
+  return `'${app}' is busy: ${what}, ${progress}, ${by} process ${pid}; see: runner status ${app}`;
+}
+
+/** The holder writes itself into the file after taking the lock. */
+async function awaitHolder(path: string): Promise<Holder> {
+  for (let waited = 0; waited < HOLDER_WAIT && holderOf(path).pid === undefined; waited += 20)
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  return holderOf(path);
+}

@@ -1,0 +1,137 @@
+/** A deploy that is running: who is refused, who waits, what is shown, and how it is cancelled. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { run, start } from '@runner/testing/run';
+import { until } from '@runner/testing/until';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { deployFile, gate, makeWorld, type World } from './world.ts';
+
+const test = suite<{ world: World }>('cancel');
+
+test.before.each(async (context) => {
+  context.world = await makeWorld();
+});
+test.after.each(async ({ world }) => {
+  await world.close();
+});
+
+const cancel = ({ root }: World, args: readonly string[] = []) =>
+  run('runner-cancel', ['shop', ...args], { root });
+
+test('who is refused by the lock is told the stage, the time, who began it and what to type', async ({
+  world,
+}) => {
+  const { build, reached, open } = gate();
+  await world.push('v1', { deploy: deployFile(world.port, build) });
+  const first = world.deploy([], { SUDO_USER: 'ada' });
+  await reached();
+  const refused = await world.deploy();
+  assert.is(refused.status, 75);
+  assert.match(
+    refused.stderr,
+    /^runner deploy: 'shop' is busy: deploy of v1, at build after [\d.]+ s, begun by ada, process \d+; see: runner status shop \(locked\)\n$/,
+  );
+  const { stdout } = await run('runner-status', ['shop'], { root: world.root });
+  assert.match(
+    stdout,
+    /\n +deploying: +v1, at build after [\d.]+ s\n +begun by ada, deploy [0-9a-f]{8}, process \d+\n/,
+  );
+  open();
+  assert.is((await first).status, 0);
+});
+
+test('deploy --wait waits for the other one, and gives up when its time is over', async ({
+  world,
+}) => {
+  const { build, reached, open } = gate();
+  await world.push('v1', { deploy: deployFile(world.port, build) });
+  const first = world.deploy();
+  await reached();
+  const late = await world.deploy(['--wait', '1s']);
+  assert.is(late.status, 75);
+  const patient = world.deploy(['--wait', '10m']);
+  await world.push('v2');
+  open();
+  assert.is((await first).status, 0);
+  const done = await patient;
+  assert.is(done.status, 0, done.stderr);
+  assert.match(done.stderr, /waits: 'shop' is busy/);
+  assert.is(await world.page(), 'v2');
+  const wrong = await world.deploy(['--wait', 'soon']);
+  assert.is(wrong.status, 2);
+});
+
+test('a deploy that waits for the lock ends at Ctrl-C', async ({ world }) => {
+  const { build, reached, open } = gate();
+  await world.push('v1', { deploy: deployFile(world.port, build) });
+  const first = world.deploy();
+  await reached();
+  const waiting = start('runner-deploy', ['shop', '--wait', '10m'], { root: world.root });
+  await until(() => waiting.stderr().includes('waits'), 'it does not wait');
+  waiting.kill('SIGINT');
+  assert.is((await waiting.done).status, 130);
+  open();
+  assert.is((await first).status, 0);
+});
+
+test('cancel ends a running deploy as Ctrl-C does: rolled back, no cause, not counted', async ({
+  world,
+}) => {
+  await world.push('v1');
+  await world.deploy();
+  const { build, reached } = gate();
+  const noisy = build.replace('touch', 'echo compiling module 4; touch');
+  await world.push('v2', { deploy: deployFile(world.port, noisy) });
+  const first = world.deploy();
+  await reached();
+  const done = await cancel(world, ['--json']);
+  assert.is(done.status, 0, done.stderr);
+  const { result, version, active_version: active } = JSON.parse(done.stdout);
+  assert.equal([result, version, active], ['cancelled', 'v2', 'v1']);
+  const ended = await first;
+  assert.is(ended.status, 130);
+  assert.not.match(ended.stderr, 'Why:');
+  const last = world.events().at(-1);
+  assert.equal(
+    [last?.event_type, last?.interrupted, last?.cause],
+    ['DeployFailure', true, undefined],
+  );
+  assert.is(world.state().failures, null);
+  const { stdout } = await run('runner-list', ['--json'], { root: world.root });
+  assert.match(stdout, /"state": ?"interrupted"/);
+  const doctor = await run('runner-doctor', ['--offline'], { root: world.root });
+  assert.not.match(doctor.stdout, 'died');
+  assert.is(await world.page(), 'v1');
+  const later = await cancel(world);
+  assert.equal(
+    [later.status, later.stdout],
+    [0, "Nothing to cancel: no deploy of 'shop' is running.\n"],
+  );
+});
+
+test('cancel ends a deploy by fetch, and refuses a rollback', async ({ world }) => {
+  const { build, reached } = gate();
+  await world.push('v1', { deploy: deployFile(world.port, build) });
+  const fetch = run('runner-fetch', ['--deploy'], { root: world.root });
+  await reached();
+  const done = await cancel(world);
+  assert.match(
+    done.stdout,
+    /^Cancelled the deploy of shop v1 at build \[[0-9a-f]{8}\]\. Nothing is active\.\n$/,
+  );
+  await fetch;
+  const lock = join(world.root, 'locks/shop.lock');
+  const script = `exec 3>"${lock}"; flock -x 3; echo '{"pid":'$$',"command":"rollback"}' >&3; echo held; exec sleep 60`;
+  const holder = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(holder.stdout, 'data');
+  const refused = await cancel(world);
+  assert.is(refused.status, 75, refused.stdout + refused.stderr);
+  assert.match(refused.stderr, /a rollback is running and cannot be cancelled \(locked\)\n$/);
+  holder.kill('SIGKILL');
+  const unknown = await run('runner-cancel', ['ship'], { root: world.root });
+  assert.match(unknown.stderr, /\(app_not_found\)\n$/);
+});
+
+test.run();

@@ -1,0 +1,97 @@
+/** Ending the deploy of an app that another process runs. */
+import { requireApp } from '@runner/common/apps/store';
+import { kindOf, textOf } from '@runner/common/audit/events';
+import { eventsOfDeploy } from '@runner/common/audit/scan';
+import { liveHolder } from '@runner/common/files/lock';
+import { bootId, startTimeOf } from '@runner/common/files/process';
+import { Failure, systemCode } from '@runner/common/foundation/failure';
+import type { Paths } from '@runner/common/foundation/paths';
+
+/** What `runner cancel` prints. */
+export interface Cancelled {
+  app: string;
+  /** `deployed`, `failed`: it ended on its own before the signal took effect. */
+  result: 'nothing_running' | 'cancelled' | 'deployed' | 'failed';
+  deploy_id: string | null;
+  /** null if it was ended before it knew its commit. */
+  version: string | null;
+  /** Where it ended. */
+  stage: string | null;
+  /** null if nothing is active. */
+  active_version: string | null;
+  /** Present if something had been switched. */
+  rolled_back?: boolean;
+}
+
+/** Between two looks at the lock, in milliseconds. */
+const POLL = 100;
+
+type Found = NonNullable<ReturnType<typeof liveHolder>>;
+
+/** Throws `app_not_found`, `locked` if what runs cannot be cancelled. */
+export async function cancelDeploy(paths: Paths, name: string): Promise<Cancelled> {
+  const { app } = requireApp(paths, name);
+  const lock = paths.lock(app);
+  const holder = liveHolder(lock);
+  const running = holder && runs(paths, app, holder) ? holder : undefined;
+  if (!running) return outcome(paths, app, 'nothing_running', null);
+  const { pid, command, deploy_id: id } = running;
+  if (command !== 'deploy' && command !== 'deploy --check')
+    throw new Failure('locked', `a ${command} is running and cannot be cancelled`);
+  interrupt(pid);
+  // The next command may have the lock by then.
+  const isIts = ({ pid: other, since }: Found) => other === pid && since === running.since;
+  for (let now: Found | undefined = running; now && isIts(now); now = liveHolder(lock))
+    await new Promise((resolve) => setTimeout(resolve, POLL));
+  return endOf(paths, app, typeof id === 'string' ? id : null);
+}
+
+/** Whether a pid is still the process that took the lock, and began the deploy. */
+function runs(paths: Paths, app: string, holder: Found): boolean {
+  const started = startTimeOf(holder.pid);
+  const { deploying } = requireApp(paths, app);
+  const marked = deploying?.deploy_id === holder.deploy_id ? deploying : undefined;
+  if (marked && marked.boot_id !== bootId()) return false;
+  const known = [holder.start_time, marked?.start_time];
+  return started !== undefined && known.every((time) => time === undefined || time === started);
+}
+
+function interrupt(pid: number): void {
+  try {
+    process.kill(pid, 'SIGINT');
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === 'EPERM')
+      throw new Failure(
+        'locked',
+        `the deploy is process ${pid} of another user: cancel it as that user`,
+      );
+    // Otherwise it has just ended.
+    if (code !== 'ESRCH') throw error;
+  }
+}
+
+function endOf(paths: Paths, app: string, id: string | null): Cancelled {
+  const events = id === null ? [] : eventsOfDeploy(paths, id);
+  const end = events.find((each) => /^Deploy(Success|Failure)$/.test(String(kindOf(each))));
+  if (!end) return outcome(paths, app, 'cancelled', id);
+  const isSuccess = kindOf(end) === 'DeploySuccess';
+  const result = isSuccess ? 'deployed' : end.interrupted === true ? 'cancelled' : 'failed';
+  return {
+    ...outcome(paths, app, result, id),
+    version: textOf(end, 'version'),
+    stage: textOf(end, 'stage') || null,
+    ...(typeof end.rolled_back === 'boolean' && { rolled_back: end.rolled_back }),
+  };
+}
+
+function outcome(
+  paths: Paths,
+  app: string,
+  result: Cancelled['result'],
+  deploy_id: string | null,
+): Cancelled {
+  const active = Object.values(requireApp(paths, app).instances).find(({ current }) => current);
+  const active_version = active?.current?.version ?? null;
+  return { app, result, deploy_id, version: null, stage: null, active_version };
+}

@@ -1,0 +1,8 @@
+import type { Tool } from '@runner/common/cli/command';
+import { cancel } from './commands/cancel.ts';
+
+export const tool: Tool = {
+  name: 'runner-cancel',
+  about: 'End a running deploy',
+  commands: [cancel],
+};
