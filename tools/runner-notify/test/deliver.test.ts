@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import type { Clock } from '../src/deliver/clock.ts';
 import { deliver, type Ending } from '../src/deliver/deliver.ts';
 import { openDestination } from '../src/deliver/destination.ts';
-import { type Next, openQueue } from '../src/deliver/queue.ts';
+import { type Next, Queue } from '../src/deliver/queue.ts';
 import type { Channel, Complaint, Message, Outcome, Problem } from '../src/service/contract.ts';
 import { type Entry, newEntry } from '../src/spool/entry.ts';
 import { type EntryName, entryName } from '../src/spool/names.ts';
@@ -96,7 +96,7 @@ function world(
         note: (text) => notes.push(text),
       });
       const note = (text: string) => notes.push(text);
-      const queue = openQueue({ spool, channel: 'telegram', clock, note });
+      const queue = new Queue({ spool, channel: 'telegram', clock, note });
       const render = async (_: EntryName, { event }: Entry) =>
         String(event.texts)
           .split(' ')

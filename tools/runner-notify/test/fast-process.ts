@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Io } from '@runner/common/foundation/io';
 import { pathsOf } from '@runner/common/foundation/paths';
 import { openAnnouncer } from '../src/deliver/announce.ts';
-import { openChannels } from '../src/deliver/channels.ts';
+import { Opened } from '../src/deliver/channels.ts';
 import type { Clock } from '../src/deliver/clock.ts';
 import { deliverDue } from '../src/deliver/flush.ts';
 import type { Announceable } from '../src/message/records.ts';
@@ -87,7 +87,7 @@ export async function play({ role, root, epoch, speed, records, wait }: Play): P
   const timeout = AbortSignal.timeout.bind(AbortSignal);
   AbortSignal.timeout = (milliseconds) => timeout(Math.max(milliseconds / speed, 3_000));
   const spool = openSpool(paths);
-  const opened = openChannels({ io, paths, clock, note, title: 'test' });
+  const opened = new Opened({ io, paths, clock, note, title: 'test' });
   while (spool.names('discord').length > 0) {
     const options = {
       io,
