@@ -3,7 +3,7 @@ import type { Context } from '@runner/common/cli/command';
 import type { ChannelName } from '@runner/common/config/settings';
 import { type Announceable, chunksOf, linesOf } from '../message/records.ts';
 import { newEntry, storedEvent } from '../spool/entry.ts';
-import { openSpool } from '../spool/spool.ts';
+import { Spool } from '../spool/spool.ts';
 import { appChoice } from './app-choice.ts';
 import { Opened, type OpeningOptions } from './channels.ts';
 import { clockOf } from './clock.ts';
@@ -38,7 +38,7 @@ export interface Announcer {
 export function openAnnouncer(options: AnnounceOptions): Announcer {
   const { paths, clock, note, wait } = options;
   const opened = new Opened(options);
-  const spool = openSpool(paths);
+  const spool = new Spool(paths);
   const deliverers = new Map<ChannelName, Deliverer>();
   let lostSome = false;
   const delivererFor = (name: ChannelName): Deliverer => {

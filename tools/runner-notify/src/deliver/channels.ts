@@ -20,7 +20,7 @@ import type { Entry } from '../spool/entry.ts';
 import type { EntryName } from '../spool/names.ts';
 import type { Clock } from './clock.ts';
 import { deliver, type Ending, type Patience } from './deliver.ts';
-import { openDestination } from './destination.ts';
+import { Destination } from './destination.ts';
 import type { Queue } from './queue.ts';
 
 /** What channels are opened with. */
@@ -93,7 +93,7 @@ export class Opened {
     const { paths, clock } = this.#options;
     const channel = this.#connectionTo(name);
     // Opened under the lock: it contains what other processes learned.
-    const destination = openDestination({
+    const destination = new Destination({
       paths,
       channel: name,
       digest: destinationDigest(this.#settings, name),

@@ -4,7 +4,7 @@ import { CHANNEL_NAMES, type ChannelName } from '@runner/common/config/settings'
 import { announceableOf } from '../message/records.ts';
 import { spoolProblem } from '../spool/entry.ts';
 import { channelOf } from '../spool/names.ts';
-import { type Locking, lockChannel, openSpool, type Spool } from '../spool/spool.ts';
+import { type Locking, lockChannel, Spool } from '../spool/spool.ts';
 import { Opened } from './channels.ts';
 import { type Clock, clockOf } from './clock.ts';
 import type { Ending, Patience } from './deliver.ts';
@@ -22,7 +22,7 @@ export async function flushAll(
   now: boolean,
 ): Promise<void> {
   const { io, paths, note, title } = context;
-  const spool = openSpool(paths);
+  const spool = new Spool(paths);
   const waiting = new Set(spool.names().map(channelOf));
   const clock = clockOf(io);
   const opened = new Opened({ io, paths, clock, title, note });
