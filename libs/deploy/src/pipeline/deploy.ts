@@ -25,6 +25,7 @@ import { checkSpace } from '../release/folder.ts';
 import { makeRelease } from '../release/make.ts';
 import { silent, startNotifier } from '../report/notifier.ts';
 import { type Reporter, redacting, reported } from '../report/reporter.ts';
+import { useSystemUmask } from '../run/environment.ts';
 import { openDeployLog } from '../run/log.ts';
 import { asStepFailure, StepFailure } from '../run/step.ts';
 import { finishFailure, finishSuccess } from './finish.ts';
@@ -59,6 +60,7 @@ interface FetchedCommit {
  */
 export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
   const { io, paths } = request;
+  useSystemUmask();
   const deployId = newDeployId(io.random);
   const lock = lockApp(request, request.app, 'deploy', deployId);
   let job: Job | undefined;

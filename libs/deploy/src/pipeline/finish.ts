@@ -10,8 +10,8 @@ import { jobTarget } from '../instances/target.ts';
 import { causeOf, keepBaseline } from '../record/cause.ts';
 import type { Job } from '../record/operation.ts';
 import { pruneReleases } from '../release/folder.ts';
-import { sweep } from '../run/child.ts';
 import { pruneLogs } from '../run/log.ts';
+import { endDeploy } from '../run/processes.ts';
 import { asStepFailure } from '../run/step.ts';
 import {
   concludeFailure,
@@ -27,12 +27,27 @@ export async function finishFailure(
   release?: string,
 ): Promise<DeployOutcome> {
   const { error, file } = failed;
-  // After an interruption, what finished steps left running is ended too.
-  if (error.blame === 'operator') sweep(`RUNNER_DEPLOY_ID=${job.deployId}`);
+  endFailed(job, file, release);
   const outcome = concludeFailure(job, { ...failed, cause: await causeOf(job, error) });
   if (file) await runFailureHook(job, file, release, outcome.error ?? '');
   prune(job);
   return outcome;
+}
+
+/**
+ * Ends what the failed release left running. Of `start.type: command` only what its build left: the
+ * supervisor may have kept a process through the rollback.
+ */
+function endFailed(
+  { paths, app, deployId }: Job,
+  file: DeployFile | undefined,
+  release: string | undefined,
+): void {
+  endDeploy(
+    paths.app(app.app).dir,
+    deployId,
+    (name) => name.startsWith('.tmp-') || (name === release && file?.start.type !== 'command'),
+  );
 }
 
 /** Records the success, then does what comes after it and cannot undo it. */

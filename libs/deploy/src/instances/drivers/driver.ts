@@ -14,7 +14,7 @@ export interface Target {
   readonly start: Start;
   /** `stop` of `.deploy.yml`; only for type `command`. */
   readonly stop: string | undefined;
-  /** Environment of the instance, without the deploy's marker. */
+  /** Environment of its commands and of the app. */
   readonly env: Readonly<Record<string, string>>;
   readonly log: DeployLog;
   readonly redact: (text: string) => string;

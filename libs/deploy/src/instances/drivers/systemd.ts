@@ -15,7 +15,6 @@ const SETTLE = 500;
 const JOURNAL_LINES = '50';
 /** Time for the journal to receive a program's last output, in milliseconds. */
 const JOURNAL_DELAY = 200;
-const STOP_TIMEOUT = 90_000;
 
 /** `app@.service` and `app@%i.service` of the instance `web` are `app@web.service`. */
 export function unitOf(unit: string, instance: string): string {
@@ -124,7 +123,7 @@ export const systemdDriver: Driver = {
     const { start } = target;
     // Stopping would need permission even if the unit does not run.
     if (start.type !== 'systemd' || stateOf(start, target).active === 'inactive') return;
-    await control(target, start, 'stop', STOP_TIMEOUT);
+    await control(target, start, 'stop', start.stopTimeout);
   },
   status(target) {
     if (target.start.type !== 'systemd') return 'unknown';
