@@ -171,12 +171,13 @@ async function runDeploy(
     const instance = instanceNames(job, file, request);
     return failEarly(job, asStepFailure(error, job.stage), instance, file);
   }
-  const { switched, failure } = await activate(job, file, release);
+  const activation = await activate(job, file, release);
+  const { switched, failure } = activation;
   if (!failure) return finishSuccess(job, file, release);
   const { error, instance } = failure;
   logHeadline(job, error);
   if (switched.length > 0) markFailed(job, error, job.redact(error.message));
-  const moves = await rollBackSwitched(job, file, release, switched);
+  const moves = await rollBackSwitched(job, file, release, activation);
   return finishFailure(job, { error, instance: instance.name, moves, file }, release);
 }
 

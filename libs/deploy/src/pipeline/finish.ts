@@ -11,7 +11,7 @@ import { causeOf, keepBaseline } from '../record/cause.ts';
 import type { Job } from '../record/operation.ts';
 import { pruneReleases } from '../release/folder.ts';
 import { pruneLogs } from '../run/log.ts';
-import { endDeploy } from '../run/processes.ts';
+import { endDeploy, releasesInUse } from '../run/processes.ts';
 import { asStepFailure } from '../run/step.ts';
 import {
   concludeFailure,
@@ -82,9 +82,13 @@ async function tidyMirrorAnyway({ io, paths, app, reporter }: Job): Promise<void
 }
 
 /** Removes old releases and logs; if that fails, it is only noted. */
-function prune({ paths, app: { app }, log, reporter }: Job): void {
+function prune({ paths, app: { app, instances }, log, reporter }: Job): void {
   try {
-    for (const problem of pruneReleases(paths.app(app), requireApp(paths, app))) {
+    const appPaths = paths.app(app);
+    // What ran until now may still answer its last requests, as another user too.
+    const replaced = Object.values(instances).flatMap(({ current }) => current?.release ?? []);
+    const inUse = new Set([...replaced, ...releasesInUse(appPaths.dir)]);
+    for (const problem of pruneReleases(appPaths, requireApp(paths, app), inUse)) {
       reporter.note(problem);
     }
     pruneLogs(paths, app, (path) => statSync(path).mtimeMs, log.path);

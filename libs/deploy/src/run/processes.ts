@@ -1,5 +1,5 @@
 /** Processes of this user, found in /proc by their environment or their session. */
-import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { groupOf, type PidFile, sessionOf, startTimeOf } from '@runner/common/files/process';
 
@@ -68,11 +68,14 @@ export function releaseIn({ RUNNER_RELEASE: path }: ProcessEnv, app: string): st
 }
 
 function isSameFolder(one: string, other: string): boolean {
-  if (one === other) return true;
+  return one === other || realPath(one) === realPath(other);
+}
+
+function realPath(path: string): string {
   try {
-    return realpathSync(one) === realpathSync(other);
+    return realpathSync(path);
   } catch {
-    return false;
+    return path;
   }
 }
 
@@ -108,6 +111,25 @@ export function endDeploy(
     return release !== undefined && isWanted(release);
   });
   for (const pid of left) signal(pid, 'SIGKILL');
+}
+
+/** The releases of an app that a process works in or was started for, such as one that drains. */
+export function releasesInUse(app: string): ReadonlySet<string> {
+  const releases = `${realPath(app)}/releases/`;
+  const found = ownProcesses().flatMap((pid) => {
+    const folder = workingFolder(pid);
+    const name = folder.startsWith(releases) ? folder.slice(releases.length).split('/')[0] : '';
+    return [releaseIn(environmentOf(pid), app), name];
+  });
+  return new Set(found.filter((release) => release !== undefined));
+}
+
+function workingFolder(pid: number): string {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return '';
+  }
 }
 
 /** Kills at once every process with this variable in its environment. */

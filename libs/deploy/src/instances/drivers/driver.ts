@@ -25,6 +25,11 @@ export interface Target {
 export interface Started {
   /** How it has died since, in words, with its output; undefined while it runs. */
   death(): { words: string; output: string } | undefined;
+  /**
+   * Who listens on a port instead of what was started, in words; undefined if that does. Absent if
+   * the driver does not know its processes.
+   */
+  strangerOn?(port: number): string | undefined;
 }
 
 /** For what cannot be observed after its start. */

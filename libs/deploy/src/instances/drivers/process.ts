@@ -20,7 +20,8 @@ import { writeWhole } from '@runner/common/files/write';
 import { systemFailure } from '@runner/common/foundation/failure';
 import { endProcesses, inSessionOf, processesWhere, releaseIn, STEP } from '../../run/processes.ts';
 import { loggedFailure } from '../../run/step.ts';
-import { type Driver, type Target, unobserved } from './driver.ts';
+import { strangerTo } from '../stranger.ts';
+import { type Driver, type Started, type Target, unobserved } from './driver.ts';
 import { endOfFile } from './end-of-file.ts';
 
 type StartOfProcess = Extract<Start, { type: 'process' | 'command' }>;
@@ -124,7 +125,7 @@ async function settled(child: ChildProcess, isOver: () => boolean): Promise<void
 }
 
 export const processDriver = {
-  async start(target: Target) {
+  async start(target: Target): Promise<Started> {
     const { start, paths, log, redact, signal } = target;
     if (start.type !== 'process') return unobserved;
     makeFolder(paths.run);
@@ -158,7 +159,7 @@ export const processDriver = {
     }
     // The runner ends, the app keeps running.
     child.unref();
-    return { death };
+    return { death, strangerOn: (port) => strangerTo(processesOf(target), port) };
   },
   stop: (target: Target) => endInstance(target, target.env.RUNNER_DEPLOY_ID),
   status: ({ paths }: Pick<Target, 'paths'>) =>
