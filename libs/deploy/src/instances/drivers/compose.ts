@@ -5,8 +5,6 @@ import { type Driver, runFor, type Target, unobserved } from './driver.ts';
 
 type Compose = Extract<Start, { type: 'compose' }>;
 
-const STOP_TIMEOUT = 90_000;
-
 /** Project names may contain only lower-case letters, digits, dashes and underscores. */
 export function projectOf(app: string, instance: string): string {
   return `${app}-${instance}`.toLowerCase().replace(/[^a-z0-9_-]/g, '-');
@@ -47,8 +45,9 @@ export const composeDriver: Driver = {
     return unobserved;
   },
   async stop(target) {
-    if (target.start.type === 'compose')
-      await run(target, target.start, ['down', '--remove-orphans'], STOP_TIMEOUT);
+    const { start } = target;
+    if (start.type === 'compose')
+      await run(target, start, ['down', '--remove-orphans'], start.stopTimeout);
   },
   status(target) {
     if (target.start.type !== 'compose') return 'unknown';
