@@ -25,7 +25,7 @@ export async function check(
   }
 }
 
-/** A bug is reported with its stack, as the error of its app. */
+/** One app must not stop the others: even a bug is reported as its error, with the stack. */
 export function asFailure(
   { reporter }: Pick<FetchRequest, 'reporter'>,
   error: unknown,

@@ -5,7 +5,7 @@ import type { RetryPolicy } from '@runner/common/config/settings';
 import { inWords } from '@runner/common/text/time';
 import type { DeployOutcome } from '../pipeline/outcome.ts';
 
-/** What `fetch` found out about an app, and did; printed as one line. */
+/** What `fetch` found and did for an app; printed as one line. */
 export interface FetchResult {
   app: string;
   result:
@@ -31,7 +31,7 @@ export interface FetchResult {
   status: number;
 }
 
-/** A result; what it leaves out is null, and the status 0. */
+/** A result with null for each field not given, and status 0. */
 export function fetchResult(
   app: string,
   result: FetchResult['result'],

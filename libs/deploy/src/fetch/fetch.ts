@@ -14,7 +14,7 @@ import { inParallel } from './pool.ts';
 import { logResult, recordResults } from './record.ts';
 import type { FetchRequest, Settled } from './request.ts';
 
-/** Requests to the code host at once: more of them count as abuse. */
+/** Concurrent requests to the code host; more of them count as abuse. */
 const AT_ONCE = 4;
 
 /** Checks every app, then deploys what is new. Returns the worst status. */

@@ -1,4 +1,4 @@
-/** What `fetch` writes down: a line per app in fetch.log, and in the state what it found out. */
+/** What `fetch` records: a line per app in fetch.log, and in the state what it found out. */
 import { appendFileSync, closeSync, constants, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { changeRegistry } from '@runner/common/apps/change';
@@ -69,7 +69,7 @@ function withHealth(result: FetchResult, { state, next }: AppSummary): FetchResu
   return { ...result, result: 'not_running', text: `up to date, but ${state}: ${next}` };
 }
 
-/** An error counts from the first one in a row with its code. */
+/** An error dates from the first of consecutive ones with its code. */
 function checkFailed(
   { check_failed: before }: AppState,
   { error, text }: FetchResult,
@@ -84,7 +84,7 @@ function checkFailed(
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
 const APPENDING = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK;
 
-/** Writes one line to logs/fetch.log. Returns why it could not: a full disk stops no deploy. */
+/** Writes one line to logs/fetch.log. Returns why it could not: a full disk must not stop a deploy. */
 export function logResult(paths: Paths, now: Date, { app, text }: FetchResult): string | undefined {
   try {
     makeFolder(dirname(paths.fetchLog));

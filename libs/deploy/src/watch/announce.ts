@@ -3,7 +3,7 @@ import type { AppState } from '@runner/common/apps/state';
 import { completeEvent, type DeployEvent } from '@runner/common/audit/events';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
-import { announce } from '../record/operation.ts';
+import { announce } from '../record/events.ts';
 import { silent, startNotifier } from '../report/notifier.ts';
 import type { Reporter } from '../report/reporter.ts';
 import type { Change } from './changes.ts';
