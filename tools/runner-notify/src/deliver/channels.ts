@@ -23,6 +23,8 @@ import type { Queue } from './queue.ts';
 export interface Opened {
   /** Channels whose credentials are set and that the global `notify.channel` includes. */
   readonly active: readonly ChannelName[];
+  /** Whether changes in the state of an app are announced. */
+  readonly events: boolean;
   redact(text: string): string;
   /** Redacted, each text once. */
   noteOnce(text: string): void;
@@ -88,6 +90,7 @@ export function openChannels({ io, paths, clock, title, note }: OpeningOptions):
   };
   const opened: Opened = {
     active: activeChannels(settings),
+    events: settings.events,
     redact,
     noteOnce,
     subjectOf: (record) => subjectOf(record, { redact, random: io.random }),
