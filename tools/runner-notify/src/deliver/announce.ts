@@ -1,4 +1,5 @@
 /** Announces records: chooses channels, queues, and waits a limited time for the delivery. */
+import { isStateEvent } from '@runner/common/audit/events';
 import type { Context } from '@runner/common/cli/command';
 import type { ChannelName } from '@runner/common/config/settings';
 import { type Announceable, chunksOf, linesOf } from '../message/records.ts';
@@ -52,6 +53,8 @@ export function openAnnouncer(options: AnnounceOptions): Announcer {
     },
     async announce(record) {
       const subject = opened.subjectOf(record);
+      if (isStateEvent(subject.eventType) && !opened.events)
+        return [{ ...headOf(subject, null), result: 'skipped', messages: 0, reason: 'events_off' }];
       const selection = select(opened.active, options.channel, () =>
         appChoice(paths, record.project, subject.instance, opened.noteOnce),
       );

@@ -37,6 +37,8 @@ export interface OpeningOptions {
 export class Opened {
   /** Channels whose credentials are set and that the global `notify.channel` includes. */
   readonly active: readonly ChannelName[];
+  /** Whether changes in the state of an app are announced. */
+  readonly events: boolean;
   readonly redact: (text: string) => string;
   readonly #options: OpeningOptions;
   readonly #config: Config;
@@ -50,6 +52,7 @@ export class Opened {
     this.#config = readConfig(options.paths);
     this.#settings = notifySettingsOf(this.#config, options.io.env);
     this.active = activeChannels(this.#settings);
+    this.events = this.#settings.events;
     this.redact = redactorOf(this.#settings);
     const exposed = configExposure(options.paths);
     if (exposed) options.note(exposed);

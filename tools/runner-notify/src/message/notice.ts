@@ -3,7 +3,13 @@
  * order: escapes, progress lines, controls, secrets, extraction, cutting. Each channel adds markup.
  */
 
-import { type EventType, newDeployId, textOf } from '@runner/common/audit/events';
+import {
+  type EventType,
+  isStateEvent,
+  newDeployId,
+  type StateEvent,
+  textOf,
+} from '@runner/common/audit/events';
 import type { TemplateKind } from '@runner/common/config/settings';
 import type { Paths } from '@runner/common/foundation/paths';
 import { cleanText, codePoints, cutCodePoints, headAndTail } from '@runner/common/text/plain';
@@ -30,9 +36,12 @@ export interface Subject {
   readonly deployId: string;
 }
 
+/** A message that a user can reword, or a change in the state of an app. */
+export type NoticeKind = TemplateKind | StateEvent;
+
 /** An event in words. Every text but `error` and `log` is one line; unknown ones are empty. */
 export interface Notice extends Subject {
-  readonly kind: TemplateKind;
+  readonly kind: NoticeKind;
   /** ISO 8601 UTC; undefined without a valid one in the record. */
   readonly timestamp: string | undefined;
   readonly previousVersion: string;
@@ -43,13 +52,15 @@ export interface Notice extends Subject {
   readonly duration: string;
   /** Of a failure after the switch: whether the rollback succeeded. */
   readonly rolledBack: boolean | undefined;
+  /** Of a failure: its commit is not tried again until the next push. */
+  readonly blocked: boolean;
   /** Of a failure: at most 800 code points. */
   readonly error: string;
   /** Of a failure with a longer error, with verbose_errors: at most 3800 code points. */
   readonly log: string | undefined;
 }
 
-const KINDS: Readonly<Record<EventType, TemplateKind>> = {
+const KINDS: Readonly<Record<Exclude<EventType, StateEvent>, TemplateKind>> = {
   DeployStarted: 'started',
   DeploySuccess: 'success',
   DeployFailure: 'failure',
@@ -87,7 +98,7 @@ export async function noticeOf(record: Announceable, options: NoticeOptions): Pr
   const error = kind === 'DeployFailure' ? await errorOf(record, options) : undefined;
   return {
     ...subjectOf(record, options),
-    kind: KINDS[kind],
+    kind: isStateEvent(kind) ? kind : KINDS[kind],
     timestamp: timeOf(fields.timestamp),
     previousVersion: field('previous_version'),
     fromVersion: field('from_version'),
@@ -95,6 +106,7 @@ export async function noticeOf(record: Announceable, options: NoticeOptions): Pr
     domain: field('domain'),
     duration: durationOf(fields.duration_ms),
     rolledBack: typeof fields.rolled_back === 'boolean' ? fields.rolled_back : undefined,
+    blocked: fields.blocked === true,
     error: error?.summary ?? '',
     log: error?.log,
   };
