@@ -8,6 +8,7 @@ import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
 import { isThere, namesIn } from '@runner/common/files/read';
 import type { Paths } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/guards/fixes';
+import { portClashes } from '@runner/deploy/instances/ports';
 import { type Found, ok, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
 
 /** A temporary file of a killed command is reported after this many milliseconds. */
@@ -20,9 +21,12 @@ export async function deploys({ io, paths }: Patient): Promise<readonly Found[]>
     const summary = summaryOf(paths, app, retries);
     return [...stateOf(summary), ...unfinished(paths, summary), ...links(paths, app)];
   });
+  const ports = portClashes(paths, apps).map((clash) =>
+    warning(clash.problem, `runner deploy ${clash.app} --check`),
+  );
   const strays = [paths.root, paths.stateDir].flatMap((folder) => strayFiles(folder, io.now()));
   if (apps.length === 0 && strays.length === 0) return [ok('no app is registered')];
-  return orOk([...found, ...strays], 'no deploy was left unfinished');
+  return orOk([...found, ...ports, ...strays], 'no deploy was left unfinished');
 }
 
 function stateOf({ app, state, deploying, failures, instances, next }: AppSummary): Found[] {
