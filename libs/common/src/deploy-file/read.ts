@@ -1,5 +1,6 @@
 /** Reads `.deploy.yml` of a commit: how an app is deployed. */
 
+import { durationOf } from '../text/time.ts';
 import { readYaml } from '../yaml/read.ts';
 import { check, type FileName, problem, section } from '../yaml/schema.ts';
 import { DEPLOY_SCHEMA, HEALTH_KINDS, HOOKS, START_KEYS } from './schema.ts';
@@ -82,17 +83,12 @@ export interface DeployFile {
   readonly notify: NotifyChoice;
 }
 
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
-
 /** The longest timer of Node, 24.8 days; a longer one would fire at once. */
 const TIMER_MAX = 2_147_483_647;
 
-/** `30m` in milliseconds; a bare number is seconds. */
+/** A duration in milliseconds. */
 function milliseconds(text: unknown, fallback: number): number {
-  const match = typeof text === 'string' ? /^(\d+)(ms|s|m|h)?$/.exec(text) : null;
-  return match
-    ? Math.min(TIMER_MAX, Number(match[1]) * (UNITS[match[2] ?? 's'] as number))
-    : fallback;
+  return Math.min(TIMER_MAX, (typeof text === 'string' && durationOf(text)) || fallback);
 }
 
 function list(value: unknown): readonly string[] {

@@ -123,7 +123,8 @@ function askUrl(
   });
 }
 
-function askTcp(address: string, timeout: number): Promise<HealthProblem> {
+/** Whether something accepts connections at `host:port`, within `timeout` ms. */
+export function askTcp(address: string, timeout: number): Promise<HealthProblem> {
   const at = address.lastIndexOf(':');
   const host = address.slice(0, at).replace(/^\[|\]$/g, '');
   const port = Number(address.slice(at + 1));

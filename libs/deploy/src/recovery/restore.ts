@@ -2,6 +2,7 @@
 import type { Deployed, Deploying } from '@runner/common/apps/state';
 import { namesIn } from '@runner/common/files/read';
 import { activeRelease } from '../instances/current-link.ts';
+import { askNow } from '../instances/drivers/ask.ts';
 import { driverFor } from '../instances/drivers/choose.ts';
 import { endInstance } from '../instances/drivers/process.ts';
 import { switchBack } from '../instances/switch-back.ts';
@@ -82,5 +83,5 @@ async function restoreOne(
 
 function isRunning(base: TargetBase, name: string, current: Deployed): boolean {
   const target = keptTarget(base, name, current);
-  return target !== undefined && driverFor(target.start).status(target) === 'running';
+  return target !== undefined && askNow(driverFor(target.start).status(target)) === 'running';
 }

@@ -43,12 +43,35 @@ export function runFor(
   return runStep(log, signal, { ...step, stage: 'start', cwd, env });
 }
 
+/** Whether an instance runs, as far as its supervisor can know. */
+export type Status = 'running' | 'stopped' | 'unknown';
+
+/** What to ask a supervisor's client about one instance. */
+export interface Question {
+  readonly program: string;
+  readonly args: readonly string[];
+  /** Follows the arguments: questions that differ only here are asked at once. */
+  readonly subject?: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** What the output of a client that succeeded means; `at` is the place of the subject. */
+  readonly meaning: (stdout: string, at: number) => Status;
+}
+
+/** What a question is about. */
+export type Asked = Pick<Target, 'app' | 'instance' | 'release' | 'paths' | 'start' | 'env'>;
+
+/** Some variables: questions to one supervisor must not differ in what is an app's own. */
+export function only(env: Asked['env'], names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => names.includes(name)));
+}
+
 /** Every driver. */
 export interface Driver {
   /** Starts the target in place of what runs for its instance. Throws a StepFailure of stage `start`. */
   start(target: Target): Promise<Started>;
   /** Stops what runs for the instance, if anything does. */
   stop(target: Target): Promise<void>;
-  /** Whether it runs, as far as the driver can know. */
-  status(target: Target): 'running' | 'stopped' | 'unknown';
+  /** Whether the instance runs, or whom to ask. Starts nothing, not even a supervisor. */
+  status(asked: Asked): Status | Question;
 }

@@ -46,7 +46,7 @@ export type ProcessOwner = Pick<Target, 'app' | 'paths'> & {
 
 /**
  * What runs of an instance: the session of the recorded process, and what carries the instance's
- * names, whoever started it. The steps of the deploy `atWork` are not the app.
+ * names, no matter what started it. The steps of the deploy `atWork` are not the app.
  */
 function processesOf({ app, instance, paths }: ProcessOwner, atWork?: string): number[] {
   const recorded = recordedProcess(paths.run);

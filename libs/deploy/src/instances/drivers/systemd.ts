@@ -8,7 +8,7 @@ import type { Start } from '@runner/common/deploy-file/read';
 import { loggedFailure } from '../../run/step.ts';
 import { strangerToUsers } from '../stranger.ts';
 import { ask } from './ask.ts';
-import { type Driver, runFor, type Target, unobserved } from './driver.ts';
+import { type Driver, only, runFor, type Status, type Target, unobserved } from './driver.ts';
 
 type Systemd = Extract<Start, { type: 'systemd' }>;
 
@@ -125,6 +125,20 @@ function control(target: Target, start: Systemd, verb: string, timeout: number):
   });
 }
 
+const SHOWN = 'ActiveState,SubState,Type,Result';
+
+/** What `systemctl show` says of one unit. */
+function meaningOf(shown: string): Status {
+  const value = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(shown)?.[1] ?? '';
+  const active = value('ActiveState');
+  if (active === '') return 'unknown';
+  // A job that has succeeded need not run.
+  if (active === 'inactive' && value('Type') === 'oneshot' && value('Result') === 'success')
+    return 'unknown';
+  const isAlive = ['active', 'activating', 'reloading', 'refreshing'].includes(active);
+  return isAlive && value('SubState') !== 'auto-restart' ? 'running' : 'stopped';
+}
+
 export const systemdDriver: Driver = {
   async start(target) {
     const { start, instance, env } = target;
@@ -154,9 +168,14 @@ export const systemdDriver: Driver = {
     if (start.type !== 'systemd' || stateOf(start, target).active === 'inactive') return;
     await control(target, start, 'stop', start.stopTimeout);
   },
-  status(target) {
-    if (target.start.type !== 'systemd') return 'unknown';
-    const { active } = stateOf(target.start, target);
-    return active === '' ? 'unknown' : active === 'active' ? 'running' : 'stopped';
+  status({ start, instance, env }) {
+    if (start.type !== 'systemd') return 'unknown';
+    return {
+      program: 'systemctl',
+      args: [...manager(start), 'show', `--property=${SHOWN}`, '--'],
+      subject: unitOf(start.unit, instance.name),
+      env: only(env, ['PATH', 'HOME', 'LANG', 'XDG_RUNTIME_DIR', 'DBUS_SESSION_BUS_ADDRESS']),
+      meaning: (stdout, at) => meaningOf(stdout.trim().split(/\n{2,}/)[at] ?? ''),
+    };
   },
 };
