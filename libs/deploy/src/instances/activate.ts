@@ -9,6 +9,7 @@ import { driverFor } from './drivers/choose.ts';
 import type { Started } from './drivers/driver.ts';
 import { waitHealthy } from './health.ts';
 import { runHook } from './hooks.ts';
+import { checkReady } from './ready.ts';
 import { stopUnlessReplaced, switchBack } from './switch-back.ts';
 import {
   interruptible,
@@ -49,6 +50,7 @@ export async function activate(job: Job, file: DeployFile, release: string): Pro
 async function prepareSwitch(job: Job, target: ReleaseTarget): Promise<void> {
   if (job.signal.aborted)
     throw new StepFailure('switch', 'switch: was interrupted', '', 'operator');
+  checkReady(job, target);
   await runHook(job, target, 'pre_switch');
   markStage(job, 'switch', target.instance.name);
 }

@@ -31,7 +31,7 @@ export async function finishFailure(
   if (error.blame === 'operator') sweep(`RUNNER_DEPLOY_ID=${job.deployId}`);
   const outcome = concludeFailure(job, { ...failed, cause: await causeOf(job, error) });
   if (file) await runFailureHook(job, file, release, outcome.error ?? '');
-  prune(job);
+  prune(job, { failed: release });
   return outcome;
 }
 
@@ -66,11 +66,17 @@ async function tidyMirrorAnyway({ io, paths, app, reporter }: Job): Promise<void
   }
 }
 
-/** Removes old releases and logs; if that fails, it is only noted. */
-function prune({ paths, app: { app }, log, reporter }: Job): void {
+/**
+ * Removes old releases and logs; if that fails, it is only noted. The newest failed release stays,
+ * until a deploy succeeds or makes another one.
+ */
+function prune(job: Job, failure?: { readonly failed: string | undefined }): void {
+  const { paths, log, reporter } = job;
+  const { app } = job.app;
   try {
-    for (const problem of pruneReleases(paths.app(app), requireApp(paths, app))) {
-      reporter.note(problem);
+    if (!failure || failure.failed !== undefined) {
+      const problems = pruneReleases(paths.app(app), requireApp(paths, app), failure?.failed);
+      for (const problem of problems) reporter.note(problem);
     }
     pruneLogs(paths, app, (path) => statSync(path).mtimeMs, log.path);
   } catch (error) {

@@ -3,7 +3,7 @@
  * `current`. The recommended driver: systemd restarts what crashes and keeps its output.
  */
 import type { Start } from '@runner/common/deploy-file/read';
-import { loggedFailure } from '../../run/step.ts';
+import { loggedFailure, StepFailure, withReason } from '../../run/step.ts';
 import { ask } from './ask.ts';
 import { type Driver, runFor, type Target, unobserved } from './driver.ts';
 
@@ -27,7 +27,7 @@ function manager(start: Systemd): string[] {
 }
 
 /** Missing permission to control the unit, which no other commit would change. */
-const NOT_ALLOWED =
+export const NOT_ALLOWED =
   /Access denied|authentication required|Failed to connect to .*bus|Permission denied/i;
 
 function outputOf(
@@ -86,15 +86,26 @@ function journal(start: Systemd, { instance, env, redact }: Target, since: numbe
   return redact(outputOf('journalctl', start, env, ['--since', `@${since}`, ...how, ...all]));
 }
 
-function control(target: Target, start: Systemd, verb: string, timeout: number): Promise<void> {
+async function control(
+  target: Target,
+  start: Systemd,
+  verb: string,
+  timeout: number,
+): Promise<void> {
   const unit = unitOf(start.unit, target.instance.name);
-  return runFor(target, {
-    title: ['systemctl', ...manager(start), verb, unit].join(' '),
-    file: 'systemctl',
-    args: [...manager(start), verb, '--', unit],
-    timeout,
-    serverFault: NOT_ALLOWED,
-  });
+  try {
+    await runFor(target, {
+      title: ['systemctl', ...manager(start), verb, unit].join(' '),
+      file: 'systemctl',
+      args: [...manager(start), verb, '--', unit],
+      timeout,
+      serverFault: NOT_ALLOWED,
+    });
+  } catch (error) {
+    const isRefused = error instanceof StepFailure && NOT_ALLOWED.test(error.output);
+    if (!isRefused || start.user) throw error;
+    throw withReason(error, `does /etc/runner/units name ${unit}?`);
+  }
 }
 
 export const systemdDriver: Driver = {

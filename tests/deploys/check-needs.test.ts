@@ -1,0 +1,84 @@
+import { createServer } from 'node:net';
+import { run } from '@runner/testing/run';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { deployFile, makeWorld, type World } from './world.ts';
+
+const test = suite<{ world: World }>('deploy --check: programs and ports');
+
+test.before.each(async (context) => {
+  context.world = await makeWorld();
+});
+test.after.each(async ({ world }) => {
+  await world.close();
+});
+
+const problems = async (world: World, args: readonly string[] = ['shop']) => {
+  const { stdout } = await run('runner-deploy', [...args, '--check', '--json'], {
+    root: world.root,
+  });
+  return JSON.parse(stdout).problems as string[];
+};
+
+test('programs of build, hooks, health and start that are missing are named once each', async ({
+  world,
+}) => {
+  await world.push('v1', {
+    deploy: `build:
+  - CI=1 nomake all && env nonpm ci; nomake again
+  - if test -e x; then nocargo build; else echo 'nope | nopipe'; fi
+  - ./made && make-it() { nofunc; } || "nospace" x
+  - for each in noitem; do ( nosub ); done | nopipe
+  - export PATH="$PWD/bin:$PATH"; nounknown
+hooks: { on_failure: nomail -s x ops }
+health: { cmd: nocurl -f localhost }
+start: { type: process, run: exec nogunicorn app }
+`,
+  });
+  assert.equal(await problems(world), [
+    'build: nomake is not on PATH',
+    'build: nonpm is not on PATH',
+    'build: nocargo is not on PATH',
+    'build: nosub is not on PATH',
+    'build: nopipe is not on PATH',
+    'on_failure: nomail is not on PATH',
+    'health: nocurl is not on PATH',
+    'start: nogunicorn is not on PATH',
+  ]);
+});
+
+test('a port that something else listens on is named; the own one is not', async ({ world }) => {
+  await world.push('v1');
+  const stranger = createServer().listen(world.port, '127.0.0.1');
+  await new Promise((resolve) => stranger.once('listening', resolve));
+  assert.equal(await problems(world), [
+    `health: port ${world.port} of default is in use by another program`,
+  ]);
+  await new Promise((resolve) => stranger.close(resolve));
+  assert.equal(await problems(world), []);
+  assert.is((await world.deploy()).status, 0);
+  assert.equal(await problems(world), []);
+});
+
+test('health.url takes $NAME as a shell does, and what is no address is reported with its line', async ({
+  world,
+}) => {
+  const braces = deployFile(world.port);
+  await world.push('v1', { deploy: braces.replace('${PORT}', '$PORT') });
+  const done = await world.deploy();
+  assert.is(done.status, 0, done.stderr);
+  await world.push('v2', { deploy: braces.replace('${PORT}', '$PROT') });
+  const wrong = await world.deploy(['--check']);
+  assert.match(
+    wrong.stderr,
+    /\.deploy\.yml:3: health\.url: uses \$PROT, which the env of default does not set \(deploy_file_invalid\)\n$/,
+  );
+  await world.push('v3', { deploy: braces.replace('${PORT}', '99999') });
+  const invalid = await world.deploy(['--check']);
+  assert.match(
+    invalid.stderr,
+    /health\.url: http:\/\/127\.0\.0\.1:99999\/health is not an address/,
+  );
+});
+
+test.run();
