@@ -69,16 +69,16 @@ export function gate(): Gate {
 }
 
 /** Makes a world with a registered app `shop`; `old` is the git server's way. */
-export async function makeWorld({ old = false } = {}): Promise<World> {
+export async function makeWorld({ old = false, token = TOKEN } = {}): Promise<World> {
   const root = join(temporaryFolder('root'), 'root');
   mkdirSync(root);
-  const git = await startGitServer({ token: TOKEN, old });
+  const git = await startGitServer({ token, old });
   await git.createRepo(REPO);
   const port = await freePort();
   writeFileSync(join(root, 'config.yml'), `code_host_git_url: ${git.url}\n`, { mode: 0o600 });
   const added = await run('runner-add', ['--repo', REPO, '--branch', 'main', '--token', '-'], {
     root,
-    stdin: TOKEN,
+    stdin: token,
   });
   if (added.status !== 0) throw new Error(added.stderr);
   const forget = atExit(() => killApp(root, 'shop'));

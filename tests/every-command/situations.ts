@@ -171,7 +171,14 @@ export const SITUATIONS = {
   'flock is missing': withoutFlock,
   'a file stands in the place of locks': inPlaceOf('locks', (file) => writeFileSync(file, '')),
   'a file stands in the place of spool': inPlaceOf('spool', (file) => writeFileSync(file, '')),
-  'the releases are gone': at('apps', (folder) => rmSync(folder, { recursive: true })),
+  // Without a failed deploy: after one, rollback changes nothing.
+  'the releases are gone': async (place) => {
+    await at('apps', (folder) => rmSync(folder, { recursive: true }))(place);
+    await at('state/shop.json', (file) => {
+      const { last_failure: _, failures: __, ...state } = JSON.parse(readFileSync(file, 'utf8'));
+      writeFileSync(file, JSON.stringify(state));
+    })(place);
+  },
   'the branch is gone': at('state/shop.json', (file) =>
     writeFileSync(
       file,

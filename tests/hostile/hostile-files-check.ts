@@ -140,7 +140,7 @@ async function checkOn(
   rmSync(path, { force: true, recursive: true });
   writeFileSync(path, content, { mode: 0o600 });
   const again = await runOn(root, command, server);
-  return again.status === usual.status ? null : `mended: ${again.stderr}`;
+  return again.status === usual.status ? null : `after the fix: ${again.stderr}`;
 }
 
 /** Checks two cases at a time; reports all that fail. */

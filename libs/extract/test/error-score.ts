@@ -1,4 +1,4 @@
-/** Measures an extractor on the logs in `error-corpus`, each with what a person must be told. */
+/** Measures an extractor on the logs in `error-corpus`, each with what the extract must contain. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { cleanText, codePoints } from '@runner/common/text/plain';

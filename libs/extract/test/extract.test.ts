@@ -117,7 +117,7 @@ test('a log without a word of failure: its last rare line', () => {
   });
 });
 
-test('a silent step is told in words: its name, its command and its exit status', () => {
+test('a silent step is described in words: its name, its command and its exit status', () => {
   const ending = { step: 'build', command: 'npm run build', exit: { code: 3 } };
   assert.equal(extractError('', ending), {
     text: 'step build (npm run build) ended with exit status 3',
@@ -198,7 +198,7 @@ test('an error that a progress bar drew over is found', () => {
   assert.match(extractError(log).text, /^E: archive.tar: unexpected end of stream/);
 });
 
-test('a line of JSON is told as a person would write it', () => {
+test('a line of JSON is rendered as a person would write it', () => {
   const record = {
     level: 50,
     time: 1,

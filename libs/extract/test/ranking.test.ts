@@ -64,7 +64,7 @@ test('the level counts that stands behind a zone, a process or a thread', () => 
   }
 });
 
-test('which step failed is told by its own line only when nothing says why', () => {
+test('the line that names the failed step is kept only when nothing says why it failed', () => {
   const log = ['Could not locate libsharp.so', '✖ step migrate failed after 2s'];
   assert.is(shown(...log)[0], 'Could not locate libsharp.so');
   assert.match(shown('copied 4 files', log[1] as string).join('\n'), /step migrate failed/);
@@ -90,7 +90,7 @@ test('commits, counts and transfer sizes are no cause', () => {
   assert.is(first, 'gzip: stdin: not in gzip format');
 });
 
-test('an answer in JSON behind words is told by the error in it', () => {
+test('a JSON answer after some words is reduced to the error in it', () => {
   const checks = Array.from({ length: 9 }, (_, n) => `"part${n}":{"status":"up","errors":0}`);
   const lines = shown(
     `last answer: {"status":"degraded",${checks.join(',')},"search":{"error":"index 'products' not found"}}`,
@@ -99,7 +99,7 @@ test('an answer in JSON behind words is told by the error in it', () => {
   assert.match(lines[0] ?? '', /index 'products' not found/);
 });
 
-test('a structured line tells its deepest cause', () => {
+test('a structured line shows its deepest cause', () => {
   const inner = { type: 'SyntaxError', message: 'Unexpected token < in JSON' };
   const err = { type: 'Error', message: 'could not read the rates', cause: inner };
   assert.match(

@@ -35,7 +35,7 @@ test('the script that a CI runner prints before it runs it is no output', () => 
   );
 });
 
-test('of two jobs the one that failed leads, not the one that tells of it', () => {
+test('of two jobs the one that failed leads, not the one that reports it', () => {
   const [first] = shown(
     `lint\tRun eslint\t${at(1)} src/cart.ts:9:3: error: 'total' is never used`,
     `lint\tComplete job\t${at(2)} Cleaning up orphan processes`,
@@ -58,7 +58,7 @@ test('what a job does at its end does not hide what stood before its failure', (
   assert.is(lines[0], 'schema is at revision 41, code wants 42');
 });
 
-test('whoever cleans up before anything failed is not cleaning up after it', () => {
+test('a clean-up before anything failed is not the clean-up after a failure', () => {
   const [first] = shown(
     'cleaning up old releases',
     'building 12 pages',
@@ -125,7 +125,7 @@ test('a line that a stack trace follows is what was thrown, whatever its words',
   assert.is(first, 'no washers left in the north bin');
 });
 
-test('an exception group is told by the exception inside it', () => {
+test('an exception group is shown as the exception inside it', () => {
   const [first] = shown(
     '  + Exception Group Traceback (most recent call last):',
     '  |   File "/srv/app/sync.py", line 18, in <module>',
@@ -175,7 +175,7 @@ test("a program's own label counts more than the level at which its line is rela
   assert.match(first ?? '', "boot-install: error: /boot isn't an EFI partition.");
 });
 
-test('a long line keeps its end, where a chain of errors tells its cause', () => {
+test('a long line keeps its end, where a chain of errors names its cause', () => {
   const chain = Array.from({ length: 30 }, (_, n) => `stage ${n} of the rollout`).join(': ');
   const [first] = shown(`Error: ${chain}: lstat /srv/app/ingress.yml: no such file or directory`);
   assert.match(first ?? '', /^Error: stage 0 .*….*ingress\.yml: no such file or directory$/);

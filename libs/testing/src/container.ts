@@ -38,7 +38,7 @@ for unit in tmp.mount systemd-firstboot.service getty.target console-getty.servi
 done
 ln -sf /lib/systemd/system/multi-user.target etc/systemd/system/default.target
 cd /
-# With --keep-unit a restart is left to whoever started it, and asked for by status 133.
+# With --keep-unit a restart is left to the process that started it, which sees status 133.
 boot() {
   systemd-nspawn --quiet --boot --directory="$layer/root" \
     --machine="$machine" --link-journal=no --resolv-conf=off --timezone=off --console=pipe "$@"

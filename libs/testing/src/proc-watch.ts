@@ -108,7 +108,7 @@ function sample(): void {
 
 /**
  * Calls `action` and watches until its promise settles. Sightings of any of the `secrets`, in any
- * form, in a process other than this one and those excepted; `rounds` tells how often it looked.
+ * form, in a process other than this one and those excepted; `rounds` counts how often it looked.
  */
 export async function watchProcesses<T>(
   secrets: readonly (string | Uint8Array)[],

@@ -166,7 +166,7 @@ function launch(file: string, args: readonly string[], name: string, options: Ru
   });
   const seen = collect(child);
   const done = ended(child, name, options.timeout ?? DEFAULT_TIMEOUT, seen);
-  // Whoever never asks for the end must not bring the process down with it.
+  // A caller that never awaits the end must not crash the process with an unhandled rejection.
   done.catch(() => {});
   const stdin = child.stdin as Writable;
   // A program may end without having read its input.

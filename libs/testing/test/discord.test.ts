@@ -155,13 +155,13 @@ const WRONG: [string, unknown, (string | number)[], string][] = [
     'NUMBER_TYPE_COERCE',
   ],
   [
-    'a time that is none',
+    'an invalid time',
     { embeds: [{ timestamp: 'yesterday' }] },
     ['embeds', 0, 'timestamp'],
     'DATE_TIME_TYPE_PARSE',
   ],
   [
-    'an address that is none',
+    'an invalid address',
     { embeds: [{ url: 'example' }] },
     ['embeds', 0, 'url'],
     'URL_TYPE_INVALID_URL',
@@ -189,12 +189,12 @@ const WRONG: [string, unknown, (string | number)[], string][] = [
     'MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE',
   ],
   [
-    'an id that is none',
+    'an invalid id',
     { content: 'x', allowed_mentions: { users: ['01'] } },
     ['allowed_mentions', 'users', 0],
     'NUMBER_TYPE_COERCE',
   ],
-  ['a flag that is none', { content: 'x', tts: 'yes' }, ['tts'], 'BOOLEAN_TYPE_CONVERT'],
+  ['an invalid flag', { content: 'x', tts: 'yes' }, ['tts'], 'BOOLEAN_TYPE_CONVERT'],
   ['a misspelt name', { embeds: [{ colour: 1 }] }, ['embeds', 0, 'colour'], 'UNKNOWN_FIELD'],
 ];
 

@@ -102,7 +102,7 @@ test('a public repository needs no token, and no master key is made for it', asy
   assert.not.ok('mkey' in tree(root));
 });
 
-test('--token-from seals the token of another app anew and tells its fingerprint on stderr', async () => {
+test('--token-from seals the token of another app again and prints its fingerprint on stderr', async () => {
   const root = newRoot();
   await register(root, 'shop');
   const args = ['--repo', 'acme/blog', '--branch', 'main', '--token-from', 'shop'];

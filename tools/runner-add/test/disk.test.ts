@@ -13,7 +13,7 @@ const isRoot = process.getuid?.() === 0;
 /** Mounting in a namespace of one's own needs root, and not every container lets it. */
 const canMount = isRoot && spawnSync('unshare', ['-m', 'true']).status === 0;
 
-/** Tells why the rest of a test is left out. */
+/** Says why the rest of a test is skipped. */
 function leftOut(reason: string): void {
   process.stdout.write(`(left out: ${reason})\n`);
 }
@@ -115,7 +115,7 @@ test('a read-only file system is refused, and what stands there can still be lis
   assert.equal(tree(root, { modes: true }), before);
 });
 
-test('a full disk is told, and the app is not half there', async () => {
+test('a full disk is reported, and the app is not half registered', async () => {
   if (!canMount) return leftOut('mounting needs root');
   const folder = temporaryFolder('full');
   // What a failed attempt may leave is the lock's file alone; after making room the same works.

@@ -67,7 +67,7 @@ test('no answer, or one that is no token, is refused and nothing is written', as
   assert.equal(contentOf(root), before);
 });
 
-test('an app that exists already is told before anybody types a token', async () => {
+test('an app that already exists is reported before the prompt for a token', async () => {
   const root = newRoot();
   await register(root, 'shop');
   const { status, text } = await type(root, []);
@@ -75,7 +75,7 @@ test('an app that exists already is told before anybody types a token', async ()
   assert.is(status, 1);
 });
 
-test('with --json the question stands on the terminal all the same', async () => {
+test('with --json the prompt still appears on the terminal', async () => {
   const { status, text } = await type(newRoot(), [`${TOKEN}\r`], [...SHOP, '--json']);
   assert.is(status, 0);
   assert.is(text.slice(0, QUESTION.length + 2), `${QUESTION}\r\n`);

@@ -134,7 +134,7 @@ test('a token file that is missing, a folder, or too large is named', async () =
   );
 });
 
-test('--token-from tells an unknown app, also when its name is no name, from one without a token', async () => {
+test('--token-from distinguishes an unknown app, even under an invalid name, from one without a token', async () => {
   for (const source of ['nope', '../shop', '__proto__', 'registry']) {
     await refused(
       [...BLOG, '--token-from', source],
@@ -187,7 +187,7 @@ test('a lost master key is never replaced by a new one while tokens are stored',
   });
 });
 
-test('a master key that others may read is refused with the command that mends it', async () => {
+test('a master key that others may read is refused with the command that fixes it', async () => {
   for (const mode of [0o640, 0o604, 0o660]) {
     await refused(
       [...BLOG, '--token', '-'],
@@ -199,7 +199,7 @@ test('a master key that others may read is refused with the command that mends i
   }
 });
 
-test('a master key that is no key is told without quoting it', async () => {
+test('an invalid master key is reported without quoting it', async () => {
   const sentence =
     'runner add: ROOT/mkey does not hold 32-byte keys in base64url, one per line (mkey_malformed)';
   for (const text of ['secret-but-wrong', `${'A'.repeat(43)}\nx\n`]) {

@@ -45,7 +45,7 @@ test('what cannot be appended is refused, told, and not echoed', async () => {
   assert.match(stderr, /^runner audit emit: cannot [^\n]+ \(audit_unwritable\)\n$/);
 });
 
-test('a user who may not write the log is told so, and nothing is echoed', async () => {
+test('a log that the user may not write is reported, and nothing is echoed', async () => {
   if (!isRoot) return leftOut('running as another user needs root');
   const root = rootWithLog(line(record('v0')));
   const { status, stdout, stderr } = await shell(
@@ -63,7 +63,7 @@ test('a user who may not write the log is told so, and nothing is echoed', async
   assert.is(logOf(root), line(record('v0')));
 });
 
-test('who may append to the log needs no other folder; who may not is told of the log', async () => {
+test('appending needs write access to the log and to no other folder; without it the error names the log', async () => {
   if (!isRoot) return leftOut('running as another user needs root');
   const root = rootWithLog(line(record('v0')));
   const spool = join(root, 'spool/audit');
@@ -160,7 +160,7 @@ X
   assert.is(after, line(JSON.parse(after)));
 });
 
-test('a disk that fails when the event is to be made safe is told in words, and nothing is echoed', async () => {
+test('a disk that fails while the event is flushed is reported in words, and nothing is echoed', async () => {
   const root = newRoot();
   const hook = join(temporaryFolder('hook'), 'hook.cjs');
   writeFileSync(
@@ -176,7 +176,7 @@ test('a disk that fails when the event is to be made safe is told in words, and 
   assert.equal([status, stdout], [1, '']);
 });
 
-test('an echo that cannot be written is told; the event is on the disk', async () => {
+test('an echo that cannot be written is reported; the event is on the disk', async () => {
   const root = newRoot();
   const full = openSync('/dev/full', 'w');
   const { status, stderr } = await run('runner-audit', SHOP, { root, fds: { 1: full } });

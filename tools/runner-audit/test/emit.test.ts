@@ -103,7 +103,7 @@ test('a long error keeps its head and tail, and secrets of known shape do not en
   assert.not.ok(logOf(root).includes(secret));
 });
 
-test('tokens of the server that no shape tells do not enter the log, nor does an older master key', async () => {
+test('tokens of the server that have no known shape do not enter the log, nor does an older master key', async () => {
   const root = newRoot();
   const token = 'our-own-t0ken-of-shop';
   const args = ['--repo', 'acme/shop', '--branch', 'main', '--token', '-'];
@@ -203,7 +203,7 @@ test('fields that are not known are kept', async () => {
   assert.match((await emit(newRoot(), [], { stdin: proto })).stdout, '"__proto__":{"x":1}');
 });
 
-test('bad lines are told with their number while the others go on, and the status is 1', async () => {
+test('bad lines are reported by number, the others are logged, and the status is 1', async () => {
   const root = newRoot();
   const bad = [
     'nonsense',
@@ -273,7 +273,7 @@ test('the last line needs no newline, and lines may end in CR LF', async () => {
   assert.is(status, 0);
 });
 
-test('a line too long for an event is told, and what follows it goes on', async () => {
+test('a line too long for an event is reported, and the lines after it are logged', async () => {
   const root = newRoot();
   const huge = JSON.stringify(record('v2', { build: 'x'.repeat(17_000_000) }));
   const large = JSON.stringify(record('v3', { build: 'x'.repeat(2_000_000) }));
@@ -302,7 +302,7 @@ test('an error of megabytes in a line is cut like any other', async () => {
   assert.ok(Buffer.byteLength(error) <= 65_536 && Buffer.byteLength(error) > 60_000);
 });
 
-test('-o yaml echoes a document for each event; the log is JSON all the same', async () => {
+test('-o yaml echoes a document for each event; the log is still JSON', async () => {
   const root = newRoot();
   const stdin = line(record('v1')) + line(record('v2'));
   const { stdout } = await emit(root, ['-o', 'yaml'], { stdin });

@@ -98,7 +98,7 @@ test("a foreign record with an app's token or a chat's credentials is shown with
   }
 });
 
-test('the newest ten are printed, or as many as -n says, oldest first', async () => {
+test('the newest ten, or the number given by -n, are printed oldest first', async () => {
   const all = Array.from({ length: 25 }, (_, index) => `v${index}`);
   const root = rootWithLog(lines(...all));
   for (const [args, count] of [
@@ -159,7 +159,7 @@ test('a log of one endless line, or of nothing, has no records', async () => {
   assert.equal([empty.status, empty.stdout, empty.stderr], [0, '', '']);
 });
 
-test('without a log there is nothing to print, and that is told', async () => {
+test('without a log there is nothing to print, and stderr says so', async () => {
   const root = newRoot();
   const { status, stdout, stderr } = await tail(root, '--json');
   const message = `there is no audit log yet: ${logPath(root)}`;
@@ -311,7 +311,7 @@ test('-f loses nothing when the log is rotated several times between two looks a
   assert.is(await interrupted(running), '');
 });
 
-test('-f begins anew when the log was emptied', async () => {
+test('-f starts again when the log was emptied', async () => {
   const root = rootWithLog(lines('v1', 'v2'));
   const { running, next } = follow(root);
   assert.equal([await next(), await next()], ['v1', 'v2']);

@@ -62,7 +62,7 @@ test('a whole log is counted, and the status is 0', async () => {
   assert.equal(tree(root, { modes: true }), before);
 });
 
-test('every kind of problem is told with file and line, and the status is 1', async () => {
+test('every kind of problem is reported with file and line, and the status is 1', async () => {
   const text = [
     event('DeployStarted', 'aaaaaaaa'),
     '{"torn\n',
@@ -157,7 +157,7 @@ test('a deploy is of one app, and is rolled back once for each instance, after i
   ]);
 });
 
-test('a line of zeros, and a record with two names that differ, are told', async () => {
+test('a line of zeros is reported, and a record with two names that differ', async () => {
   const root = rootWithLog(
     `${event('GuardBypassed', undefined)}\0\0\0\n${event('DeployStarted', undefined, { event: 'DeploySuccess', app: 'blog' })}${event('DeployStarted', undefined, { event: 'DeployStarted', app: 'shop' })}${event('DeployStarted', undefined, { timestamp: undefined })}`,
   );
@@ -173,7 +173,7 @@ test('a line of zeros, and a record with two names that differ, are told', async
   }
 });
 
-test('who may read the log and nothing else can verify it, and is told what is not known', async () => {
+test('read access to the log alone is enough to verify it, and stderr says what is assumed', async () => {
   if (process.getuid?.() !== 0) return void process.stdout.write('(left out: needs root)\n');
   const root = rootWithLog(
     event('DeployStarted', 'aaaaaaaa') + event('DeployStarted', 'bbbbbbbb') + deploy('cccccccc'),
@@ -295,7 +295,7 @@ test('a rotated file that cannot be opened is a problem, and the others are chec
   ]);
 });
 
-test('of very many problems the first thousand are told, and all are counted', async () => {
+test('at most 1,000 problems are printed, and all are counted', async () => {
   const root = rootWithLog('x\n'.repeat(5000));
   const { status, stdout } = await verify(root);
   const lines = stdout.trimEnd().split('\n');

@@ -70,7 +70,7 @@ test('the tokens of all apps under the root are known, and the credentials of it
     const { status, stdout, stderr } = await extract(log, args, root);
     assert.equal([status, stdout, stderr], [0, shown, '']);
   }
-  // Without its keys no token can be known; the rest is done all the same.
+  // Without the keys no token can be known; everything else is still redacted.
   rmSync(join(root, 'mkey'));
   const without = await extract(log, [], root);
   assert.equal([without.status, without.stderr], [0, '']);
@@ -82,7 +82,7 @@ test('an app without a good deploy leaves nothing out', async () => {
   assert.match(stdout, /^ERROR: deprecated call/);
 });
 
-test('a silent log is told by its step, command and exit status', async () => {
+test('a silent log is described by its step, command and exit status', async () => {
   const told = async (log: string, ...args: string[]) => (await extract(log, args)).stdout;
   assert.is(
     await told('', '--step', 'build', '--command', 'make all', '--status', '3'),
@@ -149,7 +149,7 @@ test('any bytes are read', async () => {
   }
 });
 
-test('wrong options are told in one sentence, with the status that fits', async () => {
+test('wrong options are reported in one sentence, with the status that fits', async () => {
   const folder = temporaryFolder('baseline');
   mkdirSync(join(folder, 'dir'));
   const cases: [string[], number, RegExp][] = [

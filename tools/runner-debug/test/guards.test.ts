@@ -1,4 +1,4 @@
-/** What `last-error` does not trust, as whoever finds it sees it. */
+/** What `last-error` does not trust, as the user sees it. */
 import {
   chmodSync,
   chownSync,
@@ -32,10 +32,10 @@ import { failure, logPath, logText, rootWith, writeLog } from './log.ts';
 interface Spoilt {
   readonly what: string;
   readonly guard: string;
-  /** What is told, with the path in place of PATH, and the command that mends it. */
+  /** The problem, with the path in place of PATH, and the command that fixes it. */
   readonly why: string;
   readonly mend: string;
-  /** Spoils a good root; returns the path that is told. */
+  /** Spoils a good root; returns the path that is reported. */
   readonly spoil: (root: string) => string;
   readonly needsRoot?: boolean;
 }
@@ -158,7 +158,7 @@ const SPOILT: readonly Spoilt[] = [
 ];
 
 for (const { what, guard, why, mend, spoil, needsRoot } of SPOILT) {
-  test(`${what} is not trusted, and what mends it is told and does so`, async () => {
+  test(`${what} is not trusted, and the command printed with it fixes it`, async () => {
     if (needsRoot && !isRoot) return leftOut('giving files away needs root');
     // A folder of its own above the root, which may be spoilt as well.
     const root = join(temporaryFolder('guards'), 'above', 'root');
@@ -180,13 +180,13 @@ for (const { what, guard, why, mend, spoil, needsRoot } of SPOILT) {
     assert.is(status, 1);
     assert.equal(tree(root, { modes: true }), before);
     await shell(fill(mend));
-    const mended = await lastError(root);
-    assert.equal([mended.status, mended.stderr], [0, '']);
-    assert.match(mended.stdout, /^Last DeployFailure for shop:\n {2}version: {4}v1\n/);
+    const fixed = await lastError(root);
+    assert.equal([fixed.status, fixed.stderr], [0, '']);
+    assert.match(fixed.stdout, /^Last DeployFailure for shop:\n {2}version: {4}v1\n/);
   });
 }
 
-test('a root that is reached through a link is not trusted; its real path is told as it was named', async () => {
+test('a root that is reached through a link is not trusted; the report uses the path as given', async () => {
   const root = goodRoot();
   const folder = temporaryFolder('guards');
   symlinkSync(dirname(root), join(folder, 'link'));
@@ -205,13 +205,13 @@ test('a root that is reached through a link is not trusted; its real path is tol
         `runner debug last-error: not to be trusted: ${link} is a symbolic link: run ${mend} (guard_tripped)\n`,
       );
       assert.is(asked.status, 1);
-      const mended = await shell(`${mend} && runner debug last-error shop`, { root });
-      assert.equal([mended.status, mended.stderr], [0, '']);
+      const fixed = await shell(`${mend} && runner debug last-error shop`, { root });
+      assert.equal([fixed.status, fixed.stderr], [0, '']);
     }
   }
 });
 
-test('all that trips is told at once, from the outside inwards, a command a line', async () => {
+test('all problems are reported at once, outermost first, one command a line', async () => {
   const root = goodRoot();
   chmodSync(root, 0o775);
   chmodSync(join(root, 'mkey'), 0o666);
@@ -287,7 +287,7 @@ test('keys are looked for where the other commands find them', async () => {
   assert.equal([credential.status, credential.stderr], [0, '']);
 });
 
-test('an app that is not registered is told before what is not trusted, the missing log after', async () => {
+test('an unknown app is reported before untrusted files, a missing log after them', async () => {
   const root = goodRoot();
   chmodSync(root, 0o777);
   const unknown = await run('runner-debug', ['last-error', 'nope'], { root });
@@ -297,7 +297,7 @@ test('an app that is not registered is told before what is not trusted, the miss
   assert.match((await lastError(fresh)).stderr, /\(guard_tripped\)\n$/);
 });
 
-/** Runs a command that was told to a user: with root's rights only what says so. */
+/** Runs a command that was printed for the user: as root only when it says sudo. */
 async function obey(uid: number, mend: string, root: string): Promise<void> {
   const bin = temporaryFolder('bin');
   const become = 'exec setpriv --reuid="$user" --regid="$user" --clear-groups "$@"';

@@ -27,7 +27,7 @@ const recordsOf = (root: string) =>
     .split('\n')
     .map((each) => JSON.parse(each) as Record<string, unknown>);
 
-test('--insecure reads all the same, with a banner, and the bypass is on record', async () => {
+test('--insecure still reads, with a banner, and logs the bypass', async () => {
   const root = goodRoot();
   chmodSync(logPath(root), 0o666);
   chmodSync(join(root, 'mkey'), 0o604);

@@ -78,7 +78,7 @@ test('the newest failure is shown, its cause marked, also after a success', asyn
   );
 });
 
-test('a deploy that was rolled back is told as the failure that it was', async () => {
+test('a deploy that was rolled back is shown as the failure it was', async () => {
   const root = rootWith('shop');
   const rolledBack = { version: 'v1', from_version: 'v2', stage: undefined };
   const events = [
@@ -219,7 +219,7 @@ test('-f follows the deploy that runs until it ends, and says how it ended', asy
   assert.match(ended.stderr, /in progress: .*\n.*deploy a1b2c3d4 of shop v3 succeeded at .*\n$/);
 });
 
-test('what is not there is told with its code, and with what is', async () => {
+test('what is missing is reported with its code, and with what exists', async () => {
   const root = madeRoot();
   writeFileSync(join(root, 'logs/deploys/shop/aaaa2222.log'), '');
   const cases: [string[], string, RegExp][] = [

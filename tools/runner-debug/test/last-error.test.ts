@@ -124,7 +124,7 @@ test('without a failure the line that is required is printed, and that is no err
   }
 });
 
-test('an app that is not registered is told before a log that is missing', async () => {
+test('an unknown app is reported before a missing log', async () => {
   const root = rootWith('shop');
   for (const [app, code, message] of [
     [
@@ -364,7 +364,7 @@ test('a failure that waits in spool/audit counts while the log cannot be written
   assert.is(readFileSync(logPath(root), 'utf8').trimEnd().split('\n').length, 4);
 });
 
-test('what is no file in the place of the log is told', async () => {
+test('what is not a file in place of the log is reported', async () => {
   const root = rootWith('shop');
   mkdirSync(logPath(root), { recursive: true });
   const folder = await lastError(root, 'shop');
@@ -460,7 +460,7 @@ test("the app's own token and the master key are redacted, whatever they look li
   const log = `Error: ${token} and ${key}\n`;
   const extract = await run('runner-debug', ['extract', '--app', 'shop'], { root, stdin: log });
   assert.is(extract.stdout, 'Error: [REDACTED] and [REDACTED]\n');
-  // Without its key a token cannot be known; the failure is told all the same.
+  // Without its key a token cannot be known; the failure is still shown.
   rmSync(join(root, 'mkey'));
   const without = await lastError(root, 'shop', '--json');
   assert.equal([without.status, JSON.parse(without.stdout).error], [0, error]);

@@ -13,7 +13,7 @@ import { checkoutFolder, run } from '@runner/testing/run';
 import { temporaryFolder, tree } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { examined, mended, put, registered } from './patient.ts';
+import { examined, fixed, put, registered } from './patient.ts';
 
 test('an empty root has warnings alone, and stays empty', async () => {
   const folder = temporaryFolder('doctor');
@@ -71,7 +71,7 @@ test('a command of ours names the root unless the environment does', async () =>
   assert.is(await mendOf({ RUNNER_ROOT: root }), add);
 });
 
-test('folders and files that others can write or read are told, and what is told mends them', async () => {
+test('folders and files that others can write or read are reported with the command that fixes them', async () => {
   const root = await registered();
   put(root, 'config.yml', 'notify:\n  telegram_bot_token: "1:abc"\n  telegram_chat_id: "1"\n');
   put(root, 'logs/deploy-events.jsonl', '', 0o640);
@@ -97,17 +97,17 @@ test('folders and files that others can write or read are told, and what is told
       const { troubles } = await examined(root);
       assert.ok(troubles.includes(trouble), String(troubles));
       chmodSync(at(path), 0o700);
-    } else await mended(root, trouble);
+    } else await fixed(root, trouble);
   }
 });
 
-test('a folder above the root that others can write is told', async () => {
+test('a folder above the root that others can write is reported', async () => {
   const root = await registered();
   chmodSync(dirname(root), 0o777);
-  await mended(root, `problem folders: ${dirname(root)} can be written by others`);
+  await fixed(root, `problem folders: ${dirname(root)} can be written by others`);
 });
 
-test('a link in the place of a file is told', async () => {
+test('a link in place of a file is reported', async () => {
   const root = await registered();
   writeFileSync(join(root, 'elsewhere'), 'notify: {}\n', { mode: 0o600 });
   symlinkSync('elsewhere', join(root, 'config.yml'));
@@ -118,18 +118,18 @@ test('a link in the place of a file is told', async () => {
   ]);
 });
 
-test('a root that is a file is told', async () => {
+test('a root that is a file is reported', async () => {
   const file = join(temporaryFolder('doctor'), 'file');
   writeFileSync(file, '');
   const { troubles } = await examined(file);
   assert.is(troubles[0], `problem folders: ${file} is not a directory`);
 });
 
-test('a master key that is open, missing, damaged or foreign is told', async () => {
+test('a master key that is exposed, missing, damaged or foreign is reported', async () => {
   const root = await registered();
   const mkey = join(root, 'mkey');
   chmodSync(mkey, 0o640);
-  await mended(root, `problem keys: others may read the master key: run chmod 600 ${mkey}`);
+  await fixed(root, `problem keys: others may read the master key: run chmod 600 ${mkey}`);
   renameSync(mkey, `${mkey}.away`);
   const missing = await examined(root);
   assert.equal(missing.troubles, [
@@ -153,13 +153,13 @@ test('a master key that is open, missing, damaged or foreign is told', async () 
   );
 });
 
-test('an older master key that a rekey left is told, and rekey mends it', async () => {
+test('an older master key left by a rekey is reported, and rekey fixes it', async () => {
   const root = await registered();
   appendFileSync(join(root, 'mkey'), `${Buffer.alloc(32, 7).toString('base64url')}\n`);
-  await mended(root, 'warning keys: 1 older master key is kept: a rekey was interrupted');
+  await fixed(root, 'warning keys: 1 older master key is kept: a rekey was interrupted');
 });
 
-test('a state that cannot be read is told, and hides nothing else', async () => {
+test('a state that cannot be read is reported, and hides nothing else', async () => {
   const root = await registered();
   put(root, 'state/blog.json', '{');
   const { troubles } = await examined(root);
@@ -168,7 +168,7 @@ test('a state that cannot be read is told, and hides nothing else', async () => 
   ]);
 });
 
-test('a token that was altered is told with the command that sets it anew', async () => {
+test('an altered token is reported with the command that sets it again', async () => {
   const root = await registered();
   const file = join(root, 'state/shop.json');
   writeFileSync(
@@ -180,7 +180,7 @@ test('a token that was altered is told with the command that sets it anew', asyn
   assert.is(findings.find(({ level }) => level === 'problem')?.mend, 'runner edit shop --token -');
 });
 
-test('a wrong config.yml is told with its line; an unknown key is a warning', async () => {
+test('a wrong config.yml is reported with its line; an unknown key is a warning', async () => {
   const root = await registered();
   const file = put(root, 'config.yml', 'notify:\n  verbose_errors: maybe\n');
   const wrong = await examined(root);

@@ -5,9 +5,9 @@ import { run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { examined, mended, put, registered } from './patient.ts';
+import { examined, fixed, put, registered } from './patient.ts';
 
-test('what dead deploys and commands left is told', async () => {
+test('what killed deploys and commands left is reported', async () => {
   const root = temporaryFolder('doctor');
   writeState(root, 'dead', { deploying: INTERRUPTED });
   writeState(root, 'stuck', { failures: failures(3) });
@@ -59,7 +59,7 @@ test('current has to lead to the release that the state names', async () => {
   ]);
 });
 
-test('events that could not be written are told, and the command that is named appends them', async () => {
+test('events that could not be written are reported, and the command printed appends them', async () => {
   const root = await registered();
   const { stdout } = await run(
     'runner-audit',
@@ -67,11 +67,11 @@ test('events that could not be written are told, and the command that is named a
     { root },
   );
   put(root, 'spool/audit/20260504-a1b2c3d4-DeployFailure.jsonl', stdout);
-  await mended(root, 'problem spool: 1 event could not be written to the audit log');
+  await fixed(root, 'problem spool: 1 event could not be written to the audit log');
   assert.is(readFileSync(join(root, 'logs/deploy-events.jsonl'), 'utf8'), stdout + stdout);
 });
 
-test('messages that wait for long, and those that were given up, are told', async () => {
+test('messages that have waited long or were given up are reported', async () => {
   const root = await registered();
   const old = put(root, 'spool/notify/mib0k3v1c-9f2e.telegram.json', '{}');
   put(root, 'spool/notify/mib0k3v1d-9f2e.telegram.json', '{}');
@@ -85,7 +85,7 @@ test('messages that wait for long, and those that were given up, are told', asyn
   ]);
 });
 
-test('a log that has grown large is told', async () => {
+test('a log that has grown large is reported', async () => {
   const root = await registered();
   const log = put(root, 'logs/deploy-events.jsonl', '', 0o640);
   assert.equal((await examined(root)).troubles, []);

@@ -33,7 +33,7 @@ test('--offline asks nobody, and says what was left out', async () => {
   assert.equal((await examined(root, { env })).troubles, []);
 });
 
-test('a token that is refused or ends soon is told, and never shown', async () => {
+test('a token that is refused or expires soon is reported, and never shown', async () => {
   const soon = new Date(Date.now() + 3.5 * 86_400_000).toISOString();
   const expires = `${soon.slice(0, 10)} ${soon.slice(11, 19)} UTC`;
   const host = await startCodeHost({
@@ -94,7 +94,7 @@ test('a code host without the GitHub API is a warning: deploys work', async () =
   );
 });
 
-test('a code host that does not answer is told for the tokens and for itself', async () => {
+test('a code host that does not answer is reported for the tokens and for itself', async () => {
   const root = await registered();
   const port = await freePort();
   const env = { RUNNER_CODE_HOST_API_URL: `http://127.0.0.1:${port}` };
@@ -126,7 +126,7 @@ test('a code host that hangs holds it up no longer than its time limits', async 
   }
 });
 
-test("a clock that differs from the code host's is told, by how much and which way", async () => {
+test("a clock that differs from the code host's is reported, by how much and which way", async () => {
   const root = temporaryFolder('doctor');
   for (const [offset, expected] of [
     [-120, /^warning clock: this clock is 1[12]\d s ahead of the code host's$/],
@@ -147,7 +147,7 @@ test("a clock that differs from the code host's is told, by how much and which w
   }
 });
 
-test('a chat that is half set up, or that cannot be reached, is told', async () => {
+test('a chat that is half set up or cannot be reached is reported', async () => {
   const host = await startCodeHost({ tokens: {} });
   try {
     const root = temporaryFolder('doctor');

@@ -4,23 +4,23 @@ import { dirname, join } from 'node:path';
 import { shell } from '@runner/testing/run';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { examined, type Finding, mended, registered } from './patient.ts';
+import { examined, type Finding, fixed, registered } from './patient.ts';
 
 const isRoot = process.getuid?.() === 0;
 const NOBODY = 65534;
 const leftOut = (why: string) => void process.stdout.write(`(left out: ${why})\n`);
 
-test('what belongs to another user is told, and what is told mends it', async () => {
+test('what belongs to another user is reported with the command that fixes it', async () => {
   if (!isRoot) return leftOut('giving files away needs root');
   const root = await registered();
   for (const path of ['state/shop.json', 'locks']) {
     chownSync(join(root, path), NOBODY, NOBODY);
     const what = `${join(root, path)} belongs to another user (uid 65534)`;
-    await mended(root, `problem folders: ${what}`);
+    await fixed(root, `problem folders: ${what}`);
   }
 });
 
-test('what root left in the folder of another account is told, and what is told mends it', async () => {
+test('what root left in the folder of another account is reported with the command that fixes it', async () => {
   if (!isRoot) return leftOut('giving files away needs root');
   const root = await registered();
   await shell(
@@ -31,11 +31,11 @@ test('what root left in the folder of another account is told, and what is told 
   for (const path of ['state/shop.json', 'mkey']) {
     chownSync(join(root, path), 0, 0);
     const what = `${join(root, path)} belongs to user 0, the root to user 65534`;
-    await mended(root, `problem folders: ${what}`);
+    await fixed(root, `problem folders: ${what}`);
   }
 });
 
-test('a folder of root is told to the account that cannot enter it, with what mends it', async () => {
+test('a folder of root is reported to the account that cannot enter it, with the fix', async () => {
   if (!isRoot) return leftOut('becoming another user needs root');
   const root = await registered();
   const made = 'apps/shop/releases/one/src logs/deploys spool/notify apps/shop/instances/default';
@@ -69,7 +69,7 @@ test('a folder of root is told to the account that cannot enter it, with what me
   assert.equal(await seen(), []);
 });
 
-test('another user is told whose the root is', async () => {
+test('another user sees whose root it is', async () => {
   if (!isRoot) return leftOut('becoming another user needs root');
   const root = await registered();
   chmodSync(root, 0o755);

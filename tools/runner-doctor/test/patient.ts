@@ -62,8 +62,8 @@ export async function examined(
   };
 }
 
-/** Examines a root that has exactly this trouble, runs what mends it, and examines it again. */
-export async function mended(
+/** Examines a root that has exactly this trouble, runs the fix, and examines it again. */
+export async function fixed(
   root: string,
   trouble: string,
   options: RunOptions = {},

@@ -24,7 +24,7 @@ function systemctl(
   return `${programs({ systemctl: `cat <<'END'\n${shown.join('\n')}END` })}:${PATH}`;
 }
 
-test('a timer that is not installed, not active, not enabled or has failed is told', async () => {
+test('a timer that is not installed, not active, not enabled or has failed is reported', async () => {
   const root = await registered();
   const good = ['loaded', 'active', 'enabled'] as const;
   const fetch = 'new commits are not deployed automatically';
@@ -66,7 +66,7 @@ test('a timer that is not installed, not active, not enabled or has failed is to
   assert.equal((await examined(root, { env: { PATH: none } })).troubles, []);
 });
 
-test('git that is old, very old or missing is told, and so is a missing flock or tar', async () => {
+test('git that is old, very old or missing is reported, as is a missing flock or tar', async () => {
   const root = await registered();
   const empty = programs({});
   symlinkSync(process.execPath, join(empty, 'node'));
@@ -86,7 +86,7 @@ test('git that is old, very old or missing is told, and so is a missing flock or
   }
 });
 
-test('a disk that is nearly full, or has few inodes, is told', async () => {
+test('a disk that is nearly full or has few inodes left is reported', async () => {
   if (!canMount) {
     process.stdout.write('(left out: mounting needs root)\n');
     return;

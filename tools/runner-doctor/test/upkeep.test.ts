@@ -11,7 +11,7 @@ import { examined, type Finding, programs, registered } from './patient.ts';
 const canMount = process.getuid?.() === 0 && spawnSync('unshare', ['-m', 'true']).status === 0;
 const PATH = `${dirname(process.execPath)}:${process.env.PATH}`;
 
-/** A systemctl that shows these units, a crontab in a file, and whoever is asked for. */
+/** A systemctl that shows these units, a crontab in a file, and the account asked for. */
 function serverWith(units: readonly string[]): string {
   const tab = join(temporaryFolder('cron'), 'tab');
   const crontab = `[ "$1" = - ] && cat >'${tab}.new' && exec mv '${tab}.new' '${tab}'\nexec cat '${tab}'`;
@@ -22,7 +22,7 @@ function serverWith(units: readonly string[]): string {
 const timer = (name: string, load: string, active: string, file: string) =>
   `Id=runner-${name}.timer\nLoadState=${load}\nActiveState=${active}\nUnitFileState=${file}`;
 
-test('where no timer looks after the root, a line for cron is told, and mends it', async () => {
+test('where no timer serves the root, a line for cron is printed, and fixes it', async () => {
   const root = await registered();
   const elsewhere = [
     'ExecStart={ path=/usr/lib/runner/bin/runner-fetch ; argv[]=/usr/lib/runner/bin/runner-fetch --root /opt/runner --deploy --quiet ; ignore_errors=no }\nUser=runner\nId=runner-fetch.service\nLoadState=loaded\nActiveState=inactive\nUnitFileState=static',
@@ -52,7 +52,7 @@ test('where no timer looks after the root, a line for cron is told, and mends it
   }
 });
 
-test('a root that belongs to another user than the timers work as is told', async () => {
+test('a root that belongs to another user than the one of the timers is reported', async () => {
   const root = await registered();
   const units = [
     `ExecStart={ argv[]=/x/runner-fetch --root ${root} --deploy --quiet ; }\nUser=nobody\nId=runner-fetch.service\nLoadState=loaded\nActiveState=inactive\nUnitFileState=static`,
@@ -68,7 +68,7 @@ test('a root that belongs to another user than the timers work as is told', asyn
   assert.is(mend, `chown -R --from=${uid} nobody: ${root}`);
 });
 
-test('a log that nothing rotates is told, and what is told rotates it', async () => {
+test('a log that nothing rotates is reported with the command that rotates it', async () => {
   if (!canMount || spawnSync('logrotate', ['--version']).error !== undefined) {
     process.stdout.write('(left out: mounting needs root, and logrotate)\n');
     return;

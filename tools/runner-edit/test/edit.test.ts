@@ -165,7 +165,7 @@ test('the first token of a root makes its master key', async () => {
   assert.is(tokenOf(root, 'open'), NEW);
 });
 
-test('when the master key is lost for good, tokens are forgotten and set anew', async () => {
+test('when the master key is lost for good, tokens are removed and set again', async () => {
   const root = await newRoot();
   rmSync(join(root, 'mkey'));
   assert.is((await edit(root, ['shop', '--public'])).status, 0);

@@ -40,7 +40,7 @@ for (const [args, sentence] of [
   test(`wrong usage: edit ${args.join(' ')}`, () => refused(args, 2, sentence));
 }
 
-test('nothing given is told before the app is looked for, an unknown app before a token is read', async () => {
+test('a missing change is reported before the app is looked up, an unknown app before a token is read', async () => {
   const unknown = (app: string) =>
     `runner edit: no app called '${app}' is registered on this server; registered: blog, open, shop (app_not_found)`;
   await refused(['nope', '--token', '-'], 1, unknown('nope'), NEW);
@@ -84,7 +84,7 @@ test('a token file that is missing or none is named', async () => {
   );
 });
 
-test('--token-from tells an unknown app from one without a token', async () => {
+test('--token-from distinguishes an unknown app from one without a token', async () => {
   await refused(
     ['shop', '--token-from', 'nope'],
     1,
@@ -108,7 +108,7 @@ test('a lost master key is reported, and no new one is made', async () => {
   );
 });
 
-test('a damaged state file is told and left as it is', () =>
+test('a damaged state file is reported and left as it is', () =>
   refused(
     ['shop', '--branch', 'next'],
     1,

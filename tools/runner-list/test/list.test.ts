@@ -186,7 +186,7 @@ test('the configuration decides how many failures block, and is read only when o
   assert.is((await list(good)).status, 0);
 });
 
-/** State files that are damaged, and what is told about each. */
+/** Damaged state files, and what is printed about each. */
 const DAMAGED: Readonly<Record<string, [object | string, string]>> = {
   'cut off': ['{"version":1,"app":', 'is not JSON'],
   empty: ['', 'is not JSON'],

@@ -1,4 +1,4 @@
-/** Which channels config.yml makes active, and what is told of one that it keeps from it. */
+/** Which channels config.yml makes active, and what is printed about one that it disables. */
 import { join } from 'node:path';
 import { type Ended, run } from '@runner/testing/run';
 import { test } from 'uvu';
@@ -46,7 +46,7 @@ for (const [what, lines, sentence] of [
   });
 }
 
-test('an address that is not secure is told with its line and the key as it stands', async () => {
+test('an address that is not secure is reported with its line and the key as written', async () => {
   const config = join(chats.root, 'config.yml');
   for (const [text, place] of [
     [

@@ -5,13 +5,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EVENT_TYPES } from '@runner/common/audit/events';
-import type { ChannelName } from '@runner/common/config/settings';
+import { CHANNEL_NAMES, type ChannelName } from '@runner/common/config/settings';
 import { redactor, Secret } from '@runner/common/secrets/secret';
 import { findSecret } from '@runner/testing/secret-search';
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { CHANNEL_NAMES, CHANNELS } from '../src/channels/index.ts';
+import { CHANNELS } from '../src/channels/index.ts';
 import { noticeOf } from '../src/message/notice.ts';
 import type { Message } from '../src/service/contract.ts';
 import { type Chats, event, startChats } from './chats.ts';

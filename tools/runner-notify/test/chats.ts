@@ -76,7 +76,7 @@ export async function startChats(options: { rates?: number } = {}): Promise<Chat
   };
 }
 
-/** Lets what a channel was asked to wait end so many milliseconds from now. */
+/** Makes the wait that a channel was asked for end `milliseconds` from now. */
 export function waitOnly(root: string, channel: string, milliseconds: number): void {
   const path = join(root, 'spool/notify', `${channel}.json`);
   const state = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;

@@ -37,7 +37,7 @@ function message(text: string, other?: Partial<Record<Complaint, Message>>): Mes
   return { payload: { text }, instead: (complaint) => other?.[complaint] };
 }
 
-/** A spool, a channel that answers as told and then delivers, and a clock that sleeping moves on. */
+/** A spool, a channel that gives these answers and then delivers, and a clock that sleeping advances. */
 function world(
   outcomes: readonly Outcome[] = [],
   rates: Channel['rates'] = [{ count: 100, per: 1000 }],
@@ -183,7 +183,7 @@ test('a message that is tried in vain for a day is given up with its problem', a
   assert.ok(seen.length > 60);
 });
 
-test('a message that nobody tried for a day is tried some times all the same', async () => {
+test('a message that was not tried for a day still gets some attempts', async () => {
   const { queue, deliver, state } = world([retry, retry]);
   queue('d1', 'a');
   state.time += 3 * 86_400_000;

@@ -76,7 +76,7 @@ test('after two minutes without a message the chat id is to be entered', async (
   assert.match(told[1] ?? '', ', 95 s');
 });
 
-test('trouble that passes is told, and the search goes on', async () => {
+test('temporary trouble is reported, and the search goes on', async () => {
   const { chat, told } = await detect(
     [problem(502, 'a page', true), problem(null, 'dropped', true), [message(-7)]],
     [true],

@@ -19,7 +19,7 @@ const SLEEP_MIN = 30;
 
 /** A time that began at `epoch` and has run `speed` times as fast since. */
 export function fastNow(epoch: number, speed: number): () => number {
-  // Not performance.now(): when a process began is told less exactly than the windows are kept.
+  // Not performance.now(): the start of a process is known less precisely than the windows need.
   return () => epoch + (Date.now() - epoch) * speed;
 }
 

@@ -75,7 +75,7 @@ test('what a service asked to wait for is not sent before, not even with --now',
   assert.match((await flush()).stdout, /^delivered {2}telegram /);
 });
 
-test('what is refused is told with its reason and put aside, and the status is 0', async () => {
+test('what is refused is reported with its reason and put aside, and the status is 0', async () => {
   only('d');
   chats.hook.fail('html', 9);
   await chats.send([event('DeployStarted')], ['--wait', '0']);
@@ -118,7 +118,7 @@ test('flushes that overlap deliver each message once', async () => {
   assert.equal([chats.hook.messages.length, queued()], [4, 0]);
 });
 
-test('what waits for a channel that is no longer active stays queued for a day, and that is told', async () => {
+test('what waits for a channel that is no longer active stays queued for a day, and stderr says so', async () => {
   only('d');
   chats.hook.fail('drop', 99);
   await chats.send([event('DeployStarted')], ['--wait', '0']);

@@ -111,7 +111,7 @@ test('a failure without a text says so', async () => {
   }
 });
 
-test('values become one line of at most 200 code points, and missing ones are told', async () => {
+test('values become one line of at most 200 code points, and missing ones are marked', async () => {
   const notice = await noticeOf(
     failure({
       version: `a\u001b[1m\n\tb ${'x'.repeat(300)}`,

@@ -86,7 +86,7 @@ test('no credentials are needed, and the channel is chosen by --channel', async 
   assert.is(shown[0].payload.chat_id, undefined);
 });
 
-test('templates are used, and a wrong one is told with its name', async () => {
+test('templates are used, and a wrong one is reported by name', async () => {
   chats.configure(
     configOf(chats.bot, chats.hook, 't', ['templates: {started: {telegram: "go ${PROJECT}"}}']),
   );
@@ -103,7 +103,7 @@ test('templates are used, and a wrong one is told with its name', async () => {
   );
 });
 
-test('a line that is no record is told with its number, and the status is 1', async () => {
+test('a line that is not a record is reported by number, and the status is 1', async () => {
   const stdin = `nonsense\n${JSON.stringify(event('DeployStarted'))}\n`;
   const ended = await preview(['--channel', 'telegram'], { stdin });
   assert.is(ended.status, 1);

@@ -1,4 +1,4 @@
-/** The previews in docs/notify-messages.md are what is sent. `--update` writes them anew. */
+/** The previews in docs/notify-messages.md are what is sent. `--update` rewrites them. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { redactor } from '@runner/common/secrets/secret';

@@ -1,10 +1,10 @@
-/** The contract of the probes: what asks a service never throws and never tells a secret. */
+/** The contract of the probes: what asks a service never throws and never reports a secret. */
+import { CHANNEL_NAMES } from '@runner/common/config/settings';
 import { Secret } from '@runner/common/secrets/secret';
 import { findSecret } from '@runner/testing/secret-search';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { connect } from '../src/channels/credentials.ts';
-import { CHANNEL_NAMES } from '../src/channels/index.ts';
 import type { Channel } from '../src/service/contract.ts';
 import { BOT_TOKEN, CHAT_ID, type Chats, startChats } from './chats.ts';
 import { FAULTS, fresh, SUBJECTS } from './subjects.ts';
@@ -37,7 +37,7 @@ for (const name of CHANNEL_NAMES) {
       assert.equal(findSecret(JSON.stringify(value), secret), []);
   };
 
-  test(`${name}: a healthy destination is told as one, without a secret and without a message`, async () => {
+  test(`${name}: a healthy destination is reported as healthy, without a secret and without a message`, async () => {
     const server = fresh(subject, chats);
     const inspection = await open(name).inspect();
     assert.ok(inspection.healthy && inspection.problem === undefined);
@@ -54,7 +54,7 @@ for (const name of CHANNEL_NAMES) {
   });
 
   for (const [what, [fault, outcome]] of Object.entries({ ...FAULTS, ...subject.faults })) {
-    test(`${name}: ${what} is told by both, without a secret`, async () => {
+    test(`${name}: ${what} is reported by both, without a secret`, async () => {
       const server = fresh(subject, chats);
       server.fail(fault, Number.POSITIVE_INFINITY);
       const inspection = await open(name).inspect();

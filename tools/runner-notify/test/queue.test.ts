@@ -33,7 +33,7 @@ async function waitingAndDead(): Promise<{ waiting: string; dead: string }> {
   return { waiting: waiting ?? '', dead: dead ?? '' };
 }
 
-test('an empty queue is told, and nothing is made', async () => {
+test('an empty queue is reported, and nothing is created', async () => {
   const before = tree(chats.root);
   const ended = await queue('list');
   assert.equal([ended.status, ended.stdout, ended.stderr], [0, 'no messages are waiting\n', '']);

@@ -53,12 +53,12 @@ const PROBLEMS: readonly (readonly [line: string, problem: string])[] = [
 ];
 
 for (const [line, problem] of PROBLEMS) {
-  test(`the line ${line} is told: ${problem}`, async () => {
+  test(`the line ${line} is reported: ${problem}`, async () => {
     assert.equal(await read(`${line}\n`), [{ number: 1, problem }]);
   });
 }
 
-test('a line of five megabytes is told, and the next one is read', async () => {
+test('a line of five megabytes is reported, and the next one is read', async () => {
   const lines = await read(
     `"${'x'.repeat(5_000_000)}"\n{"event":"DeployStarted","app":"a"}\n`,
     65_536,

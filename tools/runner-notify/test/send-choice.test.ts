@@ -10,7 +10,7 @@ test.before.each(async () => {
 });
 test.after.each(() => chats.close());
 
-/** Which channels are set up, the global `channel`, `.deploy.yml`, `--channel`, and who is told. */
+/** Which channels are set up, the global `channel`, `.deploy.yml`, `--channel`, and which channels are used. */
 const CASES: readonly (readonly [string, string, string | null | undefined, string, string])[] = [
   ['td', '', undefined, '', 'td'],
   ['td', '', 'notify: { channel: telegram }\n', '', 't'],
@@ -31,7 +31,7 @@ const CASES: readonly (readonly [string, string, string | null | undefined, stri
 
 for (const [setUp, global, deployFile, asked, told] of CASES) {
   const file = deployFile === undefined ? 'no release' : (deployFile?.trim() ?? 'no .deploy.yml');
-  test(`set up '${setUp}', channel '${global}', ${file}, --channel '${asked}': '${told}' is told`, async () => {
+  test(`set up '${setUp}', channel '${global}', ${file}, --channel '${asked}': '${told}' is notified`, async () => {
     chats.configure(configOf(chats.bot, chats.hook, setUp, global ? [`channel: ${global}`] : []));
     registerApp(chats.root, 'shop', deployFile, 'prod-1');
     const ended = await chats.send([event('DeployStarted')], asked ? ['--channel', asked] : []);

@@ -171,7 +171,7 @@ test('a destination that is gone is called once, whatever comes after', async ()
   await gone.close();
 });
 
-test("Discord's own rates are kept by themselves: a dozen messages arrive without one refusal", async () => {
+test("Discord's own rate limits are kept automatically: a dozen messages arrive without a refusal", async () => {
   const timed = await startChats({ rates: 1 });
   const records = Array.from({ length: 12 }, (_, index) =>
     event('DeployStarted', { version: `v${index}` }),

@@ -20,7 +20,7 @@ const telegramPayload = (text: string) => ({
   link_preview_options: { is_disabled: true },
 });
 
-test('the four kinds are told in Telegram, in order, with their fields', async () => {
+test('the four kinds arrive in Telegram, in order, with their fields', async () => {
   const ended = await chats.send(
     [
       event('DeployStarted'),
@@ -78,7 +78,7 @@ const discordPayload = (face: string, version: string, embed: object) => ({
   allowed_mentions: { parse: [] },
 });
 
-test('the four kinds are told in Discord, in order, with their fields and colours', async () => {
+test('the four kinds arrive in Discord, in order, with their fields and colours', async () => {
   const ended = await chats.send(
     [
       event('DeployStarted'),
@@ -193,7 +193,7 @@ test('templates replace the text of the first message', async () => {
   assert.is(chats.hook.messages[0]?.embeds[0]?.description, '**shop** is v1\\.3\\.0');
 });
 
-test('a template that Telegram cannot parse is sent as plain text, and that is told', async () => {
+test('a template that Telegram cannot parse is sent as plain text, and stderr says so', async () => {
   chats.configure(
     configOf(chats.bot, chats.hook, 't', [
       'templates: { success: { telegram: "Oh. ${VERSION}" } }',
@@ -208,7 +208,7 @@ test('a template that Telegram cannot parse is sent as plain text, and that is t
   assert.is(chats.bot.messages[0]?.text, 'Oh. v1.3.0\nDeploy: a1b2c3d4');
 });
 
-test('a group that has become a supergroup is followed, for later records too, and that is told', async () => {
+test('a group that has become a supergroup is followed, for later records too, and stderr says so', async () => {
   const moved = -1009876543210;
   chats.bot.chats[0] = { id: CHAT_ID, type: 'group', migratedTo: moved };
   chats.bot.chats.push({ id: moved, type: 'supergroup' });

@@ -78,7 +78,7 @@ test('NO_PROXY is heeded', async () => {
   assert.is(chats.hook.messages.length, 1);
 });
 
-test('a proxy that is not there is told, and the messages stay queued', async () => {
+test('an unreachable proxy is reported, and the messages stay queued', async () => {
   const env = { http_proxy: 'http://user:hidden-pass@127.0.0.1:1' };
   const args = ['--json', '--wait', '0'];
   const ended = await chats.send([event('DeployStarted')], args, { env });

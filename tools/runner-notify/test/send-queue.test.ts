@@ -113,7 +113,7 @@ test('a killed send loses nothing: the next one delivers it first', async () => 
   assert.equal(queued(), []);
 });
 
-test('what a killed send has left in the middle of a request is delivered marked, by whoever it is', async () => {
+test('what a killed send left in the middle of a request is delivered marked by the next process', async () => {
   chats.hook.fail('hang');
   const running = start('runner-notify', ['send'], { root: chats.root });
   running.stdin.write(`${JSON.stringify(event('DeployStarted'))}\n`);
@@ -152,7 +152,7 @@ test('a service that does not answer is not waited for longer than was asked', a
   }
 });
 
-test('a send that finds another one delivering waits for it, and tells what that one did', async () => {
+test('a send that finds another one delivering waits for it, and reports what that one did', async () => {
   const answer = held();
   const first = chats.send([event('DeployStarted')], ['--json', '--wait', '60']);
   await asked();
@@ -208,7 +208,7 @@ test('a destination that is gone is called again once its credentials have chang
   await other.close();
 });
 
-test('without a lock the record stays queued, and why is told', async () => {
+test('without a lock the record stays queued, and stderr says why', async () => {
   writeFileSync(join(chats.root, 'locks'), '');
   const ended = await chats.send([event('DeployStarted')], ['--json', '--channel', 'discord']);
   assert.is(ended.status, 0);
@@ -221,7 +221,7 @@ test('without a lock the record stays queued, and why is told', async () => {
   assert.is(chats.hook.requests.length, 0);
 });
 
-test('a file that stands where the spool should be is told; the record is delivered', async () => {
+test('a file in place of the spool is reported; the record is delivered', async () => {
   writeFileSync(join(chats.root, 'spool'), '');
   const ended = await chats.send([event('DeployStarted')]);
   assert.is(ended.status, 1);

@@ -34,7 +34,7 @@ test('what audit emit prints is announced in a pipeline of the shell', async () 
   assert.equal([ended.status, ended.stderr], [0, '']);
 });
 
-test('lines that are no record are told with their number, the others go on, and the status is 1', async () => {
+test('lines that are not records are reported by number, the others are sent, and the status is 1', async () => {
   const ended = await chats.send([
     'nonsense',
     event('GuardBypassed'),
@@ -56,7 +56,7 @@ test('an empty input is no failure, whatever the configuration is', async () => 
   assert.equal([ended.status, ended.stdout, ended.stderr], [0, '', '']);
 });
 
-test('a malformed configuration is told with its line, and nothing is sent', async () => {
+test('a malformed configuration is reported with its line, and nothing is sent', async () => {
   chats.configure(`notify:\n  telegram_bot_token: ${BOT_TOKEN}\n  channel: pigeon\n`);
   const ended = await chats.send([event('DeployStarted')], ['--json']);
   assert.is(ended.status, 1);

@@ -199,7 +199,7 @@ test("another program's webhook is explained, left alone, and the chat id is ask
   );
 });
 
-test('another program that polls is told, and the chat id is asked for', async () => {
+test('another program that polls is reported, and the chat id is asked for', async () => {
   await startBot();
   bot.conflicts.otherPoller = true;
   const session = setup();
@@ -277,7 +277,7 @@ test('a test message that is refused can be tried again, or not be saved', async
   assert.equal(tree(root), {});
 });
 
-test('a network that fails is told, and asked again when the person wants', async () => {
+test('a network failure is reported, and retried when the user wants', async () => {
   await startBot();
   bot.fail('drop', 1, 'getMe');
   const session = setup(['--chat-id', '-1001234567890']);

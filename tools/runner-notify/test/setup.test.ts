@@ -1,4 +1,4 @@
-/** `setup` where nobody can be asked. */
+/** `setup` without a terminal. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -221,7 +221,7 @@ test('a topic of the chat before is forgotten', async () => {
   assert.not.match(config(), /thread/);
 });
 
-test('a wrong template is told before anything is asked', async () => {
+test('a wrong template is reported before anything is asked', async () => {
   chats.configure('notify:\n  templates:\n    failure: {discord: "${PROJCT}"}\n');
   const ended = await setup(['--channel=discord', `--webhook-file=${files.webhook}`]);
   assert.is(ended.status, 1);
@@ -290,7 +290,7 @@ for (const [what, prepare, args, code, words] of [
     'Missing Permissions (POST webhook, 50013)',
   ],
 ] as const) {
-  test(`${what} is told with what to check, and nothing is saved`, async () => {
+  test(`${what} is reported with what to check, and nothing is saved`, async () => {
     const before = tree(chats.root);
     prepare();
     const ended = await setup([

@@ -34,7 +34,7 @@ function sendOn(fill: string, args: string) {
 
 const FULL = 'dd if=/dev/zero of=ROOT/filler bs=1k count=64 2>/dev/null || true';
 
-test('a full disk: that nothing can be queued is told, the message is delivered, the status is 1', async () => {
+test('a full disk: the queue that cannot be written is reported, the message is delivered, the status is 1', async () => {
   if (!canMount) return;
   const ended = await sendOn(FULL, '--channel discord');
   assert.match(
@@ -50,7 +50,7 @@ test('a full disk: that nothing can be queued is told, the message is delivered,
   assert.not.match(ended.stdout, /\.tmp\n/);
 });
 
-test('a full disk and a chat that fails: the message is lost, and that is told', async () => {
+test('a full disk and a chat that fails: the message is lost, and stderr says so', async () => {
   if (!canMount) return;
   chats.hook.fail('html', 99);
   const ended = await sendOn(FULL, '--channel discord --wait 0');
@@ -62,7 +62,7 @@ test('a full disk and a chat that fails: the message is lost, and that is told',
   );
 });
 
-test('a root that cannot be written at all: delivered all the same, and told', async () => {
+test('a root that cannot be written at all: still delivered, and reported', async () => {
   if (!canMount) return;
   const ended = await sendOn('mount -o remount,ro tmpfs ROOT', '');
   const results = ended.stdout.split('\n').slice(0, 2);
@@ -74,7 +74,7 @@ test('a root that cannot be written at all: delivered all the same, and told', a
   assert.match(ended.stdout, '\nstatus 1\n');
 });
 
-test('setup tells that the root cannot be written before it asks any service', async () => {
+test('setup reports a root that cannot be written before it asks any service', async () => {
   if (!canMount) return;
   const root = temporaryFolder('disk');
   const script = [

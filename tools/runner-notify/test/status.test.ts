@@ -141,7 +141,7 @@ test('--offline asks nobody', async () => {
   assert.equal([chats.bot.requests.length, chats.hook.requests.length], [0, 0]);
 });
 
-test('without any channel the status is 3, and the report is printed all the same', async () => {
+test('without any channel the status is 3, and the report is still printed', async () => {
   chats.configure('');
   const ended = await status();
   assert.is(ended.status, 3);
@@ -152,7 +152,7 @@ test('without any channel the status is 3, and the report is printed all the sam
   );
 });
 
-test('half of the credentials of Telegram is told', async () => {
+test('half of the credentials of Telegram is reported', async () => {
   chats.configure(`notify:\n  telegram_bot_token: "${BOT_TOKEN}"\n`);
   const ended = await status();
   assert.match(
@@ -161,7 +161,7 @@ test('half of the credentials of Telegram is told', async () => {
   );
 });
 
-test('a wrong template is told with its name', async () => {
+test('a wrong template is reported by name', async () => {
   chats.configure(
     configOf(chats.bot, chats.hook, 'td', ['templates: {success: {telegram: "${VERSIN}"}}']),
   );
@@ -219,7 +219,7 @@ test('what waits, what was given up and what happened last is read from the spoo
   );
 });
 
-test('what send met is told, until a test notification arrives', async () => {
+test('what send met is reported until a test notification arrives', async () => {
   chats.configure(configOf(chats.bot, chats.hook, 'd'));
   await chats.send([event('DeployStarted')]);
   chats.hook.fail(hookRefusals.unknownWebhook);
@@ -289,7 +289,7 @@ test('a test notification shows in status: when it arrived, or what went wrong',
   assert.is(arrived.last_error.http_status, 500);
 });
 
-test('secrets that others may read are told by status, send and test, with the command that mends it', async () => {
+test('secrets that others may read are reported by status, send and test, with the command that fixes it', async () => {
   const config = join(chats.root, 'config.yml');
   chmodSync(config, 0o644);
   const words = `others may read the secrets in ${config}: run chmod 600 ${config}`;

@@ -60,7 +60,7 @@ test('updates of a megabyte are read, unlike other answers', async () => {
   assert.ok('problem' in (await open().me()));
 });
 
-test('of a webhook only the host is told', async () => {
+test('of a webhook only the host is shown', async () => {
   result = { url: 'https://bot.example.org:8443/secret/path' };
   assert.equal(await open().webhookHost(), { value: 'bot.example.org:8443', httpStatus: 200 });
   result = { url: '' };

@@ -68,7 +68,7 @@ test('--json is one object with a result per channel, and YAML says the same', a
   assert.match(yaml.stdout, /^channels:\n {2}- channel: telegram\n {4}result: delivered\n/);
 });
 
-test('a service that answers with less is told with what it says', async () => {
+test('a service with an incomplete answer is reported with what it says', async () => {
   chats.bot.fail({ status: 200, body: { ok: true, result: { message_id: 5 } } }, 1, 'sendMessage');
   chats.hook.fail({ status: 204, body: '' });
   const ended = await testChannels();
@@ -156,7 +156,7 @@ for (const [what, prepare, channel, result, description, hint] of [
     "check the server's network",
   ],
 ] as const) {
-  test(`${what} is ${result}, with a hint, status 1, and the other channel is tested all the same`, async () => {
+  test(`${what} is ${result}, with a hint, status 1, and the other channel is still tested`, async () => {
     prepare();
     const ended = await testChannels(['--json']);
     assert.is(ended.status, 1);
@@ -185,7 +185,7 @@ test('--channel tests that one alone', async () => {
   assert.equal([chats.bot.messages.length, chats.hook.messages.length], [1, 0]);
 });
 
-test('a channel that is asked for and not active is told, beside one that is', async () => {
+test('a requested channel that is not active is reported, next to one that is', async () => {
   chats.configure(configOf(chats.bot, chats.hook, 't'));
   const both = await testChannels(['--channel', 'both']);
   assert.is(both.status, 1);

@@ -28,7 +28,7 @@ test('JSON and YAML say what was kept', async () => {
   assert.equal([yaml.status, yaml.stdout], [0, 'app: blog\nkept: []\n']);
 });
 
-test('an unknown app is told before anybody is asked', async () => {
+test('an unknown app is reported before the question', async () => {
   const root = await newRoot();
   for (const app of ['nope', '../shop', '__proto__']) {
     for (const more of [[], ['--yes']]) {
@@ -42,7 +42,7 @@ test('an unknown app is told before anybody is asked', async () => {
   }
 });
 
-test('where nobody can be asked --yes is needed', async () => {
+test('without a terminal --yes is required', async () => {
   const root = await newRoot();
   const before = contentOf(root);
   const { status, stdout, stderr } = await remove(root, ['shop'], { stdin: 'y\n' });
@@ -59,7 +59,7 @@ test('where nobody can be asked --yes is needed', async () => {
   assert.equal(contentOf(root), before);
 });
 
-test('wrong usage is told in clap’s words', async () => {
+test('wrong usage is reported in clap’s words', async () => {
   const root = await newRoot();
   for (const [args, sentence] of [
     [

@@ -68,7 +68,7 @@ const LAST = {
   at: '2026-05-04T10:00:00.000Z',
 };
 
-test('an app that fails tells how often and where, its last failure, and when it is tried again', async () => {
+test('a failing app shows how often and where it failed, its last failure, and the next attempt', async () => {
   assert.is(
     await shown({ failures: failures(2), last_failure: LAST }),
     `  state:         failing
@@ -107,7 +107,7 @@ test("an app whose newest deploy failed by nobody's commit is failing: the next 
   );
 });
 
-test('an app that is blocked tells until when, and its last failure stays when a later deploy succeeds', async () => {
+test('a blocked app shows until when, and its last failure stays when a later deploy succeeds', async () => {
   assert.match(
     await shown({ failures: failures(3) }),
     /^ {2}state: +blocked\n[\s\S]*\n {2}failures: +commit \S+ failed 3 times \(limit 3\)[\s\S]*\n {2}next: +blocked until the next push to main; by hand: runner deploy shop\n$/,
@@ -118,14 +118,14 @@ test('an app that is blocked tells until when, and its last failure stays when a
   );
 });
 
-test('an app that is held tells since when and why', async () => {
+test('an app on hold shows since when and why', async () => {
   assert.match(
     await shown({ instances: running('v2'), held: HELD }),
     /^ {2}state: +held\n[\s\S]*\n {2}held: +commit 0123456789ab since 2026-05-04 11:00:00 UTC\n +rolled back\n {2}next: +held until the next push to main: rolled back\n$/,
   );
 });
 
-test('an app that is being deployed tells by whom and how far; the lock, who really holds it', async () => {
+test('an app that is being deployed shows by whom and how far; the lock, who really holds it', async () => {
   assert.match(
     await shown({ deploying: DEPLOYING }),
     new RegExp(
@@ -176,7 +176,7 @@ test('a command to type is never broken over two lines', async () => {
   );
 });
 
-test('an app whose deploy died is told apart from one that is being deployed', async () => {
+test('an app whose deploy died is distinguished from one that is being deployed', async () => {
   assert.match(await shown({ deploying: INTERRUPTED }), /^ {2}state: {6}interrupted\n/);
   const ended = { ...DEPLOYING, pid: 2 ** 30 };
   assert.match(await shown({ deploying: ended }), /^ {2}state: {6}interrupted\n/);
@@ -235,7 +235,7 @@ test('max_deploy_retries of the configuration counts', async () => {
   assert.match(stdout, '(limit 5)\n');
 });
 
-test('an app that is not registered is told, also when the name is no name', async () => {
+test('an unknown app is reported, even under an invalid name', async () => {
   const root = rootWith({ shop: {} });
   for (const name of ['nope', '../shop', '__proto__', 'registry', 'shop/', 'a\u001b[31m']) {
     const ended = await status(root, name, '--json');
@@ -252,7 +252,7 @@ test('an app that is not registered is told, also when the name is no name', asy
   );
 });
 
-test('a damaged state file is one sentence, and a newer one is told apart', async () => {
+test('a damaged state file is reported in one sentence, and a newer one in another', async () => {
   const root = rootWith({ bad: '{"version":1,', newer: '{"version":2}' });
   writeState(root, 'half', { instances: { default: { current: { version: 'v1' } } } });
   for (const [app, sentence] of [

@@ -52,7 +52,7 @@ export async function startAsking(): Promise<Asking> {
 const invalidText = ({ http_status: status }: { http_status: number }) =>
   `Token INVALID for shop:\n  fingerprint:  ${PRINT}\n  http_status:  ${status}\n  error:        token_invalid\n`;
 
-/** What `--json` says besides code and message when the host refuses the token. */
+/** What `--json` adds to code and message when the host refuses the token. */
 export const invalid = (status: number) => ({
   valid: false,
   app: 'shop',

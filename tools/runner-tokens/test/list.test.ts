@@ -98,14 +98,14 @@ test('without any app, or without a root, there are no tokens', async () => {
   }
 });
 
-test('apps without a token are told on stderr, and that is no failure', async () => {
+test('apps without a token are named on stderr, and the status is 0', async () => {
   const root = await rootWith({ shop: TOKEN, pub: null, open: null });
   const { status, stdout, stderr } = await list(root);
   assert.is(stdout, `Tokens (1):\n${LINE}\n${fingerprint(TOKEN)} | 1 app(s) | shop\n`);
   assert.equal([status, stderr], [0, 'runner tokens list: without a token: open, pub\n']);
 });
 
-/** One way of spoiling the app `bad`, and what is told about it. */
+/** One way to damage the app `bad`, and what is printed about it. */
 const DAMAGE: Readonly<Record<string, [(root: string) => void, string]>> = {
   'an altered token': [
     (root) => changeSealed(root, 'bad', (value) => `${value.slice(0, -4)}AAAA`),
@@ -163,7 +163,7 @@ const DAMAGE: Readonly<Record<string, [(root: string) => void, string]>> = {
 };
 
 for (const [what, [damage, sentence]] of Object.entries(DAMAGE)) {
-  test(`${what} is told on stderr, hides no other app, and makes the status 1`, async () => {
+  test(`${what} is reported on stderr, hides no other app, and makes the status 1`, async () => {
     const root = await rootWith({ bad: SECOND, shop: TOKEN });
     damage(root);
     const { status, stdout, stderr } = await list(root);
@@ -176,7 +176,7 @@ for (const [what, [damage, sentence]] of Object.entries(DAMAGE)) {
   });
 }
 
-test('a token under a key that is not in the file is told apart from a damaged one', async () => {
+test('a token under a key that is not in the file is distinguished from a damaged one', async () => {
   const root = await rootWith({ shop: TOKEN });
   const other = await rootWith({ shop: TOKEN });
   writeFileSync(
@@ -195,7 +195,7 @@ test('a token under a key that is not in the file is told apart from a damaged o
   assert.is(status, 1);
 });
 
-test('a lost, exposed or damaged master key is told once, and apps without a token are told all the same', async () => {
+test('a lost, exposed or damaged master key is reported once, and apps without a token are still named', async () => {
   const root = await rootWith({ shop: TOKEN, blog: TOKEN, pub: null });
   const key = join(root, 'mkey');
   const refused = async (code: string, message: string) => {

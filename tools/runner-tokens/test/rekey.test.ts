@@ -173,7 +173,7 @@ test('a token that was altered after it was sealed with the new key keeps the ol
   );
 });
 
-test('progress is told every hundred apps', async () => {
+test('progress is printed every hundred apps', async () => {
   const many = Object.fromEntries(
     Array.from({ length: 250 }, (_, n) => [`app${n}`, `token-number-${n}`]),
   );

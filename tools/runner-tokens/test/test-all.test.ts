@@ -170,7 +170,7 @@ test('what could not be found out is unknown, is no valid token, and hides no ot
   assert.match((await askAll(root)).stdout, / {2}unknown {2}.* {2}network_error\n/);
 });
 
-test('apps that cannot be opened are told on stderr and make the status 1', async ({
+test('apps that cannot be opened are reported on stderr and make the status 1', async ({
   host,
   root,
 }) => {
@@ -246,7 +246,7 @@ test('without any token there is nobody to ask', async ({ host }) => {
   assert.equal([status, stdout, host.requests.length], [0, '{"count":0,"tokens":[]}\n', 0]);
 });
 
-test('a wrong configuration or a lost key is told once, and nobody is asked', async ({
+test('a wrong configuration or a lost key is reported once, and no host is asked', async ({
   host,
   root,
 }) => {

@@ -71,7 +71,7 @@ test('an answer that is cut, dropped, too large, or never complete is a network 
   await refused({ huge: 2_000_000 }, 'network_error', 'the answer is larger than 1048576 bytes');
 });
 
-test('a host that cannot be reached is told with the words of the network', async () => {
+test('a host that cannot be reached is reported with the error of the network', async () => {
   await host.close();
   const { status, stderr } = await ask();
   assert.is(

@@ -15,7 +15,7 @@ test.before.each(async () => {
 });
 test.after.each(() => host.close());
 
-test('a valid token is told with its fingerprint, account and scopes', async () => {
+test('a valid token is shown with its fingerprint, account and scopes', async () => {
   const { status, stdout, stderr } = await ask();
   assert.is(
     stdout,
@@ -130,7 +130,7 @@ const DAY = 86_400_000;
 const inDays = (days: number) => new Date(Date.now() + days * DAY + 3_600_000);
 const utc = (date: Date) => `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
-test('the end of a token is told when the host announces it, in either form', async () => {
+test('the expiry of a token is shown when the host announces it, in either form', async () => {
   for (const expires of ['2131-10-07 19:07:53 UTC', '2131-10-07 21:07:53 +0200']) {
     host.allow(TOKEN, { login: 'octo', scopes: [], expires });
     const { stdout, stderr } = await ask();
@@ -160,7 +160,7 @@ test('an end within two weeks is warned of, and changes nothing else', async () 
   }
 });
 
-test('an app without a token, or that is not registered, is told before anybody is asked', async () => {
+test('an app without a token or an unknown app is reported before the host is asked', async () => {
   for (const [app, code, sentence] of [
     ['pub', 'no_token_configured', "the app 'pub' has no token"],
     ['nope', 'app_not_found', "no app called 'nope' is registered on this server"],
@@ -186,7 +186,7 @@ test('a stored token that cannot be opened is never sent', async () => {
   assert.is(host.requests.length, 0);
 });
 
-test('an address that is not safe for a token, or a wrong configuration, is told by line and key', async () => {
+test('an address that is not safe for a token, or a wrong configuration, is reported by line and key', async () => {
   const file = `${root}/config.yml`;
   for (const [text, code, message] of [
     [

@@ -39,7 +39,7 @@ Exit status, when it is not the command's:
 const done = (stdout: string) => ({ status: 0, signal: null, stdout, stderr: '' });
 const wrong = (stderr: string) => ({ status: 2, signal: null, stdout: '', stderr });
 
-everywhere('without arguments it tells its usage on stderr', (stage) => {
+everywhere('without arguments it prints its usage on stderr', (stage) => {
   const usage = "Usage: runner <COMMAND> [ARGS]...; 'runner help' lists the commands\n";
   assert.equal(stage.run([]), wrong(usage));
 });
@@ -129,7 +129,7 @@ everywhere('help that cannot be written is not a success', (stage) => {
   }
 });
 
-everywhere('what nobody can take is told in one sentence', (stage) => {
+everywhere('output that cannot be written is reported in one sentence', (stage) => {
   stage.command(stage.own, 'x');
   const script = `exec "$@" >/dev/full`;
   for (const option of ['--list', '--help', '--version', 'help']) {

@@ -14,7 +14,7 @@ const done = (stdout: string) => ({ status: 0, signal: null, stdout, stderr: '' 
 const SOMEBODY = 12345;
 const rootOnly = isRoot ? undefined : 'only root is protected from others';
 
-everywhere('a command that is not executable is named with its mending', (stage) => {
+everywhere('a command that is not executable is reported with the fix', (stage) => {
   for (const folder of [stage.own, stage.outside]) {
     const path = stage.file(join(folder, 'runner-x'), '#!/bin/sh\n', 0o644);
     const sentence = `cannot run '${path}', it is not executable; to fix it: chmod +x '${path}'`;

@@ -97,7 +97,7 @@ export class Stage {
     return path;
   }
 
-  /** A command that tells which one it is and its arguments, each in brackets; its path. */
+  /** A command that prints its name and its arguments, each in brackets; its path. */
   command(folder: string, name: string, body?: string): string {
     const tell = `printf '%s' '${name} of ${folder.slice(this.root.length + 1)}'; printf '[%s]' "$@"\n`;
     return this.file(join(folder, `runner-${name}`), `#!/bin/sh\n${body ?? tell}`);

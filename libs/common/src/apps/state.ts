@@ -9,7 +9,7 @@ export interface Deployed {
   release: string;
   deployed_at: string;
   deploy_id: string;
-  /** Order among the deploys of its instance, whatever the clock did; absent as of 0.1.0. */
+  /** Order among the deploys of its instance, whatever the clock did; absent in states written by 0.1.0. */
   sequence?: number;
 }
 
@@ -19,9 +19,9 @@ export interface Hold {
   commit: string;
   since: string;
   reason: string;
-  /** Head of the branch at that time; absent as of 0.1.0. */
+  /** Head of the branch at that time; absent in states written by 0.1.0. */
   head?: string;
-  /** Every commit that was left by hand, and the head; absent as of 0.1.0. */
+  /** Every commit that was left by hand, and the head; absent in states written by 0.1.0. */
   commits?: string[];
 }
 
@@ -63,7 +63,7 @@ export interface Deploying {
   rollback?: Record<string, string>;
   /** The channels that are notified. */
   notify?: string;
-  /** Head of the branch, which is held when it is deployed to not all instances. */
+  /** Head of the branch, put on hold if only some instances are deployed. */
   passed_over?: string;
   /** Why it failed, until that is recorded. */
   failed?: { stage: string; error: string; blame: string };

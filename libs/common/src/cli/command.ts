@@ -75,7 +75,7 @@ export interface CommandDefinition<O extends Options, P extends Positionals> {
   readonly examples?: readonly string[];
   run(context: Context<O, P>): Promise<Answer>;
   /** Renders a value that `run` returned or printed, for people. */
-  human?(value: never, style: Style, context: Context<O, P>): string;
+  human?(value: never, style: Style, context: Context<O, P>): string | Promise<string>;
 }
 
 /** Any command, as help, completion and parsing see it. */

@@ -100,7 +100,8 @@ async function contextOf(
     print: async (record) => {
       if (format === 'json') io.stdout.write(`${jsonLine(record)}\n`);
       else if (format === 'yaml') io.stdout.write(`---\n${await yamlText(record)}`);
-      else io.stdout.write(definition.human?.(record as never, context.style, context) ?? '');
+      else
+        io.stdout.write((await definition.human?.(record as never, context.style, context)) ?? '');
     },
     style: definition.plain ? PLAIN : await styleFor(when, io.env, io.stdout),
     errStyle: definition.plain ? PLAIN : await styleFor(when, io.env, io.stderr),
@@ -113,7 +114,10 @@ async function render(definition: Command, answer: Answer, context: Context): Pr
   const { io, format } = context;
   if (format === 'json') io.stdout.write(`${jsonLine(answer.value)}\n`);
   else if (format === 'yaml') io.stdout.write(await yamlText(answer.value));
-  else io.stdout.write(definition.human?.(answer.value as never, context.style, context) ?? '');
+  else
+    io.stdout.write(
+      (await definition.human?.(answer.value as never, context.style, context)) ?? '',
+    );
 }
 
 /**

@@ -24,7 +24,7 @@ function secretsBelow(tree: Tree): string[] {
 }
 
 /**
- * A credential and the part of it that is secret by itself: what follows the colon of a bot's token;
+ * A credential and the part of it that is secret on its own: what follows the colon of a bot's token;
  * of a webhook the part of its path behind its id, else the last part. None of an empty value.
  */
 function formsOf(key: ChatSecretKey, value: string): string[] {

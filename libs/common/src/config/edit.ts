@@ -68,7 +68,7 @@ export function editConfig(
 
 /** The text of a file after some changes. */
 function editedYaml(text: string, changes: readonly ConfigChange[], file: FileName): string {
-  // Refuses aliases and whatever the parser must not see.
+  // Refuses aliases and anything the parser must not see.
   readYaml(Buffer.from(text), file);
   // Keeps the digits of big integers.
   const options = { intAsBigInt: true, uniqueKeys: false, stringKeys: true } as const;

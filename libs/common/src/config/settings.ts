@@ -72,8 +72,10 @@ export function maxDeployRetries(config: Config): number {
   return (inner ?? values.get('max_deploy_retries') ?? 3) as number;
 }
 
+/** The chat services, in the order in which results are printed. */
+export const CHANNEL_NAMES = ['telegram', 'discord'] as const;
 /** A chat service. */
-export type ChannelName = 'telegram' | 'discord';
+export type ChannelName = (typeof CHANNEL_NAMES)[number];
 /** A message that `notify.templates` can replace. */
 export type TemplateKind = 'started' | 'success' | 'failure' | 'rollback';
 

@@ -184,7 +184,7 @@ export const DEPLOY_SCHEMA: ObjectSchema = {
     },
     notify: {
       type: 'object',
-      description: 'Announces the app, {} in every channel; absent: nobody is told',
+      description: 'Announces the app, {} in every channel; absent: no notification is sent',
       additionalProperties: false,
       properties: {
         channel: {

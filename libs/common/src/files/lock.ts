@@ -125,7 +125,7 @@ export function holderOf(path: string): Holder {
 
 /**
  * The current holder, found without taking the lock: the process in the file, if it has the file open.
- * Of another user's process it is only known that it runs.
+ * Of another user's process only its existence is known.
  */
 export function liveHolder(path: string): (Holder & { pid: number }) | undefined {
   const { pid, ...holder } = holderOf(path);

@@ -99,7 +99,7 @@ export function makeFolder(path: string, mode = 0o750): void {
   }
 }
 
-/** mkdirSync with `recursive` never returns where an existing folder takes no folders (/proc). */
+/** mkdirSync with `recursive` never returns below a folder that accepts no new ones (/proc). */
 function makeWhole(path: string, mode: number): void {
   const makeThis = () => {
     try {

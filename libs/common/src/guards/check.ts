@@ -8,7 +8,7 @@ import { Failure } from '../foundation/failure.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { credentialFile, isKeyExposed, mkeyFile } from '../tokens/key-file.ts';
 import { isConfigExposed, isStateExposed } from './exposure.ts';
-import { type Asker, isAbove, look, Mender } from './mends.ts';
+import { type Asker, Fixes, isAbove, look } from './fixes.ts';
 
 /** `writable` and `readable`: by other users, the group included. */
 export type Guard = 'writable' | 'readable' | 'owner' | 'symlink' | 'hard_link';
@@ -34,26 +34,26 @@ export function trippedGuards(paths: Paths, files: readonly string[], asker: Ask
   const mkey = isAbsolute(named) ? resolve(named) : resolve(io.cwd, named);
   const keys = named === credentialFile(io.env) ? [] : [mkey];
   let owners: readonly number[] | undefined;
-  const mender = new Mender(paths.root, mkey, asker);
+  const fixes = new Fixes(paths.root, mkey, asker);
   for (const path of wayTo([...files, paths.config, ...keys])) {
     const stat = look(path);
     if (stat === undefined) continue;
     const trip = (guard: Guard, why: string, mend: string) =>
       tripped.push({ guard, path, why: `${path} ${why}`, mend });
     if (stat.isSymbolicLink()) {
-      trip('symlink', 'is a symbolic link', mender.link(path));
+      trip('symlink', 'is a symbolic link', fixes.link(path));
       continue;
     }
     if (stat.uid !== 0 && stat.uid !== io.uid) owners ??= ownersOf(paths, io.uid);
     if (owners?.includes(stat.uid) === false)
-      trip('owner', `belongs to another user (uid ${stat.uid})`, mender.owner(path, stat.uid));
+      trip('owner', `belongs to another user (uid ${stat.uid})`, fixes.owner(path, stat.uid));
     const isFolder = stat.isDirectory();
     const sticky = isFolder && (stat.mode & 0o1000) !== 0 && isAbove(path, paths.root);
     if ((stat.mode & 0o022) !== 0 && !sticky)
-      trip('writable', 'can be written by others', mender.mode('go-w', path, stat.uid));
+      trip('writable', 'can be written by others', fixes.mode('go-w', path, stat.uid));
     if (isFolder) continue;
     if (stat.nlink > 1)
-      trip('hard_link', 'has another name (a hard link)', mender.hardLink(path, stat.uid));
+      trip('hard_link', 'has another name (a hard link)', fixes.hardLink(path, stat.uid));
     const exposed =
       path === mkey
         ? isKeyExposed(path, io.env)
@@ -61,7 +61,7 @@ export function trippedGuards(paths: Paths, files: readonly string[], asker: Ask
           ? isConfigExposed(paths)
           : dirname(path) === paths.stateDir && isStateExposed(path);
     if (exposed)
-      trip('readable', 'holds secrets that others may read', mender.mode('600', path, stat.uid));
+      trip('readable', 'holds secrets that others may read', fixes.mode('600', path, stat.uid));
   }
   return tripped;
 }

@@ -7,7 +7,7 @@ import { redactor, type Secret } from '../secrets/secret.ts';
 import { keyLines } from '../tokens/key-file.ts';
 import { openToken } from '../tokens/open.ts';
 
-/** Puts `[REDACTED]` in the place of each secret that it knows. */
+/** Replaces each secret that it knows by `[REDACTED]`. */
 export type Redact = (text: string) => string;
 
 /** Where the keys are: the root and the environment. */

@@ -1,4 +1,4 @@
-/** Secrets that their shape reveals, whoever issued them. */
+/** Secrets recognized by shape alone, no matter who issued them. */
 
 /**
  * One kind of secret. The pattern is tried only on text that holds one of its hints, in lower case:
@@ -9,7 +9,7 @@ export interface Shape {
   readonly pattern: RegExp;
 }
 
-// Most begin in a way that no word has, so anything may stand before them: `TOKENghp_…`, or the `n`
+// Most begin as no word does, so anything may stand before them: `TOKENghp_…`, or the `n`
 // of a line break that JSON wrote as `\n`. The others must not continue a word in lower case.
 
 /** The whole match is the secret. */

@@ -222,7 +222,7 @@ test('what is not a small file is not read', () => {
   }
 });
 
-test('one that cannot be read is told beside the others and hides none of them', () => {
+test('a state that cannot be read is reported with the others and hides none of them', () => {
   const paths = freshRoot();
   for (const name of ['shop', 'blog', 'api']) createApp(paths, app(name));
   plant(paths.state('broken'), '{"repo":');

@@ -339,7 +339,7 @@ test('a wrong check sum at the end costs no line but the last, a damaged block w
   }
 });
 
-test('what is no file is not read: a link, a folder, a FIFO; in the place of a rotated one it is counted', async () => {
+test('only regular files are read, not a link, a directory or a FIFO; one in place of a rotated file is counted', async () => {
   for (const ending of ['', '.1', '.1.gz']) {
     const link = freshRoot();
     plant(join(link.root, 'target'), line(FAILURE));

@@ -154,7 +154,7 @@ test('a refusal is one sentence on stderr with its code, and with --json or -o y
   }
 });
 
-test('wrong usage is told in clap’s words, with status 2, as an object too', () => {
+test('wrong usage is reported in clap’s words with status 2, with --json as an object', () => {
   for (const [args, sentence] of [
     [[], `'runner sample' requires a subcommand but one was not provided ${NAMES}`],
     [['shwo'], "unrecognized subcommand 'shwo'; a similar subcommand exists: 'show'"],
@@ -273,7 +273,7 @@ test('a megabyte arrives whole in a slow reader', async () => {
   assert.is(text.split('\n').length, 1002);
 });
 
-test('every executable tells its version and its help, on stdout alone', async () => {
+test('every executable prints its version and its help on stdout alone', async () => {
   const names = readdirSync(join(distFolder(), 'bin')).filter((name) => name.startsWith('runner-'));
   assert.ok(names.length > 5);
   for (const name of names) {

@@ -20,7 +20,7 @@ const add = command({
     },
     'token-from': { kind: 'value', placeholder: 'APP', about: 'Reuse its token' },
     public: { kind: 'flag', about: 'No token' },
-    'no-notify': { kind: 'flag', about: 'Tell nobody' },
+    'no-notify': { kind: 'flag', about: 'Send no notifications' },
     'chat-id': { kind: 'value', placeholder: 'ID', about: 'Where to' },
     channel: {
       kind: 'value',

@@ -20,7 +20,7 @@ const DEFAULTS: DeployFile = {
   notify: 'none',
 };
 
-test('no file, an empty one and comments alone mean: check out and switch, tell nobody', () => {
+test('no file, an empty file or only comments: the commit is checked out and no notification is sent', () => {
   assert.equal(readDeployFile(undefined), DEFAULTS);
   for (const text of ['', '\n', '# nothing\n', '---\n']) assert.equal(read(text), DEFAULTS);
 });

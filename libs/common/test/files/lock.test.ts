@@ -58,7 +58,7 @@ test('two locks do not know of each other', () => {
   two?.release();
 });
 
-test('whoever is refused is told who holds the lock, what for and since when', async () => {
+test('a refusal names who holds the lock, what for and since when', async () => {
   const path = fresh();
   const holder = await startHolder(path, 'deploy blog');
   const failure = refusal(() => requireLock(path, "the app 'blog'", 0));
@@ -71,7 +71,7 @@ test('whoever is refused is told who holds the lock, what for and since when', a
   assert.is(holderOf(path).pid, holder.child.pid);
 });
 
-test('whoever is refused is not told of one that held the lock before', async () => {
+test('a refusal does not name an earlier holder of the lock', async () => {
   const path = fresh();
   plant(path, '{"pid":2147483647,"command":"deploy of yesterday"}\n');
   const [folder, go] = [scratch(), join(scratch(), 'go')];
@@ -230,7 +230,7 @@ function wait(): void {
   writeSync(1, lock ? 'got it\n' : 'gave up\n');
 }
 
-/** Enters the section thirty times; whoever is inside leaves a file there, which must be alone. */
+/** Enters the section thirty times; a process inside leaves a file there, which must be the only one. */
 function contend(): void {
   const [path = '', inside = '', name = ''] = roleArgs;
   let entered = 0;

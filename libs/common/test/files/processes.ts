@@ -34,7 +34,7 @@ export async function outputOf(child: ChildProcess): Promise<string> {
 
 /**
  * Kills a child with SIGKILL `milliseconds` after its first output and resolves what it had
- * written. A child that ends by itself fails the test.
+ * written. A child that ends on its own fails the test.
  */
 export async function killedAfter(child: ChildProcess, milliseconds: number): Promise<string> {
   const chunks: Buffer[] = [];

@@ -164,7 +164,7 @@ test('too many headers are refused', async () => {
   assert.match((await failed(`http://127.0.0.1:${port}`)).message, /^it sent too many headers/);
 });
 
-test('a redirect is an answer: nobody is asked again, at this origin or another', async () => {
+test('a redirect is an answer: it is not followed, to this origin or another', async () => {
   const asked: string[] = [];
   const other = await startHttp((request, response) => {
     asked.push(`${request.headers.authorization}`);
@@ -290,7 +290,7 @@ test('a proxy that says nothing, no, or nonsense ends the exchange', async () =>
   }
 });
 
-test('an address of a proxy that is none says so, without the password in it', async () => {
+test('an invalid proxy address is reported without the password in it', async () => {
   for (const proxy of ['http://', `http://user:${SECRET}@`, SECRET, `ftp://${SECRET}/`]) {
     const failure = await failed('http://127.0.0.1:1/', { env: { http_proxy: proxy } });
     assert.match(failure.message, /^the address,? (or )?that of the proxy/);

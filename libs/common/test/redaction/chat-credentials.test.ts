@@ -87,7 +87,7 @@ test('of a file that cannot be parsed every word may be a secret', async () => {
   assert.not.ok((await secretsOf(`a: [\ndiscord_webhook: ${HOOK}\n`)).includes('discord_webhook'));
 });
 
-test('an ordinary text is told from one that may hold a credential without parsing', () => {
+test('ordinary text is distinguished from text that may hold a credential without parsing', () => {
   const credentials = credentialsOf(
     `# discord_webhook: comment\ndiscord_webhook: ${HOOK}\ntelegram_bot_token: ""\nx: 1\n`,
   );

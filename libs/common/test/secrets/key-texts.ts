@@ -55,7 +55,7 @@ export const WAYS: Readonly<Record<string, (key: string) => string[]>> = {
   'without line breaks': (key) => [`got ${key.replaceAll('\n', ' ')} here`],
   'behind words': (key) => `error: cannot parse ${key} given`.split('\n'),
   'with a last line of a shell': (key) => `+ echo '${key}'`.split('\n'),
-  'folded anew': (key) => {
+  'folded again': (key) => {
     const [first = '', ...rest] = key
       .split('\n')
       .filter((line) => !/^[\w-]+: |^=....$|^$/.test(line));

@@ -203,7 +203,7 @@ const HIDDEN: readonly (readonly [text: string, shown: string])[] = [
 ];
 
 for (const [text, shown] of HIDDEN) {
-  test(`\`${text.slice(0, 50).replaceAll('\n', '⏎')}\` is told by its shape`, () => {
+  test(`\`${text.slice(0, 50).replaceAll('\n', '⏎')}\` is recognized by its shape`, () => {
     assert.is(redactor()(text), shown);
     assert.is(redactor()(redactor()(text)), shown, 'twice');
   });

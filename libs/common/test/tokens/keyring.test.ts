@@ -27,7 +27,7 @@ test('two first keys are never the same', () => {
   assert.not.ok(one[0].bytes.equals(two[0].bytes));
 });
 
-test('the name of a key tells nothing but which key it is', () => {
+test('the name of a key reveals nothing but which key it is', () => {
   const paths = freshRoot();
   plant(paths.mkey, `${KEY}\n`);
   // HMAC-SHA256 with 32 bytes of 7 over "runner/kid/v1", computed with openssl.
@@ -43,7 +43,7 @@ test('keys stand one per line, the current one first', () => {
   }
 });
 
-test('without a key file there is no keyring, and whoever needs one is told which file to restore', () => {
+test('without a key file there is no keyring, and the error names the file to restore', () => {
   const paths = freshRoot();
   assert.is(readKeyring(paths, {}), undefined);
   assert.is(
@@ -52,7 +52,7 @@ test('without a key file there is no keyring, and whoever needs one is told whic
   );
 });
 
-test('a key that others may read is refused, with the command that mends it', () => {
+test('a key that others may read is refused, with the command that fixes it', () => {
   const paths = freshRoot();
   plant(paths.mkey, `${KEY}\n`);
   for (const mode of [0o640, 0o604, 0o620, 0o601, 0o666, 0o777]) {

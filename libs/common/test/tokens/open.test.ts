@@ -73,7 +73,7 @@ test('null and an empty text are no token either, with or without a key', () => 
   }
 });
 
-test('an unknown app is told, also by a name that is none', () => {
+test('an unknown app is reported, even under an invalid name', () => {
   const paths = withApp(TOKEN);
   for (const name of ['nope', '../shop', '__proto__']) {
     assert.is(
@@ -123,7 +123,7 @@ test('a token that was taken away meanwhile is none, an app that was removed is 
   );
 });
 
-test('a key that is really missing is told after a second look', () => {
+test('a key that is really missing is reported after a second look', () => {
   const paths = withApp(TOKEN);
   const keys = readFileSync(paths.mkey);
   rmSync(paths.mkey);

@@ -79,7 +79,7 @@ const choice = (more: { token?: string; 'token-file'?: string }) => ({
   ...more,
 });
 
-test('any token survives being sealed, copied, sealed anew and opened, in any layers', () => {
+test('any token survives being sealed, copied, sealed again and opened, in any layers', () => {
   fc.assert(
     fc.property(token, fc.boolean(), fc.boolean(), (text, first, second) => {
       const paths = freshRoot();

@@ -275,7 +275,7 @@ test('a value of another field of the same app is refused', async () => {
   assert.is(refusal(() => open(value, 'blog', keyring)).code, 'token_wrong_app');
 });
 
-test('a value tells whether it has the second layer', () => {
+test('a value shows whether it has the second layer', () => {
   assert.is(hasTwoLayers(sealed(true)), true);
   assert.is(hasTwoLayers(sealed(false)), false);
   for (const value of ['', 'x', '....', 'bnVsbA.a.b.c.d']) assert.is(hasTwoLayers(value), false);

@@ -2,7 +2,7 @@
 import { type AppState, isHeld } from '@runner/common/apps/state';
 import type { DeployOutcome } from '../pipeline/outcome.ts';
 
-/** What `fetch` found out about an app, and did; printed as one line. */
+/** What `fetch` found and did for an app; printed as one line. */
 export interface FetchResult {
   app: string;
   result:
@@ -26,7 +26,7 @@ export interface FetchResult {
   status: number;
 }
 
-/** A result; what it leaves out is null, and the status 0. */
+/** A result with null for each field not given, and status 0. */
 export function fetchResult(
   app: string,
   result: FetchResult['result'],

@@ -20,7 +20,7 @@ import type { Reporter } from '../report/reporter.ts';
 import { decide, type FetchResult, fetchResult } from './decide.ts';
 import { logResult, recordChecks } from './record.ts';
 
-/** Requests to the code host at once: more of them count as abuse. */
+/** Concurrent requests to the code host; more of them count as abuse. */
 const AT_ONCE = 4;
 
 /** Which apps to check, and whether to deploy what is new. */
@@ -84,7 +84,7 @@ async function check(request: FetchRequest, name: string, retries: number): Prom
   }
 }
 
-/** The trouble of one app must not stop the others: a bug is reported with its stack, as its error. */
+/** One app must not stop the others: even a bug is reported as its error, with the stack. */
 function asFailure({ reporter }: FetchRequest, error: unknown): { code: string; message: string } {
   const known = systemFailure(error, 'go on');
   if (known instanceof Failure) return known;

@@ -1,4 +1,4 @@
-/** What `fetch` writes down: a line per app in fetch.log, and in the state when it was checked. */
+/** What `fetch` records: a line per app in fetch.log, and in the state when it was checked. */
 import { appendFileSync, closeSync, constants, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { changeRegistry } from '@runner/common/apps/change';
@@ -15,7 +15,7 @@ import type { FetchResult } from './decide.ts';
 /** Limit of an error in the state, in code points. */
 const MESSAGE_MAX = 500;
 
-/** Records when these apps were checked, and what failed; at once, since each change syncs the disk. */
+/** Records when these apps were checked, and what failed; in one change, since each one syncs the disk. */
 export function recordChecks(
   { io, paths }: { readonly io: Io; readonly paths: Paths },
   apps: readonly string[],
@@ -37,7 +37,7 @@ export function recordChecks(
   });
 }
 
-/** An error counts from the first one in a row with its code. */
+/** An error dates from the first of consecutive ones with its code. */
 function checkFailed(
   { check_failed: before }: AppState,
   result: FetchResult | undefined,
@@ -53,7 +53,7 @@ function checkFailed(
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
 const APPENDING = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK;
 
-/** Writes one line to logs/fetch.log. Returns why it could not: a full disk stops no deploy. */
+/** Writes one line to logs/fetch.log. Returns why it could not: a full disk must not stop a deploy. */
 export function logResult(paths: Paths, now: Date, { app, text }: FetchResult): string | undefined {
   try {
     makeFolder(dirname(paths.fetchLog));

@@ -38,7 +38,7 @@ const SAFE = [
   ['advice.detachedHead', 'false'],
 ].flatMap(([key, value]) => ['-c', `${key}=${value}`]);
 
-/** Names the folder in the environment of git, so that one that outlived its runner is found. */
+/** Names the folder in git's environment, so that a git that outlives its runner is found. */
 export const MARKER = 'RUNNER_GIT_FOLDER';
 
 /** How git is run. */

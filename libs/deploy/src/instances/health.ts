@@ -43,7 +43,7 @@ async function ask(
   target: Target,
   timeout: number,
 ): Promise<HealthProblem> {
-  if (health.kind === 'url') return askUrl(address, health.expect, timeout);
+  if (health.kind === 'url') return askUrl(address, health.expect, timeout, target.redact);
   if (health.kind === 'tcp') return askTcp(address, timeout);
   const { release, env, log, signal } = target;
   const { exit, output } = await tryStep(
@@ -65,6 +65,7 @@ function askUrl(
   address: string,
   [low, high]: readonly [number, number],
   timeout: number,
+  redact: (text: string) => string,
 ): Promise<HealthProblem> {
   const wanted = low === high ? String(low) : `${low}-${high}`;
   return new Promise((resolve) => {
@@ -88,7 +89,7 @@ function askUrl(
         response.on('error', () => {});
         response.on('close', () => {
           if (status >= low && status <= high) resolve(undefined);
-          else fail(`answered ${status} instead of ${wanted}`, body.slice(0, 2_048));
+          else fail(`answered ${status} instead of ${wanted}`, redact(body).slice(0, 2_048));
         });
       },
     );

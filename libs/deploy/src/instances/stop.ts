@@ -22,7 +22,7 @@ export async function stopInstances(io: Io, paths: Paths, app: AppState): Promis
   const problems: string[] = [];
   for (const [name, { current }] of Object.entries(app.instances)) {
     const problem = current && (await stopOne(base, name, current));
-    if (problem) problems.push(problem);
+    if (problem) problems.push(redact(problem));
   }
   log.close();
   return problems;

@@ -5,6 +5,7 @@ import { requireApp } from '@runner/common/apps/store';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { isThere } from '@runner/common/files/read';
 import type { Paths } from '@runner/common/foundation/paths';
+import { cleanRecord } from '@runner/common/redaction/record';
 import { blobsOf } from '../git/commit-files.ts';
 import { type Contents, contentsOf, lookalikeNote } from '../git/contents.ts';
 import { sourceOf } from '../git/open.ts';
@@ -75,7 +76,9 @@ export async function planDeploy(
       const note = lookalikeNote(contents);
       if (note) reporter.note(note);
       const file = onlyInstance(contents.file, request.instance, wanted.version);
-      return planOf(request, app, source, wanted, { ...contents, file });
+      const plan = await planOf(request, app, source, wanted, { ...contents, file });
+      // The commands of the file may contain a secret.
+      return cleanRecord({ ...plan }, redact);
     });
   } finally {
     lock.release();

@@ -4,16 +4,9 @@ import type { DeployFile } from '@runner/common/deploy-file/read';
 import { previousOfAll } from '../instances/target.ts';
 import { failedState } from '../record/after-failure.ts';
 import { succeededState } from '../record/after-success.ts';
+import { announce, eventOf, recordAnyway, rolledBackEvent } from '../record/events.ts';
 import { writeEnd } from '../record/in-progress.ts';
-import {
-  announce,
-  eventOf,
-  type Job,
-  type Move,
-  problemsOf,
-  recordAnyway,
-  rolledBackEvent,
-} from '../record/operation.ts';
+import { type Job, type Move, problemsOf } from '../record/operation.ts';
 import type { StepFailure } from '../run/step.ts';
 
 /** The last object of `runner deploy --json`. */
@@ -71,9 +64,8 @@ export function concludeSuccess(job: Job, file: DeployFile, release: string): De
 export function concludeFailure(job: Job, failed: FailedDeploy): DeployOutcome {
   const { error, instance, moves, cause } = failed;
   const problems = problemsOf(moves, 'rollback');
-  const text = [job.redact(error.message), ...problems, error.output.trimEnd()]
-    .filter((part) => part !== '')
-    .join('\n');
+  const parts = [error.message, ...problems, error.output.trimEnd()];
+  const text = job.redact(parts.filter((part) => part !== '').join('\n'));
   const event = failureEvent(job, failed, problems, text);
   announce(job, event);
   const isRolledBack = announceRollbacks(job, failed);

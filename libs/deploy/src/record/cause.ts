@@ -27,7 +27,11 @@ export async function causeOf(job: Job, error: StepFailure): Promise<string> {
     const extractor = createExtractor({
       redact: job.redact,
       baseline: readBaseline(job.paths, job.app.app, part?.step),
-      ...(ended && { step: stage, command: ended.title, exit: exitOf(ended.exit) }),
+      ...(ended && {
+        step: stage,
+        command: job.redact(ended.title),
+        exit: exitOf(ended.exit),
+      }),
     });
     if (part) readPart(job, part, FAILED_OUTPUT_MAX, extractor.push);
     else extractor.push(output);

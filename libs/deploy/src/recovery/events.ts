@@ -2,19 +2,20 @@
 import type { Deploying } from '@runner/common/apps/state';
 import { type DeployEvent, kindOf, type LogRecord } from '@runner/common/audit/events';
 import { previousOfAll } from '../instances/target.ts';
-import { eventOf, type Operation, problemsOf, rolledBackEvent } from '../record/operation.ts';
+import { eventOf, rolledBackEvent } from '../record/events.ts';
+import { type Operation, problemsOf } from '../record/operation.ts';
 import { headlineOf, isEarly } from './interrupted.ts';
 import type { RestoredMove } from './restore.ts';
 
 /** The failure, and each instance that was restored, unless they are in the log already. */
 export function missingEvents(
-  { io, app }: Operation,
+  { io, app, redact }: Operation,
   dead: Deploying,
   records: readonly LogRecord[],
   moves: readonly RestoredMove[],
 ): DeployEvent[] {
   const { deploy_id: deployId, commit, version, failed } = dead;
-  const origin = { io, app, deployId, commit, version, trigger: 'recovery' };
+  const origin = { io, app, redact, deployId, commit, version, trigger: 'recovery' };
   const isRecorded = (kind: string, instance?: string) =>
     records.some(
       (record) =>
@@ -23,7 +24,7 @@ export function missingEvents(
   const failure = isRecorded('DeployFailure')
     ? []
     : [eventOf(origin, 'DeployFailure', failureFields(app, dead, moves))];
-  // After a rollback by hand nothing went back: it only did not happen.
+  // A killed rollback by hand has nothing to report as restored: it never happened.
   const restored = moves.flatMap((move) => {
     const { instance, to, problem, wasSwitched } = move;
     if (!to || problem !== undefined || !wasSwitched || dead.rollback) return [];

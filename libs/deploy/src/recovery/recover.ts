@@ -12,8 +12,9 @@ import { activeFile } from '../instances/target.ts';
 import { failedState } from '../record/after-failure.ts';
 import { reasonOf, recordedMoves, rolledBackState } from '../record/after-rollback.ts';
 import { succeededState } from '../record/after-success.ts';
+import { announce, recordAnyway, rolledBackEvent } from '../record/events.ts';
 import { clearMark } from '../record/in-progress.ts';
-import { announce, type Operation, recordAnyway, rolledBackEvent } from '../record/operation.ts';
+import type { Operation } from '../record/operation.ts';
 import { removeTree } from '../release/folder.ts';
 import { CHANNEL, type Notifier, startNotifier } from '../report/notifier.ts';
 import { sweep } from '../run/child.ts';
@@ -115,9 +116,9 @@ async function finishRollback(
   dead: Deploying,
   records: readonly LogRecord[],
 ): Promise<AppState> {
-  const { io, paths, app } = operation;
+  const { io, paths, redact, app } = operation;
   const moves = recordedMoves(app);
-  const origin = { io, app, deployId: dead.deploy_id, trigger: 'manual' };
+  const origin = { io, app, redact, deployId: dead.deploy_id, trigger: 'manual' };
   return notifying(operation, dead, (notifier) => {
     for (const move of moves) {
       const written = records.find((record) => record.instance === move.instance);

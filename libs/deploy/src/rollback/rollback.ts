@@ -14,15 +14,9 @@ import { switchBack } from '../instances/switch-back.ts';
 import { keptTarget, uninterrupted } from '../instances/target.ts';
 import { failedState } from '../record/after-failure.ts';
 import { isRestart, type KeptMove, reasonOf, rolledBackState } from '../record/after-rollback.ts';
+import { announce, eventOf, rolledBackEvent } from '../record/events.ts';
 import { begin, markFailed, markStageAnyway, writeEnd } from '../record/in-progress.ts';
-import {
-  announce,
-  eventOf,
-  type Job,
-  lockApp,
-  problemsOf,
-  rolledBackEvent,
-} from '../record/operation.ts';
+import { type Job, lockApp, problemsOf } from '../record/operation.ts';
 import { recover } from '../recovery/recover.ts';
 import { type Notifier, silent, startNotifier } from '../report/notifier.ts';
 import { type Reporter, redacting, reported } from '../report/reporter.ts';

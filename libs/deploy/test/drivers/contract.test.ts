@@ -28,7 +28,7 @@ driverContract(test, 'command', async () => {
     () => 'start: { type: command, run: control start }\nstop: control stop',
     () => control.env,
   );
-  // A command tells nothing of what it has started.
+  // A command reports nothing about the process it started.
   const alive = () => (existsSync(join(control.folder, 'pid')) ? 'running' : 'stopped');
   return { ...place, status: async () => alive() };
 });

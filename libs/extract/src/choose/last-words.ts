@@ -81,14 +81,13 @@ export function hasNews(
 function lastRows(collected: Collected, wrapper: Row | undefined, baseline: Baseline): Row[] {
   const { pool, worth } = worthwhile(collected, wrapper, baseline);
   if (worth.length > 0 || wrapper !== undefined) return worth.toReversed();
-  const { counts, lastRows: ends } = collected;
-  const rare = pool.filter(({ key }) => counts.of(key) <= RARE);
-  return (rare.length > 0 ? rare : ends).toReversed();
+  const rare = pool.filter(({ shape }) => shape.seen <= RARE);
+  return (rare.length > 0 ? rare : collected.lastRows).toReversed();
 }
 
 /** Rare rows before any clean-up, and those among them that tell something new. */
 function worthwhile(
-  { rare, counts }: Collected,
+  { rare }: Collected,
   wrapper: Row | undefined,
   baseline: Baseline,
 ): { pool: Row[]; worth: Row[] } {
@@ -96,8 +95,8 @@ function worthwhile(
   const early = before.filter(({ aftermath }) => !aftermath);
   const pool = (early.length > 0 ? early : before).map(({ row }) => row);
   const worth = pool.filter(
-    ({ text, whole, trimmed, key }) =>
-      counts.of(key) <= RARE &&
+    ({ text, whole, trimmed, shape }) =>
+      shape.seen <= RARE &&
       !marks.isPassing(trimmed) &&
       !marks.isEcho(trimmed) &&
       !/^(?:> \S|Traceback \()/.test(trimmed) &&

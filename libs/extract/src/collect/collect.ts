@@ -1,10 +1,9 @@
 /** Reads a log once and keeps, in bounded memory, the lines that may be the cause. */
 import type { Match } from '../line/classify.ts';
-import { keep, keepOr } from '../line/keep.ts';
-import { createKinds, type Kind } from '../line/kinds.ts';
+import { kindOf } from '../line/kinds.ts';
 import { marks } from '../line/marks.ts';
-import type { Around, Candidate, Row } from '../line/row.ts';
-import { type ShapeCounts, shapeKey } from '../line/shape.ts';
+import type { Around, Candidate, Kind, Row } from '../line/row.ts';
+import { createShapes, type ShapeCounts, shapeKey } from '../line/shape.ts';
 import { endTraceback, isAttached, isSource, SAYS_MORE, thrownAbove } from './exceptions.ts';
 import { createPrefixSplitter } from './prefix.ts';
 import { type Rare, RareLines } from './rare.ts';
@@ -42,8 +41,6 @@ export interface Collected {
   readonly candidates: readonly Candidate[];
   /** The last lines whose shape was rare when they came. */
   readonly rare: readonly Rare[];
-  /** How often the shapes of all lines were seen. */
-  readonly counts: ShapeCounts;
   /** How often the shapes of candidates were seen. */
   readonly repeats: ShapeCounts;
   /** The last lines that are not blank, the very last one at the end. */
@@ -53,7 +50,7 @@ export interface Collected {
 /** Takes the lines of one log in their order. */
 export class Collector {
   readonly #split = createPrefixSplitter();
-  readonly #kindOf = createKinds();
+  readonly #shapeOf = createShapes();
   readonly #shortlist = createShortlist();
   readonly #lines = new RareLines();
   #streamOf = createStreams();
@@ -81,8 +78,10 @@ export class Collector {
     }
     const indent = inner.length - inner.trimStart().length;
     const whole = spoken.body.trim();
-    const row: Row = { line, text, whole, trimmed, indent, key: shapeKey(whole), gap: stream.gap };
-    const kind = this.#kindOf(row);
+    const key = shapeKey(whole);
+    const shape = this.#shapeOf(key);
+    const row: Row = { line, text, whole, trimmed, indent, key, shape, gap: stream.gap };
+    const kind = kindOf(row);
     const { match } = kind;
     if (!overwritten) this.#take(row, kind, stream);
     else if (match !== null && match.score >= SURE) this.#offer(match, row, stream, {});
@@ -93,9 +92,8 @@ export class Collector {
     return {
       candidates: this.#shortlist.all(),
       rare: this.#lines.rare(),
-      counts: this.#lines.counts,
       repeats: this.#shortlist.repeats,
-      lastRows: last.length === 0 && this.#bare !== undefined ? [keep(this.#bare)] : last,
+      lastRows: last.length === 0 && this.#bare !== undefined ? [this.#bare] : last,
     };
   }
 
@@ -128,7 +126,7 @@ export class Collector {
 
   #weigh(row: Row, stream: Stream, own: Match | null): void {
     const thrown = thrownAbove(stream, row);
-    if (thrown !== null) this.#offer(thrown.match, thrown.row, stream, {}, [keep(row)]);
+    if (thrown !== null) this.#offer(thrown.match, thrown.row, stream, {}, [row]);
     const { match: found, extra } = endTraceback(stream, row, own);
     const announcer = stream.announcer?.row;
     const match = takeAnnounced(stream, row, found);
@@ -138,7 +136,7 @@ export class Collector {
     if (isAttached(stream, row)) score = Math.min(score, ATTACHED);
     // A warning goes on in the next line.
     if (match.rule.weak && stream.warned && !row.gap && GOES_ON.test(row.trimmed)) return;
-    const announced = stream.announcer === null ? keepOr(announcer) : undefined;
+    const announced = stream.announcer === null ? announcer : undefined;
     this.#offer({ rule: match.rule, score }, row, stream, { ...extra, announcer: announced });
     if (match.rule.use === 'announce') stream.announcer = { row, score: match.score };
     if (match.rule.use === 'test') beginTest(stream, row);
@@ -151,18 +149,18 @@ export class Collector {
     this.#shortlist.offer(row.key, { rule, epoch: this.#epoch, line: row.line }, () => {
       const candidate: Candidate = {
         ...match,
-        row: keep(row),
+        row,
         epoch: this.#epoch,
         job: this.#jobs,
         aftermath: this.#aftermath,
         passed: false,
-        before: stream.ring.filter(({ line }) => line < row.line).map(keep),
+        before: stream.ring.filter(({ line }) => line < row.line),
         after,
         causes: [],
         around: {
-          test: keepOr(stream.test),
-          file: keepOr(stream.file),
-          step: keepOr(stream.step),
+          test: stream.test,
+          file: stream.file,
+          step: stream.step,
           ...extra,
         },
       };
@@ -174,7 +172,11 @@ export class Collector {
 }
 
 function bareRow(text: string, line: number): Row {
-  return { line, text, whole: text, trimmed: text, indent: 0, key: shapeKey(text), gap: false };
+  const shape = { seen: 1, kind: undefined };
+  return {
+    ...{ line, text, whole: text, trimmed: text, indent: 0 },
+    ...{ key: shapeKey(text), shape, gap: false },
+  };
 }
 
 function addBlank(stream: Stream, overwritten: boolean): void {

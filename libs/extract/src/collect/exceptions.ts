@@ -1,6 +1,5 @@
 /** Recognises the messages of exceptions by the stack traces around them. */
 import type { Match } from '../line/classify.ts';
-import { keep, keepOr } from '../line/keep.ts';
 import { marks } from '../line/marks.ts';
 import type { Around, Row } from '../line/row.ts';
 import { readLabels } from '../line/severity.ts';
@@ -29,10 +28,10 @@ export function endTraceback(
   if (!followTraceback(stream, row))
     return { match: isSource(stream, row) ? null : match, extra: {} };
   const chain = stream.chained ? stream.raised : [];
-  const frame = keepOr(stream.traceback?.frame);
+  const frame = stream.traceback?.frame;
   // Of an exception without a message, the line that raised it is shown.
-  const source = SAYS.test(row.trimmed) ? undefined : keepOr(stream.traceback?.source);
-  const raised = frame === undefined ? [keep(row)] : [frame, keep(row)];
+  const source = SAYS.test(row.trimmed) ? undefined : stream.traceback?.source;
+  const raised = frame === undefined ? [row] : [frame, row];
   stream.raised = [...chain, ...raised].slice(0, 6);
   stream.chained = false;
   stream.traceback = null;

@@ -93,7 +93,9 @@ export function createPrefixSplitter(): (text: string) => Spoken {
     const job = text.includes('\t') ? JOB.exec(text) : null;
     const outer = job?.[1] ?? '';
     const name = outer.split('\t', 1)[0] ?? '';
-    let body = unstamped(unstamped(text.slice(job?.[0].length ?? 0)));
+    const line = job === null ? text : text.slice(job[0].length);
+    const once = unstamped(line);
+    let body = once === line ? line : unstamped(once);
     const start = body.slice(0, 120);
     for (const { pattern, sign, sure } of SPEAKERS) {
       if (!start.includes(sign)) continue;

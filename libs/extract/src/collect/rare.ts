@@ -1,7 +1,5 @@
 /** Keeps the lines to show of a log in which no rule matches: the rare ones, else the last ones. */
-import { keep } from '../line/keep.ts';
 import type { Row } from '../line/row.ts';
-import { createShapeCounts, type ShapeCounts } from '../line/shape.ts';
 
 /** A line whose shape was rare when it came. */
 export interface Rare {
@@ -18,15 +16,14 @@ const RARE = 2;
 
 /** The rare and the last lines of one log. */
 export class RareLines {
-  /** How often the shapes of all lines were seen. */
-  readonly counts: ShapeCounts = createShapeCounts();
   #rare: Rare[] = [];
   #beforeEnd: Rare[] = [];
   readonly #last: Row[] = [];
 
   /** Adds a line; one whose shape has been rare so far is kept, unless it is source code. */
   add(row: Row, aftermath: boolean, source: boolean): void {
-    if (this.counts.add(row.key) > RARE || source) return;
+    row.shape.seen += 1;
+    if (row.shape.seen > RARE || source) return;
     this.#rare.push({ row, aftermath });
     if (this.#rare.length > 2 * KEPT) this.#rare = this.#rare.slice(-KEPT);
   }
@@ -42,11 +39,10 @@ export class RareLines {
   }
 
   rare(): Rare[] {
-    const all = new Set([...this.#beforeEnd, ...this.#rare.slice(-KEPT)]);
-    return [...all].map(({ row, aftermath }) => ({ row: keep(row), aftermath }));
+    return [...new Set([...this.#beforeEnd, ...this.#rare.slice(-KEPT)])];
   }
 
-  last(): Row[] {
-    return this.#last.map(keep);
+  last(): readonly Row[] {
+    return this.#last;
   }
 }

@@ -1,9 +1,7 @@
 /** What is remembered of one speaker's lines while reading on: bounded, and reset by steps. */
 import type { Match } from '../line/classify.ts';
-import { keep } from '../line/keep.ts';
-import type { Kind } from '../line/kinds.ts';
 import { marks } from '../line/marks.ts';
-import type { Candidate, Row } from '../line/row.ts';
+import type { Candidate, Kind, Row } from '../line/row.ts';
 import { ANNOUNCED } from '../rules/labels.ts';
 import { createRunningTests, type RunningTests } from './running-tests.ts';
 
@@ -117,9 +115,9 @@ export function feed(stream: Stream, row: Row): void {
     if (open.trace && isCause) {
       // The first cause and the deepest ones.
       if (causes.length >= CAUSES) causes.splice(1, 1);
-      causes.push(keep(row));
+      causes.push(row);
     } else if (after.length < AFTER && !(after.length > 8 && marks.isForeign(row.trimmed))) {
-      after.push(keep(row));
+      after.push(row);
     }
   }
   stream.open = stream.open.filter(

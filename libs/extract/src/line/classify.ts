@@ -20,7 +20,7 @@ const SEEN = 2000;
 /** Most lines of a log have no trigger word: they cost one pattern instead of a hundred. */
 const GATE = triggersOf([...RULES, LABELLED]);
 
-/** A record in JSON that counts errors may name one all the same. */
+/** A JSON record that counts errors may still name one. */
 const NAMES_ERROR = /"(?:error|reason|exception|err)" ?: ?"[^"]{4}/;
 
 /** The heading of a step, which may be about errors. */
@@ -69,8 +69,8 @@ export function classify(trimmed: string): Match | null {
     return { rule, score: weigh(rule, severity, quiet, text) };
   }
   // One sign of punctuation is what is left of a brace or a rule.
-  const tells = message.length > 1 || /[\p{L}\p{N}]/u.test(message);
-  if (severity === 'error' && tells && !quiet) {
+  const meaningful = message.length > 1 || /[\p{L}\p{N}]/u.test(message);
+  if (severity === 'error' && meaningful && !quiet) {
     // A cross before what was being done says only which step failed.
     const vague = marks.isHarmless(text) || /^\p{L}+ing\b.{0,200}(?:\.{3}|…)$/iu.test(message);
     return { rule: LABELLED, score: vague ? 45 : ANNOTATED.test(text) ? 80 : 70 };

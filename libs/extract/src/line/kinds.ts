@@ -1,44 +1,22 @@
 /** What a line is, remembered by shape, so that the many lines of one shape cost one look. */
-import { classify, type Match } from './classify.ts';
+import { classify } from './classify.ts';
 import { marks } from './marks.ts';
-import type { Row } from './row.ts';
+import type { Kind, Row } from './row.ts';
 import { readLabels } from './severity.ts';
 import { KEYED } from './shape.ts';
 
-/** What a line is, as far as rules and marks tell. */
-export interface Kind {
-  readonly match: Match | null;
-  readonly aftermath: boolean;
-  readonly step: boolean;
-  readonly where: boolean;
-  readonly file: boolean;
-  readonly captured: boolean;
-  /** Whether the line calls itself a warning. */
-  readonly warns: boolean;
-  /** Whether a runner says that it begins this test. */
-  readonly begins: boolean;
-}
-
 const WARNS = /warn|deprec|achtung|attention/i;
 const TEST_BEGINS = /^(?:=== RUN|# Subtest:|\[ RUN)/;
-/** Shapes remembered. */
-const REMEMBERED = 10_000;
 /** Lines whose numbers matter, which a shape masks. */
 const NUMBERED = /exit|code|status|signal|return|HTTP|\b[45]\d\d\b|\b0\b/i;
 
-/** Looks at the lines of one log. */
-export function createKinds(): (row: Row) => Kind {
-  const known = new Map<number, Kind>();
-  return (row) => {
-    const { whole, key } = row;
-    const before = known.get(key);
-    if (before !== undefined) return before;
-    const kind = look(row);
-    if (known.size < REMEMBERED && whole.length <= KEYED && !NUMBERED.test(whole)) {
-      known.set(key, kind);
-    }
-    return kind;
-  };
+/** What the line is; a shape's first line answers for the others. */
+export function kindOf(row: Row): Kind {
+  const { whole, shape } = row;
+  if (shape.kind !== undefined) return shape.kind;
+  const kind = look(row);
+  if (whole.length <= KEYED && !NUMBERED.test(whole)) shape.kind = kind;
+  return kind;
 }
 
 /** Most lines: nothing to remember them by. */

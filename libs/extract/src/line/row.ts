@@ -15,10 +15,31 @@ export interface Row {
   readonly indent: number;
   /** `shapeKey` of `whole`. */
   readonly key: number;
+  readonly shape: Shape;
   /** Whether a blank line of the same speaker stands before it. */
   readonly gap: boolean;
-  /** Its redacted form, once that was made; a kept row is its own. */
-  kept?: Row;
+}
+
+/** What is known of the lines with one key. */
+export interface Shape {
+  /** How many there were. */
+  seen: number;
+  /** What each of them is, unless their numbers matter. */
+  kind: Kind | undefined;
+}
+
+/** What a line is, as far as rules and marks tell. */
+export interface Kind {
+  readonly match: Match | null;
+  readonly aftermath: boolean;
+  readonly step: boolean;
+  readonly where: boolean;
+  readonly file: boolean;
+  readonly captured: boolean;
+  /** Whether the line calls itself a warning. */
+  readonly warns: boolean;
+  /** Whether a runner says that it begins this test. */
+  readonly begins: boolean;
 }
 
 /** A line that may tell the cause. */
@@ -34,9 +55,9 @@ export interface Candidate extends Match {
   passed: boolean;
   /** Up to six lines of the stream before it, nearest last. */
   readonly before: readonly Row[];
-  /** Lines of the stream after it, as many as may belong to it. */
+  /** Lines of the stream after it, up to the number that may belong to it. */
   readonly after: Row[];
-  /** Lines further down its stack trace that tell deeper causes. */
+  /** Lines further down its stack trace that name deeper causes. */
   readonly causes: Row[];
   /** The lines that say where it happened: announcement, test, file, step. */
   readonly around: Around;

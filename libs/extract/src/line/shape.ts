@@ -1,5 +1,6 @@
 /** The shape of a line: what stays when numbers, ids and repeated marks are masked. */
 import { cleanText } from '@runner/common/text/plain';
+import type { Shape } from './row.ts';
 
 const IDS = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b0x[0-9a-f]+\b/gi;
 const HEX = /\b(?=[a-f]*\d)[0-9a-f]{7,64}\b/gi;
@@ -23,6 +24,18 @@ export function lineShape(line: string): string {
 
 /** Shapes counted, some 2 MB; later ones count as rare. */
 const COUNTED = 20_000;
+
+/** The shapes of one log, by their `shapeKey`. One of too many is new with each of its lines. */
+export function createShapes(): (key: number) => Shape {
+  const known = new Map<number, Shape>();
+  return (key) => {
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const shape: Shape = { seen: 0, kind: undefined };
+    if (known.size < COUNTED) known.set(key, shape);
+    return shape;
+  };
+}
 
 /** Counts shapes in bounded memory, by their `shapeKey`. */
 export interface ShapeCounts {

@@ -8,10 +8,7 @@ import { dropControls, stripAnsi } from '@runner/common/text/plain';
  */
 const LINE_KEPT = 8192;
 
-/**
- * Bytes or code units that are read at once. Lines point into the text they were cut from, so a
- * larger one would be held by whatever line of it is remembered.
- */
+/** Bytes or code units that are read at once. */
 const PIECE = 16_384;
 
 /**
@@ -105,14 +102,14 @@ class LineCutter {
   #emit(overwritten: boolean): void {
     const drawn = this.#kept === '' ? '' : stripAnsi(this.#kept);
     if (drawn.includes('\r')) this.#emitPieces(drawn.split('\r'), overwritten);
-    else this.#sink(dropControls(drawn).trimEnd(), this.#line, overwritten, this.#cut);
+    else this.#sink(own(dropControls(drawn).trimEnd()), this.#line, overwritten, this.#cut);
     this.#kept = '';
     this.#cut = false;
   }
 
   /** A jump to the first column was among the escapes. */
   #emitPieces(drawn: readonly string[], overwritten: boolean): void {
-    const pieces = drawn.map((piece) => dropControls(piece).trimEnd());
+    const pieces = drawn.map((piece) => own(dropControls(piece).trimEnd()));
     const last = Math.max(
       0,
       pieces.findLastIndex((piece) => piece !== ''),
@@ -122,4 +119,9 @@ class LineCutter {
       this.#sink(piece, this.#line, overwritten || index < last, this.#cut);
     }
   }
+}
+
+/** A copy: V8's slices hold on to the whole text that they were cut from. */
+function own(text: string): string {
+  return ` ${text}`.slice(1);
 }

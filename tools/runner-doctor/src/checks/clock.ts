@@ -2,7 +2,7 @@
 import { readConfig } from '@runner/common/config/file';
 import { codeHostOf } from '@runner/common/config/settings';
 import { Failure } from '@runner/common/foundation/failure';
-import { word } from '@runner/common/guards/mends';
+import { word } from '@runner/common/guards/fixes';
 import { type HttpAnswer, send } from '@runner/common/http/request';
 import { type Found, ok, type Patient, problem, warning } from '../foundation/finding.ts';
 

@@ -7,7 +7,7 @@ import { listApps } from '@runner/common/apps/store';
 import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
 import { isThere, namesIn } from '@runner/common/files/read';
 import type { Paths } from '@runner/common/foundation/paths';
-import { word } from '@runner/common/guards/mends';
+import { word } from '@runner/common/guards/fixes';
 import { type Found, ok, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
 
 /** A temporary file of a killed command is reported after this many milliseconds. */

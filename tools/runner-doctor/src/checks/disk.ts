@@ -2,7 +2,7 @@
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { systemCode, systemFailure } from '@runner/common/foundation/failure';
-import { word } from '@runner/common/guards/mends';
+import { word } from '@runner/common/guards/fixes';
 import { type Found, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
 
 const MIB = 1_048_576;

@@ -1,13 +1,14 @@
 /** Which channels are active, and why a channel is not, in words that name the key to change. */
 import type { Config } from '@runner/common/config/file';
 import {
+  CHANNEL_NAMES,
   type ChannelName,
   NO_CHANNEL,
   type NotifySettings,
   SET_UP,
 } from '@runner/common/config/settings';
 import { credentialAt } from './credentials.ts';
-import { CHANNEL_NAMES, CHANNELS } from './index.ts';
+import { CHANNELS } from './index.ts';
 
 /** Channels whose credentials are set and that the global `notify.channel`, if set, includes. */
 export function activeChannels(settings: NotifySettings): ChannelName[] {

@@ -7,11 +7,8 @@ import { setUpDiscord } from './discord/setup.ts';
 import { setUpTelegram } from './telegram/setup.ts';
 import { telegram } from './telegram/telegram.ts';
 
-/** By channel, in the order in which results are printed. */
+/** By channel. */
 export const CHANNELS: Readonly<Record<ChannelName, Service & { readonly setUp: SetUp }>> = {
   telegram: { ...telegram, setUp: setUpTelegram },
   discord: { ...discord, setUp: setUpDiscord },
 };
-
-/** All channels, in that order. */
-export const CHANNEL_NAMES = Object.keys(CHANNELS) as readonly ChannelName[];

@@ -4,6 +4,7 @@ import { newDeployId } from '@runner/common/audit/events';
 import type { Context } from '@runner/common/cli/command';
 import { readConfig } from '@runner/common/config/file';
 import {
+  CHANNEL_NAMES,
   type ChannelName,
   type NotifySettings,
   notifySettingsOf,
@@ -13,7 +14,7 @@ import { type Announceable, type Chunks, chunksOf, linesOf } from '../message/re
 import { sampleRecords } from '../message/samples.ts';
 import { activeChannels } from './active.ts';
 import { redactorOf } from './credentials.ts';
-import { CHANNEL_NAMES, CHANNELS } from './index.ts';
+import { CHANNELS } from './index.ts';
 import { checkTemplates } from './templates.ts';
 
 /** Bytes up to this one are white space. */

@@ -1,9 +1,14 @@
 /** Checks the user's templates before a deploy is announced with them. */
 import type { Config } from '@runner/common/config/file';
-import { type NotifySettings, placeOf, type TemplateKind } from '@runner/common/config/settings';
+import {
+  CHANNEL_NAMES,
+  type NotifySettings,
+  placeOf,
+  type TemplateKind,
+} from '@runner/common/config/settings';
 import { Failure } from '@runner/common/foundation/failure';
 import { parseTemplate } from '../message/template.ts';
-import { CHANNEL_NAMES, CHANNELS } from './index.ts';
+import { CHANNELS } from './index.ts';
 
 const KINDS: readonly TemplateKind[] = ['started', 'success', 'failure', 'rollback'];
 

@@ -1,7 +1,6 @@
 import { command } from '@runner/common/cli/command';
 import { EXIT } from '@runner/common/foundation/failure';
 import type { NotifyStatus } from '../status/status.ts';
-import { statusText } from '../status/text.ts';
 
 export const status = command({
   name: 'status',
@@ -25,5 +24,6 @@ export const status = command({
     }
     return { value, status: value.healthy === false ? EXIT.failed : EXIT.ok };
   },
-  human: (report: NotifyStatus, style) => statusText(report, style),
+  human: async (report: NotifyStatus, style) =>
+    (await import('../status/text.ts')).statusText(report, style),
 });

@@ -1,7 +1,6 @@
 /** Delivers what is due, whichever process queued it, and reports what stays queued. */
 import type { Context } from '@runner/common/cli/command';
-import type { ChannelName } from '@runner/common/config/settings';
-import { CHANNEL_NAMES } from '../channels/index.ts';
+import { CHANNEL_NAMES, type ChannelName } from '@runner/common/config/settings';
 import { announceableOf } from '../message/records.ts';
 import type { Entry } from '../spool/entry.ts';
 import { channelOf } from '../spool/names.ts';

@@ -2,7 +2,7 @@
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { Problem } from './contract.ts';
 
-/** `Bad Request: chat not found (sendMessage, 400)`; the hint is told apart. */
+/** `Bad Request: chat not found (sendMessage, 400)`; the hint is printed separately. */
 export function problemText({ description, method, code }: Partial<Problem>): string {
   const where = [method, description?.includes(String(code)) ? undefined : code];
   const told = where.filter((each) => each !== undefined).join(', ');

@@ -1,10 +1,9 @@
 /** Answers given on the command line, in files and in the environment. */
 import { resolve } from 'node:path';
-import type { ChannelName } from '@runner/common/config/settings';
+import { CHANNEL_NAMES, type ChannelName } from '@runner/common/config/settings';
 import { readIfThere } from '@runner/common/files/read';
 import { Failure, usage } from '@runner/common/foundation/failure';
 import { type Io, readAll } from '@runner/common/foundation/io';
-import { CHANNEL_NAMES } from '../channels/index.ts';
 import { CHAT_ID } from '../channels/telegram/bot.ts';
 import type { Inputs } from '../dialogue/situation.ts';
 

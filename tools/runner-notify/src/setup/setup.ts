@@ -2,11 +2,11 @@
 import type { Context } from '@runner/common/cli/command';
 import { editConfig, requireWritable } from '@runner/common/config/edit';
 import { type Config, readConfig } from '@runner/common/config/file';
-import { type ChannelName, notifySettingsOf } from '@runner/common/config/settings';
+import { CHANNEL_NAMES, type ChannelName, notifySettingsOf } from '@runner/common/config/settings';
 import { canAsk } from '@runner/common/tokens/prompt';
 import { activeChannels } from '../channels/active.ts';
 import { connect, lineOf } from '../channels/credentials.ts';
-import { CHANNEL_NAMES, CHANNELS } from '../channels/index.ts';
+import { CHANNELS } from '../channels/index.ts';
 import { checkTemplates } from '../channels/templates.ts';
 import { type Dialogue, openDialogue } from '../dialogue/dialogue.ts';
 import { draftOf } from '../dialogue/draft.ts';

@@ -1,8 +1,7 @@
 /** The file names of waiting messages. */
 
-import type { ChannelName } from '@runner/common/config/settings';
+import { CHANNEL_NAMES, type ChannelName } from '@runner/common/config/settings';
 import { isThere, namesIn } from '@runner/common/files/read';
-import { CHANNEL_NAMES } from '../channels/index.ts';
 
 /** Sorts by time; the same in the queue and in dead/. */
 export type EntryName = `${string}.${ChannelName}.json`;

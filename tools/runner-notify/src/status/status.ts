@@ -1,6 +1,7 @@
 /** What `runner notify status` prints about each channel. */
 import { type Config, readConfig } from '@runner/common/config/file';
 import {
+  CHANNEL_NAMES,
   type ChannelName,
   maxDeployRetries,
   type NotifySettings,
@@ -11,7 +12,7 @@ import type { Paths } from '@runner/common/foundation/paths';
 import { configExposure } from '@runner/common/guards/exposure';
 import { activeChannels, whyInactive } from '../channels/active.ts';
 import { connect, credentialAt, destinationDigest } from '../channels/credentials.ts';
-import { CHANNEL_NAMES, CHANNELS } from '../channels/index.ts';
+import { CHANNELS } from '../channels/index.ts';
 import { checkTemplates } from '../channels/templates.ts';
 import type { Problem } from '../service/contract.ts';
 import type { Fields } from '../service/fields.ts';

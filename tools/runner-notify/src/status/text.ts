@@ -1,12 +1,13 @@
-/** `runner notify status` for people: one line per channel, details below. */
+/** `runner notify status` and `test` for people: one line per channel, details below. */
 
 import type { Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { CHANNELS } from '../channels/index.ts';
 import type { Row } from '../service/contract.ts';
-import { wordOf } from '../service/fields.ts';
+import { fieldsOf, wordOf } from '../service/fields.ts';
 import { problemText } from '../service/problem-text.ts';
 import type { ChannelStatus, NotifyStatus } from './status.ts';
+import type { TrialResult } from './trial.ts';
 
 /** Width of the labels of details. */
 const LABEL = 10;
@@ -75,4 +76,28 @@ function backlogRows(channel: ChannelStatus): Row[] {
 
 function rowText([label, text]: Row): string {
   return `  ${label.padEnd(LABEL)}  ${harmlessLine(text)}\n`;
+}
+
+const MARKS = { delivered: '✔', rejected: '✘', failed: '✘', not_active: '–' } as const;
+
+/** The test messages: where each arrived, or why not. */
+export function trialsText(trials: readonly TrialResult[], style: Style): string {
+  const lines = trials.flatMap((each) => {
+    const { channel, result, hint, moved_to } = each;
+    const colour = result === 'delivered' ? style.green : style.red;
+    const line = `${colour(MARKS[result])} ${channel.padEnd(8)}  ${trialText(each)}\n`;
+    const moved = moved_to && `${CHANNELS[channel].movingKey} is ${moved_to} now, saved`;
+    return [line, ...[hint, moved].map((text) => (text ? `  → ${harmlessLine(text)}\n` : ''))];
+  });
+  return lines.join('');
+}
+
+/** `delivered: message 12 in Deploys (supergroup -100…)`. */
+function trialText(trial: TrialResult): string {
+  if (trial.result === 'not_active') return 'not active: nothing was sent';
+  if (trial.result !== 'delivered') return `${trial.result}: ${problemText(trial)}`;
+  const answer = fieldsOf(trial.answer);
+  const place = CHANNELS[trial.channel].placeOf(answer);
+  const message = `message ${wordOf(answer.message_id)}`.trim();
+  return harmlessLine(`delivered: ${message} in ${place}`);
 }

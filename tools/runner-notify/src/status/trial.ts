@@ -3,6 +3,7 @@
 import { editConfig } from '@runner/common/config/edit';
 import { type Config, readConfig } from '@runner/common/config/file';
 import {
+  CHANNEL_NAMES,
   type ChannelName,
   type NotifySettings,
   notifySettingsOf,
@@ -11,7 +12,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import { activeChannels, whyInactive } from '../channels/active.ts';
 import { connect, destinationDigest } from '../channels/credentials.ts';
-import { CHANNEL_NAMES, CHANNELS } from '../channels/index.ts';
+import { CHANNELS } from '../channels/index.ts';
 import type { Credentials, Problem, Trial } from '../service/contract.ts';
 import { type Locking, waitForChannel } from '../spool/spool.ts';
 import { NO_TROUBLE, readState, type State, writeState } from '../spool/state.ts';

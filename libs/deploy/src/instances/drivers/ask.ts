@@ -1,4 +1,4 @@
-/** Asking a supervisor, with a time limit. */
+/** Queries a supervisor, with a time limit. */
 import { spawnSync } from 'node:child_process';
 
 /** An answer takes milliseconds; a supervisor that hangs must not block a deploy, or its lock. */

@@ -120,7 +120,7 @@ function tail(path: string, from: number): string {
     closeSync(file);
     return text;
   } catch {
-    return ''; // Rotated or missing: the status has to do.
+    return ''; // Rotated or missing: the status must suffice.
   }
 }
 

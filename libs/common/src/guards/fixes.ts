@@ -36,7 +36,7 @@ export function isAbove(path: string, root: string): boolean {
 }
 
 /** Makes the commands for one root. */
-export class Mender {
+export class Fixes {
   readonly #root: string;
   readonly #key: string;
   readonly #asker: Asker;

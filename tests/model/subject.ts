@@ -1,0 +1,265 @@
+/** A real app to which steps are done: its code host, root, executables and clock. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { AppState, Deployed } from '@runner/common/apps/state';
+import type { AppSummary } from '@runner/common/apps/summary';
+import { appFiles, page } from '@runner/testing/app';
+import type { GitServer } from '@runner/testing/git-server';
+import { endedWithin } from '@runner/testing/killing';
+import { type Process, processesIn } from '@runner/testing/processes';
+import { type Ended, preloading, run } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
+import type { Commit } from './rules.ts';
+import type { Step } from './steps.ts';
+
+export const TOKEN = `ghp_m0del${String(process.pid).padStart(31, 'm0del')}`;
+
+/** The port of each instance that a commit may have. */
+export type Ports = Readonly<Record<string, number>>;
+
+export type LogLine = Readonly<Record<string, unknown>>;
+
+/** What can be seen of an app from outside. */
+export interface Observed {
+  /** What each instance answers; null: nothing listens. */
+  readonly served: Readonly<Record<string, string | null>>;
+  /** The version in the folder that `current` of each instance leads to. */
+  readonly linked: Readonly<Record<string, string | null>>;
+  readonly listed: AppSummary;
+  readonly state: AppState;
+  readonly log: readonly LogLine[];
+  /** Versions of the release folders that are kept; null: the folder is gone. */
+  readonly kept: ReadonlyMap<string, string | null>;
+  readonly unfinished: readonly string[];
+}
+
+export interface Subject {
+  readonly repo: string;
+  readonly root: string;
+  /** Does a step; resolves what the command answered in one word, and what it printed. */
+  perform(step: Step): Promise<{ answer: string; printed: string }>;
+  observe(): Promise<Observed>;
+  /** Whether a killed deploy waits to be cleaned up. */
+  isInterrupted(): boolean;
+  /** Problems that `runner audit verify` finds; a clock that was moved is one to it. */
+  verify(): Promise<string>;
+  /** What runs on behalf of this root. */
+  processes(): Process[];
+  readonly commits: Map<string, Commit>;
+  close(): void;
+}
+
+/** Moves the clock of a program by CLOCK_OFFSET seconds. */
+const CLOCK = `const shift = Number(process.env.CLOCK_OFFSET) * 1000;
+const Real = Date;
+globalThis.Date = class extends Real {
+  constructor(...args) { if (args.length === 0) super(Real.now() + shift); else super(...args); }
+  static now() { return Real.now() + shift; }
+};
+`;
+
+/** Milliseconds that a deploy takes here: what was measured last. */
+let usual = 1_500;
+let clockFile: string | undefined;
+let subjects = 0;
+
+/** How the app is started. */
+export type Driver = 'process' | 'command';
+
+/**
+ * Replaces what runs by a daemon of its own session, as a control script of an app does. It takes its
+ * time, so that a kill of the deploy finds it at work.
+ */
+const START = `sleep 0.1
+old=$(cat "$PID_FILE" 2>/dev/null)
+test -n "$old" && kill "$old" 2>/dev/null
+while test -n "$old" && kill -0 "$old" 2>/dev/null; do sleep 0.02; done
+setsid node server.js </dev/null >/dev/null 2>&1 &
+sleep 0.05
+echo $! > "$PID_FILE"
+sleep 0.1
+`;
+
+function deployFile({ kind, instances, keep }: Commit, of: Setting): string {
+  const lines = instances.map(
+    (name) =>
+      `  ${name}: { env: { PORT: "${of.ports[name]}", PID_FILE: "${of.folder}/${name}.pid" } }`,
+  );
+  const start =
+    of.driver === 'process'
+      ? 'start: { type: process, run: exec node server.js }'
+      : 'start: { type: command, run: sh start.sh }\nstop: kill $(cat $PID_FILE)';
+  const build = kind === 'build' ? 'build: "echo no such module; exit 1"\n' : '';
+  const within = kind === 'health' ? '300ms' : '60s';
+  return `instances:
+${lines.join('\n')}
+${build}${start}
+health: { url: "http://127.0.0.1:\${PORT}/health", interval: 20ms, within: ${within} }
+keep: ${keep}
+`;
+}
+
+/** Where the instances listen, how they are started, and where their notes are kept. */
+interface Setting {
+  readonly ports: Ports;
+  readonly driver: Driver;
+  readonly folder: string;
+}
+
+/** Registers the app `shop`, whose repository is empty. */
+export async function makeSubject(
+  git: GitServer,
+  ports: Ports,
+  driver: Driver = 'process',
+): Promise<Subject> {
+  if (clockFile === undefined) {
+    clockFile = join(temporaryFolder('clock'), 'clock.cjs');
+    writeFileSync(clockFile, CLOCK);
+  }
+  const preloaded = preloading(clockFile);
+  const folder = temporaryFolder('root');
+  const root = join(folder, 'root');
+  subjects += 1;
+  const repo = `acme/s${subjects}`;
+  await git.createRepo(repo);
+  mkdirSync(root);
+  const config = `code_host_git_url: ${git.url}\nretry_after: [0s]\n`;
+  writeFileSync(join(root, 'config.yml'), config, { mode: 0o600 });
+  const add = ['--repo', repo, '--name', 'shop', '--branch', 'main', '--token', '-'];
+  const added = await run('runner-add', add, { root, stdin: TOKEN });
+  if (added.status !== 0) throw new Error(added.stderr);
+
+  const commits = new Map<string, Commit>();
+  let offset = 0;
+  let hasMoved = false;
+  const options = () => ({
+    root,
+    ...(offset !== 0 && { env: { ...preloaded, CLOCK_OFFSET: String(offset) } }),
+  });
+  const app = (path: string) => join(root, 'apps/shop', path);
+  const state = () => JSON.parse(readFileSync(join(root, 'state/shop.json'), 'utf8')) as AppState;
+
+  async function push([, kind, instances = '', keep]: Step): Promise<void> {
+    const version = `v${commits.size + 1}`;
+    const names = instances.split(',');
+    const commit = { version, kind, instances: names, keep: Number(keep) } as Commit;
+    const files = appFiles(version, commit.kind === 'health' ? { health: 503 } : {});
+    const all = {
+      ...files,
+      'start.sh': START,
+      '.deploy.yml': deployFile(commit, { ports, driver, folder }),
+    };
+    await git.commit(repo, all, version, { tag: version });
+    commits.set(version, commit);
+  }
+
+  async function kill([, fraction, ...killed]: Step): Promise<{ answer: string; printed: string }> {
+    const [tool, ...args] = wordsOf(killed);
+    const moment = usual * Number(fraction);
+    const ended = await endedWithin(tool, [...args, '--json'], moment, options());
+    const answer = ended.signal === null ? answerOf(ended) : 'killed';
+    return { answer, printed: printedBy(ended) };
+  }
+
+  return {
+    root,
+    repo,
+    commits,
+    isInterrupted: () => state().deploying !== null,
+    async perform(step) {
+      const [kind, argument] = step;
+      if (kind === 'push') await push(step);
+      if (kind === 'clock') {
+        offset += Number(argument);
+        hasMoved = true;
+      }
+      if (kind === 'kill') return kill(step);
+      if (kind === 'push' || kind === 'clock') return { answer: '', printed: '' };
+      const began = performance.now();
+      const [tool, ...args] = wordsOf(step);
+      const ended = await run(tool, [...args, '--json'], options());
+      const answer = answerOf(ended);
+      if (kind === 'deploy' && answer === 'deployed') usual = performance.now() - began;
+      return { answer, printed: printedBy(ended) };
+    },
+    async observe() {
+      const names = Object.keys(ports);
+      const list = await run('runner-list', ['--json'], options());
+      const [listed] = (JSON.parse(list.stdout) as { apps: AppSummary[] }).apps;
+      const known = state();
+      const versions = Object.values(known.instances)
+        .flatMap(({ current, previous }) => [current, ...previous])
+        .filter((each): each is Deployed => each !== null);
+      const log = join(root, 'logs/deploy-events.jsonl');
+      const releases = existsSync(app('releases')) ? readdirSync(app('releases')) : [];
+      const answers = await Promise.all(names.map((name) => page(ports[name] as number)));
+      return {
+        served: Object.fromEntries(names.map((name, index) => [name, answers[index] ?? null])),
+        linked: Object.fromEntries(
+          names.map((name) => [name, versionIn(app(`instances/${name}/current`))]),
+        ),
+        listed: listed as AppSummary,
+        state: known,
+        log: (existsSync(log) ? readFileSync(log, 'utf8') : '')
+          .split('\n')
+          .filter(Boolean)
+          .map((line) => JSON.parse(line) as LogLine),
+        kept: new Map(
+          versions.map(({ version, release }) => [version, versionIn(app(`releases/${release}`))]),
+        ),
+        unfinished: releases.filter((name) => name.startsWith('.')),
+      };
+    },
+    async verify() {
+      if (hasMoved || !existsSync(join(root, 'logs'))) return '';
+      const { status, stdout, stderr } = await run('runner-audit', ['verify'], options());
+      return status === 0 ? '' : `${stdout}${stderr}`;
+    },
+    processes: () => processesIn(root),
+    close: () => endAll(root),
+  };
+}
+
+/** The tool and the arguments of a step. */
+function wordsOf([kind, version]: Step): [tool: string, ...args: string[]] {
+  const chosen = (option: string) => (version === undefined ? [] : [option, version]);
+  if (kind === 'fetch') return ['runner-fetch', '--deploy', 'shop'];
+  if (kind === 'rollback') return ['runner-rollback', 'shop', ...chosen('--to')];
+  return ['runner-deploy', 'shop', ...chosen('--ref')];
+}
+
+function endAll(root: string): void {
+  for (const { pid } of processesIn(root)) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+}
+
+function versionIn(folder: string): string | null {
+  try {
+    return readFileSync(join(folder, 'VERSION'), 'utf8').trim();
+  } catch {
+    return null;
+  }
+}
+
+/** The last words of a command. */
+function printedBy({ stdout, stderr }: Ended): string {
+  const lines = [
+    stdout.trimEnd().split('\n').at(-1) ?? '',
+    ...stderr.trimEnd().split('\n').slice(-6),
+  ];
+  return lines.map((line) => line.slice(0, 400)).join('\n');
+}
+
+/** The result of a command in one word. */
+function answerOf({ status, stdout }: Ended): string {
+  const last = stdout.trimEnd().split('\n').at(-1) ?? '';
+  if (!last.startsWith('{')) return `status ${status}`;
+  const { result, error } = JSON.parse(last) as { result?: string; error?: string };
+  if (result === undefined) return error === 'version_not_found' ? 'refused' : `error ${error}`;
+  return result === 'rolled_back' && status === 1 ? 'failed' : result;
+}
