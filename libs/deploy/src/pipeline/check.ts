@@ -98,7 +98,7 @@ async function planOf(
     ...(await missingShared(source, paths, commit, file)),
     ...(await missingStartFile(source, commit, file)),
     ...obstacles(file, io.env).map(({ words }) => words),
-    ...(io.uid === 0 ? [] : unlistedUnits(file).map((unit) => `start: ${unlistedWords(unit)}`)),
+    ...unlistedUnits(file).map((unit) => `start: ${unlistedWords(unit)}`),
     ...missingPrograms(file, io.env),
     ...portProblems(paths, app, file),
   ];

@@ -23,7 +23,9 @@ function commandsOf({ build, hooks, start, stop, health }: DeployFile): [string,
     ...build.run.map((command): [string, string] => ['build', command]),
     ...ofHooks,
     ...(health?.kind === 'cmd' ? [['health', health.target] as [string, string]] : []),
-    ...('run' in start ? [['start', start.run] as [string, string]] : []),
+    ...(start.type === 'process' || start.type === 'command'
+      ? [['start', start.run] as [string, string]]
+      : []),
     ...(stop === undefined ? [] : [['stop', stop] as [string, string]]),
   ];
 }

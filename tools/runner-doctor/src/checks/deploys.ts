@@ -9,6 +9,7 @@ import { isThere, namesIn } from '@runner/common/files/read';
 import type { Paths } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/guards/fixes';
 import { type Found, ok, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
+import { leftovers } from './leftovers.ts';
 
 /** A temporary file of a killed command is reported after this many milliseconds. */
 const STRAY_AGE = 3_600_000;
@@ -18,7 +19,11 @@ export async function deploys({ io, paths }: Patient): Promise<readonly Found[]>
   const retries = await retriesFor(paths, apps).catch(() => Number.POSITIVE_INFINITY);
   const found = apps.flatMap((app) => {
     const summary = summaryOf(paths, app, retries);
-    return [...stateOf(summary), ...unfinished(paths, summary), ...links(paths, app)];
+    return [
+      ...stateOf(summary),
+      ...leftovers({ io, paths }, app, summary.state),
+      ...links(paths, app),
+    ];
   });
   const strays = [paths.root, paths.stateDir].flatMap((folder) => strayFiles(folder, io.now()));
   if (apps.length === 0 && strays.length === 0) return [ok('no app is registered')];
@@ -51,18 +56,6 @@ function stateOf({ app, state, deploying, failures, instances, next }: AppSummar
       ),
     ];
   return [];
-}
-
-/** Folders of abandoned builds. */
-function unfinished(paths: Paths, { app, state }: AppSummary): Found[] {
-  if (state === 'deploying' || state === 'interrupted') return [];
-  const { releases } = paths.app(app);
-  return namesIn(releases)
-    .filter((name) => name.startsWith('.tmp-'))
-    .map((name) => {
-      const path = join(releases, name);
-      return warning(`${path} was left by a deploy that died`, `rm -rf ${word(path)}`);
-    });
 }
 
 /** `current` of an instance must point to the release in the state. */
