@@ -55,9 +55,7 @@ test('a port that something else listens on is named; the own one is not', async
   await world.push('v1');
   const stranger = createServer().listen(world.port, '127.0.0.1');
   await new Promise((resolve) => stranger.once('listening', resolve));
-  assert.equal(await problems(world), [
-    `health: port ${world.port} of default is in use by another program`,
-  ]);
+  assert.equal(await problems(world), [`port ${world.port} of default is used by another program`]);
   await new Promise((resolve) => stranger.close(resolve));
   assert.equal(await problems(world), []);
   assert.is((await world.deploy()).status, 0);

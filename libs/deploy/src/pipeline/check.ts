@@ -1,7 +1,7 @@
 /** `runner deploy --check`: what a deploy would do, and what would prevent it. */
 import { join } from 'node:path';
 import type { AppState } from '@runner/common/apps/state';
-import { requireApp } from '@runner/common/apps/store';
+import { listApps, requireApp } from '@runner/common/apps/store';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { isThere } from '@runner/common/files/read';
 import type { Paths } from '@runner/common/foundation/paths';
@@ -13,13 +13,13 @@ import { fetchWanted, type ResolvedRef } from '../git/ref.ts';
 import type { GitSource } from '../git/source.ts';
 import { obstacles } from '../instances/drivers/availability.ts';
 import { unlistedUnits, unlistedWords } from '../instances/drivers/units.ts';
+import { portProblems } from '../instances/ports.ts';
 import { onlyInstance } from '../instances/target.ts';
 import { lockApp } from '../record/operation.ts';
 import { spaceFor, spaceProblems } from '../release/folder.ts';
 import { redacting, reported } from '../report/reporter.ts';
 import type { DeployRequest } from './deploy.ts';
 import { stepsOf } from './plan-steps.ts';
-import { portProblems } from './ports.ts';
 import { missingPrograms } from './programs.ts';
 
 /** What `runner deploy --check` prints. */
@@ -100,7 +100,7 @@ async function planOf(
     ...obstacles(file, io.env).map(({ words }) => words),
     ...unlistedUnits(file).map((unit) => `start: ${unlistedWords(unit)}`),
     ...missingPrograms(file, io.env),
-    ...portProblems(paths, app, file),
+    ...portProblems(paths, listApps(paths).apps, app.app, file),
   ];
   return {
     app: app.app,

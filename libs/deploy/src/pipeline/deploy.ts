@@ -28,6 +28,7 @@ import { reasoned } from '../release/reason.ts';
 import { takeBack } from '../release/shared.ts';
 import { silent, startNotifier } from '../report/notifier.ts';
 import { type Reporter, redacting, reported } from '../report/reporter.ts';
+import { useSystemUmask } from '../run/environment.ts';
 import { openDeployLog } from '../run/log.ts';
 import { asStepFailure, StepFailure } from '../run/step.ts';
 import { finishFailure, finishSuccess } from './finish.ts';
@@ -62,6 +63,7 @@ interface FetchedCommit {
  */
 export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
   const { io, paths } = request;
+  useSystemUmask();
   const deployId = newDeployId(io.random);
   const lock = lockApp(request, request.app, 'deploy', deployId);
   let job: Job | undefined;
@@ -174,14 +176,15 @@ async function runDeploy(
     return failEarly(job, asStepFailure(error, job.stage), instance, file);
   }
   const { name, seeds } = release;
-  const { switched, failure } = await activate(job, file, name);
+  const activation = await activate(job, file, name);
+  const { switched, failure } = activation;
   if (!failure) return finishSuccess(job, file, name);
   const { instance } = failure;
   const folder = job.paths.app(job.app.app).release(name);
   const error = reasoned(failure.error, folder, job.deployId);
   logHeadline(job, error);
   if (switched.length > 0) markFailed(job, error, job.redact(error.message));
-  const moves = await rollBackSwitched(job, file, name, switched);
+  const moves = await rollBackSwitched(job, file, name, activation);
   // What could not be stopped may still use them.
   if (moves.every(({ problem }) => problem === undefined)) takeBack(seeds);
   return finishFailure(job, { error, instance: instance.name, moves, file }, name);

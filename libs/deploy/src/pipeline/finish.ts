@@ -10,8 +10,8 @@ import { jobTarget } from '../instances/target.ts';
 import { causeOf, keepBaseline } from '../record/cause.ts';
 import type { Job } from '../record/operation.ts';
 import { pruneReleases } from '../release/folder.ts';
-import { sweep } from '../run/child.ts';
 import { pruneLogs } from '../run/log.ts';
+import { endDeploy, releasesInUse } from '../run/processes.ts';
 import { asStepFailure } from '../run/step.ts';
 import {
   concludeFailure,
@@ -27,12 +27,27 @@ export async function finishFailure(
   release?: string,
 ): Promise<DeployOutcome> {
   const { error, file } = failed;
-  // After an interruption, what finished steps left running is ended too.
-  if (error.blame === 'operator') sweep(`RUNNER_DEPLOY_ID=${job.deployId}`);
+  endFailed(job, file, release);
   const outcome = concludeFailure(job, { ...failed, cause: await causeOf(job, error) });
   if (file) await runFailureHook(job, file, release, outcome.error ?? '');
   prune(job, { failed: release });
   return outcome;
+}
+
+/**
+ * Ends what the failed release left running. Of `start.type: command` only what its build left: the
+ * supervisor may have kept a process through the rollback.
+ */
+function endFailed(
+  { paths, app, deployId }: Job,
+  file: DeployFile | undefined,
+  release: string | undefined,
+): void {
+  endDeploy(
+    paths.app(app.app).dir,
+    deployId,
+    (name) => name.startsWith('.tmp-') || (name === release && file?.start.type !== 'command'),
+  );
 }
 
 /** Records the success, then does what comes after it and cannot undo it. */
@@ -72,10 +87,14 @@ async function tidyMirrorAnyway({ io, paths, app, reporter }: Job): Promise<void
  */
 function prune(job: Job, failure?: { readonly failed: string | undefined }): void {
   const { paths, log, reporter } = job;
-  const { app } = job.app;
+  const { app, instances } = job.app;
   try {
     if (!failure || failure.failed !== undefined) {
-      const problems = pruneReleases(paths.app(app), requireApp(paths, app), failure?.failed);
+      const appPaths = paths.app(app);
+      // What ran until now may still answer its last requests, as another user too.
+      const replaced = Object.values(instances).flatMap(({ current }) => current?.release ?? []);
+      const stay = new Set([...replaced, ...releasesInUse(appPaths.dir), failure?.failed ?? '']);
+      const problems = pruneReleases(appPaths, requireApp(paths, app), stay);
       for (const problem of problems) reporter.note(problem);
     }
     pruneLogs(paths, app, (path) => statSync(path).mtimeMs, log.path);

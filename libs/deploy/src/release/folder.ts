@@ -151,16 +151,12 @@ function makeWritable(path: string): void {
 }
 
 /**
- * Removes releases that are neither current nor kept by an instance, apart from `failed`, which stays
- * for inspection. Returns what could not be removed, a sentence each.
+ * Removes releases that are neither current nor kept by an instance, apart from those that `stay`.
+ * Returns what could not be removed, a sentence each.
  */
-export function pruneReleases(
-  paths: AppPaths,
-  app: AppState,
-  failed: string | undefined,
-): string[] {
+export function pruneReleases(paths: AppPaths, app: AppState, stay: ReadonlySet<string>): string[] {
   const problems = unusedReleases(paths, app)
-    .filter((name) => name !== failed)
+    .filter((name) => !stay.has(name))
     .map((name) => removeTree(join(paths.releases, name)));
   pruneFiles(paths);
   return problems.filter((problem) => problem !== undefined);

@@ -1,5 +1,5 @@
 /** Folders that a deploy could not remove. */
-import { lstatSync } from 'node:fs';
+import { lstatSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AppState } from '@runner/common/apps/state';
 import type { StateWord } from '@runner/common/apps/summary';
@@ -17,17 +17,20 @@ export function leftovers(
   if (state === 'deploying' || state === 'interrupted') return [];
   const own = paths.app(app.app);
   const abandoned = namesIn(own.releases).filter((name) => name.startsWith('.tmp-'));
-  // The newest may be the failed one, which stays for inspection.
-  const unused = unusedReleases(own, app).slice(0, -1);
+  const { uid: owner } = statSync(paths.root);
+  // What the next deploy can remove is no finding: a failed release stays for inspection.
+  const stuck = unusedReleases(own, app).filter((name) =>
+    needsRoot(join(own.releases, name), owner),
+  );
   const found = (names: readonly string[], words: string) =>
     names.map((name) => {
       const path = join(own.releases, name);
-      const sudo = io.uid !== 0 && needsRoot(path, io.uid) ? 'sudo ' : '';
+      const sudo = io.uid !== 0 && needsRoot(path, owner) ? 'sudo ' : '';
       return warning(`${path} ${words}`, `${sudo}rm -rf ${word(path)}`);
     });
   return [
     ...found(abandoned, 'was left by a deploy that died'),
-    ...found(unused, 'is no longer kept, and could not be removed'),
+    ...found(stuck, 'is no longer kept, and could not be removed'),
   ];
 }
 

@@ -3,18 +3,19 @@
  * keep running the old release, since pm2 resolves the link and remembers the folder. So there is a
  * short gap.
  */
-import { closeSync, openSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Start } from '@runner/common/deploy-file/read';
+import { readTextIfThere } from '@runner/common/files/read';
 import { loggedFailure, StepFailure, tryStep } from '../../run/step.ts';
 import { ask } from './ask.ts';
-import { type Driver, runFor, type Target, unobserved } from './driver.ts';
+import { type Asked, type Driver, only, runFor, type Target, unobserved } from './driver.ts';
 import { namesOf } from './ecosystem.ts';
 import { endOfFile } from './end-of-file.ts';
 import { ownName } from './names.ts';
 
 type Pm2 = Extract<Start, { type: 'pm2' }>;
 
-const DELETE_TIMEOUT = 60_000;
 /** A process that runs for this long counts as started, in milliseconds. */
 const SETTLE = 500;
 /** How much of each log an early death shows, in bytes. */
@@ -42,9 +43,33 @@ interface Listed {
   };
 }
 
+/**
+ * The first command starts pm2's daemon, which keeps the environment for all apps: nothing of this
+ * instance, but where the daemon's home is.
+ */
+function daemonEnvironment(env: Target['env'], { env: own }: Target['instance']): Target['env'] {
+  const isShared = (name: string) =>
+    name === 'PM2_HOME' || (!name.startsWith('RUNNER_') && !Object.hasOwn(own, name));
+  return Object.fromEntries(Object.entries(env).filter(([name]) => isShared(name)));
+}
+
 /** All processes that pm2 has; undefined if it does not answer. */
-function listOf({ env, release }: Target): Listed[] | undefined {
-  const { stdout } = ask('pm2', ['jlist'], { cwd: release, env, most: LIST_MAX });
+function listOf({ env, instance, release: cwd }: Target): Listed[] | undefined {
+  const daemon = daemonEnvironment(env, instance);
+  return listedIn(ask('pm2', ['jlist'], { cwd, env: daemon, most: LIST_MAX }).stdout);
+}
+
+/** Whether pm2's daemon runs; where its pid file cannot be read, its client has to know. */
+function hasDaemon({ HOME = '', PM2_HOME = join(HOME, '.pm2') }: Record<string, string>): boolean {
+  try {
+    return existsSync(`/proc/${readTextIfThere(join(PM2_HOME, 'pm2.pid'), 100)?.trim() || 'none'}`);
+  } catch {
+    return true;
+  }
+}
+
+/** The processes in the output of `jlist`; undefined if pm2 did not answer. */
+function listedIn(stdout: string): Listed[] | undefined {
   // The very first command also prints a greeting.
   const line = stdout.split('\n').find((each) => each.startsWith('['));
   try {
@@ -55,7 +80,7 @@ function listOf({ env, release }: Target): Listed[] | undefined {
 }
 
 /** Whether a process is of the instance, and of this root. */
-function isOwn({ pm2_env: own }: Listed, { paths }: Target): boolean {
+function isOwn({ pm2_env: own }: Listed, { paths }: Asked): boolean {
   return own.RUNNER_SHARED === paths.shared;
 }
 
@@ -84,7 +109,7 @@ function refuseTaken(target: Target, start: Pm2): void {
 }
 
 /** Deletes what runs of the instance, if anything does. Returns the sizes of its logs. */
-async function remove(target: Target): Promise<Sizes> {
+async function remove(target: Target, { stopTimeout }: Pm2): Promise<Sizes> {
   const { release: cwd, env, log, signal } = target;
   const running = processesOf(target);
   if (running === undefined)
@@ -93,7 +118,7 @@ async function remove(target: Target): Promise<Sizes> {
   if (running.length > 0) {
     // By number: the previous file may have used another name.
     const ids = running.map(({ pm_id: id }) => String(id));
-    const deletion = step(['delete', ...ids], DELETE_TIMEOUT);
+    const deletion = step(['delete', ...ids], stopTimeout);
     await tryStep(log, signal, { ...deletion, stage: 'start', cwd, env });
   }
   return sizes;
@@ -141,7 +166,7 @@ export const pm2Driver: Driver = {
     const { start, release, log } = target;
     if (start.type !== 'pm2') return unobserved;
     refuseTaken(target, start);
-    const sizes = await remove(target);
+    const sizes = await remove(target, start);
     const what =
       'config' in start ? [start.config] : [start.run, '--name', ownName(target), '--cwd', release];
     await runFor(target, step(['start', ...what, '--update-env'], start.timeout));
@@ -153,12 +178,22 @@ export const pm2Driver: Driver = {
     return { death };
   },
   async stop(target) {
-    if (target.start.type === 'pm2') await remove(target);
+    if (target.start.type === 'pm2') await remove(target, target.start);
   },
   status(target) {
     if (target.start.type !== 'pm2') return 'unknown';
-    const all = processesOf(target);
-    if (all === undefined) return 'unknown';
-    return all.some(({ pm2_env: own }) => own.status === 'online') ? 'running' : 'stopped';
+    const env = only(target.env, ['PATH', 'HOME', 'PM2_HOME']);
+    // The client would start a daemon.
+    if (!hasDaemon(env)) return 'stopped';
+    return {
+      program: 'pm2',
+      args: ['jlist'],
+      env,
+      meaning(stdout) {
+        const all = listedIn(stdout)?.filter((each) => isOwn(each, target));
+        if (all === undefined) return 'unknown';
+        return all.some(({ pm2_env: own }) => own.status === 'online') ? 'running' : 'stopped';
+      },
+    };
   },
 };
