@@ -97,7 +97,7 @@ test('max_deploy_retries of config.yml decides how often, and a deploy by hand i
   await fetch(world, ['--deploy']);
   assert.is(
     (await fetch(world, ['--deploy'])).stdout,
-    'shop: deploy blocked, same commit failed 1 times\n',
+    'shop: deploy blocked, same commit failed 1 time\n',
   );
   assert.is((await world.deploy()).status, 1);
   assert.is((world.state().failures as { count: number }).count, 2);

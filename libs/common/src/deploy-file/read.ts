@@ -1,9 +1,11 @@
 /** Reads `.deploy.yml` of a commit: how an app is deployed. */
 
+import { harmlessLine } from '../text/harmless.ts';
 import { durationOf } from '../text/time.ts';
 import { readYaml } from '../yaml/read.ts';
 import { check, type FileName, problem, section } from '../yaml/schema.ts';
 import { DEPLOY_SCHEMA, HEALTH_KINDS, HOOKS, START_KEYS } from './schema.ts';
+import { expand, unsetIn } from './variables.ts';
 
 /** The file's name in the repository. */
 export const DEPLOY_FILE = '.deploy.yml';
@@ -199,16 +201,7 @@ function healthOf(
   if (kinds.length > 1)
     throw fail('health', `takes only one of url, cmd, tcp, not ${kinds.join(' and ')}`);
   const target = health.get(kind) as string;
-  for (const [, name = ''] of kind === 'cmd' ? [] : target.matchAll(/\$\{([^}]*)\}/g)) {
-    const without = instances.find((instance) => !Object.hasOwn(instance.env, name));
-    if (without)
-      throw fail(
-        `health.${kind}`,
-        `uses \${${name}}, which the env of ${without.name} does not set`,
-      );
-  }
-  if (kind === 'tcp' && !instances.every(({ env }) => hasPort(target, env)))
-    throw fail('health.tcp', 'must end with a port from 1 to 65535');
+  if (kind !== 'cmd') checkAddress(kind, target, instances, fail);
   const [low = '200', high] = String(health.get('expect') ?? '200-299').split('-');
   if (high !== undefined && Number(high) < Number(low))
     throw fail('health.expect', 'ends before it begins');
@@ -222,9 +215,26 @@ function healthOf(
   };
 }
 
-function hasPort(address: string, env: Instance['env']): boolean {
-  const filled = address.replace(/\$\{([^}]*)\}/g, (_, name: string) => env[name] ?? '');
-  const port = filled.slice(filled.lastIndexOf(':') + 1);
+function checkAddress(
+  kind: 'url' | 'tcp',
+  target: string,
+  instances: readonly Instance[],
+  fail: Fail,
+): void {
+  for (const { name, env } of instances) {
+    const unset = unsetIn(target, env);
+    if (unset !== undefined)
+      throw fail(`health.${kind}`, `uses ${unset}, which the env of ${name} does not set`);
+    const address = expand(target, env);
+    if (kind === 'tcp' && !hasPort(address))
+      throw fail('health.tcp', 'must end with a port from 1 to 65535');
+    if (kind === 'url' && !URL.canParse(address))
+      throw fail('health.url', `${harmlessLine(address)} is not an address`);
+  }
+}
+
+function hasPort(address: string): boolean {
+  const port = address.slice(address.lastIndexOf(':') + 1);
   return /^[0-9]{1,5}$/.test(port) && Number(port) >= 1 && Number(port) <= 65_535;
 }
 

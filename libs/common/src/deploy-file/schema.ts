@@ -85,7 +85,7 @@ export const DEPLOY_SCHEMA: ObjectSchema = {
             type: 'object',
             description: 'Variables for its commands, its hooks and the app itself',
             propertyPattern: '^[A-Za-z_][A-Za-z0-9_]*$',
-            additionalProperties: { type: ['string', 'integer'] },
+            additionalProperties: { type: ['string', 'integer'], mayBeEmpty: true },
           },
         },
       },

@@ -59,7 +59,9 @@ export function decide(
     return result('up_to_date', 'up to date');
   }
   if (app.failures?.commit === commit && app.failures.count >= policy.max) {
-    return result('blocked', `deploy blocked, same commit failed ${app.failures.count} times`);
+    const { count } = app.failures;
+    const times = count === 1 ? '1 time' : `${count} times`;
+    return result('blocked', `deploy blocked, same commit failed ${times}`);
   }
   if (app.held && isHeld(app, commit)) {
     const { reason } = app.held;

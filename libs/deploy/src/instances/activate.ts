@@ -10,6 +10,7 @@ import type { Started } from './drivers/driver.ts';
 import { waitHealthy } from './health.ts';
 import { runHook } from './hooks.ts';
 import { inTheWay } from './ports.ts';
+import { checkReady } from './ready.ts';
 import { stopUnlessReplaced, switchBack } from './switch-back.ts';
 import {
   interruptible,
@@ -80,6 +81,7 @@ async function stopBlocking(job: Job, blocking: readonly ReleaseTarget[]): Promi
 async function prepareSwitch(job: Job, target: ReleaseTarget): Promise<void> {
   if (job.signal.aborted)
     throw new StepFailure('switch', 'switch: was interrupted', '', 'operator');
+  checkReady(job, target);
   await runHook(job, target, 'pre_switch');
   markStage(job, 'switch', target.instance.name);
 }

@@ -1,7 +1,8 @@
 /** Health checks: asking an instance until it is healthy, or its time is up. */
 import type { Health } from '@runner/common/deploy-file/read';
+import { expand } from '@runner/common/deploy-file/variables';
 import { describeExit, succeeded } from '../run/child.ts';
-import { expand, loggedFailure, StepFailure, shellStep, tryStep } from '../run/step.ts';
+import { loggedFailure, StepFailure, shellStep, tryStep } from '../run/step.ts';
 import type { Started, Target } from './drivers/driver.ts';
 import { localPort } from './ports.ts';
 import { otherAppOn } from './stranger.ts';
@@ -15,7 +16,7 @@ type HealthProblem = { words: string; output: string; late?: boolean } | undefin
  */
 export async function waitHealthy(health: Health, target: Target, started: Started): Promise<void> {
   const { signal, log, instance } = target;
-  const address = health.kind === 'cmd' ? health.target : expand(health.target, instance);
+  const address = health.kind === 'cmd' ? health.target : expand(health.target, instance.env);
   const until = performance.now() + health.within;
   let problem: HealthProblem;
   for (let attempt = 1; ; attempt += 1) {

@@ -2,8 +2,9 @@
 import { networkInterfaces } from 'node:os';
 import type { AppState } from '@runner/common/apps/state';
 import type { DeployFile, Instance } from '@runner/common/deploy-file/read';
+import { expand } from '@runner/common/deploy-file/variables';
 import type { Paths } from '@runner/common/foundation/paths';
-import { expand } from '../run/step.ts';
+import { listenersOn } from '../run/listeners.ts';
 import { fileOfRelease } from './kept-file.ts';
 
 const LOCAL = /^(?:localhost|127\.[0-9.]+|0\.0\.0\.0|\[?::1?\]?)$/;
@@ -33,7 +34,7 @@ function ownAddresses(): string[] {
 export function portsOf({ start, health }: DeployFile, instance: Instance): number[] {
   if (start.type === 'none') return [];
   const checked =
-    health && health.kind !== 'cmd' ? localPort(expand(health.target, instance)) : undefined;
+    health && health.kind !== 'cmd' ? localPort(expand(health.target, instance.env)) : undefined;
   const ports = [Number(instance.env.PORT), checked];
   return [...new Set(ports)].filter(
     (port): port is number => port !== undefined && port > 0 && port !== 80 && port !== 443,
@@ -100,8 +101,21 @@ export function portProblems(
   file: DeployFile,
 ): string[] {
   const others = apps.filter(({ app }) => app !== name);
-  const claims = [...others.flatMap((app) => activeClaims(paths, app)), ...claimsOf(name, file)];
-  return clashesOf(claims).flatMap(({ app, problem }) => (app === name ? [problem] : []));
+  const own = claimsOf(name, file);
+  const claims = [...others.flatMap((app) => activeClaims(paths, app)), ...own];
+  const active = apps.flatMap((app) => activeClaims(paths, app).map(({ port }) => port));
+  // A unit may run before its first deploy, or systemd may hold its socket.
+  const taken =
+    file.start.type === 'systemd' ? [] : own.filter(({ port }) => isTaken(port, active));
+  return [
+    ...clashesOf(claims).flatMap(({ app, problem }) => (app === name ? [problem] : [])),
+    ...taken.map(({ instance, port }) => `port ${port} of ${instance} is used by another program`),
+  ];
+}
+
+/** Whether a program listens on a port that no active instance needs. */
+function isTaken(port: number, active: readonly number[]): boolean {
+  return !active.includes(port) && listenersOn(port).length > 0;
 }
 
 /** Ports that two active instances of registered apps need. */

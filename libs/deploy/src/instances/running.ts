@@ -2,11 +2,11 @@
 import type { AppState } from '@runner/common/apps/state';
 import type { View } from '@runner/common/apps/summary';
 import type { Health, Instance } from '@runner/common/deploy-file/read';
+import { expand } from '@runner/common/deploy-file/variables';
 import { isRunning } from '@runner/common/files/process';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { stepEnvironment } from '../run/environment.ts';
-import { expand } from '../run/step.ts';
 import { askAll } from './drivers/ask.ts';
 import { driverFor } from './drivers/choose.ts';
 import type { Asked, Status } from './drivers/driver.ts';
@@ -73,7 +73,7 @@ function subjectsOf(io: Io, paths: Paths, { app, instances }: AppState): Subject
 /** A command has no supervisor to ask: without a listener at the address of its health it does not run. */
 async function listens({ start, health, instance }: Subject): Promise<Status> {
   if (start.type !== 'command' || !health || health.kind === 'cmd') return 'unknown';
-  const address = expand(health.target, instance);
+  const address = expand(health.target, instance.env);
   const problem = await askTcp(health.kind === 'tcp' ? address : hostOf(address), PATIENCE);
   if (!problem) return 'running';
   return problem.words.endsWith('(ECONNREFUSED)') ? 'stopped' : 'unknown';

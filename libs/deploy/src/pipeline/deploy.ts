@@ -12,7 +12,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { configExposure } from '@runner/common/guards/exposure';
-import { type Contents, contentsOf, isOfTheCommit } from '../git/contents.ts';
+import { type Contents, contentsOf, isOfTheCommit, lookalikeNote } from '../git/contents.ts';
 import { sourceOf } from '../git/open.ts';
 import { fetchWanted, type ResolvedRef } from '../git/ref.ts';
 import type { GitSource } from '../git/source.ts';
@@ -23,7 +23,9 @@ import { begin, clearMark, markFailed } from '../record/in-progress.ts';
 import { type Job, lockApp } from '../record/operation.ts';
 import { recover } from '../recovery/recover.ts';
 import { checkSpace } from '../release/folder.ts';
-import { makeRelease } from '../release/make.ts';
+import { makeRelease, type Release } from '../release/make.ts';
+import { reasoned } from '../release/reason.ts';
+import { takeBack } from '../release/shared.ts';
 import { silent, startNotifier } from '../report/notifier.ts';
 import { type Reporter, redacting, reported } from '../report/reporter.ts';
 import { useSystemUmask } from '../run/environment.ts';
@@ -86,6 +88,8 @@ export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
       notifier: silent,
       stage: 'config',
     };
+    const note = contents instanceof StepFailure ? undefined : lookalikeNote(contents);
+    if (note) reporter.note(note);
     startDeploy(job, contents, request);
     return await runDeploy(job, source, contents, request);
   } finally {
@@ -164,21 +168,26 @@ async function runDeploy(
     return failEarly(job, contents, instance, undefined);
   }
   const { file } = contents;
-  let release: string;
+  let release: Release;
   try {
     release = await makeRelease(job, source, contents);
   } catch (error) {
     const instance = instanceNames(job, file, request);
     return failEarly(job, asStepFailure(error, job.stage), instance, file);
   }
-  const activation = await activate(job, file, release);
+  const { name, seeds } = release;
+  const activation = await activate(job, file, name);
   const { switched, failure } = activation;
-  if (!failure) return finishSuccess(job, file, release);
-  const { error, instance } = failure;
+  if (!failure) return finishSuccess(job, file, name);
+  const { instance } = failure;
+  const folder = job.paths.app(job.app.app).release(name);
+  const error = reasoned(failure.error, folder, job.deployId);
   logHeadline(job, error);
   if (switched.length > 0) markFailed(job, error, job.redact(error.message));
-  const moves = await rollBackSwitched(job, file, release, activation);
-  return finishFailure(job, { error, instance: instance.name, moves, file }, release);
+  const moves = await rollBackSwitched(job, file, name, activation);
+  // What could not be stopped may still use them.
+  if (moves.every(({ problem }) => problem === undefined)) takeBack(seeds);
+  return finishFailure(job, { error, instance: instance.name, moves, file }, name);
 }
 
 /** A failure before anything was switched. */

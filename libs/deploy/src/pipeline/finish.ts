@@ -30,7 +30,7 @@ export async function finishFailure(
   endFailed(job, file, release);
   const outcome = concludeFailure(job, { ...failed, cause: await causeOf(job, error) });
   if (file) await runFailureHook(job, file, release, outcome.error ?? '');
-  prune(job);
+  prune(job, { failed: release });
   return outcome;
 }
 
@@ -81,15 +81,21 @@ async function tidyMirrorAnyway({ io, paths, app, reporter }: Job): Promise<void
   }
 }
 
-/** Removes old releases and logs; if that fails, it is only noted. */
-function prune({ paths, app: { app, instances }, log, reporter }: Job): void {
+/**
+ * Removes old releases and logs; if that fails, it is only noted. The newest failed release stays,
+ * until a deploy succeeds or makes another one.
+ */
+function prune(job: Job, failure?: { readonly failed: string | undefined }): void {
+  const { paths, log, reporter } = job;
+  const { app, instances } = job.app;
   try {
-    const appPaths = paths.app(app);
-    // What ran until now may still answer its last requests, as another user too.
-    const replaced = Object.values(instances).flatMap(({ current }) => current?.release ?? []);
-    const inUse = new Set([...replaced, ...releasesInUse(appPaths.dir)]);
-    for (const problem of pruneReleases(appPaths, requireApp(paths, app), inUse)) {
-      reporter.note(problem);
+    if (!failure || failure.failed !== undefined) {
+      const appPaths = paths.app(app);
+      // What ran until now may still answer its last requests, as another user too.
+      const replaced = Object.values(instances).flatMap(({ current }) => current?.release ?? []);
+      const stay = new Set([...replaced, ...releasesInUse(appPaths.dir), failure?.failed ?? '']);
+      const problems = pruneReleases(appPaths, requireApp(paths, app), stay);
+      for (const problem of problems) reporter.note(problem);
     }
     pruneLogs(paths, app, (path) => statSync(path).mtimeMs, log.path);
   } catch (error) {

@@ -1,5 +1,5 @@
 /** A step of a deploy: a program whose failure ends the deploy. */
-import type { Instance } from '@runner/common/deploy-file/read';
+import { existsSync } from 'node:fs';
 import {
   Failure,
   type FailureCode,
@@ -54,6 +54,12 @@ export class StepFailure extends Error {
     this.blame = blame;
     this.ended = ended;
   }
+}
+
+/** The same failure with its reason, and with another one to blame. */
+export function withReason(error: StepFailure, reason: string, blame = error.blame): StepFailure {
+  const { stage, message, output, ended } = error;
+  return new StepFailure(stage, `${message}: ${reason}`, output, blame, ended);
 }
 
 /**
@@ -128,7 +134,9 @@ export async function runStep(log: DeployLog, signal: AbortSignal, step: Step): 
   if (succeeded(exit)) return;
   const headline = `${step.stage}: \`${step.title}\` ${describeExit(exit, step.timeout)}`;
   log.line(headline);
-  const ofServer = FULL_DISK.test(output) || step.serverFault?.test(output);
+  // A commit can only make its own folder disappear.
+  const isMissing = exit.startError !== undefined && existsSync(step.cwd);
+  const ofServer = isMissing || FULL_DISK.test(output) || step.serverFault?.test(output);
   const blame = exit.interrupted ? 'operator' : ofServer ? 'server' : 'commit';
   const ended = { title: step.title, exit, part: log.parts.at(-1) };
   throw new StepFailure(step.stage, headline, output, blame, ended);
@@ -153,12 +161,4 @@ export async function tryStep(
     }),
   );
   return { exit: result, output };
-}
-
-/** Replaces `${NAME}` with the instance's variables; unknown ones are empty, as in a shell. */
-export function expand(text: string, instance: Instance): string {
-  return text.replace(
-    /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g,
-    (_, name: string) => instance.env[name] ?? '',
-  );
 }

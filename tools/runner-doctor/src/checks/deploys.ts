@@ -10,6 +10,7 @@ import { word } from '@runner/common/guards/fixes';
 import { portClashes } from '@runner/deploy/instances/ports';
 import { viewOf } from '@runner/deploy/instances/view';
 import { type Found, ok, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
+import { leftovers } from './leftovers.ts';
 
 /** A temporary file of a killed command is reported after this many milliseconds. */
 const STRAY_AGE = 3_600_000;
@@ -21,7 +22,11 @@ export async function deploys({ io, paths }: Patient): Promise<readonly Found[]>
   const view = await viewOf({ io, paths }, apps).catch(() => unlimited);
   const found = apps.flatMap((app) => {
     const summary = summaryOf(paths, app, view);
-    return [...stateOf(summary), ...unfinished(paths, summary), ...links(paths, app)];
+    return [
+      ...stateOf(summary),
+      ...leftovers({ io, paths }, app, summary.state),
+      ...links(paths, app),
+    ];
   });
   const ports = portClashes(paths, apps).map((clash) =>
     warning(clash.problem, `runner deploy ${clash.app} --check`),
@@ -68,18 +73,6 @@ function stateOf(summary: AppSummary): Found[] {
 }
 
 const times = (count: number) => (count === 1 ? 'once' : `${count} times`);
-
-/** Folders of abandoned builds. */
-function unfinished(paths: Paths, { app, state }: AppSummary): Found[] {
-  if (state === 'deploying' || state === 'interrupted') return [];
-  const { releases } = paths.app(app);
-  return namesIn(releases)
-    .filter((name) => name.startsWith('.tmp-'))
-    .map((name) => {
-      const path = join(releases, name);
-      return warning(`${path} was left by a deploy that died`, `rm -rf ${word(path)}`);
-    });
-}
 
 /** `current` of an instance must point to the release in the state. */
 function links(paths: Paths, { app, instances }: AppState): Found[] {

@@ -68,6 +68,8 @@ export function only(env: Asked['env'], names: readonly string[]): Record<string
 
 /** Every driver. */
 export interface Driver {
+  /** Throws a StepFailure, before anything is touched, if the target cannot be started. */
+  prepare?(target: Target): void;
   /** Starts the target in place of what runs for its instance. Throws a StepFailure of stage `start`. */
   start(target: Target): Promise<Started>;
   /** Stops what runs for the instance, if anything does. */

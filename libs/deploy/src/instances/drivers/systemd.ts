@@ -5,7 +5,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Start } from '@runner/common/deploy-file/read';
-import { loggedFailure } from '../../run/step.ts';
+import { loggedFailure, StepFailure, withReason } from '../../run/step.ts';
 import { strangerToUsers } from '../stranger.ts';
 import { ask } from './ask.ts';
 import { type Driver, only, runFor, type Status, type Target, unobserved } from './driver.ts';
@@ -29,7 +29,7 @@ function manager(start: Systemd): string[] {
 }
 
 /** Missing permission to control the unit, which no other commit would change. */
-const NOT_ALLOWED =
+export const NOT_ALLOWED =
   /Access denied|authentication required|Failed to connect to .*bus|Permission denied/i;
 
 function outputOf(
@@ -114,15 +114,26 @@ function journal(start: Systemd, { instance, env, redact }: Target, since: numbe
   return redact(outputOf('journalctl', start, env, ['--since', `@${since}`, ...how, ...all]));
 }
 
-function control(target: Target, start: Systemd, verb: string, timeout: number): Promise<void> {
+async function control(
+  target: Target,
+  start: Systemd,
+  verb: string,
+  timeout: number,
+): Promise<void> {
   const unit = unitOf(start.unit, target.instance.name);
-  return runFor(target, {
-    title: ['systemctl', ...manager(start), verb, unit].join(' '),
-    file: 'systemctl',
-    args: [...manager(start), verb, '--', unit],
-    timeout,
-    serverFault: NOT_ALLOWED,
-  });
+  try {
+    await runFor(target, {
+      title: ['systemctl', ...manager(start), verb, unit].join(' '),
+      file: 'systemctl',
+      args: [...manager(start), verb, '--', unit],
+      timeout,
+      serverFault: NOT_ALLOWED,
+    });
+  } catch (error) {
+    const isRefused = error instanceof StepFailure && NOT_ALLOWED.test(error.output);
+    if (!isRefused || start.user) throw error;
+    throw withReason(error, `does /etc/runner/units name ${unit}?`);
+  }
 }
 
 const SHOWN = 'ActiveState,SubState,Type,Result';
