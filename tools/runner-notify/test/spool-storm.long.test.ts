@@ -12,7 +12,7 @@ import * as assert from 'uvu/assert';
 import type { Announceable } from '../src/message/records.ts';
 import { newEntry } from '../src/spool/entry.ts';
 import { entryName } from '../src/spool/names.ts';
-import { openSpool } from '../src/spool/spool.ts';
+import { Spool } from '../src/spool/spool.ts';
 import { event } from './chats.ts';
 import { fastNow, type Play, play, playHere, startPlay } from './fast-process.ts';
 
@@ -111,7 +111,7 @@ test('with six killed at random and faults of every kind nothing on disk is lost
 test('1,000 queued messages are delivered in order, in less than 128 MB', async () => {
   const { hook, root, common } = await stage(400);
   mkdirSync(join(root, 'spool/notify'), { recursive: true });
-  const spool = openSpool(pathsOf(root));
+  const spool = new Spool(pathsOf(root));
   for (let number = 0; number < 1_000; number += 1) {
     const name = entryName(Date.now() - 1_000_000 + number, 0, 'discord');
     const fields = event('DeployFailure', {

@@ -79,7 +79,7 @@ export function appendEvent(paths: Paths, event: DeployEvent): void {
 export function keepForLater(paths: Paths, event: DeployEvent): void {
   makeFolder(paths.auditSpool, 0o700);
   const time = event.timestamp.replace(/[^0-9]/g, '');
-  const name = `${time}-${event.deploy_id}-${event.event_type}.jsonl`;
+  const name = `${time}-${event.deploy_id ?? event.project}-${event.event_type}.jsonl`;
   writeWhole(join(paths.auditSpool, name), lineOf({ ...event, late: true }));
 }
 

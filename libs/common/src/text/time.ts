@@ -1,4 +1,4 @@
-/** Times as ISO 8601, read without the time zone of the machine. */
+/** Times as ISO 8601, read without the time zone of the machine; and lengths of time. */
 
 const ISO =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(?:(Z)|([+-]\d\d):?(\d\d))?)?$/i;
@@ -26,4 +26,18 @@ export function inUtc(text: string): string {
   const utc = Number.isNaN(time) ? '' : new Date(time).toISOString();
   // Years beyond 9999 would be longer.
   return utc.length === 24 ? utc : text;
+}
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** `30m` in milliseconds; a bare number is seconds. */
+export function durationOf(text: string): number | undefined {
+  const match = /^(\d+)(ms|s|m|h)?$/.exec(text);
+  return match ? Number(match[1]) * (UNITS[match[2] ?? 's'] as number) : undefined;
+}
+
+/** A wait in words: `40 s`, `9 min`. */
+export function inWords(milliseconds: number): string {
+  const seconds = Math.ceil(milliseconds / 1000);
+  return seconds < 100 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`;
 }

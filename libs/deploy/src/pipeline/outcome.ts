@@ -2,7 +2,7 @@
 import type { Deployed } from '@runner/common/apps/state';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { previousOfAll } from '../instances/target.ts';
-import { failedState } from '../record/after-failure.ts';
+import { failedState, willBlock } from '../record/after-failure.ts';
 import { succeededState } from '../record/after-success.ts';
 import { announce, eventOf, recordAnyway, rolledBackEvent } from '../record/events.ts';
 import { writeEnd } from '../record/in-progress.ts';
@@ -89,7 +89,7 @@ export function concludeFailure(job: Job, failed: FailedDeploy): DeployOutcome {
 
 function failureEvent(
   job: Job,
-  { error: { stage }, instance, file, cause, moves }: FailedDeploy,
+  { error: { stage, blame }, instance, file, cause, moves }: FailedDeploy,
   problems: readonly string[],
   error: string,
 ) {
@@ -99,6 +99,7 @@ function failureEvent(
     ...commonFields(job, instance),
     ...{ stage, error, log: job.log.path },
     ...(cause !== '' && { cause }),
+    ...(willBlock(job, blame) && { blocked: true }),
     // Absent when nothing had been switched: the previous version never stopped.
     ...(problems.length > 0
       ? { rolled_back: false, reason: problems.join('; ') }

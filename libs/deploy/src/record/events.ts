@@ -37,14 +37,14 @@ export function rolledBackEvent(
   return eventOf({ ...origin, commit, version }, 'RollbackSuccess', fields);
 }
 
+/** What recording needs. */
+type Recording = Pick<Job, 'paths'> & { readonly reporter: Pick<Job['reporter'], 'note'> };
+
 /**
  * Records an event without holding up the operation: an event that cannot be appended is kept for
  * the next command that can.
  */
-export function recordAnyway(
-  { paths, reporter }: Pick<Job, 'paths' | 'reporter'>,
-  event: DeployEvent,
-): void {
+export function recordAnyway({ paths, reporter }: Recording, event: DeployEvent): void {
   try {
     appendEvent(paths, event);
   } catch (error) {
@@ -63,10 +63,7 @@ export function recordAnyway(
 }
 
 /** Records an event and sends it to the chats. */
-export function announce(
-  operation: Pick<Job, 'paths' | 'reporter' | 'notifier'>,
-  event: DeployEvent,
-): void {
+export function announce(operation: Recording & Pick<Job, 'notifier'>, event: DeployEvent): void {
   recordAnyway(operation, event);
   operation.notifier.send(event);
 }

@@ -1,18 +1,15 @@
 /** `start.type: compose`: `docker compose up` of the release's file, one project per instance. */
 import type { Start } from '@runner/common/deploy-file/read';
-import { ask } from './ask.ts';
-import { type Driver, runFor, type Target, unobserved } from './driver.ts';
+import { type Asked, type Driver, runFor, type Target, unobserved } from './driver.ts';
 
 type Compose = Extract<Start, { type: 'compose' }>;
-
-const STOP_TIMEOUT = 90_000;
 
 /** Project names may contain only lower-case letters, digits, dashes and underscores. */
 export function projectOf(app: string, instance: string): string {
   return `${app}-${instance}`.toLowerCase().replace(/[^a-z0-9_-]/g, '-');
 }
 
-function args(target: Target, start: Compose): string[] {
+function args(target: Asked, start: Compose): string[] {
   return [
     'compose',
     '--project-name',
@@ -47,14 +44,18 @@ export const composeDriver: Driver = {
     return unobserved;
   },
   async stop(target) {
-    if (target.start.type === 'compose')
-      await run(target, target.start, ['down', '--remove-orphans'], STOP_TIMEOUT);
+    const { start } = target;
+    if (start.type === 'compose')
+      await run(target, start, ['down', '--remove-orphans'], start.stopTimeout);
   },
   status(target) {
     if (target.start.type !== 'compose') return 'unknown';
-    const all = [...args(target, target.start), 'ps', '--status', 'running', '--quiet'];
-    const asked = ask('docker', all, { cwd: target.release, env: target.env });
-    if (asked.status !== 0) return 'unknown';
-    return asked.stdout.trim() === '' ? 'stopped' : 'running';
+    return {
+      program: 'docker',
+      args: [...args(target, target.start), 'ps', '--status', 'running', '--quiet'],
+      cwd: target.release,
+      env: target.env,
+      meaning: (stdout) => (stdout.trim() === '' ? 'stopped' : 'running'),
+    };
   },
 };

@@ -3,16 +3,17 @@
  * keep running the old release, since pm2 resolves the link and remembers the folder. So there is a
  * short gap.
  */
-import { closeSync, openSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Start } from '@runner/common/deploy-file/read';
+import { readTextIfThere } from '@runner/common/files/read';
 import { loggedFailure, tryStep } from '../../run/step.ts';
 import { ask } from './ask.ts';
-import { type Driver, runFor, type Target, unobserved } from './driver.ts';
+import { type Asked, type Driver, only, runFor, type Target, unobserved } from './driver.ts';
 import { endOfFile } from './end-of-file.ts';
 
 type Pm2 = Extract<Start, { type: 'pm2' }>;
 
-const DELETE_TIMEOUT = 60_000;
 /** A process that runs for this long counts as started, in milliseconds. */
 const SETTLE = 500;
 /** How much of each log an early death shows, in bytes. */
@@ -49,9 +50,36 @@ interface Listed {
   };
 }
 
+/**
+ * The first command starts pm2's daemon, which keeps the environment for all apps: nothing of this
+ * instance, but where the daemon's home is.
+ */
+function daemonEnvironment(env: Target['env'], { env: own }: Target['instance']): Target['env'] {
+  const isShared = (name: string) =>
+    name === 'PM2_HOME' || (!name.startsWith('RUNNER_') && !Object.hasOwn(own, name));
+  return Object.fromEntries(Object.entries(env).filter(([name]) => isShared(name)));
+}
+
 /** The processes of the instance; undefined if pm2 does not answer. */
-function processesOf({ app, instance, env, release }: Target): Listed[] | undefined {
-  const { stdout } = ask('pm2', ['jlist'], { cwd: release, env, most: LIST_MAX });
+function processesOf(target: Target): Listed[] | undefined {
+  const env = daemonEnvironment(target.env, target.instance);
+  return listedIn(
+    ask('pm2', ['jlist'], { cwd: target.release, env, most: LIST_MAX }).stdout,
+    target,
+  );
+}
+
+/** Whether pm2's daemon runs; where its pid file cannot be read, its client has to know. */
+function hasDaemon({ HOME = '', PM2_HOME = join(HOME, '.pm2') }: Record<string, string>): boolean {
+  try {
+    return existsSync(`/proc/${readTextIfThere(join(PM2_HOME, 'pm2.pid'), 100)?.trim() || 'none'}`);
+  } catch {
+    return true;
+  }
+}
+
+/** The processes of the instance in the output of `jlist`. */
+function listedIn(stdout: string, { app, instance }: Asked): Listed[] | undefined {
   // The very first command also prints a greeting.
   const line = stdout.split('\n').find((each) => each.startsWith('['));
   try {
@@ -75,7 +103,7 @@ async function remove(target: Target, start: Pm2): Promise<Sizes> {
   // By number: the previous file may have used another name.
   const all = ids.length > 0 ? ids : running === undefined ? [subject(target, start)] : [];
   if (all.length > 0) {
-    const deletion = step(['delete', ...all], DELETE_TIMEOUT);
+    const deletion = step(['delete', ...all], start.stopTimeout);
     await tryStep(log, signal, { ...deletion, stage: 'start', cwd, env });
   }
   return sizes;
@@ -137,8 +165,18 @@ export const pm2Driver: Driver = {
   },
   status(target) {
     if (target.start.type !== 'pm2') return 'unknown';
-    const all = processesOf(target);
-    if (all === undefined) return 'unknown';
-    return all.some(({ pm2_env: own }) => own.status === 'online') ? 'running' : 'stopped';
+    const env = only(target.env, ['PATH', 'HOME', 'PM2_HOME']);
+    // The client would start a daemon.
+    if (!hasDaemon(env)) return 'stopped';
+    return {
+      program: 'pm2',
+      args: ['jlist'],
+      env,
+      meaning(stdout) {
+        const all = listedIn(stdout, target);
+        if (all === undefined) return 'unknown';
+        return all.some(({ pm2_env: own }) => own.status === 'online') ? 'running' : 'stopped';
+      },
+    };
   },
 };
