@@ -87,8 +87,10 @@ export async function runSequences(
   return { sequences: next, steps, problems: reports };
 }
 
-/** The seed that was given, else one from the clock. */
-export function seedFrom(environment: NodeJS.ProcessEnv): number {
-  const given = environment.MODEL_SEED;
-  return given ? Number(given) : Date.now() % 1_000_000_000;
+/** The seed that was given, else `usual`, else one from the clock. */
+export function seedFrom(
+  { MODEL_SEED: given }: NodeJS.ProcessEnv,
+  usual = Date.now() % 1_000_000_000,
+): number {
+  return given ? Number(given) : usual;
 }
