@@ -16,7 +16,7 @@ function clockHook(): string {
   const file = join(temporaryFolder('clock'), 'clock.cjs');
   writeFileSync(
     file,
-    `const offset = Number(process.env.CLOCK_OFFSET);
+    `const offset = Number(process.env.CLOCK_OFFSET ?? 0);
 const Real = Date;
 globalThis.Date = class extends Real {
   constructor(...args) { if (args.length > 0) super(...args); else super(Real.now() + offset); }
