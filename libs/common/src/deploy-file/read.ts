@@ -15,10 +15,16 @@ export interface Instance {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** How an instance is started; `timeout` in ms. */
+/** Time limits of starting and stopping, in ms. */
+interface StartLimits {
+  readonly timeout: number;
+  readonly stopTimeout: number;
+}
+
+/** How an instance is started. */
 export type Start =
-  | { readonly type: 'process' | 'command'; readonly run: string; readonly timeout: number }
-  | {
+  | ({ readonly type: 'process' | 'command'; readonly run: string } & StartLimits)
+  | ({
       readonly type: 'systemd';
       /** `%i`, or the place before the dot of a template `app@.service`, becomes the instance's name. */
       readonly unit: string;
@@ -26,12 +32,20 @@ export type Start =
       readonly user: boolean;
       /** `reload-or-restart` instead of `restart`. */
       readonly reload: boolean;
-      readonly timeout: number;
-    }
-  | { readonly type: 'compose'; readonly file: string; readonly timeout: number }
-  | { readonly type: 'pm2'; readonly config: string; readonly timeout: number }
-  | { readonly type: 'pm2'; readonly run: string; readonly timeout: number }
+    } & StartLimits)
+  | ({ readonly type: 'compose'; readonly file: string } & StartLimits)
+  | ({ readonly type: 'pm2'; readonly config: string } & StartLimits)
+  | ({ readonly type: 'pm2'; readonly run: string } & StartLimits)
   | { readonly type: 'none' };
+
+/** Default of `start.stop_timeout`, in ms. */
+export const STOP_TIMEOUTS = {
+  process: 10_000,
+  command: 60_000,
+  pm2: 60_000,
+  systemd: 90_000,
+  compose: 90_000,
+} as const;
 
 /** When an instance counts as healthy. All times in ms. */
 export interface Health {
@@ -64,6 +78,8 @@ export interface DeployFile {
   /** Paths inside a release that are linked to the instance's shared folder. */
   readonly shared: readonly { readonly path: string; readonly folder: boolean }[];
   readonly hooks: Readonly<Record<Hook, readonly string[]>>;
+  /** Time limit of each command of a hook, in ms. */
+  readonly hookTimeout: number;
   readonly notify: NotifyChoice;
 }
 
@@ -117,6 +133,7 @@ export function readDeployFile(bytes: Uint8Array | undefined): DeployFile {
     hooks: Object.fromEntries(
       HOOKS.map((hook) => [hook, list(hooks?.get(hook))]),
     ) as DeployFile['hooks'],
+    hookTimeout: milliseconds(hooks?.get('timeout'), 60_000),
     notify: notify ? notifyOf(notify.get('channel') as string | undefined) : 'none',
   };
 }
@@ -142,7 +159,8 @@ function instancesOf(instances: Map<string, unknown> | undefined): Instance[] {
 function startOf(start: Map<string, unknown> | undefined, fail: Fail): Start {
   const type = (start?.get('type') ?? 'none') as Start['type'];
   const { needs, may }: { needs: readonly string[]; may: readonly string[] } = START_KEYS[type];
-  const given = [...(start?.keys() ?? [])].filter((key) => key !== 'type' && key !== 'timeout');
+  const common = ['type', 'timeout', 'stop_timeout'];
+  const given = [...(start?.keys() ?? [])].filter((key) => !common.includes(key));
   const foreign = given.find((key) => !needs.includes(key) && !may.includes(key));
   if (foreign) throw fail(`start.${foreign}`, `does not go with type ${type}`);
   const needed = given.filter((key) => needs.includes(key));
@@ -150,20 +168,23 @@ function startOf(start: Map<string, unknown> | undefined, fail: Fail): Start {
     throw fail('start', `type ${type} needs the key ${needs.join(' or ')}`);
   if (needed.length > 1) throw fail('start', `type ${type} takes one of ${needs.join(', ')}`);
   const text = (key: string) => start?.get(key) as string;
-  const timeout = milliseconds(start?.get('timeout'), 60_000);
   if (type === 'none') return { type };
+  const limits = {
+    timeout: milliseconds(start?.get('timeout'), 60_000),
+    stopTimeout: milliseconds(start?.get('stop_timeout'), STOP_TIMEOUTS[type]),
+  };
   if (type === 'systemd') {
     const [user, reload] = ['user', 'reload'].map((key) => start?.get(key) === true) as [
       boolean,
       boolean,
     ];
-    return { type, unit: text('unit'), user, reload, timeout };
+    return { type, unit: text('unit'), user, reload, ...limits };
   }
   if (type === 'compose')
-    return { type, file: (start?.get('file') as string | undefined) ?? 'compose.yaml', timeout };
-  if (type !== 'pm2') return { type, run: text('run'), timeout };
-  if (needed[0] === 'config') return { type, config: text('config'), timeout };
-  return { type, run: text('run'), timeout };
+    return { type, file: (start?.get('file') as string | undefined) ?? 'compose.yaml', ...limits };
+  if (type !== 'pm2') return { type, run: text('run'), ...limits };
+  if (needed[0] === 'config') return { type, config: text('config'), ...limits };
+  return { type, run: text('run'), ...limits };
 }
 
 function healthOf(

@@ -19,7 +19,7 @@ export interface FetchRequest {
   readonly paths: Paths;
   readonly apps: readonly string[];
   readonly deploy: boolean;
-  /** Deploys at once; undefined: as many as the memory allows. */
+  /** Deploys at once; undefined: chosen by the free memory. */
   readonly jobs: number | undefined;
   readonly notify: boolean;
   readonly reporter: Reporter;

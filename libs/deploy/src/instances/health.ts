@@ -3,6 +3,8 @@ import type { Health } from '@runner/common/deploy-file/read';
 import { describeExit, succeeded } from '../run/child.ts';
 import { expand, loggedFailure, StepFailure, shellStep, tryStep } from '../run/step.ts';
 import type { Started, Target } from './drivers/driver.ts';
+import { localPort } from './ports.ts';
+import { otherAppOn } from './stranger.ts';
 
 /** Why an instance is not healthy; `late`: no answer in time. Undefined if it is healthy. */
 type HealthProblem = { words: string; output: string; late?: boolean } | undefined;
@@ -18,7 +20,9 @@ export async function waitHealthy(health: Health, target: Target, started: Start
   let problem: HealthProblem;
   for (let attempt = 1; ; attempt += 1) {
     const left = Math.max(1, Math.ceil(until - performance.now()));
-    const found = await ask(health, address, target, Math.min(health.timeout, left));
+    const found =
+      (await ask(health, address, target, Math.min(health.timeout, left))) ??
+      notFromTarget(health, address, target, started);
     const death = started.death();
     if (death) throw loggedFailure(log, 'health', `health: ${death.words}`, death.output);
     if (!found) return;
@@ -34,6 +38,20 @@ export async function waitHealthy(health: Health, target: Target, started: Start
     }
     await pause(health.interval, signal);
   }
+}
+
+/** An answer counts only if it comes from what was started. */
+function notFromTarget(
+  { kind }: Health,
+  address: string,
+  target: Target,
+  started: Started,
+): HealthProblem {
+  const port = kind === 'cmd' ? undefined : localPort(address);
+  if (port === undefined) return undefined;
+  const stranger = started.strangerOn ? started.strangerOn(port) : otherAppOn(target, port);
+  if (stranger === undefined) return undefined;
+  return { words: `${address} is answered by ${stranger}, not by what was started`, output: '' };
 }
 
 async function ask(

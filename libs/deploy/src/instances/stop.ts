@@ -16,8 +16,9 @@ import { keptTarget, type TargetBase, uninterrupted } from './target.ts';
 /** Stops each instance as its own `.deploy.yml` says. Returns what could not be stopped, and why. */
 export async function stopInstances(io: Io, paths: Paths, app: AppState): Promise<string[]> {
   const redact = await redactorForAny({ paths, env: io.env }, app.app);
-  const log = openDeployLog(paths, app.app, newDeployId(io.random), redact, () => {});
-  const base = uninterrupted({ io, paths, app, log, redact });
+  const deployId = newDeployId(io.random);
+  const log = openDeployLog(paths, app.app, deployId, redact, () => {});
+  const base = uninterrupted({ io, paths, app, deployId, log, redact });
   const problems: string[] = [];
   for (const [name, { current }] of Object.entries(app.instances)) {
     const problem = current && (await stopOne(base, name, current));

@@ -1,7 +1,7 @@
 /** `runner deploy --check`: what a deploy would do, and what would prevent it. */
 import { join } from 'node:path';
 import type { AppState } from '@runner/common/apps/state';
-import { requireApp } from '@runner/common/apps/store';
+import { listApps, requireApp } from '@runner/common/apps/store';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { isThere } from '@runner/common/files/read';
 import type { Paths } from '@runner/common/foundation/paths';
@@ -12,6 +12,7 @@ import { sourceOf } from '../git/open.ts';
 import { fetchWanted, type ResolvedRef } from '../git/ref.ts';
 import type { GitSource } from '../git/source.ts';
 import { missingProgram } from '../instances/drivers/availability.ts';
+import { portProblems } from '../instances/ports.ts';
 import { onlyInstance } from '../instances/target.ts';
 import { lockApp } from '../record/operation.ts';
 import { spaceFor, spaceProblems } from '../release/folder.ts';
@@ -93,6 +94,7 @@ async function planOf(
     ...(await missingShared(source, paths, commit, file)),
     ...(await missingStartFile(source, commit, file)),
     ...missingProgram(file, io.env),
+    ...portProblems(paths, listApps(paths).apps, app.app, file),
   ];
   return {
     app: app.app,

@@ -26,6 +26,7 @@ import { checkSpace } from '../release/folder.ts';
 import { makeRelease } from '../release/make.ts';
 import { silent, startNotifier } from '../report/notifier.ts';
 import { type Reporter, redacting, reported } from '../report/reporter.ts';
+import { useSystemUmask } from '../run/environment.ts';
 import { openDeployLog } from '../run/log.ts';
 import { asStepFailure, StepFailure } from '../run/step.ts';
 import { finishFailure, finishSuccess } from './finish.ts';
@@ -60,6 +61,7 @@ interface FetchedCommit {
  */
 export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
   const { io, paths } = request;
+  useSystemUmask();
   const deployId = newDeployId(io.random);
   const lock = lockApp(request, request.app, 'deploy', deployId);
   let job: Job | undefined;
@@ -169,12 +171,13 @@ async function runDeploy(
     const instance = instanceNames(job, file, request);
     return failEarly(job, asStepFailure(error, job.stage), instance, file);
   }
-  const { switched, failure } = await activate(job, file, release);
+  const activation = await activate(job, file, release);
+  const { switched, failure } = activation;
   if (!failure) return finishSuccess(job, file, release);
   const { error, instance } = failure;
   logHeadline(job, error);
   if (switched.length > 0) markFailed(job, error, job.redact(error.message));
-  const moves = await rollBackSwitched(job, file, release, switched);
+  const moves = await rollBackSwitched(job, file, release, activation);
   return finishFailure(job, { error, instance: instance.name, moves, file }, release);
 }
 

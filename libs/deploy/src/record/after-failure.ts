@@ -79,8 +79,11 @@ function withMoves(
   const changed = { ...instances };
   for (const { instance, to, problem } of moves) {
     const known = changed[instance];
-    // An instance that was switched off is in the state, with nothing that runs.
-    const before = known ?? (to === null ? { current: null, previous: [] } : undefined);
+    // A first deploy leaves its instance in the state, with nothing that runs. What a later commit
+    // adds is in no state before it has run.
+    const isFirst = Object.values(instances).every(({ current }) => !current);
+    const isNew = to === null && (isFirst || problem !== undefined);
+    const before = known ?? (isNew ? { current: null, previous: [] } : undefined);
     if (!before) continue;
     const { broken, ...rest } = before;
     const since = broken?.since ?? at.toISOString();

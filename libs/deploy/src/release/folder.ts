@@ -177,10 +177,14 @@ function makeWritable(path: string): void {
 }
 
 /**
- * Removes releases that are neither current nor kept by an instance. The newest failed one stays for
- * inspection. Returns what could not be removed, a sentence each.
+ * Removes releases that are neither current nor kept by an instance, nor `inUse`. The newest failed
+ * one stays for inspection. Returns what could not be removed, a sentence each.
  */
-export function pruneReleases(paths: AppPaths, app: AppState): string[] {
+export function pruneReleases(
+  paths: AppPaths,
+  app: AppState,
+  inUse: ReadonlySet<string>,
+): string[] {
   const used = new Set(
     Object.values(app.instances).flatMap(({ current, previous }) =>
       [current, ...previous].flatMap((version) => (version ? [version.release] : [])),
@@ -190,7 +194,7 @@ export function pruneReleases(paths: AppPaths, app: AppState): string[] {
   const unused = all.filter((name) => !used.has(name)).sort();
   const newestGood = [...used].sort().at(-1) ?? '';
   const newest = unused.at(-1);
-  const old = unused.filter((name) => name !== newest || name <= newestGood);
+  const old = unused.filter((name) => !inUse.has(name) && (name !== newest || name <= newestGood));
   const problems = old.map((name) => removeTree(join(paths.releases, name)));
   pruneFiles(paths);
   return problems.filter((problem) => problem !== undefined);

@@ -76,13 +76,12 @@ function hasBuild({ build: { run }, hooks }: DeployFile): boolean {
 async function build(job: Job, file: DeployFile, folder: string): Promise<void> {
   const [first] = file.instances as [Instance];
   const target = jobTarget(job, file, first, 'none');
-  const marker = `RUNNER_DEPLOY_ID=${job.deployId}`;
-  const env = { ...target.env, RUNNER_RELEASE: folder, RUNNER_DEPLOY_ID: job.deployId };
+  const env = { ...target.env, RUNNER_RELEASE: folder };
   await runHook(job, target, 'pre_build', { folder });
   const until = job.io.elapsed() + file.build.timeout;
   for (const command of file.build.run) {
     const timeout = Math.max(1, Math.ceil(until - job.io.elapsed()));
-    const step = shellStep({ stage: 'build', command, cwd: folder, env, timeout, marker });
+    const step = shellStep({ stage: 'build', command, cwd: folder, env, timeout });
     await reported(job.reporter, `build: ${command}`, () => runStep(job.log, job.signal, step));
   }
   await runHook(job, target, 'post_build', { folder });

@@ -110,7 +110,6 @@ export interface Step {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly timeout: number;
-  readonly marker?: string;
   /** Output that shows a fault of the server: no other commit would help. */
   readonly serverFault?: RegExp;
 }
@@ -151,7 +150,6 @@ export async function tryStep(
       output: fd,
       timeout: step.timeout,
       signal,
-      ...(step.marker !== undefined && { marker: step.marker }),
     }),
   );
   return { exit: result, output };

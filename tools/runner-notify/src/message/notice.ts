@@ -11,8 +11,8 @@ import {
   textOf,
 } from '@runner/common/audit/events';
 import type { TemplateKind } from '@runner/common/config/settings';
+import type { Paths } from '@runner/common/foundation/paths';
 import { cleanText, codePoints, cutCodePoints, headAndTail } from '@runner/common/text/plain';
-import type { Baseline } from '@runner/extract/extract';
 import type { Announceable } from './records.ts';
 
 /** Error text of the first failure message, in code points: readable at a glance. */
@@ -71,8 +71,8 @@ const KINDS: Readonly<Record<Exclude<EventType, StateEvent>, TemplateKind>> = {
 export interface NoticeOptions {
   redact(text: string): string;
   readonly verboseErrors: boolean;
-  /** Lines that successful deploys print too: they are not the cause. */
-  baseline?(app: string): Promise<Baseline>;
+  /** Where apps keep what their last good deploy printed: such lines are not the cause. */
+  readonly paths?: Paths;
   random(): number;
 }
 
@@ -130,7 +130,7 @@ function withoutEdges(text: string): string {
 
 async function errorOf(
   { fields, project }: Announceable,
-  { redact, verboseErrors, baseline }: NoticeOptions,
+  { redact, verboseErrors, paths }: NoticeOptions,
 ): Promise<{ summary: string; log: string | undefined }> {
   const error = withoutEdges(plain(textOf(fields, 'error'), redact));
   if (error.trim() === '') return { summary: 'no error text was recorded', log: undefined };
@@ -139,9 +139,12 @@ async function errorOf(
   let picked = plain(textOf(fields, 'cause'), redact).trim();
   if (picked === '') {
     const { extractError } = await import('@runner/extract/extract');
-    const known = await baseline?.(project);
-    const asked = { max: SUMMARY_MAX, redact, ...(known && { baseline: known }) };
-    picked = plain(extractError(error, asked).text, redact).trim();
+    const { readBaseline } = await import('@runner/extract/baseline-file');
+    const baseline = paths && { baseline: readBaseline(paths, project) };
+    picked = plain(
+      extractError(error, { max: SUMMARY_MAX, redact, ...baseline }).text,
+      redact,
+    ).trim();
   }
   return {
     summary: headAndTail(picked || error, SUMMARY_MAX).trimEnd(),

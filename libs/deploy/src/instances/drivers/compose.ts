@@ -4,8 +4,6 @@ import { type Asked, type Driver, runFor, type Target, unobserved } from './driv
 
 type Compose = Extract<Start, { type: 'compose' }>;
 
-const STOP_TIMEOUT = 90_000;
-
 /** Project names may contain only lower-case letters, digits, dashes and underscores. */
 export function projectOf(app: string, instance: string): string {
   return `${app}-${instance}`.toLowerCase().replace(/[^a-z0-9_-]/g, '-');
@@ -46,8 +44,9 @@ export const composeDriver: Driver = {
     return unobserved;
   },
   async stop(target) {
-    if (target.start.type === 'compose')
-      await run(target, target.start, ['down', '--remove-orphans'], STOP_TIMEOUT);
+    const { start } = target;
+    if (start.type === 'compose')
+      await run(target, start, ['down', '--remove-orphans'], start.stopTimeout);
   },
   status(target) {
     if (target.start.type !== 'compose') return 'unknown';

@@ -14,7 +14,7 @@ export interface Target {
   readonly start: Start;
   /** `stop` of `.deploy.yml`; only for type `command`. */
   readonly stop: string | undefined;
-  /** Environment of the instance, without the deploy's marker. */
+  /** Environment of its commands and of the app. */
   readonly env: Readonly<Record<string, string>>;
   readonly log: DeployLog;
   readonly redact: (text: string) => string;
@@ -25,6 +25,11 @@ export interface Target {
 export interface Started {
   /** How it has died since, in words, with its output; undefined while it runs. */
   death(): { words: string; output: string } | undefined;
+  /**
+   * Who listens on a port instead of what was started, in words; undefined if that does. Absent if
+   * the driver does not know its processes.
+   */
+  strangerOn?(port: number): string | undefined;
 }
 
 /** For what cannot be observed after its start. */

@@ -14,7 +14,6 @@ import { endOfFile } from './end-of-file.ts';
 
 type Pm2 = Extract<Start, { type: 'pm2' }>;
 
-const DELETE_TIMEOUT = 60_000;
 /** A process that runs for this long counts as started, in milliseconds. */
 const SETTLE = 500;
 /** How much of each log an early death shows, in bytes. */
@@ -51,10 +50,23 @@ interface Listed {
   };
 }
 
+/**
+ * The first command starts pm2's daemon, which keeps the environment for all apps: nothing of this
+ * instance, but where the daemon's home is.
+ */
+function daemonEnvironment(env: Target['env'], { env: own }: Target['instance']): Target['env'] {
+  const isShared = (name: string) =>
+    name === 'PM2_HOME' || (!name.startsWith('RUNNER_') && !Object.hasOwn(own, name));
+  return Object.fromEntries(Object.entries(env).filter(([name]) => isShared(name)));
+}
+
 /** The processes of the instance; undefined if pm2 does not answer. */
 function processesOf(target: Target): Listed[] | undefined {
-  const { env, release: cwd } = target;
-  return listedIn(ask('pm2', ['jlist'], { cwd, env, most: LIST_MAX }).stdout, target);
+  const env = daemonEnvironment(target.env, target.instance);
+  return listedIn(
+    ask('pm2', ['jlist'], { cwd: target.release, env, most: LIST_MAX }).stdout,
+    target,
+  );
 }
 
 /** Whether pm2's daemon runs; where its pid file cannot be read, its client has to know. */
@@ -91,7 +103,7 @@ async function remove(target: Target, start: Pm2): Promise<Sizes> {
   // By number: the previous file may have used another name.
   const all = ids.length > 0 ? ids : running === undefined ? [subject(target, start)] : [];
   if (all.length > 0) {
-    const deletion = step(['delete', ...all], DELETE_TIMEOUT);
+    const deletion = step(['delete', ...all], start.stopTimeout);
     await tryStep(log, signal, { ...deletion, stage: 'start', cwd, env });
   }
   return sizes;

@@ -2,8 +2,11 @@
  * `start.type: systemd`: restarts (or reloads) an existing unit, which finds the release through
  * `current`. The recommended driver: systemd restarts what crashes and keeps its output.
  */
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Start } from '@runner/common/deploy-file/read';
 import { loggedFailure } from '../../run/step.ts';
+import { strangerToUsers } from '../stranger.ts';
 import { ask } from './ask.ts';
 import { type Driver, only, runFor, type Status, type Target, unobserved } from './driver.ts';
 
@@ -15,7 +18,6 @@ const SETTLE = 500;
 const JOURNAL_LINES = '50';
 /** Time for the journal to receive a program's last output, in milliseconds. */
 const JOURNAL_DELAY = 200;
-const STOP_TIMEOUT = 90_000;
 
 /** `app@.service` and `app@%i.service` of the instance `web` are `app@web.service`. */
 export function unitOf(unit: string, instance: string): string {
@@ -71,6 +73,32 @@ function whyDead(now: UnitState, before: UnitState): string | undefined {
   if (now.sub === 'auto-restart' || now.restarts > before.restarts) return 'crashed';
   const alive = ['active', 'activating', 'reloading', 'refreshing'].includes(now.active);
   return alive || now.done ? undefined : `is ${now.active || 'unknown'}`;
+}
+
+/** Who listens on a port instead of the unit's users, in words. */
+function strangerTo(start: Systemd, { instance, env }: Target, port: number): string | undefined {
+  const unit = unitOf(start.unit, instance.name);
+  const properties = 'MainPID,ControlGroup,TriggeredBy';
+  const text = outputOf('systemctl', start, env, ['show', '--property', properties, '--', unit]);
+  const value = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(text)?.[1] ?? '';
+  // systemd itself listens for it.
+  if (value('TriggeredBy').includes('.socket')) return undefined;
+  const uids = usersOf(value('MainPID'), value('ControlGroup'));
+  return uids.length === 0 ? undefined : strangerToUsers(uids, port);
+}
+
+/** The users of a unit's processes. */
+function usersOf(mainPid: string, group: string): number[] {
+  let members: string[] = [];
+  try {
+    const list = readFileSync(join('/sys/fs/cgroup', group, 'cgroup.procs'), 'utf8');
+    members = list.split('\n');
+  } catch {
+    // Another version of cgroups: the main process has to do.
+  }
+  return [mainPid, ...members]
+    .filter((pid) => /^[1-9][0-9]*$/.test(pid))
+    .flatMap((pid) => statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid ?? []);
 }
 
 /** What the unit has logged since `since`, in seconds since 1970. */
@@ -132,13 +160,13 @@ export const systemdDriver: Driver = {
       const early = death();
       if (early) throw loggedFailure(target.log, 'start', `start: ${early.words}`, early.output);
     }
-    return { death };
+    return { death, strangerOn: (port) => strangerTo(start, target, port) };
   },
   async stop(target) {
     const { start } = target;
     // Stopping would need permission even if the unit does not run.
     if (start.type !== 'systemd' || stateOf(start, target).active === 'inactive') return;
-    await control(target, start, 'stop', STOP_TIMEOUT);
+    await control(target, start, 'stop', start.stopTimeout);
   },
   status({ start, instance, env }) {
     if (start.type !== 'systemd') return 'unknown';
