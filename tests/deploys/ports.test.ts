@@ -100,6 +100,23 @@ test('a command is not healthy by the answer of another registered app, whose po
   );
 });
 
+test('two active apps on one port are found by doctor', async ({ world }) => {
+  await world.git.createRepo('acme/other');
+  const add = ['--repo', 'acme/other', '--branch', 'main', '--token', '-'];
+  await run('runner-add', add, { root: world.root, stdin: TOKEN });
+  const deploy = `instances: { default: { env: { PORT: "${world.port}" } } }
+start: { type: command, run: "true" }
+`;
+  await deployed(world, 'v1', deploy);
+  await world.git.commit('acme/other', { '.deploy.yml': deploy }, 'one');
+  assert.is((await run('runner-deploy', ['other'], { root: world.root })).status, 0);
+  const { stdout } = await run('runner-doctor', ['--offline'], { root: world.root });
+  assert.ok(
+    stdout.includes(`port ${world.port} is used by other (default) and by shop (default)`),
+    stdout,
+  );
+});
+
 test('a renamed instance takes the port of the old one, which is gone', async ({ world }) => {
   await deployed(world, 'v1', twoInstances({ old: world.port }));
   await deployed(world, 'v2', twoInstances({ new: world.port }));

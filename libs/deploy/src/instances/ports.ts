@@ -75,19 +75,24 @@ function activeClaims(paths: Paths, { app, instances }: AppState): Claim[] {
   });
 }
 
-/** Ports that two of these need, a sentence each. */
-function clashes(claims: readonly Claim[], isNamed: (app: string) => boolean): string[] {
+/** A port that two instances need. */
+export interface PortClash {
+  /** The app of the second one. */
+  readonly app: string;
+  readonly problem: string;
+}
+
+function clashesOf(claims: readonly Claim[]): PortClash[] {
   return claims.flatMap((claim, index) => {
     const first = claims.findIndex(({ port }) => port === claim.port);
     const { app, instance, port } = claims[first] as Claim;
-    if (first === index || !(isNamed(app) || isNamed(claim.app))) return [];
-    return [
-      `port ${port} is used by ${app} (${instance}) and by ${claim.app} (${claim.instance}): change one of them`,
-    ];
+    if (first === index) return [];
+    const users = `${app} (${instance}) and by ${claim.app} (${claim.instance})`;
+    return [{ app: claim.app, problem: `port ${port} is used by ${users}: change one of them` }];
   });
 }
 
-/** Ports of a `.deploy.yml` that other instances or other registered apps need as well. */
+/** Ports of a `.deploy.yml` that two of its instances, or other registered apps, need as well. */
 export function portProblems(
   paths: Paths,
   apps: readonly AppState[],
@@ -96,13 +101,10 @@ export function portProblems(
 ): string[] {
   const others = apps.filter(({ app }) => app !== name);
   const claims = [...others.flatMap((app) => activeClaims(paths, app)), ...claimsOf(name, file)];
-  return clashes(claims, (app) => app === name);
+  return clashesOf(claims).flatMap(({ app, problem }) => (app === name ? [problem] : []));
 }
 
 /** Ports that two active instances of registered apps need. */
-export function portClashes(paths: Paths, apps: readonly AppState[]): string[] {
-  return clashes(
-    apps.flatMap((app) => activeClaims(paths, app)),
-    () => true,
-  );
+export function portClashes(paths: Paths, apps: readonly AppState[]): PortClash[] {
+  return clashesOf(apps.flatMap((app) => activeClaims(paths, app)));
 }

@@ -7,6 +7,7 @@ import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
 import { isThere, namesIn } from '@runner/common/files/read';
 import type { Paths } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/guards/fixes';
+import { portClashes } from '@runner/deploy/instances/ports';
 import { viewOf } from '@runner/deploy/instances/view';
 import { type Found, ok, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
 
@@ -22,9 +23,12 @@ export async function deploys({ io, paths }: Patient): Promise<readonly Found[]>
     const summary = summaryOf(paths, app, view);
     return [...stateOf(summary), ...unfinished(paths, summary), ...links(paths, app)];
   });
+  const ports = portClashes(paths, apps).map((clash) =>
+    warning(clash.problem, `runner deploy ${clash.app} --check`),
+  );
   const strays = [paths.root, paths.stateDir].flatMap((folder) => strayFiles(folder, io.now()));
   if (apps.length === 0 && strays.length === 0) return [ok('no app is registered')];
-  return orOk([...found, ...strays], 'no deploy was left unfinished');
+  return orOk([...found, ...ports, ...strays], 'no deploy was left unfinished');
 }
 
 function stateOf(summary: AppSummary): Found[] {
