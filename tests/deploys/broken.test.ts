@@ -112,7 +112,7 @@ test('a process that has ended is reported; rollback --to its version, or its co
     const told = await fetch(world);
     const line = `shop: up to date, but down: ${way}\n`;
     assert.equal([told.status, told.stdout, told.stderr], [0, line, '']);
-    const json = JSON.parse((await fetch(world, '--json')).stdout);
+    const json = JSON.parse((await run('runner-fetch', ['--json'], { root: world.root })).stdout);
     assert.equal([json.result, json.version], ['not_running', 'v2']);
     const done = await rollback(world, '--to', wish, '--json');
     const answer = JSON.parse(done.stdout.trimEnd().split('\n').at(-1) ?? '') as {

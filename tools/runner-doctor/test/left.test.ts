@@ -23,7 +23,7 @@ test('what killed deploys and commands left is reported', async () => {
     'warning deploys: a deploy of dead died during health: the next deploy cleans up',
     `warning deploys: ${root}/apps/fine/releases/.tmp-0a1b2c3d was left by a deploy that died`,
     `problem deploys: ${root}/apps/gone/instances/default/current is missing, but v1 should run`,
-    'warning deploys: automatic deploys of stuck are blocked: the same commit failed 3 times',
+    'problem deploys: automatic deploys of stuck are blocked: the same commit failed 3 times',
     `warning deploys: ${stray} was left by a command that died`,
   ]);
   assert.equal(

@@ -38,11 +38,11 @@ function eventOf(io: Io, { app, branch, instances }: AppState, change: Change): 
   const [first = 'default'] = Object.keys(instances);
   const active = instances[first]?.current?.version;
   const isFailure = change.event_type === 'DeployFailure';
-  const common = { project: app, instance: first, version: branch, trigger: 'fetch' };
+  const common = { project: app, instance: first, version: branch };
   return completeEvent(
     {
       ...common,
-      ...(!isFailure && { deploy_id: null }),
+      ...(isFailure ? { trigger: 'fetch' } : { deploy_id: null }),
       ...(isFailure && active !== undefined && { previous_version: active }),
       ...change,
     },
