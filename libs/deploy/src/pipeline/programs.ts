@@ -43,7 +43,7 @@ const BUILTINS = new Set(
 
 /**
  * The programs of a shell command by their plain names. A command that changes PATH, defines a
- * function or has a here-document names none: they cannot be told from what it brings.
+ * function or has a here-document names none: they cannot be distinguished from what it defines.
  */
 function programsIn(command: string): string[] {
   if (/\bPATH=|\w\s*\(\)|<</.test(command)) return [];
