@@ -1,13 +1,15 @@
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { projectOf } from '@runner/deploy/instances/drivers/compose';
+import { pathsOf } from '@runner/common/foundation/paths';
+import { ownName } from '@runner/deploy/instances/drivers/names';
 import { unitOf } from '@runner/deploy/instances/drivers/systemd';
 import { run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { recording } from './fake-programs.ts';
 import { makeWorld, type World } from './world.ts';
 
 const test = suite<{ world: World }>('drivers');
@@ -18,25 +20,6 @@ test.before.each(async (context) => {
 test.after.each(async ({ world }) => {
   await world.close();
 });
-
-/** Puts programs on PATH that record how they were called; `script` is what else they do. */
-function recording(
-  names: readonly string[],
-  script: string,
-): { env: Record<string, string>; calls: () => string[] } {
-  const folder = temporaryFolder('bin');
-  const record = join(folder, 'calls');
-  for (const name of names) {
-    const path = join(folder, name);
-    writeFileSync(path, `#!/bin/sh\necho "${name} $*" >> '${record}'\n${script}\n`);
-    chmodSync(path, 0o755);
-  }
-  const env = { PATH: `${folder}:${process.env.PATH}` };
-  return {
-    env,
-    calls: () => (existsSync(record) ? readFileSync(record, 'utf8').trimEnd().split('\n') : []),
-  };
-}
 
 const commit = (world: World, deploy: string, message = 'v') =>
   world.git.commit('acme/shop', { '.deploy.yml': deploy, message }, message);
@@ -52,7 +35,7 @@ test('systemd restarts the unit of the instance and looks whether it stays activ
   const done = await world.deploy([], env);
   assert.is(done.status, 0, done.stderr);
   const show = 'systemctl show --property SubState,NRestarts,Type,Result -- shop@web.service';
-  assert.equal(calls(), [
+  assert.equal(calls().slice(1), [
     'systemctl reset-failed -- shop@web.service',
     'systemctl restart -- shop@web.service',
     'systemctl is-active -- shop@web.service',
@@ -68,7 +51,7 @@ test('systemd reloads, and speaks to the manager of the user, when .deploy.yml s
   const { env, calls } = recording(['systemctl'], 'echo active');
   await commit(world, 'start: { type: systemd, unit: shop.service, user: true, reload: true }\n');
   await world.deploy([], env);
-  assert.is(calls()[1], 'systemctl --user reload-or-restart -- shop.service');
+  assert.is(calls()[2], 'systemctl --user reload-or-restart -- shop.service');
 });
 
 test('a unit that does not stay active fails the deploy with its journal in the error', async ({
@@ -93,52 +76,55 @@ test('compose brings up one project per instance from the release, and takes it 
   const { env, calls } = recording(['docker'], 'test ! -e fail || exit 9');
   await commit(world, 'start: { type: compose, file: deploy/compose.yml }\n');
   assert.is((await world.deploy([], env)).status, 0);
-  assert.equal(calls(), [
-    'docker compose --project-name shop-default --file deploy/compose.yml up --detach --wait --remove-orphans',
-  ]);
+  const acts = () => calls().filter((call) => / (up|down) /.test(call));
+  assert.is(acts().length, 1);
+  assert.match(
+    acts()[0] ?? '',
+    /^docker compose --project-name runner-shop-default-[0-9a-f]{4} --file deploy\/compose\.yml up --detach --wait --remove-orphans$/,
+  );
   await world.git.commit('acme/shop', { fail: '' }, 'broken');
   const done = await world.deploy([], env);
   assert.is(done.status, 1);
   assert.match(done.stdout, /Rolled back/);
-  assert.is(calls().length, 3);
+  assert.is(acts().length, 3);
 });
+
+/** A pm2 that lists what was started last. */
+const PM2 = `list=$(dirname "$0")/list
+case $1 in
+  start) echo "[{\\"pm_id\\":7,\\"name\\":\\"x\\",\\"pm2_env\\":{\\"status\\":\\"online\\",\\"RUNNER_SHARED\\":\\"$RUNNER_SHARED\\"}}]" >"$list" ;;
+  jlist) cat "$list" 2>/dev/null || echo '[]' ;;
+esac`;
 
 test('pm2 deletes and starts again from the folder of the release', async ({ world }) => {
-  const { env, calls } = recording(['pm2'], 'test "$1" != delete || exit 1');
+  const { env, calls } = recording(['pm2'], PM2);
   await commit(world, 'start: { type: pm2, run: node server.js }\n');
   assert.is((await world.deploy([], env)).status, 0);
-  const [list, remove, start] = calls();
-  assert.is(list, 'pm2 jlist');
-  assert.is(remove, 'pm2 delete shop-default');
-  assert.match(
-    start ?? '',
-    /^pm2 start node server\.js --name shop-default --cwd \/.*\/releases\/[0-9TZ]+-[0-9a-f]{12} --update-env$/,
-  );
-});
-
-test('a supervisor that is not installed is reported', async ({ world }) => {
-  await commit(world, 'start: { type: pm2, config: ecosystem.config.js }\n');
-  const node = temporaryFolder('node');
-  writeFileSync(join(node, 'node'), `#!/bin/sh\nexec ${process.execPath} "$@"\n`, { mode: 0o755 });
-  const done = await world.deploy([], { PATH: `${node}:/usr/bin:/bin` });
-  assert.is(done.status, 1);
-  assert.match(
-    String(world.events().at(-1)?.error),
-    /^start: `pm2 start ecosystem\.config\.js --update-env` could not be started \(ENOENT\)/,
-  );
+  assert.is((await world.deploy([], env)).status, 0);
+  const [first, remove, start] = calls().filter((call) => !call.endsWith(' jlist'));
+  assert.is(remove, 'pm2 delete 7');
+  for (const call of [first, start]) {
+    assert.match(
+      call ?? '',
+      /^pm2 start node server\.js --name runner-shop-default-[0-9a-f]{4} --cwd \/.*\/releases\/[0-9TZ]+-[0-9a-f]{12} --update-env$/,
+    );
+  }
 });
 
 test('a type that changes from one release to the next is stopped in its old way first', async ({
   world,
 }) => {
-  const { env, calls } = recording(['pm2', 'systemctl'], 'test "$1" != is-active || echo active');
+  const { env, calls } = recording(
+    ['pm2', 'systemctl'],
+    `${PM2}\ntest "$1" != is-active || echo active`,
+  );
   await commit(world, 'start: { type: pm2, run: node server.js }\n', 'one');
   await world.deploy([], env);
   await commit(world, 'start: { type: systemd, unit: shop.service }\n', 'two');
   assert.is((await world.deploy([], env)).status, 0);
   const acts = calls().filter((call) => !/ (jlist|is-active|show) ?/.test(call));
-  assert.equal(acts.slice(2), [
-    'pm2 delete shop-default',
+  assert.equal(acts.slice(1), [
+    'pm2 delete 7',
     'systemctl reset-failed -- shop.service',
     'systemctl restart -- shop.service',
   ]);
@@ -265,7 +251,10 @@ test('names of units and projects follow the rules of their supervisors', () => 
   assert.is(unitOf('app@.service', 'web'), 'app@web.service');
   assert.is(unitOf('app@%i.service', 'web'), 'app@web.service');
   assert.is(unitOf('app.service', 'web'), 'app.service');
-  assert.is(projectOf('My.App', 'Web_1'), 'my-app-web_1');
+  const paths = pathsOf('/opt/runner').app('My.App').instance('Web_1');
+  const instance = { name: 'Web_1', domain: undefined, env: {} };
+  const name = ownName({ app: 'My.App', instance, paths });
+  assert.match(name, /^runner-My\.App-Web_1-[0-9a-f]{4}$/);
 });
 
 test.run();

@@ -85,6 +85,53 @@ test('a commit that keeps failing is blocked without an event, and the next push
   assert.is(world.state().failures, null);
 });
 
+test('the attempts of one commit wait, a deploy by hand and another commit do not', async ({
+  world,
+}) => {
+  writeFileSync(
+    join(world.root, 'config.yml'),
+    `code_host_git_url: ${world.git.url}\nretry_after: [1h]\n`,
+    { mode: 0o600 },
+  );
+  await world.push('v1', { deploy: deployFile(world.port, 'build: exit 1') });
+  assert.is((await fetch(world, ['--deploy'])).status, 1);
+  const waiting = await fetch(world, ['--deploy']);
+  assert.equal([waiting.status, waiting.stderr], [0, '']);
+  assert.match(waiting.stdout, /^shop: retry in (60|59) min\n$/);
+  const shown = await run('runner-status', ['shop', '--json'], { root: world.root });
+  assert.match(
+    JSON.parse(shown.stdout).next,
+    /^1 of 3 attempts used; fetch --deploy waits, retry in (60|59) min$/,
+  );
+  assert.is((await world.deploy()).status, 1);
+  assert.is((world.state().failures as { count: number }).count, 2);
+  await world.push('v2');
+  assert.is((await fetch(world, ['--deploy'])).stdout, 'shop: deployed v2\n');
+});
+
+test('--jobs deploys several apps at once, and prints their lines in order', async ({ world }) => {
+  const [ready, other] = [
+    join(temporaryFolder('jobs'), 'ready'),
+    join(temporaryFolder('jobs'), 'other'),
+  ];
+  const add = ['--repo', 'acme/blog', '--branch', 'main', '--token-from', 'shop'];
+  await world.git.createRepo('acme/blog');
+  assert.is((await run('runner-add', add, { root: world.root })).status, 0);
+  // Each build waits for the other one.
+  const meet = (mine: string, its: string) =>
+    `build: "touch '${mine}'; for i in $(seq 600); do test -e '${its}' && exit 0; sleep 0.05; done; exit 1"\n`;
+  await world.git.commit('acme/blog', { '.deploy.yml': meet(ready, other) }, 'b1', { tag: 'b1' });
+  await world.git.commit('acme/shop', { '.deploy.yml': meet(other, ready) }, 'v1', { tag: 'v1' });
+  const done = await fetch(world, ['--deploy', '--jobs', '2']);
+  assert.equal(
+    [done.status, done.stdout],
+    [0, 'blog: deployed b1\nshop: deployed v1\n'],
+    done.stderr,
+  );
+  const wrong = await fetch(world, ['--jobs', '0']);
+  assert.is(wrong.status, 2);
+});
+
 test('max_deploy_retries of config.yml decides how often, and a deploy by hand ignores the block', async ({
   world,
 }) => {
@@ -97,7 +144,7 @@ test('max_deploy_retries of config.yml decides how often, and a deploy by hand i
   await fetch(world, ['--deploy']);
   assert.is(
     (await fetch(world, ['--deploy'])).stdout,
-    'shop: deploy blocked, same commit failed 1 times\n',
+    'shop: deploy blocked, same commit failed 1 time\n',
   );
   assert.is((await world.deploy()).status, 1);
   assert.is((world.state().failures as { count: number }).count, 2);
@@ -166,7 +213,7 @@ test('one app that cannot be asked about hides no other, and the status is the w
   );
 });
 
-test('a token revoked between two fetches, and a host that is gone, write no event', async ({
+test('a token revoked between two fetches, and a host that is gone, are recorded once each', async ({
   world,
 }) => {
   await world.push('v1');
@@ -175,6 +222,10 @@ test('a token revoked between two fetches, and a host that is gone, write no eve
   const revoked = await fetch(world, ['--deploy']);
   assert.is(revoked.status, 1);
   assert.is(revoked.stdout, "shop: the code host refused the token of 'shop' for acme/shop\n");
+  assert.match(
+    revoked.stderr,
+    /^Deploy FAILED for shop main\.\nNext steps:\n {2}runner debug last-error shop\n {2}runner rollback shop\n$/,
+  );
   const status = await run('runner-status', ['shop'], { root: world.root });
   assert.match(
     status.stdout,
@@ -188,7 +239,19 @@ test('a token revoked between two fetches, and a host that is gone, write no eve
   assert.is(gone.status, 1);
   assert.is(checkFailed(world)?.error, 'network_error');
   assert.match(gone.stdout, /^shop: network error: the code host refused the connection/);
-  assert.is(world.events().length, 2);
+  await fetch(world, ['--deploy']);
+  assert.equal(
+    world
+      .events()
+      .map(({ event_type, stage, version }) => [event_type, stage, version])
+      .slice(2),
+    [
+      ['DeployFailure', 'fetch', 'main'],
+      ['DeployFailure', 'fetch', 'main'],
+    ],
+  );
+  const last = await run('runner-debug', ['last-error', 'shop'], { root: world.root });
+  assert.match(last.stdout, /the code host refused the connection/);
   assert.is(await world.page(), 'v1');
 });
 

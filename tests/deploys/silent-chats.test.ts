@@ -1,4 +1,4 @@
-/** Chats that take the request and never answer: a deploy waits for both together, and not for long. */
+/** Chats that never answer, or are not configured: a deploy does not wait for long, and warns only if it matters. */
 import { appendFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -77,6 +77,23 @@ test('a deploy that both chats leave without an answer succeeds, says so, and ke
   } finally {
     bot.close();
     hook.close();
+    await world.close();
+  }
+});
+
+test('without a configured chat a deploy warns only an app whose .deploy.yml names a channel', async () => {
+  const world = await makeWorld();
+  try {
+    for (const [notify, warns] of [
+      ['{}', false],
+      ['{ channel: telegram }', true],
+    ] as const) {
+      await world.push(`v${notify}`.replace(/\W/g, ''), { deploy: `notify: ${notify}\n` });
+      const { status, stderr } = await world.deploy();
+      assert.is(status, 0, stderr);
+      assert.is(stderr.includes('no channel is active: run `runner notify setup`'), warns, stderr);
+    }
+  } finally {
     await world.close();
   }
 });

@@ -75,7 +75,9 @@ export async function makeWorld({ old = false, token = TOKEN } = {}): Promise<Wo
   const git = await startGitServer({ token, old });
   await git.createRepo(REPO);
   const port = await freePort();
-  writeFileSync(join(root, 'config.yml'), `code_host_git_url: ${git.url}\n`, { mode: 0o600 });
+  writeFileSync(join(root, 'config.yml'), `code_host_git_url: ${git.url}\nretry_after: [0s]\n`, {
+    mode: 0o600,
+  });
   const added = await run('runner-add', ['--repo', REPO, '--branch', 'main', '--token', '-'], {
     root,
     stdin: token,

@@ -12,7 +12,8 @@ import type { Test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Attempt, type Storm, storm } from '../hostile/storm.ts';
 import { openDeploys, versionsIn } from './agreement.ts';
-import { type Driver, makeSubject, type Subject } from './subject.ts';
+import type { Driver } from './sample-app.ts';
+import { makeSubject, type Subject } from './subject.ts';
 
 /** How long a script of a dead deploy might still work, in milliseconds. */
 const LEFT_OVER = 400;

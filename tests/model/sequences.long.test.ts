@@ -11,7 +11,7 @@ test('a thousand random sequences agree with the rules after each step', async (
   const git = await startGitServer({ token: TOKEN });
   const seed = seedFrom(process.env);
   const count = Number(process.env.MODEL_COUNT ?? 1_000);
-  const done = await runSequences(git, { count, length: 8, jobs: 4, seed });
+  const done = await runSequences(git, { count, length: 12, jobs: 4, seed });
   await git.close();
   process.stdout.write(`(${done.sequences} sequences of ${done.steps} steps, seed ${seed})\n`);
   assert.is(done.problems.join('\n\n'), '');

@@ -39,7 +39,7 @@ const KILLED = ['deploy', 'deploy', 'ref', 'fetch', 'rollback', 'to'];
 
 const killOf = (fraction: string, step: Step): Step => ['kill', fraction, ...step];
 
-/** Makes `count` steps after two good deploys, so that there is something to leave. */
+/** Makes `count` steps; the first four are two good deploys, so that there is something to leave. */
 export function makeSteps(seed: number, count: number): Step[] {
   const random = randomOf(seed);
   const pick = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T;
@@ -64,7 +64,7 @@ export function makeSteps(seed: number, count: number): Step[] {
     if (kind === 'clock') return ['clock', String(Math.round((random() - 0.5) * 4 * HOUR))];
     return [kind];
   };
-  while (steps.length < count + 4) steps.push(make(pick(kinds)));
+  while (steps.length < count) steps.push(make(pick(kinds)));
   return steps;
 }
 

@@ -3,19 +3,17 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import type { AppState, Deployed } from '@runner/common/apps/state';
 import type { AppSummary } from '@runner/common/apps/summary';
-import { appFiles, page } from '@runner/testing/app';
+import { page } from '@runner/testing/app';
 import type { GitServer } from '@runner/testing/git-server';
 import { endedWithin } from '@runner/testing/killing';
 import { type Process, processesIn } from '@runner/testing/processes';
 import { type Ended, preloading, run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import type { Commit } from './rules.ts';
+import { type Driver, filesOf, type Ports } from './sample-app.ts';
 import type { Step } from './steps.ts';
 
 export const TOKEN = `ghp_m0del${String(process.pid).padStart(31, 'm0del')}`;
-
-/** The port of each instance that a commit may have. */
-export type Ports = Readonly<Record<string, number>>;
 
 export type LogLine = Readonly<Record<string, unknown>>;
 
@@ -63,49 +61,6 @@ let usual = 1_500;
 let clockFile: string | undefined;
 let subjects = 0;
 
-/** How the app is started. */
-export type Driver = 'process' | 'command';
-
-/**
- * Replaces what runs by a daemon of its own session, as a control script of an app does. It takes its
- * time, so that a kill of the deploy finds it at work.
- */
-const START = `sleep 0.1
-old=$(cat "$PID_FILE" 2>/dev/null)
-test -n "$old" && kill "$old" 2>/dev/null
-while test -n "$old" && kill -0 "$old" 2>/dev/null; do sleep 0.02; done
-setsid node server.js </dev/null >/dev/null 2>&1 &
-sleep 0.05
-echo $! > "$PID_FILE"
-sleep 0.1
-`;
-
-function deployFile({ kind, instances, keep }: Commit, of: Setting): string {
-  const lines = instances.map(
-    (name) =>
-      `  ${name}: { env: { PORT: "${of.ports[name]}", PID_FILE: "${of.folder}/${name}.pid" } }`,
-  );
-  const start =
-    of.driver === 'process'
-      ? 'start: { type: process, run: exec node server.js }'
-      : 'start: { type: command, run: sh start.sh }\nstop: kill $(cat $PID_FILE)';
-  const build = kind === 'build' ? 'build: "echo no such module; exit 1"\n' : '';
-  const within = kind === 'health' ? '300ms' : '60s';
-  return `instances:
-${lines.join('\n')}
-${build}${start}
-health: { url: "http://127.0.0.1:\${PORT}/health", interval: 20ms, within: ${within} }
-keep: ${keep}
-`;
-}
-
-/** Where the instances listen, how they are started, and where their notes are kept. */
-interface Setting {
-  readonly ports: Ports;
-  readonly driver: Driver;
-  readonly folder: string;
-}
-
 /** Registers the app `shop`, whose repository is empty. */
 export async function makeSubject(
   git: GitServer,
@@ -143,13 +98,8 @@ export async function makeSubject(
     const version = `v${commits.size + 1}`;
     const names = instances.split(',');
     const commit = { version, kind, instances: names, keep: Number(keep) } as Commit;
-    const files = appFiles(version, commit.kind === 'health' ? { health: 503 } : {});
-    const all = {
-      ...files,
-      'start.sh': START,
-      '.deploy.yml': deployFile(commit, { ports, driver, folder }),
-    };
-    await git.commit(repo, all, version, { tag: version });
+    const files = filesOf(commit, { ports, driver, folder });
+    await git.commit(repo, files, version, { tag: version });
     commits.set(version, commit);
   }
 

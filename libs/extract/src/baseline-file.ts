@@ -7,7 +7,8 @@ import { readTextIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
 import { isAppName } from '@runner/common/foundation/names';
 import type { Paths } from '@runner/common/foundation/paths';
-import { type Baseline, baselineOf } from './extract.ts';
+// By the package's name, so that the bundler takes it from the file of its own.
+import { type Baseline, baselineOf } from '@runner/extract/extract';
 
 /** Steps kept of one deploy; each holds at most 4000 ids of some 10 characters. */
 const STEPS_MAX = 64;

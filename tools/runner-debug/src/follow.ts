@@ -1,6 +1,6 @@
 /** The log of a running deploy, line by line as it grows. */
 import { requireApp } from '@runner/common/apps/store';
-import { summaryOf } from '@runner/common/apps/summary';
+import { runningDeploy as runningDeployOf } from '@runner/common/apps/summary';
 import type { Context } from '@runner/common/cli/command';
 import { readRange } from '@runner/common/files/read';
 import { signalStatus } from '@runner/common/foundation/failure';
@@ -16,8 +16,7 @@ const BLOCK = 65_536;
 
 /** ID of the deploy of an app that runs now. Throws `app_not_found`. */
 export function runningDeploy(paths: Paths, name: string): string | undefined {
-  const { state, deploying } = summaryOf(paths, requireApp(paths, name), Number.POSITIVE_INFINITY);
-  return state === 'deploying' ? deploying?.deploy_id : undefined;
+  return runningDeployOf(requireApp(paths, name))?.deploy_id;
 }
 
 /** Shows lines until the deploy has ended, a signal comes or the reader leaves; the exit status. */

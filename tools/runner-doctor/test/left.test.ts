@@ -1,7 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, truncateSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { COMMIT, deployed, failures, INTERRUPTED, writeState } from '@runner/testing/app-states';
-import { run } from '@runner/testing/run';
+import { run, shell } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -22,7 +23,7 @@ test('what killed deploys and commands left is reported', async () => {
     'warning deploys: a deploy of dead died during health: the next deploy cleans up',
     `warning deploys: ${root}/apps/fine/releases/.tmp-0a1b2c3d was left by a deploy that died`,
     `problem deploys: ${root}/apps/gone/instances/default/current is missing, but v1 should run`,
-    'warning deploys: automatic deploys of stuck are blocked: the same commit failed 3 times',
+    'problem deploys: automatic deploys of stuck are blocked: the same commit failed 3 times',
     `warning deploys: ${stray} was left by a command that died`,
   ]);
   assert.equal(
@@ -34,6 +35,37 @@ test('what killed deploys and commands left is reported', async () => {
       'runner debug last-error stuck',
       `rm ${stray}`,
     ],
+  );
+});
+
+test('what the user of runner cannot remove is to be removed as root', async () => {
+  if (process.getuid?.() !== 0) return;
+  const root = join(temporaryFolder('doctor'), 'root');
+  writeState(root, 'fine');
+  const releases = join(root, 'apps/fine/releases');
+  for (const name of ['20200101T000000Z-0a1b2c3d4e5f', '20200102T000000Z-0a1b2c3d4e5f']) {
+    mkdirSync(join(releases, name, 'node_modules'), { recursive: true });
+  }
+  mkdirSync(join(releases, '.tmp-0a1b2c3d'));
+  spawnSync('chown', ['-R', '12345', root]);
+  spawnSync('chown', ['0', join(releases, '20200101T000000Z-0a1b2c3d4e5f/node_modules')]);
+  const user = 'setpriv --reuid 12345 --regid 12345 --clear-groups';
+  const done = await shell(`exec ${user} runner-doctor --offline --json`, { root });
+  const findings = JSON.parse(done.stdout).findings as { message: string; mend: string }[];
+  const found = findings.filter(({ message }) => message.startsWith(releases));
+  assert.equal(
+    found.map(({ message, mend }) => [message, mend]),
+    [
+      [
+        `${releases}/.tmp-0a1b2c3d was left by a deploy that died`,
+        `rm -rf ${releases}/.tmp-0a1b2c3d`,
+      ],
+      [
+        `${releases}/20200101T000000Z-0a1b2c3d4e5f is no longer kept, and could not be removed`,
+        `sudo rm -rf ${releases}/20200101T000000Z-0a1b2c3d4e5f`,
+      ],
+    ],
+    done.stderr,
   );
 });
 

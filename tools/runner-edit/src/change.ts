@@ -81,11 +81,10 @@ function stateWith(
   app: AppState,
   token: Secret | undefined,
 ): AppState['state'] {
-  if (options.public) {
-    const { repohost_token: _, ...rest } = app.state;
-    return rest;
-  }
-  if (!token) return app.state;
-  const twoLayers = options.ckey || hasTwoLayers(app.state.repohost_token ?? '');
-  return { ...app.state, repohost_token: seal(token, app.app, sealingKeys(io, paths), twoLayers) };
+  if (!token && !options.public) return app.state;
+  // When the old token ends no longer matters.
+  const { repohost_token: before, repohost_token_ends: _, ...rest } = app.state;
+  if (!token) return rest;
+  const twoLayers = options.ckey || hasTwoLayers(before ?? '');
+  return { ...rest, repohost_token: seal(token, app.app, sealingKeys(io, paths), twoLayers) };
 }

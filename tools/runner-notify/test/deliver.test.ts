@@ -4,12 +4,12 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Clock } from '../src/deliver/clock.ts';
 import { deliver, type Ending } from '../src/deliver/deliver.ts';
-import { openDestination } from '../src/deliver/destination.ts';
-import { type Next, openQueue } from '../src/deliver/queue.ts';
+import { Destination } from '../src/deliver/destination.ts';
+import { type Next, Queue } from '../src/deliver/queue.ts';
 import type { Channel, Complaint, Message, Outcome, Problem } from '../src/service/contract.ts';
 import { type Entry, newEntry } from '../src/spool/entry.ts';
 import { type EntryName, entryName } from '../src/spool/names.ts';
-import { openSpool } from '../src/spool/spool.ts';
+import { Spool } from '../src/spool/spool.ts';
 
 const problem: Problem = {
   method: 'test',
@@ -43,7 +43,7 @@ function world(
   rates: Channel['rates'] = [{ count: 100, per: 1000 }],
 ) {
   const paths = pathsOf(temporaryFolder('deliver'));
-  const spool = openSpool(paths);
+  const spool = new Spool(paths);
   const waiting = [...outcomes];
   const seen: { text: unknown; at: number }[] = [];
   const notes: string[] = [];
@@ -87,7 +87,7 @@ function world(
     },
     /** A new process: delivers for up to `budget` milliseconds. */
     async deliver(budget: number, eager = false): Promise<Ending[]> {
-      const destination = openDestination({
+      const destination = new Destination({
         paths,
         channel: 'telegram',
         digest: state.digest,
@@ -96,7 +96,7 @@ function world(
         note: (text) => notes.push(text),
       });
       const note = (text: string) => notes.push(text);
-      const queue = openQueue({ spool, channel: 'telegram', clock, note });
+      const queue = new Queue({ spool, channel: 'telegram', clock, note });
       const render = async (_: EntryName, { event }: Entry) =>
         String(event.texts)
           .split(' ')

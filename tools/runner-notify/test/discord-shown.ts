@@ -19,7 +19,7 @@ interface Payload {
 /** The payload, whose every limit is checked. */
 export function checked(message: Message): Payload {
   const payload = message.payload as unknown as Payload;
-  const [{ title, description, fields = [], footer }] = payload.embeds;
+  const [{ title, description, fields = [], footer = { text: '' } }] = payload.embeds;
   const size = (text: string) => codePoints(text.trim());
   assert.ok(size(payload.content) <= 2000 && size(payload.content) > 0);
   assert.ok(size(title) <= 256 && size(footer.text) <= 2048 && fields.length <= 25);

@@ -8,11 +8,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Io } from '@runner/common/foundation/io';
 import { pathsOf } from '@runner/common/foundation/paths';
 import { openAnnouncer } from '../src/deliver/announce.ts';
-import { openChannels } from '../src/deliver/channels.ts';
+import { Opened } from '../src/deliver/channels.ts';
 import type { Clock } from '../src/deliver/clock.ts';
 import { deliverDue } from '../src/deliver/flush.ts';
 import type { Announceable } from '../src/message/records.ts';
-import { openSpool } from '../src/spool/spool.ts';
+import { Spool } from '../src/spool/spool.ts';
 
 /** Shortest real sleep, in milliseconds: a faster one would leave no time to two dozen others. */
 const SLEEP_MIN = 30;
@@ -86,8 +86,8 @@ export async function play({ role, root, epoch, speed, records, wait }: Play): P
   // The deadline of an exchange is kept in memory until it has passed: it runs faster, too.
   const timeout = AbortSignal.timeout.bind(AbortSignal);
   AbortSignal.timeout = (milliseconds) => timeout(Math.max(milliseconds / speed, 3_000));
-  const spool = openSpool(paths);
-  const opened = openChannels({ io, paths, clock, note, title: 'test' });
+  const spool = new Spool(paths);
+  const opened = new Opened({ io, paths, clock, note, title: 'test' });
   while (spool.names('discord').length > 0) {
     const options = {
       io,

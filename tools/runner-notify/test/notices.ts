@@ -25,6 +25,7 @@ export const NOTICE: Notice = {
   domain: '',
   duration: '',
   rolledBack: undefined,
+  blocked: false,
   error: 'boom',
   log: undefined,
 };

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { openQueue } from '../src/deliver/queue.ts';
+import { Queue } from '../src/deliver/queue.ts';
 import { newEntry } from '../src/spool/entry.ts';
 import { entryName } from '../src/spool/names.ts';
 import type { Spool } from '../src/spool/spool.ts';
@@ -24,7 +24,7 @@ test('a thousand new entries do not list a big spool a thousand times', () => {
     sleep: async () => {},
     random: () => 0,
   };
-  const queue = openQueue({ spool, channel: 'discord', clock, note: () => {} });
+  const queue = new Queue({ spool, channel: 'discord', clock, note: () => {} });
   for (let number = 0; number < 1000; number += 1) {
     const event = { deploy_id: String(number) };
     queue.begin();

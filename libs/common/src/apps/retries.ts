@@ -1,15 +1,48 @@
-/** The retry limit, read only if an app has failed: loading YAML is slow. */
-
+/** When a failed commit is tried again. */
+import type { RetryPolicy } from '../config/settings.ts';
 import type { Paths } from '../foundation/paths.ts';
-import type { AppState } from './state.ts';
+import { type AppState, isHeld } from './state.ts';
 
-/** The default in config.yml; without failures nothing depends on it. */
-const DEFAULT_RETRIES = 3;
+/** Without failures nothing depends on it. */
+const UNUSED: RetryPolicy = { max: 3, waits: [] };
 
-/** `max_deploy_retries` of config.yml if one of the apps has failures, else its default. */
-export async function retriesFor(paths: Paths, apps: readonly AppState[]): Promise<number> {
-  if (!apps.some((app) => app.failures)) return DEFAULT_RETRIES;
+/** The policy of config.yml, which is read only if one of the apps has failed: loading YAML is slow. */
+export async function retryPolicyFor(
+  paths: Paths,
+  apps: readonly AppState[],
+): Promise<RetryPolicy> {
+  if (!apps.some((app) => app.failures || isDueAgain(app))) return UNUSED;
   const { readConfig } = await import('../config/file.ts');
-  const { maxDeployRetries } = await import('../config/settings.ts');
-  return maxDeployRetries(readConfig(paths));
+  const { retryPolicyOf } = await import('../config/settings.ts');
+  return retryPolicyOf(readConfig(paths));
+}
+
+/**
+ * Whether the last deploy failed because of the server (a kill, a full disk) and not of the commit: that
+ * does not count, and `fetch --deploy` tries again.
+ */
+export function isDueAgain(app: AppState): boolean {
+  const { last_failure: failure, held } = app;
+  if (!failure || failure.rollback || isHeld(app, failure.commit)) return false;
+  const active = Object.values(app.instances).flatMap(({ current, active_since: since }) =>
+    current ? [{ ...current, since: since ?? current.deployed_at }] : [],
+  );
+  return (
+    !active.some(({ commit }) => commit === failure.commit) &&
+    [...active.map(({ since }) => since), held?.since].every((time) => !time || time < failure.at)
+  );
+}
+
+/** How long `fetch --deploy` waits before it tries this commit again, in milliseconds; 0: not at all. */
+export function retryWait(
+  { last_failure: failure }: Pick<AppState, 'last_failure'>,
+  commit: string,
+  { waits }: RetryPolicy,
+  now: Date,
+): number {
+  if (!failure?.attempts || failure.commit !== commit || failure.rollback) return 0;
+  const wait = waits[Math.min(failure.attempts, waits.length) - 1] ?? 0;
+  const passed = now.getTime() - Date.parse(failure.at);
+  // A clock that was set back must not make it wait for longer.
+  return passed >= 0 && passed < wait ? wait - passed : 0;
 }

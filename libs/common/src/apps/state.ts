@@ -82,6 +82,8 @@ export interface LastFailure {
   /** Its first line. */
   error: string;
   at: string;
+  /** Failed attempts at this commit in a row; absent as of 0.1.0. */
+  attempts?: number;
   /** A manual rollback failed: no deploy of this commit is due. */
   rollback?: boolean;
   /** An operator ended it: Ctrl-C, `runner cancel`. */
@@ -97,6 +99,18 @@ export interface CheckFailed {
   message: string;
 }
 
+/** What was announced of an app and is not over yet, so that a change is announced once. */
+export interface Reported {
+  /** Codes of failed checks. */
+  check?: string[];
+  /** Instances that were down. */
+  down?: string[];
+  /** The token's end, and how many days were left. */
+  token?: { ends: string; days: number } | undefined;
+  /** The last result that `fetch --quiet` printed. */
+  said?: string;
+}
+
 /** One app. Unknown fields survive a rewrite. */
 export interface AppState {
   version: 1;
@@ -105,7 +119,12 @@ export interface AppState {
   branch: string;
   created_at: string;
   updated_at: string;
-  state: { repohost_token?: string | null; [field: string]: unknown };
+  state: {
+    repohost_token?: string | null;
+    /** As the code host said when the token was last tested; absent if it did not. */
+    repohost_token_ends?: string;
+    [field: string]: unknown;
+  };
   instances: Record<string, InstanceState>;
   /** Consecutive failures of one commit. */
   failures: { commit: string; count: number; last_at: string; stage: string } | null;
@@ -115,6 +134,7 @@ export interface AppState {
   last_checked: string | null;
   /** Set while `fetch` fails: nothing new is deployed then. */
   check_failed?: CheckFailed | null;
+  reported?: Reported;
   [field: string]: unknown;
 }
 
@@ -204,6 +224,7 @@ export function parseState(name: string, text: string, path: string): AppState {
   value.deploying = optional(value.deploying, DEPLOYING_SHAPE, bad);
   if (value.check_failed !== undefined)
     value.check_failed = optional(value.check_failed, CHECK_FAILED_SHAPE, bad);
+  if (value.reported !== undefined && !isRecord(value.reported)) delete value.reported;
   value.last_checked = typeof value.last_checked === 'string' ? value.last_checked : null;
   return value as AppState;
 }

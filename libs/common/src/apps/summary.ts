@@ -1,8 +1,11 @@
 /** What `list` and `status` show of an app: its state without the sealed token. */
 import { existsSync } from 'node:fs';
+import type { RetryPolicy } from '../config/settings.ts';
 import { liveHolder } from '../files/lock.ts';
 import { bootId, isRunning } from '../files/process.ts';
 import type { Paths } from '../foundation/paths.ts';
+import { inWords } from '../text/time.ts';
+import { isDueAgain, retryWait } from './retries.ts';
 import {
   type AppState,
   type CheckFailed,
@@ -19,7 +22,7 @@ export interface InstanceSummary {
   current: Deployed | null;
   /** When `current` became active; null without one. */
   active_since: string | null;
-  /** Whether its process runs; null unless `start.type` is `process`. */
+  /** Whether it runs; null if its supervisor cannot know, did not answer or was not asked. */
   running: boolean | null;
   /** Since when and why no version could be started. */
   broken: { since: string; reason: string } | null;
@@ -54,12 +57,12 @@ export interface AppSummary {
 }
 
 /**
- * `deploying`: a deploy is running; `interrupted`: its process died and
- * the next command cleans up, or Ctrl-C ended the last deploy;
- * `broken`: a version failed, and the previous one could not be restarted; `down`: the process of an
- * instance has ended; `blocked`: the newest commit failed too often; `held`: the newest commit is on
- * hold after a manual rollback; `failing`: the last deploy failed; `ok`: it succeeded; `new`: never
- * deployed.
+ * The states, of which the first that holds is shown. `deploying`: a deploy is running; `interrupted`:
+ * its process died, the next command cleans up, or an operator ended the last deploy; `broken`: a
+ * version failed, and the previous one could not be restarted; `down`: an instance does not run;
+ * `blocked`: the newest commit failed too often; `stale`: `fetch` cannot find out what is new;
+ * `failing`: the last deploy failed; `held`: the newest commit is on hold after a manual rollback;
+ * `new`: never deployed; `ok`: the last deploy succeeded.
  */
 export type StateWord =
   | 'deploying'
@@ -67,17 +70,35 @@ export type StateWord =
   | 'broken'
   | 'down'
   | 'blocked'
-  | 'held'
+  | 'stale'
   | 'failing'
-  | 'ok'
-  | 'new';
+  | 'held'
+  | 'new'
+  | 'ok';
 
-/** Summarises a state; `maxRetries` matters only after a failure. */
-export function summaryOf(paths: Paths, app: AppState, maxRetries: number): AppSummary {
+/** The states that need an operator: `runner status --check` fails in them. */
+const UNHEALTHY: readonly StateWord[] = ['broken', 'down', 'blocked', 'stale'];
+
+/** Whether an app is in no state that needs an operator. */
+export function isHealthy({ state }: AppSummary): boolean {
+  return !UNHEALTHY.includes(state);
+}
+
+/** What a summary depends on beside the state. */
+export interface View {
+  /** Matters only after a failure. */
+  readonly retries: RetryPolicy;
+  readonly now: Date;
+  /** Whether an instance runs, as its supervisor says. Without it only processes of our own are known. */
+  runs?(app: string, instance: string): boolean | null;
+}
+
+/** Summarises a state. */
+export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
   const instances = Object.entries(app.instances).map(([name, instance]) =>
-    instanceSummary(paths, app.app, name, instance),
+    instanceSummary(paths, app.app, name, instance, view),
   );
-  const state = wordFor(app, instances, maxRetries);
+  const state = stateOf(app, instances, view.retries.max);
   const { pid, command, since } = liveHolder(paths.lock(app.app)) ?? {};
   return {
     app: app.app,
@@ -88,14 +109,14 @@ export function summaryOf(paths: Paths, app: AppState, maxRetries: number): AppS
     instances,
     failures: app.failures,
     last_failure: app.last_failure ?? null,
-    max_deploy_retries: maxRetries,
+    max_deploy_retries: view.retries.max,
     held: app.held,
     deploying: app.deploying,
     lock:
       pid === undefined
         ? null
         : { pid, command: String(command ?? ''), since: String(since ?? '') },
-    next: nextOf(app, state, instances, maxRetries),
+    next: nextOf(app, state, instances, view),
     last_checked: app.last_checked,
     check_failed: app.check_failed ?? null,
     created_at: app.created_at,
@@ -108,18 +129,21 @@ function instanceSummary(
   app: string,
   instance: string,
   { current, active_since, broken, previous }: InstanceState,
+  { runs }: View,
 ): InstanceSummary {
   return {
     instance,
     current,
     active_since: current && (active_since ?? current.deployed_at),
-    running: current && isRunning(paths.app(app).instance(instance).run),
+    running:
+      current &&
+      (isRunning(paths.app(app).instance(instance).run) ?? runs?.(app, instance) ?? null),
     broken: broken ?? null,
     previous,
   };
 }
 
-function wordFor(
+function stateOf(
   app: AppState,
   instances: readonly InstanceSummary[],
   maxRetries: number,
@@ -127,25 +151,13 @@ function wordFor(
   if (app.deploying) return isAlive(app.deploying) ? 'deploying' : 'interrupted';
   if (instances.some(({ broken }) => broken)) return 'broken';
   if (instances.some(({ running }) => running === false)) return 'down';
-  if (app.failures && !isHeld(app, app.failures.commit))
-    return app.failures.count >= maxRetries ? 'blocked' : 'failing';
-  if (isDueAgain(app, instances)) return app.last_failure?.interrupted ? 'interrupted' : 'failing';
+  const failures = app.failures && !isHeld(app, app.failures.commit) ? app.failures.count : 0;
+  if (failures >= maxRetries) return 'blocked';
+  if (app.check_failed) return 'stale';
+  if (failures > 0) return 'failing';
+  if (isDueAgain(app)) return app.last_failure?.interrupted ? 'interrupted' : 'failing';
   if (app.held) return 'held';
   return instances.some(({ current }) => current) ? 'ok' : 'new';
-}
-
-/**
- * Whether the last deploy failed because of the server (a kill, a full disk) and not of the commit: that
- * does not count, and the next `fetch --deploy` tries again.
- */
-function isDueAgain(app: AppState, instances: readonly InstanceSummary[]): boolean {
-  const { last_failure: failure, held } = app;
-  if (!failure || failure.rollback || isHeld(app, failure.commit)) return false;
-  const settled = [...instances.map((each) => each.active_since), held?.since];
-  return (
-    !instances.some(({ current }) => current?.commit === failure.commit) &&
-    settled.every((time) => !time || time < failure.at)
-  );
 }
 
 /** The command that restarts an instance. */
@@ -159,14 +171,19 @@ function nextOf(
   app: AppState,
   state: StateWord,
   instances: readonly InstanceSummary[],
-  maxRetries: number,
+  { retries, now }: View,
 ): string {
-  const { app: name, branch, failures, held } = app;
+  const { app: name, branch, failures, held, last_failure } = app;
+  const retry = () => {
+    const wait = retryWait(app, last_failure?.commit ?? '', retries, now);
+    if (wait === 0) return 'the next fetch --deploy tries again';
+    return `fetch --deploy waits, retry in ${inWords(wait)}`;
+  };
   switch (state) {
     case 'deploying':
       return `${app.deploying?.rollback ? 'a rollback' : 'a deploy'} is running`;
     case 'interrupted':
-      if (!app.deploying) return 'the next fetch --deploy tries again';
+      if (!app.deploying) return retry();
       return 'the next deploy, rollback or fetch --deploy cleans up first';
     case 'broken':
     case 'down': {
@@ -176,10 +193,14 @@ function nextOf(
     }
     case 'blocked':
       return `blocked until the next push to ${branch}; by hand: runner deploy ${name}`;
-    case 'failing':
-      return failures
-        ? `${failures.count} of ${maxRetries} attempts used; the next fetch --deploy tries again`
-        : 'the failure does not count: the next fetch --deploy tries again';
+    case 'stale':
+      return `nothing new is deployed until fetch can check ${branch} again`;
+    case 'failing': {
+      const used = failures
+        ? `${failures.count} of ${retries.max} attempts used; `
+        : 'the failure does not count: ';
+      return `${used}${retry()}`;
+    }
     case 'held':
       return `held until the next push to ${branch}: ${held?.reason}`;
     case 'new':
@@ -187,6 +208,11 @@ function nextOf(
     default:
       return `the next push to ${branch}`;
   }
+}
+
+/** The deploy or rollback of an app that runs now. */
+export function runningDeploy({ deploying }: AppState): Deploying | undefined {
+  return deploying && isAlive(deploying) ? deploying : undefined;
 }
 
 /** Whether the process of a deploy still runs, for display only: the lock decides. */

@@ -80,7 +80,8 @@ export function keepForLater(paths: Paths, event: DeployEvent): void {
   makeFolder(paths.auditSpool, 0o700);
   const time = event.timestamp.replace(/[^0-9]/g, '');
   const instance = encodeURIComponent(event.instance).slice(0, NAME_MAX);
-  const name = `${time}-${event.deploy_id}-${event.event_type}-${instance}.jsonl`;
+  const owner = event.deploy_id ?? event.project;
+  const name = `${time}-${owner}-${event.event_type}-${instance}.jsonl`;
   writeWhole(join(paths.auditSpool, name), lineOf({ ...event, late: true }));
 }
 

@@ -3,15 +3,26 @@ import { Failure } from '../foundation/failure.ts';
 import { isAppName } from '../foundation/names.ts';
 import { timeOfIso } from '../text/time.ts';
 
-/** The kinds that are announced, in the order of a deploy. */
-export const EVENT_TYPES = [
+/** The kinds of a deploy, in its order. */
+const DEPLOY_EVENTS = [
   'DeployStarted',
   'DeploySuccess',
   'DeployFailure',
   'RollbackSuccess',
 ] as const;
+/** Changes in the state of an app; they belong to no deploy. */
+const STATE_EVENTS = ['AppDown', 'AppUp', 'CheckRecovered', 'TokenEnding', 'TokenRenewed'] as const;
+/** The kinds that are announced. */
+export const EVENT_TYPES = [...DEPLOY_EVENTS, ...STATE_EVENTS] as const;
 /** A kind of event that is announced. */
 export type EventType = (typeof EVENT_TYPES)[number];
+/** A change in the state of an app. */
+export type StateEvent = (typeof STATE_EVENTS)[number];
+
+/** Whether a kind is a change in the state of an app. */
+export function isStateEvent(kind: EventType): kind is StateEvent {
+  return STATE_EVENTS.includes(kind as StateEvent);
+}
 
 /** One line of the audit log. Unknown fields are kept. */
 export interface DeployEvent {
@@ -21,8 +32,8 @@ export interface DeployEvent {
   project: string;
   instance: string;
   version: string;
-  /** 8 characters, the same in all events and messages of one deploy. */
-  deploy_id: string;
+  /** 8 characters, the same in all events and messages of one deploy; null without a deploy. */
+  deploy_id: string | null;
   commit?: string;
   /** What triggered it: `manual`, `fetch`. */
   trigger?: string;
@@ -110,7 +121,7 @@ export function completeEvent(input: unknown, completion: Completion): DeployEve
     project,
     instance: fields.instance === undefined ? 'default' : shortText(fields.instance, 'instance'),
     version: shortText(fields.version, 'version'),
-    deploy_id: deployIdOf(fields.deploy_id, completion),
+    deploy_id: deployIdOf(kind as EventType, fields.deploy_id, completion),
   };
   const others = Object.entries(fields).filter(
     ([field, value]) => !Object.hasOwn(checked, field) && value !== undefined,
@@ -155,7 +166,8 @@ function timestampOf(value: unknown, now: Date): string {
   return new Date(time).toISOString();
 }
 
-function deployIdOf(value: unknown, completion: Completion): string {
+function deployIdOf(kind: EventType, value: unknown, completion: Completion): string | null {
+  if (isStateEvent(kind) && (value === undefined || value === null)) return null;
   if (value === undefined) return newDeployId(completion.random);
   if (typeof value === 'string' && /^[A-Za-z0-9_-]{8}$/.test(value)) return value;
   throw invalid('needs a deploy_id of 8 letters or digits');

@@ -38,6 +38,18 @@ const RETRIES: Schema = {
   maximum: 1000,
   description: 'Failures of one commit after which automatic deploys of it stop [default: 3]',
 };
+/** `1m` or `0s`, for no wait. */
+const RETRY_AFTER: Schema = {
+  type: 'array',
+  description:
+    'How long fetch waits after each failed attempt at one commit; 0s: not at all [default: [1m, 10m]]',
+  items: {
+    type: ['string', 'integer'],
+    pattern: '^[0-9]{1,9}(?:ms|s|m|h)?$',
+    wanted: 'a time like 30s, 5m or 1h',
+    numbers: [0, 999_999_999],
+  },
+};
 const address = (description: string): Schema => ({ type: 'string', description });
 
 /** The top-level keys; each command checks only those that it uses. */
@@ -45,6 +57,7 @@ export const KEYS = {
   code_host_api_url: address('API of the code host [default: https://api.github.com]'),
   code_host_git_url: address('git of the code host [default: https://github.com]'),
   max_deploy_retries: RETRIES,
+  retry_after: RETRY_AFTER,
   telegram_bot_token: BOT_TOKEN,
   telegram_chat_id: CHAT_ID,
   discord_webhook: WEBHOOK,
@@ -71,6 +84,10 @@ export const NOTIFY_KEYS = {
     description: 'A second message with the whole log of a long error [default: true]',
   },
   max_deploy_retries: RETRIES,
+  events: {
+    type: 'boolean',
+    description: 'Messages when an app goes down, checks recover or a token ends [default: true]',
+  },
   templates: {
     type: 'object',
     additionalProperties: false,

@@ -2,6 +2,7 @@
 import type { Env } from '../foundation/io.ts';
 import { httpAddress } from '../http/address.ts';
 import { Secret } from '../secrets/secret.ts';
+import { durationOf } from '../text/time.ts';
 import { check, type Entry, type Schema, section } from '../yaml/schema.ts';
 import type { Config } from './file.ts';
 import { CREDENTIALS, KEYS, NOTIFY_KEYS } from './schema.ts';
@@ -72,6 +73,21 @@ export function maxDeployRetries(config: Config): number {
   return (inner ?? values.get('max_deploy_retries') ?? 3) as number;
 }
 
+/** When a failed commit is tried again. */
+export interface RetryPolicy {
+  /** Failures of one commit after which automatic deploys of it stop. */
+  readonly max: number;
+  /** Waits after each failed attempt, in milliseconds; the last one repeats. */
+  readonly waits: readonly number[];
+}
+
+/** `max_deploy_retries` and `retry_after`. */
+export function retryPolicyOf(config: Config): RetryPolicy {
+  const texts = pick(config, ['retry_after'], []).get('retry_after') as string[] | undefined;
+  const waits = (texts ?? ['1m', '10m']).map((text) => durationOf(text) ?? 0);
+  return { max: maxDeployRetries(config), waits };
+}
+
 /** The chat services, in the order in which results are printed. */
 export const CHANNEL_NAMES = ['telegram', 'discord'] as const;
 /** A chat service. */
@@ -87,7 +103,9 @@ export interface NotifySettings {
     | undefined;
   readonly discord: { webhook: Secret } | undefined;
   readonly verboseErrors: boolean;
-  template(kind: TemplateKind, channel: ChannelName): string | undefined;
+  /** Whether changes of state are announced too. */
+  readonly events: boolean;
+  template(kind: string, channel: ChannelName): string | undefined;
 }
 
 /** Section `notify`; the earlier layout has its credentials at the top level. */
@@ -119,6 +137,7 @@ export function notifySettingsOf(config: Config, env: Env): NotifySettings {
     discord: webhook
       ? { webhook: new Secret(httpAddress(webhook, at('discord_webhook'))) }
       : undefined,
+    events: (notify.get('events') ?? true) as boolean,
     verboseErrors: (notify.get('verbose_errors') ?? true) as boolean,
     template: (kind, channel) =>
       section(templates ?? new Map(), kind)?.get(channel) as string | undefined,

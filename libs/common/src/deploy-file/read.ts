@@ -1,8 +1,11 @@
 /** Reads `.deploy.yml` of a commit: how an app is deployed. */
 
+import { harmlessLine } from '../text/harmless.ts';
+import { durationOf } from '../text/time.ts';
 import { readYaml } from '../yaml/read.ts';
 import { check, type FileName, problem, section } from '../yaml/schema.ts';
 import { DEPLOY_SCHEMA, HEALTH_KINDS, HOOKS, START_KEYS } from './schema.ts';
+import { expand, unsetIn } from './variables.ts';
 
 /** The file's name in the repository. */
 export const DEPLOY_FILE = '.deploy.yml';
@@ -14,10 +17,16 @@ export interface Instance {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** How an instance is started; `timeout` in ms. */
+/** Time limits of starting and stopping, in ms. */
+interface StartLimits {
+  readonly timeout: number;
+  readonly stopTimeout: number;
+}
+
+/** How an instance is started. */
 export type Start =
-  | { readonly type: 'process' | 'command'; readonly run: string; readonly timeout: number }
-  | {
+  | ({ readonly type: 'process' | 'command'; readonly run: string } & StartLimits)
+  | ({
       readonly type: 'systemd';
       /** `%i`, or the place before the dot of a template `app@.service`, becomes the instance's name. */
       readonly unit: string;
@@ -25,12 +34,20 @@ export type Start =
       readonly user: boolean;
       /** `reload-or-restart` instead of `restart`. */
       readonly reload: boolean;
-      readonly timeout: number;
-    }
-  | { readonly type: 'compose'; readonly file: string; readonly timeout: number }
-  | { readonly type: 'pm2'; readonly config: string; readonly timeout: number }
-  | { readonly type: 'pm2'; readonly run: string; readonly timeout: number }
+    } & StartLimits)
+  | ({ readonly type: 'compose'; readonly file: string } & StartLimits)
+  | ({ readonly type: 'pm2'; readonly config: string } & StartLimits)
+  | ({ readonly type: 'pm2'; readonly run: string } & StartLimits)
   | { readonly type: 'none' };
+
+/** Default of `start.stop_timeout`, in ms. */
+export const STOP_TIMEOUTS = {
+  process: 10_000,
+  command: 60_000,
+  pm2: 60_000,
+  systemd: 90_000,
+  compose: 90_000,
+} as const;
 
 /** When an instance counts as healthy. All times in ms. */
 export interface Health {
@@ -63,20 +80,17 @@ export interface DeployFile {
   /** Paths inside a release that are linked to the instance's shared folder. */
   readonly shared: readonly { readonly path: string; readonly folder: boolean }[];
   readonly hooks: Readonly<Record<Hook, readonly string[]>>;
+  /** Time limit of each command of a hook, in ms. */
+  readonly hookTimeout: number;
   readonly notify: NotifyChoice;
 }
-
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
 /** The longest timer of Node, 24.8 days; a longer one would fire at once. */
 const TIMER_MAX = 2_147_483_647;
 
-/** `30m` in milliseconds; a bare number is seconds. */
+/** A duration in milliseconds. */
 function milliseconds(text: unknown, fallback: number): number {
-  const match = typeof text === 'string' ? /^(\d+)(ms|s|m|h)?$/.exec(text) : null;
-  return match
-    ? Math.min(TIMER_MAX, Number(match[1]) * (UNITS[match[2] ?? 's'] as number))
-    : fallback;
+  return Math.min(TIMER_MAX, (typeof text === 'string' && durationOf(text)) || fallback);
 }
 
 function list(value: unknown): readonly string[] {
@@ -121,6 +135,7 @@ export function readDeployFile(bytes: Uint8Array | undefined): DeployFile {
     hooks: Object.fromEntries(
       HOOKS.map((hook) => [hook, list(hooks?.get(hook))]),
     ) as DeployFile['hooks'],
+    hookTimeout: milliseconds(hooks?.get('timeout'), 60_000),
     notify: notify ? notifyOf(notify.get('channel') as string | undefined) : 'none',
   };
 }
@@ -146,7 +161,8 @@ function instancesOf(instances: Map<string, unknown> | undefined): Instance[] {
 function startOf(start: Map<string, unknown> | undefined, fail: Fail): Start {
   const type = (start?.get('type') ?? 'none') as Start['type'];
   const { needs, may }: { needs: readonly string[]; may: readonly string[] } = START_KEYS[type];
-  const given = [...(start?.keys() ?? [])].filter((key) => key !== 'type' && key !== 'timeout');
+  const common = ['type', 'timeout', 'stop_timeout'];
+  const given = [...(start?.keys() ?? [])].filter((key) => !common.includes(key));
   const foreign = given.find((key) => !needs.includes(key) && !may.includes(key));
   if (foreign) throw fail(`start.${foreign}`, `does not go with type ${type}`);
   const needed = given.filter((key) => needs.includes(key));
@@ -154,20 +170,23 @@ function startOf(start: Map<string, unknown> | undefined, fail: Fail): Start {
     throw fail('start', `type ${type} needs the key ${needs.join(' or ')}`);
   if (needed.length > 1) throw fail('start', `type ${type} takes one of ${needs.join(', ')}`);
   const text = (key: string) => start?.get(key) as string;
-  const timeout = milliseconds(start?.get('timeout'), 60_000);
   if (type === 'none') return { type };
+  const limits = {
+    timeout: milliseconds(start?.get('timeout'), 60_000),
+    stopTimeout: milliseconds(start?.get('stop_timeout'), STOP_TIMEOUTS[type]),
+  };
   if (type === 'systemd') {
     const [user, reload] = ['user', 'reload'].map((key) => start?.get(key) === true) as [
       boolean,
       boolean,
     ];
-    return { type, unit: text('unit'), user, reload, timeout };
+    return { type, unit: text('unit'), user, reload, ...limits };
   }
   if (type === 'compose')
-    return { type, file: (start?.get('file') as string | undefined) ?? 'compose.yaml', timeout };
-  if (type !== 'pm2') return { type, run: text('run'), timeout };
-  if (needed[0] === 'config') return { type, config: text('config'), timeout };
-  return { type, run: text('run'), timeout };
+    return { type, file: (start?.get('file') as string | undefined) ?? 'compose.yaml', ...limits };
+  if (type !== 'pm2') return { type, run: text('run'), ...limits };
+  if (needed[0] === 'config') return { type, config: text('config'), ...limits };
+  return { type, run: text('run'), ...limits };
 }
 
 function healthOf(
@@ -182,16 +201,7 @@ function healthOf(
   if (kinds.length > 1)
     throw fail('health', `takes only one of url, cmd, tcp, not ${kinds.join(' and ')}`);
   const target = health.get(kind) as string;
-  for (const [, name = ''] of kind === 'cmd' ? [] : target.matchAll(/\$\{([^}]*)\}/g)) {
-    const without = instances.find((instance) => !Object.hasOwn(instance.env, name));
-    if (without)
-      throw fail(
-        `health.${kind}`,
-        `uses \${${name}}, which the env of ${without.name} does not set`,
-      );
-  }
-  if (kind === 'tcp' && !instances.every(({ env }) => hasPort(target, env)))
-    throw fail('health.tcp', 'must end with a port from 1 to 65535');
+  if (kind !== 'cmd') checkAddress(kind, target, instances, fail);
   const [low = '200', high] = String(health.get('expect') ?? '200-299').split('-');
   if (high !== undefined && Number(high) < Number(low))
     throw fail('health.expect', 'ends before it begins');
@@ -205,9 +215,26 @@ function healthOf(
   };
 }
 
-function hasPort(address: string, env: Instance['env']): boolean {
-  const filled = address.replace(/\$\{([^}]*)\}/g, (_, name: string) => env[name] ?? '');
-  const port = filled.slice(filled.lastIndexOf(':') + 1);
+function checkAddress(
+  kind: 'url' | 'tcp',
+  target: string,
+  instances: readonly Instance[],
+  fail: Fail,
+): void {
+  for (const { name, env } of instances) {
+    const unset = unsetIn(target, env);
+    if (unset !== undefined)
+      throw fail(`health.${kind}`, `uses ${unset}, which the env of ${name} does not set`);
+    const address = expand(target, env);
+    if (kind === 'tcp' && !hasPort(address))
+      throw fail('health.tcp', 'must end with a port from 1 to 65535');
+    if (kind === 'url' && !URL.canParse(address))
+      throw fail('health.url', `${harmlessLine(address)} is not an address`);
+  }
+}
+
+function hasPort(address: string): boolean {
+  const port = address.slice(address.lastIndexOf(':') + 1);
   return /^[0-9]{1,5}$/.test(port) && Number(port) >= 1 && Number(port) <= 65_535;
 }
 

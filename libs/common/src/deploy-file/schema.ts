@@ -13,7 +13,7 @@ export const HOOKS = [
 /** `health` has exactly one of these keys. */
 export const HEALTH_KINDS = ['url', 'cmd', 'tcp'] as const;
 
-/** Keys for each type of `start`: one of `needs`, any of `may`; `timeout` goes with all. */
+/** Keys for each type of `start`: one of `needs`, any of `may`; both time limits go with all. */
 export const START_KEYS = {
   process: { needs: ['run'], may: [] },
   command: { needs: ['run'], may: [] },
@@ -85,7 +85,7 @@ export const DEPLOY_SCHEMA: ObjectSchema = {
             type: 'object',
             description: 'Variables for its commands, its hooks and the app itself',
             propertyPattern: '^[A-Za-z_][A-Za-z0-9_]*$',
-            additionalProperties: { type: ['string', 'integer'] },
+            additionalProperties: { type: ['string', 'integer'], mayBeEmpty: true },
           },
         },
       },
@@ -132,6 +132,9 @@ export const DEPLOY_SCHEMA: ObjectSchema = {
         file: inRelease('The compose file (compose) [default: compose.yaml]'),
         config: inRelease('The ecosystem file (pm2)'),
         timeout: duration('Longest time for a start [default: 60s]'),
+        stop_timeout: duration(
+          'Longest time for a stop [default: 10s for process, 90s for systemd and compose, else 60s]',
+        ),
       },
     },
     stop: line('The command that stops the app; goes with start.type command alone'),
@@ -180,7 +183,10 @@ export const DEPLOY_SCHEMA: ObjectSchema = {
       type: 'object',
       description: 'Commands at certain moments, each a command or a list of commands',
       additionalProperties: false,
-      properties: Object.fromEntries(HOOKS.map((hook) => [hook, commands(WHEN[hook])])),
+      properties: {
+        ...Object.fromEntries(HOOKS.map((hook) => [hook, commands(WHEN[hook])])),
+        timeout: duration('Longest time for each command [default: 60s]'),
+      },
     },
     notify: {
       type: 'object',

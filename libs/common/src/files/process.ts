@@ -9,6 +9,8 @@ export interface PidFile {
   /** Start time of the process in clock ticks. */
   start_time: string;
   boot_id: string;
+  /** Time it has to end after SIGTERM, in ms; absent in records of 0.1.0. */
+  stop_timeout?: number;
 }
 
 /** Identity of this boot; '' where there is no /proc. */
@@ -37,6 +39,18 @@ export function startTimeOf(pid: number): string | undefined {
   return statOf(pid)[19];
 }
 
+/** Field 6 of /proc/PID/stat: the leader of its session. */
+export function sessionOf(pid: number): number | undefined {
+  const session = statOf(pid)[3];
+  return session === undefined ? undefined : Number(session);
+}
+
+/** Field 5 of /proc/PID/stat: the leader of its process group. */
+export function groupOf(pid: number): number | undefined {
+  const group = statOf(pid)[2];
+  return group === undefined ? undefined : Number(group);
+}
+
 /** Whether a process is running, or waiting for a processor or the disk. */
 export function isBusy(pid: number): boolean {
   return /^[RD]/.test(statOf(pid)[0] ?? '');
@@ -47,18 +61,20 @@ export function pidFileIn(run: string): string {
   return join(run, 'pid.json');
 }
 
-/** The pid of the recorded process; undefined if it no longer runs. */
-export function runningPid(run: string): number | undefined {
+/** The record of a process that was started since the last boot; it may have ended. */
+export function recordedProcess(run: string): PidFile | undefined {
   try {
     const file = JSON.parse(readIfThere(pidFileIn(run), 4096)?.toString('utf8') ?? '') as PidFile;
-    const same =
-      file.boot_id === bootId() &&
-      Number.isInteger(file.pid) &&
-      startTimeOf(file.pid) === file.start_time;
-    return same ? file.pid : undefined;
+    return file.boot_id === bootId() && Number.isInteger(file.pid) ? file : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** The pid of the recorded process; undefined if it no longer runs. */
+export function runningPid(run: string): number | undefined {
+  const file = recordedProcess(run);
+  return file && startTimeOf(file.pid) === file.start_time ? file.pid : undefined;
 }
 
 /** Whether the recorded process runs; null without a record. */

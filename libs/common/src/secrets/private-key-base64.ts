@@ -22,7 +22,7 @@ export function saysMore(text: string): boolean {
  */
 export function widthOf(text: string, least: number): number {
   let from = 0;
-  while (from < BEHIND_MAX * 4 && /^[\s"'`([{<|│]$/.test(text.charAt(from))) from += 1;
+  while (from < BEHIND_MAX * 4 && /^[\s"'`([{<|\u2502]$/.test(text.charAt(from))) from += 1;
   const first = base64End(text, from);
   const width = first - from;
   if (width < least || width === 0) return 0;
@@ -31,7 +31,7 @@ export function widthOf(text: string, least: number): number {
   if (least > 1 && !likely) return 0;
   const end = bodyEnd(text, from, AGAIN_MIN);
   const rest = text.slice(end).replace(ESCAPED, '');
-  return rest.length <= BEHIND_MAX && /^[\s"'`,;:.)}\]>+\\|│]*$/.test(rest) ? width : 0;
+  return rest.length <= BEHIND_MAX && /^[\s"'`,;:.)}\]>+\\|\u2502]*$/.test(rest) ? width : 0;
 }
 
 /** Whether a word may begin a key: not a number, a hash or a short name. */

@@ -1,4 +1,4 @@
-/** Times as ISO 8601, read without the time zone of the machine. */
+/** Times as ISO 8601, read without the time zone of the machine; and lengths of time. */
 
 const ISO =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(?:(Z)|([+-]\d\d):?(\d\d))?)?$/i;
@@ -39,10 +39,16 @@ export function durationText(value: unknown): string {
   return `${Math.floor(seconds / 3600)} h ${two(Math.floor(seconds / 60) % 60)} m`;
 }
 
-const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** `30s`, `10m`, `2h` or seconds, in milliseconds; undefined for any other text. */
+/** `30m` in milliseconds; a bare number is seconds. */
 export function durationOf(text: string): number | undefined {
-  const [, number, unit = 's'] = /^(\d{1,6})([smh])?$/.exec(text) ?? [];
-  return number === undefined ? undefined : Number(number) * (UNITS[unit] as number);
+  const match = /^(\d+)(ms|s|m|h)?$/.exec(text);
+  return match ? Number(match[1]) * (UNITS[match[2] ?? 's'] as number) : undefined;
+}
+
+/** A wait in words: `40 s`, `9 min`. */
+export function inWords(milliseconds: number): string {
+  const seconds = Math.ceil(milliseconds / 1000);
+  return seconds < 100 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`;
 }

@@ -34,6 +34,8 @@ export type Schema =
       /** Patterns of texts to refuse with a message of their own. */
       readonly refused?: readonly (readonly [pattern: string, words: string])[];
       readonly minLength?: number;
+      /** A key without a value is an empty text; otherwise it counts as absent. */
+      readonly mayBeEmpty?: boolean;
       /** Smallest and largest number that `pattern` accepts when the value is a number. */
       readonly numbers?: readonly [least: number, largest: number];
       readonly description?: string;
@@ -163,11 +165,10 @@ function checkMap(
     ) {
       throw problem(file, entry.line, path, 'is not a valid name');
     }
-    // A key without a value counts as absent.
-    const empty = entry.value.kind === 'scalar' && entry.value.value === null;
-    if (!empty) values.set(entry.key, check(entry.value, wanted, file, path));
-    else if ('type' in wanted && wanted.type === 'object')
+    const isEmpty = entry.value.kind === 'scalar' && entry.value.value === null;
+    if (!isEmpty || ('type' in wanted && wanted.type === 'object'))
       values.set(entry.key, check(entry.value, wanted, file, path));
+    else if ('mayBeEmpty' in wanted) values.set(entry.key, '');
   }
   return requireKeys(values, schema, file, key, tree.line);
 }

@@ -94,7 +94,8 @@ test('times of any zone become UTC with milliseconds', () => {
   }
 });
 
-const TYPES = 'DeployStarted, DeploySuccess, DeployFailure, RollbackSuccess';
+const TYPES =
+  'DeployStarted, DeploySuccess, DeployFailure, RollbackSuccess, AppDown, AppUp, CheckRecovered, TokenEnding, TokenRenewed';
 const BAD: readonly (readonly [input: unknown, why: string])[] = [
   [null, 'is not a JSON object'],
   [undefined, 'is not a JSON object'],

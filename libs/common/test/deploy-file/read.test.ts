@@ -17,6 +17,7 @@ const DEFAULTS: DeployFile = {
   keep: 5,
   shared: [],
   hooks: { pre_build: [], post_build: [], pre_switch: [], post_deploy: [], on_failure: [] },
+  hookTimeout: 60_000,
   notify: 'none',
 };
 
@@ -30,11 +31,11 @@ test('a whole file is read as it is meant', () => {
 instances:
   eu: { domain: eu.shop.example, env: { PORT: 3000, NAME: "x y", BIG: 12345678901234567890 } }
 build: { run: [npm ci, npm run build], timeout: 5m }
-start: { type: process, run: node server.js, timeout: 20s }
+start: { type: process, run: node server.js, timeout: 20s, stop_timeout: 3s }
 health: { url: "http://127.0.0.1:\${PORT}/health", expect: 200-204, interval: 250ms, timeout: 2, within: 1m }
 keep: 2
 shared: [.env, uploads/, deep/er/file.txt]
-hooks: { pre_build: ./prepare, on_failure: [one, two] }
+hooks: { pre_build: ./prepare, on_failure: [one, two], timeout: 5s }
 notify: { channel: discord }
 `);
   assert.equal(file, {
@@ -46,7 +47,7 @@ notify: { channel: discord }
       },
     ],
     build: { run: ['npm ci', 'npm run build'], timeout: 300_000 },
-    start: { type: 'process', run: 'node server.js', timeout: 20_000 },
+    start: { type: 'process', run: 'node server.js', timeout: 20_000, stopTimeout: 3_000 },
     stop: undefined,
     health: {
       kind: 'url',
@@ -63,6 +64,7 @@ notify: { channel: discord }
       { path: 'deep/er/file.txt', folder: false },
     ],
     hooks: { ...DEFAULTS.hooks, pre_build: ['./prepare'], on_failure: ['one', 'two'] },
+    hookTimeout: 5_000,
     notify: 'discord',
   });
 });
@@ -262,7 +264,7 @@ const BAD: readonly (readonly [text: string, sentence: string])[] = [
   ),
   [
     'hooks: {pre_deploy: x}\n',
-    `:1: hooks.pre_deploy: unknown key (known here: ${HOOKS.join(', ')})`,
+    `:1: hooks.pre_deploy: unknown key (known here: ${HOOKS.join(', ')}, timeout)`,
   ],
   ['hooks: {pre_build: {run: x}}\n', ':1: hooks.pre_build: must not be a section'],
   ['notify: telegram\n', ':1: notify: must be a section, not a single value'],

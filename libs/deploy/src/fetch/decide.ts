@@ -1,5 +1,8 @@
 /** What the head of a branch means for an app. */
+import { retryWait } from '@runner/common/apps/retries';
 import { type AppState, isHeld } from '@runner/common/apps/state';
+import type { RetryPolicy } from '@runner/common/config/settings';
+import { inWords } from '@runner/common/text/time';
 import type { DeployOutcome } from '../pipeline/outcome.ts';
 
 /** What `fetch` found and did for an app; printed as one line. */
@@ -11,6 +14,8 @@ export interface FetchResult {
     | 'not_running'
     | 'new_commit'
     | 'blocked'
+    /** Its last attempt failed a short time ago. */
+    | 'waiting'
     | 'held'
     | 'skipped'
     | 'error'
@@ -19,7 +24,7 @@ export interface FetchResult {
   text: string;
   commit: string | null;
   version: string | null;
-  /** Code of the error; null if there is none. */
+  /** Code of the error, which has kept the commit from being deployed or even found; else null. */
   error: string | null;
   deploy_id: string | null;
   /** What the result means for the exit status. */
@@ -42,7 +47,8 @@ export function decide(
   app: AppState,
   commit: string,
   version: string,
-  retries: number,
+  policy: RetryPolicy,
+  now: Date,
 ): FetchResult {
   const result = (kind: FetchResult['result'], text: string) =>
     fetchResult(app.app, kind, text, { commit, version });
@@ -52,13 +58,17 @@ export function decide(
   if (running.length > 0 && running.every((each) => each === commit)) {
     return result('up_to_date', 'up to date');
   }
-  if (app.failures?.commit === commit && app.failures.count >= retries) {
-    return result('blocked', `deploy blocked, same commit failed ${app.failures.count} times`);
+  if (app.failures?.commit === commit && app.failures.count >= policy.max) {
+    const { count } = app.failures;
+    const times = count === 1 ? '1 time' : `${count} times`;
+    return result('blocked', `deploy blocked, same commit failed ${times}`);
   }
   if (app.held && isHeld(app, commit)) {
     const { reason } = app.held;
     const why = reason.endsWith(' was deployed by hand') ? reason : `${version} was rolled back`;
     return result('held', `on hold: ${why}`);
   }
+  const wait = retryWait(app, commit, policy, now);
+  if (wait > 0) return result('waiting', `retry in ${inWords(wait)}`);
   return result('new_commit', `new commit ${version}`);
 }

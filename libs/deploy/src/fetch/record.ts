@@ -1,50 +1,81 @@
-/** What `fetch` records: a line per app in fetch.log, and in the state when it was checked. */
+/** What `fetch` records: a line per app in fetch.log, and in the state what it found out. */
 import { appendFileSync, closeSync, constants, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { changeRegistry } from '@runner/common/apps/change';
 import type { AppState, CheckFailed } from '@runner/common/apps/state';
-import { requireApp, writeApp } from '@runner/common/apps/store';
+import { findApp, writeApp } from '@runner/common/apps/store';
+import { type AppSummary, summaryOf, type View } from '@runner/common/apps/summary';
+import type { RetryPolicy } from '@runner/common/config/settings';
 import { makeFolder } from '@runner/common/files/read';
 import { Failure, systemWords } from '@runner/common/foundation/failure';
-import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { cutCodePoints } from '@runner/common/text/plain';
+import { whatRuns } from '../instances/running.ts';
+import type { AppChange } from '../watch/announce.ts';
+import { changesOf } from '../watch/changes.ts';
 import type { FetchResult } from './decide.ts';
+import type { FetchRequest, Settled } from './request.ts';
 
 /** Limit of an error in the state, in code points. */
 const MESSAGE_MAX = 500;
 
-/** Records when these apps were checked, and what failed; in one change, since each one syncs the disk. */
-export function recordChecks(
-  { io, paths }: { readonly io: Io; readonly paths: Paths },
-  apps: readonly string[],
-  results: ReadonlyMap<string, FetchResult>,
-): void {
-  if (apps.length === 0) return;
-  const now = io.now().toISOString();
-  changeRegistry(paths, io, 'fetch', () => {
-    for (const name of apps) {
-      try {
-        const app = requireApp(paths, name);
-        const check_failed = checkFailed(app, results.get(name), now);
-        writeApp(paths, { ...app, last_checked: now, check_failed });
-      } catch (error) {
-        // Removed meanwhile, or malformed, which was reported already.
-        if (!(error instanceof Failure)) throw error;
-      }
-    }
-  });
+/** Records results in the states of their apps; all at once, since each change syncs the disk. */
+export async function recordResults(
+  request: FetchRequest,
+  results: readonly FetchResult[],
+  retries: RetryPolicy,
+): Promise<{ settled: Settled[]; changes: AppChange[] }> {
+  const { io, paths, deploy: deploys } = request;
+  const apps = results.flatMap(({ app }) => readable(paths, app) ?? []);
+  const view: View = { retries, now: io.now(), runs: await whatRuns(request, apps) };
+  const changes: AppChange[] = [];
+  const settled = changeRegistry(paths, io, 'fetch', () =>
+    results.map((result): Settled => {
+      const app = readable(paths, result.app);
+      // Removed meanwhile, or malformed, which was reported already.
+      if (!app) return { result, isNews: true };
+      const check = checkFailed(app, result, view.now.toISOString());
+      const summary = summaryOf(paths, { ...app, check_failed: check }, view);
+      const found = changesOf(app, { deploys, check, summary, now: view.now });
+      changes.push(...found.changes.map((change) => ({ app, change })));
+      const shown = withHealth(result, summary);
+      const said = [shown.result, shown.error, shown.commit].join(' ');
+      writeApp(paths, {
+        ...app,
+        last_checked: view.now.toISOString(),
+        check_failed: check,
+        reported: { ...found.reported, said },
+      });
+      const isNews = shown.deploy_id !== null || said !== app.reported?.said;
+      return { result: shown, isNews, branch: app.branch };
+    }),
+  );
+  return { settled, changes };
+}
+
+function readable(paths: Paths, name: string): AppState | undefined {
+  try {
+    return findApp(paths, name);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return undefined;
+  }
+}
+
+/** A fetch starts nothing, but each one reports an app that does not run. */
+function withHealth(result: FetchResult, { state, next }: AppSummary): FetchResult {
+  if (result.result !== 'up_to_date' || (state !== 'down' && state !== 'broken')) return result;
+  return { ...result, result: 'not_running', text: `up to date, but ${state}: ${next}` };
 }
 
 /** An error dates from the first of consecutive ones with its code. */
 function checkFailed(
   { check_failed: before }: AppState,
-  result: FetchResult | undefined,
+  { error, text }: FetchResult,
   now: string,
 ): CheckFailed | null {
-  if (!result?.error) return null;
-  const { error, text } = result;
+  if (!error) return null;
   const since = before?.error === error ? before.since : now;
   return { since, error, message: cutCodePoints(harmlessLine(text), MESSAGE_MAX) };
 }

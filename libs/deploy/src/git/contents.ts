@@ -12,6 +12,15 @@ export interface Contents {
   /** `.deploy.yml` as it is in the commit; undefined if there is none. */
   readonly bytes: Buffer | undefined;
   readonly submodules: readonly Submodule[];
+  /** A file with nearly the name of `.deploy.yml`, in its absence. */
+  readonly lookalike: string | undefined;
+}
+
+const LOOKALIKES = ['.deploy.yaml', 'deploy.yml', 'deploy.yaml'];
+
+/** That nothing reads the lookalike, a sentence. */
+export function lookalikeNote({ lookalike }: Contents): string | undefined {
+  return lookalike && `the commit has ${lookalike}, which is not read: the name is ${DEPLOY_FILE}`;
 }
 
 /** Errors that the commit itself causes, on any server. */
@@ -33,14 +42,15 @@ export function isOfTheCommit(error: unknown): error is Failure {
 export async function contentsOf(source: GitSource, commit: string): Promise<Contents> {
   // In parallel: each is a process of git.
   const [tree, [blob]] = await Promise.all([
-    treeOf(source, commit, [DEPLOY_FILE, MODULES_FILE]),
+    treeOf(source, commit, [DEPLOY_FILE, MODULES_FILE, ...LOOKALIKES]),
     blobsOf(source, [`${commit}:${DEPLOY_FILE}`]),
   ]);
   const bytes = deployFileOf(tree, blob);
   const file = readDeployFile(bytes);
   await refuseLargeFiles(source, commit, tree);
   const submodules = await fetchSubmodules(source, tree);
-  return { file, bytes, submodules };
+  const lookalike = bytes ? undefined : LOOKALIKES.find((name) => tree.top.has(name));
+  return { file, bytes, submodules, lookalike };
 }
 
 function deployFileOf({ top }: CommitTree, blob: Buffer | undefined): Buffer | undefined {

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isThere, namesIn, readIfThere, removeIfThere } from '@runner/common/files/read';
 import type { Io } from '@runner/common/foundation/io';
-import { sweep } from '../run/child.ts';
+import { endWithVariable } from '../run/processes.ts';
 import { git, MARKER } from './git.ts';
 
 /** Fetched commits before the mirror is tidied; git lists each in the file `shallow`. */
@@ -36,6 +36,6 @@ export function removeStaleLocks(mirror: string): void {
   const locks = files.filter((name) => name.endsWith('.lock'));
   if (locks.length === 0) return;
   // A git that outlived its runner may still hold them.
-  sweep(`${MARKER}=${mirror}`);
+  endWithVariable(MARKER, mirror);
   for (const name of locks) removeIfThere(join(mirror, name));
 }

@@ -148,14 +148,17 @@ export function isRefused(result: GitResult): boolean {
   );
 }
 
-/** Fetches a commit by its full id, unless the mirror has it. */
+/** Fetches a commit by its full id, unless the mirror has it. Throws `ref_not_found`, … */
 export async function fetchById(source: GitSource, commit: string): Promise<void> {
   await makeMirror(source, source.mirror);
   if ((await commitIn(source, commit)) === commit) return;
   const { answer } = await atAddress(source, (url) =>
     fetchRefs(source, url, [`+${commit}:refs/runner/wanted`]),
   );
-  if (answer.status !== 0) throw gitFailure(source, answer);
+  if (answer.status === 0) return;
+  if (!isRefused(answer)) throw gitFailure(source, answer);
+  const message = `the repository ${source.repo} has no commit ${commit.slice(0, 12)}`;
+  throw new Failure('ref_not_found', message);
 }
 
 /** The full id of the commit that a name means in the mirror; undefined if there is none. */

@@ -47,7 +47,7 @@ async function collect(
     const repo = repoAt(source, place, addresses.get(path));
     const mirror = join(rootMirror(source), 'modules', `${repo}.git`);
     const inner: GitSource = { ...source, repo, mirror };
-    await fetchById(inner, sha);
+    await fetchSubmodule(inner, sha, place);
     found.push({ path: place, commit: sha, source: inner });
     const below = await treeOf(inner, sha, [MODULES_FILE]);
     await refuseLargeFiles(inner, sha, below);
@@ -55,6 +55,16 @@ async function collect(
     found.push(...(await collect(inner, below, inside)));
   }
   return found;
+}
+
+/** A commit that the host no longer has is missing on every server. */
+async function fetchSubmodule(inner: GitSource, sha: string, place: string): Promise<void> {
+  try {
+    await fetchById(inner, sha);
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== 'ref_not_found') throw error;
+    throw refused(place, error.message);
+  }
 }
 
 /** The mirrors of all submodules are side by side in that of the app. */

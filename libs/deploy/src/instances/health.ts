@@ -1,8 +1,11 @@
 /** Health checks: asking an instance until it is healthy, or its time is up. */
 import type { Health } from '@runner/common/deploy-file/read';
+import { expand } from '@runner/common/deploy-file/variables';
 import { describeExit, succeeded } from '../run/child.ts';
-import { expand, loggedFailure, StepFailure, shellStep, tryStep } from '../run/step.ts';
+import { loggedFailure, StepFailure, shellStep, tryStep } from '../run/step.ts';
 import type { Started, Target } from './drivers/driver.ts';
+import { localPort } from './ports.ts';
+import { otherAppOn } from './stranger.ts';
 
 /** Why an instance is not healthy; `late`: no answer in time. Undefined if it is healthy. */
 type HealthProblem = { words: string; output: string; late?: boolean } | undefined;
@@ -13,12 +16,14 @@ type HealthProblem = { words: string; output: string; late?: boolean } | undefin
  */
 export async function waitHealthy(health: Health, target: Target, started: Started): Promise<void> {
   const { signal, log, instance } = target;
-  const address = health.kind === 'cmd' ? health.target : expand(health.target, instance);
+  const address = health.kind === 'cmd' ? health.target : expand(health.target, instance.env);
   const until = performance.now() + health.within;
   let problem: HealthProblem;
   for (let attempt = 1; ; attempt += 1) {
     const left = Math.max(1, Math.ceil(until - performance.now()));
-    const found = await ask(health, address, target, Math.min(health.timeout, left));
+    const found =
+      (await ask(health, address, target, Math.min(health.timeout, left))) ??
+      notFromTarget(health, address, target, started);
     const death = started.death();
     if (death) throw loggedFailure(log, 'health', `health: ${death.words}`, death.output);
     if (!found) return;
@@ -34,6 +39,20 @@ export async function waitHealthy(health: Health, target: Target, started: Start
     }
     await pause(health.interval, signal);
   }
+}
+
+/** An answer counts only if it comes from what was started. */
+function notFromTarget(
+  { kind }: Health,
+  address: string,
+  target: Target,
+  started: Started,
+): HealthProblem {
+  const port = kind === 'cmd' ? undefined : localPort(address);
+  if (port === undefined) return undefined;
+  const stranger = started.strangerOn ? started.strangerOn(port) : otherAppOn(target, port);
+  if (stranger === undefined) return undefined;
+  return { words: `${address} is answered by ${stranger}, not by what was started`, output: '' };
 }
 
 async function ask(
@@ -105,7 +124,8 @@ function askUrl(
   });
 }
 
-function askTcp(address: string, timeout: number): Promise<HealthProblem> {
+/** Whether something accepts connections at `host:port`, within `timeout` ms. */
+export function askTcp(address: string, timeout: number): Promise<HealthProblem> {
   const at = address.lastIndexOf(':');
   const host = address.slice(0, at).replace(/^\[|\]$/g, '');
   const port = Number(address.slice(at + 1));

@@ -5,9 +5,6 @@ import { reported } from '../report/reporter.ts';
 import { asStepFailure, runStep, shellStep } from '../run/step.ts';
 import { jobTarget, previousOf, type ReleaseTarget } from './target.ts';
 
-/** Time limit of one hook, in milliseconds. */
-const HOOK_TIMEOUT = 60_000;
-
 /** What hooks get beside the instance's environment: the variables of message templates. */
 function hookEnvironment(job: Job, instance: Instance, error: string): Record<string, string> {
   const values = {
@@ -20,7 +17,7 @@ function hookEnvironment(job: Job, instance: Instance, error: string): Record<st
     DOMAIN: instance.domain ?? '',
   };
   const prefixed = Object.entries(values).map(([name, value]) => [`RUNNER_${name}`, value]);
-  return { ...values, ...Object.fromEntries(prefixed), RUNNER_DEPLOY_ID: job.deployId };
+  return { ...values, ...Object.fromEntries(prefixed) };
 }
 
 /** Runs the commands of a hook in the release's folder. Throws a StepFailure of stage `hook`. */
@@ -32,8 +29,8 @@ export async function runHook(
 ): Promise<void> {
   const environment = hookEnvironment(job, target.instance, error);
   const env = { ...target.env, ...environment, RUNNER_RELEASE: folder };
-  const marker = `RUNNER_DEPLOY_ID=${job.deployId}`;
-  const rest = { stage: 'hook' as const, cwd: folder, env, timeout: HOOK_TIMEOUT, marker };
+  const { hookTimeout: timeout } = target.file;
+  const rest = { stage: 'hook' as const, cwd: folder, env, timeout };
   for (const command of target.file.hooks[hook]) {
     await reported(job.reporter, `${hook}: ${command}`, () =>
       runStep(job.log, target.signal, shellStep({ command, ...rest })),

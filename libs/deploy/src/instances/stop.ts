@@ -10,14 +10,16 @@ import type { Job } from '../record/operation.ts';
 import { openDeployLog } from '../run/log.ts';
 import { asStepFailure } from '../run/step.ts';
 import { switchOff } from './current-link.ts';
+import { fileOfRelease } from './kept-file.ts';
 import { stopUnlessReplaced } from './switch-back.ts';
 import { keptTarget, type TargetBase, uninterrupted } from './target.ts';
 
 /** Stops each instance as its own `.deploy.yml` says. Returns what could not be stopped, and why. */
 export async function stopInstances(io: Io, paths: Paths, app: AppState): Promise<string[]> {
   const redact = await redactorForAny({ paths, env: io.env }, app.app);
-  const log = openDeployLog(paths, app.app, newDeployId(io.random), redact, () => {});
-  const base = uninterrupted({ io, paths, app, log, redact });
+  const deployId = newDeployId(io.random);
+  const log = openDeployLog(paths, app.app, deployId, redact, () => {});
+  const base = uninterrupted({ io, paths, app, deployId, log, redact });
   const problems: string[] = [];
   for (const [name, { current }] of Object.entries(app.instances)) {
     const problem = current && (await stopOne(base, name, current));
@@ -25,6 +27,17 @@ export async function stopInstances(io: Io, paths: Paths, app: AppState): Promis
   }
   log.close();
   return problems;
+}
+
+/** Instances that nothing stops: `command` without `stop`. A sentence each. */
+export function unstoppable(paths: Paths, { app, instances }: AppState): string[] {
+  return Object.entries(instances).flatMap(([name, { current }]) => {
+    const file = current && fileOfRelease(paths, app, current);
+    if (file?.start.type !== 'command' || file.stop !== undefined) return [];
+    return [
+      `${name} was not stopped: its .deploy.yml has no stop command; what it started may still run`,
+    ];
+  });
 }
 
 /** Stops one instance as the `.deploy.yml` of its version says. Returns why it could not. */
@@ -49,11 +62,13 @@ export async function stopRemoved(job: Job, file: DeployFile): Promise<void> {
   const names = new Set(file.instances.map(({ name }) => name));
   const gone = Object.entries(app.instances).filter(([name]) => !names.has(name));
   if (gone.length === 0) return;
+  const unstopped = unstoppable(paths, app);
   for (const [name, { current }] of gone) {
     const problem = current && (await stopOne(uninterrupted(job), name, current));
     if (problem) reporter.note(problem);
     switchOff(paths.app(app.app), name);
-    reporter.note(`the instance ${name} is no longer in .deploy.yml: it was stopped`);
+    const what = unstopped.find((each) => each.startsWith(`${name} `)) ?? 'it was stopped';
+    reporter.note(`the instance ${name} is no longer in .deploy.yml: ${what}`);
   }
   changeApp(paths, io, 'deploy', app.app, (now) => ({
     ...now,

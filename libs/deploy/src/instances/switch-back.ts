@@ -2,10 +2,12 @@
 import type { Deployed } from '@runner/common/apps/state';
 import type { Start } from '@runner/common/deploy-file/read';
 import { isThere } from '@runner/common/files/read';
+import type { Version } from '../record/operation.ts';
 import { StepFailure } from '../run/step.ts';
 import { activeRelease, switchOff, switchTo } from './current-link.ts';
 import { driverFor, takesThePlaceOf } from './drivers/choose.ts';
 import { waitHealthy } from './health.ts';
+import { inTheWay } from './ports.ts';
 import { keptTarget, type ReleaseTarget, type TargetBase } from './target.ts';
 
 /**
@@ -47,6 +49,28 @@ export async function switchBack(
   if (!target.file.health) return;
   mark('health');
   await waitHealthy(target.file.health, target, started);
+}
+
+/** A planned move of an instance between kept releases. */
+interface PlannedMove {
+  readonly instance: string;
+  readonly from: Version;
+  readonly to: Version;
+}
+
+/** Instances that have a port now which another one is to have: they swapped their ports. */
+export function blockingMoves(
+  base: TargetBase,
+  moves: readonly PlannedMove[],
+): readonly ReleaseTarget[] {
+  const targets = (which: 'from' | 'to') =>
+    moves.flatMap((move) => keptTarget(base, move.instance, move[which]) ?? []);
+  return moves.length < 2 ? [] : inTheWay(targets('from'), targets('to'));
+}
+
+/** Stops each of these as its `.deploy.yml` says. Throws a StepFailure. */
+export async function stopAll(targets: readonly ReleaseTarget[]): Promise<void> {
+  for (const target of targets) await driverFor(target.start).stop(target);
 }
 
 /** Stops what runs, unless starting `next` ends it anyway. */

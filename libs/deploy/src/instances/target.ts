@@ -16,6 +16,8 @@ export interface TargetBase {
   readonly paths: Paths;
   readonly env: Env;
   readonly app: string;
+  /** The deploy or rollback at work, by which its processes are found. */
+  readonly deployId: string;
   readonly log: DeployLog;
   readonly redact: (text: string) => string;
   readonly signal: AbortSignal;
@@ -27,7 +29,7 @@ export interface ReleaseTarget extends Target {
 }
 
 /** What the base of a target is made from. */
-type BaseOf = Pick<Job, 'io' | 'paths' | 'log' | 'redact'> & {
+type BaseOf = Pick<Job, 'io' | 'paths' | 'deployId' | 'log' | 'redact'> & {
   readonly app: Pick<AppState, 'app'>;
 };
 
@@ -37,13 +39,20 @@ export function interruptible(job: BaseOf & Pick<Job, 'signal'>): TargetBase {
 }
 
 /** For what must not be interrupted: rolling back, and stopping. */
-export function uninterrupted({ io, paths, app: { app }, log, redact }: BaseOf): TargetBase {
-  return { paths, env: io.env, app, log, redact, signal: new AbortController().signal };
+export function uninterrupted({
+  io: { env },
+  paths,
+  app: { app },
+  deployId,
+  log,
+  redact,
+}: BaseOf): TargetBase {
+  return { paths, env, app, deployId, log, redact, signal: new AbortController().signal };
 }
 
 /** The target for an instance at a release, as the release's `.deploy.yml` describes it. */
 export function targetOf(
-  { paths: { app: pathsOf }, env, app, log, redact, signal }: TargetBase,
+  { paths: { app: pathsOf }, env, app, deployId, log, redact, signal }: TargetBase,
   file: DeployFile,
   instance: Instance,
   { release, version, commit }: Version,
@@ -58,14 +67,15 @@ export function targetOf(
     stop: file.stop,
     env: {
       ...stepEnvironment(env),
+      ...instance.env,
       RUNNER_APP: app,
       RUNNER_INSTANCE: instance.name,
       RUNNER_VERSION: version,
       RUNNER_COMMIT: commit,
       RUNNER_RELEASE: folder,
       RUNNER_SHARED: paths.shared,
+      RUNNER_DEPLOY_ID: deployId,
       ...(instance.domain !== undefined && { RUNNER_DOMAIN: instance.domain }),
-      ...instance.env,
     },
   };
 }

@@ -1,23 +1,26 @@
 /** `runner deploy --check`: what a deploy would do, and what would prevent it. */
 import { join } from 'node:path';
 import type { AppState } from '@runner/common/apps/state';
-import { requireApp } from '@runner/common/apps/store';
+import { listApps, requireApp } from '@runner/common/apps/store';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { isThere } from '@runner/common/files/read';
 import type { Paths } from '@runner/common/foundation/paths';
 import { cleanRecord } from '@runner/common/redaction/record';
 import { blobsOf } from '../git/commit-files.ts';
-import { type Contents, contentsOf } from '../git/contents.ts';
+import { type Contents, contentsOf, lookalikeNote } from '../git/contents.ts';
 import { sourceOf } from '../git/open.ts';
 import { fetchWanted, type ResolvedRef } from '../git/ref.ts';
 import type { GitSource } from '../git/source.ts';
-import { missingProgram } from '../instances/drivers/availability.ts';
+import { obstacles } from '../instances/drivers/availability.ts';
+import { unlistedUnits, unlistedWords } from '../instances/drivers/units.ts';
+import { portProblems } from '../instances/ports.ts';
 import { onlyInstance } from '../instances/target.ts';
 import { lockApp } from '../record/lock.ts';
 import { spaceFor, spaceProblems } from '../release/folder.ts';
 import { redacting, reported } from '../report/reporter.ts';
 import type { DeployRequest } from './deploy.ts';
 import { stepsOf } from './plan-steps.ts';
+import { missingPrograms } from './programs.ts';
 
 /** What `runner deploy --check` prints. */
 export interface Plan {
@@ -70,6 +73,8 @@ export async function planDeploy(
     return await reported(reporter, step, async () => {
       const wanted = await fetchWanted(source, ref);
       const contents = await contentsOf(source, wanted.commit);
+      const note = lookalikeNote(contents);
+      if (note) reporter.note(note);
       const file = onlyInstance(contents.file, request.instance, wanted.version);
       const plan = await planOf(request, app, source, wanted, { ...contents, file });
       // The commands of the file may contain a secret.
@@ -92,7 +97,10 @@ async function planOf(
     ...spaceProblems(space),
     ...(await missingShared(source, paths, commit, file)),
     ...(await missingStartFile(source, commit, file)),
-    ...missingProgram(file, io.env),
+    ...obstacles(file, io.env).map(({ words }) => words),
+    ...unlistedUnits(file).map((unit) => `start: ${unlistedWords(unit)}`),
+    ...missingPrograms(file, io.env),
+    ...portProblems(paths, listApps(paths).apps, app.app, file),
   ];
   return {
     app: app.app,

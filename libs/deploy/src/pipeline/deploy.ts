@@ -14,7 +14,7 @@ import type { Paths } from '@runner/common/foundation/paths';
 import { initiatorOf } from '@runner/common/foundation/user';
 import { configExposure } from '@runner/common/guards/exposure';
 import { type CommitInfo, commitInfo } from '../git/commit-info.ts';
-import { type Contents, contentsOf, isOfTheCommit } from '../git/contents.ts';
+import { type Contents, contentsOf, isOfTheCommit, lookalikeNote } from '../git/contents.ts';
 import { sourceOf } from '../git/open.ts';
 import { fetchWanted, type ResolvedRef } from '../git/ref.ts';
 import type { GitSource } from '../git/source.ts';
@@ -27,9 +27,12 @@ import type { Job } from '../record/operation.ts';
 import { StageClock } from '../record/stage-clock.ts';
 import { recover } from '../recovery/recover.ts';
 import { checkSpace } from '../release/folder.ts';
-import { makeRelease } from '../release/make.ts';
+import { makeRelease, type Release } from '../release/make.ts';
+import { reasoned } from '../release/reason.ts';
+import { takeBack } from '../release/shared.ts';
 import { silent, startNotifier } from '../report/notifier.ts';
 import { type Reporter, redacting, reported } from '../report/reporter.ts';
+import { useSystemUmask } from '../run/environment.ts';
 import { openDeployLog } from '../run/log.ts';
 import { asStepFailure, StepFailure } from '../run/step.ts';
 import { finishFailure, finishSuccess } from './finish.ts';
@@ -67,6 +70,7 @@ interface FetchedCommit {
  */
 export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
   const { io, paths } = request;
+  useSystemUmask();
   const deployId = newDeployId(io.random);
   const note = (text: string) => request.reporter.note(text);
   const lock = await lockApp({ ...request, note }, 'deploy', request.trigger, deployId);
@@ -93,6 +97,8 @@ export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
       stages: new StageClock(io, began, contents instanceof StepFailure ? 'config' : 'export'),
       about,
     };
+    const note = contents instanceof StepFailure ? undefined : lookalikeNote(contents);
+    if (note) reporter.note(note);
     startDeploy(job, contents, request);
     return await runDeploy(job, source, contents, request);
   } finally {
@@ -171,24 +177,30 @@ async function runDeploy(
     return failEarly(job, contents, instanceNames(job, undefined, request), undefined);
   }
   const { file } = contents;
-  let release: string;
+  let release: Release;
   try {
     release = await makeRelease(job, source, contents);
   } catch (error) {
     const instances = instanceNames(job, file, request);
     return failEarly(job, asStepFailure(error, job.stages.now), instances, file);
   }
-  const { switched, failure } = await activate(job, file, release);
-  if (!failure) return finishSuccess(job, file, release);
-  const { error, instance } = failure;
+  const { name, seeds } = release;
+  const activation = await activate(job, file, name);
+  const { switched, failure } = activation;
+  if (!failure) return finishSuccess(job, file, name);
+  const { instance } = failure;
+  const folder = job.paths.app(job.app.app).release(name);
+  const error = reasoned(failure.error, folder, job.deployId);
   logHeadline(job, error);
   if (switched.length > 0) {
     markFailed(job, error, job.redact(error.message));
     job.stages.enter('rollback');
   }
-  const moves = await rollBackSwitched(job, file, release, switched);
+  const moves = await rollBackSwitched(job, file, name, activation);
+  // What could not be stopped may still use them.
+  if (moves.every(({ problem }) => problem === undefined)) takeBack(seeds);
   const instances = instanceNames(job, file, request);
-  return finishFailure(job, { error, at: instance.name, instances, moves, file }, release);
+  return finishFailure(job, { error, at: instance.name, instances, moves, file }, name);
 }
 
 /** A failure before anything was switched. */

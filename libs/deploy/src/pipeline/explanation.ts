@@ -31,7 +31,11 @@ export function explainFailure(
     const lines = cause.split('\n').map((line) => `  ${harmless(line)}\n`);
     io.stderr.write(`${errStyle.bold('Why:')}\n${lines.join('')}`);
   }
-  io.stderr.write(
-    `Deploy FAILED for ${app} ${harmlessLine(version)}.\nNext steps:\n  runner debug last-error ${app}\n  runner rollback ${app}\n`,
-  );
+  printNextSteps(io, app, version);
+}
+
+/** What to type after a failed deploy. */
+export function printNextSteps(io: Io, app: string, version: string): void {
+  const steps = `  runner debug last-error ${app}\n  runner rollback ${app}\n`;
+  io.stderr.write(`Deploy FAILED for ${app} ${harmlessLine(version)}.\nNext steps:\n${steps}`);
 }

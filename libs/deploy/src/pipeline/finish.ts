@@ -10,8 +10,8 @@ import { jobTarget } from '../instances/target.ts';
 import { causeOf, keepBaseline } from '../record/cause.ts';
 import type { Job } from '../record/operation.ts';
 import { pruneReleases } from '../release/folder.ts';
-import { sweep } from '../run/child.ts';
 import { pruneLogs } from '../run/log.ts';
+import { endDeploy, releasesInUse } from '../run/processes.ts';
 import { asStepFailure } from '../run/step.ts';
 import {
   concludeFailure,
@@ -27,12 +27,27 @@ export async function finishFailure(
   release?: string,
 ): Promise<DeployOutcome> {
   const { error, file } = failed;
-  // After an interruption, what finished steps left running is ended too.
-  if (error.blame === 'operator') sweep(`RUNNER_DEPLOY_ID=${job.deployId}`);
+  endFailed(job, file, release);
   const outcome = concludeFailure(job, { ...failed, cause: await causeOf(job, error) });
   if (file) await runFailureHook(job, file, release, outcome.error ?? '');
-  prune(job);
+  prune(job, { failed: release });
   return outcome;
+}
+
+/**
+ * Ends what the failed release left running. Of `start.type: command` only what its build left: the
+ * supervisor may have kept a process through the rollback.
+ */
+function endFailed(
+  { paths, app, deployId }: Job,
+  file: DeployFile | undefined,
+  release: string | undefined,
+): void {
+  endDeploy(
+    paths.app(app.app).dir,
+    deployId,
+    (name) => name.startsWith('.tmp-') || (name === release && file?.start.type !== 'command'),
+  );
 }
 
 /** Records the success, then does what comes after it and cannot undo it. */
@@ -66,11 +81,21 @@ async function tidyMirrorAnyway({ io, paths, app, reporter }: Job): Promise<void
   }
 }
 
-/** Removes old releases and logs; if that fails, it is only noted. */
-function prune({ paths, app: { app }, log, reporter }: Job): void {
+/**
+ * Removes old releases and logs; if that fails, it is only noted. The newest failed release stays,
+ * until a deploy succeeds or makes another one.
+ */
+function prune(job: Job, failure?: { readonly failed: string | undefined }): void {
+  const { paths, log, reporter } = job;
+  const { app, instances } = job.app;
   try {
-    for (const problem of pruneReleases(paths.app(app), requireApp(paths, app))) {
-      reporter.note(problem);
+    if (!failure || failure.failed !== undefined) {
+      const appPaths = paths.app(app);
+      // What ran until now may still answer its last requests, as another user too.
+      const replaced = Object.values(instances).flatMap(({ current }) => current?.release ?? []);
+      const stay = new Set([...replaced, ...releasesInUse(appPaths.dir), failure?.failed ?? '']);
+      const problems = pruneReleases(appPaths, requireApp(paths, app), stay);
+      for (const problem of problems) reporter.note(problem);
     }
     pruneLogs(paths, app, (path) => statSync(path).mtimeMs, log.path);
   } catch (error) {

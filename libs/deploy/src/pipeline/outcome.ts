@@ -4,7 +4,7 @@ import type { DeployEvent } from '@runner/common/audit/events';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { previousOfAll } from '../instances/target.ts';
-import { failedState } from '../record/after-failure.ts';
+import { failedState, willBlock } from '../record/after-failure.ts';
 import { succeededState } from '../record/after-success.ts';
 import { announce, eventsOf, recordAnyway, rolledBackEvent } from '../record/events.ts';
 import { writeEnd } from '../record/in-progress.ts';
@@ -77,7 +77,9 @@ export function concludeFailure(job: Job, failed: FailedDeploy): DeployOutcome {
   const isRolledBack = announceRollbacks(job, failed);
   writeEnd(job, (app) => {
     const { stage, blame } = error;
-    return failedState(app, { ...job, stage, error: text, blame, at: job.io.now() }, moves);
+    const interrupted = isInterrupted(job, error);
+    const note = { ...job, stage, error: text, blame, interrupted, at: job.io.now() };
+    return failedState(app, note, moves);
   });
   const base = baseOf(job, place === undefined ? instances : [place], end.duration_ms);
   return {
@@ -88,23 +90,29 @@ export function concludeFailure(job: Job, failed: FailedDeploy): DeployOutcome {
     error: text,
     ...(cause !== '' && { cause }),
     ...(problems.length > 0 && { rollback_error: problems.join('; ') }),
-    ...(error.blame === 'operator' && { interrupted: true }),
+    ...(isInterrupted(job, error) && { interrupted: true }),
   };
+}
+
+/** An operator can also be to blame for a command that cannot succeed. */
+function isInterrupted({ signal }: Job, { blame }: StepFailure): boolean {
+  return blame === 'operator' && signal.aborted;
 }
 
 function failureEvents(
   job: Job,
-  { error: { stage, blame }, at: place, instances, file, cause, moves }: FailedDeploy,
+  { error, at: place, instances, file, cause, moves }: FailedDeploy,
   problems: readonly string[],
   fields: Partial<DeployEvent>,
 ): DeployEvent[] {
   return eventsOf(job, 'DeployFailure', instances, file, (instance) => ({
     ...fields,
     ...previousFields(job, instance),
-    ...{ stage, log: job.log.path },
+    ...{ stage: error.stage, log: job.log.path },
     ...(place !== undefined && instances.length > 1 && { failed_instance: place }),
     ...(cause !== '' && { cause }),
-    ...(blame === 'operator' && { interrupted: true }),
+    ...(isInterrupted(job, error) && { interrupted: true }),
+    ...(willBlock(job, error.blame) && { blocked: true }),
     // Absent when nothing had been switched: the previous version never stopped.
     ...(problems.length > 0
       ? { rolled_back: false, reason: problems.join('; ') }

@@ -1,7 +1,7 @@
 /** The steps of a deploy in words, without running any. */
 import type { DeployFile, Health, Instance } from '@runner/common/deploy-file/read';
+import { expand } from '@runner/common/deploy-file/variables';
 import { unitOf } from '../instances/drivers/systemd.ts';
-import { expand } from '../run/step.ts';
 
 /** In the order they run. */
 export function stepsOf(file: DeployFile, version: string): string[] {
@@ -34,7 +34,7 @@ function startStep({ start }: DeployFile, { name }: Instance): string[] {
 
 function healthWords(health: Health, instance: Instance): string {
   const { kind, target, interval, timeout, within } = health;
-  const shown = kind === 'cmd' ? target : expand(target, instance);
+  const shown = kind === 'cmd' ? target : expand(target, instance.env);
   const [every, each, all] = [interval, timeout, within].map((time) => `${time / 1000} s`);
   return `${shown}, every ${every}, ${each} each, within ${all}`;
 }

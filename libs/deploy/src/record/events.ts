@@ -66,7 +66,8 @@ export function rolledBackEvent(
   return eventOf(target, 'RollbackSuccess', instance, file, fields);
 }
 
-type Recorder = Pick<Job, 'paths' | 'reporter'>;
+/** What recording needs. */
+type Recorder = Pick<Job, 'paths'> & { readonly reporter: Pick<Job['reporter'], 'note'> };
 
 /**
  * Records events without holding up the operation: those that cannot be appended are kept for the

@@ -17,8 +17,8 @@ import { clearMark } from '../record/in-progress.ts';
 import type { Operation } from '../record/operation.ts';
 import { removeTree } from '../release/folder.ts';
 import { CHANNEL, type Notifier, startNotifier } from '../report/notifier.ts';
-import { sweep } from '../run/child.ts';
 import { openDeployLog } from '../run/log.ts';
+import { endDeploy } from '../run/processes.ts';
 import { eventsLike, missingEvents, unsentEvents } from './events.ts';
 import { headlineOf, isEarly } from './interrupted.ts';
 import { restoreAfterKill } from './restore.ts';
@@ -32,8 +32,7 @@ export async function recover(operation: Operation): Promise<AppState> {
   const { app, paths } = operation;
   const dead = app.deploying;
   if (!dead) return app;
-  sweep(`RUNNER_DEPLOY_ID=${dead.deploy_id}`);
-  const { releases } = paths.app(app.app);
+  const { dir, releases } = paths.app(app.app);
   for (const name of namesIn(releases).filter((each) => each.startsWith('.tmp-'))) {
     const problem = removeTree(join(releases, name));
     if (problem) operation.reporter.note(problem);
@@ -41,6 +40,8 @@ export async function recover(operation: Operation): Promise<AppState> {
   const records = eventsOfDeploy(paths, dead.deploy_id);
   const kind = dead.rollback ? 'RollbackSuccess' : 'DeploySuccess';
   const success = records.find((record) => kindOf(record) === kind);
+  // After a success these are the app itself.
+  if (!success) endDeploy(dir, dead.deploy_id);
   if (success && !dead.rollback) return finishDeploy(operation, dead, success, records);
   if (success) return finishRollback(operation, dead, records);
   // Killed before its start was recorded: nothing had been done.

@@ -2,8 +2,9 @@
 import type { Deployed, Deploying } from '@runner/common/apps/state';
 import { namesIn } from '@runner/common/files/read';
 import { activeRelease } from '../instances/current-link.ts';
+import { askNow } from '../instances/drivers/ask.ts';
 import { driverFor } from '../instances/drivers/choose.ts';
-import { processDriver } from '../instances/drivers/process.ts';
+import { endInstance } from '../instances/drivers/process.ts';
 import { switchBack } from '../instances/switch-back.ts';
 import { keptTarget, type TargetBase, uninterrupted } from '../instances/target.ts';
 import type { Move, Operation } from '../record/operation.ts';
@@ -26,7 +27,7 @@ export async function restoreAfterKill(
   log: DeployLog,
 ): Promise<RestoredMove[]> {
   const { app, paths, redact } = operation;
-  const base = uninterrupted({ ...operation, log });
+  const base = uninterrupted({ ...operation, deployId: dead.deploy_id, log });
   const moves: RestoredMove[] = [];
   // A first deploy may have made an instance that is not in the state yet.
   const names = new Set([...Object.keys(app.instances), ...namesIn(paths.app(app.app).instances)]);
@@ -71,11 +72,16 @@ async function restoreOne(
     active === undefined || active === to?.release
       ? undefined
       : keptTarget(base, instance, { release: active, version, commit });
-  if (!to && !running) await processDriver.stop({ paths: appPaths.instance(instance) });
+  if (!to && !running)
+    await endInstance({
+      app: base.app,
+      instance: { name: instance },
+      paths: appPaths.instance(instance),
+    });
   await switchBack(base, instance, running, to);
 }
 
 function isRunning(base: TargetBase, name: string, current: Deployed): boolean {
   const target = keptTarget(base, name, current);
-  return target !== undefined && driverFor(target.start).status(target) === 'running';
+  return target !== undefined && askNow(driverFor(target.start).status(target)) === 'running';
 }

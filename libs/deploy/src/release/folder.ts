@@ -1,14 +1,6 @@
 /** Release folders: making, linking and removing them. A finished release is never changed. */
-import {
-  chmodSync,
-  lstatSync,
-  mkdirSync,
-  renameSync,
-  rmSync,
-  statfsSync,
-  symlinkSync,
-} from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync, statfsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { AppState } from '@runner/common/apps/state';
 import { isThere, makeFolder, namesIn } from '@runner/common/files/read';
 import { syncFolder } from '@runner/common/files/write';
@@ -70,6 +62,16 @@ export function spaceProblems({ free, needed, fewFiles }: Space): string[] {
   ];
 }
 
+/** With less than this free, a program that fails may have failed for it: bytes, and inodes. */
+const FULL = 1_048_576;
+const FULL_INODES = 16;
+
+/** Whether the disk of a folder is full. */
+export function isFull(folder: string): boolean {
+  const { bavail, bsize, ffree, files } = statfsSync(folder);
+  return bavail * bsize < FULL || (files > 0 && ffree < FULL_INODES);
+}
+
 /** Throws `disk_full` if a release would not fit. */
 export function checkSpace(paths: AppPaths): void {
   const [problem] = spaceProblems(spaceFor(paths));
@@ -102,36 +104,8 @@ export function finishRelease(temporary: string, release: string): void {
   syncFolder(dirname(release));
 }
 
-/**
- * Links the shared paths of an instance into a release. A shared path that does not exist yet starts
- * with the contents from the commit. A file that exists in neither is refused.
- */
-export function linkShared(
-  release: string,
-  shared: string,
-  entries: readonly { path: string; folder: boolean }[],
-): void {
-  for (const { path, folder } of entries) {
-    const inside = join(release, path);
-    const outside = join(shared, path);
-    refuseLinks(release, dirname(path), `shared: ${dirname(path)}`);
-    makeFolder(dirname(inside));
-    makeFolder(dirname(outside));
-    if (!isThere(outside) && isThere(inside)) renameSync(inside, outside);
-    else if (!isThere(outside) && folder) makeFolder(outside);
-    if (!isThere(outside)) {
-      throw new Failure(
-        'file_unreadable',
-        `the shared file ${outside} does not exist yet: create it, then deploy again`,
-      );
-    }
-    rmSync(inside, { recursive: true, force: true });
-    symlinkSync(relative(dirname(inside), outside), inside);
-  }
-}
-
 /** A symbolic link in the path would lead changes out of the release. */
-function refuseLinks(release: string, folder: string, what: string): void {
+export function refuseLinks(release: string, folder: string, what: string): void {
   let path = release;
   for (const part of folder.split('/').filter((each) => each !== '.')) {
     path = join(path, part);
@@ -177,21 +151,23 @@ function makeWritable(path: string): void {
 }
 
 /**
- * Removes releases that are neither current nor kept by an instance. The newest failed one stays for
- * inspection. Returns what could not be removed, a sentence each.
+ * Removes releases that are neither current nor kept by an instance, apart from those that `stay`.
+ * Returns what could not be removed, a sentence each.
  */
-export function pruneReleases(paths: AppPaths, app: AppState): string[] {
+export function pruneReleases(paths: AppPaths, app: AppState, stay: ReadonlySet<string>): string[] {
+  const problems = unusedReleases(paths, app)
+    .filter((name) => !stay.has(name))
+    .map((name) => removeTree(join(paths.releases, name)));
+  pruneFiles(paths);
+  return problems.filter((problem) => problem !== undefined);
+}
+
+/** Names of the releases that no instance uses or keeps. */
+export function unusedReleases(paths: AppPaths, { instances }: AppState): string[] {
   const used = new Set(
-    Object.values(app.instances).flatMap(({ current, previous }) =>
+    Object.values(instances).flatMap(({ current, previous }) =>
       [current, ...previous].flatMap((version) => (version ? [version.release] : [])),
     ),
   );
-  const all = namesIn(paths.releases).filter((name) => !name.startsWith('.'));
-  const unused = all.filter((name) => !used.has(name)).sort();
-  const newestGood = [...used].sort().at(-1) ?? '';
-  const newest = unused.at(-1);
-  const old = unused.filter((name) => name !== newest || name <= newestGood);
-  const problems = old.map((name) => removeTree(join(paths.releases, name)));
-  pruneFiles(paths);
-  return problems.filter((problem) => problem !== undefined);
+  return namesIn(paths.releases).filter((name) => !name.startsWith('.') && !used.has(name));
 }

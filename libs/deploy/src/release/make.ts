@@ -14,24 +14,34 @@ import { asStepFailure, runStep, type Stage, StepFailure, shellStep } from '../r
 import {
   finishRelease,
   freeReleaseName,
-  linkShared,
   makeTemporary,
   removeTree,
   submoduleFolder,
   temporaryRelease,
 } from './folder.ts';
+import { reasoned } from './reason.ts';
+import { linkShared, lostLink, type Seed, takeBack } from './shared.ts';
+
+/** A release that was made, and what it put into `shared/`. */
+export interface Release {
+  readonly name: string;
+  readonly seeds: readonly Seed[];
+}
 
 /**
- * Exports and builds the commit in `.tmp-<deploy_id>` and renames that to a release; returns the
- * release's name. Throws a StepFailure, after removing the unfinished folder.
+ * Exports and builds the commit in `.tmp-<deploy_id>` and renames that to a release. Throws a
+ * StepFailure, after removing the unfinished folder.
  */
 export async function makeRelease(
   job: Job,
   source: GitSource,
   { file, bytes, submodules }: Contents,
-): Promise<string> {
+): Promise<Release> {
   const appPaths = job.paths.app(job.app.app);
   const temporary = temporaryRelease(appPaths, job.deployId);
+  const [first] = file.instances as [Instance];
+  const { shared } = appPaths.instance(first.name);
+  let seeds: readonly Seed[] = [];
   let stage: Stage = 'export';
   try {
     await reported(job.reporter, `export ${job.version}`, async () => {
@@ -40,29 +50,33 @@ export async function makeRelease(
       for (const { path, commit, source: inner } of submodules) {
         await exportCommit(inner, commit, submoduleFolder(temporary, path));
       }
-      const [first] = file.instances as [Instance];
-      linkSharedOf(file, temporary, appPaths.instance(first.name).shared);
+      seeds = linkSharedOf(file, temporary, shared);
     });
     stage = 'build';
     // A mark is written durably, which takes time: only for a real build.
     if (hasBuild(file)) markStage(job, stage);
     await build(job, file, temporary);
+    const lost = lostLink(temporary, shared, file.shared);
+    if (lost) throw new StepFailure('build', `build: ${lost}`, '');
     stage = 'release';
     const name = freeReleaseName(appPaths, job.io.now(), job.commit);
     keepFile(appPaths, name, bytes);
     finishRelease(temporary, appPaths.release(name));
-    return name;
+    return { name, seeds };
   } catch (error) {
+    // Before the folder is removed, which makes room again.
+    const failure = reasoned(asStepFailure(error, stage), temporary);
+    takeBack(seeds);
     const problem = removeTree(temporary);
     if (problem) job.reporter.note(problem);
-    throw asStepFailure(error, stage);
+    throw failure;
   }
 }
 
 /** A missing shared file counts as the commit's fault: otherwise the timer would retry for ever. */
-function linkSharedOf({ shared: entries }: DeployFile, release: string, shared: string): void {
+function linkSharedOf({ shared: entries }: DeployFile, release: string, shared: string): Seed[] {
   try {
-    linkShared(release, shared, entries);
+    return linkShared(release, shared, entries);
   } catch (error) {
     if (!(error instanceof Failure) || error.code !== 'file_unreadable') throw error;
     throw new StepFailure('export', `export: ${error.message}`, '');
@@ -76,13 +90,12 @@ function hasBuild({ build: { run }, hooks }: DeployFile): boolean {
 async function build(job: Job, file: DeployFile, folder: string): Promise<void> {
   const [first] = file.instances as [Instance];
   const target = jobTarget(job, file, first, 'none');
-  const marker = `RUNNER_DEPLOY_ID=${job.deployId}`;
-  const env = { ...target.env, RUNNER_RELEASE: folder, RUNNER_DEPLOY_ID: job.deployId };
+  const env = { ...target.env, RUNNER_RELEASE: folder };
   await runHook(job, target, 'pre_build', { folder });
   const until = job.io.elapsed() + file.build.timeout;
   for (const command of file.build.run) {
     const timeout = Math.max(1, Math.ceil(until - job.io.elapsed()));
-    const step = shellStep({ stage: 'build', command, cwd: folder, env, timeout, marker });
+    const step = shellStep({ stage: 'build', command, cwd: folder, env, timeout });
     await reported(job.reporter, `build: ${command}`, () => runStep(job.log, job.signal, step));
   }
   await runHook(job, target, 'post_build', { folder });

@@ -7,7 +7,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { keptFilesOf } from '../instances/kept-file.ts';
-import { stopInstances } from '../instances/stop.ts';
+import { stopInstances, unstoppable } from '../instances/stop.ts';
 import { lockApp } from '../record/lock.ts';
 import { removeTree } from '../release/folder.ts';
 
@@ -37,8 +37,9 @@ export async function removeApp(request: RemoveRequest): Promise<RemovedApp> {
   try {
     const state = requireApp(paths, app);
     const problems = await stopInstances(io, paths, state);
+    const unstopped = unstoppable(paths, state);
     if (problems.length > 0 && !force) throw stillRuns(app, problems);
-    for (const problem of problems) request.note(problem);
+    for (const problem of [...problems, ...unstopped]) request.note(problem);
     // The registration goes first: after a kill, leftover files harm no one.
     changeRegistry(paths, io, 'remove', () => {
       removeIfThere(paths.state(app));

@@ -37,13 +37,21 @@ export const CHANNEL: Readonly<Record<NotifyChoice, string>> = {
   none: 'none',
 };
 
-/** Starts the notifier; `choice` is the app's own, undefined means the global channels. */
-export function startNotifier(io: Io, root: string, choice: NotifyChoice | undefined): Notifier {
+/**
+ * Starts the notifier; `choice` is the app's own, undefined means the global channels, `own` that the
+ * notifier looks up the choice of each event's app.
+ */
+export function startNotifier(
+  io: Io,
+  root: string,
+  choice: NotifyChoice | 'own' | undefined,
+): Notifier {
   if (choice === 'none') return silent;
   const program = join(dirname(io.program), 'runner-notify');
   if (!existsSync(program))
     return { ...silent, finish: async () => [`${program} is missing: no notification is sent`] };
-  const args = [program, 'send', '--root', root, '--channel', CHANNEL[choice ?? 'all']];
+  const channel = choice === 'own' ? [] : ['--channel', CHANNEL[choice ?? 'all']];
+  const args = [program, 'send', '--root', root, ...channel];
   // A process group of its own: Ctrl-C ends the deploy, but not its notifications.
   const child = spawn(process.execPath, args, {
     env: notifierEnvironment(io.env),

@@ -11,7 +11,7 @@ import type { Paths } from '@runner/common/foundation/paths';
 import { initiatorOf } from '@runner/common/foundation/user';
 import { redactorForAny } from '@runner/common/redaction/redact';
 import { fileOfRelease } from '../instances/kept-file.ts';
-import { switchBack } from '../instances/switch-back.ts';
+import { blockingMoves, stopAll, switchBack } from '../instances/switch-back.ts';
 import { keptTarget, uninterrupted } from '../instances/target.ts';
 import { failedState } from '../record/after-failure.ts';
 import { isRestart, type KeptMove, reasonOf, rolledBackState } from '../record/after-rollback.ts';
@@ -22,6 +22,7 @@ import { type Job, problemsOf } from '../record/operation.ts';
 import { recover } from '../recovery/recover.ts';
 import { type Notifier, silent, startNotifier } from '../report/notifier.ts';
 import { type Reporter, redacting, reported } from '../report/reporter.ts';
+import { useSystemUmask } from '../run/environment.ts';
 import { type DeployLog, openDeployLog } from '../run/log.ts';
 import { asStepFailure, type StepFailure } from '../run/step.ts';
 import { type NothingToDo, nothingToDo, planRollback } from './plan.ts';
@@ -73,6 +74,7 @@ type Moves = readonly [KeptMove, ...KeptMove[]];
 /** Throws `app_not_found`, `locked`, `instance_not_found`, `version_not_found`. */
 export async function rollBackByHand(request: RollbackRequest): Promise<RollbackOutcome> {
   const { io, paths } = request;
+  useSystemUmask();
   const deployId = newDeployId(io.random);
   const lock = await lockApp(request, 'rollback', 'manual', deployId);
   let notifier: Notifier = silent;
@@ -151,6 +153,7 @@ async function moveAll(job: RollbackJob, moves: Moves): Promise<RollbackOutcome>
     ...(isRestart(moves[0]) && { restarted: true as const }),
   };
   const duration = () => Math.round(io.elapsed() - began);
+  const blocking = blockingMoves(uninterrupted(job), moves);
   for (const [index, move] of moves.entries()) {
     const { instance, to } = move;
     const step = isRestart(move)
@@ -158,9 +161,15 @@ async function moveAll(job: RollbackJob, moves: Moves): Promise<RollbackOutcome>
       : `roll back ${instance} to ${to.version}`;
     try {
       markStageAnyway(job, 'switch', instance);
+      if (index === 0) await stopAll(blocking);
       await reported(reporter, step, () => moveOne(job, move));
     } catch (cause) {
-      const failed = await undo(job, moves.slice(0, index + 1), move, cause);
+      const failed = await undo(
+        job,
+        blocking.length > 0 ? moves : moves.slice(0, index + 1),
+        move,
+        cause,
+      );
       return { ...base, result: 'failed', duration_ms: duration(), ...failed };
     }
   }
@@ -213,12 +222,13 @@ async function undo(
 /** Returns each instance to what it ran, last first; one that fails does not stop the others. */
 async function returnAll(job: RollbackJob, moves: readonly KeptMove[]): Promise<KeptMove[]> {
   const returned: KeptMove[] = [];
-  for (const { instance, from, to } of [...moves].reverse()) {
-    const move = { instance, from: to, to: from };
+  const back = [...moves].reverse().map((move) => ({ ...move, from: move.to, to: move.from }));
+  // What cannot be stopped here is reported by its own return.
+  await stopAll(blockingMoves(uninterrupted(job), back)).catch(() => {});
+  for (const move of back) {
+    const { instance, to } = move;
     try {
-      await reported(job.reporter, `return ${instance} to ${from.version}`, () =>
-        moveOne(job, move),
-      );
+      await reported(job.reporter, `return ${instance} to ${to.version}`, () => moveOne(job, move));
       returned.push(move);
     } catch (error) {
       returned.push({ ...move, problem: job.redact(asStepFailure(error, 'start').message) });

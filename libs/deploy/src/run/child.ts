@@ -4,7 +4,7 @@
  * deploy for ever.
  */
 import { spawn } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { endWithVariable, STEP } from './processes.ts';
 
 /** Between SIGTERM and SIGKILL, in milliseconds. */
 export const GRACE = 10_000;
@@ -21,8 +21,6 @@ export interface ChildSpec {
   readonly timeout: number;
   /** Ends the tree early. */
   readonly signal: AbortSignal;
-  /** `NAME=value` in the environment of the tree, to find processes that left the group. */
-  readonly marker?: string;
 }
 
 /** How a program ended. */
@@ -51,24 +49,31 @@ export function describeExit(exit: ProcessExit, timeout: number): string {
   return `ended with status ${exit.code}`;
 }
 
+/** Distinguishes the programs that this process runs. */
+let runs = 0;
+
 /** Runs a program to its end. Never rejects: every error is in the result. */
 export function runChild(spec: ChildSpec): Promise<ProcessExit> {
+  runs += 1;
+  const id = `${process.pid}-${Date.now()}-${runs}`;
   return new Promise((resolve) => {
     let timedOut = false;
     let startError: string | undefined;
     const child = spawn(spec.file, [...spec.args], {
       cwd: spec.cwd,
-      env: spec.env,
+      env: { ...spec.env, [STEP]: id },
       detached: true,
       stdio: ['ignore', spec.output, spec.output],
     });
     let killer: NodeJS.Timeout | undefined;
+    const kill = () => {
+      endGroup(child.pid, 'SIGKILL');
+      // What has left the group.
+      endWithVariable(STEP, id);
+    };
     const stop = () => {
       endGroup(child.pid, 'SIGTERM');
-      killer ??= setTimeout(() => {
-        endGroup(child.pid, 'SIGKILL');
-        sweep(spec.marker);
-      }, GRACE);
+      killer ??= setTimeout(kill, GRACE);
     };
     const timer = setTimeout(() => {
       timedOut = true;
@@ -80,11 +85,8 @@ export function runChild(spec: ChildSpec): Promise<ProcessExit> {
       clearTimeout(killer);
       spec.signal.removeEventListener('abort', stop);
       const interrupted = spec.signal.aborted;
-      // After an interruption the rest of the tree is killed; a step that ended normally keeps its daemons.
-      if (timedOut || interrupted) {
-        endGroup(child.pid, 'SIGKILL');
-        sweep(spec.marker);
-      }
+      // A step that ended normally keeps its daemons.
+      if (timedOut || interrupted || code !== 0) kill();
       resolve({ code, signal, timedOut, interrupted, startError });
     };
     child.once('error', (error: NodeJS.ErrnoException) => {
@@ -104,19 +106,5 @@ export function endGroup(pid: number | undefined, signal: NodeJS.Signals): void 
     process.kill(-pid, signal);
   } catch {
     // It has ended already.
-  }
-}
-
-/** Kills every process with the marker in its environment, in whatever process group. */
-export function sweep(marker: string | undefined): void {
-  if (marker === undefined) return;
-  for (const name of readdirSync('/proc')) {
-    if (!/^\d+$/.test(name) || Number(name) === process.pid) continue;
-    try {
-      const environment = readFileSync(`/proc/${name}/environ`, 'latin1');
-      if (environment.split('\0').includes(marker)) process.kill(Number(name), 'SIGKILL');
-    } catch {
-      // A process of another user, or one that has ended.
-    }
   }
 }

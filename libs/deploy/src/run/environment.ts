@@ -1,8 +1,9 @@
 /** The environment of programs that a deploy runs: an allow-list, without secrets. */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import type { Env } from '@runner/common/foundation/io';
 
-const PASSED = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'SHELL'];
+/** Not LANG and TZ: an app must not depend on who deployed it. */
+const PASSED = ['PATH', 'HOME', 'USER', 'LOGNAME', 'TMPDIR', 'SHELL'];
 
 /** How clients find their supervisor. */
 const SUPERVISOR = [
@@ -50,11 +51,32 @@ function runtimeFolder(): Record<string, string> {
   return existsSync(folder) ? { XDG_RUNTIME_DIR: folder } : {};
 }
 
+/** Where distributions keep the system's language. */
+const LOCALE_FILES = ['/etc/locale.conf', '/etc/default/locale'];
+
+/** LANG of the system, as systemd sets it for services; `C.UTF-8` if it is not configured. */
+function systemLanguage(): string {
+  for (const file of LOCALE_FILES) {
+    try {
+      const language = /^LANG=["']?([\w.@-]+)/m.exec(readFileSync(file, 'utf8'))?.[1];
+      if (language !== undefined) return language;
+    } catch {
+      // Not on this distribution.
+    }
+  }
+  return 'C.UTF-8';
+}
+
+/** Modes of what git and builds make are the commit's, whatever the operator's umask is. */
+export function useSystemUmask(): void {
+  process.umask(0o022);
+}
+
 /** For builds, hooks and the app itself. */
 export function stepEnvironment(env: Env): Record<string, string> {
   return {
     PATH: DEFAULT_PATH,
-    LANG: 'C.UTF-8',
+    LANG: systemLanguage(),
     ...runtimeFolder(),
     ...some(env, PASSED),
     ...some(env, SUPERVISOR),

@@ -1,5 +1,5 @@
 /** A step of a deploy: a program whose failure ends the deploy. */
-import type { Instance } from '@runner/common/deploy-file/read';
+import { existsSync } from 'node:fs';
 import {
   Failure,
   type FailureCode,
@@ -56,6 +56,12 @@ export class StepFailure extends Error {
   }
 }
 
+/** The same failure with its reason, and with another one to blame. */
+export function withReason(error: StepFailure, reason: string, blame = error.blame): StepFailure {
+  const { stage, message, output, ended } = error;
+  return new StepFailure(stage, `${message}: ${reason}`, output, blame, ended);
+}
+
 /**
  * The failure of something that printed elsewhere: an app to its own output, a health check into its
  * answer. Its output is copied to the log, since it will not stay there.
@@ -110,7 +116,6 @@ export interface Step {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly timeout: number;
-  readonly marker?: string;
   /** Output that shows a fault of the server: no other commit would help. */
   readonly serverFault?: RegExp;
 }
@@ -129,7 +134,9 @@ export async function runStep(log: DeployLog, signal: AbortSignal, step: Step): 
   if (succeeded(exit)) return;
   const headline = `${step.stage}: \`${step.title}\` ${describeExit(exit, step.timeout)}`;
   log.line(headline);
-  const ofServer = FULL_DISK.test(output) || step.serverFault?.test(output);
+  // A commit can only make its own folder disappear.
+  const isMissing = exit.startError !== undefined && existsSync(step.cwd);
+  const ofServer = isMissing || FULL_DISK.test(output) || step.serverFault?.test(output);
   const blame = exit.interrupted ? 'operator' : ofServer ? 'server' : 'commit';
   const ended = { title: step.title, exit, part: log.parts.at(-1) };
   throw new StepFailure(step.stage, headline, output, blame, ended);
@@ -151,16 +158,7 @@ export async function tryStep(
       output: fd,
       timeout: step.timeout,
       signal,
-      ...(step.marker !== undefined && { marker: step.marker }),
     }),
   );
   return { exit: result, output };
-}
-
-/** Replaces `${NAME}` with the instance's variables; unknown ones are empty, as in a shell. */
-export function expand(text: string, instance: Instance): string {
-  return text.replace(
-    /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g,
-    (_, name: string) => instance.env[name] ?? '',
-  );
 }

@@ -74,7 +74,8 @@ export function driverContract(test: Test, name: string, open: () => Promise<Pla
     const done = await place.deploy();
     assert.is(done.status, 1, done.stdout + done.stderr);
     assert.match(done.stdout, /Rolled back\. v2 is active\./);
-    assert.match(await place.lastError(), /^(start|health): [\s\S]*no such table: users/);
+    const error = await place.lastError();
+    assert.match(error, /^(start|health): [\s\S]*no such table: users/, error);
     await shows(place.port, 'v2');
     assert.is(await place.status(), 'running');
   });

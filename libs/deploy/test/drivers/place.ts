@@ -2,21 +2,11 @@
 import { join } from 'node:path';
 import { readDeployFile } from '@runner/common/deploy-file/read';
 import { pathsOf } from '@runner/common/foundation/paths';
+import { askNow } from '@runner/deploy/instances/drivers/ask';
 import { driverFor } from '@runner/deploy/instances/drivers/choose';
-import type { DeployLog } from '@runner/deploy/run/log';
 import { run, shellWord } from '@runner/testing/run';
 import { makeWorld, type World } from '../../../../tests/deploys/world.ts';
 import type { Place } from './contract.ts';
-
-const NO_LOG: DeployLog = {
-  path: '/dev/null',
-  parts: [],
-  line: () => {},
-  capture: async () => {
-    throw new Error('a status needs no step');
-  },
-  close: () => {},
-};
 
 /** What the driver of a `.deploy.yml` says of an instance of `shop` under a root. */
 export function statusOf(
@@ -28,18 +18,15 @@ export function statusOf(
   const [instance] = instances;
   if (instance === undefined) throw new Error('no instance');
   const paths = pathsOf(root).app('shop').instance(instance.name);
-  return driverFor(start).status({
+  const asked = driverFor(start).status({
     app: 'shop',
     instance,
     release: root,
     paths,
     start,
-    stop: undefined,
     env: { PATH: process.env.PATH ?? '', ...env },
-    log: NO_LOG,
-    redact: (text) => text,
-    signal: new AbortController().signal,
   });
+  return askNow(asked);
 }
 
 /** The newest error in a root's audit log. */

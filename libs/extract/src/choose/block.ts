@@ -1,11 +1,11 @@
-/** Chooses, from the lines around a candidate, those that a person needs with it. */
-
+/** Chooses the lines around a candidate that a reader needs to understand it. */
 import { marks } from '../line/marks.ts';
 import type { Candidate, Row } from '../line/row.ts';
 import { readLabels } from '../line/severity.ts';
-import { following, type Pick } from './following.ts';
+import { following } from './following.ts';
+import type { Pick } from './reading.ts';
 
-/** The block of a candidate, its own line first. */
+/** The candidate's line, then the lines to show with it. */
 export function blockOf(candidate: Candidate): Pick[] {
   const picks: Pick[] = [{ row: candidate.row, need: 0 }];
   const add = (row: Row | undefined, need: Pick['need']): void => {
@@ -19,19 +19,19 @@ export function blockOf(candidate: Candidate): Pick[] {
   for (const row of introductions(candidate)) add(row, 1);
   const quote = candidate.before.at(-1);
   if (quote?.trimmed.startsWith('>>> ')) add(quote, 0);
-  // In a dumped list of findings the path stands above the message.
+  // Dumped validation findings have the path above the message.
   if (/^"?message"?: /.test(candidate.row.trimmed))
     add(
       candidate.before.findLast(({ trimmed }) => FINDING_AT.test(trimmed)),
       0,
     );
-  // npm names the kind of error in a line of its own.
+  // npm prints the error code on a separate line.
   if (candidate.row.whole !== candidate.row.trimmed)
     add(
       candidate.before.findLast(({ trimmed }) => /^code E[A-Z0-9]+$/.test(trimmed)),
       1,
     );
-  // The command that a shell has echoed right above the message.
+  // The shell echoed the failing command.
   if (quote && marks.isEcho(quote.trimmed) && candidate.row.line - quote.line === 1) add(quote, 1);
   if (TOO_MANY_WARNINGS.test(candidate.row.trimmed))
     for (const row of candidate.before.slice(-5)) if (!marks.isPassing(row.trimmed)) add(row, 1);
@@ -41,7 +41,7 @@ export function blockOf(candidate: Candidate): Pick[] {
   for (const row of chain.slice(2)) add(row, 1);
   add(around.frame, 0);
   add(around.source, 0);
-  // A line of JSON is whole.
+  // A JSON record needs no lines below it.
   const whole = candidate.row.whole.startsWith('{"');
   if (rule.use !== 'wrapper' && !whole) {
     for (const pick of following(candidate)) add(pick.row, pick.need);
@@ -64,8 +64,8 @@ export function blockOf(candidate: Candidate): Pick[] {
 }
 
 /**
- * What stands right above a message and belongs to it: a line that ends in a colon, with the line
- * that it goes on from; of a message that names nothing, whatever was said before it.
+ * Lines directly above a message that belong to it: a line ending in a colon and the one it continues,
+ * the other fields of a record, or, if the message names nothing specific, a line that does.
  */
 function introductions({ before, row, rule, around }: Candidate): Row[] {
   const last = before.at(-1);
@@ -87,21 +87,21 @@ function introductions({ before, row, rule, around }: Candidate): Row[] {
 
 const FINDING_AT = /^"?(?:path|field|param|property|instancePath|dataPath|loc)"?: /;
 
-/** Then it is the warnings that matter. */
+/** The failure is the warnings above. */
 const TOO_MANY_WARNINGS =
   /\bCode style issues? (?:were )?found\b|\btoo many warnings\b|\bwarnings? (?:are |is )?(?:treated|considered) as errors?\b|max-warnings/i;
 
-/** A field of a record that somebody printed line by line. */
+/** A field of a record printed one per line. */
 const RECORD = /^(?!(?:[Ee]rror|ERROR|[Ff]atal|FATAL)\b)[A-Z][a-z]{2,12}(?: [a-z]{2,12})?: \S/;
 
-/** A few plain words: no name, number, path or quotation. */
+/** A few plain words without a name, number, path or quotation. */
 const NAMES_NOTHING =
   /^(?:[A-Za-z]{1,12}: )?[A-Z]?[a-z'-]{1,20}(?: (?:[a-z'-]{1,20}|[A-Z]{2,5})){1,6}[.!]?$/;
 
-/** A number, a path or a quotation. */
+/** Contains a number, path, quotation or dotted name. */
 const NAMES = /\d|["'`/]|\w\.\w/;
 
-/** Whether a line is words without a label: not code, a frame, what went well or another message. */
+/** Whether a line is unlabelled prose, not code, a stack frame, progress or another message. */
 function isSaid({ trimmed }: Row): boolean {
   return (
     !marks.isCode(trimmed) &&
@@ -114,14 +114,14 @@ function isSaid({ trimmed }: Row): boolean {
   );
 }
 
-/** The step of a scenario, which stands right above what it expected. */
+/** The scenario step directly above its failed expectation. */
 function stepBefore({ before, row }: Candidate): Row | undefined {
   const step = before.at(-1);
   if (step === undefined || row.gap || row.indent <= step.indent) return undefined;
   return marks.isCode(step.trimmed) || marks.isPassing(step.trimmed) ? undefined : step;
 }
 
-/** Some runners print a test's name in several lines, one deeper than the other. */
+/** Some runners print a test's name over several lines, each indented deeper. */
 function restOfName({ around, before, row }: Candidate): Row[] {
   const { test } = around;
   if (test === undefined) return [];
@@ -136,18 +136,18 @@ function hasPlace(row: Row | undefined): boolean {
   return row !== undefined && /[\w)]\.\w{1,8}\b|:\d+/.test(row.trimmed);
 }
 
-/** A relative path says little without the package or folder that it is relative to. */
+/** Whether to show the step, which names the directory: the message has no absolute path. */
 function needsWhere(candidate: Candidate): boolean {
   return !/(?:^|[\s"'(])\/\w/.test(candidate.row.trimmed);
 }
 
-/** The place that some tools print above the message, with code frames in between. */
+/** The place that some tools print above the message, perhaps with a code frame in between. */
 function placesBefore(candidate: Candidate): Row[] {
   const found: Row[] = [];
   let pointed = false;
   for (const row of candidate.before.toReversed()) {
     const { trimmed } = row;
-    // An interpreter prints the place, the line of source, and a mark under it.
+    // An interpreter prints the place, the source line and a caret below it.
     if (pointed && !marks.isPlace(trimmed)) {
       pointed = false;
       continue;

@@ -5,8 +5,8 @@ import { sayJson } from '../line/json.ts';
 import { marks } from '../line/marks.ts';
 import type { Candidate, Row } from '../line/row.ts';
 import { blockOf } from './block.ts';
-import type { Pick } from './following.ts';
 import type { Ranked } from './rank.ts';
+import type { Pick } from './reading.ts';
 
 /** Share of the limit up to which lines of each need are added. */
 const ROOM = [1, 0.62, 0.4] as const;

@@ -1,76 +1,28 @@
-/** Reads on from a candidate's line and says which of the following lines belong to it. */
+/** Chooses the lines below a candidate that belong to it. */
 import { classify, type Match } from '../line/classify.ts';
 import { marks } from '../line/marks.ts';
 import type { Candidate, Row } from '../line/row.ts';
 import { readLabels } from '../line/severity.ts';
-import type { ErrorClass } from '../rules/rule.ts';
+import {
+  type Decision,
+  isOpen,
+  MOST,
+  namesPlace,
+  type Pick,
+  type Reading,
+  startReading,
+} from './reading.ts';
 
-/** A line to show. 0: must stand there, 1: helps when there is room, 2: only if there is plenty. */
-export interface Pick {
-  readonly row: Row;
-  readonly need: 0 | 1 | 2;
-}
-
-/** Rows of each sort that one block takes. */
-const MOST = { detail: 6, code: 3, text: 4, place: 2, field: 4 } as const;
-type Sort = keyof typeof MOST;
-
-/** What becomes of a line: it ends the block, is passed over, or is shown. */
-type Decision = 'stop' | 'skip' | { readonly sort: Sort; readonly need: Pick['need'] };
-
-interface Reading {
-  readonly candidate: Candidate;
-  /** A failing test: everything to the next test may be what it expected. */
-  readonly test: boolean;
-  /** A crash prints its stack after other lines; a compiler's next message is another error. */
-  readonly dies: boolean;
-  /** The line before was the middle of a sentence. */
-  wraps: boolean;
-  /** The line before cannot be the end of what it says. */
-  open: boolean;
-  /** A list follows, until the next blank line. */
-  listing: boolean;
-  frames: boolean;
-  code: boolean;
-  /** No place yet. */
-  placeless: boolean;
-  /** No blank line yet. */
-  joined: boolean;
-  readonly taken: Record<Sort, number>;
-}
-
-/** What stands before a stack trace. */
-const DIES: ReadonlySet<ErrorClass> = new Set(['exception', 'crash']);
-const EXCEPTION = /^(?:[\w$]{1,80}[.:\\]{1,2}){0,12}[A-Z]\w{0,80}(?:Error|Exception)\b/;
-
-/** A count of what is listed below. */
-const COUNTED = /\b\d{1,4} (?:validation )?(?:errors?|problems?|issues?|violations?)\b.{0,80}$/;
-
-/** The lines after the candidate's own that belong to it. */
+/** The lines below the candidate that belong to it, in order. */
 export function following(candidate: Candidate): Pick[] {
-  const { row: head, rule, around } = candidate;
-  const test = rule.class === 'test' || around.test !== undefined;
-  const open = isOpen(head.trimmed) || COUNTED.test(head.trimmed);
-  const reading: Reading = {
-    candidate,
-    test,
-    dies: test || DIES.has(rule.class) || EXCEPTION.test(head.trimmed),
-    wraps: false,
-    open,
-    listing: open,
-    frames: false,
-    code: false,
-    joined: true,
-    placeless: !namesPlace(head.trimmed),
-    taken: { detail: 0, code: 0, text: 0, place: 0, field: 0 },
-  };
+  const reading = startReading(candidate);
   const picks: Pick[] = [];
   for (const [index, row] of candidate.after.entries()) {
     reading.joined &&= !row.gap;
     const decision =
       outside(row, reading) ?? knownForm(row, reading) ?? words(row, reading, index === 0);
     if (decision === 'stop') {
-      // What make was making says where the command stood.
+      // make names the target, which locates the failed command.
       if (!/\.\w{1,8}[:(]\d/.test(candidate.row.trimmed) && /\*\*\* \[/.test(row.trimmed))
         picks.push({ row, need: 1 });
       break;
@@ -83,7 +35,7 @@ export function following(candidate: Candidate): Pick[] {
   return picks;
 }
 
-/** Lines that certainly belong to something else. */
+/** Decides on lines that clearly belong to something else. */
 function outside(row: Row, { candidate, test }: Reading): Decision | null {
   const { trimmed } = row;
   const head = candidate.row;
@@ -96,12 +48,12 @@ function outside(row: Row, { candidate, test }: Reading): Decision | null {
   if (!deeper && !marks.isDetail(trimmed)) {
     if (marks.isAdvice(trimmed) || readLabels(trimmed).severity === 'info') return 'stop';
   }
-  // `npm error` stands before its advice as well.
+  // npm puts `npm error` before its advice, too.
   const quoted = head.whole !== head.trimmed;
   return quoted && classify(row.whole)?.rule.use === 'wrapper' ? 'skip' : null;
 }
 
-/** Lines that their form alone explains: causes, fields, stack frames, code, places. */
+/** Decides on lines recognised by form: causes, fields, stack frames, code, places. */
 function knownForm(row: Row, reading: Reading): Decision | null {
   const { trimmed } = row;
   const { taken } = reading;
@@ -112,7 +64,7 @@ function knownForm(row: Row, reading: Reading): Decision | null {
   }
   // SQLAlchemy leaves a blank line before the statement.
   if (/^\[SQL: /.test(trimmed)) return { sort: 'detail', need: 0 };
-  // TAP: where the test stands.
+  // TAP: the test's location.
   if (/^# {1,8}at \S{1,200} line \d+\.?$/.test(trimmed)) return { sort: 'place', need: 0 };
   if (trimmed.startsWith('>>> ')) return { sort: 'detail', need: 0 };
   if (marks.isField(trimmed)) {
@@ -140,7 +92,7 @@ function knownForm(row: Row, reading: Reading): Decision | null {
   return null;
 }
 
-/** Lines of words: more of the message, or another matter. */
+/** Decides on prose: more of the message, or something else. */
 function words(row: Row, reading: Reading, next: boolean): Decision {
   const { candidate, test, dies, open, listing, frames } = reading;
   const { trimmed, gap } = row;
@@ -149,7 +101,7 @@ function words(row: Row, reading: Reading, next: boolean): Decision {
   const inQuote = head.whole !== head.trimmed && row.whole !== trimmed;
   const announced = candidate.around.announcer?.trimmed.endsWith(':') === true;
   const match = classify(trimmed);
-  // Some tools explain in a sentence under the place.
+  // Some tools put the explanation below the place.
   const explains =
     reading.code && gap && reading.taken.text === 0 && /^[A-Z].*[\w"'`)][.,?!]$/.test(trimmed);
   if (explains && match?.rule.use !== 'wrapper') return { sort: 'text', need: 1 };
@@ -163,7 +115,7 @@ function words(row: Row, reading: Reading, next: boolean): Decision {
   const wraps = (next || reading.wraps) && !gap && /^[a-zäöü(]|^[A-Z_]{4,40} \d/.test(trimmed);
   reading.wraps = wraps && !/[.!?:]$/.test(trimmed);
   if (match !== null && !near && !test && !sibling && !inQuote) {
-    // A line that only sounds like a failure may be more of what is said.
+    // A weak match may continue the message.
     const another = !match.rule.weak || readLabels(trimmed).severity === 'error';
     if (another || !reading.joined || frames) return dies ? 'skip' : 'stop';
     return { sort: 'text', need: wraps ? 0 : dies ? 1 : 2 };
@@ -190,21 +142,11 @@ function words(row: Row, reading: Reading, next: boolean): Decision {
   return { sort: 'text', need: open || wraps || (listing && !gap) ? 0 : helps ? 1 : 2 };
 }
 
-/** Whether the match begins another message than the candidate's. */
+/** Whether the match begins a different message. */
 function isOther(match: Match, { candidate, open }: Reading, deeper: boolean): boolean {
   if (match.rule.use === 'wrapper') return !deeper;
   return match.rule.use === 'test' && !open && (match.rule === candidate.rule || !deeper);
 }
 
-/** A message inside a code frame, below the mark: Scala. */
+/** Scala: a message inside the code frame, below the caret. */
 const POINTED = /^[|│] {2,200}([A-Z][\w'`" ].{2,300})$/;
-
-/** Whether a sentence names a place in the source. */
-function namesPlace(text: string): boolean {
-  return /\bline \d|[\w)]\.\w{1,8}:\d|^(?:in|at|file|from):? \S*[./]\w/i.test(text);
-}
-
-/** Whether the line cannot be the end of what it says. */
-function isOpen(text: string): boolean {
-  return /[:,({[]$|\b(?:is|are|the|a|of|to|by|because|from|in|and|or|that)$/.test(text);
-}

@@ -73,7 +73,7 @@ function goesOn(stream: Stream, last: Row): boolean {
 /** Whether the row is a cause that is shown with a message above it. */
 export function isAttached({ open }: Stream, row: Row): boolean {
   return (
-    marks.isCause(row.trimmed) &&
-    open.some(({ candidate, trace }) => trace && candidate.score >= SAYS_MORE)
+    open.some(({ candidate, trace }) => trace && candidate.score >= SAYS_MORE) &&
+    marks.isCause(row.trimmed)
   );
 }

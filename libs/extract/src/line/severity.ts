@@ -1,15 +1,15 @@
-/** What a line says about its own weight, and the message under that label. */
+/** Splits a line into its severity label and its message. */
 import { ERROR_WORDS, INFO_WORDS, WARNING_WORDS } from '../rules/labels.ts';
 
-/** The weight that a line gives itself; empty when it gives none. */
+/** The severity a line's label states; '' without a label. */
 export type Severity = 'error' | 'warning' | 'info' | '';
 
-/** A line without the labels that tools put before a message. */
+/** A line and its parts. */
 export interface Labelled {
   readonly severity: Severity;
-  /** Without indent, bracketed labels, marks and box drawing, but with words such as `error:`. */
+  /** The line without indent, bracketed labels, marks and box drawing; words such as `error:` stay. */
   readonly body: string;
-  /** Without any label. */
+  /** The line without any label. */
   readonly message: string;
 }
 
@@ -22,7 +22,7 @@ const LABEL = new RegExp(
     '(?<shout>(?:[-*#=]{1,3} )?(?:ERROR|FATAL|CRITICAL|SEVERE|WARN(?:ING)?|INFO|DEBUG|TRACE|VERBOSE|LOG(?= \\[)))(?:(?= )|[:!])',
     '(?<yarn>error|warning|info)(?= [A-Z"`\'])',
     '(?<letter>[EFe]): ',
-    // klog and glog, and Chromium's: the level, the time, the place
+    // klog, glog and Chromium: level, time, place
     '(?<klog>[EFWI])\\d{4} \\d\\d:\\d\\d:\\d\\d[.\\d]{0,8} +\\d+ [^\\s\\]]{1,80}\\] ',
     '\\[[\\d:/.]{4,60}:(?<chromium>ERROR|FATAL|WARNING|INFO):[^\\]\\s]{1,100}\\] ',
     '(?<program>psql:[^\\s:]{1,200}:\\d+: |[a-z][\\w.+-]{0,30}: (?=(?:error|fatal|warning): ))',
@@ -40,7 +40,7 @@ const IS_ERROR = new RegExp(`^(?:${ERROR_WORDS})$`, 'iu');
 
 const RELAYED = /^(?:gyp|node-pre-) /;
 
-/** Splits labels off a line; the gravest of them counts. At most four labels are looked at. */
+/** Splits up to four labels off a line; an error label wins, otherwise the first one. */
 export function readLabels(body: string): Labelled {
   let at = indentOf(body, 0);
   let severity: Severity = '';
@@ -51,7 +51,7 @@ export function readLabels(body: string): Labelled {
     const found = LABEL.exec(body);
     if (found === null || found[0] === '') break;
     const groups = found.groups ?? {};
-    // One capital letter and one small word are labels only where case says so.
+    // `E: ` and `error Text` are labels only in exactly this case.
     if (groups.letter === 'f' || !caseFits(groups, body[at + found[0].length + 1] ?? '')) break;
     const said = severityOf(groups);
     const relayed = groups.npm !== undefined && said !== '';
@@ -59,8 +59,7 @@ export function readLabels(body: string): Labelled {
     at = indentOf(body, at + found[0].length);
     worded ||= (groups.word ?? groups.shout ?? groups.yarn ?? groups.letter) !== undefined;
     if (!worded) plain = at;
-    // A level said first is the line's own; what follows is the name of a logger or of a thing.
-    // Only npm relays other tools' labelled lines.
+    // After a level, what looks like a label is a logger's name or text. Only npm relays labelled lines.
     if (said === 'info' || said === 'warning') break;
     if (groups.npm !== undefined && !RELAYED.test(body.slice(at, at + 10))) break;
   }
@@ -78,7 +77,7 @@ export function readLabels(body: string): Labelled {
 
 function caseFits(groups: Record<string, string | undefined>, next: string): boolean {
   const { shout, yarn, mark } = groups;
-  // A lone letter marks an error only before a sentence.
+  // `x` marks an error only before a capitalised word.
   if (mark !== undefined && /^x$/i.test(mark) && (mark !== 'x' || !/[A-Z]/.test(next)))
     return false;
   if (shout !== undefined && shout !== shout.toUpperCase()) return false;

@@ -54,6 +54,8 @@ export class DeployCheck {
     // Old versions wrote no ID.
     if (id === '') return;
     if (kind === 'DeployStarted') this.#start(id, record, place);
+    // A check that failed has no deploy.
+    else if (kind === 'DeployFailure' && record.stage === 'fetch') return;
     else if (kind === 'DeploySuccess' || kind === 'DeployFailure') this.#end(id, record, place);
     else if (kind === 'RollbackSuccess') this.#rollback(id, record, place);
   }

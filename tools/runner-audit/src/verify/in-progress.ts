@@ -1,6 +1,6 @@
 /** Deploys that have no end in the log yet, and rightly so. */
 import { visitApps } from '@runner/common/apps/store';
-import { summaryOf } from '@runner/common/apps/summary';
+import { runningDeploy } from '@runner/common/apps/summary';
 import { isClosed, namesIn } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
@@ -24,8 +24,8 @@ export function deploysInProgress(paths: Paths): { ids: string[]; unknown: strin
     visitApps(
       paths,
       (app) => {
-        const { deploying, state } = summaryOf(paths, app, Number.POSITIVE_INFINITY);
-        if (deploying && state === 'deploying') ids.push(deploying.deploy_id);
+        const running = runningDeploy(app);
+        if (running) ids.push(running.deploy_id);
       },
       ({ failure }) => {
         unknown ??= failure.message;

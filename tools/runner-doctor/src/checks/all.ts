@@ -23,6 +23,7 @@ import { programs } from './programs.ts';
 import { spool } from './spool.ts';
 import { timers } from './timers.ts';
 import { tokens } from './tokens.ts';
+import { units } from './units.ts';
 
 /** The checks by name, in the order in which their findings are printed. */
 const CHECKS = {
@@ -32,6 +33,7 @@ const CHECKS = {
   tokens,
   chats,
   timers,
+  units,
   disk,
   programs,
   clock,

@@ -1,7 +1,7 @@
 /** Whether config.yml can be read, its values are valid, and no key is misspelt. */
 import { readConfig } from '@runner/common/config/file';
 import { CONFIG_SCHEMA } from '@runner/common/config/schema';
-import { codeHostOf, maxDeployRetries, notifySettingsOf } from '@runner/common/config/settings';
+import { codeHostOf, notifySettingsOf, retryPolicyOf } from '@runner/common/config/settings';
 import { Failure } from '@runner/common/foundation/failure';
 import { word } from '@runner/common/guards/fixes';
 import type { ObjectSchema, Tree } from '@runner/common/yaml/schema';
@@ -12,7 +12,7 @@ export function config({ io, paths }: Patient): readonly Found[] {
   try {
     const file = readConfig(paths);
     codeHostOf(file, io.env);
-    maxDeployRetries(file);
+    retryPolicyOf(file);
     notifySettingsOf(file, io.env);
     if (file.tree === undefined) return [ok('there is no config.yml: defaults apply')];
     const foreign = unknownKeys(file.tree, CONFIG_SCHEMA, '').map(({ key, line }) =>

@@ -1,31 +1,39 @@
 /** What dead deploys left behind, apps that are no longer deployed, and missing releases. */
 import { existsSync, lstatSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { retriesFor } from '@runner/common/apps/retries';
 import type { AppState } from '@runner/common/apps/state';
 import { listApps } from '@runner/common/apps/store';
 import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
 import { isThere, namesIn } from '@runner/common/files/read';
 import type { Paths } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/guards/fixes';
+import { portClashes } from '@runner/deploy/instances/ports';
+import { viewOf } from '@runner/deploy/instances/view';
 import { type Found, ok, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
+import { leftovers } from './leftovers.ts';
 
 /** A temporary file of a killed command is reported after this many milliseconds. */
 const STRAY_AGE = 3_600_000;
 
 export async function deploys({ io, paths }: Patient): Promise<readonly Found[]> {
   const { apps } = listApps(paths);
-  const retries = await retriesFor(paths, apps).catch(() => Number.POSITIVE_INFINITY);
+  // The check `config` reports a config.yml that is not valid.
+  const unlimited = { retries: { max: Number.POSITIVE_INFINITY, waits: [] }, now: io.now() };
+  const view = await viewOf({ io, paths }, apps).catch(() => unlimited);
   const found = apps.flatMap((app) => {
-    const summary = summaryOf(paths, app, retries);
-    return [...stateOf(summary), ...unfinished(paths, summary), ...links(paths, app)];
+    const summary = summaryOf(paths, app, view);
+    return [...stateOf(summary), ...leftovers({ io, paths }, app), ...links(paths, app)];
   });
+  const ports = portClashes(paths, apps).map((clash) =>
+    warning(clash.problem, `runner deploy ${clash.app} --check`),
+  );
   const strays = [paths.root, paths.stateDir].flatMap((folder) => strayFiles(folder, io.now()));
   if (apps.length === 0 && strays.length === 0) return [ok('no app is registered')];
-  return orOk([...found, ...strays], 'no deploy was left unfinished');
+  return orOk([...found, ...ports, ...strays], 'no deploy was left unfinished');
 }
 
-function stateOf({ app, state, deploying, failures, instances, next }: AppSummary): Found[] {
+function stateOf(summary: AppSummary): Found[] {
+  const { app, state, deploying, failures, instances, next, check_failed: failed } = summary;
   const command = next.slice(next.indexOf('runner '));
   if (state === 'broken') {
     const names = instances.filter(({ broken }) => broken).map(({ instance }) => instance);
@@ -34,7 +42,7 @@ function stateOf({ app, state, deploying, failures, instances, next }: AppSummar
   if (state === 'down') {
     const names = instances.filter(({ running }) => running === false);
     const list = names.map(({ instance }) => instance).join(', ');
-    return [problem(`${app} does not run: the process of ${list} has ended`, command)];
+    return [problem(`${app} does not run: ${list}`, command)];
   }
   if (state === 'interrupted' && deploying)
     return [
@@ -45,25 +53,22 @@ function stateOf({ app, state, deploying, failures, instances, next }: AppSummar
     ];
   if (state === 'blocked')
     return [
-      warning(
-        `automatic deploys of ${app} are blocked: the same commit failed ${failures?.count} times`,
+      problem(
+        `automatic deploys of ${app} are blocked: the same commit failed ${times(failures?.count ?? 0)}`,
         `runner debug last-error ${app}`,
+      ),
+    ];
+  if (state === 'stale' && failed)
+    return [
+      problem(
+        `nothing new of ${app} is deployed since ${failed.since}: ${failed.message}`,
+        `runner fetch ${app}`,
       ),
     ];
   return [];
 }
 
-/** Folders of abandoned builds. */
-function unfinished(paths: Paths, { app, deploying }: AppSummary): Found[] {
-  if (deploying) return [];
-  const { releases } = paths.app(app);
-  return namesIn(releases)
-    .filter((name) => name.startsWith('.tmp-'))
-    .map((name) => {
-      const path = join(releases, name);
-      return warning(`${path} was left by a deploy that died`, `rm -rf ${word(path)}`);
-    });
-}
+const times = (count: number) => (count === 1 ? 'once' : `${count} times`);
 
 /** `current` of an instance must point to the release in the state. */
 function links(paths: Paths, { app, instances }: AppState): Found[] {

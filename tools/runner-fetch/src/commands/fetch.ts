@@ -1,6 +1,6 @@
 import { appNames, requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
-import { signalStatus } from '@runner/common/foundation/failure';
+import { signalStatus, usage } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { FetchResult } from '@runner/deploy/fetch/decide';
 import { interruptionOf } from '@runner/deploy/report/interruption';
@@ -20,13 +20,21 @@ export const fetch = command({
     'Asks the code host for the head of each branch, a few at a time, and prints one line per app; the\n' +
     'same lines go to logs/fetch.log. Made for a timer: safe to overlap. The status is 0 if there is\n' +
     'nothing to do, and for an app that is blocked (its commit failed too often), on hold (rolled back\n' +
-    'by hand) or being deployed. An app that is up to date but not running is reported, not started.\n' +
+    'by hand), being deployed or waiting: after a failed attempt the same commit is tried again after\n' +
+    '1 minute, then 10 (retry_after in config.yml). An app that is up to date but not running is\n' +
+    'reported, not started. An app that goes down, or whose branch cannot be checked, is announced\n' +
+    'once, and once more when that is over.\n' +
     'The status is that of the worst app; it is 1 if logs/fetch.log cannot be written.\n' +
     'If no app is registered, it says so; --json then prints {"count":0,"apps":[]}.',
   positionals: { apps: { many: true, about: 'Names of apps [default: all]' } },
   options: {
     deploy: { kind: 'flag', about: 'Deploy what is new' },
-    quiet: { kind: 'flag', short: 'q', about: 'Print nothing about apps that are up to date' },
+    quiet: { kind: 'flag', short: 'q', about: 'Print only what the last fetch did not say' },
+    jobs: {
+      kind: 'value',
+      placeholder: 'N',
+      about: 'Deploys at once [default: 2; 1 with less than 2 GiB of free memory]',
+    },
     'no-notify': { kind: 'flag', about: 'Send no notifications about these deploys' },
   },
   exits: [
@@ -38,23 +46,27 @@ export const fetch = command({
     const { io, paths, args, options, format, print } = context;
     for (const name of args.apps) requireApp(paths, name);
     const apps = args.apps.length > 0 ? [...new Set(args.apps)] : appNames(paths);
+    const jobs = options.jobs === undefined ? undefined : jobsOf(options.jobs);
     if (apps.length === 0) {
       if (!options.quiet) await print({ count: 0, apps: [] });
       return { status: 0 };
     }
     const { fetchApps } = await import('@runner/deploy/fetch/fetch');
-    const { explainFailure } = await import('@runner/deploy/pipeline/explanation');
+    const { explainFailure, printNextSteps } = await import('@runner/deploy/pipeline/explanation');
     const interruption = interruptionOf(io);
     // Steps are for people: in JSON each line is the result of an app.
     const progress = progressFor({ ...context, format: 'human' }, false);
     const isQuiet = format === 'json' || options.quiet;
     try {
       const status = await fetchApps({
-        ...{ io, paths, apps, deploy: options.deploy, notify: !options['no-notify'] },
+        ...{ io, paths, apps, deploy: options.deploy, jobs, notify: !options['no-notify'] },
         reporter: isQuiet ? withoutSteps(progress.reporter) : progress.reporter,
         signal: interruption.signal,
-        onResult: async ({ status: _, ...result }) => {
-          if (!options.quiet || result.result !== 'up_to_date') await print(result);
+        onResult: async ({ result: { status: _, ...result }, isNews, branch }) => {
+          if (options.quiet && (!isNews || result.result === 'up_to_date')) return;
+          await print(result);
+          if (result.error !== null && options.deploy && branch !== undefined)
+            printNextSteps(io, result.app, result.version ?? branch);
         },
         onFailure: (outcome) => {
           progress.end();
@@ -72,3 +84,12 @@ export const fetch = command({
       ? `${harmlessLine(result.app)}: ${harmlessLine(result.text)}\n`
       : 'no apps yet: register one with runner add\n',
 });
+
+/** Most deploys at once. */
+const JOBS_MAX = 64;
+
+function jobsOf(text: string): number {
+  const jobs = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (jobs >= 1 && jobs <= JOBS_MAX) return jobs;
+  throw usage(`invalid value '${text}' for '--jobs <N>': it is not a number from 1 to ${JOBS_MAX}`);
+}

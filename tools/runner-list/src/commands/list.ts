@@ -1,10 +1,10 @@
-import { retriesFor } from '@runner/common/apps/retries';
 import { listApps } from '@runner/common/apps/store';
 import { type AppSummary, type InstanceSummary, summaryOf } from '@runner/common/apps/summary';
 import { command } from '@runner/common/cli/command';
 import { type Style, table } from '@runner/common/cli/output';
 import { isThere } from '@runner/common/files/read';
 import { harmlessLine } from '@runner/common/text/harmless';
+import { OFFLINE, viewOf } from '@runner/deploy/instances/view';
 
 /** What `list` prints. */
 interface Listing {
@@ -18,17 +18,18 @@ export const list = command({
   name: '',
   about: 'Show the registered apps and what runs',
   details:
-    'States: ok, new (never deployed), failing, blocked (the same commit failed too often), held\n' +
-    '(rolled back by hand), down (a process has ended), broken (the previous version did not start\n' +
-    'either), deploying, interrupted (the deploy died). An app that cannot be read is named on stderr;\n' +
-    'the status is then 1.',
-  async run({ paths, note }) {
+    'States: ok, new (never deployed), held (a commit is on hold), failing, stale (fetch cannot check for\n' +
+    'new commits), blocked (the same commit failed too often), down (an instance does not run), broken\n' +
+    '(the previous version did not start either), interrupted (the deploy died), deploying. Supervisors\n' +
+    'have 2 s to say what runs. An app that cannot be read is named on stderr; the status is then 1.',
+  options: { offline: OFFLINE },
+  async run({ io, paths, options, note }) {
     const { apps, unreadable } = listApps(paths);
-    const retries = await retriesFor(paths, apps);
+    const view = await viewOf({ io, paths }, apps, options.offline);
     for (const { failure } of unreadable) note(`${failure.message} (${failure.code})`);
     const value: Listing = {
       count: apps.length,
-      apps: apps.map((app) => summaryOf(paths, app, retries)),
+      apps: apps.map((app) => summaryOf(paths, app, view)),
       unreadable: unreadable.map(({ app }) => app),
     };
     return { value, status: unreadable.length > 0 ? 1 : 0 };
@@ -81,6 +82,7 @@ const COLOURS: Readonly<Record<string, 'green' | 'red' | 'cyan'>> = {
   deploying: 'cyan',
   failing: 'red',
   blocked: 'red',
+  stale: 'red',
   down: 'red',
   broken: 'red',
   interrupted: 'red',

@@ -47,13 +47,8 @@ export async function printPreviews(
   const active = activeChannels(settings);
   const channels = named.length > 0 ? named : active.length > 0 ? active : CHANNEL_NAMES;
   const show = async (record: Announceable) => {
-    const notice = await noticeOf(record, {
-      redact,
-      verboseErrors: settings.verboseErrors,
-      random: io.random,
-      baseline: async (app) =>
-        (await import('@runner/extract/baseline-file')).readBaseline(paths, app),
-    });
+    const { verboseErrors } = settings;
+    const notice = await noticeOf(record, { paths, redact, verboseErrors, random: io.random });
     for (const channel of channels) {
       for (const message of previewsOf(channel, notice, settings, note)) await print(message);
     }

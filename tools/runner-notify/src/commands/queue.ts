@@ -43,8 +43,8 @@ export const queue = command({
   async run({ io, paths, args, options, title, note }) {
     const action = actionOf(args.action, args.ids, options.all);
     const listing = await import('../spool/listing.ts');
-    const { openSpool } = await import('../spool/spool.ts');
-    const spool = openSpool(paths);
+    const { Spool } = await import('../spool/spool.ts');
+    const spool = new Spool(paths);
     const places: readonly Place[] = options.dead ? ['dead'] : ['queue', 'dead'];
     const all = action === 'list' || options.all;
     let found = all ? listing.findAll(spool, places) : listing.findThese(spool, args.ids, places);

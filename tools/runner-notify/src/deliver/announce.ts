@@ -1,13 +1,14 @@
 /** Announces records: chooses channels, queues, and waits a limited time for the delivery. */
+import { isStateEvent } from '@runner/common/audit/events';
 import type { Context } from '@runner/common/cli/command';
 import type { ChannelName } from '@runner/common/config/settings';
 import { type Announceable, chunksOf, linesOf } from '../message/records.ts';
 import { newEntry, storedEvent } from '../spool/entry.ts';
-import { openSpool } from '../spool/spool.ts';
+import { Spool } from '../spool/spool.ts';
 import { appChoice } from './app-choice.ts';
-import { type OpeningOptions, openChannels } from './channels.ts';
+import { Opened, type OpeningOptions } from './channels.ts';
 import { clockOf } from './clock.ts';
-import { type Deliverer, openDeliverer } from './deliverer.ts';
+import { Deliverer } from './deliverer.ts';
 import { type Delivery, headOf, type Result, resultOf } from './result.ts';
 import { select } from './selection.ts';
 
@@ -37,12 +38,12 @@ export interface Announcer {
 /** Reads config.yml once. Throws `config_invalid`, `insecure_address` or `file_unreadable`. */
 export function openAnnouncer(options: AnnounceOptions): Announcer {
   const { paths, clock, note, wait } = options;
-  const opened = openChannels(options);
-  const spool = openSpool(paths);
+  const opened = new Opened(options);
+  const spool = new Spool(paths);
   const deliverers = new Map<ChannelName, Deliverer>();
   let lostSome = false;
   const delivererFor = (name: ChannelName): Deliverer => {
-    const found = deliverers.get(name) ?? openDeliverer({ ...options, opened, spool, name });
+    const found = deliverers.get(name) ?? new Deliverer({ ...options, opened, spool, name });
     deliverers.set(name, found);
     return found;
   };
@@ -52,6 +53,8 @@ export function openAnnouncer(options: AnnounceOptions): Announcer {
     },
     async announce(record) {
       const subject = opened.subjectOf(record);
+      if (isStateEvent(subject.eventType) && !opened.events)
+        return [{ ...headOf(subject, null), result: 'skipped', messages: 0, reason: 'events_off' }];
       const selection = select(opened.active, options.channel, () =>
         appChoice(paths, record.project, subject.instance, opened.noteOnce),
       );

@@ -1,7 +1,11 @@
 /** The channels that config.yml describes, ready to deliver. */
 import { editConfig } from '@runner/common/config/edit';
-import { readConfig } from '@runner/common/config/file';
-import { type ChannelName, notifySettingsOf } from '@runner/common/config/settings';
+import { type Config, readConfig } from '@runner/common/config/file';
+import {
+  type ChannelName,
+  type NotifySettings,
+  notifySettingsOf,
+} from '@runner/common/config/settings';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
@@ -16,31 +20,8 @@ import type { Entry } from '../spool/entry.ts';
 import type { EntryName } from '../spool/names.ts';
 import type { Clock } from './clock.ts';
 import { deliver, type Ending, type Patience } from './deliver.ts';
-import { openDestination } from './destination.ts';
+import { Destination } from './destination.ts';
 import type { Queue } from './queue.ts';
-
-/** Section `notify`, ready to be used. */
-export interface Opened {
-  /** Channels whose credentials are set and that the global `notify.channel` includes. */
-  readonly active: readonly ChannelName[];
-  redact(text: string): string;
-  /** Redacted, each text once. */
-  noteOnce(text: string): void;
-  subjectOf(record: Announceable): Subject;
-  noticeOf(record: Announceable): Promise<Notice>;
-  /** The messages of a notice on an active channel. */
-  messages(name: ChannelName, notice: Notice): Message[];
-  /** Delivers the queue of an active channel, under its lock; `own`: messages known already. */
-  deliver(
-    name: ChannelName,
-    queue: Queue,
-    patience: Patience,
-    onEnd: (ending: Ending) => void,
-    own?: (name: EntryName) => Promise<readonly Message[]> | undefined,
-  ): Promise<void>;
-  /** Why no channel is active. */
-  whyInactive(): string;
-}
 
 /** What channels are opened with. */
 export interface OpeningOptions {
@@ -52,81 +33,113 @@ export interface OpeningOptions {
   note(text: string): void;
 }
 
-/** Reads config.yml once. Throws `config_invalid`, `insecure_address` or `file_unreadable`. */
-export function openChannels({ io, paths, clock, title, note }: OpeningOptions): Opened {
-  const config = readConfig(paths);
-  const settings = notifySettingsOf(config, io.env);
-  const exposed = configExposure(paths);
-  if (exposed) note(exposed);
-  const redact = redactorOf(settings);
-  const connections = new Map<ChannelName, Channel>();
-  const noted = new Set<string>();
-  const noteOnce = (text: string) => {
-    if (!noted.has(text)) note(redact(text));
-    noted.add(text);
+/** The channels of config.yml, which is read once. */
+export class Opened {
+  /** Channels whose credentials are set and that the global `notify.channel` includes. */
+  readonly active: readonly ChannelName[];
+  /** Whether changes in the state of an app are announced. */
+  readonly events: boolean;
+  readonly redact: (text: string) => string;
+  readonly #options: OpeningOptions;
+  readonly #config: Config;
+  readonly #settings: NotifySettings;
+  readonly #connections = new Map<ChannelName, Channel>();
+  readonly #noted = new Set<string>();
+
+  /** Throws `config_invalid`, `insecure_address` or `file_unreadable`. */
+  constructor(options: OpeningOptions) {
+    this.#options = options;
+    this.#config = readConfig(options.paths);
+    this.#settings = notifySettingsOf(this.#config, options.io.env);
+    this.active = activeChannels(this.#settings);
+    this.events = this.#settings.events;
+    this.redact = redactorOf(this.#settings);
+    const exposed = configExposure(options.paths);
+    if (exposed) options.note(exposed);
+  }
+
+  /** Prints a text redacted, and once. */
+  readonly noteOnce = (text: string): void => {
+    if (!this.#noted.has(text)) this.#options.note(this.redact(text));
+    this.#noted.add(text);
   };
-  const connectionTo = (name: ChannelName): Channel => {
-    const connection = connections.get(name) ?? (connect(name, settings, io.env) as Channel);
-    connections.set(name, connection);
+
+  /** Why no channel is active. */
+  whyInactive(): string {
+    return whyInactive(this.#config, this.#settings);
+  }
+
+  subjectOf(record: Announceable): Subject {
+    return subjectOf(record, { redact: this.redact, random: this.#options.io.random });
+  }
+
+  noticeOf(record: Announceable): Promise<Notice> {
+    const { paths, io } = this.#options;
+    const { verboseErrors } = this.#settings;
+    return noticeOf(record, { paths, redact: this.redact, verboseErrors, random: io.random });
+  }
+
+  /** The messages of a notice on an active channel. */
+  messages(name: ChannelName, notice: Notice): Message[] {
+    const template = this.#settings.template(notice.kind, name);
+    return CHANNELS[name].messages(notice, template, (text) => this.noteOnce(`${name}: ${text}`));
+  }
+
+  /** Delivers the queue of an active channel, under its lock; `own`: messages known already. */
+  async deliver(
+    name: ChannelName,
+    queue: Queue,
+    patience: Patience,
+    onEnd: (ending: Ending) => void,
+    own?: (name: EntryName) => Promise<readonly Message[]> | undefined,
+  ): Promise<void> {
+    const { paths, clock } = this.#options;
+    const channel = this.#connectionTo(name);
+    // Opened under the lock: it contains what other processes learned.
+    const destination = new Destination({
+      paths,
+      channel: name,
+      digest: destinationDigest(this.#settings, name),
+      rates: channel.rates,
+      now: clock.now,
+      note: this.noteOnce,
+    });
+    const render = async (entryName: EntryName, { event }: Entry) => {
+      const messages = own?.(entryName);
+      if (messages) return messages;
+      const record = announceableOf(event);
+      if (record === undefined || typeof record === 'string') return [];
+      return this.messages(name, await this.noticeOf(record));
+    };
+    await deliver({ queue, channel, destination, clock, render }, patience, (ending) => {
+      if (ending.movedTo) this.#saveMove(name, ending.movedTo);
+      onEnd(ending);
+    });
+  }
+
+  #connectionTo(name: ChannelName): Channel {
+    const { env } = this.#options.io;
+    const connection =
+      this.#connections.get(name) ?? (connect(name, this.#settings, env) as Channel);
+    this.#connections.set(name, connection);
     return connection;
-  };
+  }
+
   /** Saves the new id of a destination that moved: a group that became a supergroup. */
-  const saveMove = (name: ChannelName, id: string) => {
+  #saveMove(name: ChannelName, id: string): void {
     const { movingKey: key } = CHANNELS[name];
     if (key === undefined) return;
+    const { io, paths, title } = this.#options;
     const what = `${name}: the group has become a supergroup`;
     try {
       // Another chat may have been set in the meantime.
       const now = notifySettingsOf(readConfig(paths), io.env);
-      if (destinationDigest(now, name) !== destinationDigest(settings, name)) return;
+      if (destinationDigest(now, name) !== destinationDigest(this.#settings, name)) return;
       editConfig(paths, io, title, [{ path: ['notify', key], value: id }]);
-      noteOnce(`${what}: ${key} is now ${id}`);
+      this.noteOnce(`${what}: ${key} is now ${id}`);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      noteOnce(`${what}: set ${key} to ${id} (${error.message})`);
+      this.noteOnce(`${what}: set ${key} to ${id} (${error.message})`);
     }
-  };
-  const opened: Opened = {
-    active: activeChannels(settings),
-    redact,
-    noteOnce,
-    subjectOf: (record) => subjectOf(record, { redact, random: io.random }),
-    noticeOf: (record) =>
-      noticeOf(record, {
-        redact,
-        verboseErrors: settings.verboseErrors,
-        random: io.random,
-        baseline: async (app) =>
-          (await import('@runner/extract/baseline-file')).readBaseline(paths, app),
-      }),
-    messages: (name, notice) =>
-      CHANNELS[name].messages(notice, settings.template(notice.kind, name), (text) =>
-        noteOnce(`${name}: ${text}`),
-      ),
-    async deliver(name, queue, patience, onEnd, own) {
-      const channel = connectionTo(name);
-      // Opened under the lock: it contains what other processes learned.
-      const destination = openDestination({
-        paths,
-        channel: name,
-        digest: destinationDigest(settings, name),
-        rates: channel.rates,
-        now: clock.now,
-        note: noteOnce,
-      });
-      const render = async (entryName: EntryName, { event }: Entry) => {
-        const messages = own?.(entryName);
-        if (messages) return messages;
-        const record = announceableOf(event);
-        if (record === undefined || typeof record === 'string') return [];
-        return opened.messages(name, await opened.noticeOf(record));
-      };
-      await deliver({ queue, channel, destination, clock, render }, patience, (ending) => {
-        if (ending.movedTo) saveMove(name, ending.movedTo);
-        onEnd(ending);
-      });
-    },
-    whyInactive: () => whyInactive(config, settings),
-  };
-  return opened;
+  }
 }

@@ -3,7 +3,7 @@
  * rates, with retries. The caller holds the channel's lock.
  */
 import type { Channel, Complaint, Message, Outcome, Problem } from '../service/contract.ts';
-import type { Entry } from '../spool/entry.ts';
+import { type Entry, spoolProblem } from '../spool/entry.ts';
 import type { EntryName } from '../spool/names.ts';
 import type { Clock } from './clock.ts';
 import { type Destination, pauseAfter } from './destination.ts';
@@ -98,7 +98,6 @@ async function attempt(
   const end = (result: Ending['result'], entry: Entry): Ending => {
     if (result === 'dead') queue.bury(name, entry);
     else queue.remove(name);
-    queue.forget(name);
     return { name, result, entry, degraded: work.degraded, movedTo: work.movedTo };
   };
   if (messages.length === 0) return end('dead', { ...found, problem: UNREADABLE });
@@ -193,11 +192,4 @@ function mayHaveArrived({ http_status: status, code }: Problem): boolean {
   return status < 300 || status === 408 || status === 502 || status === 504;
 }
 
-const UNREADABLE: Problem = {
-  method: 'spool',
-  http_status: null,
-  code: 'event_invalid',
-  description: 'the event cannot be read',
-  retryable: false,
-  hint: undefined,
-};
+const UNREADABLE = spoolProblem('event_invalid', 'the event cannot be read');

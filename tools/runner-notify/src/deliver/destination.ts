@@ -40,17 +40,6 @@ export interface Wait {
   readonly problem: Problem | undefined;
 }
 
-/** Decides when the next message may be sent, and learns from each answer. */
-export interface Destination {
-  wait(options?: { readonly ignoreTrouble: boolean }): Wait;
-  /** Why no message is sent any more. */
-  stopped(): Problem | undefined;
-  /** To be called right before a request. */
-  sending(): void;
-  /** To be called right after the request; `pause` is the pause after `failures`, in milliseconds. */
-  answered(outcome: Outcome, pause: (failures: number) => number): void;
-}
-
 /** Which destination; other credentials are another destination. */
 export interface DestinationOptions {
   readonly paths: Paths;
@@ -63,104 +52,122 @@ export interface DestinationOptions {
   note(text: string): void;
 }
 
-/**
- * Reads a destination's state; one that is unreadable, or belongs to other credentials, counts as
- * empty. When it cannot be written, which is noted once, the rates hold in this process only.
- */
-export function openDestination(options: DestinationOptions): Destination {
-  const { paths, channel, digest, rates, now, note } = options;
-  const longest = Math.max(...rates.map(({ count }) => count));
-  const widest = Math.max(...rates.map(({ per }) => per));
-  let state = readState(paths, channel, digest);
-  let noted = false;
+/** Decides when the next message may be sent, and learns from each answer. */
+export class Destination {
+  readonly #options: DestinationOptions;
+  #state: State;
+  #noted = false;
 
-  const change = (next: Partial<State>) => {
-    state = { ...state, ...next };
+  /** A state that is unreadable, or belongs to other credentials, counts as empty. */
+  constructor(options: DestinationOptions) {
+    this.#options = options;
+    this.#state = readState(options.paths, options.channel, options.digest);
+  }
+
+  wait({ ignoreTrouble } = { ignoreTrouble: false }): Wait {
+    this.#fixTimes();
+    const { until, trouble: troubles, last_error } = this.#state;
+    const asked = Math.max(0, (until ?? 0) - this.#options.now());
+    const trouble = ignoreTrouble ? 0 : this.#left(troubles.pause);
+    const kind = asked > 0 ? 'asked' : trouble > 0 ? 'trouble' : 'rate';
+    const problem = kind !== 'rate' && last_error ? problemOf(last_error) : undefined;
+    return { ms: Math.max(asked, trouble, this.#rateLeft()), kind, problem };
+  }
+
+  /** Why no message is sent any more. */
+  stopped(): Problem | undefined {
+    return this.#state.stopped?.problem;
+  }
+
+  /** To be called right before a request. */
+  sending(): void {
+    const { rates, now } = this.#options;
+    const at = now();
+    const widest = Math.max(...rates.map(({ per }) => per));
+    const longest = Math.max(...rates.map(({ count }) => count));
+    const recent = this.#state.sent.filter((time) => at - time < widest);
+    this.#change({ sent: [...recent, at].slice(-longest) });
+  }
+
+  /** To be called right after the request; `pause` is the pause after `failures`, in milliseconds. */
+  answered(outcome: Outcome, pause: (failures: number) => number): void {
+    const at = this.#options.now();
+    // The service counted it before it answered: the later time is safe.
+    const sent = [...this.#state.sent.slice(0, -1), at];
+    const iso = new Date(at).toISOString();
+    if (outcome.class === 'delivered') {
+      const rest = Math.min(outcome.rest, REST_MAX);
+      this.#change({
+        sent,
+        until: null,
+        asked_at: null,
+        rest: rest > 0 ? { from: at, until: at + rest } : null,
+        trouble: NO_TROUBLE,
+        stopped: null,
+        last_success: iso,
+      });
+      return;
+    }
+    const { problem } = outcome;
+    const failed = { sent, last_error: { at: iso, ...problem } };
+    if (outcome.class === 'wait') {
+      const until = at + Math.max(outcome.delay, ASKED_MIN);
+      this.#change({ ...failed, until, asked_at: at });
+    } else if (outcome.class === 'gone') {
+      this.#change({ ...failed, stopped: { at: iso, problem } });
+    } else if (outcome.class === 'retry') {
+      const count = this.#state.trouble.count + 1;
+      const long = count >= TROUBLE_MIN ? pause(count - TROUBLE_MIN + 1) : 0;
+      const trouble = { count, pause: long > 0 ? { from: at, until: at + long } : null };
+      this.#change({ ...failed, trouble });
+    } else {
+      this.#change({ ...failed, trouble: NO_TROUBLE });
+    }
+  }
+
+  /** If the state cannot be written, which is noted once, the rates hold in this process only. */
+  #change(next: Partial<State>): void {
+    const { paths, channel, note } = this.#options;
+    this.#state = { ...this.#state, ...next };
     try {
-      writeState(paths, channel, state);
+      writeState(paths, channel, this.#state);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      if (!noted) note(`${channel}: ${error.message}: other processes cannot know its rates`);
-      noted = true;
+      if (!this.#noted) note(`${channel}: ${error.message}: other processes cannot know its rates`);
+      this.#noted = true;
     }
-  };
+  }
+
   /** When the clock was set back, pauses restart at most. */
-  const fixTimes = () => {
-    const at = now();
+  #fixTimes(): void {
+    const at = this.#options.now();
     const moved = (pause: Pause | null) =>
       pause && pause.from > at ? { from: at, until: at + pause.until - pause.from } : pause;
-    const { until, asked_at, sent, rest, trouble } = state;
+    const { until, asked_at, sent, rest, trouble } = this.#state;
     const asked = moved(until === null ? null : { from: asked_at ?? at, until });
     if ([asked_at, rest?.from, trouble.pause?.from, ...sent].every((time) => (time ?? 0) <= at))
       return;
-    change({
+    this.#change({
       sent: sent.map((time) => Math.min(time, at)),
       until: asked?.until ?? null,
       asked_at: asked?.from ?? null,
       rest: moved(rest),
       trouble: { ...trouble, pause: moved(trouble.pause) },
     });
-  };
-  const left = (pause: Pause | null) => (pause ? Math.max(0, pause.until - now()) : 0);
-  const askedLeft = () => Math.max(0, (state.until ?? 0) - now());
-  const rateLeft = () => {
+  }
+
+  #left(pause: Pause | null): number {
+    return pause ? Math.max(0, pause.until - this.#options.now()) : 0;
+  }
+
+  #rateLeft(): number {
+    const { rates, now } = this.#options;
     const waits = rates.map(({ count, per }) => {
-      const oldest = state.sent.at(-count);
+      const oldest = this.#state.sent.at(-count);
       return oldest === undefined ? 0 : oldest + per - now();
     });
-    return Math.max(0, left(state.rest), ...waits);
-  };
-
-  return {
-    wait({ ignoreTrouble } = { ignoreTrouble: false }) {
-      fixTimes();
-      const asked = askedLeft();
-      const trouble = ignoreTrouble ? 0 : left(state.trouble.pause);
-      const kind = asked > 0 ? 'asked' : trouble > 0 ? 'trouble' : 'rate';
-      const problem = kind !== 'rate' && state.last_error ? problemOf(state.last_error) : undefined;
-      return { ms: Math.max(asked, trouble, rateLeft()), kind, problem };
-    },
-    stopped: () => state.stopped?.problem,
-    sending() {
-      const at = now();
-      const recent = state.sent.filter((time) => at - time < widest);
-      change({ sent: [...recent, at].slice(-longest) });
-    },
-    answered(outcome, pause) {
-      const at = now();
-      // The service counted it before it answered: the later time is safe.
-      const sent = [...state.sent.slice(0, -1), at];
-      const iso = new Date(at).toISOString();
-      if (outcome.class === 'delivered') {
-        const rest = Math.min(outcome.rest, REST_MAX);
-        change({
-          sent,
-          until: null,
-          asked_at: null,
-          rest: rest > 0 ? { from: at, until: at + rest } : null,
-          trouble: NO_TROUBLE,
-          stopped: null,
-          last_success: iso,
-        });
-        return;
-      }
-      const { problem } = outcome;
-      const failed = { sent, last_error: { at: iso, ...problem } };
-      if (outcome.class === 'wait') {
-        const until = at + Math.max(outcome.delay, ASKED_MIN);
-        change({ ...failed, until, asked_at: at });
-      } else if (outcome.class === 'gone') {
-        change({ ...failed, stopped: { at: iso, problem } });
-      } else if (outcome.class === 'retry') {
-        const count = state.trouble.count + 1;
-        const long = count >= TROUBLE_MIN ? pause(count - TROUBLE_MIN + 1) : 0;
-        const trouble = { count, pause: long > 0 ? { from: at, until: at + long } : null };
-        change({ ...failed, trouble });
-      } else {
-        change({ ...failed, trouble: NO_TROUBLE });
-      }
-    },
-  };
+    return Math.max(0, this.#left(this.#state.rest), ...waits);
+  }
 }
 
 function problemOf({ at: _, ...problem }: Problem & { readonly at: string }): Problem {

@@ -2,13 +2,13 @@
 import type { Context } from '@runner/common/cli/command';
 import { CHANNEL_NAMES, type ChannelName } from '@runner/common/config/settings';
 import { announceableOf } from '../message/records.ts';
-import type { Entry } from '../spool/entry.ts';
+import { spoolProblem } from '../spool/entry.ts';
 import { channelOf } from '../spool/names.ts';
-import { type Locking, lockChannel, openSpool, type Spool } from '../spool/spool.ts';
-import { type Opened, openChannels } from './channels.ts';
+import { type Locking, lockChannel, Spool } from '../spool/spool.ts';
+import { Opened } from './channels.ts';
 import { type Clock, clockOf } from './clock.ts';
 import type { Ending, Patience } from './deliver.ts';
-import { type Next, openQueue } from './queue.ts';
+import { type Next, Queue } from './queue.ts';
 import { deliveryOf, resultOf } from './result.ts';
 
 /** Longest pause in the middle of a run, in milliseconds: a little more than the longest rate window. */
@@ -22,10 +22,10 @@ export async function flushAll(
   now: boolean,
 ): Promise<void> {
   const { io, paths, note, title } = context;
-  const spool = openSpool(paths);
+  const spool = new Spool(paths);
   const waiting = new Set(spool.names().map(channelOf));
   const clock = clockOf(io);
-  const opened = openChannels({ io, paths, clock, title, note });
+  const opened = new Opened({ io, paths, clock, title, note });
   const print = async (ending: Ending): Promise<void> => {
     const { channel, event } = ending.entry;
     const record = announceableOf(event);
@@ -60,7 +60,6 @@ function stay(count: number): string {
 
 /** Which queue is delivered. */
 export interface DueOptions extends Locking {
-  readonly io: Locking['io'];
   readonly opened: Opened;
   readonly spool: Spool;
   readonly clock: Clock;
@@ -95,7 +94,7 @@ export async function deliverDue(
   };
   try {
     spool.tidy(name, io.now());
-    const queue = openQueue({ spool, channel: name, clock, note: opened.noteOnce });
+    const queue = new Queue({ spool, channel: name, clock, note: opened.noteOnce });
     await opened.deliver(name, queue, patience, (ending) => {
       if (ending.result === 'delivered') delivered += 1;
       onEnd(ending);
@@ -106,6 +105,12 @@ export async function deliverDue(
   return left;
 }
 
+const INACTIVE = spoolProblem(
+  'channel_not_active',
+  'the channel is not active',
+  'check section notify of config.yml, then `runner notify queue retry`',
+);
+
 /** Gives up what waited too long for an inactive channel; returns how many messages still wait. */
 function giveUpInactive(spool: Spool, name: ChannelName, now: number): number {
   let waiting = 0;
@@ -113,21 +118,8 @@ function giveUpInactive(spool: Spool, name: ChannelName, now: number): number {
     const entry = spool.read(each);
     if (entry === undefined) continue;
     if (entry !== 'damaged' && now - Date.parse(entry.queued_at) <= AGE_MAX) waiting += 1;
-    else spool.move(each, entry === 'damaged' ? undefined : inactive(entry), 'dead');
+    else
+      spool.move(each, entry === 'damaged' ? undefined : { ...entry, problem: INACTIVE }, 'dead');
   }
   return waiting;
-}
-
-function inactive(entry: Entry): Entry {
-  return {
-    ...entry,
-    problem: {
-      method: 'spool',
-      http_status: null,
-      code: 'channel_not_active',
-      description: 'the channel is not active',
-      retryable: false,
-      hint: 'check section notify of config.yml, then `runner notify queue retry`',
-    },
-  };
 }

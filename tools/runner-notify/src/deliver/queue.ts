@@ -23,28 +23,6 @@ export interface Next {
   readonly problem: Problem | undefined;
 }
 
-/** The entries of one channel. */
-export interface Queue {
-  /** Starts a run: no entry counts as tried. */
-  begin(): void;
-  /** The oldest entry that can be sent; a later one of a deploy waits for the earlier. `eager`: each once. */
-  choose(common: Wait, eager: boolean): Next | undefined;
-  read(name: EntryName): Entry | 'damaged' | undefined;
-  /** Queues a new entry, in memory when it cannot be written: then returns why. */
-  add(name: EntryName, entry: Entry): Failure | undefined;
-  /** Saves a known entry. A failure is reported once: the message may be repeated. */
-  save(name: EntryName, entry: Entry): void;
-  remove(name: EntryName): void;
-  /** Moves an entry to the dead; undefined: unchanged. */
-  bury(name: EntryName, entry: Entry | undefined): void;
-  /** It left the queue. */
-  forget(name: EntryName): void;
-  tried(name: EntryName): void;
-  untried(name: EntryName): void;
-  /** Entries that are only in memory, lost when the process ends. */
-  readonly unsaved: Map<EntryName, Entry>;
-}
-
 /** What a queue works with. */
 export interface QueueOptions {
   readonly spool: Spool;
@@ -62,52 +40,124 @@ interface Position {
 /** At most a tenth of the time goes into listing the spool: otherwise a big backlog takes quadratic time. */
 const LISTING_SHARE = 10;
 
-/** Lists the spool when it is first used, and again for entries of other processes. */
-export function openQueue({ spool, channel, clock, note }: QueueOptions): Queue {
+/** The entries of one channel. Lists the spool when it is first used, and again for entries of other processes. */
+export class Queue {
+  /** Entries that are only in memory, lost when the process ends. */
+  readonly unsaved = new Map<EntryName, Entry>();
+  readonly #options: QueueOptions;
   /** Oldest first; undefined: not read yet. */
-  const known = new Map<EntryName, Position | undefined>();
-  const unsaved = new Map<EntryName, Entry>();
-  const triedNow = new Set<EntryName>();
-  let listAgainAt = 0;
-  let failureNoted = false;
+  readonly #known = new Map<EntryName, Position | undefined>();
+  readonly #tried = new Set<EntryName>();
+  #listAgainAt = 0;
+  #failureNoted = false;
 
-  const listIfDue = (): boolean => {
-    const start = clock.elapsed();
-    if (start < listAgainAt) return false;
-    const before = new Map(known);
-    known.clear();
-    const names = spool.names(channel);
-    const all = unsaved.size === 0 ? names : [...unsaved.keys(), ...names].sort();
-    for (const name of all) known.set(name, before.get(name));
-    const end = clock.elapsed();
-    listAgainAt = end + LISTING_SHARE * (end - start);
-    return true;
-  };
+  constructor(options: QueueOptions) {
+    this.#options = options;
+  }
 
-  const positionOf = (name: EntryName): Position | undefined => {
-    const entry = queue.read(name);
-    if (entry === 'damaged') {
-      note(`${channel}: the message ${spool.path(name)} is damaged; it was moved to dead/`);
-      queue.bury(name, undefined);
-    }
-    if (entry === undefined || entry === 'damaged') {
-      known.delete(name);
+  /** Starts a run: no entry counts as tried. */
+  begin(): void {
+    this.#tried.clear();
+    this.#listIfDue();
+  }
+
+  /** The oldest entry that can be sent; a later one of a deploy waits for the earlier. `eager`: each once. */
+  choose(common: Wait, eager: boolean): Next | undefined {
+    const next = this.#pick(common, eager);
+    if (next && next.wait <= common.ms) return next;
+    // A new entry may be sendable at once.
+    return this.#listIfDue() ? this.#pick(common, eager) : next;
+  }
+
+  read(name: EntryName): Entry | 'damaged' | undefined {
+    return this.unsaved.get(name) ?? this.#options.spool.read(name);
+  }
+
+  /** Queues a new entry, in memory when it cannot be written: then returns why. */
+  add(name: EntryName, entry: Entry): Failure | undefined {
+    this.#known.set(name, position(entry, this.#options.clock.now()));
+    try {
+      this.#options.spool.save(name, entry);
       return undefined;
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      this.unsaved.set(name, entry);
+      return error;
     }
-    const found = position(entry, clock.now());
-    known.set(name, found);
-    return found;
-  };
+  }
 
-  const pick = (common: Wait, eager: boolean): Next | undefined => {
+  /** Saves a known entry. A failure is reported once: the message may be repeated. */
+  save(name: EntryName, entry: Entry): void {
+    const { spool, channel, clock, note } = this.#options;
+    this.#known.set(name, position(entry, clock.now()));
+    if (this.unsaved.has(name)) this.unsaved.set(name, entry);
+    // Another process may have dropped it: it must not come back.
+    else if (spool.has(name)) {
+      try {
+        spool.save(name, entry);
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error;
+        if (!this.#failureNoted) note(`${channel}: ${error.message}: a message may be repeated`);
+        this.#failureNoted = true;
+      }
+    }
+  }
+
+  /** Removes a delivered entry. */
+  remove(name: EntryName): void {
+    if (!this.unsaved.delete(name)) this.#options.spool.remove(name);
+    this.#known.delete(name);
+  }
+
+  /** Moves an entry to the dead; undefined: unchanged. */
+  bury(name: EntryName, entry: Entry | undefined): void {
+    const { spool, channel, note } = this.#options;
+    try {
+      if (!this.unsaved.delete(name)) spool.move(name, entry, 'dead');
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      note(`${channel}: ${error.message}: the message is dropped`);
+      spool.remove(name);
+    }
+    this.#known.delete(name);
+  }
+
+  /** Another process took it out of the queue. */
+  forget(name: EntryName): void {
+    this.#known.delete(name);
+  }
+
+  tried(name: EntryName): void {
+    this.#tried.add(name);
+  }
+
+  untried(name: EntryName): void {
+    this.#tried.delete(name);
+  }
+
+  #listIfDue(): boolean {
+    const { clock, spool, channel } = this.#options;
+    const start = clock.elapsed();
+    if (start < this.#listAgainAt) return false;
+    const before = new Map(this.#known);
+    this.#known.clear();
+    const names = spool.names(channel);
+    const all = this.unsaved.size === 0 ? names : [...this.unsaved.keys(), ...names].sort();
+    for (const name of all) this.#known.set(name, before.get(name));
+    const end = clock.elapsed();
+    this.#listAgainAt = end + LISTING_SHARE * (end - start);
+    return true;
+  }
+
+  #pick(common: Wait, eager: boolean): Next | undefined {
     const deploys = new Set<string>();
     let best: Next | undefined;
-    for (const [name, value] of known) {
-      const found = value ?? positionOf(name);
+    for (const [name, value] of this.#known) {
+      const found = value ?? this.#positionOf(name);
       if (!found || deploys.has(found.deploy)) continue;
       deploys.add(found.deploy);
-      if (eager && triedNow.has(name)) continue;
-      const own = eager ? 0 : found.nextAt - clock.now();
+      if (eager && this.#tried.has(name)) continue;
+      const own = eager ? 0 : found.nextAt - this.#options.clock.now();
       const next: Next =
         own > common.ms
           ? { name, wait: own, why: 'backoff', problem: undefined }
@@ -116,63 +166,23 @@ export function openQueue({ spool, channel, clock, note }: QueueOptions): Queue 
       if (best.wait <= common.ms) break;
     }
     return best;
-  };
+  }
 
-  const queue: Queue = {
-    unsaved,
-    begin() {
-      triedNow.clear();
-      listIfDue();
-    },
-    choose(common, eager) {
-      const next = pick(common, eager);
-      if (next && next.wait <= common.ms) return next;
-      // A new entry may be sendable at once.
-      return listIfDue() ? pick(common, eager) : next;
-    },
-    read: (name) => unsaved.get(name) ?? spool.read(name),
-    add(name, entry) {
-      known.set(name, position(entry, clock.now()));
-      try {
-        spool.save(name, entry);
-        return undefined;
-      } catch (error) {
-        if (!(error instanceof Failure)) throw error;
-        unsaved.set(name, entry);
-        return error;
-      }
-    },
-    save(name, entry) {
-      known.set(name, position(entry, clock.now()));
-      if (unsaved.has(name)) unsaved.set(name, entry);
-      // Another process may have dropped it: it must not come back.
-      else if (spool.has(name)) {
-        try {
-          spool.save(name, entry);
-        } catch (error) {
-          if (!(error instanceof Failure)) throw error;
-          if (!failureNoted) note(`${channel}: ${error.message}: a message may be repeated`);
-          failureNoted = true;
-        }
-      }
-    },
-    remove(name) {
-      if (!unsaved.delete(name)) spool.remove(name);
-    },
-    bury(name, entry) {
-      try {
-        if (!unsaved.delete(name)) spool.move(name, entry, 'dead');
-      } catch (error) {
-        if (!(error instanceof Failure)) throw error;
-        note(`${channel}: ${error.message}: the message is dropped`);
-        spool.remove(name);
-      }
-    },
-    forget: (name) => void known.delete(name),
-    tried: (name) => void triedNow.add(name),
-    untried: (name) => void triedNow.delete(name),
-  };
-  return queue;
+  #positionOf(name: EntryName): Position | undefined {
+    const { spool, channel, clock, note } = this.#options;
+    const entry = this.read(name);
+    if (entry === 'damaged') {
+      note(`${channel}: the message ${spool.path(name)} is damaged; it was moved to dead/`);
+      this.bury(name, undefined);
+    }
+    if (entry === undefined || entry === 'damaged') {
+      this.#known.delete(name);
+      return undefined;
+    }
+    const found = position(entry, clock.now());
+    this.#known.set(name, found);
+    return found;
+  }
 }
 
 /** A pause longer than PAUSE_MAX was set by another clock. */

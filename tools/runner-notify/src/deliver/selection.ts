@@ -9,7 +9,8 @@ export type SkipReason =
   | 'not_configured'
   | 'channel_not_active'
   | 'app_without_notify'
-  | 'no_notify';
+  | 'no_notify'
+  | 'events_off';
 
 /** The channels that announce an event, or why none does. */
 export type Selection =

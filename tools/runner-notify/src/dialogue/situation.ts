@@ -11,7 +11,7 @@ import type { Channel, ConfigValues, Credentials, Line } from '../service/contra
 import type { Reply } from '../service/exchange.ts';
 import type { Dialogue } from './dialogue.ts';
 import { draftOf } from './draft.ts';
-import { refusalOf, refusalText } from './refusal.ts';
+import { isRefused, refusalOf, refusalText } from './refusal.ts';
 
 /** How often a secret or a chat is asked for before the setup gives up. */
 export const ATTEMPTS = 3;
@@ -82,8 +82,62 @@ export async function withRetries<T>(
   }
 }
 
+/** A credential to ask for, and how to check it. */
+interface Wanted<T, V> {
+  /** The answer that was given in advance: it is not asked for again. */
+  readonly given: string | undefined;
+  readonly question: string;
+  read(text: string): V | Failure;
+  check(value: V): Promise<Reply<T>>;
+  /** Thrown after ATTEMPTS. */
+  readonly failure: Failure;
+}
+
+/** A credential that the service accepts. Throws when the given one is refused. */
+export async function acceptedSecret<T, V>(
+  situation: Situation,
+  channel: ChannelName,
+  { given, question, read, check, failure }: Wanted<T, V>,
+): Promise<{ readonly value: V; readonly answer: T }> {
+  const { dialogue } = situation;
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    const value = read(given ?? (await dialogue?.askSecret(question)) ?? '');
+    if (value instanceof Failure) {
+      if (given !== undefined) throw value;
+      dialogue?.warn(value.message);
+      continue;
+    }
+    const reply = await withRetries(situation, channel, () => check(value));
+    if (!('problem' in reply)) return { value, answer: reply.value };
+    if (given !== undefined || !isRefused(reply.problem)) throw refusalOf(channel, reply.problem);
+    dialogue?.warn(refusalText(channel, reply.problem));
+  }
+  throw failure;
+}
+
+/**
+ * Sends a test message to what `choose` returns, until one arrives or the person saves without. `given`:
+ * there is no other destination to choose. `movedTo`: the new id of a destination that moved.
+ */
+export async function tested(
+  situation: Situation,
+  channel: ChannelName,
+  what: string,
+  given: boolean,
+  choose: () => Promise<(movedTo?: string) => Omit<Prepared, 'tested'>>,
+): Promise<Prepared> {
+  const other = given ? `Check the ${what} again` : `Use another ${what}`;
+  for (;;) {
+    const chosen = await choose();
+    if (!situation.test) return { ...chosen(), tested: false };
+    const outcome = await tryOut(situation, channel, chosen().values, other);
+    if (outcome === 'save') return { ...chosen(), tested: false };
+    if (outcome !== 'other') return { ...chosen(outcome.movedTo), tested: true };
+  }
+}
+
 /** Sends the test message: where it arrived, else what the person wants. Without a person throws the refusal. */
-export async function tryOut(
+async function tryOut(
   situation: Situation,
   channel: ChannelName,
   values: ConfigValues,

@@ -1,6 +1,8 @@
 /** A notice laid out: the fields of each message, their order and words. Each channel adds its markup. */
+
+import { isStateEvent } from '@runner/common/audit/events';
 import { cutCodePoints } from '@runner/common/text/plain';
-import type { Notice } from './notice.ts';
+import type { Notice, NoticeKind } from './notice.ts';
 
 /** Constant words, and values, which a channel shows as code so that they contain no markup. */
 export type Phrase = readonly (string | { readonly value: string })[];
@@ -30,12 +32,17 @@ export const TEST_TITLE = 'Test notification';
 /** Its only sentence. */
 export const TEST_TEXT = 'The runner announces its deploys here.';
 
-const FACES = {
+const FACES: Readonly<Record<NoticeKind, readonly [icon: string, title: string]>> = {
   started: ['🚀', 'Deploy started'],
   success: ['✅', 'Deploy completed'],
   failure: ['❌', 'Deploy failed'],
   rollback: ['↩️', 'Rollback'],
-} as const;
+  AppDown: ['🔻', 'App down'],
+  AppUp: ['🔺', 'App up again'],
+  CheckRecovered: ['✅', 'Checks work again'],
+  TokenEnding: ['⏳', 'Token ending'],
+  TokenRenewed: ['🔑', 'Token renewed'],
+};
 
 /** The messages of a notice: one, or two for a failure with a long error. */
 export function announcementsOf(notice: Notice): Announcement[] {
@@ -54,6 +61,12 @@ function rowsOf(notice: Notice): Detail[] {
   const project = row('Project', notice.project);
   const deploy = row('Deploy', notice.deployId);
   const instance = row('Instance', notice.instance);
+  if (isStateEvent(notice.eventType)) {
+    const isInstance = notice.kind === 'AppDown' || notice.kind === 'AppUp';
+    const subject = isInstance ? row('Version', notice.version) : row('Branch', notice.version);
+    const about = isInstance ? [project, instance, subject] : [project, subject];
+    return notice.reason ? [...about, row('Reason', notice.reason)] : about;
+  }
   if (notice.kind === 'rollback') {
     const from = notice.fromVersion || notice.previousVersion || 'unknown';
     const rows = [row('From', from), row('To', notice.version)];
@@ -65,6 +78,8 @@ function rowsOf(notice: Notice): Detail[] {
   if (notice.kind === 'success' && notice.duration) rows.push(row('Duration', notice.duration));
   rows.push(deploy);
   if (notice.kind === 'failure') rows.push({ label: 'Rollback', phrase: rollbackOf(notice) });
+  if (notice.blocked)
+    rows.push({ label: 'Retry', phrase: ['not tried again until the next push'] });
   return rows;
 }
 
@@ -90,8 +105,9 @@ function logOf(notice: Notice, log: string): Announcement {
   };
 }
 
-function headlineOf({ project, instance, version, deployId }: Notice): Phrase {
+function headlineOf({ project, instance, version, deployId, eventType }: Notice): Phrase {
   const short = (text: string) => ({ value: cutCodePoints(text, SHORT_MAX) });
+  if (isStateEvent(eventType)) return [short(project), ' / ', short(instance), ' ', short(version)];
   return [
     short(project),
     ' / ',

@@ -3,11 +3,17 @@
  * order: escapes, progress lines, controls, secrets, extraction, cutting. Each channel adds markup.
  */
 
-import { type EventType, newDeployId, textOf } from '@runner/common/audit/events';
+import {
+  type EventType,
+  isStateEvent,
+  newDeployId,
+  type StateEvent,
+  textOf,
+} from '@runner/common/audit/events';
 import type { TemplateKind } from '@runner/common/config/settings';
+import type { Paths } from '@runner/common/foundation/paths';
 import { cleanText, codePoints, cutCodePoints, headAndTail } from '@runner/common/text/plain';
 import { durationText } from '@runner/common/text/time';
-import type { Baseline } from '@runner/extract/extract';
 import type { Announceable } from './records.ts';
 
 /** Error text of the first failure message, in code points: readable at a glance. */
@@ -31,9 +37,12 @@ export interface Subject {
   readonly deployId: string;
 }
 
+/** A message that a user can reword, or a change in the state of an app. */
+export type NoticeKind = TemplateKind | StateEvent;
+
 /** An event in words. Every text but `error` and `log` is one line; unknown ones are empty. */
 export interface Notice extends Subject {
-  readonly kind: TemplateKind;
+  readonly kind: NoticeKind;
   /** ISO 8601 UTC; undefined without a valid one in the record. */
   readonly timestamp: string | undefined;
   readonly previousVersion: string;
@@ -44,13 +53,15 @@ export interface Notice extends Subject {
   readonly duration: string;
   /** Of a failure after the switch: whether the rollback succeeded. */
   readonly rolledBack: boolean | undefined;
+  /** Of a failure: its commit is not tried again until the next push. */
+  readonly blocked: boolean;
   /** Of a failure: at most 800 code points. */
   readonly error: string;
   /** Of a failure with a longer error, with verbose_errors: at most 3800 code points. */
   readonly log: string | undefined;
 }
 
-const KINDS: Readonly<Record<EventType, TemplateKind>> = {
+const KINDS: Readonly<Record<Exclude<EventType, StateEvent>, TemplateKind>> = {
   DeployStarted: 'started',
   DeploySuccess: 'success',
   DeployFailure: 'failure',
@@ -61,8 +72,8 @@ const KINDS: Readonly<Record<EventType, TemplateKind>> = {
 export interface NoticeOptions {
   redact(text: string): string;
   readonly verboseErrors: boolean;
-  /** Lines that successful deploys print too: they are not the cause. */
-  baseline?(app: string): Promise<Baseline>;
+  /** Where apps keep what their last good deploy printed: such lines are not the cause. */
+  readonly paths?: Paths;
   random(): number;
 }
 
@@ -88,7 +99,7 @@ export async function noticeOf(record: Announceable, options: NoticeOptions): Pr
   const error = kind === 'DeployFailure' ? await errorOf(record, options) : undefined;
   return {
     ...subjectOf(record, options),
-    kind: KINDS[kind],
+    kind: isStateEvent(kind) ? kind : KINDS[kind],
     timestamp: timeOf(fields.timestamp),
     previousVersion: field('previous_version'),
     fromVersion: field('from_version'),
@@ -96,6 +107,7 @@ export async function noticeOf(record: Announceable, options: NoticeOptions): Pr
     domain: field('domain'),
     duration: durationText(fields.duration_ms),
     rolledBack: typeof fields.rolled_back === 'boolean' ? fields.rolled_back : undefined,
+    blocked: fields.blocked === true,
     error: error?.summary ?? '',
     log: error?.log,
   };
@@ -119,7 +131,7 @@ function withoutEdges(text: string): string {
 
 async function errorOf(
   { fields, project }: Announceable,
-  { redact, verboseErrors, baseline }: NoticeOptions,
+  { redact, verboseErrors, paths }: NoticeOptions,
 ): Promise<{ summary: string; log: string | undefined }> {
   const error = withoutEdges(plain(textOf(fields, 'error'), redact));
   if (error.trim() === '') return { summary: 'no error text was recorded', log: undefined };
@@ -128,9 +140,12 @@ async function errorOf(
   let picked = plain(textOf(fields, 'cause'), redact).trim();
   if (picked === '') {
     const { extractError } = await import('@runner/extract/extract');
-    const known = await baseline?.(project);
-    const asked = { max: SUMMARY_MAX, redact, ...(known && { baseline: known }) };
-    picked = plain(extractError(error, asked).text, redact).trim();
+    const { readBaseline } = await import('@runner/extract/baseline-file');
+    const baseline = paths && { baseline: readBaseline(paths, project) };
+    picked = plain(
+      extractError(error, { max: SUMMARY_MAX, redact, ...baseline }).text,
+      redact,
+    ).trim();
   }
   return {
     summary: headAndTail(picked || error, SUMMARY_MAX).trimEnd(),

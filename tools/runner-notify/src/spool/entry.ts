@@ -92,6 +92,11 @@ export function parseEntry(bytes: Uint8Array, channel: ChannelName): Entry | und
   };
 }
 
+/** Why a message was given up without a request. */
+export function spoolProblem(code: string, description: string, hint?: string): Problem {
+  return { method: 'spool', http_status: null, code, description, retryable: false, hint };
+}
+
 /** Reads a problem from a file of the spool. */
 export function problemIn(value: unknown): Problem | null {
   if (value === null || typeof value !== 'object') return null;

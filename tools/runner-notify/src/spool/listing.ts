@@ -64,26 +64,26 @@ export function findThese(spool: Spool, ids: readonly string[], places: readonly
 export function waitingOf(spool: Spool, { name, place }: Found): Waiting | undefined {
   const entry = spool.read(name, place);
   if (entry === undefined) return undefined;
-  const damaged = entry === 'damaged';
-  const event = damaged ? {} : entry.event;
-  const tried = !damaged && (entry.attempts > 0 || entry.next_at !== null);
+  const sound = entry === 'damaged' ? undefined : entry;
+  const event = sound?.event ?? {};
+  const tried = sound && (sound.attempts > 0 || sound.next_at !== null);
   const live = tried ? 'waiting' : 'queued';
   return {
     id: idOf(name),
     channel: channelOf(name),
-    state: damaged ? 'damaged' : place === 'dead' ? 'dead' : live,
+    state: !sound ? 'damaged' : place === 'dead' ? 'dead' : live,
     event_type: String(kindOf(event) ?? ''),
     project: String(projectOf(event) ?? ''),
     instance: textOf(event, 'instance') || 'default',
     version: textOf(event, 'version'),
     deploy_id: textOf(event, 'deploy_id'),
-    queued_at: damaged ? null : entry.queued_at,
-    attempts: damaged ? 0 : entry.attempts,
-    first_at: damaged ? null : entry.first_at,
-    next_at: damaged ? null : entry.next_at,
-    messages: damaged ? 0 : entry.sent,
-    maybe_duplicate: !damaged && entry.maybe_duplicate,
-    problem: damaged ? null : entry.problem,
+    queued_at: sound?.queued_at ?? null,
+    attempts: sound?.attempts ?? 0,
+    first_at: sound?.first_at ?? null,
+    next_at: sound?.next_at ?? null,
+    messages: sound?.sent ?? 0,
+    maybe_duplicate: sound?.maybe_duplicate ?? false,
+    problem: sound?.problem ?? null,
     event,
   };
 }

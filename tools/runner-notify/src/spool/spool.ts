@@ -19,24 +19,6 @@ export const DEAD_MAX = 1_000;
 /** The two places of an entry. */
 export type Place = 'queue' | 'dead';
 
-/** The entries on disk. */
-export interface Spool {
-  /** Writes an entry durably. Throws `disk_full` or `not_writable`. */
-  save(name: EntryName, entry: Entry, place?: Place): void;
-  /** Oldest first. */
-  names(channel?: ChannelName, place?: Place): EntryName[];
-  has(name: EntryName, place?: Place): boolean;
-  /** Its file. */
-  path(name: EntryName, place?: Place): string;
-  /** Undefined when it is gone; `damaged` when the file is not an entry. */
-  read(name: EntryName, place?: Place): Entry | 'damaged' | undefined;
-  remove(name: EntryName, place?: Place): void;
-  /** Writes the entry and moves it to the other place. */
-  move(name: EntryName, entry: Entry | undefined, to: Place): void;
-  /** Removes leftovers of killed writers and surplus dead entries; under the channel's lock. */
-  tidy(channel: ChannelName, now: Date): void;
-}
-
 /** The file of a destination's state. */
 export function stateFile(paths: Paths, channel: ChannelName): string {
   return join(paths.notifySpool, `${channel}.json`);
@@ -76,61 +58,74 @@ function mayBeEntry(path: string): boolean {
   return stat?.isFile() === true && stat.size <= ENTRY_MAX;
 }
 
-/** Creates no folder until an entry is saved. */
-export function openSpool(paths: Paths): Spool {
-  const folders: Readonly<Record<Place, string>> = {
-    queue: paths.notifySpool,
-    dead: join(paths.notifySpool, 'dead'),
-  };
-  const at = (name: EntryName, place: Place) => join(folders[place], name);
-  const isFolder = (folder: string) => isThere(`${folder}/.`);
+/** The entries on disk. Creates no folder until an entry is saved. */
+export class Spool {
+  readonly #folders: Readonly<Record<Place, string>>;
 
-  const spool: Spool = {
-    save(name, entry, place = 'queue') {
-      makeFolder(folders[place], 0o700);
-      writeWhole(at(name, place), `${JSON.stringify(entry)}\n`);
-    },
-    names(channel, place = 'queue') {
-      const folder = folders[place];
-      const names = entryNames(folder);
-      return channel ? names.filter((name) => channelOf(name) === channel) : names;
-    },
-    has: (name, place = 'queue') => isThere(at(name, place)),
-    path: (name, place = 'queue') => at(name, place),
-    read(name, place = 'queue') {
-      try {
-        const bytes = readIfThere(at(name, place), ENTRY_MAX);
-        return bytes && (parseEntry(bytes, channelOf(name)) ?? 'damaged');
-      } catch (error) {
-        // A link, folder, pipe or huge file is damaged; an entry without read permission is not.
-        if (!(error instanceof Failure) || mayBeEntry(at(name, place))) throw error;
-        return 'damaged';
-      }
-    },
-    remove(name, place = 'queue') {
-      const path = at(name, place);
-      // A folder may have been put in its place.
-      if (!lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) removeIfThere(path);
-      else rmSync(path, { recursive: true });
-    },
-    move(name, entry, to) {
-      const from = to === 'dead' ? 'queue' : 'dead';
-      try {
-        // Written before the move: after a crash the entry is in one of the two places, with its problem.
-        if (entry && spool.has(name, from)) spool.save(name, entry, from);
-        makeFolder(folders[to], 0o700);
-        renameSync(at(name, from), at(name, to));
-        for (const folder of [folders[to], folders[from]]) syncFolder(folder);
-      } catch (error) {
-        if (systemCode(error) !== 'ENOENT') throw systemFailure(error, `move ${at(name, from)}`);
-      }
-    },
-    tidy(channel, now) {
-      for (const folder of Object.values(folders).filter(isFolder)) sweepStrays(folder, now);
-      for (const name of spool.names(channel, 'dead').slice(0, -DEAD_MAX)) {
-        spool.remove(name, 'dead');
-      }
-    },
-  };
-  return spool;
+  constructor({ notifySpool }: Paths) {
+    this.#folders = { queue: notifySpool, dead: join(notifySpool, 'dead') };
+  }
+
+  /** The file of an entry. */
+  path(name: EntryName, place: Place = 'queue'): string {
+    return join(this.#folders[place], name);
+  }
+
+  /** Oldest first. */
+  names(channel?: ChannelName, place: Place = 'queue'): EntryName[] {
+    const names = entryNames(this.#folders[place]);
+    return channel ? names.filter((name) => channelOf(name) === channel) : names;
+  }
+
+  has(name: EntryName, place?: Place): boolean {
+    return isThere(this.path(name, place));
+  }
+
+  /** Undefined when it is gone; `damaged` when the file is not an entry. */
+  read(name: EntryName, place?: Place): Entry | 'damaged' | undefined {
+    const path = this.path(name, place);
+    try {
+      const bytes = readIfThere(path, ENTRY_MAX);
+      return bytes && (parseEntry(bytes, channelOf(name)) ?? 'damaged');
+    } catch (error) {
+      // A link, folder, pipe or huge file is damaged; an entry without read permission is not.
+      if (!(error instanceof Failure) || mayBeEntry(path)) throw error;
+      return 'damaged';
+    }
+  }
+
+  /** Writes an entry durably. Throws `disk_full` or `not_writable`. */
+  save(name: EntryName, entry: Entry, place: Place = 'queue'): void {
+    makeFolder(this.#folders[place], 0o700);
+    writeWhole(this.path(name, place), `${JSON.stringify(entry)}\n`);
+  }
+
+  remove(name: EntryName, place?: Place): void {
+    const path = this.path(name, place);
+    // A folder may have been put in its place.
+    if (!lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) removeIfThere(path);
+    else rmSync(path, { recursive: true });
+  }
+
+  /** Writes the entry and moves it to the other place. */
+  move(name: EntryName, entry: Entry | undefined, to: Place): void {
+    const from = to === 'dead' ? 'queue' : 'dead';
+    const path = this.path(name, from);
+    try {
+      // Written before the move: after a crash the entry is in one of the two places, with its problem.
+      if (entry && this.has(name, from)) this.save(name, entry, from);
+      makeFolder(this.#folders[to], 0o700);
+      renameSync(path, this.path(name, to));
+      for (const place of [to, from] as const) syncFolder(this.#folders[place]);
+    } catch (error) {
+      if (systemCode(error) !== 'ENOENT') throw systemFailure(error, `move ${path}`);
+    }
+  }
+
+  /** Removes leftovers of killed writers and surplus dead entries; under the channel's lock. */
+  tidy(channel: ChannelName, now: Date): void {
+    for (const folder of Object.values(this.#folders))
+      if (isThere(`${folder}/.`)) sweepStrays(folder, now);
+    for (const name of this.names(channel, 'dead').slice(0, -DEAD_MAX)) this.remove(name, 'dead');
+  }
 }

@@ -16,7 +16,7 @@ import { CHANNELS } from '../channels/index.ts';
 import { checkTemplates } from '../channels/templates.ts';
 import type { Problem } from '../service/contract.ts';
 import type { Fields } from '../service/fields.ts';
-import { openSpool } from '../spool/spool.ts';
+import { Spool } from '../spool/spool.ts';
 import { readState, type State } from '../spool/state.ts';
 
 /** The queue of one channel in numbers. */
@@ -130,7 +130,7 @@ async function channelStatus(
 
 /** A damaged state, or one of other credentials, counts as empty. */
 function backlogOf(paths: Paths, channel: ChannelName, digest: string, now: Date): Backlog {
-  const spool = openSpool(paths);
+  const spool = new Spool(paths);
   const { until, last_success, last_error, stopped } = readState(paths, channel, digest);
   return {
     queued: spool.names(channel).length,

@@ -1,23 +1,61 @@
-import { retriesFor } from '@runner/common/apps/retries';
-import { requireApp } from '@runner/common/apps/store';
-import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
+import { listApps, requireApp } from '@runner/common/apps/store';
+import { type AppSummary, isHealthy, summaryOf } from '@runner/common/apps/summary';
 import { command } from '@runner/common/cli/command';
-import { statusText } from '../status-text.ts';
+import { usage } from '@runner/common/foundation/failure';
+import { OFFLINE, viewOf } from '@runner/deploy/instances/view';
+import { statusText, unhealthyLine } from '../status-text.ts';
 
 /** Width of output that is not a terminal. */
 const WIDTH = 80;
 
+/** What `--check` prints without an app. */
+interface Checked {
+  healthy: boolean;
+  /** Number of registered apps. */
+  count: number;
+  /** The apps that need an operator. */
+  apps: AppSummary[];
+  /** Names of apps whose state cannot be read. */
+  unreadable: string[];
+}
+
 export const status = command({
   name: '',
-  about: 'Show one app in detail',
+  about: 'Show one app in detail, or check all of them',
   details:
     'What runs of each instance, since when and from which commit; the last failure; which process\n' +
-    'holds the lock; and what decides about the next automatic deploy.',
-  positionals: { app: { required: true, about: 'Name of the app' } },
-  async run({ paths, args }) {
-    const app = requireApp(paths, args.app);
-    return { value: summaryOf(paths, app, await retriesFor(paths, [app])) };
+    'holds the lock; and what decides about the next automatic deploy. With --check the status is 1\n' +
+    'while an app is broken, down, blocked or stale: one command for monitoring.',
+  positionals: { app: { about: 'Name of the app; required without --check' } },
+  options: {
+    check: { kind: 'flag', about: 'Exit with 1 if the app, or any app, needs an operator' },
+    offline: OFFLINE,
   },
-  human: (app: AppSummary, style, { io }) =>
-    statusText(app, style, io.stdout.isTTY ? io.stdout.columns : WIDTH, io.now()),
+  examples: ['runner status shop', 'runner status --check'],
+  async run({ io, paths, args, options, note }) {
+    if (args.app !== undefined) {
+      const app = requireApp(paths, args.app);
+      const value = summaryOf(paths, app, await viewOf({ io, paths }, [app], options.offline));
+      return { value, status: options.check && !isHealthy(value) ? 1 : 0 };
+    }
+    if (!options.check)
+      throw usage('the following required arguments were not provided: <APP|--check>');
+    const { apps, unreadable } = listApps(paths);
+    const view = await viewOf({ io, paths }, apps, options.offline);
+    for (const { failure } of unreadable) note(`${failure.message} (${failure.code})`);
+    const bad = apps.map((app) => summaryOf(paths, app, view)).filter((app) => !isHealthy(app));
+    const value: Checked = {
+      healthy: bad.length + unreadable.length === 0,
+      count: apps.length + unreadable.length,
+      apps: bad,
+      unreadable: unreadable.map(({ app }) => app),
+    };
+    return { value, status: value.healthy ? 0 : 1 };
+  },
+  human(shown: AppSummary | Checked, style, { io }) {
+    if (!('healthy' in shown))
+      return statusText(shown, style, io.stdout.isTTY ? io.stdout.columns : WIDTH, io.now());
+    if (shown.healthy) return `all apps are fine (${shown.count})\n`;
+    return shown.apps.map((app) => `${unhealthyLine(app)}\n`).join('');
+  },
 });

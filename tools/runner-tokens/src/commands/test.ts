@@ -45,12 +45,21 @@ export const test = command({
   details:
     'The status is 1 when the app has no token, the host refuses the token, or the host does not answer.',
   positionals: { app: { about: 'Name of the app; required without --all' } },
-  options: { all: { kind: 'flag', about: 'Test every distinct token, a few at a time' } },
+  options: {
+    all: { kind: 'flag', about: 'Test every distinct token, a few at a time' },
+    quiet: {
+      kind: 'flag',
+      short: 'q',
+      about: 'With --all, for a daily timer: print only problems, and announce an end that is near',
+    },
+  },
   async run(context) {
     const { args, options } = context;
     if (options.all && args.app !== undefined)
       throw usage("the argument '--all' cannot be used with '[APP]'");
-    if (options.all) return testAll(context);
+    if (options.quiet && !options.all)
+      throw usage("the argument '--quiet' can only be used with '--all'");
+    if (options.all) return testAll(context, options.quiet);
     if (args.app === undefined)
       throw usage('the following required arguments were not provided: <APP|--all>');
     return testOne(context, args.app);
@@ -76,7 +85,7 @@ async function testOne(context: TestContext, name: string) {
   }
 }
 
-async function testAll(context: TestContext) {
+async function testAll(context: TestContext, isQuiet: boolean) {
   const { io, paths, note } = context;
   const { groupTokens } = await import('../groups.ts');
   const { readConfig } = await import('@runner/common/config/file');
@@ -95,7 +104,16 @@ async function testAll(context: TestContext) {
   for (const { app, failure } of failed) note(`${app}: ${failure.message} (${failure.code})`);
   for (const { apps, expires_at } of verdicts) warnOfExpiry(context, apps.join(', '), expires_at);
   const good = failed.length === 0 && verdicts.every(({ valid }) => valid === true);
-  return { value: { count: verdicts.length, tokens: verdicts }, status: good ? 0 : 1 };
+  if (!isQuiet)
+    return { value: { count: verdicts.length, tokens: verdicts }, status: good ? 0 : 1 };
+  const { rememberEnds } = await import('../remember.ts');
+  await rememberEnds(
+    context,
+    verdicts.filter(({ valid }) => valid === true),
+  );
+  const bad = verdicts.filter(({ valid }) => valid !== true);
+  if (bad.length === 0) return { status: good ? 0 : 1 };
+  return { value: { count: bad.length, tokens: bad }, status: 1 };
 }
 
 async function verdictOf(

@@ -1,5 +1,6 @@
-/** Queries a supervisor, with a time limit. */
-import { spawnSync } from 'node:child_process';
+/** Asking a supervisor, with a time limit. */
+import { execFile, spawnSync } from 'node:child_process';
+import type { Question, Status } from './driver.ts';
 
 /** An answer takes milliseconds; a supervisor that hangs must not block a deploy, or its lock. */
 const PATIENCE = 30_000;
@@ -20,4 +21,61 @@ export function ask(
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   return { status, stdout: stdout ?? '' };
+}
+
+/** In bytes: pm2's list contains the environment of every process. */
+const ANSWER_MAX = 67_108_864;
+
+/** Asks one question, and waits for the answer. Blocks. */
+export function askNow(status: Status | Question): Status {
+  if (typeof status === 'string') return status;
+  const { program, args, subject, env, cwd, meaning } = status;
+  const all = subject === undefined ? args : [...args, subject];
+  const asked = ask(program, all, { env, ...(cwd !== undefined && { cwd }), most: ANSWER_MAX });
+  return asked.status === 0 ? meaning(asked.stdout, 0) : 'unknown';
+}
+
+/** Asks all questions at once, those to one supervisor with one call, for up to `patience` ms. */
+export function askAll(
+  questions: readonly (Status | Question)[],
+  patience: number,
+): Promise<Status[]> {
+  const keyOf = ({ program, args, env, cwd }: Question) =>
+    JSON.stringify([program, args, env, cwd]);
+  const subjects = new Map<string, Set<string>>();
+  for (const question of questions) {
+    if (typeof question === 'string') continue;
+    const same = subjects.get(keyOf(question)) ?? new Set();
+    subjects.set(
+      keyOf(question),
+      question.subject === undefined ? same : same.add(question.subject),
+    );
+  }
+  const outputs = new Map<string, Promise<string | undefined>>();
+  return Promise.all(
+    questions.map(async (question) => {
+      if (typeof question === 'string') return question;
+      const key = keyOf(question);
+      const all = [...(subjects.get(key) ?? [])];
+      const output = outputs.get(key) ?? outputOf(question, all, patience);
+      outputs.set(key, output);
+      const stdout = await output;
+      if (stdout === undefined) return 'unknown';
+      return question.meaning(stdout, all.indexOf(question.subject ?? ''));
+    }),
+  );
+}
+
+/** What a client printed; undefined if it failed, or did not answer in time. */
+function outputOf(
+  { program, args, env, cwd }: Question,
+  subjects: readonly string[],
+  timeout: number,
+): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const options = { env, cwd, timeout, killSignal: 'SIGKILL', maxBuffer: ANSWER_MAX } as const;
+    execFile(program, [...args, ...subjects], options, (error, stdout) =>
+      resolve(error ? undefined : stdout),
+    );
+  });
 }

@@ -4,18 +4,27 @@ import { delimiter, isAbsolute, join } from 'node:path';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import type { Env } from '@runner/common/foundation/io';
 import { stepEnvironment } from '../../run/environment.ts';
+import type { Blame } from '../../run/step.ts';
 import { ask } from './ask.ts';
 import { unitOf } from './systemd.ts';
 
-/** What is missing, in words; empty if the driver can work. */
-export function missingProgram({ start, instances }: DeployFile, outer: Env): string[] {
+/** Why a target cannot be started, and whose fault that is. */
+export interface Obstacle {
+  readonly words: string;
+  readonly blame: Blame;
+}
+
+const ofServer = (words: string): Obstacle => ({ words: `start: ${words}`, blame: 'server' });
+const notFound = (program: string) => ofServer(`${program} is not on PATH`);
+
+/** What is missing for the driver to work; empty if nothing is. */
+export function obstacles(
+  { start, instances }: Pick<DeployFile, 'start' | 'instances'>,
+  outer: Env,
+): Obstacle[] {
   const env = stepEnvironment(outer);
   if (start.type === 'pm2') return onPath('pm2', env) ? [] : [notFound('pm2')];
-  if (start.type === 'compose') {
-    if (!onPath('docker', env)) return [notFound('docker')];
-    const { status } = ask('docker', ['compose', 'version'], { env });
-    return status === 0 ? [] : ['start: docker compose is missing: install the plugin'];
-  }
+  if (start.type === 'compose') return dockerObstacles(env);
   if (start.type !== 'systemd') return [];
   if (!onPath('systemctl', env)) return [notFound('systemctl')];
   const manager = start.user ? ['--user'] : [];
@@ -23,16 +32,24 @@ export function missingProgram({ start, instances }: DeployFile, outer: Env): st
   return units.flatMap((unit) => {
     const args = [...manager, 'show', '--property=LoadState', '--value', '--', unit];
     const { status, stdout } = ask('systemctl', args, { env });
-    if (status !== 0) return ['start: systemd does not answer'];
-    return /^not-found\s*$/.test(stdout) ? [`start: systemd has no unit ${unit}`] : [];
+    if (status !== 0) return [ofServer('systemd does not answer')];
+    if (!/^not-found\s*$/.test(stdout)) return [];
+    return [{ ...ofServer(`systemd has no unit ${unit}`), blame: 'commit' }];
   });
 }
 
-function notFound(program: string): string {
-  return `start: ${program} is not on PATH`;
+function dockerObstacles(env: Record<string, string>): Obstacle[] {
+  if (!onPath('docker', env)) return [notFound('docker')];
+  const isMissing = (args: readonly string[]) => ask('docker', args, { env }).status !== 0;
+  if (isMissing(['compose', 'version']))
+    return [ofServer('docker compose is missing: install the plugin')];
+  // The client alone answers the question above.
+  const server = ['version', '--format', '{{.Server.Version}}'];
+  return isMissing(server) ? [ofServer('docker does not answer')] : [];
 }
 
-function onPath(program: string, { PATH = '' }: Record<string, string>): boolean {
+/** Whether a program is on PATH. */
+export function onPath(program: string, { PATH = '' }: Record<string, string>): boolean {
   return PATH.split(delimiter)
     .filter(isAbsolute)
     .some((folder) => {

@@ -1,9 +1,6 @@
 /** `start.type: command`: a command that makes an existing supervisor run the new release. */
 import { type Driver, runFor, type Target, unobserved } from './driver.ts';
 
-/** Time limit of `stop`, in milliseconds. */
-const STOP_TIMEOUT = 60_000;
-
 function shell(target: Target, command: string, timeout: number): Promise<void> {
   return runFor(target, { title: command, file: '/bin/sh', args: ['-c', command], timeout });
 }
@@ -15,7 +12,9 @@ export const commandDriver: Driver = {
     return unobserved;
   },
   async stop(target) {
-    if (target.stop !== undefined) await shell(target, target.stop, STOP_TIMEOUT);
+    const { start, stop } = target;
+    if (start.type === 'command' && stop !== undefined)
+      await shell(target, stop, start.stopTimeout);
   },
   status: () => 'unknown',
 };

@@ -1,25 +1,48 @@
 /** `start.type: compose`: `docker compose up` of the release's file, one project per instance. */
+import { join } from 'node:path';
 import type { Start } from '@runner/common/deploy-file/read';
+import { makeFolder, readTextIfThere } from '@runner/common/files/read';
+import { writeWhole } from '@runner/common/files/write';
 import { ask } from './ask.ts';
-import { type Driver, runFor, type Target, unobserved } from './driver.ts';
+import { type Asked, type Driver, runFor, type Target, unobserved } from './driver.ts';
+import { ownName } from './names.ts';
 
 type Compose = Extract<Start, { type: 'compose' }>;
 
-const STOP_TIMEOUT = 90_000;
-
 /** Project names may contain only lower-case letters, digits, dashes and underscores. */
-export function projectOf(app: string, instance: string): string {
-  return `${app}-${instance}`.toLowerCase().replace(/[^a-z0-9_-]/g, '-');
+function plain(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9_-]/g, '-');
 }
 
-function args(target: Target, start: Compose): string[] {
-  return [
-    'compose',
-    '--project-name',
-    projectOf(target.app, target.instance.name),
-    '--file',
-    start.file,
-  ];
+/** Limit of the note of a project's name, in bytes. */
+const NAME_MAX = 1_024;
+
+function noteOf({ paths }: Pick<Target, 'paths'>): string {
+  return join(paths.run, 'compose-project');
+}
+
+/**
+ * The project of an instance. 0.1.0 called it `<app>-<instance>`, which other apps may share; an app
+ * whose containers have that name keeps it, and with it its volumes.
+ */
+export function projectOf(target: Omit<Target, 'log' | 'redact' | 'signal' | 'stop'>): string {
+  const noted = readTextIfThere(noteOf(target), NAME_MAX)?.trim();
+  if (noted) return noted;
+  const { app, instance, env, paths } = target;
+  const old = plain(`${app}-${instance.name}`);
+  const project = `label=com.docker.compose.project=${old}`;
+  const folder = '{{.Label "com.docker.compose.project.working_dir"}}';
+  const { stdout } = ask('docker', ['ps', '--all', '--filter', project, '--format', folder], {
+    env,
+  });
+  const releases = join(paths.dir, '..', '..', 'releases/');
+  return stdout.split('\n').some((each) => each.startsWith(releases))
+    ? old
+    : plain(ownName(target));
+}
+
+function args(target: Asked, start: Compose): string[] {
+  return ['compose', '--project-name', projectOf(target), '--file', start.file];
 }
 
 function run(
@@ -41,20 +64,26 @@ export const composeDriver: Driver = {
   async start(target) {
     const { start } = target;
     if (start.type === 'compose') {
+      makeFolder(target.paths.run);
+      writeWhole(noteOf(target), `${projectOf(target)}\n`);
       // --wait: until the containers run, and are healthy if they have a health check.
       await run(target, start, ['up', '--detach', '--wait', '--remove-orphans'], start.timeout);
     }
     return unobserved;
   },
   async stop(target) {
-    if (target.start.type === 'compose')
-      await run(target, target.start, ['down', '--remove-orphans'], STOP_TIMEOUT);
+    const { start } = target;
+    if (start.type === 'compose')
+      await run(target, start, ['down', '--remove-orphans'], start.stopTimeout);
   },
   status(target) {
     if (target.start.type !== 'compose') return 'unknown';
-    const all = [...args(target, target.start), 'ps', '--status', 'running', '--quiet'];
-    const asked = ask('docker', all, { cwd: target.release, env: target.env });
-    if (asked.status !== 0) return 'unknown';
-    return asked.stdout.trim() === '' ? 'stopped' : 'running';
+    return {
+      program: 'docker',
+      args: [...args(target, target.start), 'ps', '--status', 'running', '--quiet'],
+      cwd: target.release,
+      env: target.env,
+      meaning: (stdout) => (stdout.trim() === '' ? 'stopped' : 'running'),
+    };
   },
 };

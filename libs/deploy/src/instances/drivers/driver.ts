@@ -14,7 +14,7 @@ export interface Target {
   readonly start: Start;
   /** `stop` of `.deploy.yml`; only for type `command`. */
   readonly stop: string | undefined;
-  /** Environment of the instance, without the deploy's marker. */
+  /** Environment of its commands and of the app. */
   readonly env: Readonly<Record<string, string>>;
   readonly log: DeployLog;
   readonly redact: (text: string) => string;
@@ -25,6 +25,11 @@ export interface Target {
 export interface Started {
   /** How it has died since, in words, with its output; undefined while it runs. */
   death(): { words: string; output: string } | undefined;
+  /**
+   * Who listens on a port instead of what was started, in words; undefined if that does. Absent if
+   * the driver does not know its processes.
+   */
+  strangerOn?(port: number): string | undefined;
 }
 
 /** For what cannot be observed after its start. */
@@ -38,12 +43,37 @@ export function runFor(
   return runStep(log, signal, { ...step, stage: 'start', cwd, env });
 }
 
+/** Whether an instance runs, as far as its supervisor can know. */
+export type Status = 'running' | 'stopped' | 'unknown';
+
+/** What to ask a supervisor's client about one instance. */
+export interface Question {
+  readonly program: string;
+  readonly args: readonly string[];
+  /** Follows the arguments: questions that differ only here are asked at once. */
+  readonly subject?: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** What the output of a client that succeeded means; `at` is the place of the subject. */
+  readonly meaning: (stdout: string, at: number) => Status;
+}
+
+/** What a question is about. */
+export type Asked = Pick<Target, 'app' | 'instance' | 'release' | 'paths' | 'start' | 'env'>;
+
+/** Some variables: questions to one supervisor must not differ in what is an app's own. */
+export function only(env: Asked['env'], names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => names.includes(name)));
+}
+
 /** Every driver. */
 export interface Driver {
+  /** Throws a StepFailure, before anything is touched, if the target cannot be started. */
+  prepare?(target: Target): void;
   /** Starts the target in place of what runs for its instance. Throws a StepFailure of stage `start`. */
   start(target: Target): Promise<Started>;
   /** Stops what runs for the instance, if anything does. */
   stop(target: Target): Promise<void>;
-  /** Whether it runs, as far as the driver can know. */
-  status(target: Target): 'running' | 'stopped' | 'unknown';
+  /** Whether the instance runs, or whom to ask. Starts nothing, not even a supervisor. */
+  status(asked: Asked): Status | Question;
 }

@@ -3,16 +3,19 @@
  * keep running the old release, since pm2 resolves the link and remembers the folder. So there is a
  * short gap.
  */
-import { closeSync, openSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Start } from '@runner/common/deploy-file/read';
-import { loggedFailure, tryStep } from '../../run/step.ts';
+import { readTextIfThere } from '@runner/common/files/read';
+import { loggedFailure, StepFailure, tryStep } from '../../run/step.ts';
 import { ask } from './ask.ts';
-import { type Driver, runFor, type Target, unobserved } from './driver.ts';
+import { type Asked, type Driver, only, runFor, type Target, unobserved } from './driver.ts';
+import { namesOf } from './ecosystem.ts';
 import { endOfFile } from './end-of-file.ts';
+import { ownName } from './names.ts';
 
 type Pm2 = Extract<Start, { type: 'pm2' }>;
 
-const DELETE_TIMEOUT = 60_000;
 /** A process that runs for this long counts as started, in milliseconds. */
 const SETTLE = 500;
 /** How much of each log an early death shows, in bytes. */
@@ -21,18 +24,8 @@ const OUTPUT_MAX = 32_768;
 const LIST_MAX = 67_108_864;
 const ALIVE = new Set(['online', 'launching']);
 
-/** pm2's name of an instance that is started by `run`. */
-export function nameOf(app: string, instance: string): string {
-  return `${app}-${instance}`;
-}
-
 function step(args: readonly string[], timeout: number) {
   return { title: ['pm2', ...args].join(' '), file: 'pm2', args, timeout };
-}
-
-/** What pm2 has to delete: the processes of the file, or the one process. */
-function subject(target: Target, start: Pm2): string {
-  return 'config' in start ? start.config : nameOf(target.app, target.instance.name);
 }
 
 /** A process as pm2 lists it; the fields include its environment. */
@@ -46,36 +39,86 @@ interface Listed {
     readonly pm_out_log_path?: string;
     readonly RUNNER_APP?: string;
     readonly RUNNER_INSTANCE?: string;
+    readonly RUNNER_SHARED?: string;
   };
 }
 
-/** The processes of the instance; undefined if pm2 does not answer. */
-function processesOf({ app, instance, env, release }: Target): Listed[] | undefined {
-  const { stdout } = ask('pm2', ['jlist'], { cwd: release, env, most: LIST_MAX });
+/**
+ * The first command starts pm2's daemon, which keeps the environment for all apps: nothing of this
+ * instance, but where the daemon's home is.
+ */
+function daemonEnvironment(env: Target['env'], { env: own }: Target['instance']): Target['env'] {
+  const isShared = (name: string) =>
+    name === 'PM2_HOME' || (!name.startsWith('RUNNER_') && !Object.hasOwn(own, name));
+  return Object.fromEntries(Object.entries(env).filter(([name]) => isShared(name)));
+}
+
+/** All processes that pm2 has; undefined if it does not answer. */
+function listOf({ env, instance, release: cwd }: Target): Listed[] | undefined {
+  const daemon = daemonEnvironment(env, instance);
+  return listedIn(ask('pm2', ['jlist'], { cwd, env: daemon, most: LIST_MAX }).stdout);
+}
+
+/** Whether pm2's daemon runs; where its pid file cannot be read, its client has to know. */
+function hasDaemon({ HOME = '', PM2_HOME = join(HOME, '.pm2') }: Record<string, string>): boolean {
+  try {
+    return existsSync(`/proc/${readTextIfThere(join(PM2_HOME, 'pm2.pid'), 100)?.trim() || 'none'}`);
+  } catch {
+    return true;
+  }
+}
+
+/** The processes in the output of `jlist`; undefined if pm2 did not answer. */
+function listedIn(stdout: string): Listed[] | undefined {
   // The very first command also prints a greeting.
   const line = stdout.split('\n').find((each) => each.startsWith('['));
   try {
-    const all = JSON.parse(line ?? '') as Listed[];
-    return all.filter(
-      ({ name, pm2_env: own }) =>
-        name === nameOf(app, instance.name) ||
-        (own.RUNNER_APP === app && own.RUNNER_INSTANCE === instance.name),
-    );
+    return JSON.parse(line ?? '') as Listed[];
   } catch {
     return undefined;
   }
 }
 
+/** Whether a process is of the instance, and of this root. */
+function isOwn({ pm2_env: own }: Listed, { paths }: Asked): boolean {
+  return own.RUNNER_SHARED === paths.shared;
+}
+
+/** The processes of the instance; undefined if pm2 does not answer. */
+function processesOf(target: Target): Listed[] | undefined {
+  return listOf(target)?.filter((each) => isOwn(each, target));
+}
+
+/**
+ * Starting a name that pm2 has would restart that process, whatever app it belongs to. Throws a
+ * StepFailure before anything is touched.
+ */
+function refuseTaken(target: Target, start: Pm2): void {
+  const all = listOf(target);
+  if (all === undefined) throw new StepFailure('start', 'start: pm2 does not answer', '', 'server');
+  const names = 'config' in start ? namesOf(target, start.config) : [ownName(target)];
+  const taken = all.find((each) => names.includes(each.name) && !isOwn(each, target));
+  if (taken === undefined) return;
+  const { RUNNER_APP: app, RUNNER_INSTANCE: instance } = taken.pm2_env;
+  const whose = app ? `for ${instance} of ${app}` : 'that runner did not start';
+  throw new StepFailure(
+    'start',
+    `start: the name '${taken.name}' is taken: pm2 runs a process of that name ${whose}; give this one a name of its own`,
+    '',
+  );
+}
+
 /** Deletes what runs of the instance, if anything does. Returns the sizes of its logs. */
-async function remove(target: Target, start: Pm2): Promise<Sizes> {
+async function remove(target: Target, { stopTimeout }: Pm2): Promise<Sizes> {
   const { release: cwd, env, log, signal } = target;
   const running = processesOf(target);
-  const sizes = logSizes(running ?? []);
-  const ids = (running ?? []).map(({ pm_id: id }) => String(id));
-  // By number: the previous file may have used another name.
-  const all = ids.length > 0 ? ids : running === undefined ? [subject(target, start)] : [];
-  if (all.length > 0) {
-    const deletion = step(['delete', ...all], DELETE_TIMEOUT);
+  if (running === undefined)
+    throw new StepFailure('start', 'start: pm2 does not answer', '', 'server');
+  const sizes = logSizes(running);
+  if (running.length > 0) {
+    // By number: the previous file may have used another name.
+    const ids = running.map(({ pm_id: id }) => String(id));
+    const deletion = step(['delete', ...ids], stopTimeout);
     await tryStep(log, signal, { ...deletion, stage: 'start', cwd, env });
   }
   return sizes;
@@ -116,14 +159,16 @@ function deathOf(target: Target, before: Sizes): { words: string; output: string
 }
 
 export const pm2Driver: Driver = {
+  prepare(target) {
+    if (target.start.type === 'pm2') refuseTaken(target, target.start);
+  },
   async start(target) {
-    const { start, app, instance, release, log } = target;
+    const { start, release, log } = target;
     if (start.type !== 'pm2') return unobserved;
+    refuseTaken(target, start);
     const sizes = await remove(target, start);
     const what =
-      'config' in start
-        ? [start.config]
-        : [start.run, '--name', nameOf(app, instance.name), '--cwd', release];
+      'config' in start ? [start.config] : [start.run, '--name', ownName(target), '--cwd', release];
     await runFor(target, step(['start', ...what, '--update-env'], start.timeout));
     // `pm2 start` succeeds even if the program ends at once.
     await new Promise((resolve) => setTimeout(resolve, SETTLE));
@@ -137,8 +182,18 @@ export const pm2Driver: Driver = {
   },
   status(target) {
     if (target.start.type !== 'pm2') return 'unknown';
-    const all = processesOf(target);
-    if (all === undefined) return 'unknown';
-    return all.some(({ pm2_env: own }) => own.status === 'online') ? 'running' : 'stopped';
+    const env = only(target.env, ['PATH', 'HOME', 'PM2_HOME']);
+    // The client would start a daemon.
+    if (!hasDaemon(env)) return 'stopped';
+    return {
+      program: 'pm2',
+      args: ['jlist'],
+      env,
+      meaning(stdout) {
+        const all = listedIn(stdout)?.filter((each) => isOwn(each, target));
+        if (all === undefined) return 'unknown';
+        return all.some(({ pm2_env: own }) => own.status === 'online') ? 'running' : 'stopped';
+      },
+    };
   },
 };

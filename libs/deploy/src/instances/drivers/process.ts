@@ -1,25 +1,30 @@
 /**
- * `start.type: process`: a detached process group with a pidfile. Nothing restarts it after a crash:
- * for containers, the demo and tests. Otherwise use a supervisor.
+ * `start.type: process`: a detached session with a pidfile. Nothing restarts it after a crash: for
+ * containers, the demo and tests. Otherwise use a supervisor.
  */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { STOP_TIMEOUTS, type Start } from '@runner/common/deploy-file/read';
 import {
   bootId,
   isBusy,
   type PidFile,
   pidFileIn,
+  recordedProcess,
   runningPid,
   startTimeOf,
 } from '@runner/common/files/process';
 import { makeFolder, removeIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
 import { systemFailure } from '@runner/common/foundation/failure';
-import { endGroup } from '../../run/child.ts';
+import { endProcesses, inSessionOf, processesWhere, releaseIn, STEP } from '../../run/processes.ts';
 import { loggedFailure } from '../../run/step.ts';
-import { type Driver, type Target, unobserved } from './driver.ts';
+import { strangerTo } from '../stranger.ts';
+import { type Driver, type Started, type Target, unobserved } from './driver.ts';
 import { endOfFile } from './end-of-file.ts';
+
+type StartOfProcess = Extract<Start, { type: 'process' | 'command' }>;
 
 /** A process that runs for this long counts as started, in milliseconds. */
 const SETTLE = 300;
@@ -27,8 +32,6 @@ const SETTLE = 300;
 const SETTLE_BUSY = 5_000;
 /** Consecutive idle checks after which it counts as no longer busy. */
 const QUIET = 3;
-/** Between SIGTERM and SIGKILL, in milliseconds. */
-const GRACE = 10_000;
 const POLL = 20;
 /** How much of the app's output an early death shows, in bytes. */
 const OUTPUT_MAX = 65_536;
@@ -36,68 +39,119 @@ const OUTPUT_MAX = 65_536;
 const sleep = (milliseconds: number) =>
   new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
 
-/** Waits until a process has ended, up to `patience` milliseconds. */
-async function ended(pid: number, patience: number): Promise<void> {
-  const startTime = startTimeOf(pid);
-  const until = performance.now() + patience;
-  while (startTime !== undefined && startTimeOf(pid) === startTime && performance.now() < until)
-    await sleep(POLL);
+/** Names an instance, and where its record is. */
+export type ProcessOwner = Pick<Target, 'app' | 'paths'> & {
+  readonly instance: Pick<Target['instance'], 'name'>;
+};
+
+/**
+ * What runs of an instance: the session of the recorded process, and what carries the instance's
+ * names, no matter what started it. The steps of the deploy `atWork` are not the app.
+ */
+function processesOf({ app, instance, paths }: ProcessOwner, atWork?: string): number[] {
+  const recorded = recordedProcess(paths.run);
+  const folder = dirname(dirname(paths.dir));
+  const named = processesWhere((env) => {
+    if (env.RUNNER_APP !== app || env.RUNNER_INSTANCE !== instance.name) return false;
+    if (env[STEP] !== undefined && env.RUNNER_DEPLOY_ID === atWork) return false;
+    const release = releaseIn(env, folder);
+    // What a build left, such as a compiler's daemon, is not the app.
+    return release !== undefined && !release.startsWith('.tmp-');
+  });
+  return [...new Set([...(recorded ? inSessionOf(recorded) : []), ...named])];
 }
 
-async function stop({ paths }: Pick<Target, 'paths'>): Promise<void> {
-  const pid = runningPid(paths.run);
-  if (pid !== undefined) {
-    endGroup(pid, 'SIGTERM');
-    await ended(pid, GRACE);
-    // The rest of the group, whether or not its leader has ended.
-    endGroup(pid, 'SIGKILL');
-    await ended(pid, GRACE);
+/** Ends all that runs of an instance, as the `.deploy.yml` says by which it was started. */
+function end(owner: ProcessOwner, atWork?: string): Promise<void> {
+  const { stop_timeout: grace = STOP_TIMEOUTS.process } = recordedProcess(owner.paths.run) ?? {};
+  return endProcesses(() => processesOf(owner, atWork), grace);
+}
+
+/** Ends all that runs of an instance, and removes its record. */
+export async function endInstance(owner: ProcessOwner, atWork?: string): Promise<void> {
+  await end(owner, atWork);
+  removeIfThere(pidFileIn(owner.paths.run));
+}
+
+const NO_PROCESS: PidFile = { pid: 0, start_time: '', boot_id: '' };
+
+function note({ paths }: Target, record: PidFile): void {
+  writeWhole(pidFileIn(paths.run), `${JSON.stringify(record)}\n`);
+}
+
+/** Starts the app, with a record of it in any case: without one it would run on unnoticed. */
+async function spawnNoted(
+  target: Target,
+  { run, stopTimeout }: StartOfProcess,
+  output: number,
+): Promise<ChildProcess> {
+  const child = spawn('/bin/sh', ['-c', run], {
+    cwd: target.release,
+    env: target.env,
+    detached: true,
+    stdio: ['ignore', output, output],
+  });
+  const { pid } = child;
+  if (pid === undefined) return child;
+  const identity = { pid, start_time: startTimeOf(pid) ?? '', boot_id: bootId() };
+  const record = { ...identity, stop_timeout: stopTimeout };
+  try {
+    note(target, record);
+    return child;
+  } catch (error) {
+    await endProcesses(() => inSessionOf(record), 0);
+    throw error;
   }
-  removeIfThere(pidFileIn(paths.run));
+}
+
+/** Why the app's first process ended. */
+function wordsOf(target: Target, code: number | null, by: NodeJS.Signals | null): string {
+  if (by) return `was ended by ${by}`;
+  if (code !== 0 || processesOf(target, target.env.RUNNER_DEPLOY_ID).length === 0)
+    return `ended with status ${code}`;
+  return 'went into the background: start the app in the foreground, without & or a daemon option';
+}
+
+/** Waits until the app has settled, or has ended. */
+async function settled(child: ChildProcess, isOver: () => boolean): Promise<void> {
+  const begun = performance.now();
+  let quiet = 0;
+  const hasSettled = () => {
+    const took = performance.now() - begun;
+    quiet = child.pid !== undefined && isBusy(child.pid) ? 0 : quiet + 1;
+    return took >= SETTLE && (quiet >= QUIET || took >= SETTLE_BUSY);
+  };
+  while (!isOver() && !hasSettled()) await sleep(POLL);
 }
 
 export const processDriver = {
-  async start(target: Target) {
-    const { start, release, paths, env, log, redact, signal } = target;
+  async start(target: Target): Promise<Started> {
+    const { start, paths, log, redact, signal } = target;
     if (start.type !== 'process') return unobserved;
-    await stop(target);
     makeFolder(paths.run);
+    // On a full disk this fails while the previous release still runs.
+    note(target, recordedProcess(paths.run) ?? NO_PROCESS);
+    await end(target, target.env.RUNNER_DEPLOY_ID);
     const outputPath = join(paths.run, 'output.log');
     const output = openOutput(outputPath);
     const from = fstatSync(output).size;
     log.line(`$ ${start.run} (output in ${outputPath})`);
-    const child = spawn('/bin/sh', ['-c', start.run], {
-      cwd: release,
-      env,
-      detached: true,
-      stdio: ['ignore', output, output],
-    });
+    const child = await spawnNoted(target, start, output);
     let words: string | undefined;
     child.once('error', (error: NodeJS.ErrnoException) => {
       words = `could not be started (${error.code})`;
     });
     child.once('exit', (code, by) => {
-      words ??= by ? `was ended by ${by}` : `ended with status ${code}`;
+      words ??= wordsOf(target, code, by);
     });
-    const printed = () => redact(endOfFile(output, from, OUTPUT_MAX));
-    if (child.pid !== undefined) {
-      const record: PidFile = {
-        pid: child.pid,
-        start_time: startTimeOf(child.pid) ?? '',
-        boot_id: bootId(),
-      };
-      writeWhole(pidFileIn(paths.run), `${JSON.stringify(record)}\n`);
-    }
-    const begun = performance.now();
-    let quiet = 0;
-    const hasSettled = () => {
-      const took = performance.now() - begun;
-      quiet = child.pid !== undefined && isBusy(child.pid) ? 0 : quiet + 1;
-      return took >= SETTLE && (quiet >= QUIET || took >= SETTLE_BUSY);
-    };
-    while (words === undefined && !hasSettled() && !signal.aborted) await sleep(POLL);
+    await settled(child, () => words !== undefined || signal.aborted);
     const death = () =>
-      words === undefined ? undefined : { words: `\`${start.run}\` ${words}`, output: printed() };
+      words === undefined
+        ? undefined
+        : {
+            words: `\`${start.run}\` ${words}`,
+            output: redact(endOfFile(output, from, OUTPUT_MAX)),
+          };
     const early = death();
     if (early) {
       closeSync(output);
@@ -105,9 +159,9 @@ export const processDriver = {
     }
     // The runner ends, the app keeps running.
     child.unref();
-    return { death };
+    return { death, strangerOn: (port) => strangerTo(processesOf(target), port) };
   },
-  stop,
+  stop: (target: Target) => endInstance(target, target.env.RUNNER_DEPLOY_ID),
   status: ({ paths }: Pick<Target, 'paths'>) =>
     runningPid(paths.run) === undefined ? 'stopped' : 'running',
 } satisfies Driver;

@@ -2,10 +2,13 @@
  * `start.type: systemd`: restarts (or reloads) an existing unit, which finds the release through
  * `current`. The recommended driver: systemd restarts what crashes and keeps its output.
  */
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Start } from '@runner/common/deploy-file/read';
-import { loggedFailure } from '../../run/step.ts';
+import { loggedFailure, StepFailure, withReason } from '../../run/step.ts';
+import { strangerToUsers } from '../stranger.ts';
 import { ask } from './ask.ts';
-import { type Driver, runFor, type Target, unobserved } from './driver.ts';
+import { type Driver, only, runFor, type Status, type Target, unobserved } from './driver.ts';
 
 type Systemd = Extract<Start, { type: 'systemd' }>;
 
@@ -15,7 +18,6 @@ const SETTLE = 500;
 const JOURNAL_LINES = '50';
 /** Time for the journal to receive a program's last output, in milliseconds. */
 const JOURNAL_DELAY = 200;
-const STOP_TIMEOUT = 90_000;
 
 /** `app@.service` and `app@%i.service` of the instance `web` are `app@web.service`. */
 export function unitOf(unit: string, instance: string): string {
@@ -27,7 +29,7 @@ function manager(start: Systemd): string[] {
 }
 
 /** Missing permission to control the unit, which no other commit would change. */
-const NOT_ALLOWED =
+export const NOT_ALLOWED =
   /Access denied|authentication required|Failed to connect to .*bus|Permission denied/i;
 
 function outputOf(
@@ -73,6 +75,32 @@ function whyDead(now: UnitState, before: UnitState): string | undefined {
   return alive || now.done ? undefined : `is ${now.active || 'unknown'}`;
 }
 
+/** Who listens on a port instead of the unit's users, in words. */
+function strangerTo(start: Systemd, { instance, env }: Target, port: number): string | undefined {
+  const unit = unitOf(start.unit, instance.name);
+  const properties = 'MainPID,ControlGroup,TriggeredBy';
+  const text = outputOf('systemctl', start, env, ['show', '--property', properties, '--', unit]);
+  const value = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(text)?.[1] ?? '';
+  // systemd itself listens for it.
+  if (value('TriggeredBy').includes('.socket')) return undefined;
+  const uids = usersOf(value('MainPID'), value('ControlGroup'));
+  return uids.length === 0 ? undefined : strangerToUsers(uids, port);
+}
+
+/** The users of a unit's processes. */
+function usersOf(mainPid: string, group: string): number[] {
+  let members: string[] = [];
+  try {
+    const list = readFileSync(join('/sys/fs/cgroup', group, 'cgroup.procs'), 'utf8');
+    members = list.split('\n');
+  } catch {
+    // Another version of cgroups: the main process has to do.
+  }
+  return [mainPid, ...members]
+    .filter((pid) => /^[1-9][0-9]*$/.test(pid))
+    .flatMap((pid) => statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid ?? []);
+}
+
 /** What the unit has logged since `since`, in seconds since 1970. */
 function journal(start: Systemd, { instance, env, redact }: Target, since: number): string {
   const unit = unitOf(start.unit, instance.name);
@@ -86,15 +114,40 @@ function journal(start: Systemd, { instance, env, redact }: Target, since: numbe
   return redact(outputOf('journalctl', start, env, ['--since', `@${since}`, ...how, ...all]));
 }
 
-function control(target: Target, start: Systemd, verb: string, timeout: number): Promise<void> {
+async function control(
+  target: Target,
+  start: Systemd,
+  verb: string,
+  timeout: number,
+): Promise<void> {
   const unit = unitOf(start.unit, target.instance.name);
-  return runFor(target, {
-    title: ['systemctl', ...manager(start), verb, unit].join(' '),
-    file: 'systemctl',
-    args: [...manager(start), verb, '--', unit],
-    timeout,
-    serverFault: NOT_ALLOWED,
-  });
+  try {
+    await runFor(target, {
+      title: ['systemctl', ...manager(start), verb, unit].join(' '),
+      file: 'systemctl',
+      args: [...manager(start), verb, '--', unit],
+      timeout,
+      serverFault: NOT_ALLOWED,
+    });
+  } catch (error) {
+    const isRefused = error instanceof StepFailure && NOT_ALLOWED.test(error.output);
+    if (!isRefused || start.user) throw error;
+    throw withReason(error, `does /etc/runner/units name ${unit}?`);
+  }
+}
+
+const SHOWN = 'ActiveState,SubState,Type,Result';
+
+/** What `systemctl show` says of one unit. */
+function meaningOf(shown: string): Status {
+  const value = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(shown)?.[1] ?? '';
+  const active = value('ActiveState');
+  if (active === '') return 'unknown';
+  // A job that has succeeded need not run.
+  if (active === 'inactive' && value('Type') === 'oneshot' && value('Result') === 'success')
+    return 'unknown';
+  const isAlive = ['active', 'activating', 'reloading', 'refreshing'].includes(active);
+  return isAlive && value('SubState') !== 'auto-restart' ? 'running' : 'stopped';
 }
 
 export const systemdDriver: Driver = {
@@ -118,17 +171,22 @@ export const systemdDriver: Driver = {
       const early = death();
       if (early) throw loggedFailure(target.log, 'start', `start: ${early.words}`, early.output);
     }
-    return { death };
+    return { death, strangerOn: (port) => strangerTo(start, target, port) };
   },
   async stop(target) {
     const { start } = target;
     // Stopping would need permission even if the unit does not run.
     if (start.type !== 'systemd' || stateOf(start, target).active === 'inactive') return;
-    await control(target, start, 'stop', STOP_TIMEOUT);
+    await control(target, start, 'stop', start.stopTimeout);
   },
-  status(target) {
-    if (target.start.type !== 'systemd') return 'unknown';
-    const { active } = stateOf(target.start, target);
-    return active === '' ? 'unknown' : active === 'active' ? 'running' : 'stopped';
+  status({ start, instance, env }) {
+    if (start.type !== 'systemd') return 'unknown';
+    return {
+      program: 'systemctl',
+      args: [...manager(start), 'show', `--property=${SHOWN}`, '--'],
+      subject: unitOf(start.unit, instance.name),
+      env: only(env, ['PATH', 'HOME', 'LANG', 'XDG_RUNTIME_DIR', 'DBUS_SESSION_BUS_ADDRESS']),
+      meaning: (stdout, at) => meaningOf(stdout.trim().split(/\n{2,}/)[at] ?? ''),
+    };
   },
 };

@@ -64,7 +64,7 @@ export const discord: Service = {
   method: METHOD,
   codeEscapes: false,
   placeholders: { discord_webhook: 'https://discord.com/api/webhooks/1/x' },
-  /** `webhook 1234567890`: only the id; `…` where the address has none. */
+  // Only the id, e.g. `webhook 1234567890`.
   mask(address) {
     const id = /\/webhooks\/(\d{1,20})(?:\/|$)/.exec(address)?.[1];
     return `webhook ${id ?? '…'}`;

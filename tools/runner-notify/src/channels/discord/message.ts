@@ -2,7 +2,7 @@
  * Discord messages: a short line and one embed. The service's other limits (2000 code points of
  * content, 1024 of a field, 6000 of all embeds) are out of reach: values and logs are cut earlier.
  */
-import type { TemplateKind } from '@runner/common/config/settings';
+import { isStateEvent } from '@runner/common/audit/events';
 import { codePoints, headAndTail } from '@runner/common/text/plain';
 import {
   type Announcement,
@@ -11,7 +11,7 @@ import {
   TEST_TEXT,
   TEST_TITLE,
 } from '../../message/announcement.ts';
-import type { Notice } from '../../message/notice.ts';
+import type { Notice, NoticeKind } from '../../message/notice.ts';
 import { fillTemplate, parseTemplate, valuesOf } from '../../message/template.ts';
 import type { Message } from '../../service/contract.ts';
 import type { Fields } from '../../service/fields.ts';
@@ -22,15 +22,29 @@ const DESCRIPTION_MAX = 4096;
 /** One report says that Discord counts some characters twice. */
 const MARGIN = 48;
 
-const COLOURS: Readonly<Record<TemplateKind, number>> = {
+const COLOURS: Readonly<Record<NoticeKind, number>> = {
   started: 0x3498db,
   success: 0x2ecc71,
   failure: 0xe74c3c,
   rollback: 0xf39c12,
+  AppDown: 0xe74c3c,
+  AppUp: 0x2ecc71,
+  CheckRecovered: 0x2ecc71,
+  TokenEnding: 0xf39c12,
+  TokenRenewed: 0x2ecc71,
 };
 
 /** Fields that share a line. */
-const INLINE = new Set(['Project', 'Instance', 'Version', 'Deploy', 'Duration', 'From', 'To']);
+const INLINE = new Set([
+  'Project',
+  'Instance',
+  'Version',
+  'Branch',
+  'Deploy',
+  'Duration',
+  'From',
+  'To',
+]);
 
 /** The messages of a notice; `template` is the user's wording of the first one's description. */
 export function discordMessages(
@@ -67,7 +81,7 @@ function message(
           color: COLOURS[notice.kind],
           ...(description !== '' && { description }),
           ...(own === undefined && { fields: rows.map(fieldOf) }),
-          footer: { text: `deploy ${notice.deployId}` },
+          ...(!isStateEvent(notice.eventType) && { footer: { text: `deploy ${notice.deployId}` } }),
           ...(notice.timestamp !== undefined && { timestamp: notice.timestamp }),
         },
       ],

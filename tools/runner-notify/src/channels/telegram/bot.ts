@@ -50,19 +50,10 @@ export interface Member {
 }
 
 /** The methods that this tool calls; only `send` changes anything. */
-export interface Bot {
-  me(): Promise<Reply<Me>>;
-  /** The host of the webhook that gets the bot's updates; empty when there is none. */
-  webhookHost(): Promise<Reply<string>>;
-  /** Waits for updates without confirming them: they may be another program's. */
-  updates(signal: AbortSignal): Promise<Reply<readonly Fields[]>>;
-  chat(id: string): Promise<Reply<ChatFacts>>;
-  member(chatId: string, userId: number): Promise<Reply<Member>>;
-  send(body: Fields): Promise<Reply<Fields>>;
-}
+export type Bot = ReturnType<typeof openBot>;
 
 /** `apiUrl` without a trailing slash. */
-export function openBot(apiUrl: string, token: Secret, line: Line): Bot {
+export function openBot(apiUrl: string, token: Secret, line: Line) {
   const call = <T>(
     method: string,
     body: Fields,
@@ -78,31 +69,33 @@ export function openBot(apiUrl: string, token: Secret, line: Line): Bot {
     );
   return {
     me: () =>
-      call('getMe', {}, (result) => {
+      call('getMe', {}, (result): Me => {
         const { id, username, can_read_all_group_messages: readsAll } = fieldsOf(result);
         return { id: Number(id), username: wordOf(username), readsAll: readsAll === true };
       }),
+    /** The host of the webhook that gets the bot's updates; empty when there is none. */
     webhookHost: () =>
       call('getWebhookInfo', {}, (result) => {
         const url = wordOf(fieldsOf(result).url);
         // The rest of the address may be that program's secret.
         return URL.canParse(url) ? new URL(url).host : url && 'an unknown host';
       }),
-    updates: (signal) =>
+    /** Waits for updates without confirming them: they may be another program's. */
+    updates: (signal: AbortSignal) =>
       call(
         'getUpdates',
         { timeout: POLL, limit: 100, allowed_updates: WANTED_UPDATES },
         (result) => (Array.isArray(result) ? result.map(fieldsOf) : []),
         { signal, timeout: POLL * 1000 + EXCHANGE_TIMEOUT, limit: ANSWER_MAX * 64 },
       ),
-    chat: (id) =>
+    chat: (id: string) =>
       orUnknown(
         call('getChat', { chat_id: id }, (result) => chatFactsOf(fieldsOf(result), id)),
         chatFactsOf({}, id),
       ),
-    member: (chatId, userId) =>
-      orUnknown(
-        call('getChatMember', { chat_id: chatId, user_id: userId }, (result) => {
+    member: (chatId: string, userId: number) =>
+      orUnknown<Member>(
+        call('getChatMember', { chat_id: chatId, user_id: userId }, (result): Member => {
           const { status, can_post_messages, can_send_messages } = fieldsOf(result);
           const stated = [can_post_messages, can_send_messages].find((each) => each !== undefined);
           return {
@@ -112,7 +105,7 @@ export function openBot(apiUrl: string, token: Secret, line: Line): Bot {
         }),
         { status: '', mayPost: undefined },
       ),
-    send: (body) => call('sendMessage', body, fieldsOf),
+    send: (body: Fields) => call('sendMessage', body, fieldsOf),
   };
 }
 

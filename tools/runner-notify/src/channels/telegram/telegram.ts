@@ -139,7 +139,7 @@ export const telegram: Service = {
     telegram_chat_id: '1',
     telegram_thread_id: undefined,
   },
-  /** `123456:…wxyz`: the bot's id, which is public, and the end of the rest. */
+  // The bot's id, which is public, and the end of the rest.
   mask(token) {
     const [id = '', rest = ''] = token.split(':');
     return `${id}:…${rest.length < MASKED_MIN ? '' : rest.slice(-4)}`;

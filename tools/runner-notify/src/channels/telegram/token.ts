@@ -1,8 +1,12 @@
 /** The bot's token: asked for and checked with getMe. */
 import { Failure } from '@runner/common/foundation/failure';
 import { Secret } from '@runner/common/secrets/secret';
-import { isRefused, refusalOf, refusalText } from '../../dialogue/refusal.ts';
-import { ATTEMPTS, type Situation, settingsWith, withRetries } from '../../dialogue/situation.ts';
+import {
+  ATTEMPTS,
+  acceptedSecret,
+  type Situation,
+  settingsWith,
+} from '../../dialogue/situation.ts';
 import { type Bot, type Me, openBot } from './bot.ts';
 
 const TOKEN = /^[1-9]\d{0,16}:[A-Za-z0-9_-]{20,}$/;
@@ -18,29 +22,21 @@ export interface KnownBot {
 
 /** Throws `token_invalid` after ATTEMPTS, or when the given token is refused. */
 export async function knownBot(situation: Situation): Promise<KnownBot> {
-  const { dialogue, inputs } = situation;
-  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-    const given = inputs.token;
-    const text = given ?? (await dialogue?.askSecret('Bot token from @BotFather')) ?? '';
-    if (!TOKEN.test(text)) {
-      if (given !== undefined) throw new Failure('token_invalid', NOT_A_TOKEN);
-      dialogue?.warn(NOT_A_TOKEN);
-      continue;
-    }
-    const token = new Secret(text);
-    const bot = botOf(situation, token);
-    const me = await withRetries(situation, 'telegram', () => bot.me());
-    if (!('problem' in me)) {
-      dialogue?.done(`The bot is @${me.value.username}`);
-      return { token, bot, me: me.value };
-    }
-    if (given !== undefined || !isRefused(me.problem)) throw refusalOf('telegram', me.problem);
-    dialogue?.warn(refusalText('telegram', me.problem));
-  }
-  throw new Failure(
-    'token_invalid',
-    `no valid bot token in ${ATTEMPTS} attempts, nothing was changed`,
-  );
+  const { value, answer: me } = await acceptedSecret(situation, 'telegram', {
+    given: situation.inputs.token,
+    question: 'Bot token from @BotFather',
+    read: (text) =>
+      TOKEN.test(text)
+        ? { token: new Secret(text), bot: botOf(situation, new Secret(text)) }
+        : new Failure('token_invalid', NOT_A_TOKEN),
+    check: ({ bot }) => bot.me(),
+    failure: new Failure(
+      'token_invalid',
+      `no valid bot token in ${ATTEMPTS} attempts, nothing was changed`,
+    ),
+  });
+  situation.dialogue?.done(`The bot is @${me.username}`);
+  return { ...value, me };
 }
 
 function botOf(situation: Situation, token: Secret): Bot {

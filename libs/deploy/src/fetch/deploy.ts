@@ -1,0 +1,71 @@
+/** Deploying a new commit that `fetch` found. */
+import type { AppState } from '@runner/common/apps/state';
+import { requireApp } from '@runner/common/apps/store';
+import type { RetryPolicy } from '@runner/common/config/settings';
+import { holderOf } from '@runner/common/files/lock';
+import type { Paths } from '@runner/common/foundation/paths';
+import type { ResolvedRef } from '../git/ref.ts';
+import { deploy } from '../pipeline/deploy.ts';
+import type { DeployOutcome } from '../pipeline/outcome.ts';
+import { asFailure } from './check.ts';
+import { decide, type FetchResult, fetchResult } from './decide.ts';
+import type { FetchRequest } from './request.ts';
+
+/** Under the lock another decision was made than before it. */
+class Overtaken extends Error {
+  readonly result: FetchResult;
+
+  constructor(result: FetchResult) {
+    super(result.text);
+    this.result = result;
+  }
+}
+
+/** Deploys one app; without an outcome the deploy did not begin. Never throws. */
+export async function deployNew(
+  request: FetchRequest,
+  { app, commit, version }: FetchResult,
+  policy: RetryPolicy,
+): Promise<{ result: FetchResult; outcome?: DeployOutcome }> {
+  const { io, paths, notify, reporter, signal } = request;
+  // Another fetch may have deployed it meanwhile, or a recovery changed the state.
+  const confirm = (now: AppState, wanted: ResolvedRef) => {
+    const again = decide(now, wanted.commit, wanted.version, policy, io.now());
+    if (again.result !== 'new_commit') throw new Overtaken(again);
+  };
+  try {
+    const options = { trigger: 'fetch' as const, notify, reporter, signal, confirm };
+    const outcome = await deploy({ io, paths, app, ...options });
+    return { result: resultOf(paths, outcome), outcome };
+  } catch (error) {
+    if (error instanceof Overtaken) return { result: error.result };
+    const { code, message } = asFailure(request, error);
+    const about = { commit, version };
+    if (code === 'locked') {
+      const { deploy_id: id, command = 'another command' } = holderOf(paths.lock(app));
+      const holder = typeof id === 'string' ? `deploy ${id}` : command;
+      return { result: fetchResult(app, 'skipped', `skipped: ${holder} running`, about) };
+    }
+    return { result: fetchResult(app, 'error', message, { ...about, error: code, status: 1 }) };
+  }
+}
+
+function resultOf(paths: Paths, outcome: DeployOutcome): FetchResult {
+  const { app, result, commit, version, deploy_id, stage } = outcome;
+  const about = { commit, version, deploy_id };
+  if (result === 'deployed') return fetchResult(app, result, `deployed ${version}`, about);
+  const text = `deploy of ${version} failed at ${stage}, ${whatRuns(requireApp(paths, app), outcome)}`;
+  return fetchResult(app, result, text, { ...about, status: outcome.rollback_error ? 3 : 1 });
+}
+
+/** What is active after a failed deploy; for each instance if there are several. */
+function whatRuns({ instances }: AppState, { active_version: active }: DeployOutcome): string {
+  const all = Object.entries(instances);
+  if (all.length < 2) return active ? `${active} is active` : 'nothing is active';
+  return all
+    .map(([name, { current, broken }]) => {
+      if (broken) return `${name} is broken`;
+      return `${name} runs ${current?.version ?? 'nothing'}`;
+    })
+    .join(', ');
+}

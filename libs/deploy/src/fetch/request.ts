@@ -1,0 +1,31 @@
+/** What `fetch` is asked for, and what it answers about each app. */
+import type { Io } from '@runner/common/foundation/io';
+import type { Paths } from '@runner/common/foundation/paths';
+import type { DeployOutcome } from '../pipeline/outcome.ts';
+import type { Reporter } from '../report/reporter.ts';
+import type { FetchResult } from './decide.ts';
+
+/** A result as it is printed; `isNews`: the last fetch had another one. */
+export interface Settled {
+  readonly result: FetchResult;
+  readonly isNews: boolean;
+  /** Branch of the app; undefined if its state cannot be read. */
+  readonly branch?: string;
+}
+
+/** Which apps to check, and whether to deploy what is new. */
+export interface FetchRequest {
+  readonly io: Io;
+  readonly paths: Paths;
+  readonly apps: readonly string[];
+  readonly deploy: boolean;
+  /** Deploys at once; undefined: chosen by the free memory. */
+  readonly jobs: number | undefined;
+  readonly notify: boolean;
+  readonly reporter: Reporter;
+  readonly signal: AbortSignal;
+  /** Called with each result, in the order of the apps. */
+  onResult(settled: Settled): Promise<void>;
+  /** Called with the outcome of a failed deploy, for the end of its output. */
+  onFailure(outcome: DeployOutcome): void;
+}

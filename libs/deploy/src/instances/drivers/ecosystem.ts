@@ -1,0 +1,52 @@
+/** The names that an ecosystem file of pm2 gives to its processes. */
+import { readFileSync } from 'node:fs';
+import { basename, extname, join } from 'node:path';
+import { readYaml } from '@runner/common/yaml/read';
+import type { Tree } from '@runner/common/yaml/schema';
+import { ask } from './ask.ts';
+import type { Target } from './driver.ts';
+
+/**
+ * Prints them as JSON. The file is code: it is evaluated in a process of its own, with the
+ * environment and in the folder in which pm2 evaluates it.
+ */
+const READ = `
+const { basename, extname, resolve } = require('node:path');
+const { readFileSync } = require('node:fs');
+const file = resolve(process.argv[1]);
+const isJson = file.includes('.json');
+const read = isJson
+  ? Promise.resolve(require('node:vm').runInThisContext('(' + readFileSync(file, 'utf8') + ')'))
+  : import(require('node:url').pathToFileURL(file)).then((all) => all.default ?? all);
+read.then((all) => {
+  const apps = [all.apps ?? all].flat();
+  const names = apps.map(({ name, script }) => name ?? basename(script, extname(script)));
+  process.stdout.write('\\n' + JSON.stringify(names));
+});
+`;
+
+/** The names; empty if the file cannot be read, which pm2 reports better. */
+export function namesOf({ env, release: cwd }: Target, config: string): string[] {
+  try {
+    if (/\.ya?ml/.test(config)) return namesInYaml(join(cwd, config));
+    const { stdout } = ask(process.execPath, ['-e', READ, config], { env, cwd });
+    return JSON.parse(stdout.slice(stdout.lastIndexOf('\n'))) as string[];
+  } catch {
+    return [];
+  }
+}
+
+function namesInYaml(path: string): string[] {
+  const tree = readYaml(readFileSync(path), { name: path, code: 'deploy_file_invalid' });
+  const value = (of: Tree, key: string) =>
+    of.kind === 'map' ? of.entries.find((entry) => entry.key === key)?.value : undefined;
+  const text = (of: Tree, key: string) => {
+    const found = value(of, key);
+    return found?.kind === 'scalar' ? found.source : '';
+  };
+  const apps = value(tree, 'apps');
+  const all = apps?.kind === 'list' ? apps.items : [tree];
+  return all.map(
+    (app) => text(app, 'name') || basename(text(app, 'script'), extname(text(app, 'script'))),
+  );
+}

@@ -1,0 +1,44 @@
+/** Units that the packaged polkit rule lets `runner` control: those in a list. */
+import { spawnSync } from 'node:child_process';
+import type { DeployFile } from '@runner/common/deploy-file/read';
+import { readTextIfThere } from '@runner/common/files/read';
+import { NOT_ALLOWED, unitOf } from './systemd.ts';
+
+/** One unit or template a line. */
+export const UNITS_FILE = '/etc/runner/units';
+const UNITS_MAX = 1_048_576;
+const PATIENCE = 30_000;
+
+/** Units of the system's manager that the list does not name; empty without a list. */
+export function unlistedUnits({
+  start,
+  instances,
+}: Pick<DeployFile, 'start' | 'instances'>): string[] {
+  if (start.type !== 'systemd' || start.user) return [];
+  const text = readList();
+  if (text === undefined) return [];
+  const listed = new Set(text.split('\n'));
+  const units = instances.map(({ name }) => unitOf(start.unit, name));
+  const templateOf = (unit: string) => unit.replace(/@.*(\.[a-z]+)$/, '@$1');
+  return units.filter((unit) => !listed.has(unit) && !listed.has(templateOf(unit)));
+}
+
+function readList(): string | undefined {
+  try {
+    return readTextIfThere(UNITS_FILE, UNITS_MAX);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Why a unit cannot be controlled, and what to type. */
+export function unlistedWords(unit: string): string {
+  return `${UNITS_FILE} does not name ${unit}, so runner may not restart it`;
+}
+
+/** Whether systemd refuses to control a unit, asked with a verb that stops and starts nothing. */
+export function isRefused(unit: string, env: Record<string, string>): boolean {
+  const args = ['--no-ask-password', 'reset-failed', '--', unit];
+  const { stderr } = spawnSync('systemctl', args, { env, encoding: 'utf8', timeout: PATIENCE });
+  return NOT_ALLOWED.test(stderr ?? '');
+}

@@ -1,0 +1,87 @@
+/** Which instances run: asks the supervisors of all apps at once, for a limited time. */
+import type { AppState } from '@runner/common/apps/state';
+import type { View } from '@runner/common/apps/summary';
+import type { Health, Instance } from '@runner/common/deploy-file/read';
+import { expand } from '@runner/common/deploy-file/variables';
+import { isRunning } from '@runner/common/files/process';
+import type { Io } from '@runner/common/foundation/io';
+import type { Paths } from '@runner/common/foundation/paths';
+import { stepEnvironment } from '../run/environment.ts';
+import { askAll } from './drivers/ask.ts';
+import { driverFor } from './drivers/choose.ts';
+import type { Asked, Status } from './drivers/driver.ts';
+import { askTcp } from './health.ts';
+import { fileOfRelease } from './kept-file.ts';
+
+/** For all answers together, in milliseconds: `list` should not wait for a supervisor that hangs. */
+const PATIENCE = 2_000;
+
+/** An instance whose supervisor has to be asked. */
+interface Subject extends Asked {
+  readonly health: Health | undefined;
+}
+
+/** Resolves with what is known of each instance: null if its supervisor did not answer or cannot know. */
+export async function whatRuns(
+  { io, paths }: { readonly io: Io; readonly paths: Paths },
+  apps: readonly AppState[],
+): Promise<NonNullable<View['runs']>> {
+  const subjects = apps.flatMap((app) => subjectsOf(io, paths, app));
+  const [said, heard] = await Promise.all([
+    askAll(
+      subjects.map((each) => driverFor(each.start).status(each)),
+      PATIENCE,
+    ),
+    Promise.all(subjects.map(listens)),
+  ]);
+  const known = new Map<string, Status>();
+  for (const [index, { app, instance }] of subjects.entries()) {
+    const status = said[index] === 'unknown' ? heard[index] : said[index];
+    known.set(`${app} ${instance.name}`, status ?? 'unknown');
+  }
+  return (app, instance) => {
+    const status = known.get(`${app} ${instance}`) ?? 'unknown';
+    return status === 'unknown' ? null : status === 'running';
+  };
+}
+
+function subjectsOf(io: Io, paths: Paths, { app, instances }: AppState): Subject[] {
+  const { instance: pathsOf, release: folderOf } = paths.app(app);
+  return Object.entries(instances).flatMap(([name, { current }]) => {
+    // The note of a process that we started says it all.
+    if (!current || isRunning(pathsOf(name).run) !== null) return [];
+    const file = fileOfRelease(paths, app, current);
+    if (!file || file.start.type === 'none') return [];
+    const known = file.instances.find((each) => each.name === name);
+    const instance: Instance = known ?? { name, domain: undefined, env: {} };
+    const env = { ...stepEnvironment(io.env), ...instance.env };
+    const { start, health } = file;
+    return [
+      {
+        app,
+        instance,
+        start,
+        health,
+        env,
+        release: folderOf(current.release),
+        paths: pathsOf(name),
+      },
+    ];
+  });
+}
+
+/** A command has no supervisor to ask: without a listener at the address of its health it does not run. */
+async function listens({ start, health, instance }: Subject): Promise<Status> {
+  if (start.type !== 'command' || !health || health.kind === 'cmd') return 'unknown';
+  const address = expand(health.target, instance.env);
+  const problem = await askTcp(health.kind === 'tcp' ? address : hostOf(address), PATIENCE);
+  if (!problem) return 'running';
+  return problem.words.endsWith('(ECONNREFUSED)') ? 'stopped' : 'unknown';
+}
+
+/** `host:port` of an address. */
+function hostOf(address: string): string {
+  if (!URL.canParse(address)) return '';
+  const { hostname, port, protocol } = new URL(address);
+  return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
+}

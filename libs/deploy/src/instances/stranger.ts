@@ -1,0 +1,54 @@
+/** Whether an answer on a port came from what a deploy started, or from something else. */
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { holds, listenersOn } from '../run/listeners.ts';
+import { environmentOf, ownProcesses, releaseIn } from '../run/processes.ts';
+import type { Target } from './drivers/driver.ts';
+
+/** Who listens on a port instead of these processes, in words; undefined if they do. */
+export function strangerTo(pids: readonly number[], port: number): string | undefined {
+  const listeners = listenersOn(port);
+  // Nothing listens here: the answer was forwarded.
+  if (listeners.length === 0) return undefined;
+  const uid = process.geteuid?.();
+  const isOurs = pids.some((pid) => {
+    const known = holds(pid, listeners);
+    // A program with capabilities hides its descriptors.
+    return known ?? listeners.some((each) => each.uid === uid);
+  });
+  if (isOurs) return undefined;
+  const holder = ownProcesses().find((pid) => holds(pid, listeners));
+  return holder === undefined
+    ? `a process of user ${listeners[0]?.uid}`
+    : `another process (${nameOf(holder)}, ${holder})`;
+}
+
+/** The same for processes of these users. */
+export function strangerToUsers(uids: readonly number[], port: number): string | undefined {
+  const [first, ...others] = listenersOn(port);
+  if (!first || [first, ...others].some(({ uid }) => uids.includes(uid))) return undefined;
+  return `a process of user ${first.uid}`;
+}
+
+/** The other registered app, or other instance, that listens on a port, in words. */
+export function otherAppOn({ app, instance, paths }: Target, port: number): string | undefined {
+  const listeners = listenersOn(port);
+  if (listeners.length === 0) return undefined;
+  const apps = dirname(dirname(dirname(paths.dir)));
+  for (const pid of ownProcesses()) {
+    const env = environmentOf(pid);
+    const { RUNNER_APP: name, RUNNER_INSTANCE: of } = env;
+    const isOther = name !== undefined && (name !== app || of !== instance.name);
+    if (!isOther || releaseIn(env, join(apps, name)) === undefined) continue;
+    if (holds(pid, listeners)) return `the app ${name} (${of})`;
+  }
+  return undefined;
+}
+
+function nameOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
+  } catch {
+    return 'unknown';
+  }
+}

@@ -1,0 +1,29 @@
+/** What `list` and `status` show an app with: the retry policy, and what supervisors say runs. */
+import { retryPolicyFor } from '@runner/common/apps/retries';
+import type { AppState } from '@runner/common/apps/state';
+import type { View } from '@runner/common/apps/summary';
+import { isRunning } from '@runner/common/files/process';
+import type { Io } from '@runner/common/foundation/io';
+import type { Paths } from '@runner/common/foundation/paths';
+
+/** The option of commands that ask supervisors. */
+export const OFFLINE = {
+  kind: 'flag',
+  about: 'Do not ask supervisors (systemd, pm2, docker) what runs',
+} as const;
+
+/** With `offline` no supervisor is asked. Throws `config_invalid` if an app has failed. */
+export async function viewOf(
+  { io, paths }: { readonly io: Io; readonly paths: Paths },
+  apps: readonly AppState[],
+  offline = false,
+): Promise<View> {
+  const view = { retries: await retryPolicyFor(paths, apps), now: io.now() };
+  const isAsked = ({ app, instances }: AppState) =>
+    Object.entries(instances).some(
+      ([name, { current }]) => current && isRunning(paths.app(app).instance(name).run) === null,
+    );
+  if (offline || !apps.some(isAsked)) return view;
+  const { whatRuns } = await import('./running.ts');
+  return { ...view, runs: await whatRuns({ io, paths }, apps) };
+}

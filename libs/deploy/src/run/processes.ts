@@ -1,0 +1,157 @@
+/** Processes of this user, found in /proc by their environment or their session. */
+import { readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { groupOf, type PidFile, sessionOf, startTimeOf } from '@runner/common/files/process';
+
+/** Set for every program that a deploy runs to its end: apps of `start.type: process` lack it. */
+export const STEP = 'RUNNER_STEP';
+
+const POLL = 20;
+/** How often what was forked meanwhile is searched again. */
+const ROUNDS = 5;
+/** Time for a killed process to disappear, in milliseconds. */
+const KILL_TIME = 2_000;
+
+/** Environment of a process, as it was when its program started. */
+export type ProcessEnv = Readonly<Record<string, string | undefined>>;
+
+/** Pids of this user's processes; not of the process group that this command runs in. */
+export function ownProcesses(): number[] {
+  const uid = process.geteuid?.();
+  const group = groupOf(process.pid);
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((name) => statSync(`/proc/${name}`, { throwIfNoEntry: false })?.uid === uid)
+    .map(Number)
+    .filter((pid) => groupOf(pid) !== group);
+}
+
+/** Empty for a process that has ended. */
+export function environmentOf(pid: number): ProcessEnv {
+  try {
+    const entries = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+    return Object.fromEntries(
+      entries.map((entry) => {
+        const at = entry.indexOf('=');
+        return [entry.slice(0, at), entry.slice(at + 1)];
+      }),
+    );
+  } catch {
+    return {};
+  }
+}
+
+/** This user's processes whose environment satisfies the condition. */
+export function processesWhere(wanted: (env: ProcessEnv) => boolean): number[] {
+  return ownProcesses().filter((pid) => wanted(environmentOf(pid)));
+}
+
+/** The processes of the session that a recorded process leads, also once it has ended. */
+export function inSessionOf({ pid, start_time: since }: PidFile): number[] {
+  const now = startTimeOf(pid);
+  const isReused = now !== undefined && now !== since;
+  if (pid <= 1 || isReused) return [];
+  return ownProcesses().filter(
+    (each) => sessionOf(each) === pid && Number(startTimeOf(each)) >= Number(since),
+  );
+}
+
+/**
+ * The release in an environment, if it is one of the app whose folder this is. The same names exist
+ * under other roots, and a root may be reached by a symbolic link.
+ */
+export function releaseIn({ RUNNER_RELEASE: path }: ProcessEnv, app: string): string | undefined {
+  if (path === undefined) return undefined;
+  const releases = dirname(path);
+  const isOfApp = basename(releases) === 'releases' && isSameFolder(dirname(releases), app);
+  return isOfApp ? basename(path) : undefined;
+}
+
+function isSameFolder(one: string, other: string): boolean {
+  return one === other || realPath(one) === realPath(other);
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+/**
+ * Ends what `find` finds: SIGTERM, and SIGKILL for what is left after `grace` milliseconds. What is
+ * forked meanwhile is found again.
+ */
+export async function endProcesses(find: () => number[], grace: number): Promise<void> {
+  const found = find();
+  for (const pid of found) signal(pid, 'SIGTERM');
+  await ended(found, grace);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const left = find();
+    if (left.length === 0) return;
+    for (const pid of left) signal(pid, 'SIGKILL');
+    await ended(left, KILL_TIME);
+  }
+}
+
+/**
+ * Kills at once what the dead deploy or rollback of an app left: what it started, and what that
+ * started. `isWanted` chooses by the release.
+ */
+export function endDeploy(
+  app: string,
+  deployId: string,
+  isWanted: (release: string) => boolean = () => true,
+): void {
+  const left = processesWhere((env) => {
+    if (env.RUNNER_DEPLOY_ID !== deployId) return false;
+    if (env.RUNNER_RELEASE === app) return true;
+    const release = releaseIn(env, app);
+    return release !== undefined && isWanted(release);
+  });
+  for (const pid of left) signal(pid, 'SIGKILL');
+}
+
+/** The releases of an app that a process works in or was started for, such as one that drains. */
+export function releasesInUse(app: string): ReadonlySet<string> {
+  const releases = `${realPath(app)}/releases/`;
+  const found = ownProcesses().flatMap((pid) => {
+    const folder = workingFolder(pid);
+    const name = folder.startsWith(releases) ? folder.slice(releases.length).split('/')[0] : '';
+    return [releaseIn(environmentOf(pid), app), name];
+  });
+  return new Set(found.filter((release) => release !== undefined));
+}
+
+function workingFolder(pid: number): string {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return '';
+  }
+}
+
+/** Kills at once every process with this variable in its environment. */
+export function endWithVariable(name: string, value: string): void {
+  for (const pid of processesWhere((env) => env[name] === value)) signal(pid, 'SIGKILL');
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It has ended already.
+  }
+}
+
+/** Waits until all have ended, up to `patience` milliseconds. */
+async function ended(pids: readonly number[], patience: number): Promise<void> {
+  const starts = pids.map((pid) => [pid, startTimeOf(pid)] as const);
+  const until = performance.now() + patience;
+  const lives = () =>
+    starts.some(([pid, start]) => start !== undefined && startTimeOf(pid) === start);
+  while (lives() && performance.now() < until) {
+    await new Promise((resolve) => setTimeout(resolve, POLL));
+  }
+}

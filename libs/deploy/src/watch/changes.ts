@@ -1,0 +1,91 @@
+/** What changed in the state of an app since it was last announced: each change once, and its end. */
+import type { AppState, CheckFailed, Reported } from '@runner/common/apps/state';
+import type { AppSummary } from '@runner/common/apps/summary';
+import type { DeployEvent } from '@runner/common/audit/events';
+import { tokenEnding } from './token.ts';
+
+/** What is known now. */
+export interface Seen {
+  /** A failed check is announced too: it was to be deployed. */
+  readonly deploys: boolean;
+  readonly check: CheckFailed | null;
+  readonly summary: AppSummary;
+  readonly now: Date;
+}
+
+/** An event without what every event of the app has. */
+export type Change = Pick<DeployEvent, 'event_type'> & Partial<DeployEvent>;
+
+/** The changes of an app, and what is announced from now on. */
+export interface Changes {
+  readonly changes: readonly Change[];
+  readonly reported: Reported;
+}
+
+/** Compares what is known with what was announced. */
+export function changesOf(app: AppState, seen: Seen): Changes {
+  const parts = [checkChanges(app, seen), runningChanges(app, seen), tokenChanges(app, seen.now)];
+  return {
+    changes: parts.flatMap(({ changes }) => changes),
+    reported: Object.assign({}, app.reported, ...parts.map(({ reported }) => reported)),
+  };
+}
+
+/** A failed check is a failed deploy, once for each cause. */
+function checkChanges(app: AppState, { check, deploys }: Seen): Changes {
+  const known = textsOf(app.reported?.check);
+  if (!check) {
+    if (known.length === 0) return { changes: [], reported: { check: [] } };
+    const since = app.check_failed ? ` since ${app.check_failed.since}` : '';
+    const reason = `new commits could not be checked${since}`;
+    return { changes: [{ event_type: 'CheckRecovered', reason }], reported: { check: [] } };
+  }
+  if (!deploys || known.includes(check.error)) return { changes: [], reported: {} };
+  const failure = { stage: 'fetch', error: check.message };
+  return {
+    changes: [{ event_type: 'DeployFailure', ...failure }],
+    reported: { check: [...known, check.error] },
+  };
+}
+
+/** An instance of which nothing is known stays as it was, also while a deploy replaces it. */
+function runningChanges({ reported }: AppState, { summary }: Seen): Changes {
+  const known = textsOf(reported?.down);
+  if (summary.state === 'deploying') return { changes: [], reported: {} };
+  const changes: Change[] = [];
+  const down: string[] = [];
+  for (const { instance, current, running, broken } of summary.instances) {
+    const wasDown = known.includes(instance);
+    const isDown = running === false && !broken;
+    if (isDown || (wasDown && running !== true)) down.push(instance);
+    const about = { instance, version: current?.version ?? summary.branch };
+    if (isDown && !wasDown) changes.push({ event_type: 'AppDown', ...about, reason: summary.next });
+    if (wasDown && running === true) changes.push({ event_type: 'AppUp', ...about });
+  }
+  return { changes, reported: { down } };
+}
+
+/** A token is announced 14, 7, 3 and 1 days before its end. */
+export function tokenChanges({ app, state, reported }: AppState, now: Date): Changes {
+  const ends = state.repohost_token_ends;
+  const ending = tokenEnding(ends, now);
+  const known = reported?.token;
+  if (ends !== undefined && ending) {
+    const before = known?.ends === ends ? known.days : Number.POSITIVE_INFINITY;
+    if (ending.days >= before) return { changes: [], reported: {} };
+    const reason = `${ending.words}: make a new one and run runner edit ${app} --token -`;
+    const change = { event_type: 'TokenEnding', reason, expires_at: ends } as const;
+    return { changes: [change], reported: { token: { ends, days: ending.days } } };
+  }
+  // The same token does not end later because a clock was set back.
+  if (!known || known.ends === ends) return { changes: [], reported: {} };
+  const reason = ends === undefined ? 'the token was replaced' : `the new token ends at ${ends}`;
+  return {
+    changes: [{ event_type: 'TokenRenewed', reason }],
+    reported: { token: undefined },
+  };
+}
+
+function textsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+}

@@ -1,0 +1,133 @@
+import { spawnSync } from 'node:child_process';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { distFolder, run, shell } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { recording } from './fake-programs.ts';
+import { deployFile, makeWorld, type World } from './world.ts';
+
+const test = suite<{ world: World }>('deploy --check: programs and ports');
+
+test.before.each(async (context) => {
+  context.world = await makeWorld();
+});
+test.after.each(async ({ world }) => {
+  await world.close();
+});
+
+const problems = async (world: World, args: readonly string[] = ['shop']) => {
+  const { stdout } = await run('runner-deploy', [...args, '--check', '--json'], {
+    root: world.root,
+  });
+  return JSON.parse(stdout).problems as string[];
+};
+
+test('programs of build, hooks, health and start that are missing are named once each', async ({
+  world,
+}) => {
+  await world.push('v1', {
+    deploy: `build:
+  - CI=1 nomake all && env nonpm ci; nomake again
+  - if test -e x; then nocargo build; else echo 'nope | nopipe'; fi
+  - ./made && make-it() { nofunc; } || "nospace" x
+  - for each in noitem; do ( nosub ); done | nopipe
+  - export PATH="$PWD/bin:$PATH"; nounknown
+hooks: { on_failure: nomail -s x ops }
+health: { cmd: nocurl -f localhost }
+start: { type: process, run: exec nogunicorn app }
+`,
+  });
+  assert.equal(await problems(world), [
+    'build: nomake is not on PATH',
+    'build: nonpm is not on PATH',
+    'build: nocargo is not on PATH',
+    'build: nosub is not on PATH',
+    'build: nopipe is not on PATH',
+    'on_failure: nomail is not on PATH',
+    'health: nocurl is not on PATH',
+    'start: nogunicorn is not on PATH',
+  ]);
+});
+
+test('a port that something else listens on is named; the own one is not', async ({ world }) => {
+  await world.push('v1');
+  const stranger = createServer().listen(world.port, '127.0.0.1');
+  await new Promise((resolve) => stranger.once('listening', resolve));
+  assert.equal(await problems(world), [`port ${world.port} of default is used by another program`]);
+  await new Promise((resolve) => stranger.close(resolve));
+  assert.equal(await problems(world), []);
+  assert.is((await world.deploy()).status, 0);
+  assert.equal(await problems(world), []);
+});
+
+test('health.url takes $NAME as a shell does, and what is no address is reported with its line', async ({
+  world,
+}) => {
+  const braces = deployFile(world.port);
+  await world.push('v1', { deploy: braces.replace('${PORT}', '$PORT') });
+  const done = await world.deploy();
+  assert.is(done.status, 0, done.stderr);
+  await world.push('v2', { deploy: braces.replace('${PORT}', '$PROT') });
+  const wrong = await world.deploy(['--check']);
+  assert.match(
+    wrong.stderr,
+    /\.deploy\.yml:3: health\.url: uses \$PROT, which the env of default does not set \(deploy_file_invalid\)\n$/,
+  );
+  await world.push('v3', { deploy: braces.replace('${PORT}', '99999') });
+  const invalid = await world.deploy(['--check']);
+  assert.match(
+    invalid.stderr,
+    /health\.url: http:\/\/127\.0\.0\.1:99999\/health is not an address/,
+  );
+});
+
+/** Runs a deploy with a list of units at the place of the packages, if this test may mount. */
+async function deployWithUnits(world: World, units: string, systemctl: string, args = '') {
+  const etc = temporaryFolder('etc');
+  const { env, calls } = recording(['systemctl'], systemctl);
+  const script = `cp -a /etc/. '${etc}' && mkdir -p '${etc}/runner' && echo '${units}' >'${etc}/runner/units' &&
+    exec unshare --mount sh -c 'mount --bind ${etc} /etc && exec ${join(distFolder(), 'bin/runner-deploy')} shop ${args}'`;
+  return { ...(await shell(script, { root: world.root, env })), calls };
+}
+const mayMount = spawnSync('unshare', ['--mount', 'true']).status === 0;
+
+test('a unit that /etc/runner/units does not name is a problem, and nothing is touched', async ({
+  world,
+}) => {
+  if (!mayMount) return;
+  const unit = 'start: { type: systemd, unit: shop@.service }\n';
+  await world.push('v1', { deploy: unit });
+  const refusing =
+    'case "$*" in *is-active*) echo active ;; *reset-failed*) echo "Interactive authentication required." >&2; exit 1 ;; esac';
+  const words =
+    'start: /etc/runner/units does not name shop@default.service, so runner may not restart it';
+  const checked = await deployWithUnits(world, 'other.service', refusing, '--check --json');
+  assert.match(checked.stdout, /^\{/, checked.stderr);
+  assert.equal(JSON.parse(checked.stdout).problems, [words]);
+  const done = await deployWithUnits(world, 'other.service', refusing);
+  assert.is(done.status, 1, done.stderr);
+  assert.is(world.events().at(-1)?.error, words);
+  assert.equal([world.state().failures, world.current()], [null, null]);
+  assert.not.ok(done.calls().some((call) => / (restart|stop) /.test(call)));
+  // The list is not the only way to be allowed.
+  assert.is((await deployWithUnits(world, 'other.service', 'echo active')).status, 0);
+  const listed = await deployWithUnits(world, 'shop@.service', refusing, '--check --json');
+  assert.equal(JSON.parse(listed.stdout).problems, []);
+});
+
+test('systemd that refuses a restart makes the error name /etc/runner/units', async ({ world }) => {
+  await world.push('v1', { deploy: 'start: { type: systemd, unit: shop.service }\n' });
+  const { env } = recording(
+    ['systemctl'],
+    'case "$*" in *is-active*) echo inactive ;; *restart*) echo "Interactive authentication required." >&2; exit 1 ;; esac',
+  );
+  await world.deploy([], env);
+  assert.match(
+    String(world.events().at(-1)?.error),
+    /^start: `systemctl restart shop\.service` ended with status 1: does \/etc\/runner\/units name shop\.service\?\n/,
+  );
+});
+
+test.run();

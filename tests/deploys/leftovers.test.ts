@@ -1,0 +1,136 @@
+/** What outlives its leader, its session or its deploy is found by its environment, and ended. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { preloading, run, shellWord, start } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
+import { isAlive, until } from '@runner/testing/until';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { deployFile, makeWorld, type World } from './world.ts';
+
+const test = suite<{ world: World }>('leftovers');
+
+test.before.each(async (context) => {
+  context.world = await makeWorld();
+});
+test.after.each(async ({ world }) => {
+  await run('runner-remove', ['shop', '--yes', '--force'], { root: world.root });
+  await world.close();
+});
+
+/** A `.deploy.yml` whose app is started by this command. */
+const startedBy = (world: World, command: string) =>
+  deployFile(world.port).replace('exec node server.js', command);
+
+const pidFile = (world: World) => join(world.root, 'apps/shop/instances/default/run/pid.json');
+const leaderOf = (world: World) =>
+  (JSON.parse(readFileSync(pidFile(world), 'utf8')) as { pid: number }).pid;
+
+async function deployed(world: World, version: string, deploy?: string): Promise<void> {
+  await world.push(version, deploy === undefined ? {} : { deploy });
+  const done = await world.deploy();
+  assert.is(done.status, 0, done.stdout + done.stderr);
+  assert.is(await world.page(), version);
+}
+
+async function killLeader(world: World): Promise<void> {
+  const pid = leaderOf(world);
+  process.kill(pid, 'SIGKILL');
+  await until(() => !isAlive(pid), 'the leader goes on');
+  assert.is(await world.page(), 'v1');
+}
+
+test('a worker whose leader was killed is ended by the next deploy', async ({ world }) => {
+  await deployed(world, 'v1', startedBy(world, 'node server.js & wait'));
+  await killLeader(world);
+  await deployed(world, 'v2');
+});
+
+test('a worker in a session of its own is ended by the next deploy, and by remove', async ({
+  world,
+}) => {
+  const command = 'setsid node server.js & wait';
+  await deployed(world, 'v1', startedBy(world, command));
+  await killLeader(world);
+  await deployed(world, 'v2', startedBy(world, command));
+  const done = await run('runner-remove', ['shop', '--yes'], { root: world.root });
+  assert.is(done.status, 0, done.stderr);
+  assert.is(await world.page(), null);
+});
+
+test('a start command that goes into the background is refused, and ended', async ({ world }) => {
+  const command = '(setsid node server.js & sleep 0.1)';
+  await world.push('v1', { deploy: startedBy(world, command) });
+  const done = await world.deploy();
+  assert.is(done.status, 1, done.stdout);
+  assert.match(
+    String(world.events().at(-1)?.error),
+    /^(start|health): `\(setsid node .*` went into the background: start the app in the foreground/,
+  );
+  assert.is(await world.page(), null);
+});
+
+test('the processes of another root with the same names are left alone', async ({ world }) => {
+  const other = await makeWorld();
+  try {
+    await deployed(other, 'v1');
+    await deployed(world, 'v1');
+    await deployed(world, 'v2');
+    assert.is(await other.page(), 'v1');
+  } finally {
+    await other.close();
+  }
+});
+
+test('the start command of a killed deploy is ended before the next one starts', async ({
+  world,
+}) => {
+  const folder = temporaryFolder('served');
+  const [served, pid] = [join(folder, 'served'), join(folder, 'pid')];
+  const serve = `cp VERSION ${shellWord(served)}`;
+  const slow = `echo $$ > ${shellWord(pid)}; sleep 300; ${serve}`;
+  await world.push('v1', { deploy: `start: { type: command, run: "${serve}" }\n` });
+  await world.deploy();
+  await world.push('v2', { deploy: `start: { type: command, run: "${slow}" }\n` });
+  const killed = start('runner-deploy', ['shop'], { root: world.root });
+  killed.stdin.end();
+  await until(() => existsSync(pid) && readFileSync(pid, 'utf8').trim() !== '', killed.stderr);
+  process.kill(killed.pid, 'SIGKILL');
+  await killed.done.catch(() => {});
+  await world.push('v3', { deploy: `start: { type: command, run: "${serve}" }\n` });
+  const done = await world.deploy();
+  assert.is(done.status, 0, done.stderr);
+  assert.is(readFileSync(served, 'utf8'), 'v3\n');
+  assert.not.ok(isAlive(Number(readFileSync(pid, 'utf8'))), 'the start command goes on');
+});
+
+test('nothing is started when its note cannot be written', async ({ world }) => {
+  mkdirSync(pidFile(world), { recursive: true });
+  await world.push('v1');
+  const done = await world.deploy();
+  assert.is.not(done.status, 0);
+  assert.is(await world.page(), null);
+});
+
+test('what a runner started that was killed before it noted the process is ended', async ({
+  world,
+}) => {
+  const file = join(temporaryFolder('hook'), 'hook.cjs');
+  writeFileSync(
+    file,
+    `const processes = require('node:child_process');
+const { spawn } = processes;
+processes.spawn = (...all) => {
+  const child = spawn(...all);
+  if (String(all[1]).includes('exec node server.js')) process.kill(process.pid, 'SIGKILL');
+  return child;
+};
+`,
+  );
+  await world.push('v1');
+  await world.deploy([], preloading(file));
+  await until(async () => (await world.page()) === 'v1', 'the app was not started');
+  await deployed(world, 'v2');
+});
+
+test.run();

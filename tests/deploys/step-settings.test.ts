@@ -1,0 +1,89 @@
+/** Time limits of hooks and stops, and what of the operator's session reaches a step. */
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { deployFile, makeWorld, type World } from './world.ts';
+
+const test = suite<{ world: World }>('settings of steps');
+
+test.before.each(async (context) => {
+  context.world = await makeWorld();
+});
+test.after.each(async ({ world }) => {
+  await world.close();
+});
+
+const current = (world: World, name: string) =>
+  join(world.root, 'apps/shop/instances/default/current', name);
+
+test('hooks.timeout is the time limit of each hook', async ({ world }) => {
+  await world.push('v1', { deploy: 'hooks: { timeout: 1s, pre_switch: sleep 300 }\n' });
+  const done = await world.deploy();
+  assert.is(done.status, 1);
+  assert.match(String(world.events().at(-1)?.error), /^hook: `sleep 300` ran out of time \(1 s\)/);
+});
+
+test('start.stop_timeout is how long an app has to end', async ({ world }) => {
+  const stubborn = deployFile(world.port)
+    .replace('exec node server.js', "trap '' TERM; while :; do node server.js; sleep 1; done")
+    .replace('type: process', 'type: process, stop_timeout: 200ms');
+  await world.push('v1', { deploy: stubborn });
+  assert.is((await world.deploy()).status, 0);
+  await world.push('v2');
+  const done = await world.deploy();
+  assert.is(done.status, 0, done.stderr);
+  assert.is(await world.page(), 'v2');
+  assert.ok(done.ms < 9_000, `${done.ms} ms`);
+});
+
+test('start.stop_timeout is the time limit of stop', async ({ world }) => {
+  const start = 'start: { type: command, run: "true", stop_timeout: 1s }\nstop: sleep 300\n';
+  await world.push('v1', { deploy: start });
+  assert.is((await world.deploy()).status, 0);
+  await world.push('v2', { deploy: '{}\n' });
+  const done = await world.deploy();
+  assert.match(done.stdout + done.stderr, /`sleep 300` ran out of time \(1 s\)/);
+});
+
+test("umask, TZ and LANG of the operator's session do not reach the app", async ({ world }) => {
+  await world.push('v1', {
+    deploy: `instances: { default: { env: { LC_TIME: de_DE.UTF-8 } } }
+build: 'echo "$TZ,$LC_ALL,$LC_TIME,$LANG" > made; mkdir folder'
+`,
+  });
+  const before = process.umask(0o077);
+  const done = await world
+    .deploy([], { TZ: 'Asia/Tokyo', LANG: 'xx_YY', LC_ALL: 'xx_YY' })
+    .finally(() => process.umask(before));
+  assert.is(done.status, 0, done.stderr);
+  assert.match(readFileSync(current(world, 'made'), 'utf8'), /^,,de_DE\.UTF-8,(?!xx)\S+\n$/);
+  const modes = ['VERSION', 'made', 'folder'].map(
+    (name) => statSync(current(world, name)).mode & 0o777,
+  );
+  assert.equal(modes, [0o644, 0o644, 0o755]);
+});
+
+test('start, stop and health commands find the deploy they belong to', async ({ world }) => {
+  const trace = join(world.root, 'trace');
+  const say = (what: string) =>
+    `echo ${what} $RUNNER_APP $RUNNER_INSTANCE $RUNNER_DEPLOY_ID >> '${trace}'`;
+  await world.push('v1', {
+    deploy: `start: { type: command, run: "${say('start')}" }
+stop: "${say('stop')}"
+health: { cmd: "${say('health')}" }
+`,
+  });
+  assert.is((await world.deploy()).status, 0);
+  const first = String(world.events()[0]?.deploy_id);
+  await world.push('v2', { deploy: '{}\n' });
+  assert.is((await world.deploy()).status, 0);
+  const second = String(world.events().at(-1)?.deploy_id);
+  assert.ok(existsSync(trace));
+  assert.is(
+    readFileSync(trace, 'utf8'),
+    `start shop default ${first}\nhealth shop default ${first}\nstop shop default ${second}\n`,
+  );
+});
+
+test.run();

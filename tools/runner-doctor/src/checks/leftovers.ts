@@ -1,0 +1,38 @@
+/** Folders that a deploy could not remove. */
+import { lstatSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { AppState } from '@runner/common/apps/state';
+import { namesIn } from '@runner/common/files/read';
+import { word } from '@runner/common/guards/fixes';
+import { unusedReleases } from '@runner/deploy/release/folder';
+import { type Found, type Patient, warning } from '../foundation/finding.ts';
+
+/** Folders of abandoned builds, and releases that are no longer kept. */
+export function leftovers({ io, paths }: Pick<Patient, 'io' | 'paths'>, app: AppState): Found[] {
+  if (app.deploying) return [];
+  const own = paths.app(app.app);
+  const abandoned = namesIn(own.releases).filter((name) => name.startsWith('.tmp-'));
+  const { uid: owner } = statSync(paths.root);
+  // What the next deploy can remove is no finding: a failed release stays for inspection.
+  const stuck = unusedReleases(own, app).filter((name) =>
+    needsRoot(join(own.releases, name), owner),
+  );
+  const found = (names: readonly string[], words: string) =>
+    names.map((name) => {
+      const path = join(own.releases, name);
+      const sudo = io.uid !== 0 && needsRoot(path, owner) ? 'sudo ' : '';
+      return warning(`${path} ${words}`, `${sudo}rm -rf ${word(path)}`);
+    });
+  return [
+    ...found(abandoned, 'was left by a deploy that died'),
+    ...found(stuck, 'is no longer kept, and could not be removed'),
+  ];
+}
+
+/** Whether a user cannot remove a tree: another user's, as containers leave, or not writable. */
+function needsRoot(path: string, uid: number): boolean {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (!stat?.isDirectory()) return false;
+  const isOurs = stat.uid === uid && (stat.mode & 0o300) === 0o300;
+  return !isOurs || namesIn(path).some((name) => needsRoot(join(path, name), uid));
+}

@@ -1,0 +1,16 @@
+/** Whether the units of the apps are in the list of those that runner may control. */
+import { listApps } from '@runner/common/apps/store';
+import { word } from '@runner/common/guards/fixes';
+import { UNITS_FILE, unlistedUnits, unlistedWords } from '@runner/deploy/instances/drivers/units';
+import { activeFile } from '@runner/deploy/instances/target';
+import { type Found, orOk, type Patient, problem } from '../foundation/finding.ts';
+
+export function units({ paths }: Patient): readonly Found[] {
+  const found = listApps(paths).apps.flatMap((app) => {
+    const file = activeFile(paths, app);
+    return file ? unlistedUnits(file) : [];
+  });
+  const add = (unit: string) => `echo ${word(unit)} | sudo tee --append ${UNITS_FILE}`;
+  const problems = [...new Set(found)].map((unit) => problem(unlistedWords(unit), add(unit)));
+  return orOk(problems, 'runner may control the units of its apps');
+}
