@@ -1,4 +1,4 @@
-/** The lock of an app: who gets it, who waits for it, and what the others are told. */
+/** The lock of an app: how to take it, wait for it, and report who holds it. */
 import { progressText } from '@runner/common/apps/progress';
 import { findApp, requireApp } from '@runner/common/apps/store';
 import { type Holder, holderOf, type Lock, takeLock } from '@runner/common/files/lock';
