@@ -48,6 +48,11 @@ export const NOT_RUN: readonly NotRun[] = [
   },
   {
     page: 'docs/commands.md',
+    block: 'runner doctor --offline --json',
+    reason: 'its app does not run, so the status is 1: docs/doctor.md runs it and says so',
+  },
+  {
+    page: 'docs/commands.md',
     line: 'runner notify setup',
     reason: 'setup asks on a terminal; the tests of notify type the answers',
   },
@@ -79,5 +84,10 @@ export const NOT_RUN: readonly NotRun[] = [
     page: 'docs/operating.md',
     block: 'sudo systemctl stop runner-fetch.timer',
     reason: 'it needs root and systemd; the block below it restores without them',
+  },
+  {
+    page: 'docs/troubleshooting.md',
+    line: 'runner doctor --offline         # permissions, keys, disk, programs, dead deploys',
+    reason: 'its app does not run, so the status is 1: docs/doctor.md runs it and says so',
   },
 ];

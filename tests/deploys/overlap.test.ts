@@ -58,7 +58,7 @@ test('what was deployed between the look and the deploy is not deployed again', 
   await world.push('v1', {
     deploy: `build: "runner-deploy --root '${world.root}' zoo"\n`,
   });
-  const done = await fetch(world);
+  const done = await fetch(world, ['--jobs', '1']);
   assert.is(done.status, 0, done.stderr);
   assert.is(done.stdout, 'shop: deployed v1\nzoo: up to date\n');
   const zoo = world.events().filter((event) => event.project === 'zoo');
