@@ -33,7 +33,7 @@ export async function isToldOnce(minutes: number): Promise<void> {
     'shop: up to date, but down: not restarted automatically; run: runner rollback shop --to v1',
     "shop: the repository acme/shop has no branch 'nope'",
     'shop: deploy of v2 failed at build, v1 is active',
-    'shop: deploy blocked, same commit failed 1 times',
+    'shop: deploy blocked, same commit failed 1 time',
   ]);
   assert.equal([failure?.blocked, verified], [true, 0]);
 }
