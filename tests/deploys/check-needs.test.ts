@@ -34,6 +34,7 @@ test('programs of build, hooks, health and start that are missing are named once
   - ./made && make-it() { nofunc; } || "nospace" x
   - for each in noitem; do ( nosub ); done | nopipe
   - export PATH="$PWD/bin:$PATH"; nounknown
+  - echo x >&2; printf y >> nofile 2>&1 | sort < noinput
 hooks: { on_failure: nomail -s x ops }
 health: { cmd: nocurl -f localhost }
 start: { type: process, run: exec nogunicorn app }

@@ -173,7 +173,7 @@ test('a process of pm2 that is stopped or gone is down', async ({ world }) => {
   const list = join(folder, 'list');
   const listed = (status: string) => {
     const shared = join(world.root, 'apps/shop/instances/default/shared');
-    const own = { status, restart_time: 0, RUNNER_APP: 'shop', RUNNER_SHARED: shared };
+    const own = { status, restart_time: 0, RUNNER_SHARED: shared };
     writeFileSync(list, `${JSON.stringify([{ pm_id: 0, name: 'web', pm2_env: own }])}\n`);
   };
   writeFileSync(list, '[]\n');

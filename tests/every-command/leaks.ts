@@ -130,7 +130,11 @@ export function testLeaks(entries: readonly Entry[], every: boolean): void {
       test(`${what} keeps secrets when it succeeds`, async () => {
         for (const call of entry.calls) {
           const { ended } = await walker.walk(entry, call);
-          assert.is(ended.status, call.status ?? 0, `${what}: ${ended.stderr}`);
+          assert.is(
+            ended.status,
+            call.status ?? 0,
+            `${what} ${String(call.args)}: ${ended.stdout}${ended.stderr}`,
+          );
         }
       });
 

@@ -202,7 +202,7 @@ test('an address that is not safe for a token, or a wrong configuration, is repo
     [
       `code_host_api_url: http://user:secret@127.0.0.1/`,
       'insecure_address',
-      `${file}:1: code_host_api_url contains a user name or password: remove it`,
+      `${file}:1: code_host_api_url must not contain a user name or password`,
     ],
     [
       '\ncode_host_api_url: [1]',

@@ -20,7 +20,7 @@ export function httpAddress(text: string, where: string): string {
     throw new Failure('insecure_address', `${where} is not an https address`);
   }
   if (url.username || url.password) {
-    throw new Failure('insecure_address', `${where} contains a user name or password: remove it`);
+    throw new Failure('insecure_address', `${where} must not contain a user name or password`);
   }
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
     throw new Failure(

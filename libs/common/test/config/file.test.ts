@@ -118,7 +118,7 @@ test('an address that is not safe for a secret is refused, named by where it sta
     ],
     [
       'discord_webhook: "https://u:secretsecret@discord.com/"\n',
-      'config.yml:1: discord_webhook contains a user name or password: remove it',
+      'config.yml:1: discord_webhook must not contain a user name or password',
     ],
   ] as const) {
     assert.is(complaint(text), `insecure_address: ${sentence}`);

@@ -47,11 +47,14 @@ const BUILTINS = new Set(
  */
 function programsIn(command: string): string[] {
   if (/\bPATH=|\w\s*\(\)|<</.test(command)) return [];
-  // Quoted text, escapes and comments are no commands; a quoted program stays unknown.
-  const plain = command.replace(/\\.|'[^']*'|"(?:\\.|[^"\\])*"/gs, '"').replace(/(^|\s)#.*$/gm, '');
+  // Quoted text, escapes, comments and redirections are not commands; a quoted program stays unknown.
+  const plain = command
+    .replace(/\\.|'[^']*'|"(?:\\.|[^"\\])*"/gs, '"')
+    .replace(/(^|\s)#.*$/gm, '')
+    .replace(/&>>?|[<>]+&?\s*[^\s;&|()<>]+/g, ' ');
   return plain.split(/&&|\|\|?|[;&\n]|(?<=\s|^)\(|\)/).flatMap((part) => {
     const words = part.trim().split(/\s+/);
     const first = words.find((word) => !PREFIXES.has(word) && !/^\w+=/.test(word)) ?? '';
-    return /^[\w][\w.+-]*$/.test(first) && !BUILTINS.has(first) ? [first] : [];
+    return /^[a-z_][\w.+-]*$/i.test(first) && !BUILTINS.has(first) ? [first] : [];
   });
 }
