@@ -62,6 +62,7 @@ export function change(context: EditContext): Edited {
     ...now,
     ...(repo !== undefined && { repo }),
     ...(branch !== undefined && { branch }),
+    ...((repo !== undefined || branch !== undefined) && { head: undefined }),
     state: stateWith(context, now, token),
   }));
   const fingerprint = token ? fingerprintOf(digestOf(token)) : null;

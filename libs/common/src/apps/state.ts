@@ -86,6 +86,8 @@ export interface LastFailure {
   attempts?: number;
   /** A manual rollback failed: no deploy of this commit is due. */
   rollback?: boolean;
+  /** Instances that were switched after it; absent in states written by 0.1.0. */
+  followed_by?: string[];
   /** An operator ended it: Ctrl-C, `runner cancel`. */
   interrupted?: boolean;
 }
@@ -132,6 +134,8 @@ export interface AppState {
   last_failure?: LastFailure | null;
   deploying: Deploying | null;
   last_checked: string | null;
+  /** Head of the branch when it was last fetched; absent in states written by 0.1.0. */
+  head?: string | undefined;
   /** Set while `fetch` fails: nothing new is deployed then. */
   check_failed?: CheckFailed | null;
   reported?: Reported;

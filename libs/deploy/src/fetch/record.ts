@@ -45,6 +45,7 @@ export async function recordResults(
         ...app,
         last_checked: view.now.toISOString(),
         check_failed: check,
+        ...(result.commit !== null && { head: result.commit }),
         reported: { ...found.reported, said },
       });
       const isNews = shown.deploy_id !== null || said !== app.reported?.said;

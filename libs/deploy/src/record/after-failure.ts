@@ -39,6 +39,7 @@ export function failedState(app: AppState, failure: FailureNote, moves: readonly
       at: at.toISOString(),
       attempts: attemptsOf(app, failure),
       ...(failure.byHand && { rollback: true }),
+      followed_by: [],
       ...(failure.interrupted && { interrupted: true }),
     },
     deploying: null,

@@ -26,6 +26,9 @@ export function failedSince(
   names: readonly string[] = Object.keys(instances),
 ): AppState['last_failure'] {
   if (!failure || failure.rollback || failure.stage === 'fetch') return null;
+  if (failure.followed_by) {
+    return names.some((name) => failure.followed_by?.includes(name)) ? null : failure;
+  }
   const since = names.flatMap(
     (name) => instances[name]?.active_since ?? instances[name]?.current?.deployed_at ?? [],
   );
@@ -51,7 +54,17 @@ export function recordedMoves(app: AppState): KeptMove[] {
 export function rolledBackState(app: AppState, moves: readonly KeptMove[], now: Date): AppState {
   const instances = moved(app, moves, now);
   const held = holdAfter(app, instances, moves, now);
-  return { ...app, instances, held, deploying: null };
+  const last_failure = followed(
+    app.last_failure,
+    moves.map(({ instance }) => instance),
+  );
+  return { ...app, instances, held, last_failure, deploying: null };
+}
+
+/** The latest failure, followed by a switch of these instances. */
+export function followed(failure: AppState['last_failure'], names: readonly string[]) {
+  if (!failure?.followed_by) return failure ?? null;
+  return { ...failure, followed_by: [...new Set([...failure.followed_by, ...names])] };
 }
 
 /** The version that was left comes last among those that `--to` can choose. */
@@ -79,7 +92,7 @@ function holdAfter(
   const left = moves.filter((move) => !isRestart(move)).map(({ from }) => from);
   const [newest] = [...left].sort((a, b) => (isOlder(a, b) ? 1 : -1));
   if (!newest) return app.held;
-  const head = app.held?.commit ?? failedSince(app)?.commit ?? newest.commit;
+  const head = app.head ?? app.held?.commit ?? failedSince(app)?.commit ?? newest.commit;
   const isAtHead = Object.values(instances).every(
     ({ current }) => !current || current.commit === head,
   );

@@ -1,5 +1,6 @@
 /** What the state of an app becomes when a deploy succeeds. */
 import type { AppState, Deployed } from '@runner/common/apps/state';
+import { followed } from './after-rollback.ts';
 
 /**
  * The state after a success: a version for these instances, and no failures. If an operator left an
@@ -27,7 +28,8 @@ export function succeededState(
           reason: `${deployed.version} was deployed by hand`,
         }
       : null;
-  return { ...app, instances, failures: null, held, deploying: null };
+  const last_failure = followed(app.last_failure, names);
+  return { ...app, instances, failures: null, held, last_failure, deploying: null };
 }
 
 function withCurrent(

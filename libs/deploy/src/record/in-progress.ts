@@ -20,7 +20,11 @@ export function begin(
   const now = io.now().toISOString();
   changeApp(paths, io, 'deploy', app.app, (state) => ({
     ...state,
-    ...(!what.rollback && { last_checked: now, check_failed: null }),
+    ...(!what.rollback && {
+      last_checked: now,
+      check_failed: null,
+      head: what.passed_over ?? what.commit,
+    }),
     deploying: { ...what, ...processOf(io), started: now },
   }));
 }
