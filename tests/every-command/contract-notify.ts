@@ -48,8 +48,7 @@ export const NOTIFY: readonly Entry[] = [
     refusals: {
       ...CHATS,
       ...OUTPUT,
-      'status 3': ['no chat is configured'],
-      'status 1': HOSTS_FAIL,
+      'status 1': ['no chat is configured', ...HOSTS_FAIL],
     },
   },
   {

@@ -1,5 +1,5 @@
 /** A root whose state files are written by hand, as a deploy leaves them. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from './temp.ts';
 
@@ -54,7 +54,10 @@ export function writeState(root: string, app: string, more: object | string = {}
   mkdirSync(join(root, 'state'), { recursive: true, mode: 0o700 });
   const state = { version: 1, app, repo: `acme/${app}`, branch: 'main', ...Object(more) };
   const text = typeof more === 'string' ? more : JSON.stringify(state);
-  writeFileSync(join(root, 'state', `${app}.json`), text, { mode: 0o600 });
+  // Whole, as the product writes it: a command may be reading it.
+  const file = join(root, 'state', `${app}.json`);
+  writeFileSync(`${file}.new`, text, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
 }
 
 /** A root with these apps. */

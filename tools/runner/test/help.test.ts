@@ -13,10 +13,11 @@ Commands:
   edit        Change an app's token, branch or repository
   remove      Remove an app and stop it
   list        Show the registered apps and what runs
-  status      Show one app in detail
+  status      Show one app in detail, or check all of them
   deploy      Deploy an app from git
   fetch       Look for new commits, and deploy them
   rollback    Go back to the previous version
+  cancel      End a running deploy
   tokens      Show which apps share which code-host token
   notify      Announce deploys in Telegram and Discord
   audit       Write and read the audit log of deploy events
