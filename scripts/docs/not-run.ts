@@ -54,7 +54,8 @@ export const NOT_RUN: readonly NotRun[] = [
   {
     page: 'docs/commands.md',
     line: 'runner status --check',
-    reason: 'its app does not run, so the status is 1: tests/deploys/states.test.ts tries every state',
+    reason:
+      'its app does not run, so the status is 1: tests/deploys/states.test.ts tries every state',
   },
   {
     page: 'docs/commands.md',

@@ -47,7 +47,8 @@ const configRefusal = (value: unknown) =>
 /** Rules that JSON Schema cannot say, by the words of the run time. */
 const BEYOND = [/ends before it begins$/, /which the env of .* does not set$/];
 /** Rules about addresses, whose problems name a place and not a key. */
-const ADDRESSES = / is not an https address| must be https| must not contain a user name or password/;
+const ADDRESSES =
+  / is not an https address| must be https| must not contain a user name or password/;
 
 function agrees(schema: ValidateFunction, told: string | null, value: unknown, beyond: RegExp[]) {
   const text = JSON.stringify(value);
