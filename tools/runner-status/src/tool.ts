@@ -3,6 +3,6 @@ import { status } from './commands/status.ts';
 
 export const tool: Tool = {
   name: 'runner-status',
-  about: 'Show one app in detail',
+  about: 'Show one app in detail, or check all of them',
   commands: [status],
 };
