@@ -50,6 +50,8 @@ export interface DeployEvent {
   subject?: string;
   /** Name of the commit's author. */
   author?: string;
+  /** At the end: longest time without an answer to a prober, in ms. */
+  gap_ms?: number;
   /** At the end: how long the stages took. */
   steps?: { stage: string; ms: number }[];
   /** Of a failure: an operator ended the deploy. */

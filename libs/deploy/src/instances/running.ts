@@ -1,4 +1,5 @@
 /** Which instances run: asks the supervisors of all apps at once, for a limited time. */
+import { liveRun, liveSlot } from '@runner/common/apps/slots';
 import type { AppState } from '@runner/common/apps/state';
 import type { View } from '@runner/common/apps/summary';
 import type { Health, Instance } from '@runner/common/deploy-file/read';
@@ -12,6 +13,7 @@ import { driverFor } from './drivers/choose.ts';
 import type { Asked, Status } from './drivers/driver.ts';
 import { askTcp } from './health.ts';
 import { fileOfRelease } from './kept-file.ts';
+import { placeIn } from './place.ts';
 
 /** For all answers together, in milliseconds: `list` should not wait for a supervisor that hangs. */
 const PATIENCE = 2_000;
@@ -49,12 +51,13 @@ function subjectsOf(io: Io, paths: Paths, { app, instances }: AppState): Subject
   const { instance: pathsOf, release: folderOf } = paths.app(app);
   return Object.entries(instances).flatMap(([name, { current }]) => {
     // The note of a process that we started says it all.
-    if (!current || isRunning(pathsOf(name).run) !== null) return [];
+    if (!current || isRunning(liveRun(pathsOf(name))) !== null) return [];
     const file = fileOfRelease(paths, app, current);
     if (!file || file.start.type === 'none') return [];
     const known = file.instances.find((each) => each.name === name);
     const instance: Instance = known ?? { name, domain: undefined, env: {} };
-    const env = { ...stepEnvironment(io.env), ...instance.env };
+    const place = placeIn(instance, pathsOf(name), liveSlot(pathsOf(name)));
+    const env = { ...stepEnvironment(io.env), ...instance.env, ...place.env };
     const { start, health } = file;
     return [
       {
@@ -64,16 +67,17 @@ function subjectsOf(io: Io, paths: Paths, { app, instances }: AppState): Subject
         health,
         env,
         release: folderOf(current.release),
-        paths: pathsOf(name),
+        slot: place.slot,
+        paths: place.paths,
       },
     ];
   });
 }
 
 /** A command has no supervisor to ask: without a listener at the address of its health it does not run. */
-async function listens({ start, health, instance }: Subject): Promise<Status> {
+async function listens({ start, health, env }: Subject): Promise<Status> {
   if (start.type !== 'command' || !health || health.kind === 'cmd') return 'unknown';
-  const address = expand(health.target, instance.env);
+  const address = expand(health.target, env);
   const problem = await askTcp(health.kind === 'tcp' ? address : hostOf(address), PATIENCE);
   if (!problem) return 'running';
   return problem.words.endsWith('(ECONNREFUSED)') ? 'stopped' : 'unknown';

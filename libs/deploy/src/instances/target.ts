@@ -1,26 +1,31 @@
 /** An instance of an app at a release, with the environment that its commands run in. */
 import { basename } from 'node:path';
+import { otherSlot, type SlotName } from '@runner/common/apps/slots';
 import type { AppState, Deployed } from '@runner/common/apps/state';
+import { findApp } from '@runner/common/apps/store';
 import type { DeployFile, Instance } from '@runner/common/deploy-file/read';
 import { Failure } from '@runner/common/foundation/failure';
-import type { Env } from '@runner/common/foundation/io';
+import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import type { Job, Version } from '../record/operation.ts';
 import { stepEnvironment } from '../run/environment.ts';
 import type { DeployLog } from '../run/log.ts';
 import type { Target } from './drivers/driver.ts';
 import { fileOfRelease } from './kept-file.ts';
+import { placeIn, slotFor } from './place.ts';
 
 /** What all targets of an app have in common. */
 export interface TargetBase {
   readonly paths: Paths;
-  readonly env: Env;
+  readonly io: Io;
   readonly app: string;
   /** The deploy or rollback at work, by which its processes are found. */
   readonly deployId: string;
   readonly log: DeployLog;
   readonly redact: (text: string) => string;
   readonly signal: AbortSignal;
+  /** Tells the user, and the log. */
+  say(text: string): void;
 }
 
 /** A target with the `.deploy.yml` of its release. */
@@ -31,6 +36,7 @@ export interface ReleaseTarget extends Target {
 /** What the base of a target is made from. */
 type BaseOf = Pick<Job, 'io' | 'paths' | 'deployId' | 'log' | 'redact'> & {
   readonly app: Pick<AppState, 'app'>;
+  readonly reporter?: Pick<Job['reporter'], 'note'>;
 };
 
 /** For the commands of a deploy, which end when it is interrupted. */
@@ -40,34 +46,48 @@ export function interruptible(job: BaseOf & Pick<Job, 'signal'>): TargetBase {
 
 /** For what must not be interrupted: rolling back, and stopping. */
 export function uninterrupted({
-  io: { env },
+  io,
   paths,
   app: { app },
   deployId,
   log,
   redact,
+  reporter,
 }: BaseOf): TargetBase {
-  return { paths, env, app, deployId, log, redact, signal: new AbortController().signal };
+  const say = (text: string) => {
+    log.line(text);
+    reporter?.note(text);
+  };
+  return { paths, io, app, deployId, log, redact, say, signal: new AbortController().signal };
 }
 
-/** The target for an instance at a release, as the release's `.deploy.yml` describes it. */
+/**
+ * The target for an instance at a release, as the release's `.deploy.yml` describes it; in the slot
+ * that the release has, or would get.
+ */
 export function targetOf(
-  { paths: { app: pathsOf }, env, app, deployId, log, redact, signal }: TargetBase,
+  base: TargetBase,
   file: DeployFile,
   instance: Instance,
   { release, version, commit }: Version,
+  chosen?: SlotName,
 ): ReleaseTarget {
-  const appPaths = pathsOf(app);
-  const paths = appPaths.instance(instance.name);
+  const { app, deployId, log, redact, signal } = base;
+  const appPaths = base.paths.app(app);
+  const whole = appPaths.instance(instance.name);
+  const slots = findApp(base.paths, app)?.instances[instance.name]?.slots;
+  const wanted = chosen ?? slotFor(instance, whole, slots, release);
+  const { slot, paths, env } = placeIn(instance, whole, wanted);
   const folder = appPaths.release(release);
   return {
-    ...{ app, file, instance, paths, log, redact, signal },
+    ...{ app, file, instance, slot, paths, log, redact, signal },
     release: folder,
     start: file.start,
     stop: file.stop,
     env: {
-      ...stepEnvironment(env),
+      ...stepEnvironment(base.io.env),
       ...instance.env,
+      ...env,
       RUNNER_APP: app,
       RUNNER_INSTANCE: instance.name,
       RUNNER_VERSION: version,
@@ -96,11 +116,25 @@ export function keptTarget(
   base: TargetBase,
   name: string,
   version: Version,
+  slot?: SlotName,
 ): ReleaseTarget | undefined {
   const file = fileOfRelease(base.paths, base.app, version);
   if (!file) return undefined;
   const known = file.instances.find((each) => each.name === name);
-  return targetOf(base, file, known ?? { name, domain: undefined, env: {} }, version);
+  return targetOf(base, file, known ?? { name, domain: undefined, env: {} }, version, slot);
+}
+
+/** The same release in the slot beside the one in which it runs. */
+export function besideItself(base: TargetBase, target: ReleaseTarget): ReleaseTarget {
+  const { RUNNER_VERSION: version = '', RUNNER_COMMIT: commit = '' } = target.env;
+  const slot = target.slot && otherSlot(target.slot);
+  return targetOf(
+    base,
+    target.file,
+    target.instance,
+    { release: releaseOf(target), version, commit },
+    slot,
+  );
 }
 
 /** Name of the release that a target uses. */

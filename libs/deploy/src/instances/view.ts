@@ -1,5 +1,6 @@
 /** What `list` and `status` show an app with: the retry policy, and what supervisors say runs. */
 import { retryPolicyFor } from '@runner/common/apps/retries';
+import { liveRun } from '@runner/common/apps/slots';
 import type { AppState } from '@runner/common/apps/state';
 import type { View } from '@runner/common/apps/summary';
 import { isRunning } from '@runner/common/files/process';
@@ -21,7 +22,8 @@ export async function viewOf(
   const view = { retries: await retryPolicyFor(paths, apps), now: io.now() };
   const isAsked = ({ app, instances }: AppState) =>
     Object.entries(instances).some(
-      ([name, { current }]) => current && isRunning(paths.app(app).instance(name).run) === null,
+      ([name, { current }]) =>
+        current && isRunning(liveRun(paths.app(app).instance(name))) === null,
     );
   if (offline || !apps.some(isAsked)) return view;
   const { whatRuns } = await import('./running.ts');

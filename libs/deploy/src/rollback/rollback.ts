@@ -10,6 +10,7 @@ import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { initiatorOf } from '@runner/common/foundation/user';
 import { redactorForAny } from '@runner/common/redaction/redact';
+import { drainAll } from '../instances/drain.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { blockingMoves, stopAll, switchBack } from '../instances/switch-back.ts';
 import { keptTarget, uninterrupted } from '../instances/target.ts';
@@ -79,6 +80,7 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
   const lock = await lockApp(request, 'rollback', 'manual', deployId);
   let notifier: Notifier = silent;
   let log: DeployLog | undefined;
+  let job: RollbackJob | undefined;
   try {
     const redact = await redactorForAny({ paths, env: io.env }, request.app);
     const reporter = redacting(request.reporter, redact);
@@ -90,11 +92,12 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
     log = openDeployLog(paths, app.app, deployId, redact, reporter.output);
     const channels = request.notify ? fileOfRelease(paths, app.app, moves[0].to)?.notify : 'none';
     notifier = startNotifier(io, paths.root, channels);
-    const job = { io, paths, app, deployId, reporter, redact, log, notifier, trigger: 'manual' };
+    job = { io, paths, app, deployId, reporter, redact, log, notifier, trigger: 'manual' };
     beginAnyway(job, moves, channels);
     return await moveAll(job, moves);
   } finally {
     lock.release();
+    if (job) await drainAll(uninterrupted(job));
     log?.close();
     for (const line of await notifier.finish()) request.reporter.note(line);
   }
@@ -186,7 +189,10 @@ async function moveAll(job: RollbackJob, moves: Moves): Promise<RollbackOutcome>
 function moveOne(job: RollbackJob, { instance, from, to }: KeptMove): Promise<void> {
   const base = uninterrupted(job);
   const running = keptTarget(base, instance, from);
-  return switchBack(base, instance, running, to, (stage) => markStageAnyway(job, stage));
+  return switchBack(base, instance, running, to, (stage, body) => {
+    if (stage !== 'switch') markStageAnyway(job, stage);
+    return body();
+  });
 }
 
 /** Restores what was active, and records the failure. */

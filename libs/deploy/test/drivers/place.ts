@@ -22,6 +22,7 @@ export function statusOf(
     app: 'shop',
     instance,
     release: root,
+    slot: undefined,
     paths,
     start,
     env: { PATH: process.env.PATH ?? '', ...env },

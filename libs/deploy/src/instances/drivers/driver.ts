@@ -1,4 +1,6 @@
-/** The contract of what starts and stops instances. One file per type of `start`. */
+/** The contract of what starts and stops instances, each in its place. One file per type of `start`. */
+import { dirname } from 'node:path';
+import type { SlotName } from '@runner/common/apps/slots';
 import type { Instance, Start } from '@runner/common/deploy-file/read';
 import type { InstancePaths } from '@runner/common/foundation/paths';
 import type { DeployLog } from '../../run/log.ts';
@@ -10,6 +12,9 @@ export interface Target {
   readonly instance: Instance;
   /** Folder of the release. */
   readonly release: string;
+  /** The slot it runs in; undefined for an instance that has none. */
+  readonly slot: SlotName | undefined;
+  /** The files of the slot, or of the instance. */
   readonly paths: InstancePaths;
   readonly start: Start;
   /** `stop` of `.deploy.yml`; only for type `command`. */
@@ -30,6 +35,13 @@ export interface Started {
    * the driver does not know its processes.
    */
   strangerOn?(port: number): string | undefined;
+  /** Its processes, if the driver knows them. */
+  pids?(): number[];
+}
+
+/** The folder of the app that a place is of. */
+export function appFolderOf({ shared }: Pick<InstancePaths, 'shared'>): string {
+  return dirname(dirname(dirname(shared)));
 }
 
 /** For what cannot be observed after its start. */
@@ -59,7 +71,10 @@ export interface Question {
 }
 
 /** What a question is about. */
-export type Asked = Pick<Target, 'app' | 'instance' | 'release' | 'paths' | 'start' | 'env'>;
+export type Asked = Pick<
+  Target,
+  'app' | 'instance' | 'release' | 'slot' | 'paths' | 'start' | 'env'
+>;
 
 /** Some variables: questions to one supervisor must not differ in what is an app's own. */
 export function only(env: Asked['env'], names: readonly string[]): Record<string, string> {
