@@ -18,6 +18,8 @@ export interface SlotState {
   deploy_id: string;
   port: number | null;
   started_at: string;
+  /** Boot in which it was started: nothing of it runs in the next one. */
+  boot_id: string;
 }
 
 /** The slot that finishes its last requests, and until when it may. */

@@ -21,7 +21,12 @@ interface Bare {
   readonly env: Readonly<Record<string, string>>;
   readonly traffic?: Traffic;
 }
-type Start = { readonly type: string; readonly unit?: string; readonly reload?: boolean };
+type Start = {
+  readonly type: string;
+  readonly unit?: string;
+  readonly reload?: boolean;
+  readonly config?: string;
+};
 
 type Fail = (key: string, what: string) => Error;
 type Values = ReadonlyMap<string, unknown>;
@@ -117,6 +122,8 @@ export function checkTraffic(
   if (instances.every(({ traffic }) => traffic === undefined)) return;
   if (!hasHealth) throw fail('traffic', 'needs the section health, which says when to switch');
   if (start.type === 'none') throw fail('traffic', 'needs a start.type that starts the app');
+  if (/\.ya?ml$/.test(start.config ?? ''))
+    throw fail('traffic', 'needs an ecosystem file in JavaScript or JSON');
   if (start.unit === undefined) return;
   if (start.reload) throw fail('traffic', 'does not go with start.reload');
   if (!start.unit.includes('@.'))

@@ -2,6 +2,7 @@
 import { liveSlot, type SlotName } from '@runner/common/apps/slots';
 import { findApp } from '@runner/common/apps/store';
 import { takeLock } from '@runner/common/files/lock';
+import { type Reporter, reported } from '../report/reporter.ts';
 import { connectionsTo } from '../run/connections.ts';
 import { asStepFailure } from '../run/step.ts';
 import { instanceState, stopSlot } from './slots.ts';
@@ -40,11 +41,12 @@ export async function finishDrains(base: TargetBase, names: readonly string[]): 
 }
 
 /** Finishes the drains of an app, as the last thing that an operation does. */
-export async function drainAll(base: TargetBase): Promise<void> {
+export async function drainAll(base: TargetBase, reporter: Reporter): Promise<void> {
   const names = Object.keys(findApp(base.paths, base.app)?.instances ?? {});
   const drains = drainsOf(base, names);
   if (drains.length === 0) return;
-  await finishDrains(base, names);
+  const where = drains.map(({ instance, slot }) => `${instance} in slot ${slot}`).join(', ');
+  await reported(reporter, `drain ${where}`, () => finishDrains(base, names));
   if (drainsOf(base, names).length > 0)
     base.say('the version before still drains; the next command of the app stops it');
 }

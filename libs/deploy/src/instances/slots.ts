@@ -5,6 +5,7 @@ import { changeApp } from '@runner/common/apps/change';
 import { liveLink, liveSlot, type SlotName, slotPaths, socketIn } from '@runner/common/apps/slots';
 import type { InstanceState } from '@runner/common/apps/state';
 import { findApp } from '@runner/common/apps/store';
+import { bootId } from '@runner/common/files/process';
 import { makeFolder, removeIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';
@@ -76,7 +77,7 @@ export function occupy(base: TargetBase, target: ReleaseTarget): void {
   const { RUNNER_VERSION: version = '', RUNNER_COMMIT: commit = '' } = target.env;
   const held = {
     ...{ release: releaseOf(target), version, commit, deploy_id: base.deployId },
-    ...{ port: port ?? null, started_at: base.io.now().toISOString() },
+    ...{ port: port ?? null, started_at: base.io.now().toISOString(), boot_id: bootId() },
   };
   changeInstance(
     base,
@@ -132,6 +133,7 @@ export async function goLive(base: TargetBase, target: ReleaseTarget): Promise<v
     noteInstance(base, instance.name, (now) => leaving(base, target, now, before));
   if (before !== slot) linkTo(liveLink(own), slot);
   linkTo(own.current, 'live/current');
+  await driverFor(target.start).live?.(target);
 }
 
 /** The state once the requests have left `before`. */

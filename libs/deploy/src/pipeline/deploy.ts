@@ -106,7 +106,7 @@ export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
   } finally {
     lock.release();
     // After the lock is released: a drain may be cut short by a rollback, a slow chat delays nobody.
-    if (job) await drainAll(interruptible(job));
+    if (job) await drainAll(interruptible(job), job.reporter);
     job?.log.close();
     for (const line of (await job?.notifier.finish()) ?? []) request.reporter.note(line);
   }

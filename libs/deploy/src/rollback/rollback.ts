@@ -26,6 +26,7 @@ import { type Reporter, redacting, reported } from '../report/reporter.ts';
 import { useSystemUmask } from '../run/environment.ts';
 import { type DeployLog, openDeployLog } from '../run/log.ts';
 import { asStepFailure, type StepFailure } from '../run/step.ts';
+import { refuseBorder } from './border.ts';
 import { type NothingToDo, nothingToDo, planRollback } from './plan.ts';
 
 /** What the command line asks for. */
@@ -38,6 +39,8 @@ export interface RollbackRequest {
   /** Only this instance; undefined: all. */
   readonly instance: string | undefined;
   readonly notify: boolean;
+  /** Go back to a version without `traffic` too: the proxy has to be changed. */
+  readonly force: boolean;
   readonly reporter: Reporter;
 }
 
@@ -88,6 +91,7 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
     const nothing = nothingToDo(paths, app, request);
     if (nothing) return unchanged(app.app, nothing);
     const { moves, staying } = planRollback(paths, app, request);
+    if (!request.force) refuseBorder(paths, app.app, moves);
     for (const line of staying) reporter.note(line);
     log = openDeployLog(paths, app.app, deployId, redact, reporter.output);
     const channels = request.notify ? fileOfRelease(paths, app.app, moves[0].to)?.notify : 'none';
@@ -97,7 +101,7 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
     return await moveAll(job, moves);
   } finally {
     lock.release();
-    if (job) await drainAll(uninterrupted(job));
+    if (job) await drainAll(uninterrupted(job), job.reporter);
     log?.close();
     for (const line of await notifier.finish()) request.reporter.note(line);
   }

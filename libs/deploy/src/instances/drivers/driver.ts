@@ -87,6 +87,8 @@ export interface Driver {
   prepare?(target: Target): void;
   /** Starts the target in place of what runs for its instance. Throws a StepFailure of stage `start`. */
   start(target: Target): Promise<Started>;
+  /** The target gets the requests from now on, also after a reboot; only for one in a slot. */
+  live?(target: Target): Promise<void>;
   /** Stops what runs for the instance, if anything does. */
   stop(target: Target): Promise<void>;
   /** Whether the instance runs, or whom to ask. Starts nothing, not even a supervisor. */
