@@ -17,7 +17,7 @@ import type { Traffic } from '@runner/common/deploy-file/traffic';
 import type { InstancePaths } from '@runner/common/foundation/paths';
 import { listenersOn } from '../run/listeners.ts';
 
-/** A place, and what programs in it are told about it. */
+/** A place, and the variables of programs in it. */
 export interface Place {
   readonly slot: SlotName | undefined;
   readonly paths: InstancePaths;

@@ -24,7 +24,7 @@ export interface TargetBase {
   readonly log: DeployLog;
   readonly redact: (text: string) => string;
   readonly signal: AbortSignal;
-  /** Tells the user, and the log. */
+  /** Prints a line, and logs it. */
   say(text: string): void;
 }
 
