@@ -49,7 +49,7 @@ export const setup = command({
     'runner notify setup --channel discord --webhook-file - < /root/webhook',
   ],
   async run(context) {
-    const { setUp } = await import('../setup/setup.ts');
+    const { setUp } = await import('./sending.ts');
     return { value: await setUp(context) };
   },
   human({ config, channel, channels }: SetupReport, style) {
