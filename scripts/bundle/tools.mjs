@@ -15,6 +15,7 @@ const OURS = {
   '@runner/extract/extract': './libs/extract/src/extract.ts',
   '@runner/deploy/deploy': './libs/deploy/src/deploy.ts',
   '@runner/deploy/instances/running': './libs/deploy/src/instances/running.ts',
+  '../checks/examine.ts': './tools/runner-doctor/src/checks/examine.ts',
   './sending.ts': './tools/runner-notify/src/commands/sending.ts',
 };
 const libFile = (path) => `lib/${posix.basename(path, '.ts')}`;
