@@ -10,7 +10,7 @@ const read = (text: string) => readDeployFile(Buffer.from(text));
 
 const DEFAULTS: DeployFile = {
   instances: [{ name: 'default', domain: undefined, env: {} }],
-  build: { run: [], timeout: 1_800_000 },
+  build: { run: [], timeout: 1_800_000, env: [] },
   start: { type: 'none' },
   stop: undefined,
   health: undefined,

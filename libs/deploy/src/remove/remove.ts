@@ -40,8 +40,10 @@ export async function removeApp(request: RemoveRequest): Promise<RemovedApp> {
     const unstopped = unstoppable(paths, state);
     if (problems.length > 0 && !force) throw stillRuns(app, problems);
     for (const problem of [...problems, ...unstopped]) request.note(problem);
-    // The registration goes first: after a kill, leftover files harm no one.
+    // The registration goes before the files: after a kill, leftover files harm no one. But another app
+    // of the same name must not get the secrets.
     changeRegistry(paths, io, 'remove', () => {
+      removeIfThere(paths.secrets(app));
       removeIfThere(paths.state(app));
       syncFolder(paths.stateDir);
     });
