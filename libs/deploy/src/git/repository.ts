@@ -20,15 +20,17 @@ export const NO_REPOSITORY = { GIT_DIR: '/dev/null' };
  * another user: git does not check that of a repository it is given.
  */
 export function onMirror(mirror: string): Record<string, string> {
-  refuseForeign(mirror);
-  const path = join(mirror, 'config');
-  if (contentOf(path) !== CONFIG) writeWhole(path, CONFIG, 0o640);
+  if (isOwn(mirror)) {
+    const path = join(mirror, 'config');
+    if (contentOf(path) !== CONFIG) writeWhole(path, CONFIG, 0o640);
+  }
   return { GIT_DIR: mirror, GIT_COMMON_DIR: mirror, GIT_NO_REPLACE_OBJECTS: '1' };
 }
 
-function refuseForeign(mirror: string): void {
+/** Whether the mirror is there and this user's. */
+function isOwn(mirror: string): boolean {
   const uid = statSync(mirror, { throwIfNoEntry: false })?.uid;
-  if (uid === undefined || uid === process.geteuid?.()) return;
+  if (uid === undefined || uid === process.geteuid?.()) return uid !== undefined;
   throw new Failure(
     'git_failed',
     `${mirror} belongs to another user (uid ${uid}): run the command as that user, sudo -u '#${uid}' runner …`,
