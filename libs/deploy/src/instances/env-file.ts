@@ -14,7 +14,9 @@ const SYSTEM = '/run/runner';
 /** f_type of tmpfs and ramfs. */
 const IN_MEMORY = [0x01021994, 0x858458f6];
 
-type Place = Pick<Target, 'app' | 'instance' | 'paths' | 'env'>;
+type Place = Pick<Target, 'app' | 'paths' | 'env'> & {
+  readonly instance: Pick<Target['instance'], 'name'>;
+};
 
 /** The folder of a root: below `/run/runner`, else below the user's runtime folder. */
 function foldersOf({ paths, env }: Place): string[] {
