@@ -46,7 +46,7 @@ notify: { channel: discord }
         env: { PORT: '3000', NAME: 'x y', BIG: '12345678901234567890' },
       },
     ],
-    build: { run: ['npm ci', 'npm run build'], timeout: 300_000 },
+    build: { run: ['npm ci', 'npm run build'], timeout: 300_000, env: [] },
     start: { type: 'process', run: 'node server.js', timeout: 20_000, stopTimeout: 3_000 },
     stop: undefined,
     health: {
@@ -100,12 +100,13 @@ test('what could only fail after the switch is refused before it', () => {
 
 test('build is a command, a list of them or a section', () => {
   const build = (text: string) => read(text).build;
-  assert.equal(build('build: make\n'), { run: ['make'], timeout: 1_800_000 });
+  assert.equal(build('build: make\n'), { run: ['make'], timeout: 1_800_000, env: [] });
   assert.equal(build('build: [make, make check]\n'), {
     run: ['make', 'make check'],
     timeout: 1_800_000,
+    env: [],
   });
-  assert.equal(build('build: []\n'), { run: [], timeout: 1_800_000 });
+  assert.equal(build('build: []\n'), { run: [], timeout: 1_800_000, env: [] });
   assert.equal(build('build:\n  run: make\n  timeout: 1h\n'), {
     run: ['make'],
     timeout: 3_600_000,
