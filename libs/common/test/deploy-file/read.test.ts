@@ -110,8 +110,9 @@ test('build is a command, a list of them or a section', () => {
   assert.equal(build('build:\n  run: make\n  timeout: 1h\n'), {
     run: ['make'],
     timeout: 3_600_000,
+    env: [],
   });
-  assert.equal(build('build: {timeout: 90}\n'), { run: [], timeout: 90_000 });
+  assert.equal(build('build: {timeout: 90}\n'), { run: [], timeout: 90_000, env: [] });
   assert.is(build('build: {timeout: 700h}\n').timeout, 2_147_483_647);
   assert.equal(build('build:\n'), { run: [], timeout: 1_800_000 });
   assert.equal(build('build: |\n  make\n  make check\n').run, ['make\nmake check\n']);
@@ -181,7 +182,7 @@ const BAD: readonly (readonly [text: string, sentence: string])[] = [
     '__proto__: 1\n',
     ':1: __proto__: unknown key (known here: instances, build, start, stop, health, keep, shared, hooks, notify)',
   ],
-  ['build: {cmd: make}\n', ':1: build.cmd: unknown key (known here: run, timeout)'],
+  ['build: {cmd: make}\n', ':1: build.cmd: unknown key (known here: run, env, timeout)'],
   ['build: 5\n', ':1: build: must be a command'],
   ['build: ""\n', ':1: build: must not be empty'],
   ['build:\n  - make\n  - ""\n', ':3: build[1]: must not be empty'],
