@@ -49,6 +49,7 @@ export function judgeTelegram(call: Call, answer: HttpAnswer): Outcome {
     pause: parameters.retry_after,
     hint: matching(HINTS) ?? BY_STATUS[status],
     complaint: status === 400 ? matching(COMPLAINTS) : undefined,
+    movedTo: migratedTo(answer),
   });
 }
 
