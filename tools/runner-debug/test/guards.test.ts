@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { run, shell } from '@runner/testing/run';
+import { run, shell, shellWord } from '@runner/testing/run';
 import { temporaryFolder, tree } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -197,8 +197,11 @@ test('a root that is reached through a link is not trusted; the report uses the 
     [above, join(folder, 'link')],
   ] as const) {
     for (const [asked, mend] of [
-      [await lastError(given), `export RUNNER_ROOT=${root}`],
-      [await lastError(root, ['--root', given]), `runner debug last-error shop --root ${root}`],
+      [await lastError(given), `export RUNNER_ROOT=${shellWord(root)}`],
+      [
+        await lastError(root, ['--root', given]),
+        `runner debug last-error shop --root ${shellWord(root)}`,
+      ],
     ] as const) {
       assert.is(
         asked.stderr,
@@ -276,7 +279,7 @@ test('keys are looked for where the other commands find them', async () => {
   writeFileSync(mkey, '', { mode: 0o644 });
   chmodSync(join(root, 'mkey'), 0o644);
   const named = await lastError(root, [], { env: { RUNNER_MKEY_FILE: mkey } });
-  assert.ok(named.stderr.includes(`run chmod 600 ${mkey} (`), named.stderr);
+  assert.ok(named.stderr.includes(`run chmod 600 ${shellWord(mkey)} (`), named.stderr);
   const relative = await lastError(root, [], {
     env: { RUNNER_MKEY_FILE: 'runner-mkey' },
     cwd: folder,
@@ -320,8 +323,8 @@ test('a user may own the tree, and root may read it; others and mixed owners are
   assert.is((await lastError(root)).status, 0);
   const path = logPath(root);
   for (const [uid, mend] of [
-    [SOMEBODY, `sudo chown ${SOMEBODY} ${path}`],
-    [0, `chown ${SOMEBODY} ${path}`],
+    [SOMEBODY, `sudo chown ${SOMEBODY} ${shellWord(path)}`],
+    [0, `chown ${SOMEBODY} ${shellWord(path)}`],
   ] as const) {
     chownSync(path, STRANGER, STRANGER);
     chmodSync(path, 0o644);
@@ -354,7 +357,7 @@ test('nothing is taken from another user: in a root of theirs the command is run
     spoil(root);
     const before = tree(home, { modes: true });
     const { status, stdout, stderr } = await lastErrorAs(uid, root, '--json');
-    const mend = `sudo -u '#${STRANGER}' runner debug last-error shop --root ${root}`;
+    const mend = `sudo -u '#${STRANGER}' runner debug last-error shop --root ${shellWord(root)}`;
     const { guards } = JSON.parse(stdout) as { guards: { mend: string; guard: string }[] };
     assert.equal([...new Set(guards.map((each) => each.mend))], [mend]);
     // One command for all of them stands in one line.

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, truncateSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { COMMIT, deployed, failures, INTERRUPTED, writeState } from '@runner/testing/app-states';
-import { run, shell } from '@runner/testing/run';
+import { run, shell, shellWord } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -30,10 +30,10 @@ test('what killed deploys and commands left is reported', async () => {
     findings.filter(({ level }) => level !== 'ok').map(({ mend }) => mend),
     [
       'runner deploy dead',
-      `rm -rf ${root}/apps/fine/releases/.tmp-0a1b2c3d`,
+      `rm -rf ${shellWord(join(root, 'apps/fine/releases/.tmp-0a1b2c3d'))}`,
       'runner deploy gone',
       'runner debug last-error stuck',
-      `rm ${stray}`,
+      `rm ${shellWord(stray)}`,
     ],
   );
 });
