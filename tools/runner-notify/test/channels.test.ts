@@ -44,12 +44,11 @@ test('what is not about one channel names none: only lists, options and the word
     });
   assert.equal(named.sort(), [
     'channels/index.ts',
-    'commands/preview.ts',
+    'channels/options.ts',
     'commands/send.ts',
     'commands/setup.ts',
     'commands/status.ts',
     'commands/test.ts',
-    'setup/inputs.ts',
     'tool.ts',
   ]);
 });

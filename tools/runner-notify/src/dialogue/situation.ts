@@ -20,10 +20,8 @@ export const ATTEMPTS = 3;
 export interface Inputs {
   /** Undefined: to be asked. */
   readonly channels: readonly ChannelName[] | undefined;
-  readonly token: string | undefined;
-  readonly chatId: string | undefined;
-  readonly threadId: number | undefined;
-  readonly webhook: string | undefined;
+  /** By option; the content of a file, not its name. */
+  readonly answers: Readonly<Record<string, string | undefined>>;
   /** Standard input was read: it cannot be used for answers. */
   readonly stdinUsed: boolean;
 }

@@ -2,6 +2,7 @@
  * The contract of a channel. A chat service is one folder of channels/ that exports a `Service`;
  * everything else in this tool knows a service through this file alone.
  */
+import type { Value } from '@runner/common/cli/option';
 import type { ChannelName, NotifySettings } from '@runner/common/config/settings';
 import type { Env } from '@runner/common/foundation/io';
 import type { Notice } from '../message/notice.ts';
@@ -99,6 +100,20 @@ export interface Line {
   /** Aborts every request on this line. */
   readonly signal?: AbortSignal | undefined;
 }
+
+/** An option of `runner notify setup`: an answer that is given in advance. */
+export interface Answer extends Value {
+  /** The value is a file that holds a secret, which may also be in a variable of the environment. */
+  readonly file?: { readonly variable: string; readonly what: string };
+  readonly pattern?: RegExp;
+  /** What matches `pattern`, in words. */
+  readonly wanted?: string;
+  /** The channel can be set up without it. */
+  readonly optional?: true;
+}
+
+/** By the names of the options. */
+export type Answers = Readonly<Record<string, Answer>>;
 
 /** Keys of section `notify`; undefined: the key is not there. */
 export type ConfigValues = Readonly<Record<string, string | number | undefined>>;

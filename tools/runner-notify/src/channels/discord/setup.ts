@@ -20,10 +20,11 @@ const NOT_A_WEBHOOK =
 /** Asks for the address and sends a test message; saves nothing. */
 export async function setUpDiscord(situation: Situation): Promise<Prepared> {
   const { dialogue, inputs } = situation;
+  const given = inputs.answers['webhook-file'];
   dialogue?.title('Discord');
-  return tested(situation, 'discord', 'address', inputs.webhook !== undefined, async () => {
+  return tested(situation, 'discord', 'address', given !== undefined, async () => {
     const { value, answer: facts } = await acceptedSecret(situation, 'discord', {
-      given: inputs.webhook,
+      given,
       question: 'Webhook address',
       read: (text) => readAddress(situation, text),
       check: (webhook) => lookAt(situation, webhook),

@@ -5,9 +5,6 @@ import { ANSWER_MAX, ask, EXCHANGE_TIMEOUT, type Reply } from '../../service/exc
 import { type Fields, fieldsOf, wordOf } from '../../service/fields.ts';
 import { judgeTelegram } from './answer.ts';
 
-/** A chat id; core.telegram.org/bots/api#sendmessage. */
-export const CHAT_ID = /^(?:-?\d{1,19}|@[A-Za-z0-9_]{4,64})$/;
-
 /** Seconds that getUpdates waits for something new; Telegram throttles shorter polling. */
 const POLL = 25;
 
