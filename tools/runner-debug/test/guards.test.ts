@@ -167,13 +167,15 @@ for (const { what, guard, why, mend, spoil, needsRoot } of SPOILT) {
     assert.is((await lastError(root)).status, 0);
     const path = spoil(root);
     const target = guard === 'symlink' ? realpathSync(path) : '';
-    const fill = (text: string) => text.replaceAll('PATH', path).replaceAll('TARGET', target);
+    const fill = (text: string) =>
+      text.replaceAll('PATH', shellWord(path)).replaceAll('TARGET', shellWord(target));
+    const plain = why.replaceAll('PATH', path).replaceAll('TARGET', target);
     const before = tree(root, { modes: true });
     const { status, stdout, stderr } = await lastError(root, ['--json']);
-    const message = `not to be trusted: ${fill(why)}: run ${fill(mend)}`;
+    const message = `not to be trusted: ${plain}: run ${fill(mend)}`;
     assert.is(stderr, `runner debug last-error: ${message} (guard_tripped)\n`);
     assert.equal(JSON.parse(stdout), {
-      guards: [{ guard, path, why: fill(why), mend: fill(mend) }],
+      guards: [{ guard, path, why: plain, mend: fill(mend) }],
       error: 'guard_tripped',
       message,
     });
@@ -308,7 +310,7 @@ async function obey(uid: number, mend: string, root: string): Promise<void> {
   writeFileSync(join(bin, 'sudo'), sudo, { mode: 0o755 });
   for (const part of mend.split(' && ')) {
     if (/^(?:export|unset) /.test(part)) continue;
-    const script = `PATH=${bin}:$PATH; user=${uid}; ${part.startsWith('sudo ') ? part : `set -- ${part}; ${become}`}`;
+    const script = `PATH=${shellWord(bin)}:$PATH; user=${uid}; ${part.startsWith('sudo ') ? part : `set -- ${part}; ${become}`}`;
     const { status, stderr } = await shell(script, { root });
     assert.equal([status, stderr], [0, ''], part);
   }
@@ -364,7 +366,7 @@ test('nothing is taken from another user: in a root of theirs the command is run
     assert.match(
       stderr,
       new RegExp(
-        `^runner debug last-error: not to be trusted: \\S+ belongs to another user \\(uid ${STRANGER}\\), and \\d+ more like it: run ${mend} \\(guard_tripped\\)\n$`,
+        `^runner debug last-error: not to be trusted: .+ belongs to another user \\(uid ${STRANGER}\\), and \\d+ more like it: run ${mend} \\(guard_tripped\\)\n$`,
       ),
     );
     assert.is(status, 1);
@@ -375,7 +377,7 @@ test('nothing is taken from another user: in a root of theirs the command is run
   const given = goodRoot();
   chownSync(given, STRANGER, STRANGER);
   const { stderr } = await lastError(given);
-  const mend = `sudo -u '#${STRANGER}' runner debug last-error shop --root ${given}`;
+  const mend = `sudo -u '#${STRANGER}' runner debug last-error shop --root ${shellWord(given)}`;
   assert.ok(
     stderr.includes(`${given} belongs to another user (uid ${STRANGER}): run ${mend} (`),
     stderr,
@@ -402,14 +404,14 @@ test("out of another user's folder the root is moved, and the key is copied", as
       );
       const [{ path, mend } = { path: '', mend: '' }, ...others] = JSON.parse(stdout).guards;
       assert.equal([path, others], [dirname(dirname(root)), []]);
-      const now = join(place, 'root-2');
+      const now = shellWord(join(place, 'root-2'));
       const then =
         args.length === 0
           ? `export RUNNER_ROOT=${now}`
           : `runner debug last-error shop --root ${now}`;
-      assert.is(mend, `${uid === 0 ? '' : 'sudo '}mv ${root} ${now} && ${then}`);
+      assert.is(mend, `${uid === 0 ? '' : 'sudo '}mv ${shellWord(root)} ${now} && ${then}`);
       await obey(uid, mend, root);
-      assert.equal((await lastErrorAs(uid, now)).stderr, '');
+      assert.equal((await lastErrorAs(uid, join(place, 'root-2'))).stderr, '');
     }
   }
   const root = goodRoot();
@@ -418,7 +420,7 @@ test("out of another user's folder the root is moved, and the key is copied", as
   chownSync(key, STRANGER, STRANGER);
   const env = { RUNNER_MKEY_FILE: key };
   for (const mend of [
-    `install -m 600 ${key} ${root}/mkey && unset RUNNER_MKEY_FILE`,
+    `install -m 600 ${shellWord(key)} ${shellWord(`${root}/mkey`)} && unset RUNNER_MKEY_FILE`,
     'unset RUNNER_MKEY_FILE',
   ]) {
     const { stdout } = await lastError(root, ['--json'], { env });

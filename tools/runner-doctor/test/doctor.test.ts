@@ -192,7 +192,7 @@ test('a wrong config.yml is reported with its line; an unknown key is a warning'
   ]);
   assert.is(
     wrong.findings.find(({ level }) => level === 'problem')?.mend,
-    `\${EDITOR:-vi} +2 ${file}`,
+    `\${EDITOR:-vi} +2 ${shellWord(file)}`,
   );
   put(root, 'config.yml', 'mine: 1\nnotify:\n  chanel: both\n  templates:\n    started: {}\n');
   assert.equal((await examined(root)).troubles, [

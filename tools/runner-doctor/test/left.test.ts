@@ -58,11 +58,11 @@ test('what the user of runner cannot remove is to be removed as root', async () 
     [
       [
         `${releases}/.tmp-0a1b2c3d was left by a deploy that died`,
-        `rm -rf ${releases}/.tmp-0a1b2c3d`,
+        `rm -rf ${shellWord(`${releases}/.tmp-0a1b2c3d`)}`,
       ],
       [
         `${releases}/20200101T000000Z-0a1b2c3d4e5f is no longer kept, and could not be removed`,
-        `sudo rm -rf ${releases}/20200101T000000Z-0a1b2c3d4e5f`,
+        `sudo rm -rf ${shellWord(`${releases}/20200101T000000Z-0a1b2c3d4e5f`)}`,
       ],
     ],
     done.stderr,
@@ -124,7 +124,7 @@ test('a log that has grown large is reported', async () => {
   truncateSync(log, 64 * 1_048_576);
   const { troubles } = await examined(root);
   assert.is(troubles.length, 1);
-  assert.match(troubles[0] ?? '', /^warning logs: \S+deploy-events\.jsonl has grown to 64 MiB: /);
+  assert.match(troubles[0] ?? '', /^warning logs: .+deploy-events\.jsonl has grown to 64 MiB: /);
 });
 
 test.run();

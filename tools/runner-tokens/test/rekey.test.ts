@@ -244,7 +244,7 @@ test('without a master key, or with one that is exposed or none, nothing is done
   chmodSync(join(exposed, 'mkey'), 0o640);
   await refused(
     exposed,
-    `others may read the master key: run chmod 600 ${exposed}/mkey (mkey_exposed)`,
+    `others may read the master key: run chmod 600 ${shellWord(`${exposed}/mkey`)} (mkey_exposed)`,
   );
   const malformed = rootWith(THREE);
   writeFileSync(join(malformed, 'mkey'), 'x\n');
