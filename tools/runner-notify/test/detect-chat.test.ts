@@ -54,9 +54,7 @@ async function detect(
     updates: async (): Promise<Reply<readonly Fields[]>> => {
       now += 25_000;
       const next = queue.shift() ?? [];
-      return 'method' in next
-        ? { problem: next as Problem }
-        : { value: next as readonly Fields[] };
+      return 'method' in next ? { problem: next as Problem } : { value: next as readonly Fields[] };
     },
   } as unknown as Bot;
   const chat = await detectChat(dialogue, bot, ME, () => now);
