@@ -6,6 +6,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { Failure, type FailureCode } from '../foundation/failure.ts';
 import { Secret } from '../secrets/secret.ts';
+import { jsonObject } from '../text/json.ts';
 import { decode, KEY_BYTES, type Keyring } from './keyring.ts';
 
 /** What a sealed value is for. */
@@ -150,10 +151,5 @@ function decrypt(
 }
 
 function headerOf(part: string): Header | undefined {
-  try {
-    const value: unknown = JSON.parse(decode(part)?.toString('utf8') ?? '');
-    return value !== null && typeof value === 'object' ? (value as Header) : undefined;
-  } catch {
-    return undefined;
-  }
+  return jsonObject(decode(part)?.toString('utf8') ?? '') as Header | undefined;
 }
