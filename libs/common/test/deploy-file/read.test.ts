@@ -114,7 +114,7 @@ test('build is a command, a list of them or a section', () => {
   });
   assert.equal(build('build: {timeout: 90}\n'), { run: [], timeout: 90_000, env: [] });
   assert.is(build('build: {timeout: 700h}\n').timeout, 2_147_483_647);
-  assert.equal(build('build:\n'), { run: [], timeout: 1_800_000 });
+  assert.equal(build('build:\n'), { run: [], timeout: 1_800_000, env: [] });
   assert.equal(build('build: |\n  make\n  make check\n').run, ['make\nmake check\n']);
 });
 

@@ -46,7 +46,7 @@ function args(target: Asked, start: Compose): string[] {
   const project = ['compose', '--project-name', projectOf(target), '--file', start.file];
   const secrets = existingEnvFile(target);
   if (secrets === undefined) return project;
-  // Given one file, docker no longer reads the other one by itself.
+  // Given one file, docker no longer reads the other one on its own.
   const usual = isThere(join(target.release, '.env')) ? ['--env-file', '.env'] : [];
   return [...project, ...usual, '--env-file', secrets];
 }
