@@ -15,7 +15,7 @@ export const NOT_RUN: readonly NotRun[] = [
   {
     page: 'README.md',
     block: 'npm run demo ',
-    reason: 'the demo is played by docs-pictures.test.ts; the tests cannot run the tests',
+    reason: 'the demo is played by tests/docs/pictures.test.ts; the tests cannot run the tests',
   },
   {
     page: 'README.md',
@@ -40,6 +40,26 @@ export const NOT_RUN: readonly NotRun[] = [
     page: 'docs/commands.md',
     block: 'source <(runner completion zsh)',
     reason: 'each line is for another shell; the tests of completion run them in all three',
+  },
+  {
+    page: 'docs/commands.md',
+    block: 'runner env set shop DATABASE_URL',
+    reason: 'it prompts on a terminal: tests/deploys/app-secrets.test.ts sets values in every way',
+  },
+  {
+    page: 'docs/commands.md',
+    line: 'runner env import shop < .env',
+    reason: 'there is no such file: tests/deploys/app-secrets.test.ts imports one',
+  },
+  {
+    page: 'docs/commands.md',
+    line: 'runner env unset shop OLD_API_KEY',
+    reason: 'the app has no such secret: tests/deploys/app-secrets.test.ts removes some',
+  },
+  {
+    page: 'docs/secrets.md',
+    block: 'runner env set shop DATABASE_URL',
+    reason: 'it prompts on a terminal: tests/deploys/app-secrets.test.ts sets values in every way',
   },
   {
     page: 'docs/commands.md',
