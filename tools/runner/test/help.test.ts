@@ -19,6 +19,7 @@ Commands:
   rollback    Go back to the previous version
   cancel      End a running deploy
   stop        Stop what an app ran before traffic
+  env         Keep the secrets of an app
   tokens      Show which apps share which code-host token
   notify      Announce deploys in Telegram and Discord
   audit       Write and read the audit log of deploy events

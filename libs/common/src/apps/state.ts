@@ -124,7 +124,7 @@ export interface Reported {
 
 /** One app. Unknown fields survive a rewrite. */
 export interface AppState {
-  /** 2 if a slot is used, which 0.1.0 would not know how to stop. */
+  /** 2: it uses what 0.1.0, which refuses that number, would misread. */
   version: 1 | 2;
   app: string;
   repo: string;

@@ -1,4 +1,5 @@
 /** What `fetch --deploy` finishes for apps with `traffic`: drains that were killed, and a reboot. */
+import { openSecrets } from '@runner/common/app-secrets/open';
 import { liveSlot } from '@runner/common/apps/slots';
 import type { AppState, InstanceState } from '@runner/common/apps/state';
 import { findApp } from '@runner/common/apps/store';
@@ -21,9 +22,10 @@ export async function keepUp(request: FetchRequest, name: string): Promise<void>
     const app = findApp(paths, name);
     if (!app || app.deploying || !hasWork(paths, app)) return;
     const redact = await redactorForAny({ paths, env: io.env }, name);
+    const secrets = openSecrets(paths, io.env, name);
     const deployId = newDeployId(io.random);
     const log = openDeployLog(paths, name, deployId, redact, () => {});
-    const base = uninterrupted({ io, paths, app, deployId, log, redact, reporter });
+    const base = uninterrupted({ io, paths, app, deployId, log, redact, reporter, secrets });
     const holder = { pid: io.pid, command: 'fetch', since: io.now().toISOString() };
     const lock = takeLock(paths.lock(name), 0, holder);
     if (!lock) return;

@@ -1,4 +1,5 @@
 /** Bringing a release to its instances: switch, start, health; and rolling them back on failure. */
+import { noteStarting } from '@runner/common/app-secrets/change';
 import type { DeployFile, Instance } from '@runner/common/deploy-file/read';
 import { markStage } from '../record/in-progress.ts';
 import type { Job, Move } from '../record/operation.ts';
@@ -53,6 +54,7 @@ export async function activate(job: Job, file: DeployFile, release: string): Pro
   let at = targets[0] as ReleaseTarget;
   let error: StepFailure | undefined;
   try {
+    noteSecrets(job, targets);
     for (at of beside) await startBeside(job, at, waiting);
     for (at of beside) {
       await moveRequests(job, at);
@@ -134,6 +136,11 @@ async function moveRequests(job: Job, target: ReleaseTarget): Promise<void> {
     await movePortBack(uninterrupted(job), name);
     throw error;
   }
+}
+
+function noteSecrets(job: Job, targets: readonly ReleaseTarget[]): void {
+  const names = targets.map(({ instance }) => instance.name);
+  noteStarting(job, job.app.app, names, job.secrets);
 }
 
 /** What runs of the app now, also of instances that the commit no longer names. */

@@ -8,7 +8,7 @@ import { redactorForAny } from '@runner/common/redaction/redact';
 import { lockApp } from '../record/lock.ts';
 import { openDeployLog } from '../run/log.ts';
 import { asStepFailure } from '../run/step.ts';
-import { stopBeforeTraffic } from './stop.ts';
+import { secretsAnyway, stopBeforeTraffic } from './stop.ts';
 import { uninterrupted } from './target.ts';
 
 /** What `runner stop --before-traffic` prints. */
@@ -33,13 +33,14 @@ export async function stopAllBeforeTraffic(
   try {
     const app = requireApp(paths, name);
     const redact = await redactorForAny({ paths, env: io.env }, name);
+    const secrets = secretsAnyway(io, paths, name);
     const deployId = newDeployId(io.random);
     const running = Object.keys(app.instances).filter(
       (each) => app.instances[each]?.before_traffic,
     );
     if (running.length === 0) return { app: name, result: 'nothing_running', instances: [] };
     const log = openDeployLog(paths, name, deployId, redact, () => {});
-    const base = uninterrupted({ io, paths, app, deployId, log, redact });
+    const base = uninterrupted({ io, paths, app, deployId, log, redact, secrets });
     const instances = [];
     for (const instance of running) {
       const stopped = await stopBeforeTraffic(base, instance).catch(failed);

@@ -1,12 +1,14 @@
 /** An instance of an app at a release, with the environment that its commands run in. */
 import { basename } from 'node:path';
+import { variablesOf } from '@runner/common/app-secrets/open';
 import { otherSlot, type SlotName } from '@runner/common/apps/slots';
 import type { AppState, Deployed } from '@runner/common/apps/state';
 import { findApp } from '@runner/common/apps/store';
 import type { DeployFile, Instance } from '@runner/common/deploy-file/read';
+import { makeFolder } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
-import type { Paths } from '@runner/common/foundation/paths';
+import type { AppPaths, Paths } from '@runner/common/foundation/paths';
 import type { Job, Version } from '../record/operation.ts';
 import { stepEnvironment } from '../run/environment.ts';
 import type { DeployLog } from '../run/log.ts';
@@ -26,6 +28,8 @@ export interface TargetBase {
   readonly signal: AbortSignal;
   /** Prints a line, and logs it. */
   say(text: string): void;
+  /** The secrets of an instance as variables. */
+  secrets(instance: string): Readonly<Record<string, string>>;
 }
 
 /** A target with the `.deploy.yml` of its release. */
@@ -34,31 +38,46 @@ export interface ReleaseTarget extends Target {
 }
 
 /** What the base of a target is made from. */
-type BaseOf = Pick<Job, 'io' | 'paths' | 'deployId' | 'log' | 'redact'> & {
+type BaseOf = Pick<Job, 'io' | 'paths' | 'deployId' | 'log' | 'redact' | 'secrets'> & {
   readonly app: Pick<AppState, 'app'>;
   readonly reporter?: Pick<Job['reporter'], 'note'>;
 };
 
 /** For the commands of a deploy, which end when it is interrupted. */
 export function interruptible(job: BaseOf & Pick<Job, 'signal'>): TargetBase {
-  return { ...uninterrupted(job), signal: job.signal };
+  return { ...uninterrupted(job, 'today'), signal: job.signal };
 }
 
-/** For what must not be interrupted: rolling back, and stopping. */
-export function uninterrupted({
-  io,
-  paths,
-  app: { app },
-  deployId,
-  log,
-  redact,
-  reporter,
-}: BaseOf): TargetBase {
-  const say = (text: string) => {
-    log.line(text);
-    reporter?.note(text);
+/**
+ * For what must not be interrupted: rolling back, and stopping. Unless an operator asked for it, that
+ * uses the secrets that ran a moment ago.
+ */
+export function uninterrupted(
+  { io, paths, app: { app }, deployId, log, redact, secrets, reporter }: BaseOf,
+  values: 'today' | 'started' = 'started',
+): TargetBase {
+  return {
+    ...{ paths, io, app, deployId, log, redact, signal: new AbortController().signal },
+    secrets: (instance) => variablesOf(secrets[values](instance)),
+    say(text) {
+      log.line(text);
+      reporter?.note(text);
+    },
   };
-  return { paths, io, app, deployId, log, redact, say, signal: new AbortController().signal };
+}
+
+/**
+ * The HOME of an app's commands, made if it is missing. One for all apps would let a build of one write
+ * configuration, e.g. `.npmrc`, that runs in the builds of the others.
+ */
+function homeOf({ home }: AppPaths): string {
+  try {
+    makeFolder(home, 0o700);
+  } catch (error) {
+    // A full disk must not stop a rollback.
+    if (!(error instanceof Failure)) throw error;
+  }
+  return home;
 }
 
 /**
@@ -68,24 +87,28 @@ export function uninterrupted({
 export function targetOf(
   base: TargetBase,
   file: DeployFile,
-  instance: Instance,
+  { env: plain, ...rest }: Instance,
   { release, version, commit }: Version,
   chosen?: SlotName,
 ): ReleaseTarget {
   const { app, deployId, log, redact, signal } = base;
+  const secrets = base.secrets(rest.name);
+  const instance = { ...rest, env: { ...plain, ...secrets } };
   const appPaths = base.paths.app(app);
   const whole = appPaths.instance(instance.name);
   const slots = findApp(base.paths, app)?.instances[instance.name]?.slots;
   const wanted = chosen ?? slotFor(instance, whole, slots, release);
   const { slot, paths, env } = placeIn(instance, whole, wanted);
   const folder = appPaths.release(release);
+  const home = homeOf(appPaths);
   return {
-    ...{ app, file, instance, slot, paths, log, redact, signal },
+    ...{ app, file, instance, secrets, slot, paths, log, redact, signal },
     release: folder,
     start: file.start,
     stop: file.stop,
     env: {
       ...stepEnvironment(base.io.env),
+      HOME: home,
       ...instance.env,
       ...env,
       RUNNER_APP: app,
@@ -100,15 +123,18 @@ export function targetOf(
   };
 }
 
-/** The target of a deploy. */
+/** The target of a deploy; `secrets` in place of all that the instance has. */
 export function jobTarget(
   job: Job,
   file: DeployFile,
   instance: Instance,
   release: string,
+  secrets?: Readonly<Record<string, string>>,
 ): ReleaseTarget {
   const { version, commit } = job;
-  return targetOf(interruptible(job), file, instance, { release, version, commit });
+  const base = interruptible(job);
+  const own = secrets ? { ...base, secrets: () => secrets } : base;
+  return targetOf(own, file, instance, { release, version, commit });
 }
 
 /** An instance as a kept release describes it; undefined if its `.deploy.yml` cannot be read. */

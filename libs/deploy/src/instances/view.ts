@@ -26,6 +26,6 @@ export async function viewOf(
         current && isRunning(liveRun(paths.app(app).instance(name))) === null,
     );
   if (offline || !apps.some(isAsked)) return view;
-  const { whatRuns } = await import('./running.ts');
+  const { whatRuns } = await import('@runner/deploy/instances/running');
   return { ...view, runs: await whatRuns({ io, paths }, apps) };
 }

@@ -15,7 +15,7 @@ import { failedState } from '../record/after-failure.ts';
 import { reasonOf, recordedMoves, rolledBackState } from '../record/after-rollback.ts';
 import { succeededState } from '../record/after-success.ts';
 import { announce, eventsOf, recordAnyway, rolledBackEvent } from '../record/events.ts';
-import { clearMark } from '../record/in-progress.ts';
+import { clearMark, secretsStarted } from '../record/in-progress.ts';
 import type { Operation } from '../record/operation.ts';
 import { removeTree } from '../release/folder.ts';
 import { CHANNEL, type Notifier, startNotifier } from '../report/notifier.ts';
@@ -45,17 +45,25 @@ export async function recover(operation: Operation): Promise<AppState> {
   const success = records.find((record) => kindOf(record) === kind);
   if (success && !dead.rollback) return finishDeploy(operation, dead, success, records);
   if (success) return finishRollback(operation, dead, records);
-  const log = openDeployLog(paths, app.app, dead.deploy_id, operation.redact, () => {});
-  const base = uninterrupted({ ...operation, deployId: dead.deploy_id, log });
-  const forward = await hasArrived(base, app, dead);
-  log.close();
-  if (forward) return goForward(operation, dead, records);
-  // What gets requests ends when its instance has gone back.
   const live = liveReleases(paths, app);
+  if (live.size > 0 && (await isArrived(operation, dead)))
+    return goForward(operation, dead, records);
+  // What gets requests ends when its instance has gone back.
   endDeploy(dir, dead.deploy_id, (release) => !live.has(release));
   // Killed before its start was recorded: nothing had been done.
   if (!dead.rollback && records.length === 0 && isEarly(dead)) return clearMark(operation);
   return cleanUp(operation, dead, records);
+}
+
+async function isArrived(operation: Operation, dead: Deploying): Promise<boolean> {
+  const { paths, app, redact } = operation;
+  const log = openDeployLog(paths, app.app, dead.deploy_id, redact, () => {});
+  try {
+    const base = uninterrupted({ ...operation, deployId: dead.deploy_id, log });
+    return await hasArrived(base, app, dead);
+  } finally {
+    log.close();
+  }
 }
 
 /** The releases that get requests through a slot. */
@@ -150,6 +158,7 @@ async function finishDeploy(
   const deployed_at = String(event.timestamp);
   const deployed: Deployed = { version, commit, release, deployed_at, deploy_id };
   const keep = fileOfRelease(paths, app.app, deployed)?.keep ?? 5;
+  secretsStarted(operation);
   return notifying(operation, dead, (notifier) => {
     // It was not sent: that comes after the state.
     for (const sent of eventsLike(event, records)) notifier.send(sent);
@@ -168,6 +177,7 @@ async function finishRollback(
   const { io, paths, redact, app } = operation;
   const moves = recordedMoves(app);
   const origin = { io, app, redact, deployId: dead.deploy_id, trigger: 'manual' };
+  secretsStarted(operation);
   return notifying(operation, dead, (notifier) => {
     for (const move of moves) {
       const written = records.find((record) => record.instance === move.instance);

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { otherSlot, SLOTS, type SlotName } from '@runner/common/apps/slots';
 import type { Instance, Start } from '@runner/common/deploy-file/read';
 import { loggedFailure, StepFailure, withReason } from '../../run/step.ts';
+import { writeEnvFile } from '../env-file.ts';
 import { strangerToUsers } from '../stranger.ts';
 import { ask } from './ask.ts';
 import { type Driver, only, runFor, type Status, type Target, unobserved } from './driver.ts';
@@ -183,6 +184,7 @@ export const systemdDriver: Driver = {
   async start(target) {
     const { start, instance, slot, env } = target;
     if (start.type !== 'systemd') return unobserved;
+    writeEnvFile(target);
     const unit = unitOf(start.unit, instance.name, slot);
     const since = Math.floor(Date.now() / 1000);
     // A unit that crashed too often could not be started otherwise, not even the previous release.
@@ -225,7 +227,7 @@ export const systemdDriver: Driver = {
       program: 'systemctl',
       args: [...manager(start), 'show', `--property=${SHOWN}`, '--'],
       subject: unitOf(start.unit, instance.name, slot),
-      env: only(env, ['PATH', 'HOME', 'LANG', 'XDG_RUNTIME_DIR', 'DBUS_SESSION_BUS_ADDRESS']),
+      env: only(env, ['PATH', 'LANG', 'XDG_RUNTIME_DIR', 'DBUS_SESSION_BUS_ADDRESS']),
       meaning: (stdout, at) => meaningOf(stdout.trim().split(/\n{2,}/)[at] ?? ''),
     };
   },
