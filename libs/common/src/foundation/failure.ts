@@ -59,6 +59,7 @@ export const FAILURE_CODES = [
   'ref_ambiguous',
   'ref_not_found',
   'repo_not_found',
+  'sandbox_unavailable',
   'state_malformed',
   'state_unsupported',
   'stop_failed',

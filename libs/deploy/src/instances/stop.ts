@@ -9,6 +9,7 @@ import { redactorForAny } from '@runner/common/redaction/redact';
 import type { Job } from '../record/operation.ts';
 import { openDeployLog } from '../run/log.ts';
 import { asStepFailure } from '../run/step.ts';
+import { openSandboxAnyway } from '../sandbox/sandbox.ts';
 import { switchOff } from './current-link.ts';
 import { fileOfRelease } from './kept-file.ts';
 import { stopUnlessReplaced } from './switch-back.ts';
@@ -19,7 +20,11 @@ export async function stopInstances(io: Io, paths: Paths, app: AppState): Promis
   const redact = await redactorForAny({ paths, env: io.env }, app.app);
   const deployId = newDeployId(io.random);
   const log = openDeployLog(paths, app.app, deployId, redact, () => {});
-  const base = uninterrupted({ io, paths, app, deployId, log, redact });
+  const sandbox = openSandboxAnyway({
+    ...{ paths, env: io.env, app: app.app },
+    note: (text) => log.line(text),
+  });
+  const base = uninterrupted({ io, paths, app, deployId, log, redact, sandbox });
   const problems: string[] = [];
   for (const [name, { current }] of Object.entries(app.instances)) {
     const problem = current && (await stopOne(base, name, current));

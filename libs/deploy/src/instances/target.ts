@@ -8,6 +8,7 @@ import type { Paths } from '@runner/common/foundation/paths';
 import type { Job, Version } from '../record/operation.ts';
 import { stepEnvironment } from '../run/environment.ts';
 import type { DeployLog } from '../run/log.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Target } from './drivers/driver.ts';
 import { fileOfRelease } from './kept-file.ts';
 
@@ -21,6 +22,7 @@ export interface TargetBase {
   readonly log: DeployLog;
   readonly redact: (text: string) => string;
   readonly signal: AbortSignal;
+  readonly sandbox: Sandbox;
 }
 
 /** A target with the `.deploy.yml` of its release. */
@@ -29,7 +31,7 @@ export interface ReleaseTarget extends Target {
 }
 
 /** What the base of a target is made from. */
-type BaseOf = Pick<Job, 'io' | 'paths' | 'deployId' | 'log' | 'redact'> & {
+type BaseOf = Pick<Job, 'io' | 'paths' | 'deployId' | 'log' | 'redact' | 'sandbox'> & {
   readonly app: Pick<AppState, 'app'>;
 };
 
@@ -46,13 +48,15 @@ export function uninterrupted({
   deployId,
   log,
   redact,
+  sandbox,
 }: BaseOf): TargetBase {
-  return { paths, env, app, deployId, log, redact, signal: new AbortController().signal };
+  const { signal } = new AbortController();
+  return { paths, env, app, deployId, log, redact, sandbox, signal };
 }
 
 /** The target for an instance at a release, as the release's `.deploy.yml` describes it. */
 export function targetOf(
-  { paths: { app: pathsOf }, env, app, deployId, log, redact, signal }: TargetBase,
+  { paths: { app: pathsOf }, env, app, deployId, log, redact, sandbox, signal }: TargetBase,
   file: DeployFile,
   instance: Instance,
   { release, version, commit }: Version,
@@ -60,13 +64,16 @@ export function targetOf(
   const appPaths = pathsOf(app);
   const paths = appPaths.instance(instance.name);
   const folder = appPaths.release(release);
+  const outerEnv = stepEnvironment(env);
   return {
     ...{ app, file, instance, paths, log, redact, signal },
     release: folder,
     start: file.start,
     stop: file.stop,
+    outerEnv,
+    confine: (profile) => sandbox.confine(profile, { release: folder, shared: paths.shared }),
     env: {
-      ...stepEnvironment(env),
+      ...outerEnv,
       ...instance.env,
       RUNNER_APP: app,
       RUNNER_INSTANCE: instance.name,

@@ -25,6 +25,7 @@ import { type Reporter, redacting, reported } from '../report/reporter.ts';
 import { useSystemUmask } from '../run/environment.ts';
 import { type DeployLog, openDeployLog } from '../run/log.ts';
 import { asStepFailure, type StepFailure } from '../run/step.ts';
+import { openSandboxAnyway } from '../sandbox/sandbox.ts';
 import { type NothingToDo, nothingToDo, planRollback } from './plan.ts';
 
 /** What the command line asks for. */
@@ -67,7 +68,16 @@ export interface RollbackOutcome {
 
 type RollbackJob = Pick<
   Job,
-  'io' | 'paths' | 'app' | 'reporter' | 'redact' | 'deployId' | 'trigger' | 'log' | 'notifier'
+  | 'io'
+  | 'paths'
+  | 'app'
+  | 'reporter'
+  | 'redact'
+  | 'deployId'
+  | 'trigger'
+  | 'log'
+  | 'sandbox'
+  | 'notifier'
 >;
 type Moves = readonly [KeptMove, ...KeptMove[]];
 
@@ -88,9 +98,14 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
     const { moves, staying } = planRollback(paths, app, request);
     for (const line of staying) reporter.note(line);
     log = openDeployLog(paths, app.app, deployId, redact, reporter.output);
+    const sandbox = openSandboxAnyway({
+      ...{ paths, env: io.env, app: app.app },
+      note: (text) => log?.line(text),
+    });
     const channels = request.notify ? fileOfRelease(paths, app.app, moves[0].to)?.notify : 'none';
     notifier = startNotifier(io, paths.root, channels);
-    const job = { io, paths, app, deployId, reporter, redact, log, notifier, trigger: 'manual' };
+    const about = { io, paths, app, deployId, trigger: 'manual' };
+    const job = { ...about, reporter, redact, log, sandbox, notifier };
     beginAnyway(job, moves, channels);
     return await moveAll(job, moves);
   } finally {
