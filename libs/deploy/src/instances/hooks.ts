@@ -32,7 +32,7 @@ export async function runHook(
   const { hookTimeout: timeout } = target.file;
   const isOfBuild = hook === 'pre_build' || hook === 'post_build';
   const rest = {
-    ...{ stage: 'hook' as const, cwd: folder, env, timeout, leavesNothing: isOfBuild },
+    ...{ stage: 'hook' as const, cwd: folder, env, timeout },
     confinement: target.confine(isOfBuild ? 'build' : 'hook'),
   };
   for (const command of target.file.hooks[hook]) {

@@ -2,9 +2,10 @@
 import { basename } from 'node:path';
 import type { AppState, Deployed } from '@runner/common/apps/state';
 import type { DeployFile, Instance } from '@runner/common/deploy-file/read';
+import { makeFolder } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Env } from '@runner/common/foundation/io';
-import type { Paths } from '@runner/common/foundation/paths';
+import type { AppPaths, Paths } from '@runner/common/foundation/paths';
 import type { Job, Version } from '../record/operation.ts';
 import { stepEnvironment } from '../run/environment.ts';
 import type { DeployLog } from '../run/log.ts';
@@ -54,6 +55,20 @@ export function uninterrupted({
   return { paths, env, app, deployId, log, redact, sandbox, signal };
 }
 
+/**
+ * The HOME of an app's commands, made if it is missing. One for all apps would let a build of one write
+ * configuration, e.g. `.npmrc`, that runs in the builds of the others.
+ */
+function homeOf({ home }: AppPaths): string {
+  try {
+    makeFolder(home, 0o700);
+  } catch (error) {
+    // A full disk must not stop a rollback.
+    if (!(error instanceof Failure)) throw error;
+  }
+  return home;
+}
+
 /** The target for an instance at a release, as the release's `.deploy.yml` describes it. */
 export function targetOf(
   { paths: { app: pathsOf }, env, app, deployId, log, redact, sandbox, signal }: TargetBase,
@@ -65,6 +80,7 @@ export function targetOf(
   const paths = appPaths.instance(instance.name);
   const folder = appPaths.release(release);
   const outerEnv = stepEnvironment(env);
+  const home = homeOf(appPaths);
   return {
     ...{ app, file, instance, paths, log, redact, signal },
     release: folder,
@@ -74,6 +90,7 @@ export function targetOf(
     confine: (profile) => sandbox.confine(profile, { release: folder, shared: paths.shared }),
     env: {
       ...outerEnv,
+      HOME: home,
       ...instance.env,
       RUNNER_APP: app,
       RUNNER_INSTANCE: instance.name,

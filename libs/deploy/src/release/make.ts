@@ -100,8 +100,8 @@ async function build(job: Job, file: DeployFile, folder: string): Promise<void> 
   const until = job.io.elapsed() + file.build.timeout;
   for (const command of file.build.run) {
     const timeout = Math.max(1, Math.ceil(until - job.io.elapsed()));
-    const how = { leavesNothing: true, confinement: target.confine('build') };
-    const step = shellStep({ stage: 'build', command, cwd: folder, env, timeout, ...how });
+    const confinement = target.confine('build');
+    const step = shellStep({ stage: 'build', command, cwd: folder, env, timeout, confinement });
     await reported(job.reporter, `build: ${command}`, () => runStep(job.log, job.signal, step));
   }
   await runHook(job, target, 'post_build', { folder });

@@ -15,8 +15,8 @@ export interface ChildSpec extends Spawned {
   readonly timeout: number;
   /** Ends the tree early. */
   readonly signal: AbortSignal;
-  /** What it started ends with it, also if it succeeds. */
-  readonly leavesNothing?: boolean | undefined;
+  /** What it started may go on once it has succeeded: it brought up the app. */
+  readonly leavesApp: boolean;
 }
 
 /** How a program ended. */
@@ -78,8 +78,7 @@ export function runChild(spec: ChildSpec): Promise<ProcessExit> {
       clearTimeout(killer);
       spec.signal.removeEventListener('abort', stop);
       const interrupted = spec.signal.aborted;
-      // Some steps that succeed keep their daemons.
-      if (spec.leavesNothing || timedOut || interrupted || code !== 0) kill();
+      if (timedOut || interrupted || code !== 0 || !spec.leavesApp) kill();
       resolve({ code, signal, timedOut, interrupted, startError });
     };
     child.once('error', (error: NodeJS.ErrnoException) => {

@@ -124,8 +124,6 @@ export interface Step {
   readonly serverFault?: RegExp;
   /** Runs it in the sandbox. */
   readonly confinement?: Confinement | undefined;
-  /** What it started ends with it. */
-  readonly leavesNothing?: boolean;
 }
 
 /** A shell command as a step. */
@@ -174,7 +172,7 @@ export async function tryStep(
       timeout: step.timeout,
       signal,
       confinement: step.confinement,
-      leavesNothing: step.leavesNothing,
+      leavesApp: step.stage === 'start',
     }),
   );
   return { exit: result, output };

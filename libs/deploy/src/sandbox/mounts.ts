@@ -82,7 +82,7 @@ function root({ paths, app }: Subject, folders: readonly string[]): string[] {
     ...['apps', 'state', 'logs', 'locks', 'spool'].map((name) => join(paths.root, name)),
     paths.app(app).dir,
   ]).filter((folder) => !within(real, folder));
-  const home = join(paths.app(app).dir, 'home');
+  const { home } = paths.app(app);
   return [
     ...empty(real),
     ...elsewhere.flatMap(empty),

@@ -93,7 +93,6 @@ class OpenSandbox implements Sandbox {
     const program = this.#program();
     if (program === undefined) return undefined;
     const { paths, app, env } = this.#request;
-    makeFolder(join(paths.app(app).dir, 'home'), 0o700);
     if (profile === 'build') makeFolder(shared);
     const { allow } = this.#setting;
     const scratch = () => this.#scratchFolder();
