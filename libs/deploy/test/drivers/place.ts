@@ -18,14 +18,14 @@ export function statusOf(
   const [instance] = instances;
   if (instance === undefined) throw new Error('no instance');
   const paths = pathsOf(root).app('shop').instance(instance.name);
-  const outerEnv = { PATH: process.env.PATH ?? '' };
+  const outerEnv = { PATH: process.env.PATH ?? '', ...env };
   const asked = driverFor(start).status({
     app: 'shop',
     instance,
     release: root,
     paths,
     start,
-    env: { ...outerEnv, ...env },
+    env: outerEnv,
     outerEnv,
     confine: () => undefined,
   });
