@@ -1,6 +1,6 @@
 /** Whether the code host accepts every token, and for how long, as `runner tokens test --all` says. */
 import type { Paths } from '@runner/common/foundation/paths';
-import { word } from '@runner/common/guards/fixes';
+import { word } from '@runner/common/text/shell';
 import { type Found, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
 import { runOurs } from '../foundation/program.ts';
 

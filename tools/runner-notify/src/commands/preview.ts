@@ -1,6 +1,7 @@
 import { command } from '@runner/common/cli/command';
 import { EXIT } from '@runner/common/foundation/failure';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
+import { CHANNEL_CHOICES } from '../channels/options.ts';
 import type { Preview } from '../channels/preview.ts';
 
 export const preview = command({
@@ -15,7 +16,7 @@ export const preview = command({
     channel: {
       kind: 'value',
       placeholder: 'CHANNEL',
-      choices: ['telegram', 'discord', 'both'],
+      choices: CHANNEL_CHOICES,
       about: 'For which channel [default: the active ones, or both]',
     },
   },

@@ -1,5 +1,6 @@
 import { command } from '@runner/common/cli/command';
 import { EXIT, usage } from '@runner/common/foundation/failure';
+import { CHANNEL_CHOICES } from '../channels/options.ts';
 import type { ChannelOption } from '../deliver/announce.ts';
 import { type Result, resultLine } from '../deliver/result.ts';
 
@@ -26,7 +27,7 @@ export const send = command({
     channel: {
       kind: 'value',
       placeholder: 'CHANNEL',
-      choices: ['telegram', 'discord', 'both', 'none'],
+      choices: [...CHANNEL_CHOICES, 'none'],
       about: "Where to announce [default: the choice of the app's .deploy.yml]",
     },
     wait: {

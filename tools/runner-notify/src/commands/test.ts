@@ -1,6 +1,7 @@
 import { command } from '@runner/common/cli/command';
 import type { ChannelName } from '@runner/common/config/settings';
 import { EXIT } from '@runner/common/foundation/failure';
+import { CHANNEL_CHOICES } from '../channels/options.ts';
 import type { TrialResult } from '../status/trial.ts';
 
 interface Report {
@@ -18,7 +19,7 @@ export const test = command({
     channel: {
       kind: 'value',
       placeholder: 'CHANNEL',
-      choices: ['telegram', 'discord', 'both'],
+      choices: CHANNEL_CHOICES,
       about: 'Which channel to test [default: every active one]',
     },
   },
