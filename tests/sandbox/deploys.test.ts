@@ -113,7 +113,8 @@ deploys('where bubblewrap cannot run, auto says so once in the log, and required
     assert.is(refused.status, 1);
     assert.match(refused.stderr, `requires a sandbox, and bubblewrap cannot run here: ${why}`);
     assert.match(refused.stderr, /\(sandbox_unavailable\)\n$/);
-  }));
+  }),
+);
 
 test('a failure that looks like the doing of the sandbox names the line for config.yml', () =>
   inWorld(async (world) => {

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { Failure } from '../foundation/failure.ts';
 import type { Io } from '../foundation/io.ts';
 import type { Paths } from '../foundation/paths.ts';
-import { word } from './fixes.ts';
+import { word } from '../text/shell.ts';
 
 /** The owner of a root, if root is at work in it and it is not root's own. */
 export function foreignOwner(uid: number, { root }: Paths): number | undefined {
