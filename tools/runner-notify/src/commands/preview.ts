@@ -1,7 +1,7 @@
 import { command } from '@runner/common/cli/command';
 import { EXIT } from '@runner/common/foundation/failure';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
-import { CHANNEL_CHOICES } from '../channels/options.ts';
+import { channelOption } from '../channels/options.ts';
 import type { Preview } from '../channels/preview.ts';
 
 export const preview = command({
@@ -13,12 +13,7 @@ export const preview = command({
     'of every kind. Templates are checked first. No service is called; no credentials are needed.',
   ].join('\n'),
   options: {
-    channel: {
-      kind: 'value',
-      placeholder: 'CHANNEL',
-      choices: CHANNEL_CHOICES,
-      about: 'For which channel [default: the active ones, or both]',
-    },
+    channel: channelOption('For which channel [default: the active ones, or both]'),
   },
   examples: [
     'runner notify preview',

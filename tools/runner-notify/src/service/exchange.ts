@@ -1,6 +1,7 @@
 /** One request to a chat service, and its result in the classes of the contract. */
 import { Failure } from '@runner/common/foundation/failure';
 import { type HttpAnswer, send } from '@runner/common/http/request';
+import { jsonObject } from '@runner/common/text/json';
 import { cleanText, cutCodePoints } from '@runner/common/text/plain';
 import type { Complaint, Line, Outcome, Problem } from './contract.ts';
 import type { Fields } from './fields.ts';
@@ -60,7 +61,10 @@ export async function exchange(
     });
     const outcome = judge(call, answer);
     if (outcome.class !== 'delivered') return outcome;
-    return { ...outcome, accepted: { httpStatus: answer.status, body: jsonObject(answer) ?? {} } };
+    return {
+      ...outcome,
+      accepted: { httpStatus: answer.status, body: jsonObject(answer.body) ?? {} },
+    };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const code = String(error.facts.reason ?? error.code);
@@ -156,18 +160,6 @@ export function foreignAnswer(call: Call, answer: HttpAnswer): Outcome {
   const hint = status < 400 ? 'redirects are not followed: check the address' : ADDRESS_HINT;
   const gone = status === 401 || status === 404;
   return { class: gone ? 'gone' : 'rejected', problem: problem(false, hint) };
-}
-
-/** Parses an answer; undefined when it is not a JSON object, e.g. the page of a proxy. */
-export function jsonObject(answer: HttpAnswer): Fields | undefined {
-  try {
-    const value: unknown = JSON.parse(answer.body);
-    return value !== null && typeof value === 'object' && !Array.isArray(value)
-      ? (value as Fields)
-      : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Longest delay that a service may ask for, in milliseconds: a day. */
