@@ -27,6 +27,6 @@ export async function viewOf(
   // Root runs no client that another user's repository may have chosen.
   const isSafe = foreignOwner(io.uid, paths) === undefined;
   if (offline || !isSafe || !apps.some(isAsked)) return view;
-  const { whatRuns } = await import('./running.ts');
+  const { whatRuns } = await import('@runner/deploy/instances/running');
   return { ...view, runs: await whatRuns({ io, paths }, apps) };
 }

@@ -3,6 +3,7 @@ import { realpathSync, statSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join, relative } from 'node:path';
 import type { Env } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
+import { memoryFolders, memoryFoldersOf } from './memory-folders.ts';
 import { namespaceOptions } from './probe.ts';
 
 /**
@@ -128,14 +129,18 @@ function resolverFolder(): string[] {
 }
 
 /** An app has the server's /run and /tmp; its user's home it can only read. */
-function outsideOfApp({ env, app }: Subject, profile: Profile): string[] {
+function outsideOfApp({ paths, env, app }: Subject, profile: Profile): string[] {
   const home = realFolder(env.HOME);
   const supervisor = env.PM2_HOME ?? (env.HOME && join(env.HOME, '.pm2'));
-  const sockets = join('/run/runner', app);
+  const runtime = { XDG_RUNTIME_DIR: `/run/user/${process.geteuid?.()}`, ...env };
+  const memory = memoryFoldersOf(paths.root, runtime).map((folder) => join(folder, app));
   return [
     ...(home === undefined ? [] : readOnly(home)),
     ...(profile === 'client' ? realFolders([supervisor]).flatMap((path) => bind(path)) : []),
-    ...realFolders(['/run/credentials', '/run/runner', env.CREDENTIALS_DIRECTORY]).flatMap(empty),
-    ...bind(sockets),
+    ...realFolders([
+      ...['/run/credentials', env.CREDENTIALS_DIRECTORY],
+      ...memoryFolders(runtime),
+    ]).flatMap(empty),
+    ...memory.flatMap((path) => bind(path)),
   ];
 }
