@@ -76,7 +76,7 @@ function subjectsOf(io: Io, paths: Paths, { app, instances }: AppState): Subject
   });
 }
 
-/** Where config.yml requires a sandbox that there is not, nobody can be asked. */
+/** Where config.yml requires a sandbox that there is not, no one can be asked. */
 function statusOf(subject: Subject): ReturnType<Driver['status']> {
   try {
     return driverFor(subject.start).status(subject);
