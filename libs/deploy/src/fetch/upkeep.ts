@@ -13,6 +13,7 @@ import { goLive } from '../instances/slots.ts';
 import { keptTarget, type TargetBase, uninterrupted } from '../instances/target.ts';
 import { openDeployLog } from '../run/log.ts';
 import { asStepFailure } from '../run/step.ts';
+import { openSandboxAnyway } from '../sandbox/sandbox.ts';
 import type { FetchRequest } from './request.ts';
 
 /** Starts what is live after a reboot, and ends what drains. Never throws. */
@@ -23,9 +24,20 @@ export async function keepUp(request: FetchRequest, name: string): Promise<void>
     if (!app || app.deploying || !hasWork(paths, app)) return;
     const redact = await redactorForAny({ paths, env: io.env }, name);
     const secrets = openSecrets(paths, io.env, name);
+    const sandbox = openSandboxAnyway({ paths, env: io.env, app: name });
     const deployId = newDeployId(io.random);
     const log = openDeployLog(paths, name, deployId, redact, () => {});
-    const base = uninterrupted({ io, paths, app, deployId, log, redact, reporter, secrets });
+    const base = uninterrupted({
+      io,
+      paths,
+      app,
+      deployId,
+      log,
+      redact,
+      reporter,
+      secrets,
+      sandbox,
+    });
     const holder = { pid: io.pid, command: 'fetch', since: io.now().toISOString() };
     const lock = takeLock(paths.lock(name), 0, holder);
     if (!lock) return;

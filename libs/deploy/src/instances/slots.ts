@@ -178,7 +178,8 @@ async function movePort(base: TargetBase, target: ReleaseTarget): Promise<void> 
   const { run } = target.instance.traffic ?? {};
   if (run === undefined) return;
   const { release: cwd, env } = target;
-  const step = { stage: 'traffic' as const, cwd, env, timeout: MOVE_TIMEOUT };
+  const confinement = target.confine('hook');
+  const step = { stage: 'traffic' as const, cwd, env, timeout: MOVE_TIMEOUT, confinement };
   await runStep(base.log, base.signal, shellStep({ command: run, ...step }));
 }
 

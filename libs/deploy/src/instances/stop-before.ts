@@ -8,6 +8,7 @@ import { redactorForAny } from '@runner/common/redaction/redact';
 import { lockApp } from '../record/lock.ts';
 import { openDeployLog } from '../run/log.ts';
 import { asStepFailure } from '../run/step.ts';
+import { openSandboxAnyway } from '../sandbox/sandbox.ts';
 import { secretsAnyway, stopBeforeTraffic } from './stop.ts';
 import { uninterrupted } from './target.ts';
 
@@ -33,6 +34,7 @@ export async function stopAllBeforeTraffic(
   try {
     const app = requireApp(paths, name);
     const redact = await redactorForAny({ paths, env: io.env }, name);
+    const sandbox = openSandboxAnyway({ paths, env: io.env, app: name });
     const secrets = secretsAnyway(io, paths, name);
     const deployId = newDeployId(io.random);
     const running = Object.keys(app.instances).filter(
@@ -40,7 +42,7 @@ export async function stopAllBeforeTraffic(
     );
     if (running.length === 0) return { app: name, result: 'nothing_running', instances: [] };
     const log = openDeployLog(paths, name, deployId, redact, () => {});
-    const base = uninterrupted({ io, paths, app, deployId, log, redact, secrets });
+    const base = uninterrupted({ io, paths, app, deployId, log, redact, secrets, sandbox });
     const instances = [];
     for (const instance of running) {
       const stopped = await stopBeforeTraffic(base, instance).catch(failed);

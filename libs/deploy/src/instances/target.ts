@@ -12,6 +12,7 @@ import type { AppPaths, Paths } from '@runner/common/foundation/paths';
 import type { Job, Version } from '../record/operation.ts';
 import { stepEnvironment } from '../run/environment.ts';
 import type { DeployLog } from '../run/log.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Target } from './drivers/driver.ts';
 import { fileOfRelease } from './kept-file.ts';
 import { placeIn, slotFor } from './place.ts';
@@ -28,6 +29,7 @@ export interface TargetBase {
   readonly signal: AbortSignal;
   /** Prints a line, and logs it. */
   say(text: string): void;
+  readonly sandbox: Sandbox;
   /** The secrets of an instance as variables. */
   secrets(instance: string): Readonly<Record<string, string>>;
 }
@@ -38,7 +40,7 @@ export interface ReleaseTarget extends Target {
 }
 
 /** What the base of a target is made from. */
-type BaseOf = Pick<Job, 'io' | 'paths' | 'deployId' | 'log' | 'redact' | 'secrets'> & {
+type BaseOf = Pick<Job, 'io' | 'paths' | 'deployId' | 'log' | 'redact' | 'secrets' | 'sandbox'> & {
   readonly app: Pick<AppState, 'app'>;
   readonly reporter?: Pick<Job['reporter'], 'note'>;
 };
@@ -53,11 +55,12 @@ export function interruptible(job: BaseOf & Pick<Job, 'signal'>): TargetBase {
  * uses the secrets that ran a moment ago.
  */
 export function uninterrupted(
-  { io, paths, app: { app }, deployId, log, redact, secrets, reporter }: BaseOf,
+  { io, paths, app: { app }, deployId, log, redact, secrets, sandbox, reporter }: BaseOf,
   values: 'today' | 'started' = 'started',
 ): TargetBase {
   return {
-    ...{ paths, io, app, deployId, log, redact, signal: new AbortController().signal },
+    ...{ paths, io, app, deployId, log, redact, sandbox },
+    signal: new AbortController().signal,
     secrets: (instance) => variablesOf(secrets[values](instance)),
     say(text) {
       log.line(text);
@@ -100,14 +103,17 @@ export function targetOf(
   const wanted = chosen ?? slotFor(instance, whole, slots, release);
   const { slot, paths, env } = placeIn(instance, whole, wanted);
   const folder = appPaths.release(release);
+  const outerEnv = stepEnvironment(base.io.env);
   const home = homeOf(appPaths);
   return {
     ...{ app, file, instance, secrets, slot, paths, log, redact, signal },
     release: folder,
     start: file.start,
     stop: file.stop,
+    outerEnv,
+    confine: (profile) => base.sandbox.confine(profile, { release: folder, shared: paths.shared }),
     env: {
-      ...stepEnvironment(base.io.env),
+      ...outerEnv,
       HOME: home,
       ...instance.env,
       ...env,

@@ -21,6 +21,7 @@ import { removeTree } from '../release/folder.ts';
 import { CHANNEL, type Notifier, startNotifier } from '../report/notifier.ts';
 import { openDeployLog } from '../run/log.ts';
 import { endDeploy } from '../run/processes.ts';
+import { openSandboxAnyway } from '../sandbox/sandbox.ts';
 import { eventsLike, missingEvents, startOf, unsentEvents } from './events.ts';
 import { hasArrived } from './forward.ts';
 import { headlineOf, isEarly } from './interrupted.ts';
@@ -59,7 +60,8 @@ async function isArrived(operation: Operation, dead: Deploying): Promise<boolean
   const { paths, app, redact } = operation;
   const log = openDeployLog(paths, app.app, dead.deploy_id, redact, () => {});
   try {
-    const base = uninterrupted({ ...operation, deployId: dead.deploy_id, log });
+    const sandbox = openSandboxAnyway({ paths, env: operation.io.env, app: app.app });
+    const base = uninterrupted({ ...operation, deployId: dead.deploy_id, log, sandbox });
     return await hasArrived(base, app, dead);
   } finally {
     log.close();

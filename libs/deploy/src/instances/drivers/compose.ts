@@ -29,13 +29,13 @@ function noteOf({ paths }: Pick<Target, 'paths'>): string {
 export function projectOf(target: Asked): string {
   const noted = readTextIfThere(noteOf(target), NAME_MAX)?.trim();
   if (noted) return noted;
-  const { app, instance, slot, env, paths } = target;
+  const { app, instance, slot, paths } = target;
   if (slot !== undefined) return plain(ownName(target));
   const old = plain(`${app}-${instance.name}`);
   const project = `label=com.docker.compose.project=${old}`;
   const folder = '{{.Label "com.docker.compose.project.working_dir"}}';
   const { stdout } = ask('docker', ['ps', '--all', '--filter', project, '--format', folder], {
-    env,
+    env: target.outerEnv,
   });
   const releases = join(appFolderOf(paths), 'releases/');
   return stdout.split('\n').some((each) => each.startsWith(releases))
@@ -64,6 +64,7 @@ function run(
     file: 'docker',
     args: all,
     timeout,
+    confinement: target.confine('app'),
   });
 }
 
@@ -91,6 +92,7 @@ export const composeDriver: Driver = {
       args: [...args(target, target.start), 'ps', '--status', 'running', '--quiet'],
       cwd: target.release,
       env: target.env,
+      confinement: target.confine('app'),
       meaning: (stdout) => (stdout.trim() === '' ? 'stopped' : 'running'),
     };
   },

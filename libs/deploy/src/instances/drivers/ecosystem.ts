@@ -47,8 +47,9 @@ export function namesOf(target: Target, config: string): string[] {
 /** An app of an ecosystem file. */
 type App = { readonly name: string } & Readonly<Record<string, unknown>>;
 
-function appsIn({ env, release: cwd }: Target, config: string): App[] {
-  const { stdout } = ask(process.execPath, ['-e', READ, config], { env, cwd });
+function appsIn({ env, release: cwd, confine }: Target, config: string): App[] {
+  const confinement = confine('hook');
+  const { stdout } = ask(process.execPath, ['-e', READ, config], { env, cwd, confinement });
   return JSON.parse(stdout.slice(stdout.lastIndexOf('\n'))) as App[];
 }
 

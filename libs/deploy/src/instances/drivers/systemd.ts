@@ -77,7 +77,7 @@ interface UnitState {
 
 function stateOf(
   start: Systemd,
-  { instance, slot, env }: Pick<Target, 'instance' | 'slot' | 'env'>,
+  { instance, slot, outerEnv: env }: Pick<Target, 'instance' | 'slot' | 'outerEnv'>,
 ): UnitState {
   const unit = unitOf(start.unit, instance.name, slot);
   const active = outputOf('systemctl', start, env, ['is-active', '--', unit]).trim();
@@ -104,7 +104,7 @@ function whyDead(now: UnitState, before: UnitState): string | undefined {
 /** Who listens on a port instead of the unit's users, in words. */
 function strangerTo(
   start: Systemd,
-  { instance, slot, env }: Target,
+  { instance, slot, outerEnv: env }: Target,
   port: number,
 ): string | undefined {
   const unit = unitOf(start.unit, instance.name, slot);
@@ -132,7 +132,11 @@ function usersOf(mainPid: string, group: string): number[] {
 }
 
 /** What the unit has logged since `since`, in seconds since 1970. */
-function journal(start: Systemd, { instance, slot, env, redact }: Target, since: number): string {
+function journal(
+  start: Systemd,
+  { instance, slot, outerEnv: env, redact }: Target,
+  since: number,
+): string {
   const unit = unitOf(start.unit, instance.name, slot);
   const main = outputOf('systemctl', start, env, ['show', '--property', 'ExecMainPID', '--', unit]);
   const pid = /^ExecMainPID=([1-9]\d*)$/m.exec(main)?.[1];
@@ -157,6 +161,7 @@ async function control(
       file: 'systemctl',
       args: [...manager(start), verb, '--', unit],
       timeout,
+      env: target.outerEnv,
       serverFault: NOT_ALLOWED,
     });
   } catch (error) {
@@ -182,7 +187,7 @@ function meaningOf(shown: string): Status {
 
 export const systemdDriver: Driver = {
   async start(target) {
-    const { start, instance, slot, env } = target;
+    const { start, instance, slot, outerEnv: env } = target;
     if (start.type !== 'systemd') return unobserved;
     writeEnvFile(target);
     const unit = unitOf(start.unit, instance.name, slot);
@@ -211,7 +216,7 @@ export const systemdDriver: Driver = {
     await control(target, start, 'stop', start.stopTimeout);
   },
   async live(target) {
-    const { start, instance, slot, env, log } = target;
+    const { start, instance, slot, outerEnv: env, log } = target;
     if (start.type !== 'systemd' || slot === undefined) return;
     // Without the right to enable units, `fetch` starts what is live after a reboot.
     const change = (verb: string, of: SlotName) =>
@@ -221,7 +226,7 @@ export const systemdDriver: Driver = {
     const isEnabled = change('enable', slot) && change('disable', otherSlot(slot));
     if (!isEnabled) log.line(`${unitOf(start.unit, instance.name, slot)} could not be enabled`);
   },
-  status({ start, instance, slot, env }) {
+  status({ start, instance, slot, outerEnv: env }) {
     if (start.type !== 'systemd') return 'unknown';
     return {
       program: 'systemctl',
