@@ -1,6 +1,6 @@
 import { command } from '@runner/common/cli/command';
 import { harmlessLine } from '@runner/common/text/harmless';
-import { ANSWERS, CHANNEL_CHOICES } from '../channels/options.ts';
+import { ANSWERS, channelOption } from '../channels/options.ts';
 import type { SetupReport } from '../setup/setup.ts';
 
 export const setup = command({
@@ -16,12 +16,9 @@ export const setup = command({
     'files because arguments are visible in the process list; `-` is standard input.',
   ].join('\n'),
   options: {
-    channel: {
-      kind: 'value',
-      placeholder: 'CHANNEL',
-      choices: CHANNEL_CHOICES,
-      about: 'What to set up [default: the channel of the other options, else asked]',
-    },
+    channel: channelOption(
+      'What to set up [default: the channel of the other options, else asked]',
+    ),
     ...ANSWERS.telegram,
     ...ANSWERS.discord,
     'no-test': { kind: 'flag', about: 'Send no test message' },
@@ -32,7 +29,7 @@ export const setup = command({
     'runner notify setup --channel discord --webhook-file - < /root/webhook',
   ],
   async run(context) {
-    const { setUp } = await import('../setup/setup.ts');
+    const { setUp } = await import('./sending.ts');
     const { 'no-test': noTest, ...answers } = context.options;
     return { value: await setUp(context, answers, !noTest) };
   },

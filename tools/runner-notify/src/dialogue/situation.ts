@@ -146,7 +146,7 @@ async function tryOut(
   const connection = situation.connect(channel, settings) as Channel;
   for (;;) {
     const trial = await interruptible(situation, () => connection.sendTest());
-    if (trial.delivered) {
+    if (trial.class === 'delivered') {
       dialogue?.done('The test message was delivered');
       return { movedTo: trial.movedTo };
     }

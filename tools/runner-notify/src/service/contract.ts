@@ -40,14 +40,24 @@ export interface Problem {
 
 /** How sending a message ended; each class calls for a different reaction. */
 export type Outcome =
-  /** `rest`: how many milliseconds the service wants to be left alone. */
-  | { readonly class: 'delivered'; readonly rest: number; readonly movedTo?: string }
+  /** `rest`: how many milliseconds the service wants to be left alone; `movedTo`: the destination's new id. */
+  | {
+      readonly class: 'delivered';
+      readonly rest: number;
+      readonly movedTo?: string;
+      readonly accepted?: { readonly httpStatus: number; readonly body: Fields };
+    }
   /** Not before `delay` milliseconds from now. */
   | { readonly class: 'wait'; readonly delay: number; readonly problem: Problem }
   /** A temporary problem: try again later. */
   | { readonly class: 'retry'; readonly problem: Problem }
-  /** The service never accepts this message, at least not in this form. */
-  | { readonly class: 'rejected'; readonly complaint?: Complaint; readonly problem: Problem }
+  /** The service never accepts this message, at least not in this form, or not at this id. */
+  | {
+      readonly class: 'rejected';
+      readonly complaint?: Complaint | undefined;
+      readonly movedTo?: string | undefined;
+      readonly problem: Problem;
+    }
   /** The destination accepts no message until its configuration is fixed. */
   | { readonly class: 'gone'; readonly problem: Problem };
 
@@ -63,19 +73,6 @@ export interface Inspection {
   readonly problem?: Problem;
 }
 
-/** How a test notification ended. */
-export type Trial =
-  | {
-      readonly delivered: true;
-      readonly method: string;
-      readonly httpStatus: number;
-      /** What the service reported about the message, without secrets. */
-      readonly answer: Fields;
-      /** The new id of a destination that moved. */
-      readonly movedTo?: string;
-    }
-  | { readonly delivered: false; readonly problem: Problem };
-
 /** A service, connected to one destination. No method throws for what a service does. */
 export interface Channel {
   readonly rates: readonly Rate[];
@@ -87,7 +84,7 @@ export interface Channel {
   /** Changes nothing and sends no message. */
   inspect(): Promise<Inspection>;
   /** Sends one test notification, once. */
-  sendTest(): Promise<Trial>;
+  sendTest(): Promise<Outcome>;
 }
 
 /** The credentials of all channels. */
@@ -159,8 +156,10 @@ export interface Service {
   shownOf(credentials: Credentials): Omit<Known, 'answer'>;
   /** The destination in rows, below that of the secret. */
   rows(known: Known): Row[];
-  /** Where a test message arrived, from the answer to it. */
-  placeOf(answer: Fields): string;
+  /** What is shown of the answer to a test message, without secrets. */
+  reportOf(body: Fields): Fields;
+  /** Where it arrived, from this report. */
+  placeOf(report: Fields): string;
   /** The messages of a notice, in order; `template` is the user's wording of the first. */
   messages(notice: Notice, template: string | undefined, warn: (text: string) => void): Message[];
   /** Undefined when its credentials are not set. */

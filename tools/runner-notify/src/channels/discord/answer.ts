@@ -1,13 +1,8 @@
 /** What an answer of Discord's webhook means. */
 import type { HttpAnswer } from '@runner/common/http/request';
+import { jsonObject } from '@runner/common/text/json';
 import type { Outcome } from '../../service/contract.ts';
-import {
-  type Call,
-  delayOf,
-  foreignAnswer,
-  jsonObject,
-  refusedAnswer,
-} from '../../service/exchange.ts';
+import { type Call, delayOf, foreignAnswer, refusedAnswer } from '../../service/exchange.ts';
 
 /** JSON error codes: discord.com/developers/docs/topics/opcodes-and-status-codes#json. */
 const INVALID_FORM = 50035;
@@ -24,7 +19,7 @@ const TOO_LONG = /MAX_LENGTH|MAX_EMBED_SIZE|or fewer in length|exceeds maximum s
 /** Sorts an answer to an executed webhook into the classes of the contract. */
 export function judgeDiscord(call: Call, answer: HttpAnswer): Outcome {
   const { status } = answer;
-  const body = jsonObject(answer);
+  const body = jsonObject(answer.body);
   // Compatible services answer 204, with wait=true or without.
   const taken = status === 204 || (status >= 200 && status < 300 && body !== undefined);
   if (taken) return { class: 'delivered', rest: restOf(answer) };

@@ -13,7 +13,7 @@ import {
 } from '../../message/announcement.ts';
 import type { Notice, NoticeKind } from '../../message/notice.ts';
 import { fillTemplate, valuesOf } from '../../message/template.ts';
-import type { Service } from '../../service/contract.ts';
+import type { Message, Service } from '../../service/contract.ts';
 import { messagesOf, tooLong, type Writing } from '../../service/draft.ts';
 import type { Fields } from '../../service/fields.ts';
 import { escapeValue, fence, phraseText } from './markup.ts';
@@ -113,10 +113,11 @@ function fieldOf({ label, phrase }: Detail) {
 }
 
 /** A test notification, in the colour of a deploy that starts. */
-export function testMessage(): Fields {
-  return {
+export const TEST_MESSAGE: Message = {
+  payload: {
     content: `🔔 ${TEST_TITLE}`,
     embeds: [{ title: `🔔 ${TEST_TITLE}`, description: TEST_TEXT, color: COLOURS.started }],
     allowed_mentions: { parse: [] },
-  };
-}
+  },
+  instead: () => undefined,
+};

@@ -59,10 +59,10 @@ async function lookAt(
   const discord = { webhook: new Secret(address) };
   const line = situation.line({ telegram: undefined, discord });
   const { facts, problem } = await connectDiscord(discord, line).inspect();
-  if (!problem) return { value: facts, httpStatus: 200 };
+  if (!problem) return { value: facts };
   // A compatible service may accept messages only: then the test message decides.
-  if (situation.test && isUnasked(problem)) return { value: {}, httpStatus: 200 };
-  return { problem, answer: undefined };
+  if (situation.test && isUnasked(problem)) return { value: {} };
+  return { problem };
 }
 
 /** The service does not support GET; Discord itself would send a code of its own. */

@@ -1,7 +1,8 @@
 /** What an answer of the Bot API means. */
 import type { HttpAnswer } from '@runner/common/http/request';
+import { jsonObject } from '@runner/common/text/json';
 import type { Complaint, Outcome } from '../../service/contract.ts';
-import { type Call, foreignAnswer, jsonObject, refusedAnswer } from '../../service/exchange.ts';
+import { type Call, foreignAnswer, refusedAnswer } from '../../service/exchange.ts';
 import { type Fields, fieldsOf } from '../../service/fields.ts';
 
 /** What to check, by what the description says; docs/notifications.md, "No messages arrive". */
@@ -37,7 +38,7 @@ const COMPLAINTS: readonly (readonly [RegExp, Complaint])[] = [
 
 /** Sorts an answer to sendMessage into the classes of the contract. */
 export function judgeTelegram(call: Call, answer: HttpAnswer): Outcome {
-  const body = jsonObject(answer);
+  const body = jsonObject(answer.body);
   if (typeof body?.ok !== 'boolean') return foreignAnswer(call, answer);
   if (body.ok) return { class: 'delivered', rest: 0 };
   const { status, description, parameters } = errorOf(body, answer);
@@ -49,12 +50,13 @@ export function judgeTelegram(call: Call, answer: HttpAnswer): Outcome {
     pause: parameters.retry_after,
     hint: matching(HINTS) ?? BY_STATUS[status],
     complaint: status === 400 ? matching(COMPLAINTS) : undefined,
+    movedTo: migratedTo(answer),
   });
 }
 
 /** The id of the supergroup that the chat has become; undefined when it has not. */
 export function migratedTo(answer: HttpAnswer): string | undefined {
-  const { parameters } = errorOf(jsonObject(answer) ?? {}, answer);
+  const { parameters } = errorOf(jsonObject(answer.body) ?? {}, answer);
   // As written: an id may have more digits than a number keeps.
   const source = /"migrate_to_chat_id"\s*:\s*"?(-?\d{1,20})\b/.exec(answer.body)?.[1];
   return parameters.migrate_to_chat_id === undefined ? undefined : source;

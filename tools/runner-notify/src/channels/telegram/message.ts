@@ -2,9 +2,8 @@
 import { codePoints, headAndTail } from '@runner/common/text/plain';
 import { type Detail, TEST_TEXT, TEST_TITLE } from '../../message/announcement.ts';
 import { fillTemplate, type Piece, valuesOf } from '../../message/template.ts';
-import type { Service } from '../../service/contract.ts';
+import type { Message, Service } from '../../service/contract.ts';
 import { type Draft, messagesOf, tooLong, type Writing } from '../../service/draft.ts';
-import type { Fields } from '../../service/fields.ts';
 import {
   escapeValue,
   type Markup,
@@ -84,10 +83,11 @@ function plainPieces(pieces: readonly Piece[]): Piece[] {
 }
 
 /** A test notification. */
-export function testMessage(): Fields {
-  return {
+export const TEST_MESSAGE: Message = {
+  payload: {
     text: `🔔 ${markdownV2.bold(TEST_TITLE)}\n${markdownV2.words(TEST_TEXT)}`,
     parse_mode: 'MarkdownV2',
     link_preview_options: { is_disabled: true },
-  };
-}
+  },
+  instead: () => undefined,
+};
