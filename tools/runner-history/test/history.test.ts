@@ -96,7 +96,7 @@ test('on a narrow terminal lines are cut, and failures are red', async () => {
   const root = rootWith(RECORDS);
   const { text } = await runOnTerminal('runner-history', ['shop'], { root, columns: 60 });
   const lines = text.split('\r\n');
-  assert.match(lines[2], /^\u001b\[31m2026-11-20 09:00:00.*…/);
+  assert.match(lines[2] ?? '', /^\u001b\[31m2026-11-20 09:00:00.*…/);
 });
 
 test.run();

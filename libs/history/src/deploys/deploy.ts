@@ -1,4 +1,4 @@
-/** A deploy, or a rollback by hand, as the audit log tells it. */
+/** A deploy, or a rollback by hand, from the records of the audit log. */
 
 /** How long a stage took, in milliseconds. */
 export interface Step {
