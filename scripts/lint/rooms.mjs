@@ -11,7 +11,7 @@ export const rooms = new Map([
   ['libs/extract', 'rules line collect choose'],
   [
     'libs/deploy',
-    'run git report record instances release recovery rollback pipeline watch fetch remove',
+    'sandbox run git report record instances release recovery rollback pipeline watch fetch remove',
   ],
   ['libs/history', 'log deploys figures'],
   ['tools/runner-audit', 'log verify commands'],
