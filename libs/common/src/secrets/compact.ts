@@ -11,7 +11,7 @@ const KEPT = Uint8Array.from({ length: 128 }, (_, code) => {
 });
 
 const [ESC, CSI, BACKSLASH, HASH, ZERO] = [0x1b, 0x9b, 0x5c, 0x23, 0x30];
-const [X, U] = [0x78, 0x75];
+const [F, U, X] = [0x66, 0x75, 0x78];
 /** Memory that is kept for the next text, in characters. */
 const ROOM = 65_536;
 
@@ -29,8 +29,13 @@ function isLetter(text: string, index: number): boolean {
   return (KEPT[text.charCodeAt(index)] ?? 0) !== 0;
 }
 
+/** Whether two hex digits stand here: all other letters are greater than `f`. */
 function isPairAt(text: string, index: number): boolean {
-  return /^[0-9a-f]{2}$/i.test(text.slice(index, index + 2));
+  const isDigit = (at: number) => {
+    const unit = KEPT[text.charCodeAt(at)] ?? 0;
+    return unit > 0 && unit <= F;
+  };
+  return isDigit(index) && isDigit(index + 1);
 }
 
 /** Valid until the next call. */
@@ -76,6 +81,8 @@ export function compacted(text: string): Compact {
 /** A form as it may stand in a compact text: `0x` in it may have been taken for a sign of hex, or not. */
 export function compactForms(form: string): string[] {
   const { units: found, length } = compacted(form);
-  const compact = Buffer.from(found.subarray(0, length)).toString('latin1');
-  return [compact, form.replace(/[^A-Za-z0-9]/g, '').toLowerCase()];
+  const compact = Buffer.from(found.buffer, 0, length).latin1Slice();
+  return /[0\\#]x/i.test(form)
+    ? [compact, form.replace(/[^a-z0-9]/gi, '').toLowerCase()]
+    : [compact];
 }

@@ -5,7 +5,7 @@
 import { type Compact, compacted, compactForms } from './compact.ts';
 import { formsOf } from './encodings.ts';
 import { earlierPiece, laterPiece } from './piece-lines.ts';
-import { type Form, PIECE, type Piece, Pieces, STRIDE } from './pieces.ts';
+import { type Form, PIECE, type Piece, Pieces } from './pieces.ts';
 import { REDACTED } from './private-keys.ts';
 
 /** A text may end within a secret if it ends with this much of one. */
@@ -42,7 +42,7 @@ export class KnownSecrets {
       }
     }
     this.#exact = [...exact].sort((a, b) => b.length - a.length);
-    this.#forms = [...forms].map((text) => ({ text, units: Buffer.from(text, 'latin1') }));
+    this.#forms = [...forms].map((text) => ({ text, units: Buffer.from(text, "latin1") }));
     this.#pieces = new Pieces(this.#forms);
     this.#longest = Math.max(0, ...[...forms].map((form) => form.length));
   }
@@ -92,21 +92,23 @@ export class KnownSecrets {
 
   #find(compact: Compact, text: string): Range[] {
     const found: Range[] = [];
-    let floor = 0;
-    for (let at = 0; at < compact.length; at += STRIDE) {
-      let piece: Piece | undefined = this.#pieces.around(compact, at, floor);
-      if (piece === undefined) continue;
-      floor = piece.to;
-      at = floor - STRIDE;
-      const first = piece;
-      for (; piece; piece = laterPiece(text, compact, piece))
-        found.push(rangeOf(compact, text, piece));
+    let piece = this.#pieces.next(compact, 0);
+    while (piece) {
+      const around = [piece];
       for (
-        piece = earlierPiece(text, compact, first);
-        piece;
-        piece = earlierPiece(text, compact, piece)
+        let next = laterPiece(text, compact, piece);
+        next;
+        next = laterPiece(text, compact, next)
       )
-        found.push(rangeOf(compact, text, piece));
+        around.push(next);
+      for (
+        let next = earlierPiece(text, compact, piece);
+        next;
+        next = earlierPiece(text, compact, next)
+      )
+        around.push(next);
+      found.push(...around.map((each) => rangeOf(compact, text, each)));
+      piece = this.#pieces.next(compact, piece.to);
     }
     return found;
   }

@@ -1,14 +1,19 @@
-/** Finds pieces of given texts in a compact text, at the cost of looking at every ninth place of it. */
+/** Finds pieces of forms in a compact text. */
 import type { Compact } from './compact.ts';
 import { sameAfter, sameBefore } from './same.ts';
 
 /** Characters that a piece has at least. */
 export const PIECE = 16;
-/** A piece has one of these at every ninth place. */
+/** A piece has one of these that begins at a ninth place of its form. */
 const GRAM = 8;
-export const STRIDE = PIECE - GRAM + 1;
-/** Places of one gram that are tried, of a form that repeats itself. */
+const STRIDE = PIECE - GRAM + 1;
+/** Places with one hash that are tried. */
 const PLACES = 64;
+/** Hashes for each place, and at least: a power of two. */
+const SPARSE = 4;
+const HASHES_MIN = 16_384;
+
+type Entry = [previous: number, form: number, place: number];
 
 /** A form of a secret, as it stands in a compact text. */
 export interface Form {
@@ -26,41 +31,62 @@ export interface Piece {
   readonly end: number;
 }
 
-function hashAt(units: Uint8Array, at: number): number {
-  const four = (from: number) =>
-    (units[from] as number) |
-    ((units[from + 1] as number) << 8) |
-    ((units[from + 2] as number) << 16) |
-    ((units[from + 3] as number) << 24);
-  const mixed = Math.imul(four(at), 0x9e3779b1) ^ Math.imul(four(at + 4), 0x85ebca77);
+/** The hash of eight characters, four in each number. */
+function hashOf(low: number, high: number): number {
+  const mixed = Math.imul(low, 0x9e3779b1) ^ Math.imul(high, 0x85ebca77);
   return mixed ^ (mixed >>> 15);
 }
 
 /** All pieces of some forms, each of at least `PIECE` characters. */
 export class Pieces {
-  readonly #places = new Map<number, { form: Form; at: number }[]>();
-  /** Which hashes occur, by their low bits: for most places the search ends here. */
-  readonly #occurs = new Uint8Array(65_536);
+  readonly #forms: readonly Form[];
+  /** The end of the last entry of each hash: most are 0, and the search ends there. */
+  readonly #last: Int32Array;
+  /** Of each indexed place: the entry before it with the same hash, its form, and where in that. */
+  readonly #entries: number[] = [];
 
   constructor(forms: readonly Form[]) {
-    for (const form of forms) {
-      for (let at = 0; at + GRAM <= form.units.length; at += 1) {
-        const hash = hashAt(form.units, at);
-        const places = this.#places.get(hash) ?? [];
-        if (places.length < PLACES) places.push({ form, at });
-        this.#places.set(hash, places);
-        this.#occurs[hash & 0xffff] = 1;
+    this.#forms = forms;
+    const places = forms.reduce((sum, { units }) => sum + units.length / STRIDE, 0);
+    this.#last = new Int32Array(
+      Math.max(HASHES_MIN, 2 ** Math.ceil(Math.log2(SPARSE * places + 1))),
+    );
+    for (const [index, { units }] of forms.entries()) {
+      const words = new DataView(units.buffer, units.byteOffset, units.length);
+      for (let at = 0; at + GRAM <= units.length; at += STRIDE) {
+        const hash =
+          hashOf(words.getInt32(at, true), words.getInt32(at + 4, true)) & (this.#last.length - 1);
+        this.#entries.push(this.#last[hash] as number, index, at);
+        this.#last[hash] = this.#entries.length;
       }
     }
   }
 
-  /** The longest piece around a place, not before `floor`; undefined without one. */
-  around(text: Compact, at: number, floor: number): Piece | undefined {
-    if (at + GRAM > text.length) return undefined;
-    const hash = hashAt(text.units, at);
-    if (this.#occurs[hash & 0xffff] === 0) return undefined;
+  /** The first piece from `floor` on; undefined without one. */
+  next(text: Compact, floor: number): Piece | undefined {
+    const { units, length } = text;
+    const [last, mask] = [this.#last, this.#last.length - 1];
+    let [low, high] = [0, 0];
+    for (let end = floor; end < length; end += 1) {
+      low = (low >>> 8) | (high << 24);
+      high = (high >>> 8) | ((units[end] as number) << 24);
+      const at = end + 1 - GRAM;
+      if (at < floor) continue;
+      const entry = last[hashOf(low, high) & mask] as number;
+      const found = entry > 0 ? this.#around(text, at, floor, entry) : undefined;
+      if (found) return found;
+    }
+    return undefined;
+  }
+
+  /** The longest piece around a place, of the forms of this entry and those before it. */
+  #around(text: Compact, at: number, floor: number, entry: number): Piece | undefined {
     let found: Piece | undefined;
-    for (const { form, at: place } of this.#places.get(hash) ?? []) {
+    let end = entry;
+    for (let tried = 0; end > 0 && tried < PLACES; tried += 1) {
+      const [previous, index, place] = this.#entries.slice(end - 3, end) as Entry;
+      end = previous;
+      const form = this.#forms[index] as Form;
       const after = sameAfter(text, at, form.units, place);
       const before = sameBefore(text, at, form.units, place, floor);
       const length = before + after;

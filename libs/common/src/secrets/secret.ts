@@ -68,9 +68,14 @@ export function fingerprintOf(digest: string): string {
 /** Invisible characters: they hide a secret from a pattern, but not from a person. */
 const UNSEEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\p{Default_Ignorable_Code_Point}]/u;
 
+/** Whether a text has any; most have only what a keyboard has. */
+function hidesText(text: string): boolean {
+  return /[^\t\n\r -~]/.test(text) && UNSEEN.test(text);
+}
+
 /** The text as a person reads it: without escapes and invisible characters. */
 export function seenText(text: string): string {
-  return UNSEEN.test(text) ? stripAnsi(text).replace(new RegExp(UNSEEN, 'gu'), '') : text;
+  return hidesText(text) ? stripAnsi(text).replace(new RegExp(UNSEEN, 'gu'), '') : text;
 }
 
 /**
@@ -104,7 +109,7 @@ export function redactor(secrets: Iterable<Secret> = []): Redactor {
   const clean = (text: string) => withoutShapes(known.withoutExact(text));
   const redact = (text: string) => {
     const keyless = known.withoutPieces(known.withoutExact(withoutKeys(text)));
-    if (!UNSEEN.test(keyless)) return clean(keyless);
+    if (!hidesText(keyless)) return clean(keyless);
     const lines = keyless.split('\n').map((line) => uncovered(line, clean));
     return clean(lines.join('\n'));
   };
