@@ -22,7 +22,7 @@ function encoded(bytes: Buffer, bits: number, alphabet: string, shift: number): 
   return text;
 }
 
-/** Raw, in a URL, in JSON, in base64 and base32 at each alignment, in hex. */
+/** Raw, in a URL, in JSON, in a shell's quotes, in base64 and base32 at each alignment, in hex. */
 export function formsOf(value: string): string[] {
   const bytes = Buffer.from(value, 'utf8');
   const base64 = [0, 1, 2].map((shift) => encoded(bytes, 6, BASE64, shift));
@@ -33,6 +33,8 @@ export function formsOf(value: string): string[] {
     uri,
     uri.replace(/%[0-9A-F]{2}/g, (part) => part.toLowerCase()),
     JSON.stringify(value).slice(1, -1),
+    // As a shell traces it.
+    value.replaceAll("'", "'\\''"),
     ...base64,
     ...base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_')),
     ...[0, 1, 2, 3, 4].map((shift) => encoded(bytes, 5, BASE32, shift)),

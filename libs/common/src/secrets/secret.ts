@@ -13,7 +13,7 @@ export class Secret {
     this.#value = value;
   }
 
-  /** The plaintext. Only the vault, HTTP, git's askpass and prompts may call this. */
+  /** The plaintext. Only the vault, HTTP, git's askpass, prompts and the environment of an app may call this. */
   reveal(): string {
     return this.#value;
   }

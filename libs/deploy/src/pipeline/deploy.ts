@@ -77,17 +77,17 @@ export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
   let job: Job | undefined;
   try {
     const known = requireApp(paths, request.app);
-    const { source, redact } = sourceOf(request, known);
+    const { source, secrets, redact } = sourceOf(request, known);
     const reporter = redacting(request.reporter, redact);
     appendKeptEvents(paths, reporter);
     const exposed = configExposure(paths);
     if (exposed) reporter.note(exposed);
-    const app = await recover({ io, paths, reporter, redact, app: known });
+    const app = await recover({ io, paths, reporter, redact, secrets, app: known });
     const began = io.elapsed();
     const { wanted, contents, about } = await fetchCommit(source, reporter, request, app);
     checkSpace(paths.app(app.app));
     job = {
-      ...{ io, paths, app, reporter, redact, deployId, began, trigger: request.trigger },
+      ...{ io, paths, app, reporter, redact, secrets, deployId, began, trigger: request.trigger },
       ...{ commit: wanted.commit, version: wanted.version, signal: request.signal },
       log: openDeployLog(paths, app.app, deployId, redact, reporter.output),
       skippedHead:

@@ -7,7 +7,7 @@ import { previousOfAll } from '../instances/target.ts';
 import { failedState, willBlock } from '../record/after-failure.ts';
 import { succeededState } from '../record/after-success.ts';
 import { announce, eventsOf, recordAnyway, rolledBackEvent } from '../record/events.ts';
-import { writeEnd } from '../record/in-progress.ts';
+import { secretsStarted, writeEnd } from '../record/in-progress.ts';
 import { type Job, type Move, problemsOf } from '../record/operation.ts';
 import type { StepFailure } from '../run/step.ts';
 
@@ -60,6 +60,7 @@ export function concludeSuccess(job: Job, file: DeployFile, release: string): De
   recordAnyway(job, events);
   const deployed_at = events[0]?.timestamp ?? job.io.now().toISOString();
   const deployed: Deployed = { version, commit, release, deployed_at, deploy_id };
+  secretsStarted(job);
   writeEnd(job, (app) => succeededState(app, names, deployed, file.keep, job.skippedHead));
   for (const event of events) job.notifier.send(event);
   const outcome = { result: 'deployed' as const, active_version: version };

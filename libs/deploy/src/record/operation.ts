@@ -1,4 +1,5 @@
 /** What a deploy, a rollback and a recovery share. */
+import type { AppSecrets } from '@runner/common/app-secrets/open';
 import type { AppState, Deployed } from '@runner/common/apps/state';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
@@ -16,6 +17,8 @@ export interface Operation {
   readonly app: AppState;
   readonly reporter: Reporter;
   readonly redact: (text: string) => string;
+  /** As they were when the lock was taken. */
+  readonly secrets: AppSecrets;
 }
 
 /** What names a version of an app. */

@@ -1,4 +1,5 @@
 /** Making a release: export, shared paths, build. The running version is not touched. */
+import { variablesOf } from '@runner/common/app-secrets/open';
 import type { DeployFile, Instance } from '@runner/common/deploy-file/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Contents } from '../git/contents.ts';
@@ -87,9 +88,28 @@ function hasBuild({ build: { run }, hooks }: DeployFile): boolean {
   return run.length + hooks.pre_build.length + hooks.post_build.length > 0;
 }
 
+/** The secrets that `build.env` names; the build gets no others. */
+function buildSecrets(
+  { secrets, app }: Job,
+  { build: { env } }: DeployFile,
+  { name }: Instance,
+): Record<string, string> {
+  const all = variablesOf(secrets.today(name));
+  const missing = env.find((variable) => !Object.hasOwn(all, variable));
+  if (missing === undefined) return Object.fromEntries(env.map((each) => [each, all[each] ?? '']));
+  const words = `build: ${missingSecret(app.app, missing)}`;
+  throw new StepFailure('build', words, '', 'operator');
+}
+
+/** A secret that a build wants, and how to set it. */
+export function missingSecret(app: string, name: string): string {
+  return `build.env names ${name}, which is not set: run runner env set ${app} ${name}`;
+}
+
 async function build(job: Job, file: DeployFile, folder: string): Promise<void> {
   const [first] = file.instances as [Instance];
-  const target = jobTarget(job, file, first, 'none');
+  const secrets = buildSecrets(job, file, first);
+  const target = jobTarget(job, file, first, 'none', secrets);
   const env = { ...target.env, RUNNER_RELEASE: folder };
   await runHook(job, target, 'pre_build', { folder });
   const until = job.io.elapsed() + file.build.timeout;

@@ -1,8 +1,9 @@
 /** `start.type: compose`: `docker compose up` of the release's file, one project per instance. */
 import { join } from 'node:path';
 import type { Start } from '@runner/common/deploy-file/read';
-import { makeFolder, readTextIfThere } from '@runner/common/files/read';
+import { isThere, makeFolder, readTextIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
+import { existingEnvFile, writeEnvFile } from '../env-file.ts';
 import { ask } from './ask.ts';
 import { type Asked, type Driver, runFor, type Target, unobserved } from './driver.ts';
 import { ownName } from './names.ts';
@@ -25,7 +26,7 @@ function noteOf({ paths }: Pick<Target, 'paths'>): string {
  * The project of an instance. 0.1.0 called it `<app>-<instance>`, which other apps may share; an app
  * whose containers have that name keeps it, and with it its volumes.
  */
-export function projectOf(target: Omit<Target, 'log' | 'redact' | 'signal' | 'stop'>): string {
+export function projectOf(target: Asked): string {
   const noted = readTextIfThere(noteOf(target), NAME_MAX)?.trim();
   if (noted) return noted;
   const { app, instance, env, paths } = target;
@@ -42,7 +43,12 @@ export function projectOf(target: Omit<Target, 'log' | 'redact' | 'signal' | 'st
 }
 
 function args(target: Asked, start: Compose): string[] {
-  return ['compose', '--project-name', projectOf(target), '--file', start.file];
+  const project = ['compose', '--project-name', projectOf(target), '--file', start.file];
+  const secrets = existingEnvFile(target);
+  if (secrets === undefined) return project;
+  // Given one file, docker no longer reads the other one on its own.
+  const usual = isThere(join(target.release, '.env')) ? ['--env-file', '.env'] : [];
+  return [...project, ...usual, '--env-file', secrets];
 }
 
 function run(
@@ -64,6 +70,7 @@ export const composeDriver: Driver = {
   async start(target) {
     const { start } = target;
     if (start.type === 'compose') {
+      writeEnvFile(target);
       makeFolder(target.paths.run);
       writeWhole(noteOf(target), `${projectOf(target)}\n`);
       // --wait: until the containers run, and are healthy if they have a health check.

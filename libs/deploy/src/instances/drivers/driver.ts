@@ -14,6 +14,8 @@ export interface Target {
   readonly start: Start;
   /** `stop` of `.deploy.yml`; only for type `command`. */
   readonly stop: string | undefined;
+  /** The secrets in `env`. */
+  readonly secrets: Readonly<Record<string, string>>;
   /** Environment of its commands and of the app. */
   readonly env: Readonly<Record<string, string>>;
   readonly log: DeployLog;

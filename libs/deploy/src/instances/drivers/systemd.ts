@@ -6,6 +6,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Start } from '@runner/common/deploy-file/read';
 import { loggedFailure, StepFailure, withReason } from '../../run/step.ts';
+import { writeEnvFile } from '../env-file.ts';
 import { strangerToUsers } from '../stranger.ts';
 import { ask } from './ask.ts';
 import { type Driver, only, runFor, type Status, type Target, unobserved } from './driver.ts';
@@ -154,6 +155,7 @@ export const systemdDriver: Driver = {
   async start(target) {
     const { start, instance, env } = target;
     if (start.type !== 'systemd') return unobserved;
+    writeEnvFile(target);
     const unit = unitOf(start.unit, instance.name);
     const since = Math.floor(Date.now() / 1000);
     // A unit that crashed too often could not be started otherwise, not even the previous release.
