@@ -81,7 +81,7 @@ export function compacted(text: string): Compact {
 /** A form as it may stand in a compact text: `0x` in it may have been taken for a sign of hex, or not. */
 export function compactForms(form: string): string[] {
   const { units: found, length } = compacted(form);
-  const compact = Buffer.from(found.buffer, 0, length).latin1Slice();
+  const compact = Buffer.from(found.buffer, 0, length).toString('latin1');
   return /[0\\#]x/i.test(form)
     ? [compact, form.replace(/[^a-z0-9]/gi, '').toLowerCase()]
     : [compact];

@@ -42,7 +42,7 @@ export class KnownSecrets {
       }
     }
     this.#exact = [...exact].sort((a, b) => b.length - a.length);
-    this.#forms = [...forms].map((text) => ({ text, units: Buffer.from(text, "latin1") }));
+    this.#forms = [...forms].map((text) => ({ text, units: Buffer.from(text, 'latin1') }));
     this.#pieces = new Pieces(this.#forms);
     this.#longest = Math.max(0, ...[...forms].map((form) => form.length));
   }
