@@ -8,6 +8,7 @@ import type { CommitInfo } from '../git/commit-info.ts';
 import type { Notifier } from '../report/notifier.ts';
 import type { Reporter } from '../report/reporter.ts';
 import type { DeployLog } from '../run/log.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { StageClock } from './stage-clock.ts';
 
 /** A command at work on one app, under the app's lock. */
@@ -54,6 +55,7 @@ export interface Job extends Operation {
   readonly partial: boolean;
   readonly signal: AbortSignal;
   readonly log: DeployLog;
+  readonly sandbox: Sandbox;
   /** When the deploy began, by `io.elapsed()`. */
   readonly began: number;
   notifier: Notifier;
