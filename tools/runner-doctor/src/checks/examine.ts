@@ -24,6 +24,7 @@ import { sandbox } from './sandbox.ts';
 import { spool } from './spool.ts';
 import { timers } from './timers.ts';
 import { tokens } from './tokens.ts';
+import { traffic } from './traffic.ts';
 import { units } from './units.ts';
 
 /** The checks by name, in the order in which their findings are printed. */
@@ -40,6 +41,7 @@ const CHECKS = {
   sandbox,
   clock,
   deploys,
+  traffic,
   spool,
   logs,
 } satisfies Readonly<Record<string, Check>>;
