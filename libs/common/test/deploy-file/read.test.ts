@@ -10,7 +10,12 @@ const read = (text: string) => readDeployFile(Buffer.from(text));
 
 const DEFAULTS: DeployFile = {
   instances: [{ name: 'default', domain: undefined, env: {} }],
-  build: { run: [], timeout: 1_800_000, env: [] },
+  build: {
+    run: [],
+    timeout: 1_800_000,
+    env: [],
+    limits: { memory: undefined, cpu: undefined, network: true },
+  },
   start: { type: 'none' },
   stop: undefined,
   health: undefined,
