@@ -8,7 +8,7 @@ export const rooms = new Map([
     'libs/common',
     'foundation text files secrets http yaml config deploy-file apps tokens guards audit redaction cli',
   ],
-  ['libs/extract', 'rules line collect choose'],
+  ['libs/extract', 'rules line undress collect choose'],
   [
     'libs/deploy',
     'run git report record instances release recovery rollback pipeline watch fetch remove',

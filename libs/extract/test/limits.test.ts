@@ -136,6 +136,14 @@ const HOSTILE = [
   'at a.',
   '\u001b[',
   '1:',
+  '| ',
+  '[a] ',
+  'a=b ',
+  'msg="a ',
+  '{"msg":"{',
+  '2024-01-01T00:00:00 ',
+  '\t',
+  '<1>',
 ];
 
 test('twice one hostile line takes about twice the time', () => {

@@ -59,8 +59,7 @@ export const PLATFORMS: Readonly<Record<string, Dressing>> = {
     }),
   logrus: (text, { time }) => `time="${iso(time)}Z" level=info msg=${json(text)}`,
   serilog: (text, { time }) => `[${clock(time)} INF] ${text}`,
-  monolog: (text, { time }) =>
-    `[${iso(time)}.${millis(time)}456+00:00] app.INFO: ${text} [] []`,
+  monolog: (text, { time }) => `[${iso(time)}.${millis(time)}456+00:00] app.INFO: ${text} [] []`,
   'ruby logger': (text, { time }) =>
     `I, [${iso(time)}.${millis(time)}456 #4711]  INFO -- : ${text}`,
   klog: (text, { time }) =>
