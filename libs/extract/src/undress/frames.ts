@@ -212,7 +212,7 @@ function judge(
   if (parent.lines < ENOUGH && !before.anchored) return trust === 'literal' ? 'text' : 'bridge';
   if (!shared) return 'text';
   if (parent.lines < ENOUGH) {
-    // A few lines show nothing: what stands between a time and a level, say, is dress all the same.
+    // A few lines show nothing: what stands between a time and a level, say, is dress anyway.
     if (level !== undefined) return before.worded ? 'text' : 'dress';
     if (trust === 'literal') return before.leveled ? 'text' : 'bridge';
     return !before.worded && (before.leveled || key === '|' || key === '[id]') ? 'dress' : 'bridge';
