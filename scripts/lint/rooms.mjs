@@ -11,7 +11,7 @@ export const rooms = new Map([
   ['libs/extract', 'rules line collect choose'],
   [
     'libs/deploy',
-    'run git report record instances release recovery rollback pipeline watch fetch remove',
+    'run git report record instances release recovery rollback lifecycle pipeline watch fetch remove',
   ],
   ['tools/runner-audit', 'log verify commands'],
   ['tools/runner-notify', 'message service dialogue channels spool deliver status setup commands'],

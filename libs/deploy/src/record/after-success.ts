@@ -1,4 +1,5 @@
 /** What the state of an app becomes when a deploy succeeds. */
+import { withoutStopped } from '@runner/common/apps/operator';
 import type { AppState, Deployed } from '@runner/common/apps/state';
 import { followed } from './after-rollback.ts';
 
@@ -29,7 +30,8 @@ export function succeededState(
         }
       : null;
   const last_failure = followed(app.last_failure, names);
-  return { ...app, instances, failures: null, held, last_failure, deploying: null };
+  const stopped = withoutStopped(app, names);
+  return { ...app, instances, failures: null, held, last_failure, stopped, deploying: null };
 }
 
 function withCurrent(
