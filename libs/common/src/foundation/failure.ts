@@ -102,6 +102,11 @@ export class Failure extends Error {
     this.facts = facts;
   }
 
+  /** The files of dist/lib have copies of this class: a failure is one for every copy. */
+  static override [Symbol.hasInstance](error: unknown): boolean {
+    return error instanceof Error && error.name === 'Failure';
+  }
+
   get status(): number {
     return STATUS_OF[this.code] ?? EXIT.failed;
   }

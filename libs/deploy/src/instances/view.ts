@@ -24,6 +24,6 @@ export async function viewOf(
       ([name, { current }]) => current && isRunning(paths.app(app).instance(name).run) === null,
     );
   if (offline || !apps.some(isAsked)) return view;
-  const { whatRuns } = await import('./running.ts');
+  const { whatRuns } = await import('@runner/deploy/instances/running');
   return { ...view, runs: await whatRuns({ io, paths }, apps) };
 }
