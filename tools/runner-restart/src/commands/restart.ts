@@ -12,7 +12,7 @@ export const restart = command({
     ...LIFE_OPTIONS,
   },
   exits: LIFE_EXITS,
-  examples: ['runner restart shop', 'runner restart shop --instance web'],
+  examples: ['runner restart shop', 'runner restart shop --instance default'],
   async run(context) {
     return runLife(context, 'restart', context.args.app, undefined);
   },
