@@ -11,8 +11,9 @@ export const rooms = new Map([
   ['libs/extract', 'rules line collect choose'],
   [
     'libs/deploy',
-    'run git report record instances release recovery rollback lifecycle pipeline watch fetch remove',
+    'sandbox run git report record instances release recovery rollback lifecycle pipeline watch fetch remove',
   ],
+  ['libs/history', 'log deploys figures'],
   ['tools/runner-audit', 'log verify commands'],
   ['tools/runner-notify', 'message service dialogue channels spool deliver status setup commands'],
   ['tools/runner-doctor', 'foundation checks commands'],
@@ -23,6 +24,7 @@ export const libraries = new Map([
   ['libs/common', []],
   ['libs/extract', ['libs/common']],
   ['libs/deploy', ['libs/common', 'libs/extract']],
+  ['libs/history', ['libs/common']],
 ]);
 
 /** Who may import which package: a dependency is known to its owners alone. */

@@ -158,6 +158,8 @@ apps:
     last_failure: null
     max_deploy_retries: 3
     held: null
+    stopped: null
+    paused: null
     deploying: null
     lock: null
     next: "the next fetch --deploy; by hand: runner deploy a"

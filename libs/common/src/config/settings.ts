@@ -9,7 +9,7 @@ import { CREDENTIALS, KEYS, NOTIFY_KEYS } from './schema.ts';
 import { type Window, windowOf } from './windows.ts';
 
 /** Checks only these keys of the file and of its section `notify`. */
-function pick(
+export function pick(
   config: Config,
   top: readonly string[],
   notify: readonly string[],

@@ -60,6 +60,7 @@ export const FAILURE_CODES = [
   'ref_ambiguous',
   'ref_not_found',
   'repo_not_found',
+  'sandbox_unavailable',
   'secret_corrupt',
   'secret_not_found',
   'secret_wrong_app',

@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { readConfig } from '@runner/common/config/file';
 import { type DeployPolicy, deployPolicyOf } from '@runner/common/config/settings';
+import { refuseForeignRoot } from '@runner/common/guards/foreign-root';
 import { type Reporter, withoutSteps } from '../report/reporter.ts';
 import { announceChanges } from '../watch/announce.ts';
 import { check } from './check.ts';
@@ -22,6 +23,7 @@ const WAITING: ReadonlySet<FetchResult['result']> = new Set(['stopped', 'paused'
 /** Checks every app, then deploys what is new. Returns the worst status. */
 export async function fetchApps(request: FetchRequest): Promise<number> {
   const { io, paths, apps, signal, reporter } = request;
+  refuseForeignRoot(request, request.deploy ? 'fetch --deploy' : 'fetch');
   const policy = deployPolicyOf(readConfig(paths));
   let worst = 0;
   let isLogBroken = false;

@@ -7,10 +7,9 @@ import { dirname, join } from 'node:path';
 import { makeFolder, removeIfThere } from '@runner/common/files/read';
 import { writeUnsynced } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';
+import { memoryFoldersOf } from '../sandbox/memory-folders.ts';
 import type { Target } from './drivers/driver.ts';
 
-/** The package makes it, for the user `runner`. */
-const SYSTEM = '/run/runner';
 /** f_type of tmpfs and ramfs. */
 const IN_MEMORY = [0x01021994, 0x858458f6];
 
@@ -20,11 +19,7 @@ type Place = Pick<Target, 'app' | 'paths' | 'env'> & {
 
 /** The folder of a root: below `/run/runner`, else below the user's runtime folder. */
 function foldersOf({ paths, env }: Place): string[] {
-  const root = dirname(dirname(dirname(dirname(paths.dir))));
-  const { hash } = process.getBuiltinModule('node:crypto');
-  const name = hash('sha256', root, 'hex').slice(0, 8);
-  const own = env.XDG_RUNTIME_DIR ? [join(env.XDG_RUNTIME_DIR, 'runner')] : [];
-  return [SYSTEM, ...own].map((folder) => join(folder, name));
+  return memoryFoldersOf(dirname(dirname(dirname(dirname(paths.dir)))), env);
 }
 
 /** Whether files can be made below a folder of ours, and stay in memory. */
@@ -52,7 +47,7 @@ export function envFileOf(place: Place): string {
   if (folder !== undefined) return fileIn(folder, place);
   throw new Failure(
     'not_writable',
-    `the secrets of '${place.app}' need a folder in memory: ${SYSTEM} or $XDG_RUNTIME_DIR must be a tmpfs that this user can write to`,
+    `the secrets of '${place.app}' need a folder in memory: /run/runner or $XDG_RUNTIME_DIR must be a tmpfs that this user can write to`,
   );
 }
 

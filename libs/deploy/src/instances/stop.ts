@@ -11,6 +11,7 @@ import { redactorForAny } from '@runner/common/redaction/redact';
 import type { Job } from '../record/operation.ts';
 import { openDeployLog } from '../run/log.ts';
 import { asStepFailure } from '../run/step.ts';
+import { openSandboxAnyway } from '../sandbox/sandbox.ts';
 import { switchOff } from './current-link.ts';
 import { fileOfRelease } from './kept-file.ts';
 import { stopUnlessReplaced } from './switch-back.ts';
@@ -22,7 +23,11 @@ export async function stopInstances(io: Io, paths: Paths, app: AppState): Promis
   const deployId = newDeployId(io.random);
   const secrets = secretsAnyway(io, paths, app.app);
   const log = openDeployLog(paths, app.app, deployId, redact, () => {});
-  const base = uninterrupted({ io, paths, app, deployId, log, redact, secrets });
+  const sandbox = openSandboxAnyway({
+    ...{ paths, env: io.env, app: app.app },
+    note: (text) => log.line(text),
+  });
+  const base = uninterrupted({ io, paths, app, deployId, log, redact, secrets, sandbox });
   const problems: string[] = [];
   for (const [name, { current }] of Object.entries(app.instances)) {
     const problem = current && (await stopOne(base, name, current));

@@ -10,6 +10,7 @@ import type { AppPaths, Paths } from '@runner/common/foundation/paths';
 import type { Job, Version } from '../record/operation.ts';
 import { stepEnvironment } from '../run/environment.ts';
 import type { DeployLog } from '../run/log.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Target } from './drivers/driver.ts';
 import { fileOfRelease } from './kept-file.ts';
 
@@ -23,6 +24,7 @@ export interface TargetBase {
   readonly log: DeployLog;
   readonly redact: (text: string) => string;
   readonly signal: AbortSignal;
+  readonly sandbox: Sandbox;
   /** The secrets of an instance as variables. */
   secrets(instance: string): Readonly<Record<string, string>>;
 }
@@ -33,7 +35,7 @@ export interface ReleaseTarget extends Target {
 }
 
 /** What the base of a target is made from. */
-type BaseOf = Pick<Job, 'io' | 'paths' | 'deployId' | 'log' | 'redact' | 'secrets'> & {
+type BaseOf = Pick<Job, 'io' | 'paths' | 'deployId' | 'log' | 'redact' | 'secrets' | 'sandbox'> & {
   readonly app: Pick<AppState, 'app'>;
 };
 
@@ -47,11 +49,12 @@ export function interruptible(job: BaseOf & Pick<Job, 'signal'>): TargetBase {
  * uses the secrets that ran a moment ago.
  */
 export function uninterrupted(
-  { io: { env }, paths, app: { app }, deployId, log, redact, secrets }: BaseOf,
+  { io: { env }, paths, app: { app }, deployId, log, redact, secrets, sandbox }: BaseOf,
   values: 'today' | 'started' = 'started',
 ): TargetBase {
   return {
-    ...{ paths, env, app, deployId, log, redact, signal: new AbortController().signal },
+    ...{ paths, env, app, deployId, log, redact, sandbox },
+    signal: new AbortController().signal,
     secrets: (instance) => variablesOf(secrets[values](instance)),
   };
 }
@@ -79,6 +82,7 @@ export function targetOf(
     deployId,
     log,
     redact,
+    sandbox,
     signal,
     secrets: secretsOf,
   }: TargetBase,
@@ -91,14 +95,17 @@ export function targetOf(
   const appPaths = pathsOf(app);
   const paths = appPaths.instance(instance.name);
   const folder = appPaths.release(release);
+  const outerEnv = stepEnvironment(env);
   const home = homeOf(appPaths);
   return {
     ...{ app, file, instance, secrets, paths, log, redact, signal },
     release: folder,
     start: file.start,
     stop: file.stop,
+    outerEnv,
+    confine: (profile) => sandbox.confine(profile, { release: folder, shared: paths.shared }),
     env: {
-      ...stepEnvironment(env),
+      ...outerEnv,
       HOME: home,
       ...instance.env,
       RUNNER_APP: app,

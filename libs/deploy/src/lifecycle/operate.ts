@@ -6,6 +6,7 @@ import { newDeployId } from '@runner/common/audit/events';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
+import { refuseForeignRoot } from '@runner/common/guards/foreign-root';
 import { redactorForAny } from '@runner/common/redaction/redact';
 import { askNow } from '../instances/drivers/ask.ts';
 import { driverFor } from '../instances/drivers/choose.ts';
@@ -17,9 +18,9 @@ import type { Operation } from '../record/operation.ts';
 import { recover } from '../recovery/recover.ts';
 import { type Reporter, redacting, reported } from '../report/reporter.ts';
 import { useSystemUmask } from '../run/environment.ts';
-import { openDeployLog } from '../run/log.ts';
+import { type DeployLog, openDeployLog } from '../run/log.ts';
 import { asStepFailure, StepFailure } from '../run/step.ts';
-import { requireOwnRoot } from './own-root.ts';
+import { openSandboxAnyway } from '../sandbox/sandbox.ts';
 import { type LifeInstance, recordDone, type Verb } from './record.ts';
 
 /** What the command line asks for. */
@@ -49,7 +50,7 @@ export const DONE = { start: 'started', stop: 'stopped', restart: 'restarted' } 
 /** Throws `app_not_found`, `instance_not_found`, `version_not_found`, `locked`. */
 export async function operate(request: LifeRequest, verb: Verb): Promise<LifeOutcome> {
   const { io, paths } = request;
-  requireOwnRoot(io, paths);
+  refuseForeignRoot(request, `${verb} ${request.app}`);
   useSystemUmask();
   const began = io.elapsed();
   const deployId = newDeployId(io.random);
@@ -62,9 +63,13 @@ export async function operate(request: LifeRequest, verb: Verb): Promise<LifeOut
     const known = requireApp(paths, request.app);
     const app = await recover({ io, paths, reporter, redact, secrets, app: known });
     const chosen = chosenInstances(app, request.instance);
-    const log = openDeployLog(paths, app.app, deployId, redact, reporter.output);
+    const log: DeployLog = openDeployLog(paths, app.app, deployId, redact, reporter.output);
     try {
-      const operation = { io, paths, app, reporter, redact, secrets };
+      const sandbox = openSandboxAnyway({
+        ...{ paths, env: io.env, app: app.app },
+        note: (text) => log.line(text),
+      });
+      const operation = { io, paths, app, reporter, redact, secrets, sandbox };
       const base = uninterrupted(
         { ...operation, deployId, log },
         verb === 'stop' ? 'started' : 'today',

@@ -12,6 +12,7 @@ import { markStage } from '../record/in-progress.ts';
 import type { Job } from '../record/operation.ts';
 import { reported } from '../report/reporter.ts';
 import { asStepFailure, runStep, type Stage, StepFailure, shellStep } from '../run/step.ts';
+import type { Profile } from '../sandbox/mounts.ts';
 import {
   finishRelease,
   freeReleaseName,
@@ -109,13 +110,18 @@ export function missingSecret(app: string, name: string): string {
 async function build(job: Job, file: DeployFile, folder: string): Promise<void> {
   const [first] = file.instances as [Instance];
   const secrets = buildSecrets(job, file, first);
-  const target = jobTarget(job, file, first, 'none', secrets);
+  const { shared } = job.paths.app(job.app.app).instance(first.name);
+  const target = {
+    ...jobTarget(job, file, first, 'none', secrets),
+    confine: (profile: Profile) => job.sandbox.confine(profile, { release: folder, shared }),
+  };
   const env = { ...target.env, RUNNER_RELEASE: folder };
   await runHook(job, target, 'pre_build', { folder });
   const until = job.io.elapsed() + file.build.timeout;
   for (const command of file.build.run) {
     const timeout = Math.max(1, Math.ceil(until - job.io.elapsed()));
-    const step = shellStep({ stage: 'build', command, cwd: folder, env, timeout });
+    const confinement = target.confine('build');
+    const step = shellStep({ stage: 'build', command, cwd: folder, env, timeout, confinement });
     await reported(job.reporter, `build: ${command}`, () => runStep(job.log, job.signal, step));
   }
   await runHook(job, target, 'post_build', { folder });

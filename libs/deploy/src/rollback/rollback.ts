@@ -33,6 +33,7 @@ import { type Reporter, redacting, reported } from '../report/reporter.ts';
 import { useSystemUmask } from '../run/environment.ts';
 import { type DeployLog, openDeployLog } from '../run/log.ts';
 import { asStepFailure, type StepFailure } from '../run/step.ts';
+import { openSandboxAnyway } from '../sandbox/sandbox.ts';
 import { type NothingToDo, nothingToDo, planRollback } from './plan.ts';
 
 /** What the command line asks for. */
@@ -84,6 +85,7 @@ type RollbackJob = Pick<
   | 'deployId'
   | 'trigger'
   | 'log'
+  | 'sandbox'
   | 'notifier'
 >;
 type Moves = readonly [KeptMove, ...KeptMove[]];
@@ -107,9 +109,13 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
     const { moves, staying } = planRollback(paths, app, request);
     for (const line of staying) reporter.note(line);
     log = openDeployLog(paths, app.app, deployId, redact, reporter.output);
+    const sandbox = openSandboxAnyway({
+      ...{ paths, env: io.env, app: app.app },
+      note: (text) => log?.line(text),
+    });
     const channels = request.notify ? fileOfRelease(paths, app.app, moves[0].to)?.notify : 'none';
     notifier = startNotifier(io, paths.root, channels);
-    const common = { io, paths, app, deployId, reporter, redact, secrets };
+    const common = { io, paths, app, deployId, reporter, redact, secrets, sandbox };
     const job = { ...common, log, notifier, trigger: 'manual' };
     beginAnyway(job, moves, channels);
     noteSecrets(job, moves);

@@ -29,12 +29,12 @@ function noteOf({ paths }: Pick<Target, 'paths'>): string {
 export function projectOf(target: Asked): string {
   const noted = readTextIfThere(noteOf(target), NAME_MAX)?.trim();
   if (noted) return noted;
-  const { app, instance, env, paths } = target;
+  const { app, instance, paths } = target;
   const old = plain(`${app}-${instance.name}`);
   const project = `label=com.docker.compose.project=${old}`;
   const folder = '{{.Label "com.docker.compose.project.working_dir"}}';
   const { stdout } = ask('docker', ['ps', '--all', '--filter', project, '--format', folder], {
-    env,
+    env: target.outerEnv,
   });
   const releases = join(paths.dir, '..', '..', 'releases/');
   return stdout.split('\n').some((each) => each.startsWith(releases))
@@ -63,6 +63,7 @@ function run(
     file: 'docker',
     args: all,
     timeout,
+    confinement: target.confine('app'),
   });
 }
 
@@ -90,6 +91,7 @@ export const composeDriver: Driver = {
       args: [...args(target, target.start), 'ps', '--status', 'running', '--quiet'],
       cwd: target.release,
       env: target.env,
+      confinement: target.confine('app'),
       meaning: (stdout) => (stdout.trim() === '' ? 'stopped' : 'running'),
     };
   },
