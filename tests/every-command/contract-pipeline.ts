@@ -105,7 +105,7 @@ export const PIPELINE: readonly Entry[] = [
   },
   {
     command: 'stop',
-    calls: [call('shop'), call('blog', '--json')],
+    calls: [call('shop'), call('blog', '--json'), call('shop', '--before-traffic')],
     writes: true,
     changesInSpite: true,
     wrong: [

@@ -10,8 +10,15 @@ import { refuseForeignRoot } from '@runner/common/guards/foreign-root';
 import { redactorForAny } from '@runner/common/redaction/redact';
 import { askNow } from '../instances/drivers/ask.ts';
 import { driverFor } from '../instances/drivers/choose.ts';
-import { waitHealthy } from '../instances/health.ts';
-import { keptTarget, type ReleaseTarget, uninterrupted } from '../instances/target.ts';
+import { startsBeside } from '../instances/place.ts';
+import { stopAllOf } from '../instances/stop.ts';
+import { switchBack } from '../instances/switch-back.ts';
+import {
+  keptTarget,
+  type ReleaseTarget,
+  type TargetBase,
+  uninterrupted,
+} from '../instances/target.ts';
 import { secretsStarted } from '../record/in-progress.ts';
 import { lockApp } from '../record/lock.ts';
 import type { Operation } from '../record/operation.ts';
@@ -74,10 +81,7 @@ export async function operate(request: LifeRequest, verb: Verb): Promise<LifeOut
         { ...operation, deployId, log },
         verb === 'stop' ? 'started' : 'today',
       );
-      const targets = chosen.map(([name, current]) =>
-        targetOf(name, current, keptTarget(base, name, current)),
-      );
-      const instances = await eachInstance(operation, verb, targets);
+      const instances = await eachInstance(operation, verb, base, chosen);
       recordDone(operation, verb, instances, request.reason);
       const result = overall(instances, verb);
       return { app: app.app, result, instances, duration_ms: Math.round(io.elapsed() - began) };
@@ -91,20 +95,10 @@ export async function operate(request: LifeRequest, verb: Verb): Promise<LifeOut
 
 interface Chosen {
   readonly name: string;
-  readonly version: string;
+  readonly current: Deployed;
   /** undefined: its `.deploy.yml` cannot be read. */
   readonly target: ReleaseTarget | undefined;
 }
-
-const targetOf = (
-  name: string,
-  { version }: Deployed,
-  target: ReleaseTarget | undefined,
-): Chosen => ({
-  name,
-  version,
-  target,
-});
 
 function chosenInstances(app: AppState, only: string | undefined): [string, Deployed][] {
   const isWanted = (name: string) => only === undefined || name === only;
@@ -127,12 +121,15 @@ function chosenInstances(app: AppState, only: string | undefined): [string, Depl
 async function eachInstance(
   operation: Operation,
   verb: Verb,
-  targets: readonly Chosen[],
+  base: TargetBase,
+  chosen: readonly [string, Deployed][],
 ): Promise<LifeInstance[]> {
   const done: LifeInstance[] = [];
-  for (const { name: instance, version, target } of targets) {
+  for (const [instance, current] of chosen) {
+    const { version } = current;
     try {
-      const result = await one(operation, verb, instance, version, target);
+      const target = keptTarget(base, instance, current);
+      const result = await one(operation, verb, base, { name: instance, current, target });
       done.push({ instance, version, result });
     } catch (error) {
       const failure = asStepFailure(error, 'start');
@@ -157,14 +154,13 @@ function hasRun(target: ReleaseTarget, verb: Verb): boolean {
 async function one(
   { reporter, app }: Operation,
   verb: Verb,
-  name: string,
-  version: string,
-  target: ReleaseTarget | undefined,
+  base: TargetBase,
+  { name, current, target }: Chosen,
 ): Promise<LifeInstance['result']> {
   if (!target)
     throw new StepFailure(
       'start',
-      `${version} of ${name} has no readable .deploy.yml: run runner deploy ${app.app}`,
+      `${current.version} of ${name} has no readable .deploy.yml: run runner deploy ${app.app}`,
       '',
       'server',
     );
@@ -176,7 +172,6 @@ async function one(
       'operator',
     );
   if (hasRun(target, verb)) return 'unchanged';
-  const driver = driverFor(target.start);
   if (verb === 'stop') {
     if (target.start.type === 'command' && target.stop === undefined)
       throw new StepFailure(
@@ -185,16 +180,21 @@ async function one(
         '',
         'operator',
       );
-    await reported(reporter, `stop ${name}`, () => driver.stop(target));
+    await reported(reporter, `stop ${name}`, () => stopAllOf(base, name, target));
     return 'stopped';
   }
-  // `up` alone keeps containers that have not changed.
-  if (verb === 'restart' && target.start.type === 'compose') await driver.stop(target);
-  const started = await reported(reporter, `${verb} ${name}`, () => driver.start(target));
-  const { health } = target.file;
-  if (health)
-    await reported(reporter, `health of ${name}`, () => waitHealthy(health, target, started));
+  const isAnew = verb === 'start' || (await endsFirst(target));
+  await reported(reporter, `${verb} ${name}`, () =>
+    switchBack(base, name, isAnew ? undefined : target, current),
+  );
   return DONE[verb];
+}
+
+/** `docker compose up` alone keeps containers that have not changed: they are stopped first. */
+async function endsFirst(target: ReleaseTarget): Promise<boolean> {
+  const isKept = target.start.type === 'compose' && !startsBeside(target.instance);
+  if (isKept) await driverFor(target.start).stop(target);
+  return isKept;
 }
 
 function overall(instances: readonly LifeInstance[], verb: Verb): LifeInstance['result'] {
