@@ -92,7 +92,7 @@ test('a window opens at the first open minute, also where a clock jumps', () => 
   }
 });
 
-test('rules for an app all apply, and the wait is told in the zone', () => {
+test('rules for an app all apply, and the wait is shown in the zone', () => {
   const windows = [
     rule({ app: 'shop', allow: 'mon-thu 08:00-17:00', zone: 'Europe/Berlin' }),
     rule({ freeze: ['2026-12-20..2027-01-06'], zone: 'Europe/Berlin' }),
