@@ -1,12 +1,26 @@
 /** "Did you mean …?" */
 
+/** `; did you mean 'shop'?`, if one of the names is close enough; else ''. */
+export function didYouMean(word: string, names: readonly string[]): string {
+  const near = nearest(word, names);
+  return near === undefined ? '' : `; did you mean '${near}'?`;
+}
+
+/** `; kept: v1, v2; did you mean 'v1'?`: all names, and the nearest if there is a choice; '' without names. */
+export function choiceOf(label: string, word: string, names: readonly string[]): string {
+  if (names.length === 0) return '';
+  return `; ${label}: ${names.join(', ')}${names.length > 1 ? didYouMean(word, names) : ''}`;
+}
+
 /** The name with the smallest edit distance, if it is close enough for a typing error. */
 export function nearest(word: string, names: readonly string[]): string | undefined {
   if (word.length > 40) return undefined;
   let best: string | undefined;
-  let least = Math.max(1, Math.floor(word.length / 3)) + 1;
+  // Two edits in a word of four letters; of two letters one edit is half of the word.
+  let least = word.length < 3 ? 2 : Math.min(3, Math.floor((word.length + 2) / 3)) + 1;
   for (const name of names) {
-    const distance = word.length > 1 && name.startsWith(word) ? 1 : editDistance(word, name);
+    const isBeginning = word.length > 1 && name.startsWith(word);
+    const distance = isBeginning ? 1 : editDistance(word, name);
     if (distance < least) [best, least] = [name, distance];
   }
   return best;

@@ -2,6 +2,7 @@
 import type { Deployed } from '@runner/common/apps/state';
 import type { DeployEvent } from '@runner/common/audit/events';
 import type { DeployFile } from '@runner/common/deploy-file/read';
+import { initiatorOf } from '@runner/common/foundation/user';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { previousOfAll } from '../instances/target.ts';
 import { failedState, willBlock } from '../record/after-failure.ts';
@@ -60,7 +61,8 @@ export function concludeSuccess(job: Job, file: DeployFile, release: string): De
   recordAnyway(job, events);
   const deployed_at = events[0]?.timestamp ?? job.io.now().toISOString();
   const deployed: Deployed = { version, commit, release, deployed_at, deploy_id };
-  writeEnd(job, (app) => succeededState(app, names, deployed, file.keep, job.skippedHead));
+  const choice = { ...job, by: initiatorOf(job.io, job.trigger) };
+  writeEnd(job, (app) => succeededState(app, names, deployed, file.keep, choice));
   for (const event of events) job.notifier.send(event);
   const outcome = { result: 'deployed' as const, active_version: version };
   return { ...baseOf(job, names, end.duration_ms), ...outcome };

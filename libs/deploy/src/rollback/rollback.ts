@@ -2,8 +2,8 @@
  * `runner rollback`: makes a kept release active again. It needs neither network nor token, and puts
  * the commit that it leaves on hold, so that `fetch --deploy` skips it.
  */
-import type { Deployed } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
+import { versionLabel } from '@runner/common/apps/versions';
 import { newDeployId } from '@runner/common/audit/events';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
@@ -128,12 +128,6 @@ function beginAnyway(job: RollbackJob, moves: Moves, notify: string | undefined)
   }
 }
 
-/** Its version, with the commit if the other one has the same version. */
-function nameOf({ version, commit }: Deployed, other: Deployed): string {
-  const isUnique = version !== other.version || commit === other.commit;
-  return isUnique ? version : `${version} (${commit.slice(0, 12)})`;
-}
-
 function namesOf(moves: Moves): string {
   return moves.map((move) => move.instance).join(',');
 }
@@ -147,7 +141,7 @@ async function moveAll(job: RollbackJob, moves: Moves): Promise<RollbackOutcome>
     instance: namesOf(moves),
     deploy_id: job.deployId,
     instances: moves.map(({ instance, from, to }) => {
-      const [from_version, version] = [nameOf(from, to), nameOf(to, from)];
+      const [from_version, version] = [versionLabel(from, [to]), versionLabel(to, [from])];
       return { instance, from_version, version };
     }),
     ...(isRestart(moves[0]) && { restarted: true as const }),
@@ -178,7 +172,8 @@ async function moveAll(job: RollbackJob, moves: Moves): Promise<RollbackOutcome>
     const file = fileOfRelease(job.paths, job.app.app, move.to);
     announce(job, [rolledBackEvent(job, move, file, reasonOf(move))]);
   }
-  writeEnd(job, (now) => rolledBackState(now, moves, io.now()));
+  const by = initiatorOf(io, job.trigger);
+  writeEnd(job, (now) => rolledBackState(now, moves, io.now(), by));
   return { ...base, result: 'rolled_back', version: moves[0].to.version, duration_ms: duration() };
 }
 
