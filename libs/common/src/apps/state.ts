@@ -110,7 +110,7 @@ export interface Reported {
   /** Instances that were down. */
   down?: string[];
   /** The token's end, and how many days were left. */
-  token?: { ends: string; days: number } | undefined;
+  token?: { ends: string; days: number; fingerprint?: string } | undefined;
   /** The last result that `fetch --quiet` printed. */
   said?: string;
 }
@@ -127,6 +127,8 @@ export interface AppState {
     repohost_token?: string | null;
     /** As the code host said when the token was last tested; absent if it did not. */
     repohost_token_ends?: string;
+    /** Of the token that was tested then: apps that share it have the same. */
+    repohost_token_fingerprint?: string;
     [field: string]: unknown;
   };
   instances: Record<string, InstanceState>;

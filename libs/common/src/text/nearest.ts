@@ -16,14 +16,19 @@ export function choiceOf(label: string, word: string, names: readonly string[]):
 export function nearest(word: string, names: readonly string[]): string | undefined {
   if (word.length > 40) return undefined;
   let best: string | undefined;
-  // Two edits in a word of four letters; of two letters one edit is half of the word.
-  let least = word.length < 3 ? 2 : Math.min(3, Math.floor((word.length + 2) / 3)) + 1;
+  let least = Number.POSITIVE_INFINITY;
   for (const name of names) {
     const isBeginning = word.length > 1 && name.startsWith(word);
     const distance = isBeginning ? 1 : editDistance(word, name);
-    if (distance < least) [best, least] = [name, distance];
+    if (distance <= mostEdits(word, name) && distance < least) [best, least] = [name, distance];
   }
   return best;
+}
+
+/** A third of the word; two edits in four letters as well, if the first one is right. */
+function mostEdits(word: string, name: string): number {
+  const third = Math.max(1, Math.floor(word.length / 3));
+  return word.length > 3 && word[0] === name[0] ? Math.max(2, third) : third;
 }
 
 /** Insertions, deletions, substitutions and swaps of neighbours (Damerau). */
