@@ -81,9 +81,9 @@ export function executable(tool: string): string {
   return path;
 }
 
-/** A word of a shell script. */
+/** A word of a shell script, quoted where it must be: as the product prints it, too. */
 export function shellWord(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
+  return /^[A-Za-z0-9_/.,:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** The environment in which Node loads a file before the program. */

@@ -1,6 +1,7 @@
 /** The deploy events: written strictly, read leniently. */
 import { Failure } from '../foundation/failure.ts';
 import { isAppName } from '../foundation/names.ts';
+import { isObject, type JsonObject, jsonObject } from '../text/json.ts';
 import { timeOfIso } from '../text/time.ts';
 
 /** The kinds of a deploy, in its order. */
@@ -107,10 +108,8 @@ export function newDeployId(random: () => number): string {
  * well as `event_type`/`project`. Throws `event_invalid`.
  */
 export function completeEvent(input: unknown, completion: Completion): DeployEvent {
-  if (input === null || typeof input !== 'object' || Array.isArray(input)) {
-    throw invalid('is not a JSON object');
-  }
-  const { event, app, ...fields } = input as Record<string, unknown>;
+  if (!isObject(input)) throw invalid('is not a JSON object');
+  const { event, app, ...fields } = input;
   const kind = oneName(fields.event_type, event, 'event_type', 'event');
   if (!EVENT_TYPES.includes(kind as EventType)) {
     throw invalid(`needs an event_type that is one of ${EVENT_TYPES.join(', ')}`);
@@ -195,18 +194,11 @@ function limitError(event: DeployEvent): DeployEvent {
 }
 
 /** A record as any writer may have written it. */
-export type LogRecord = Readonly<Record<string, unknown>>;
+export type LogRecord = JsonObject;
 
 /** Reads one line of the log; undefined when it is not a JSON object. */
 export function readRecord(line: string | Uint8Array): LogRecord | undefined {
-  const text = typeof line === 'string' ? line : Buffer.from(line).toString('utf8');
-  // An error of JSON.parse costs as much as reading a hundred lines.
-  if (!/^\s*\{/.test(text)) return undefined;
-  try {
-    return JSON.parse(text) as LogRecord;
-  } catch {
-    return undefined;
-  }
+  return jsonObject(typeof line === 'string' ? line : Buffer.from(line).toString('utf8'));
 }
 
 /** A record's kind, in either naming. */

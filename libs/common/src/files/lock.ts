@@ -16,6 +16,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { Failure, systemCode, systemFailure } from '../foundation/failure.ts';
+import { jsonObject } from '../text/json.ts';
 import { makeFolder, readIfThere } from './read.ts';
 
 /** Exit status of flock(1) when the lock is held. */
@@ -116,8 +117,7 @@ function awaitHolder(path: string): Holder {
 /** The last process that wrote itself into the lock. */
 export function holderOf(path: string): Holder {
   try {
-    const value: unknown = JSON.parse(readIfThere(path, 65_536)?.toString('utf8') || '{}');
-    return value !== null && typeof value === 'object' ? (value as Holder) : {};
+    return jsonObject(readIfThere(path, 65_536)?.toString('utf8') ?? '') ?? {};
   } catch {
     return {};
   }

@@ -31,6 +31,8 @@ export interface AppPaths {
   readonly repo: string;
   readonly releases: string;
   readonly instances: string;
+  /** HOME of every command that the repository decides. */
+  readonly home: string;
   /** What the last successful deploy printed, in shapes. */
   readonly baseline: string;
   release(name: string): string;
@@ -83,6 +85,7 @@ function appPaths(dir: string): AppPaths {
     repo: join(dir, 'repo.git'),
     releases: join(dir, 'releases'),
     instances: join(dir, 'instances'),
+    home: join(dir, 'home'),
     baseline: join(dir, 'baseline.json'),
     release: (name) => join(dir, 'releases', name),
     instance: (name) => {

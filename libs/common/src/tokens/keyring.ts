@@ -7,6 +7,7 @@ import { writeWhole } from '../files/write.ts';
 import { Failure, systemFailure } from '../foundation/failure.ts';
 import type { Env } from '../foundation/io.ts';
 import type { Paths } from '../foundation/paths.ts';
+import { word } from '../text/shell.ts';
 import { credentialFile, isKeyExposed, KEY_FILE_MAX, mkeyFile } from './key-file.ts';
 
 /** Bytes of a key. */
@@ -35,7 +36,10 @@ export function readKeyring(paths: Paths, env: Env): Keyring | undefined {
   const text = readTextIfThere(path, KEY_FILE_MAX);
   if (text === undefined) return undefined;
   if (isKeyExposed(path, env)) {
-    throw new Failure('mkey_exposed', `others may read the master key: run chmod 600 ${path}`);
+    throw new Failure(
+      'mkey_exposed',
+      `others may read the master key: run chmod 600 ${word(path)}`,
+    );
   }
   const keys = text
     .split('\n')
@@ -89,7 +93,7 @@ export function requireChangeableKeys(paths: Paths, env: Env): void {
   if (isThere(path) && (lstatSync(path).mode & 0o200) === 0) {
     throw new Failure(
       'not_writable',
-      `the master key is write-protected: run chmod 600 ${path} if it may be replaced`,
+      `the master key is write-protected: run chmod 600 ${word(path)} if it may be replaced`,
     );
   }
   try {

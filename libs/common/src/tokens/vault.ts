@@ -6,6 +6,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { Failure } from '../foundation/failure.ts';
 import { Secret } from '../secrets/secret.ts';
+import { jsonObject } from '../text/json.ts';
 import { decode, KEY_BYTES, type Keyring } from './keyring.ts';
 
 /** The field of the sealed token, which is authenticated too. */
@@ -131,10 +132,5 @@ function decrypt(
 }
 
 function headerOf(part: string): Header | undefined {
-  try {
-    const value: unknown = JSON.parse(decode(part)?.toString('utf8') ?? '');
-    return value !== null && typeof value === 'object' ? (value as Header) : undefined;
-  } catch {
-    return undefined;
-  }
+  return jsonObject(decode(part)?.toString('utf8') ?? '') as Header | undefined;
 }

@@ -5,6 +5,7 @@ import { makeFolder, readIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';
 import { gitEnvironment } from '../run/environment.ts';
+import { onMirror } from './repository.ts';
 import type { GitSource } from './source.ts';
 
 /** Exports a commit into a folder. Throws `git_failed`, `disk_full`, `interrupted`. */
@@ -19,7 +20,7 @@ export async function exportCommit(source: GitSource, commit: string, into: stri
   });
   // git writes to tar directly: through this process every byte would be copied twice more.
   const archive = spawn('git', ['-c', 'tar.umask=0022', 'archive', '--format=tar', commit], {
-    env,
+    env: { ...env, ...onMirror(source.mirror) },
     signal,
     cwd: source.mirror,
     stdio: ['ignore', tar.stdin, 'pipe'],

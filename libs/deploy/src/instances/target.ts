@@ -2,9 +2,10 @@
 import { basename } from 'node:path';
 import type { AppState, Deployed } from '@runner/common/apps/state';
 import type { DeployFile, Instance } from '@runner/common/deploy-file/read';
+import { makeFolder } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Env } from '@runner/common/foundation/io';
-import type { Paths } from '@runner/common/foundation/paths';
+import type { AppPaths, Paths } from '@runner/common/foundation/paths';
 import { choiceOf } from '@runner/common/text/nearest';
 import type { Job, Version } from '../record/operation.ts';
 import { stepEnvironment } from '../run/environment.ts';
@@ -51,6 +52,20 @@ export function uninterrupted({
   return { paths, env, app, deployId, log, redact, signal: new AbortController().signal };
 }
 
+/**
+ * The HOME of an app's commands, made if it is missing. One for all apps would let a build of one write
+ * configuration, e.g. `.npmrc`, that runs in the builds of the others.
+ */
+function homeOf({ home }: AppPaths): string {
+  try {
+    makeFolder(home, 0o700);
+  } catch (error) {
+    // A full disk must not stop a rollback.
+    if (!(error instanceof Failure)) throw error;
+  }
+  return home;
+}
+
 /** The target for an instance at a release, as the release's `.deploy.yml` describes it. */
 export function targetOf(
   { paths: { app: pathsOf }, env, app, deployId, log, redact, signal }: TargetBase,
@@ -61,6 +76,7 @@ export function targetOf(
   const appPaths = pathsOf(app);
   const paths = appPaths.instance(instance.name);
   const folder = appPaths.release(release);
+  const home = homeOf(appPaths);
   return {
     ...{ app, file, instance, paths, log, redact, signal },
     release: folder,
@@ -68,6 +84,7 @@ export function targetOf(
     stop: file.stop,
     env: {
       ...stepEnvironment(env),
+      HOME: home,
       ...instance.env,
       RUNNER_APP: app,
       RUNNER_INSTANCE: instance.name,

@@ -70,6 +70,7 @@ function removeFiles({ paths, app, purge, note }: RemoveRequest): string[] {
   remove(files.releases);
   remove(keptFilesOf(files));
   remove(files.repo);
+  remove(files.home);
   remove(files.baseline);
   const kept: string[] = [];
   for (const name of namesIn(files.instances)) {

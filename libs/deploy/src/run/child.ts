@@ -21,6 +21,8 @@ export interface ChildSpec {
   readonly timeout: number;
   /** Ends the tree early. */
   readonly signal: AbortSignal;
+  /** What it started may go on once it has succeeded: it brought up the app. */
+  readonly leavesApp: boolean;
 }
 
 /** How a program ended. */
@@ -85,8 +87,7 @@ export function runChild(spec: ChildSpec): Promise<ProcessExit> {
       clearTimeout(killer);
       spec.signal.removeEventListener('abort', stop);
       const interrupted = spec.signal.aborted;
-      // A step that ended normally keeps its daemons.
-      if (timedOut || interrupted || code !== 0) kill();
+      if (timedOut || interrupted || code !== 0 || !spec.leavesApp) kill();
       resolve({ code, signal, timedOut, interrupted, startError });
     };
     child.once('error', (error: NodeJS.ErrnoException) => {

@@ -158,6 +158,7 @@ export async function tryStep(
       output: fd,
       timeout: step.timeout,
       signal,
+      leavesApp: step.stage === 'start',
     }),
   );
   return { exit: result, output };

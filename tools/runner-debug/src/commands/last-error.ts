@@ -8,9 +8,9 @@ import { fields } from '@runner/common/cli/output';
 import { isThere } from '@runner/common/files/read';
 import { isAppName } from '@runner/common/foundation/names';
 import { guardFailure, trippedGuards } from '@runner/common/guards/check';
-import { word } from '@runner/common/guards/fixes';
 import { redactorFor } from '@runner/common/redaction/redact';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
+import { word } from '@runner/common/text/shell';
 import { inUtc } from '@runner/common/text/time';
 
 /** What `last-error` prints. */

@@ -2,7 +2,7 @@
 import { Failure, systemFailure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import { DEFAULT_ROOT, type Paths } from '@runner/common/foundation/paths';
-import { word } from '@runner/common/guards/fixes';
+import { word } from '@runner/common/text/shell';
 import {
   type Check,
   type Examination,

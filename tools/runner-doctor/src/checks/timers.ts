@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { AppState } from '@runner/common/apps/state';
 import { listApps } from '@runner/common/apps/store';
-import { word } from '@runner/common/guards/fixes';
+import { word } from '@runner/common/text/shell';
 import { type Found, ok, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
 import { runFor } from '../foundation/program.ts';
 

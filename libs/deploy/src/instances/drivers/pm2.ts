@@ -49,7 +49,8 @@ interface Listed {
  */
 function daemonEnvironment(env: Target['env'], { env: own }: Target['instance']): Target['env'] {
   const isShared = (name: string) =>
-    name === 'PM2_HOME' || (!name.startsWith('RUNNER_') && !Object.hasOwn(own, name));
+    name === 'PM2_HOME' ||
+    (name !== 'HOME' && !name.startsWith('RUNNER_') && !Object.hasOwn(own, name));
   return Object.fromEntries(Object.entries(env).filter(([name]) => isShared(name)));
 }
 
@@ -60,7 +61,7 @@ function listOf({ env, instance, release: cwd }: Target): Listed[] | undefined {
 }
 
 /** Whether pm2's daemon runs; where its pid file cannot be read, its client has to know. */
-function hasDaemon({ HOME = '', PM2_HOME = join(HOME, '.pm2') }: Record<string, string>): boolean {
+function hasDaemon({ PM2_HOME = '' }: Record<string, string>): boolean {
   try {
     return existsSync(`/proc/${readTextIfThere(join(PM2_HOME, 'pm2.pid'), 100)?.trim() || 'none'}`);
   } catch {
@@ -182,7 +183,7 @@ export const pm2Driver: Driver = {
   },
   status(target) {
     if (target.start.type !== 'pm2') return 'unknown';
-    const env = only(target.env, ['PATH', 'HOME', 'PM2_HOME']);
+    const env = only(target.env, ['PATH', 'PM2_HOME']);
     // The client would start a daemon.
     if (!hasDaemon(env)) return 'stopped';
     return {

@@ -185,7 +185,7 @@ export const systemdDriver: Driver = {
       program: 'systemctl',
       args: [...manager(start), 'show', `--property=${SHOWN}`, '--'],
       subject: unitOf(start.unit, instance.name),
-      env: only(env, ['PATH', 'HOME', 'LANG', 'XDG_RUNTIME_DIR', 'DBUS_SESSION_BUS_ADDRESS']),
+      env: only(env, ['PATH', 'LANG', 'XDG_RUNTIME_DIR', 'DBUS_SESSION_BUS_ADDRESS']),
       meaning: (stdout, at) => meaningOf(stdout.trim().split(/\n{2,}/)[at] ?? ''),
     };
   },

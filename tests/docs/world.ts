@@ -138,7 +138,7 @@ function furnish(base: string, hosts: Hosts): void {
 export async function makeWorld(kind: 'living' | 'empty'): Promise<World> {
   port ??= freePort();
   const here = await port;
-  const base = temporaryFolder('docs');
+  const base = temporaryFolder('docs', '/tmp');
   const hosts = await startHosts(TOKEN, BOT_TOKEN);
   furnish(base, hosts);
   template ??= makeTemplate(here);

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { demoSvg, played } from '../record/demo.ts';
-import { messagePictures } from '../record/pictures.ts';
-import { linesIn } from '../record/session-svg.ts';
+import { demoSvg, played } from '../../scripts/record/demo.ts';
+import { messagePictures } from '../../scripts/record/pictures.ts';
+import { linesIn } from '../../scripts/record/session-svg.ts';
 import { masked } from './console.ts';
 import { textOf as pageText } from './pages.ts';
 
