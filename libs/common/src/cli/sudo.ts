@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { type Failure, systemCode } from '../foundation/failure.ts';
 import type { Io } from '../foundation/io.ts';
 import { chooseRoot } from '../foundation/paths.ts';
-import { word } from '../guards/fixes.ts';
+import { word } from '../text/shell.ts';
 
 /** `; use: sudo runner deploy shop`; '' if the failure is another one, or the root is this user's. */
 export function sudoHint(io: Io, title: string, args: readonly string[], error: Failure): string {
