@@ -6,12 +6,12 @@
 export const rooms = new Map([
   [
     'libs/common',
-    'foundation text files secrets http yaml config deploy-file apps tokens guards audit redaction cli',
+    'foundation text files secrets http yaml config deploy-file apps tokens app-secrets guards audit redaction cli',
   ],
   ['libs/extract', 'rules line collect choose'],
   [
     'libs/deploy',
-    'run git report record instances release recovery rollback pipeline watch fetch remove',
+    'sandbox run git report record instances release recovery rollback pipeline watch fetch remove',
   ],
   ['tools/runner-audit', 'log verify commands'],
   ['tools/runner-notify', 'message service dialogue channels spool deliver status setup commands'],

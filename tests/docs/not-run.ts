@@ -43,6 +43,26 @@ export const NOT_RUN: readonly NotRun[] = [
   },
   {
     page: 'docs/commands.md',
+    block: 'runner env set shop DATABASE_URL',
+    reason: 'it prompts on a terminal: tests/deploys/app-secrets.test.ts sets values in every way',
+  },
+  {
+    page: 'docs/commands.md',
+    line: 'runner env import shop < .env',
+    reason: 'there is no such file: tests/deploys/app-secrets.test.ts imports one',
+  },
+  {
+    page: 'docs/commands.md',
+    line: 'runner env unset shop OLD_API_KEY',
+    reason: 'the app has no such secret: tests/deploys/app-secrets.test.ts removes some',
+  },
+  {
+    page: 'docs/secrets.md',
+    block: 'runner env set shop DATABASE_URL',
+    reason: 'it prompts on a terminal: tests/deploys/app-secrets.test.ts sets values in every way',
+  },
+  {
+    page: 'docs/commands.md',
     line: 'runner debug log shop --deploy a1b2c3d4',
     reason: 'the id of a deploy is never the same; the tests of debug log choose one by its id',
   },

@@ -103,6 +103,8 @@ export function cleanEnvironment(options: RunOptions = {}): Record<string, strin
     HOME: homeFolder,
     LANG: 'C.UTF-8',
     TMPDIR: tmpdir(),
+    // Builds of tests look at and write into folders of the test; tests/sandbox asks for the sandbox.
+    RUNNER_SANDBOX: process.env.TESTS_SANDBOX ?? 'off',
   };
   if (options.root !== undefined) environment.RUNNER_ROOT = options.root;
   for (const [name, value] of Object.entries(options.env ?? {})) {

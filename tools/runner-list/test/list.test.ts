@@ -228,7 +228,7 @@ for (const [what, [more, why]] of Object.entries(DAMAGED)) {
 }
 
 test('a root whose apps can all not be read is not an empty one', async () => {
-  const root = rootWith({ bad: '{', newer: '{"version":2}' });
+  const root = rootWith({ bad: '{', newer: '{"version":3}' });
   const { status, stdout, stderr } = await list(root);
   assert.is(stdout, 'APP  STATE  INSTANCE  VERSION  SINCE (UTC)  SOURCE\n');
   assert.is(

@@ -253,7 +253,7 @@ test('an unknown app is reported, even under an invalid name', async () => {
 });
 
 test('a damaged state file is reported in one sentence, and a newer one in another', async () => {
-  const root = rootWith({ bad: '{"version":1,', newer: '{"version":2}' });
+  const root = rootWith({ bad: '{"version":1,', newer: '{"version":3}' });
   writeState(root, 'half', { instances: { default: { current: { version: 'v1' } } } });
   for (const [app, sentence] of [
     ['bad', 'the state file ROOT/state/bad.json is not JSON (state_malformed)'],

@@ -136,7 +136,7 @@ const DAMAGE: Readonly<Record<string, [(root: string) => void, string]>> = {
     'the state file ROOT/state/bad.json is not JSON (state_malformed)',
   ],
   'the state file of a newer runner': [
-    (root) => writeFileSync(statePath(root, 'bad'), '{"version":2}'),
+    (root) => writeFileSync(statePath(root, 'bad'), '{"version":3}'),
     'the state file ROOT/state/bad.json was written by a newer runner (state_unsupported)',
   ],
   'a link in the place of the state file': [

@@ -46,6 +46,7 @@ test('JSON and YAML hold the same fields', async () => {
   assert.equal(JSON.parse(json.stdout), {
     key: keyIds(root)[0],
     sealed: 3,
+    secrets: 0,
     old_keys_dropped: 1,
     failed: [],
     resumed: false,
@@ -54,7 +55,7 @@ test('JSON and YAML hold the same fields', async () => {
   const yaml = await rekey(root, ['-o', 'yaml']);
   assert.is(
     yaml.stdout,
-    `key: ${keyIds(root)[0]}\nsealed: 3\nold_keys_dropped: 1\nfailed: []\nresumed: false\ndry_run: false\n`,
+    `key: ${keyIds(root)[0]}\nsealed: 3\nsecrets: 0\nold_keys_dropped: 1\nfailed: []\nresumed: false\ndry_run: false\n`,
   );
 });
 
@@ -102,6 +103,7 @@ test('--dry-run says what would be done and changes nothing', async () => {
   assert.equal(JSON.parse(json.stdout), {
     key: null,
     sealed: 3,
+    secrets: 0,
     old_keys_dropped: 0,
     failed: [],
     resumed: false,

@@ -18,6 +18,7 @@ Commands:
   fetch       Look for new commits, and deploy them
   rollback    Go back to the previous version
   cancel      End a running deploy
+  env         Keep the secrets of an app
   tokens      Show which apps share which code-host token
   notify      Announce deploys in Telegram and Discord
   audit       Write and read the audit log of deploy events

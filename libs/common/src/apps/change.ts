@@ -1,6 +1,6 @@
 /** Changes the registry under its lock, always from the state on disk. */
 
-import { requireLock } from '../files/lock.ts';
+import { holderFor, requireLock } from '../files/lock.ts';
 import { sweepStrays } from '../files/write.ts';
 import type { Io } from '../foundation/io.ts';
 import type { Paths } from '../foundation/paths.ts';
@@ -18,8 +18,7 @@ export function changeRegistry<T>(
   change: () => T,
   wait = WAIT,
 ): T {
-  const holder = { pid: io.pid, command, since: io.now().toISOString() };
-  const lock = requireLock(paths.registryLock, 'the registry', wait, holder);
+  const lock = requireLock(paths.registryLock, 'the registry', wait, holderFor(io, command));
   try {
     sweepStrays(paths.stateDir, io.now());
     return change();

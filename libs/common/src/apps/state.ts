@@ -117,7 +117,8 @@ export interface Reported {
 
 /** One app. Unknown fields survive a rewrite. */
 export interface AppState {
-  version: 1;
+  /** 2: it uses what 0.1.0, which refuses that number, would misread. */
+  version: 1 | 2;
   app: string;
   repo: string;
   branch: string;
@@ -210,7 +211,7 @@ export function parseState(name: string, text: string, path: string): AppState {
     throw bad('is not JSON');
   }
   if (!isRecord(value)) throw bad('is not an object');
-  if (value.version !== undefined && value.version !== 1) {
+  if (value.version !== undefined && value.version !== 1 && value.version !== 2) {
     throw new Failure('state_unsupported', `the state file ${path} was written by a newer runner`);
   }
   if (typeof value.repo !== 'string') throw bad('has no text in repo');
@@ -223,7 +224,7 @@ export function parseState(name: string, text: string, path: string): AppState {
   const instances = value.instances ?? {};
   if (!isRecord(instances)) throw bad('has no section instances');
   for (const instance of Object.values(instances)) checkInstance(instance, bad);
-  value.version = 1;
+  value.version ??= 1;
   value.app = name;
   value.created_at = String(value.created_at ?? '');
   value.updated_at = String(value.updated_at ?? '');

@@ -5,14 +5,7 @@ import { chooseRoot, pathsOf } from '../foundation/paths.ts';
 import { redactor } from '../secrets/secret.ts';
 import { harmless, harmlessLine, jsonLine } from '../text/harmless.ts';
 import { nearest } from '../text/nearest.ts';
-import {
-  type Answer,
-  type Command,
-  type Context,
-  optionsOf,
-  type Tool,
-  titleOf,
-} from './command.ts';
+import { type Command, type Context, optionsOf, type Tool, titleOf } from './command.ts';
 import { commandHelp, toolHelp, usageLine } from './help.ts';
 import { type ColourWhen, type Format, PLAIN, styleFor, yamlText } from './output.ts';
 import { parse } from './parse.ts';
@@ -51,7 +44,7 @@ async function run(tool: Tool, argv: readonly string[], io: Io): Promise<number>
   }
   const context = await contextOf(tool, definition, parsed, io);
   const answer = await definition.run(context);
-  await render(definition, answer, context);
+  if ('value' in answer) await write(answer.value, definition, context);
   return answer.status ?? EXIT.ok;
 }
 
@@ -98,27 +91,24 @@ async function contextOf(
     format,
     title,
     note: (text) => io.stderr.write(`${title}: ${harmless(text)}\n`),
-    print: async (record) => {
-      if (format === 'json') io.stdout.write(`${jsonLine(record)}\n`);
-      else if (format === 'yaml') io.stdout.write(`---\n${await yamlText(record)}`);
-      else
-        io.stdout.write((await definition.human?.(record as never, context.style, context)) ?? '');
-    },
+    print: (record) => write(record, definition, context, '---\n'),
     style: definition.plain ? PLAIN : await styleFor(when, io.env, io.stdout),
     errStyle: definition.plain ? PLAIN : await styleFor(when, io.env, io.stderr),
   };
   return context;
 }
 
-async function render(definition: Command, answer: Answer, context: Context): Promise<void> {
-  if (!('value' in answer)) return;
-  const { io, format } = context;
-  if (format === 'json') io.stdout.write(`${jsonLine(answer.value)}\n`);
-  else if (format === 'yaml') io.stdout.write(await yamlText(answer.value));
-  else
-    io.stdout.write(
-      (await definition.human?.(answer.value as never, context.style, context)) ?? '',
-    );
+/** Writes a record to stdout in the wanted format; `separator` begins a document of YAML. */
+async function write(
+  record: unknown,
+  definition: Command,
+  context: Context,
+  separator = '',
+): Promise<void> {
+  const { io, format, style } = context;
+  if (format === 'json') io.stdout.write(`${jsonLine(record)}\n`);
+  else if (format === 'yaml') io.stdout.write(separator + (await yamlText(record)));
+  else io.stdout.write((await definition.human?.(record as never, style, context)) ?? '');
 }
 
 /**

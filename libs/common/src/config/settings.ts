@@ -8,7 +8,7 @@ import type { Config } from './file.ts';
 import { CREDENTIALS, KEYS, NOTIFY_KEYS } from './schema.ts';
 
 /** Checks only these keys of the file and of its section `notify`. */
-function pick(
+export function pick(
   config: Config,
   top: readonly string[],
   notify: readonly string[],

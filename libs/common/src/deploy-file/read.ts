@@ -71,7 +71,12 @@ export type NotifyChoice = 'telegram' | 'discord' | 'all' | 'none';
 export interface DeployFile {
   /** In the file's order. */
   readonly instances: readonly Instance[];
-  readonly build: { readonly run: readonly string[]; readonly timeout: number };
+  readonly build: {
+    readonly run: readonly string[];
+    readonly timeout: number;
+    /** Names of the secrets that it gets. */
+    readonly env: readonly string[];
+  };
   readonly start: Start;
   readonly stop: string | undefined;
   readonly health: Health | undefined;
@@ -126,6 +131,7 @@ export function readDeployFile(bytes: Uint8Array | undefined): DeployFile {
     build: {
       run: list(buildMap.get('run')),
       timeout: milliseconds(buildMap.get('timeout'), 1_800_000),
+      env: list(buildMap.get('env')),
     },
     start,
     stop: values.get('stop') as string | undefined,

@@ -52,6 +52,8 @@ const commands = (description?: string): Schema => ({
   anyOf: [line(), { type: 'array', items: line() }],
   ...(description !== undefined && { description }),
 });
+/** Name of an environment variable. */
+export const VARIABLE = '^[A-Za-z_][A-Za-z0-9_]*$';
 const NAME = '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$';
 
 const WHEN: Readonly<Record<(typeof HOOKS)[number], string>> = {
@@ -84,7 +86,7 @@ export const DEPLOY_SCHEMA: ObjectSchema = {
           env: {
             type: 'object',
             description: 'Variables for its commands, its hooks and the app itself',
-            propertyPattern: '^[A-Za-z_][A-Za-z0-9_]*$',
+            propertyPattern: VARIABLE,
             additionalProperties: { type: ['string', 'integer'], mayBeEmpty: true },
           },
         },
@@ -100,6 +102,11 @@ export const DEPLOY_SCHEMA: ObjectSchema = {
           additionalProperties: false,
           properties: {
             run: commands('A command, or a list of commands'),
+            env: {
+              type: 'array',
+              description: 'Secrets of the app that the build gets; no others',
+              items: { type: 'string', pattern: VARIABLE, wanted: 'the name of a variable' },
+            },
             timeout: duration('Longest time for all of them [default: 30m]'),
           },
         },

@@ -16,6 +16,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { Failure, systemCode, systemFailure } from '../foundation/failure.ts';
+import type { Io } from '../foundation/io.ts';
 import { jsonObject } from '../text/json.ts';
 import { makeFolder, readIfThere } from './read.ts';
 
@@ -112,6 +113,11 @@ function awaitHolder(path: string): Holder {
   for (let waited = 0; waited < HOLDER_WAIT && !liveHolder(path); waited += 10)
     Atomics.wait(pause, 0, 0, 10);
   return holderOf(path);
+}
+
+/** This process, as it writes itself into a lock. */
+export function holderFor({ pid, now }: Pick<Io, 'pid' | 'now'>, command: string): Holder {
+  return { pid, command, since: now().toISOString() };
 }
 
 /** The last process that wrote itself into the lock. */

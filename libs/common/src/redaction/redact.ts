@@ -8,6 +8,7 @@
  * for a text that may hold one: opening a token loads node:crypto, reading config.yml loads YAML.
  */
 import { type LogRecord, projectOf } from '../audit/events.ts';
+import { namesIn } from '../files/read.ts';
 import { redactor, seenText } from '../secrets/secret.ts';
 import { ChatCredentials } from './chat-credentials.ts';
 import type { Place, Redact } from './known-secrets.ts';
@@ -36,14 +37,18 @@ function hasTokenLike(text: string): boolean {
 class ServerSecrets {
   readonly #place: Place;
   readonly #chats: ChatCredentials;
+  /** Values of apps may consist of any characters. */
+  readonly #hasAppSecrets: boolean;
 
   constructor(place: Place) {
     this.#place = place;
     this.#chats = new ChatCredentials(place.paths);
+    this.#hasAppSecrets = mayHaveAppSecrets(place);
   }
 
   /** Whether a text may hold a secret that its shape does not reveal. */
   mayBeIn(text: string): boolean {
+    if (this.#hasAppSecrets && text.length >= 12) return true;
     return mayHoldToken(text) || this.#chats.mayBeIn(text) || this.#chats.mayBeIn(seenText(text));
   }
 
@@ -54,6 +59,14 @@ class ServerSecrets {
       this.#chats.secrets(),
     ]);
     return knownRedactor(this.#place, app, chats);
+  }
+}
+
+function mayHaveAppSecrets({ paths }: Place): boolean {
+  try {
+    return namesIn(paths.secretsDir).length > 0;
+  } catch {
+    return false; // Of another user: they cannot be looked up.
   }
 }
 

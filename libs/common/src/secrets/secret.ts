@@ -13,7 +13,7 @@ export class Secret {
     this.#value = value;
   }
 
-  /** The plaintext. Only the vault, HTTP, git's askpass and prompts may call this. */
+  /** The plaintext. Only the vault, HTTP, git's askpass, prompts and the environment of an app may call this. */
   reveal(): string {
     return this.#value;
   }
@@ -83,6 +83,8 @@ function formsOf(value: string): string[] {
     encodeURIComponent(value),
     encodeURIComponent(value).replace(/%[0-9A-F]{2}/g, (part) => part.toLowerCase()),
     JSON.stringify(value).slice(1, -1),
+    // As a shell traces it.
+    value.replaceAll("'", "'\\''"),
     bytes.toString('hex'),
     bytes.toString('hex').toUpperCase(),
   ];

@@ -201,7 +201,7 @@ for (const [text, why] of BAD) {
 
 test('a state file of a newer version is unsupported, not malformed', () => {
   const paths = freshRoot();
-  for (const version of ['2', '"1"', 'null', '0']) {
+  for (const version of ['3', '"1"', 'null', '0']) {
     plant(paths.state('blog'), `{"version":${version},"whatever":true}`);
     assert.is(
       told(() => findApp(paths, 'blog')),

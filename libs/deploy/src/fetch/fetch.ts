@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { readConfig } from '@runner/common/config/file';
 import { type RetryPolicy, retryPolicyOf } from '@runner/common/config/settings';
+import { refuseForeignRoot } from '@runner/common/guards/foreign-root';
 import { type Reporter, withoutSteps } from '../report/reporter.ts';
 import { announceChanges } from '../watch/announce.ts';
 import { check } from './check.ts';
@@ -20,6 +21,7 @@ const AT_ONCE = 4;
 /** Checks every app, then deploys what is new. Returns the worst status. */
 export async function fetchApps(request: FetchRequest): Promise<number> {
   const { io, paths, apps, signal, reporter } = request;
+  refuseForeignRoot(request, request.deploy ? 'fetch --deploy' : 'fetch');
   const policy = retryPolicyOf(readConfig(paths));
   let worst = 0;
   let isLogBroken = false;

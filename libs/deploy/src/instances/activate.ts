@@ -1,4 +1,5 @@
 /** Bringing a release to its instances: switch, start, health; and rolling them back on failure. */
+import { noteStarting } from '@runner/common/app-secrets/change';
 import type { DeployFile, Instance } from '@runner/common/deploy-file/read';
 import { markStage } from '../record/in-progress.ts';
 import type { Job, Move } from '../record/operation.ts';
@@ -39,6 +40,7 @@ export async function activate(job: Job, file: DeployFile, release: string): Pro
   for (const target of targets) {
     const { instance } = target;
     try {
+      if (target === targets[0]) noteSecrets(job, targets);
       await prepareSwitch(job, target);
       // From here on something may have been stopped: a failure rolls it back.
       switched.push(instance);
@@ -53,6 +55,11 @@ export async function activate(job: Job, file: DeployFile, release: string): Pro
     }
   }
   return { switched, stopped: [], failure: undefined };
+}
+
+function noteSecrets(job: Job, targets: readonly ReleaseTarget[]): void {
+  const names = targets.map(({ instance }) => instance.name);
+  noteStarting(job, job.app.app, names, job.secrets);
 }
 
 /** What runs of the app now, also of instances that the commit no longer names. */

@@ -63,18 +63,10 @@ async function ask(
 ): Promise<HealthProblem> {
   if (health.kind === 'url') return askUrl(address, health.expect, timeout, target.redact);
   if (health.kind === 'tcp') return askTcp(address, timeout);
-  const { release, env, log, signal } = target;
-  const { exit, output } = await tryStep(
-    log,
-    signal,
-    shellStep({
-      stage: 'health',
-      command: address,
-      cwd: release,
-      env,
-      timeout,
-    }),
-  );
+  const { release: cwd, env, log, signal } = target;
+  const confinement = target.confine('hook');
+  const step = shellStep({ stage: 'health', command: address, cwd, env, timeout, confinement });
+  const { exit, output } = await tryStep(log, signal, step);
   const words = `\`${address}\` ${describeExit(exit, timeout)}`;
   return succeeded(exit) ? undefined : { words, output, late: exit.timedOut };
 }

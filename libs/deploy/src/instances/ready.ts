@@ -18,7 +18,7 @@ export function checkReady(job: Job, target: ReleaseTarget): void {
   if (obstacle) throw new StepFailure('start', obstacle.words, '', obstacle.blame);
   // Only if systemd refuses as well: another polkit rule may allow it.
   const [unlisted] = unlistedUnits({ start, instances: [instance] });
-  if (unlisted !== undefined && isRefused(unlisted, target.env))
+  if (unlisted !== undefined && isRefused(unlisted, target.outerEnv))
     throw new StepFailure('start', `start: ${unlistedWords(unlisted)}`, '', 'server');
   const owner = start.type === 'systemd' ? ownerOfUnit(job, start, instance.name) : undefined;
   if (owner !== undefined) {

@@ -1,14 +1,17 @@
 /** Stopping the instances of an app that is removed, and instances that left `.deploy.yml`. */
+import { type AppSecrets, NO_SECRETS, openSecrets } from '@runner/common/app-secrets/open';
 import { changeApp } from '@runner/common/apps/change';
 import type { AppState, Deployed } from '@runner/common/apps/state';
 import { newDeployId } from '@runner/common/audit/events';
 import type { DeployFile } from '@runner/common/deploy-file/read';
+import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { redactorForAny } from '@runner/common/redaction/redact';
 import type { Job } from '../record/operation.ts';
 import { openDeployLog } from '../run/log.ts';
 import { asStepFailure } from '../run/step.ts';
+import { openSandboxAnyway } from '../sandbox/sandbox.ts';
 import { switchOff } from './current-link.ts';
 import { fileOfRelease } from './kept-file.ts';
 import { stopUnlessReplaced } from './switch-back.ts';
@@ -18,8 +21,13 @@ import { keptTarget, type TargetBase, uninterrupted } from './target.ts';
 export async function stopInstances(io: Io, paths: Paths, app: AppState): Promise<string[]> {
   const redact = await redactorForAny({ paths, env: io.env }, app.app);
   const deployId = newDeployId(io.random);
+  const secrets = secretsAnyway(io, paths, app.app);
   const log = openDeployLog(paths, app.app, deployId, redact, () => {});
-  const base = uninterrupted({ io, paths, app, deployId, log, redact });
+  const sandbox = openSandboxAnyway({
+    ...{ paths, env: io.env, app: app.app },
+    note: (text) => log.line(text),
+  });
+  const base = uninterrupted({ io, paths, app, deployId, log, redact, secrets, sandbox });
   const problems: string[] = [];
   for (const [name, { current }] of Object.entries(app.instances)) {
     const problem = current && (await stopOne(base, name, current));
@@ -27,6 +35,16 @@ export async function stopInstances(io: Io, paths: Paths, app: AppState): Promis
   }
   log.close();
   return problems;
+}
+
+/** A lost key must not keep an app running. */
+function secretsAnyway({ env }: Io, paths: Paths, app: string): AppSecrets {
+  try {
+    return openSecrets(paths, env, app);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return NO_SECRETS;
+  }
 }
 
 /** Instances that nothing stops: `command` without `stop`. A sentence each. */

@@ -1,5 +1,6 @@
 /** An instance of an app at a release, with the environment that its commands run in. */
 import { basename } from 'node:path';
+import { variablesOf } from '@runner/common/app-secrets/open';
 import type { AppState, Deployed } from '@runner/common/apps/state';
 import type { DeployFile, Instance } from '@runner/common/deploy-file/read';
 import { makeFolder } from '@runner/common/files/read';
@@ -10,6 +11,7 @@ import { choiceOf } from '@runner/common/text/nearest';
 import type { Job, Version } from '../record/operation.ts';
 import { stepEnvironment } from '../run/environment.ts';
 import type { DeployLog } from '../run/log.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Target } from './drivers/driver.ts';
 import { fileOfRelease } from './kept-file.ts';
 
@@ -23,6 +25,9 @@ export interface TargetBase {
   readonly log: DeployLog;
   readonly redact: (text: string) => string;
   readonly signal: AbortSignal;
+  readonly sandbox: Sandbox;
+  /** The secrets of an instance as variables. */
+  secrets(instance: string): Readonly<Record<string, string>>;
 }
 
 /** A target with the `.deploy.yml` of its release. */
@@ -31,25 +36,28 @@ export interface ReleaseTarget extends Target {
 }
 
 /** What the base of a target is made from. */
-type BaseOf = Pick<Job, 'io' | 'paths' | 'deployId' | 'log' | 'redact'> & {
+type BaseOf = Pick<Job, 'io' | 'paths' | 'deployId' | 'log' | 'redact' | 'secrets' | 'sandbox'> & {
   readonly app: Pick<AppState, 'app'>;
 };
 
 /** For the commands of a deploy, which end when it is interrupted. */
 export function interruptible(job: BaseOf & Pick<Job, 'signal'>): TargetBase {
-  return { ...uninterrupted(job), signal: job.signal };
+  return { ...uninterrupted(job, 'today'), signal: job.signal };
 }
 
-/** For what must not be interrupted: rolling back, and stopping. */
-export function uninterrupted({
-  io: { env },
-  paths,
-  app: { app },
-  deployId,
-  log,
-  redact,
-}: BaseOf): TargetBase {
-  return { paths, env, app, deployId, log, redact, signal: new AbortController().signal };
+/**
+ * For what must not be interrupted: rolling back, and stopping. Unless an operator asked for it, that
+ * uses the secrets that ran a moment ago.
+ */
+export function uninterrupted(
+  { io: { env }, paths, app: { app }, deployId, log, redact, secrets, sandbox }: BaseOf,
+  values: 'today' | 'started' = 'started',
+): TargetBase {
+  return {
+    ...{ paths, env, app, deployId, log, redact, sandbox },
+    signal: new AbortController().signal,
+    secrets: (instance) => variablesOf(secrets[values](instance)),
+  };
 }
 
 /**
@@ -68,22 +76,37 @@ function homeOf({ home }: AppPaths): string {
 
 /** The target for an instance at a release, as the release's `.deploy.yml` describes it. */
 export function targetOf(
-  { paths: { app: pathsOf }, env, app, deployId, log, redact, signal }: TargetBase,
+  {
+    paths: { app: pathsOf },
+    env,
+    app,
+    deployId,
+    log,
+    redact,
+    sandbox,
+    signal,
+    secrets: secretsOf,
+  }: TargetBase,
   file: DeployFile,
-  instance: Instance,
+  { env: plain, ...rest }: Instance,
   { release, version, commit }: Version,
 ): ReleaseTarget {
+  const secrets = secretsOf(rest.name);
+  const instance = { ...rest, env: { ...plain, ...secrets } };
   const appPaths = pathsOf(app);
   const paths = appPaths.instance(instance.name);
   const folder = appPaths.release(release);
+  const outerEnv = stepEnvironment(env);
   const home = homeOf(appPaths);
   return {
-    ...{ app, file, instance, paths, log, redact, signal },
+    ...{ app, file, instance, secrets, paths, log, redact, signal },
     release: folder,
     start: file.start,
     stop: file.stop,
+    outerEnv,
+    confine: (profile) => sandbox.confine(profile, { release: folder, shared: paths.shared }),
     env: {
-      ...stepEnvironment(env),
+      ...outerEnv,
       HOME: home,
       ...instance.env,
       RUNNER_APP: app,
@@ -98,15 +121,18 @@ export function targetOf(
   };
 }
 
-/** The target of a deploy. */
+/** The target of a deploy; `secrets` in place of all that the instance has. */
 export function jobTarget(
   job: Job,
   file: DeployFile,
   instance: Instance,
   release: string,
+  secrets?: Readonly<Record<string, string>>,
 ): ReleaseTarget {
   const { version, commit } = job;
-  return targetOf(interruptible(job), file, instance, { release, version, commit });
+  const base = interruptible(job);
+  const own = secrets ? { ...base, secrets: () => secrets } : base;
+  return targetOf(own, file, instance, { release, version, commit });
 }
 
 /** An instance as a kept release describes it; undefined if its `.deploy.yml` cannot be read. */

@@ -5,6 +5,7 @@ import type { View } from '@runner/common/apps/summary';
 import { isRunning } from '@runner/common/files/process';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
+import { foreignOwner } from '@runner/common/guards/foreign-root';
 
 /** The option of commands that ask supervisors. */
 export const OFFLINE = {
@@ -23,7 +24,9 @@ export async function viewOf(
     Object.entries(instances).some(
       ([name, { current }]) => current && isRunning(paths.app(app).instance(name).run) === null,
     );
-  if (offline || !apps.some(isAsked)) return view;
-  const { whatRuns } = await import('./running.ts');
+  // Root runs no client that another user's repository may have chosen.
+  const isSafe = foreignOwner(io.uid, paths) === undefined;
+  if (offline || !isSafe || !apps.some(isAsked)) return view;
+  const { whatRuns } = await import('@runner/deploy/instances/running');
   return { ...view, runs: await whatRuns({ io, paths }, apps) };
 }

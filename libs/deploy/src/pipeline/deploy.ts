@@ -26,7 +26,7 @@ import { lockApp } from '../record/lock.ts';
 import type { Job } from '../record/operation.ts';
 import { StageClock } from '../record/stage-clock.ts';
 import { recover } from '../recovery/recover.ts';
-import { checkSpace } from '../release/folder.ts';
+import { checkSpace, removeTree } from '../release/folder.ts';
 import { makeRelease, type Release } from '../release/make.ts';
 import { reasoned } from '../release/reason.ts';
 import { takeBack } from '../release/shared.ts';
@@ -35,6 +35,7 @@ import { type Reporter, redacting, reported } from '../report/reporter.ts';
 import { useSystemUmask } from '../run/environment.ts';
 import { openDeployLog } from '../run/log.ts';
 import { asStepFailure, StepFailure } from '../run/step.ts';
+import { openSandbox } from '../sandbox/sandbox.ts';
 import { finishFailure, finishSuccess } from './finish.ts';
 import { type DeployOutcome, previousFields } from './outcome.ts';
 
@@ -77,19 +78,24 @@ export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
   let job: Job | undefined;
   try {
     const known = requireApp(paths, request.app);
-    const { source, redact } = sourceOf(request, known);
+    const { source, secrets, redact } = sourceOf(request, known);
     const reporter = redacting(request.reporter, redact);
     appendKeptEvents(paths, reporter);
     const exposed = configExposure(paths);
     if (exposed) reporter.note(exposed);
-    const app = await recover({ io, paths, reporter, redact, app: known });
+    const app = await recover({ io, paths, reporter, redact, secrets, app: known });
+    const sandbox = openSandbox({
+      ...{ paths, env: io.env, app: app.app },
+      note: (text) => job?.log.line(text),
+    });
     const began = io.elapsed();
     const { wanted, contents, about } = await fetchCommit(source, reporter, request, app);
     checkSpace(paths.app(app.app));
     job = {
-      ...{ io, paths, app, reporter, redact, deployId, began, trigger: request.trigger },
+      ...{ io, paths, app, reporter, redact, secrets, deployId, began, trigger: request.trigger },
       ...{ commit: wanted.commit, version: wanted.version, signal: request.signal },
       log: openDeployLog(paths, app.app, deployId, redact, reporter.output),
+      sandbox,
       skippedHead:
         request.ref !== undefined || request.instance !== undefined ? wanted.head : undefined,
       partial: request.instance !== undefined,
@@ -103,6 +109,7 @@ export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
     return await runDeploy(job, source, contents, request);
   } finally {
     lock.release();
+    job?.sandbox.close(removeTree);
     job?.log.close();
     // After the lock is released: a slow chat delays no other command.
     for (const line of (await job?.notifier.finish()) ?? []) request.reporter.note(line);

@@ -8,7 +8,7 @@ import { previousOfAll } from '../instances/target.ts';
 import { failedState, willBlock } from '../record/after-failure.ts';
 import { succeededState } from '../record/after-success.ts';
 import { announce, eventsOf, recordAnyway, rolledBackEvent } from '../record/events.ts';
-import { writeEnd } from '../record/in-progress.ts';
+import { secretsStarted, writeEnd } from '../record/in-progress.ts';
 import { type Job, type Move, problemsOf } from '../record/operation.ts';
 import type { StepFailure } from '../run/step.ts';
 
@@ -61,6 +61,7 @@ export function concludeSuccess(job: Job, file: DeployFile, release: string): De
   recordAnyway(job, events);
   const deployed_at = events[0]?.timestamp ?? job.io.now().toISOString();
   const deployed: Deployed = { version, commit, release, deployed_at, deploy_id };
+  secretsStarted(job);
   const choice = { ...job, by: initiatorOf(job.io, job.trigger) };
   writeEnd(job, (app) => succeededState(app, names, deployed, file.keep, choice));
   for (const event of events) job.notifier.send(event);

@@ -7,6 +7,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { initiatorOf } from '@runner/common/foundation/user';
+import { refuseForeignRoot } from '@runner/common/guards/foreign-root';
 
 /** Between two attempts to take the lock, in milliseconds. */
 const POLL = 300;
@@ -26,7 +27,7 @@ export interface LockRequest {
   note?(text: string): void;
 }
 
-/** Takes the lock of an app. Throws `app_not_found`, `locked`, `interrupted`. */
+/** Takes the lock of an app. Throws `guard_tripped`, `app_not_found`, `locked`, `interrupted`. */
 export async function lockApp(
   request: LockRequest,
   command: string,
@@ -34,6 +35,7 @@ export async function lockApp(
   deployId?: string,
 ): Promise<Lock> {
   const { io, paths, wait = 0, signal, note } = request;
+  refuseForeignRoot(request, `${command} ${request.app}`);
   const { app } = requireApp(paths, request.app);
   const start_time = startTimeOf(io.pid);
   const holder = {

@@ -1,4 +1,5 @@
 /** What a deploy, a rollback and a recovery share. */
+import type { AppSecrets } from '@runner/common/app-secrets/open';
 import type { AppState, Deployed } from '@runner/common/apps/state';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
@@ -6,6 +7,7 @@ import type { CommitInfo } from '../git/commit-info.ts';
 import type { Notifier } from '../report/notifier.ts';
 import type { Reporter } from '../report/reporter.ts';
 import type { DeployLog } from '../run/log.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { StageClock } from './stage-clock.ts';
 
 /** A command at work on one app, under the app's lock. */
@@ -16,6 +18,8 @@ export interface Operation {
   readonly app: AppState;
   readonly reporter: Reporter;
   readonly redact: (text: string) => string;
+  /** As they were when the lock was taken. */
+  readonly secrets: AppSecrets;
 }
 
 /** What names a version of an app. */
@@ -50,6 +54,7 @@ export interface Job extends Operation {
   readonly partial: boolean;
   readonly signal: AbortSignal;
   readonly log: DeployLog;
+  readonly sandbox: Sandbox;
   /** When the deploy began, by `io.elapsed()`. */
   readonly began: number;
   notifier: Notifier;

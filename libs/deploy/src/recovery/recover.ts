@@ -13,7 +13,7 @@ import { failedState } from '../record/after-failure.ts';
 import { reasonOf, recordedMoves, rolledBackState } from '../record/after-rollback.ts';
 import { succeededState } from '../record/after-success.ts';
 import { announce, recordAnyway, rolledBackEvent } from '../record/events.ts';
-import { clearMark } from '../record/in-progress.ts';
+import { clearMark, secretsStarted } from '../record/in-progress.ts';
 import type { Operation } from '../record/operation.ts';
 import { removeTree } from '../release/folder.ts';
 import { CHANNEL, type Notifier, startNotifier } from '../report/notifier.ts';
@@ -103,6 +103,7 @@ async function finishDeploy(
   const deployed_at = String(event.timestamp);
   const deployed: Deployed = { version, commit, release, deployed_at, deploy_id };
   const keep = fileOfRelease(paths, app.app, deployed)?.keep ?? 5;
+  secretsStarted(operation);
   return notifying(operation, dead, (notifier) => {
     // It was not sent: that comes after the state.
     for (const sent of eventsLike(event, records)) notifier.send(sent);
@@ -121,6 +122,7 @@ async function finishRollback(
   const { io, paths, redact, app } = operation;
   const moves = recordedMoves(app);
   const origin = { io, app, redact, deployId: dead.deploy_id, trigger: 'manual' };
+  secretsStarted(operation);
   return notifying(operation, dead, (notifier) => {
     for (const move of moves) {
       const written = records.find((record) => record.instance === move.instance);

@@ -10,6 +10,7 @@ import { keptTarget, type TargetBase, uninterrupted } from '../instances/target.
 import type { Move, Operation } from '../record/operation.ts';
 import type { DeployLog } from '../run/log.ts';
 import { asStepFailure } from '../run/step.ts';
+import { openSandboxAnyway } from '../sandbox/sandbox.ts';
 
 /** An instance that was restored, or could not be. */
 export interface RestoredMove extends Move {
@@ -27,7 +28,11 @@ export async function restoreAfterKill(
   log: DeployLog,
 ): Promise<RestoredMove[]> {
   const { app, paths, redact } = operation;
-  const base = uninterrupted({ ...operation, deployId: dead.deploy_id, log });
+  const sandbox = openSandboxAnyway({
+    ...{ paths, env: operation.io.env, app: app.app },
+    note: (text) => log.line(text),
+  });
+  const base = uninterrupted({ ...operation, deployId: dead.deploy_id, log, sandbox });
   const moves: RestoredMove[] = [];
   // A first deploy may have made an instance that is not in the state yet.
   const names = new Set([...Object.keys(app.instances), ...namesIn(paths.app(app.app).instances)]);

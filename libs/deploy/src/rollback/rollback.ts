@@ -2,6 +2,8 @@
  * `runner rollback`: makes a kept release active again. It needs neither network nor token, and puts
  * the commit that it leaves on hold, so that `fetch --deploy` skips it.
  */
+import { noteStarting } from '@runner/common/app-secrets/change';
+import { openSecrets } from '@runner/common/app-secrets/open';
 import { requireApp } from '@runner/common/apps/store';
 import { versionLabel } from '@runner/common/apps/versions';
 import { newDeployId } from '@runner/common/audit/events';
@@ -16,7 +18,13 @@ import { keptTarget, uninterrupted } from '../instances/target.ts';
 import { failedState } from '../record/after-failure.ts';
 import { isRestart, type KeptMove, reasonOf, rolledBackState } from '../record/after-rollback.ts';
 import { announce, eventsOf, rolledBackEvent } from '../record/events.ts';
-import { begin, markFailed, markStageAnyway, writeEnd } from '../record/in-progress.ts';
+import {
+  begin,
+  markFailed,
+  markStageAnyway,
+  secretsStarted,
+  writeEnd,
+} from '../record/in-progress.ts';
 import { lockApp } from '../record/lock.ts';
 import { type Job, problemsOf } from '../record/operation.ts';
 import { recover } from '../recovery/recover.ts';
@@ -25,6 +33,7 @@ import { type Reporter, redacting, reported } from '../report/reporter.ts';
 import { useSystemUmask } from '../run/environment.ts';
 import { type DeployLog, openDeployLog } from '../run/log.ts';
 import { asStepFailure, type StepFailure } from '../run/step.ts';
+import { openSandboxAnyway } from '../sandbox/sandbox.ts';
 import { type NothingToDo, nothingToDo, planRollback } from './plan.ts';
 
 /** What the command line asks for. */
@@ -67,7 +76,17 @@ export interface RollbackOutcome {
 
 type RollbackJob = Pick<
   Job,
-  'io' | 'paths' | 'app' | 'reporter' | 'redact' | 'deployId' | 'trigger' | 'log' | 'notifier'
+  | 'io'
+  | 'paths'
+  | 'app'
+  | 'reporter'
+  | 'redact'
+  | 'secrets'
+  | 'deployId'
+  | 'trigger'
+  | 'log'
+  | 'sandbox'
+  | 'notifier'
 >;
 type Moves = readonly [KeptMove, ...KeptMove[]];
 
@@ -82,16 +101,24 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
   try {
     const redact = await redactorForAny({ paths, env: io.env }, request.app);
     const reporter = redacting(request.reporter, redact);
-    const app = await recover({ io, paths, reporter, redact, app: requireApp(paths, request.app) });
+    const secrets = openSecrets(paths, io.env, request.app);
+    const known = requireApp(paths, request.app);
+    const app = await recover({ io, paths, reporter, redact, secrets, app: known });
     const nothing = nothingToDo(paths, app, request);
     if (nothing) return unchanged(app.app, nothing);
     const { moves, staying } = planRollback(paths, app, request);
     for (const line of staying) reporter.note(line);
     log = openDeployLog(paths, app.app, deployId, redact, reporter.output);
+    const sandbox = openSandboxAnyway({
+      ...{ paths, env: io.env, app: app.app },
+      note: (text) => log?.line(text),
+    });
     const channels = request.notify ? fileOfRelease(paths, app.app, moves[0].to)?.notify : 'none';
     notifier = startNotifier(io, paths.root, channels);
-    const job = { io, paths, app, deployId, reporter, redact, log, notifier, trigger: 'manual' };
+    const common = { io, paths, app, deployId, reporter, redact, secrets, sandbox };
+    const job = { ...common, log, notifier, trigger: 'manual' };
     beginAnyway(job, moves, channels);
+    noteSecrets(job, moves);
     return await moveAll(job, moves);
   } finally {
     lock.release();
@@ -128,6 +155,17 @@ function beginAnyway(job: RollbackJob, moves: Moves, notify: string | undefined)
   }
 }
 
+/** A full disk must not prevent a rollback: an automatic one would then restore older secrets. */
+function noteSecrets(job: RollbackJob, moves: Moves): void {
+  try {
+    const names = moves.map(({ instance }) => instance);
+    noteStarting(job, job.app.app, names, job.secrets);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    job.reporter.note(`${error.message}; the rollback goes on (${error.code})`);
+  }
+}
+
 function namesOf(moves: Moves): string {
   return moves.map((move) => move.instance).join(',');
 }
@@ -156,7 +194,7 @@ async function moveAll(job: RollbackJob, moves: Moves): Promise<RollbackOutcome>
     try {
       markStageAnyway(job, 'switch', instance);
       if (index === 0) await stopAll(blocking);
-      await reported(reporter, step, () => moveOne(job, move));
+      await reported(reporter, step, () => moveOne(job, move, 'today'));
     } catch (cause) {
       const failed = await undo(
         job,
@@ -172,14 +210,19 @@ async function moveAll(job: RollbackJob, moves: Moves): Promise<RollbackOutcome>
     const file = fileOfRelease(job.paths, job.app.app, move.to);
     announce(job, [rolledBackEvent(job, move, file, reasonOf(move))]);
   }
+  secretsStarted(job);
   const by = initiatorOf(io, job.trigger);
   writeEnd(job, (now) => rolledBackState(now, moves, io.now(), by));
   return { ...base, result: 'rolled_back', version: moves[0].to.version, duration_ms: duration() };
 }
 
 /** Makes `to` active in place of `from`, each as its own `.deploy.yml` says. */
-function moveOne(job: RollbackJob, { instance, from, to }: KeptMove): Promise<void> {
-  const base = uninterrupted(job);
+function moveOne(
+  job: RollbackJob,
+  { instance, from, to }: KeptMove,
+  secrets: 'today' | 'started',
+): Promise<void> {
+  const base = uninterrupted(job, secrets);
   const running = keptTarget(base, instance, from);
   return switchBack(base, instance, running, to, (stage) => markStageAnyway(job, stage));
 }
@@ -223,7 +266,9 @@ async function returnAll(job: RollbackJob, moves: readonly KeptMove[]): Promise<
   for (const move of back) {
     const { instance, to } = move;
     try {
-      await reported(job.reporter, `return ${instance} to ${to.version}`, () => moveOne(job, move));
+      await reported(job.reporter, `return ${instance} to ${to.version}`, () =>
+        moveOne(job, move, 'started'),
+      );
       returned.push(move);
     } catch (error) {
       returned.push({ ...move, problem: job.redact(asStepFailure(error, 'start').message) });

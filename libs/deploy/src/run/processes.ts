@@ -64,12 +64,12 @@ export function processesWhere(wanted: (env: ProcessEnv) => boolean): number[] {
 }
 
 /** The processes of the session that a recorded process leads, also once it has ended. */
-export function inSessionOf({ pid, start_time: since }: PidFile): number[] {
+export function inSessionOf({ pid, start_time: since, session = pid }: PidFile): number[] {
   const now = startTimeOf(pid);
   const isReused = now !== undefined && now !== since;
   if (pid <= 1 || isReused) return [];
   return ownProcesses().filter(
-    (each) => sessionOf(each) === pid && Number(startTimeOf(each)) >= Number(since),
+    (each) => sessionOf(each) === session && Number(startTimeOf(each)) >= Number(since),
   );
 }
 
@@ -96,13 +96,22 @@ function realPath(path: string): string {
   }
 }
 
+/** Whether a process only holds a sandbox: it passes no signal on, and ends after all inside. */
+export function isHolder(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'latin1') === 'bwrap\n';
+  } catch {
+    return false;
+  }
+}
+
 /**
  * Ends what `find` finds: SIGTERM, and SIGKILL for what is left after `grace` milliseconds. What is
  * forked meanwhile is found again.
  */
 export async function endProcesses(find: () => number[], grace: number): Promise<void> {
   const found = find();
-  for (const pid of found) signal(pid, 'SIGTERM');
+  for (const pid of found) if (!isHolder(pid)) signal(pid, 'SIGTERM');
   await ended(found, grace);
   for (let round = 0; round < ROUNDS; round += 1) {
     const left = find();

@@ -18,13 +18,16 @@ export function statusOf(
   const [instance] = instances;
   if (instance === undefined) throw new Error('no instance');
   const paths = pathsOf(root).app('shop').instance(instance.name);
+  const outerEnv = { PATH: process.env.PATH ?? '', ...env };
   const asked = driverFor(start).status({
     app: 'shop',
     instance,
     release: root,
     paths,
     start,
-    env: { PATH: process.env.PATH ?? '', ...env },
+    env: outerEnv,
+    outerEnv,
+    confine: () => undefined,
   });
   return askNow(asked);
 }

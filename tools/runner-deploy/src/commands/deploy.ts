@@ -88,7 +88,7 @@ type DeployContext = Pick<Context, 'io' | 'paths' | 'format' | 'note' | 'errStyl
 async function runDeploy(context: DeployContext, interruption: Interruption): Promise<Answer> {
   const { io, paths, args, options, format, note } = context;
   const wait = waitOf(options.wait);
-  const { deploy: deployApp } = await import('@runner/deploy/pipeline/deploy');
+  const { deploy: deployApp } = await import('@runner/deploy/deploy');
   const progress = progressFor(context, options.verbose);
   try {
     const outcome = await deployApp({
@@ -101,7 +101,7 @@ async function runDeploy(context: DeployContext, interruption: Interruption): Pr
     });
     progress.end();
     if (outcome.result !== 'deployed') {
-      const { explainFailure } = await import('@runner/deploy/pipeline/explanation');
+      const { explainFailure } = await import('@runner/deploy/deploy');
       explainFailure(context, outcome);
     }
     return { value: outcome, status: statusOf(outcome, interruption.by) };
@@ -138,7 +138,7 @@ function statusOf(outcome: DeployOutcome, signal: NodeJS.Signals | undefined): n
 
 async function runCheck(context: DeployContext, interruption: Interruption): Promise<Answer> {
   const { io, paths, args, options, format, note } = context;
-  const { planDeploy } = await import('@runner/deploy/pipeline/check');
+  const { planDeploy } = await import('@runner/deploy/deploy');
   const progress = progressFor({ ...context, format: 'human' }, false);
   // Steps are drawn on a terminal only: elsewhere they would look like the steps of the plan.
   const isDrawn = format === 'human' && io.stderr.isTTY;

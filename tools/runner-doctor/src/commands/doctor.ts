@@ -20,7 +20,7 @@ export const doctor = command({
     'runner doctor --offline --json | jq -r \'.findings[] | select(.level == "problem") | .mend\'',
   ],
   async run(context) {
-    const { examine } = await import('../checks/all.ts');
+    const { examine } = await import('../checks/examine.ts');
     let remove = () => {};
     const stopped = new Promise<NodeJS.Signals>((resolve) => {
       remove = context.io.onSignal(resolve);

@@ -20,7 +20,7 @@ export const preview = command({
     'tail -n 1 /opt/runner/logs/deploy-events.jsonl | runner notify preview --json',
   ],
   async run(context) {
-    const { printPreviews } = await import('../channels/preview.ts');
+    const { printPreviews } = await import('./sending.ts');
     const sound = await printPreviews(context, context.options.channel);
     return { status: sound ? EXIT.ok : EXIT.failed };
   },

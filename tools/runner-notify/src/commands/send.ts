@@ -49,7 +49,7 @@ export const send = command({
   async run(context) {
     const { options } = context;
     const wait = millisecondsOf(options.wait);
-    const { announceAll } = await import('../deliver/announce.ts');
+    const { announceAll } = await import('./sending.ts');
     const { results, sound } = await announceAll(context, {
       wait,
       channel: options.channel as ChannelOption,

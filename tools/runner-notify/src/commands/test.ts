@@ -23,7 +23,7 @@ export const test = command({
   async run(context) {
     const [{ configExposure }, { tryChannels }] = await Promise.all([
       import('@runner/common/guards/exposure'),
-      import('../status/trial.ts'),
+      import('./sending.ts'),
     ]);
     const exposed = configExposure(context.paths);
     if (exposed) context.note(exposed);

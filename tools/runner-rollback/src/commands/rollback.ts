@@ -27,7 +27,7 @@ export const rollback = command({
   ],
   async run(context) {
     const { io, paths, args, options, errStyle } = context;
-    const { rollBackByHand } = await import('@runner/deploy/rollback/rollback');
+    const { rollBackByHand } = await import('@runner/deploy/deploy');
     const progress = progressFor(context, false);
     // A rollback does not stop half way: it ignores signals.
     const remove = io.onSignal(() => {});

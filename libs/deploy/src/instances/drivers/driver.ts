@@ -3,6 +3,8 @@ import type { Instance, Start } from '@runner/common/deploy-file/read';
 import type { InstancePaths } from '@runner/common/foundation/paths';
 import type { DeployLog } from '../../run/log.ts';
 import { runStep, type Step } from '../../run/step.ts';
+import type { Profile } from '../../sandbox/mounts.ts';
+import type { Confinement } from '../../sandbox/sandbox.ts';
 
 /** One instance of an app at one release. */
 export interface Target {
@@ -14,11 +16,17 @@ export interface Target {
   readonly start: Start;
   /** `stop` of `.deploy.yml`; only for type `command`. */
   readonly stop: string | undefined;
+  /** The secrets in `env`. */
+  readonly secrets: Readonly<Record<string, string>>;
   /** Environment of its commands and of the app. */
   readonly env: Readonly<Record<string, string>>;
   readonly log: DeployLog;
   readonly redact: (text: string) => string;
   readonly signal: AbortSignal;
+  /** The environment of programs that are not the repository's choice. */
+  readonly outerEnv: Readonly<Record<string, string>>;
+  /** How the commands that the repository decides are confined; undefined if they are not. */
+  confine(profile: Profile): Confinement | undefined;
 }
 
 /** What a start left running. */
@@ -38,9 +46,9 @@ export const unobserved: Started = { death: () => undefined };
 /** Runs a program as the step `start`, in the folder of the release. Throws a StepFailure. */
 export function runFor(
   { release: cwd, env, log, signal }: Target,
-  step: Pick<Step, 'title' | 'file' | 'args' | 'timeout' | 'serverFault'>,
+  step: Omit<Step, 'stage' | 'cwd' | 'env'> & Partial<Pick<Step, 'env'>>,
 ): Promise<void> {
-  return runStep(log, signal, { ...step, stage: 'start', cwd, env });
+  return runStep(log, signal, { stage: 'start', cwd, env, ...step });
 }
 
 /** Whether an instance runs, as far as its supervisor can know. */
@@ -54,12 +62,16 @@ export interface Question {
   readonly subject?: string;
   readonly env: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  readonly confinement?: Confinement | undefined;
   /** What the output of a client that succeeded means; `at` is the place of the subject. */
   readonly meaning: (stdout: string, at: number) => Status;
 }
 
 /** What a question is about. */
-export type Asked = Pick<Target, 'app' | 'instance' | 'release' | 'paths' | 'start' | 'env'>;
+export type Asked = Pick<
+  Target,
+  'app' | 'instance' | 'release' | 'paths' | 'start' | 'env' | 'outerEnv' | 'confine'
+>;
 
 /** Some variables: questions to one supervisor must not differ in what is an app's own. */
 export function only(env: Asked['env'], names: readonly string[]): Record<string, string> {

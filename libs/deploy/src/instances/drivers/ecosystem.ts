@@ -26,10 +26,12 @@ read.then((all) => {
 `;
 
 /** The names; empty if the file cannot be read, which pm2 reports better. */
-export function namesOf({ env, release: cwd }: Target, config: string): string[] {
+export function namesOf(target: Target, config: string): string[] {
+  const { env, release: cwd } = target;
   try {
     if (/\.ya?ml/.test(config)) return namesInYaml(join(cwd, config));
-    const { stdout } = ask(process.execPath, ['-e', READ, config], { env, cwd });
+    const confinement = target.confine('hook');
+    const { stdout } = ask(process.execPath, ['-e', READ, config], { env, cwd, confinement });
     return JSON.parse(stdout.slice(stdout.lastIndexOf('\n'))) as string[];
   } catch {
     return [];

@@ -55,9 +55,13 @@ function daemonEnvironment(env: Target['env'], { env: own }: Target['instance'])
 }
 
 /** All processes that pm2 has; undefined if it does not answer. */
-function listOf({ env, instance, release: cwd }: Target): Listed[] | undefined {
+function listOf(target: Target): Listed[] | undefined {
+  const { env, instance, release: cwd } = target;
+  const confinement = target.confine('client');
+  // Inside the sandbox the daemon would see only what this app does.
+  if (confinement) ask('pm2', ['ping'], { env: target.outerEnv });
   const daemon = daemonEnvironment(env, instance);
-  return listedIn(ask('pm2', ['jlist'], { cwd, env: daemon, most: LIST_MAX }).stdout);
+  return listedIn(ask('pm2', ['jlist'], { cwd, env: daemon, most: LIST_MAX, confinement }).stdout);
 }
 
 /** Whether pm2's daemon runs; where its pid file cannot be read, its client has to know. */
@@ -120,7 +124,8 @@ async function remove(target: Target, { stopTimeout }: Pm2): Promise<Sizes> {
     // By number: the previous file may have used another name.
     const ids = running.map(({ pm_id: id }) => String(id));
     const deletion = step(['delete', ...ids], stopTimeout);
-    await tryStep(log, signal, { ...deletion, stage: 'start', cwd, env });
+    const confinement = target.confine('client');
+    await tryStep(log, signal, { ...deletion, stage: 'start', cwd, env, confinement });
   }
   return sizes;
 }
@@ -170,7 +175,11 @@ export const pm2Driver: Driver = {
     const sizes = await remove(target, start);
     const what =
       'config' in start ? [start.config] : [start.run, '--name', ownName(target), '--cwd', release];
-    await runFor(target, step(['start', ...what, '--update-env'], start.timeout));
+    const confinement = target.confine('client');
+    await runFor(target, {
+      ...step(['start', ...what, '--update-env'], start.timeout),
+      confinement,
+    });
     // `pm2 start` succeeds even if the program ends at once.
     await new Promise((resolve) => setTimeout(resolve, SETTLE));
     const death = () => deathOf(target, sizes);
@@ -190,6 +199,7 @@ export const pm2Driver: Driver = {
       program: 'pm2',
       args: ['jlist'],
       env,
+      confinement: target.confine('client'),
       meaning(stdout) {
         const all = listedIn(stdout)?.filter((each) => isOwn(each, target));
         if (all === undefined) return 'unknown';

@@ -6,6 +6,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Start } from '@runner/common/deploy-file/read';
 import { loggedFailure, StepFailure, withReason } from '../../run/step.ts';
+import { writeEnvFile } from '../env-file.ts';
 import { strangerToUsers } from '../stranger.ts';
 import { ask } from './ask.ts';
 import { type Driver, only, runFor, type Status, type Target, unobserved } from './driver.ts';
@@ -52,7 +53,10 @@ interface UnitState {
   readonly done: boolean;
 }
 
-function stateOf(start: Systemd, { instance, env }: Pick<Target, 'instance' | 'env'>): UnitState {
+function stateOf(
+  start: Systemd,
+  { instance, outerEnv: env }: Pick<Target, 'instance' | 'outerEnv'>,
+): UnitState {
   const unit = unitOf(start.unit, instance.name);
   const active = outputOf('systemctl', start, env, ['is-active', '--', unit]).trim();
   const properties = 'SubState,NRestarts,Type,Result';
@@ -76,7 +80,11 @@ function whyDead(now: UnitState, before: UnitState): string | undefined {
 }
 
 /** Who listens on a port instead of the unit's users, in words. */
-function strangerTo(start: Systemd, { instance, env }: Target, port: number): string | undefined {
+function strangerTo(
+  start: Systemd,
+  { instance, outerEnv: env }: Target,
+  port: number,
+): string | undefined {
   const unit = unitOf(start.unit, instance.name);
   const properties = 'MainPID,ControlGroup,TriggeredBy';
   const text = outputOf('systemctl', start, env, ['show', '--property', properties, '--', unit]);
@@ -102,7 +110,11 @@ function usersOf(mainPid: string, group: string): number[] {
 }
 
 /** What the unit has logged since `since`, in seconds since 1970. */
-function journal(start: Systemd, { instance, env, redact }: Target, since: number): string {
+function journal(
+  start: Systemd,
+  { instance, outerEnv: env, redact }: Target,
+  since: number,
+): string {
   const unit = unitOf(start.unit, instance.name);
   const main = outputOf('systemctl', start, env, ['show', '--property', 'ExecMainPID', '--', unit]);
   const pid = /^ExecMainPID=([1-9]\d*)$/m.exec(main)?.[1];
@@ -127,6 +139,7 @@ async function control(
       file: 'systemctl',
       args: [...manager(start), verb, '--', unit],
       timeout,
+      env: target.outerEnv,
       serverFault: NOT_ALLOWED,
     });
   } catch (error) {
@@ -152,8 +165,9 @@ function meaningOf(shown: string): Status {
 
 export const systemdDriver: Driver = {
   async start(target) {
-    const { start, instance, env } = target;
+    const { start, instance, outerEnv: env } = target;
     if (start.type !== 'systemd') return unobserved;
+    writeEnvFile(target);
     const unit = unitOf(start.unit, instance.name);
     const since = Math.floor(Date.now() / 1000);
     // A unit that crashed too often could not be started otherwise, not even the previous release.
@@ -179,7 +193,7 @@ export const systemdDriver: Driver = {
     if (start.type !== 'systemd' || stateOf(start, target).active === 'inactive') return;
     await control(target, start, 'stop', start.stopTimeout);
   },
-  status({ start, instance, env }) {
+  status({ start, instance, outerEnv: env }) {
     if (start.type !== 'systemd') return 'unknown';
     return {
       program: 'systemctl',
