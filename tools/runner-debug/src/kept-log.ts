@@ -9,6 +9,7 @@ import { eventsOfDeploy, newestFailure } from '@runner/common/audit/scan';
 import { namesIn } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
+import { withPictures } from '@runner/common/text/pictures';
 import { inUtc } from '@runner/common/text/time';
 
 /** The kept log of a deploy, opened. */
@@ -72,7 +73,8 @@ export async function openKeptLog(
     version: text('version'),
     timestamp: time === null ? null : inUtc(time),
     stage: kind === 'DeployFailure' ? text('stage') : null,
-    headline: kind === 'DeployFailure' ? (text('error')?.split('\n')[0] ?? null) : null,
+    headline:
+      kind === 'DeployFailure' ? withPictures(text('error')?.split('\n')[0] ?? '') || null : null,
   };
 }
 

@@ -4,7 +4,7 @@ import { appNames } from '../apps/store.ts';
 import { Failure } from '../foundation/failure.ts';
 import type { Env } from '../foundation/io.ts';
 import type { Paths } from '../foundation/paths.ts';
-import { redactor, type Secret } from '../secrets/secret.ts';
+import { type Redactor, redactor, type Secret } from '../secrets/secret.ts';
 import { keyLines } from '../tokens/key-file.ts';
 import { openToken } from '../tokens/open.ts';
 
@@ -25,7 +25,7 @@ export function knownRedactor(
   { paths, env }: Place,
   app: string | undefined,
   others: readonly Secret[],
-): Redact {
+): Redactor {
   const apps = app === undefined ? unlessFailure(() => appNames(paths), []) : [app];
   const tokens = apps.flatMap((name) => unlessFailure(() => openToken(paths, env, name) ?? [], []));
   const secrets = apps.flatMap((name) =>

@@ -12,7 +12,7 @@ import { Failure, systemFailure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import { endGroup } from '../run/child.ts';
 import { gitEnvironment } from '../run/environment.ts';
-import { openNameless } from '../run/log.ts';
+import { openNameless } from '../run/output.ts';
 import { NO_REPOSITORY, onMirror } from './repository.ts';
 import type { GitResult, GitSource } from './source.ts';
 

@@ -6,7 +6,7 @@ import { readConfig } from '@runner/common/config/file';
 import { codeHostOf } from '@runner/common/config/settings';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
-import { redactor } from '@runner/common/secrets/secret';
+import { type Redactor, redactor } from '@runner/common/secrets/secret';
 import { keyLines } from '@runner/common/tokens/key-file';
 import { openToken } from '@runner/common/tokens/open';
 import type { GitSource } from './source.ts';
@@ -22,7 +22,7 @@ export interface SourceRequest {
 export function sourceOf(
   { io, paths, signal }: SourceRequest,
   app: AppState,
-): { source: GitSource; secrets: AppSecrets; redact: (text: string) => string } {
+): { source: GitSource; secrets: AppSecrets; redact: Redactor } {
   const config = readConfig(paths);
   const { gitUrl } = codeHostOf(config, io.env);
   const token = openToken(paths, io.env, app.app);

@@ -3,6 +3,7 @@ import type { AppSecrets } from '@runner/common/app-secrets/open';
 import type { AppState, Deployed } from '@runner/common/apps/state';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
+import type { Redactor } from '@runner/common/secrets/secret';
 import type { CommitInfo } from '../git/commit-info.ts';
 import type { Notifier } from '../report/notifier.ts';
 import type { Reporter } from '../report/reporter.ts';
@@ -17,7 +18,7 @@ export interface Operation {
   /** As it was when the lock was taken. */
   readonly app: AppState;
   readonly reporter: Reporter;
-  readonly redact: (text: string) => string;
+  readonly redact: Redactor;
   /** As they were when the lock was taken. */
   readonly secrets: AppSecrets;
 }
