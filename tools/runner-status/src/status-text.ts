@@ -29,6 +29,17 @@ function runs({ current, active_since: since, running, broken }: InstanceSummary
   ];
 }
 
+/** What an instance with `traffic` runs where. */
+function slotLines({ live, draining, before_traffic: old }: InstanceSummary): string[] {
+  return [
+    ...(live ? [`requests go to slot ${live}`] : []),
+    ...(draining
+      ? [`slot ${draining.slot} drains, until ${time(draining.until)} at the latest`]
+      : []),
+    ...(old ? [`${old.version} still runs from before traffic`] : []),
+  ];
+}
+
 /** An app that needs an operator, in one line. */
 export function unhealthyLine({ app, state, check_failed: failed, next }: AppSummary): string {
   const why =
@@ -55,7 +66,8 @@ function rowsOf(app: AppSummary, now: Date): [label: string, lines: string[]][] 
     const { instance, current, previous } = each;
     const all = [current, ...previous];
     const before = previous.map((one) => versionLabel(one, all)).join(', ');
-    rows.push([`${instance}:`, [...runs(each), ...(before ? [`before: ${before}`] : [])]]);
+    const lines = [...runs(each), ...slotLines(each), ...(before ? [`before: ${before}`] : [])];
+    rows.push([`${instance}:`, lines]);
   }
   if (app.deploying) {
     const { deploy_id, stage, started, pid, version, user } = app.deploying;

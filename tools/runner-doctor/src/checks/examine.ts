@@ -23,6 +23,7 @@ import { programs } from './programs.ts';
 import { spool } from './spool.ts';
 import { timers } from './timers.ts';
 import { tokens } from './tokens.ts';
+import { traffic } from './traffic.ts';
 import { units } from './units.ts';
 
 /** The checks by name, in the order in which their findings are printed. */
@@ -38,6 +39,7 @@ const CHECKS = {
   programs,
   clock,
   deploys,
+  traffic,
   spool,
   logs,
 } satisfies Readonly<Record<string, Check>>;
