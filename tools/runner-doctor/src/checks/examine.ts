@@ -20,6 +20,7 @@ import { folders } from './folders.ts';
 import { keys } from './keys.ts';
 import { logs } from './logs.ts';
 import { programs } from './programs.ts';
+import { sandbox } from './sandbox.ts';
 import { spool } from './spool.ts';
 import { timers } from './timers.ts';
 import { tokens } from './tokens.ts';
@@ -37,6 +38,7 @@ const CHECKS = {
   units,
   disk,
   programs,
+  sandbox,
   clock,
   deploys,
   traffic,
