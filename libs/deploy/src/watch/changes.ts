@@ -2,7 +2,6 @@
 import type { AppState, CheckFailed, Reported } from '@runner/common/apps/state';
 import type { AppSummary } from '@runner/common/apps/summary';
 import type { DeployEvent } from '@runner/common/audit/events';
-import { tokenEnding } from './token.ts';
 
 /** What is known now. */
 export interface Seen {
@@ -12,7 +11,6 @@ export interface Seen {
   readonly summary: AppSummary;
   /** What waits for a deploy window, in words. */
   readonly waits: string | undefined;
-  readonly now: Date;
 }
 
 /** An event without what every event of the app has. */
@@ -26,12 +24,7 @@ export interface Changes {
 
 /** Compares what is known with what was announced. */
 export function changesOf(app: AppState, seen: Seen): Changes {
-  const parts = [
-    checkChanges(app, seen),
-    runningChanges(app, seen),
-    tokenChanges(app, seen.now),
-    waitingChanges(app, seen),
-  ];
+  const parts = [checkChanges(app, seen), runningChanges(app, seen), waitingChanges(app, seen)];
   return {
     changes: parts.flatMap(({ changes }) => changes),
     reported: Object.assign({}, app.reported, ...parts.map(({ reported }) => reported)),
@@ -70,27 +63,6 @@ function runningChanges({ reported }: AppState, { summary }: Seen): Changes {
     if (wasDown && running === true) changes.push({ event_type: 'AppUp', ...about });
   }
   return { changes, reported: { down } };
-}
-
-/** A token is announced 14, 7, 3 and 1 days before its end. */
-export function tokenChanges({ app, state, reported }: AppState, now: Date): Changes {
-  const ends = state.repohost_token_ends;
-  const ending = tokenEnding(ends, now);
-  const known = reported?.token;
-  if (ends !== undefined && ending) {
-    const before = known?.ends === ends ? known.days : Number.POSITIVE_INFINITY;
-    if (ending.days >= before) return { changes: [], reported: {} };
-    const reason = `${ending.words}: make a new one and run runner edit ${app} --token -`;
-    const change = { event_type: 'TokenEnding', reason, expires_at: ends } as const;
-    return { changes: [change], reported: { token: { ends, days: ending.days } } };
-  }
-  // The same token does not end later because a clock was set back.
-  if (!known || known.ends === ends) return { changes: [], reported: {} };
-  const reason = ends === undefined ? 'the token was replaced' : `the new token ends at ${ends}`;
-  return {
-    changes: [{ event_type: 'TokenRenewed', reason }],
-    reported: { token: undefined },
-  };
 }
 
 /** A version that waits for a window is announced once. */

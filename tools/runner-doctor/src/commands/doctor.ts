@@ -52,10 +52,14 @@ export const doctor = command({
     if ('attempts' in value) return sandboxText(value, style);
     const { findings, problems, warnings, skipped } = value;
     const width = Math.max(...findings.map(({ check }) => check.length));
+    const shown = new Set<string>();
     const lines = findings.map(({ check, level, message, mend }) => {
       const first = `${word(level, style)}  ${check.padEnd(width)}  ${harmlessLine(message)}\n`;
       const indent = ' '.repeat(WORD + width + 4);
-      return mend === null ? first : `${first}${indent}${style.cyan(harmlessLine(mend))}\n`;
+      // One command can fix several findings: it is printed once.
+      if (mend === null || shown.has(mend)) return first;
+      shown.add(mend);
+      return `${first}${indent}${style.cyan(harmlessLine(mend))}\n`;
     });
     const left = skipped.length > 0 ? `; skipped (--offline): ${skipped.join(', ')}` : '';
     return `${lines.join('')}\n${count(problems, 'problem')}, ${count(warnings, 'warning')}${left}\n`;
