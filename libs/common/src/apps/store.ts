@@ -1,6 +1,7 @@
 /** The registry: one state file per app. */
 
-import { isThere, makeFolder, namesIn, readTextIfThere } from '../files/read.ts';
+import { isThere, makeFolder, namesIn, readIfThere } from '../files/read.ts';
+import { readTrusted } from '../files/trusted.ts';
 import { writeWhole } from '../files/write.ts';
 import { Failure } from '../foundation/failure.ts';
 import { appName, isAppName } from '../foundation/names.ts';
@@ -11,9 +12,9 @@ import { type AppState, parseState } from './state.ts';
 /** Bytes; our state files have a few kilobytes. */
 const STATE_MAX = 1_048_576;
 
-function readApp(paths: Paths, name: string): AppState | undefined {
+function readApp(paths: Paths, name: string, read = readIfThere): AppState | undefined {
   const path = paths.state(name);
-  const text = readTextIfThere(path, STATE_MAX);
+  const text = read(path, STATE_MAX)?.toString('utf8');
   return text === undefined ? undefined : parseState(name, text, path);
 }
 
@@ -32,6 +33,15 @@ export function requireApp(paths: Paths, name: string): AppState {
     'app_not_found',
     `no app called '${shown}' is registered on this server${hintFor(paths, name)}`,
   );
+}
+
+/**
+ * `requireApp` for a command that opens its token or runs something. Throws `guard_tripped` for a state
+ * file of another user, or a root that others may write.
+ */
+export function requireTrustedApp(paths: Paths, name: string): AppState {
+  const read = (path: string, limit: number) => readTrusted(path, limit, paths.root);
+  return (isAppName(name) && readApp(paths, name, read)) || requireApp(paths, name);
 }
 
 /** More registered apps than this are not listed in an error. */

@@ -1,4 +1,5 @@
 /** Runs a tool: parse, run, render, exit status. */
+import { writeFileSync } from 'node:fs';
 import { EXIT, Failure, systemCode, usage } from '../foundation/failure.ts';
 import { type Io, processIo } from '../foundation/io.ts';
 import { chooseRoot, pathsOf } from '../foundation/paths.ts';
@@ -17,6 +18,7 @@ declare const __VERSION__: string;
  * every sink of `io` writes synchronously, and a command awaits everything it started.
  */
 export function main(tool: Tool): void {
+  protect();
   const io = processIo();
   const argv = process.argv.slice(2);
   const fail = (error: unknown) => {
@@ -24,6 +26,16 @@ export function main(tool: Tool): void {
   };
   process.on('uncaughtException', fail);
   run(tool, argv, io).then((status) => process.exit(status), fail);
+}
+
+/** Other users cannot write what this process makes, and its memory is written to no core dump. */
+function protect(): void {
+  process.umask(0o027);
+  try {
+    writeFileSync('/proc/self/coredump_filter', '0');
+  } catch {
+    // Without /proc, or a kernel without core dumps.
+  }
 }
 
 async function run(tool: Tool, argv: readonly string[], io: Io): Promise<number> {
