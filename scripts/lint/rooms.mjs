@@ -13,6 +13,7 @@ export const rooms = new Map([
     'libs/deploy',
     'sandbox run git report record instances release recovery rollback pipeline watch fetch remove',
   ],
+  ['libs/history', 'log deploys figures'],
   ['tools/runner-audit', 'log verify commands'],
   ['tools/runner-notify', 'message service dialogue channels spool deliver status setup commands'],
   ['tools/runner-doctor', 'foundation checks commands'],
@@ -23,6 +24,7 @@ export const libraries = new Map([
   ['libs/common', []],
   ['libs/extract', ['libs/common']],
   ['libs/deploy', ['libs/common', 'libs/extract']],
+  ['libs/history', ['libs/common']],
 ]);
 
 /** Who may import which package: a dependency is known to its owners alone. */

@@ -98,6 +98,11 @@ export const NOT_RUN: readonly NotRun[] = [
     reason: 'it follows the log and never ends; tail -f has tests of its own',
   },
   {
+    page: 'docs/deploy-file.md',
+    block: 'sudo -u runner install -d',
+    reason: 'it needs sudo and an npm login; the tests of HOME make the same files',
+  },
+  {
     page: 'docs/install.md',
     reason: 'it installs packages and units as root: npm run test:system does, in a booted system',
   },

@@ -21,6 +21,8 @@ Commands:
   env         Keep the secrets of an app
   tokens      Show which apps share which code-host token
   notify      Announce deploys in Telegram and Discord
+  history     Show the deploys so far, one a line
+  stats       Count deploys, failures, and how long they took
   audit       Write and read the audit log of deploy events
   debug       Tell why the last deploy failed
   doctor      Check this installation, and say how to fix what is wrong

@@ -51,6 +51,8 @@ export interface DeployEvent {
   subject?: string;
   /** Name of the commit's author. */
   author?: string;
+  /** When the commit was made, ISO 8601 UTC. */
+  committed_at?: string;
   /** At the end: how long the stages took. */
   steps?: { stage: string; ms: number }[];
   /** Of a failure: an operator ended the deploy. */

@@ -6,9 +6,9 @@ import { command } from '@runner/common/cli/command';
 import { Failure, usage } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 import { jsonLine } from '@runner/common/text/harmless';
-import { allRecords, type Filter, newestRecords } from '../log/filter.ts';
-import { closeLogs, openLogs } from '../log/lines.ts';
-import { lineCount, timeOf } from '../log/options.ts';
+import { allRecords, type Filter, newestRecords } from '@runner/history/log/filter';
+import { closeLogs, openLogs } from '@runner/history/log/lines';
+import { lineCount, timeOf } from '@runner/history/log/options';
 import { EventTable } from '../log/table.ts';
 
 export const list = command({
