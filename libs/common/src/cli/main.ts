@@ -10,6 +10,7 @@ import { type Command, type Context, optionsOf, type Tool, titleOf } from './com
 import { commandHelp, toolHelp, usageLine } from './help.ts';
 import { type ColourWhen, type Format, PLAIN, styleFor, yamlText } from './output.ts';
 import { parse } from './parse.ts';
+import { withoutTokens } from './typed.ts';
 
 declare const __VERSION__: string;
 
@@ -145,10 +146,11 @@ async function report(
   // Ordinary users may not read the registry of an installed server.
   const isDenied = error.code === 'file_unreadable' && systemCode(error.cause) === 'EACCES';
   const hint = isDenied && io.uid !== 0 ? `; use: sudo ${title}` : '';
-  const message = harmlessLine(redact(error.message)) + hint;
+  const message = harmlessLine(withoutTokens(redact(error.message), argv)) + hint;
   const line =
     error.code === 'usage' ? `error: ${message}` : `${title}: ${message} (${error.code})`;
-  const value = { ...error.facts, error: error.code, message };
+  const facts = JSON.parse(withoutTokens(JSON.stringify(error.facts ?? {}), argv)) as object;
+  const value = { ...facts, error: error.code, message };
   try {
     io.stderr.write(`${line}\n`);
     const format = wantedFormat(argv);

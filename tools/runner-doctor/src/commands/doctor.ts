@@ -32,14 +32,15 @@ export const doctor = command({
     endPrograms();
     return { status: signalStatus(value) };
   },
-  human({ findings, problems, warnings, skipped }: Examination, style) {
+  human({ findings, problems, warnings, skipped }: Examination, style, { options }) {
     const width = Math.max(...findings.map(({ check }) => check.length));
     const lines = findings.map(({ check, level, message, mend }) => {
       const first = `${word(level, style)}  ${check.padEnd(width)}  ${harmlessLine(message)}\n`;
       const indent = ' '.repeat(WORD + width + 4);
       return mend === null ? first : `${first}${indent}${style.cyan(harmlessLine(mend))}\n`;
     });
-    const left = skipped.length > 0 ? `; skipped (--offline): ${skipped.join(', ')}` : '';
+    const why = options.offline ? '--offline' : 'others could have changed files';
+    const left = skipped.length > 0 ? `; skipped (${why}): ${skipped.join(', ')}` : '';
     return `${lines.join('')}\n${count(problems, 'problem')}, ${count(warnings, 'warning')}${left}\n`;
   },
 });
