@@ -253,7 +253,7 @@ test('names of units and projects follow the rules of their supervisors', () => 
   assert.is(unitOf('app.service', 'web'), 'app.service');
   const paths = pathsOf('/opt/runner').app('My.App').instance('Web_1');
   const instance = { name: 'Web_1', domain: undefined, env: {} };
-  const name = ownName({ app: 'My.App', instance, paths });
+  const name = ownName({ app: 'My.App', instance, slot: undefined, paths });
   assert.match(name, /^runner-My\.App-Web_1-[0-9a-f]{4}$/);
 });
 

@@ -165,6 +165,23 @@ export const REGISTRY: readonly Entry[] = [
     refusals: { ...OUTPUT },
   },
   {
+    command: 'stop',
+    calls: [call('shop', '--before-traffic'), call('blog', '--before-traffic', '--json')],
+    writes: true,
+    wrong: [
+      ['app_not_found', call('nope', '--before-traffic')],
+      ['usage', call('shop')],
+    ],
+    refusals: {
+      ...STATE,
+      ...FLOCK,
+      ...OUTPUT,
+      file_unreadable: ['a state file is a folder'],
+      locked: ['a deploy of the app runs'],
+      not_writable: ['a file stands in the place of locks'],
+    },
+  },
+  {
     command: 'tokens list',
     calls: [call(), call('--json')],
     writes: false,

@@ -18,6 +18,7 @@ Commands:
   fetch       Look for new commits, and deploy them
   rollback    Go back to the previous version
   cancel      End a running deploy
+  stop        Stop what an app ran before traffic
   env         Keep the secrets of an app
   tokens      Show which apps share which code-host token
   notify      Announce deploys in Telegram and Discord

@@ -1,5 +1,6 @@
 /** The shape of a state file, and the check when it is read. */
 import { Failure } from '../foundation/failure.ts';
+import type { Draining, SlotName, SlotState } from './slots.ts';
 
 /** A version that is or was active. */
 export interface Deployed {
@@ -44,6 +45,12 @@ export interface InstanceState {
   active_since?: string;
   /** Set while `current` could not be restarted after a failure. */
   broken?: { since: string; reason: string } | null;
+  /** What runs in each slot; absent for an instance without `traffic`. */
+  slots?: Record<SlotName, SlotState | null>;
+  /** Set while the version before finishes its requests. */
+  draining?: Draining | null;
+  /** What ran without `traffic` and still does, until `runner stop --before-traffic`. */
+  before_traffic?: Deployed | null;
 }
 
 /** A deploy or manual rollback that is running, or was when its process died. */
@@ -57,6 +64,8 @@ export interface Deploying {
   version: string;
   instance: string;
   stage: string;
+  /** The slot that is used, of an instance with `traffic`. */
+  slot?: SlotName;
   /** Start time of the process in clock ticks; absent as of 0.1.0. */
   start_time?: string;
   /** Who began it; absent as of 0.1.0. */
@@ -240,10 +249,19 @@ function checkInstance(instance: unknown, bad: (why: string) => Failure): void {
   instance.previous = previous;
   instance.current ??= null;
   if (instance.broken !== undefined) instance.broken = optional(instance.broken, BROKEN_SHAPE, bad);
-  const since = instance.active_since;
+  const { active_since: since, slots, draining, before_traffic: before } = instance;
+  for (const value of [slots, draining])
+    if (value !== undefined && value !== null && !isRecord(value))
+      throw bad('has a malformed instance');
+  for (const slot of Object.values(slots ?? {})) checkSlot(slot, bad);
+  if (before !== undefined) checkVersion(before, bad);
   if (since !== undefined && typeof since !== 'string') throw bad('has a malformed instance');
   checkVersion(instance.current, bad);
   for (const version of previous) checkVersion(version, bad);
+}
+
+function checkSlot(slot: unknown, bad: (why: string) => Failure): void {
+  checkVersion(isRecord(slot) ? { ...slot, deployed_at: slot.started_at } : null, bad);
 }
 
 function checkVersion(version: unknown, bad: (why: string) => Failure): void {

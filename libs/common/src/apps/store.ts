@@ -114,5 +114,7 @@ export function createApp(paths: Paths, app: AppState): void {
  * lose digits, as in any JSON that JavaScript rewrites.
  */
 export function writeApp(paths: Paths, app: AppState): void {
-  writeWhole(paths.state(app.app), `${JSON.stringify(app, null, 2)}\n`);
+  const hasSlots = Object.values(app.instances).some(({ slots }) => slots);
+  const written: AppState = hasSlots ? { ...app, version: 2 } : app;
+  writeWhole(paths.state(app.app), `${JSON.stringify(written, null, 2)}\n`);
 }

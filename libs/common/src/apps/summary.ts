@@ -6,6 +6,7 @@ import { bootId, isRunning } from '../files/process.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { inWords } from '../text/time.ts';
 import { isDueAgain, retryWait } from './retries.ts';
+import { type Draining, liveRun, liveSlot, type SlotName } from './slots.ts';
 import {
   type AppState,
   type CheckFailed,
@@ -27,6 +28,12 @@ export interface InstanceSummary {
   /** Since when and why no version could be started. */
   broken: { since: string; reason: string } | null;
   previous: Deployed[];
+  /** The slot that gets the requests; absent without `traffic`. */
+  live?: SlotName;
+  /** The slot that finishes its last requests. */
+  draining?: Draining;
+  /** What ran without `traffic` and still does. */
+  before_traffic?: Deployed;
 }
 
 /** One app in `runner list` and `runner status`. */
@@ -128,18 +135,22 @@ function instanceSummary(
   paths: Paths,
   app: string,
   instance: string,
-  { current, active_since, broken, previous }: InstanceState,
+  { current, active_since, broken, previous, draining, before_traffic }: InstanceState,
   { runs }: View,
 ): InstanceSummary {
+  const live = liveSlot(paths.app(app).instance(instance));
   return {
     instance,
     current,
     active_since: current && (active_since ?? current.deployed_at),
     running:
       current &&
-      (isRunning(paths.app(app).instance(instance).run) ?? runs?.(app, instance) ?? null),
+      (isRunning(liveRun(paths.app(app).instance(instance))) ?? runs?.(app, instance) ?? null),
     broken: broken ?? null,
     previous,
+    ...(live && { live }),
+    ...(draining && { draining }),
+    ...(before_traffic && { before_traffic }),
   };
 }
 

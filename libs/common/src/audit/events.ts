@@ -51,6 +51,8 @@ export interface DeployEvent {
   subject?: string;
   /** Name of the commit's author. */
   author?: string;
+  /** At the end: longest time without an answer to a prober, in ms. */
+  gap_ms?: number;
   /** When the commit was made, ISO 8601 UTC. */
   committed_at?: string;
   /** At the end: how long the stages took. */

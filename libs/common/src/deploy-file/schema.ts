@@ -1,5 +1,6 @@
 /** The schema of `.deploy.yml`. */
 import type { ObjectSchema, Schema } from '../yaml/schema.ts';
+import { TRAFFIC_TYPES } from './traffic.ts';
 
 /** The hooks, in the order of a deploy. */
 export const HOOKS = [
@@ -64,6 +65,17 @@ const WHEN: Readonly<Record<(typeof HOOKS)[number], string>> = {
   on_failure: 'After a deploy that failed; a failure changes nothing',
 };
 
+const ports = (description: string): Schema => ({
+  type: 'array',
+  items: { type: 'integer', minimum: 1, maximum: 65_535 },
+  description,
+});
+const trafficType: Schema = {
+  type: 'string',
+  enum: TRAFFIC_TYPES,
+  description: 'How the proxy finds the live version: socket, ports (a flag file) or command',
+};
+
 /** The keys of `.deploy.yml`; read.ts checks what depends on several of them. */
 export const DEPLOY_SCHEMA: ObjectSchema = {
   type: 'object',
@@ -89,6 +101,11 @@ export const DEPLOY_SCHEMA: ObjectSchema = {
             propertyPattern: VARIABLE,
             additionalProperties: { type: ['string', 'integer'], mayBeEmpty: true },
           },
+          traffic: {
+            type: 'boolean',
+            description: 'false: it gets no requests, such as a worker, and is restarted',
+          },
+          ports: ports('Its two ports, if several instances have traffic of type ports or command'),
         },
       },
     },
@@ -174,6 +191,30 @@ export const DEPLOY_SCHEMA: ObjectSchema = {
         timeout: duration('Longest time for one answer [default: 5s]'),
         within: duration('Time in which it has to become healthy [default: 30s]'),
       },
+    },
+    traffic: {
+      description:
+        'Deploys without a dropped request: two versions overlap until requests have moved',
+      anyOf: [
+        trafficType,
+        {
+          type: 'object',
+          additionalProperties: false,
+          required: ['type'],
+          properties: {
+            type: trafficType,
+            ports: ports('Two ports, of which PORT is the free one (ports, command)'),
+            run: line('The command that moves new requests to PORT (command)'),
+            drain: duration(
+              'Longest time for the old version to finish its requests [default: 30s]',
+            ),
+            overlap: {
+              type: 'boolean',
+              description: 'false: stop the old version before the new one starts [default: true]',
+            },
+          },
+        },
+      ],
     },
     keep: {
       type: 'integer',

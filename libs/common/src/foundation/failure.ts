@@ -35,6 +35,7 @@ export const FAILURE_CODES = [
   'disk_full',
   'event_invalid',
   'file_unreadable',
+  'force_needed',
   'git_failed',
   'guard_tripped',
   'insecure_address',

@@ -14,6 +14,7 @@ import { deployNew } from './deploy.ts';
 import { inParallel } from './pool.ts';
 import { logResult, recordResults } from './record.ts';
 import type { FetchRequest, Settled } from './request.ts';
+import { keepUp } from './upkeep.ts';
 
 /** Concurrent requests to the code host; more of them count as abuse. */
 const AT_ONCE = 4;
@@ -33,6 +34,7 @@ export async function fetchApps(request: FetchRequest): Promise<number> {
     worst = Math.max(worst, result.status, problem ? 1 : 0);
     await request.onResult(settled);
   };
+  if (request.deploy) for (const name of apps) await keepUp(request, name);
   const checked: FetchResult[] = [];
   await inParallel(
     apps,

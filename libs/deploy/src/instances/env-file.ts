@@ -8,7 +8,7 @@ import { makeFolder, removeIfThere } from '@runner/common/files/read';
 import { writeUnsynced } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';
 import { memoryFoldersOf } from '../sandbox/memory-folders.ts';
-import type { Target } from './drivers/driver.ts';
+import { appFolderOf, type Target } from './drivers/driver.ts';
 
 /** f_type of tmpfs and ramfs. */
 const IN_MEMORY = [0x01021994, 0x858458f6];
@@ -19,7 +19,7 @@ type Place = Pick<Target, 'app' | 'paths' | 'env'> & {
 
 /** The folder of a root: below `/run/runner`, else below the user's runtime folder. */
 function foldersOf({ paths, env }: Place): string[] {
-  return memoryFoldersOf(dirname(dirname(dirname(dirname(paths.dir)))), env);
+  return memoryFoldersOf(dirname(dirname(appFolderOf(paths))), env);
 }
 
 /** Whether files can be made below a folder of ours, and stay in memory. */

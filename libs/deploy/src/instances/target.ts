@@ -1,11 +1,13 @@
 /** An instance of an app at a release, with the environment that its commands run in. */
 import { basename } from 'node:path';
 import { variablesOf } from '@runner/common/app-secrets/open';
+import { otherSlot, type SlotName } from '@runner/common/apps/slots';
 import type { AppState, Deployed } from '@runner/common/apps/state';
+import { findApp } from '@runner/common/apps/store';
 import type { DeployFile, Instance } from '@runner/common/deploy-file/read';
 import { makeFolder } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
-import type { Env } from '@runner/common/foundation/io';
+import type { Io } from '@runner/common/foundation/io';
 import type { AppPaths, Paths } from '@runner/common/foundation/paths';
 import type { Job, Version } from '../record/operation.ts';
 import { stepEnvironment } from '../run/environment.ts';
@@ -13,17 +15,20 @@ import type { DeployLog } from '../run/log.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Target } from './drivers/driver.ts';
 import { fileOfRelease } from './kept-file.ts';
+import { placeIn, slotFor } from './place.ts';
 
 /** What all targets of an app have in common. */
 export interface TargetBase {
   readonly paths: Paths;
-  readonly env: Env;
+  readonly io: Io;
   readonly app: string;
   /** The deploy or rollback at work, by which its processes are found. */
   readonly deployId: string;
   readonly log: DeployLog;
   readonly redact: (text: string) => string;
   readonly signal: AbortSignal;
+  /** Prints a line, and logs it. */
+  say(text: string): void;
   readonly sandbox: Sandbox;
   /** The secrets of an instance as variables. */
   secrets(instance: string): Readonly<Record<string, string>>;
@@ -37,6 +42,7 @@ export interface ReleaseTarget extends Target {
 /** What the base of a target is made from. */
 type BaseOf = Pick<Job, 'io' | 'paths' | 'deployId' | 'log' | 'redact' | 'secrets' | 'sandbox'> & {
   readonly app: Pick<AppState, 'app'>;
+  readonly reporter?: Pick<Job['reporter'], 'note'>;
 };
 
 /** For the commands of a deploy, which end when it is interrupted. */
@@ -49,13 +55,17 @@ export function interruptible(job: BaseOf & Pick<Job, 'signal'>): TargetBase {
  * uses the secrets that ran a moment ago.
  */
 export function uninterrupted(
-  { io: { env }, paths, app: { app }, deployId, log, redact, secrets, sandbox }: BaseOf,
+  { io, paths, app: { app }, deployId, log, redact, secrets, sandbox, reporter }: BaseOf,
   values: 'today' | 'started' = 'started',
 ): TargetBase {
   return {
-    ...{ paths, env, app, deployId, log, redact, sandbox },
+    ...{ paths, io, app, deployId, log, redact, sandbox },
     signal: new AbortController().signal,
     secrets: (instance) => variablesOf(secrets[values](instance)),
+    say(text) {
+      log.line(text);
+      reporter?.note(text);
+    },
   };
 }
 
@@ -73,41 +83,40 @@ function homeOf({ home }: AppPaths): string {
   return home;
 }
 
-/** The target for an instance at a release, as the release's `.deploy.yml` describes it. */
+/**
+ * The target for an instance at a release, as the release's `.deploy.yml` describes it; in the slot
+ * that the release has, or would get.
+ */
 export function targetOf(
-  {
-    paths: { app: pathsOf },
-    env,
-    app,
-    deployId,
-    log,
-    redact,
-    sandbox,
-    signal,
-    secrets: secretsOf,
-  }: TargetBase,
+  base: TargetBase,
   file: DeployFile,
   { env: plain, ...rest }: Instance,
   { release, version, commit }: Version,
+  chosen?: SlotName,
 ): ReleaseTarget {
-  const secrets = secretsOf(rest.name);
+  const { app, deployId, log, redact, signal } = base;
+  const secrets = base.secrets(rest.name);
   const instance = { ...rest, env: { ...plain, ...secrets } };
-  const appPaths = pathsOf(app);
-  const paths = appPaths.instance(instance.name);
+  const appPaths = base.paths.app(app);
+  const whole = appPaths.instance(instance.name);
+  const slots = findApp(base.paths, app)?.instances[instance.name]?.slots;
+  const wanted = chosen ?? slotFor(instance, whole, slots, release);
+  const { slot, paths, env } = placeIn(instance, whole, wanted);
   const folder = appPaths.release(release);
-  const outerEnv = stepEnvironment(env);
+  const outerEnv = stepEnvironment(base.io.env);
   const home = homeOf(appPaths);
   return {
-    ...{ app, file, instance, secrets, paths, log, redact, signal },
+    ...{ app, file, instance, secrets, slot, paths, log, redact, signal },
     release: folder,
     start: file.start,
     stop: file.stop,
     outerEnv,
-    confine: (profile) => sandbox.confine(profile, { release: folder, shared: paths.shared }),
+    confine: (profile) => base.sandbox.confine(profile, { release: folder, shared: paths.shared }),
     env: {
       ...outerEnv,
       HOME: home,
       ...instance.env,
+      ...env,
       RUNNER_APP: app,
       RUNNER_INSTANCE: instance.name,
       RUNNER_VERSION: version,
@@ -139,11 +148,25 @@ export function keptTarget(
   base: TargetBase,
   name: string,
   version: Version,
+  slot?: SlotName,
 ): ReleaseTarget | undefined {
   const file = fileOfRelease(base.paths, base.app, version);
   if (!file) return undefined;
   const known = file.instances.find((each) => each.name === name);
-  return targetOf(base, file, known ?? { name, domain: undefined, env: {} }, version);
+  return targetOf(base, file, known ?? { name, domain: undefined, env: {} }, version, slot);
+}
+
+/** The same release in the slot beside the one in which it runs. */
+export function besideItself(base: TargetBase, target: ReleaseTarget): ReleaseTarget {
+  const { RUNNER_VERSION: version = '', RUNNER_COMMIT: commit = '' } = target.env;
+  const slot = target.slot && otherSlot(target.slot);
+  return targetOf(
+    base,
+    target.file,
+    target.instance,
+    { release: releaseOf(target), version, commit },
+    slot,
+  );
 }
 
 /** Name of the release that a target uses. */

@@ -1,5 +1,6 @@
 /** What `list` and `status` show an app with: the retry policy, and what supervisors say runs. */
 import { retryPolicyFor } from '@runner/common/apps/retries';
+import { liveRun } from '@runner/common/apps/slots';
 import type { AppState } from '@runner/common/apps/state';
 import type { View } from '@runner/common/apps/summary';
 import { isRunning } from '@runner/common/files/process';
@@ -22,7 +23,8 @@ export async function viewOf(
   const view = { retries: await retryPolicyFor(paths, apps), now: io.now() };
   const isAsked = ({ app, instances }: AppState) =>
     Object.entries(instances).some(
-      ([name, { current }]) => current && isRunning(paths.app(app).instance(name).run) === null,
+      ([name, { current }]) =>
+        current && isRunning(liveRun(paths.app(app).instance(name))) === null,
     );
   // Root runs no client that another user's repository may have chosen.
   const isSafe = foreignOwner(io.uid, paths) === undefined;

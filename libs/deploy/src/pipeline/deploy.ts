@@ -19,7 +19,9 @@ import { sourceOf } from '../git/open.ts';
 import { fetchWanted, type ResolvedRef } from '../git/ref.ts';
 import type { GitSource } from '../git/source.ts';
 import { activate, rollBackSwitched } from '../instances/activate.ts';
-import { activeFile, onlyInstance } from '../instances/target.ts';
+import { drainAll } from '../instances/drain.ts';
+import { seenWords } from '../instances/probe.ts';
+import { activeFile, interruptible, onlyInstance } from '../instances/target.ts';
 import { eventsOf } from '../record/events.ts';
 import { begin, clearMark, markFailed } from '../record/in-progress.ts';
 import { lockApp } from '../record/lock.ts';
@@ -107,9 +109,10 @@ export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
     return await runDeploy(job, source, contents, request);
   } finally {
     lock.release();
+    // After the lock is released: a drain may be cut short by a rollback, a slow chat delays nobody.
+    if (job) await drainAll(interruptible(job), job.reporter);
     job?.sandbox.close(removeTree);
     job?.log.close();
-    // After the lock is released: a slow chat delays no other command.
     for (const line of (await job?.notifier.finish()) ?? []) request.reporter.note(line);
   }
 }
@@ -191,8 +194,9 @@ async function runDeploy(
   }
   const { name, seeds } = release;
   const activation = await activate(job, file, name);
-  const { switched, failure } = activation;
-  if (!failure) return finishSuccess(job, file, name);
+  const { switched, failure, seen } = activation;
+  if (seen) job.reporter.note(seenWords(seen));
+  if (!failure) return finishSuccess(job, file, name, seen);
   const { instance } = failure;
   const folder = job.paths.app(job.app.app).release(name);
   const error = reasoned(failure.error, folder, job.deployId);
@@ -205,7 +209,7 @@ async function runDeploy(
   // What could not be stopped may still use them.
   if (moves.every(({ problem }) => problem === undefined)) takeBack(seeds);
   const instances = instanceNames(job, file, request);
-  return finishFailure(job, { error, at: instance.name, instances, moves, file }, name);
+  return finishFailure(job, { error, at: instance.name, instances, moves, file, seen }, name);
 }
 
 /** A failure before anything was switched. */
@@ -216,7 +220,8 @@ function failEarly(
   file: DeployFile | undefined,
 ): Promise<DeployOutcome> {
   logHeadline(job, error);
-  return finishFailure(job, { error, at: undefined, instances, moves: [], file });
+  const rest = { at: undefined, instances, moves: [], file, seen: undefined };
+  return finishFailure(job, { error, ...rest });
 }
 
 /** The log names the failure before the rollback is logged: `debug log` looks for the cause above. */

@@ -12,6 +12,7 @@ import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { initiatorOf } from '@runner/common/foundation/user';
 import { redactorForAny } from '@runner/common/redaction/redact';
+import { drainAll } from '../instances/drain.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { blockingMoves, stopAll, switchBack } from '../instances/switch-back.ts';
 import { keptTarget, uninterrupted } from '../instances/target.ts';
@@ -33,6 +34,7 @@ import { type Reporter, redacting, reported } from '../report/reporter.ts';
 import { type DeployLog, openDeployLog } from '../run/log.ts';
 import { asStepFailure, type StepFailure } from '../run/step.ts';
 import { openSandboxAnyway } from '../sandbox/sandbox.ts';
+import { refuseBorder } from './border.ts';
 import { type NothingToDo, nothingToDo, planRollback } from './plan.ts';
 
 /** What the command line asks for. */
@@ -45,6 +47,8 @@ export interface RollbackRequest {
   /** Only this instance; undefined: all. */
   readonly instance: string | undefined;
   readonly notify: boolean;
+  /** Go back to a version without `traffic` too: the proxy has to be changed. */
+  readonly force: boolean;
   readonly reporter: Reporter;
 }
 
@@ -96,6 +100,7 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
   const lock = await lockApp(request, 'rollback', 'manual', deployId);
   let notifier: Notifier = silent;
   let log: DeployLog | undefined;
+  let job: RollbackJob | undefined;
   try {
     const redact = await redactorForAny({ paths, env: io.env }, request.app);
     const reporter = redacting(request.reporter, redact);
@@ -105,6 +110,7 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
     const nothing = nothingToDo(paths, app, request);
     if (nothing) return unchanged(app.app, nothing);
     const { moves, staying } = planRollback(paths, app, request);
+    if (!request.force) refuseBorder(paths, app.app, moves);
     for (const line of staying) reporter.note(line);
     log = openDeployLog(paths, app.app, deployId, redact, reporter.output);
     const sandbox = openSandboxAnyway({
@@ -114,12 +120,13 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
     const channels = request.notify ? fileOfRelease(paths, app.app, moves[0].to)?.notify : 'none';
     notifier = startNotifier(io, paths.root, channels);
     const common = { io, paths, app, deployId, reporter, redact, secrets, sandbox };
-    const job = { ...common, log, notifier, trigger: 'manual' };
+    job = { ...common, log, notifier, trigger: 'manual' };
     beginAnyway(job, moves, channels);
     noteSecrets(job, moves);
     return await moveAll(job, moves);
   } finally {
     lock.release();
+    if (job) await drainAll(uninterrupted(job), job.reporter);
     log?.close();
     for (const line of await notifier.finish()) request.reporter.note(line);
   }
@@ -227,7 +234,10 @@ function moveOne(
 ): Promise<void> {
   const base = uninterrupted(job, secrets);
   const running = keptTarget(base, instance, from);
-  return switchBack(base, instance, running, to, (stage) => markStageAnyway(job, stage));
+  return switchBack(base, instance, running, to, (stage, body) => {
+    if (stage !== 'switch') markStageAnyway(job, stage);
+    return body();
+  });
 }
 
 /** Restores what was active, and records the failure. */

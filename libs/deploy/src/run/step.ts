@@ -19,6 +19,8 @@ export type Stage =
   | 'switch'
   | 'start'
   | 'health'
+  | 'traffic'
+  | 'drain'
   | 'hook'
   | 'rollback';
 
@@ -59,8 +61,13 @@ export class StepFailure extends Error {
 
 /** The same failure with its reason, and with another one to blame. */
 export function withReason(error: StepFailure, reason: string, blame = error.blame): StepFailure {
+  return withEnding(error, `: ${reason}`, blame);
+}
+
+/** The same failure with more at the end of its message. */
+export function withEnding(error: StepFailure, ending: string, blame = error.blame): StepFailure {
   const { stage, message, output, ended } = error;
-  return new StepFailure(stage, `${message}: ${reason}`, output, blame, ended);
+  return new StepFailure(stage, `${message}${ending}`, output, blame, ended);
 }
 
 /**

@@ -23,6 +23,7 @@ export function statusOf(
     app: 'shop',
     instance,
     release: root,
+    slot: undefined,
     paths,
     start,
     env: outerEnv,

@@ -19,6 +19,10 @@ export const rollback = command({
       about: 'Version or commit to switch to, also the active one [default: the previous one]',
     },
     instance: { kind: 'value', placeholder: 'NAME', about: 'Only this instance [default: all]' },
+    force: {
+      kind: 'flag',
+      about: 'Also to a version without traffic, which the proxy reaches elsewhere',
+    },
     'no-notify': { kind: 'flag', about: 'Send no notifications; the audit log is still written' },
   },
   exits: [
@@ -35,6 +39,7 @@ export const rollback = command({
       const outcome = await rollBackByHand({
         ...{ io, paths, app: args.app, to: options.to, instance: options.instance },
         notify: !options['no-notify'],
+        force: options.force,
         reporter: progress.reporter,
       });
       progress.end();

@@ -5,7 +5,7 @@ import { isThere, makeFolder, readTextIfThere } from '@runner/common/files/read'
 import { writeWhole } from '@runner/common/files/write';
 import { existingEnvFile, writeEnvFile } from '../env-file.ts';
 import { ask } from './ask.ts';
-import { type Asked, type Driver, runFor, type Target, unobserved } from './driver.ts';
+import { type Asked, appFolderOf, type Driver, runFor, type Target, unobserved } from './driver.ts';
 import { ownName } from './names.ts';
 
 type Compose = Extract<Start, { type: 'compose' }>;
@@ -29,14 +29,15 @@ function noteOf({ paths }: Pick<Target, 'paths'>): string {
 export function projectOf(target: Asked): string {
   const noted = readTextIfThere(noteOf(target), NAME_MAX)?.trim();
   if (noted) return noted;
-  const { app, instance, paths } = target;
+  const { app, instance, slot, paths } = target;
+  if (slot !== undefined) return plain(ownName(target));
   const old = plain(`${app}-${instance.name}`);
   const project = `label=com.docker.compose.project=${old}`;
   const folder = '{{.Label "com.docker.compose.project.working_dir"}}';
   const { stdout } = ask('docker', ['ps', '--all', '--filter', project, '--format', folder], {
     env: target.outerEnv,
   });
-  const releases = join(paths.dir, '..', '..', 'releases/');
+  const releases = join(appFolderOf(paths), 'releases/');
   return stdout.split('\n').some((each) => each.startsWith(releases))
     ? old
     : plain(ownName(target));

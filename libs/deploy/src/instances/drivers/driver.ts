@@ -1,4 +1,6 @@
-/** The contract of what starts and stops instances. One file per type of `start`. */
+/** The contract of what starts and stops instances, each in its place. One file per type of `start`. */
+import { dirname } from 'node:path';
+import type { SlotName } from '@runner/common/apps/slots';
 import type { Instance, Start } from '@runner/common/deploy-file/read';
 import type { InstancePaths } from '@runner/common/foundation/paths';
 import type { DeployLog } from '../../run/log.ts';
@@ -12,6 +14,9 @@ export interface Target {
   readonly instance: Instance;
   /** Folder of the release. */
   readonly release: string;
+  /** The slot it runs in; undefined for an instance that has none. */
+  readonly slot: SlotName | undefined;
+  /** The files of the slot, or of the instance. */
   readonly paths: InstancePaths;
   readonly start: Start;
   /** `stop` of `.deploy.yml`; only for type `command`. */
@@ -38,6 +43,13 @@ export interface Started {
    * the driver does not know its processes.
    */
   strangerOn?(port: number): string | undefined;
+  /** Its processes, if the driver knows them. */
+  pids?(): number[];
+}
+
+/** The folder of the app that a place is of. */
+export function appFolderOf({ shared }: Pick<InstancePaths, 'shared'>): string {
+  return dirname(dirname(dirname(shared)));
 }
 
 /** For what cannot be observed after its start. */
@@ -70,7 +82,7 @@ export interface Question {
 /** What a question is about. */
 export type Asked = Pick<
   Target,
-  'app' | 'instance' | 'release' | 'paths' | 'start' | 'env' | 'outerEnv' | 'confine'
+  'app' | 'instance' | 'release' | 'slot' | 'paths' | 'start' | 'env' | 'outerEnv' | 'confine'
 >;
 
 /** Some variables: questions to one supervisor must not differ in what is an app's own. */
@@ -84,6 +96,8 @@ export interface Driver {
   prepare?(target: Target): void;
   /** Starts the target in place of what runs for its instance. Throws a StepFailure of stage `start`. */
   start(target: Target): Promise<Started>;
+  /** The target gets the requests from now on, also after a reboot; only for one in a slot. */
+  live?(target: Target): Promise<void>;
   /** Stops what runs for the instance, if anything does. */
   stop(target: Target): Promise<void>;
   /** Whether the instance runs, or whom to ask. Starts nothing, not even a supervisor. */

@@ -10,7 +10,7 @@ import { readTextIfThere } from '@runner/common/files/read';
 import { loggedFailure, StepFailure, tryStep } from '../../run/step.ts';
 import { ask } from './ask.ts';
 import { type Asked, type Driver, only, runFor, type Target, unobserved } from './driver.ts';
-import { namesOf } from './ecosystem.ts';
+import { ecosystemFor, namesOf } from './ecosystem.ts';
 import { endOfFile } from './end-of-file.ts';
 import { ownName } from './names.ts';
 
@@ -40,6 +40,7 @@ interface Listed {
     readonly RUNNER_APP?: string;
     readonly RUNNER_INSTANCE?: string;
     readonly RUNNER_SHARED?: string;
+    readonly RUNNER_SLOT?: string;
   };
 }
 
@@ -84,9 +85,9 @@ function listedIn(stdout: string): Listed[] | undefined {
   }
 }
 
-/** Whether a process is of the instance, and of this root. */
-function isOwn({ pm2_env: own }: Listed, { paths }: Asked): boolean {
-  return own.RUNNER_SHARED === paths.shared;
+/** Whether a process is of the instance, of its slot, and of this root. */
+function isOwn({ pm2_env: own }: Listed, { slot, paths }: Asked): boolean {
+  return own.RUNNER_SHARED === paths.shared && own.RUNNER_SLOT === slot;
 }
 
 /** The processes of the instance; undefined if pm2 does not answer. */
@@ -174,7 +175,9 @@ export const pm2Driver: Driver = {
     refuseTaken(target, start);
     const sizes = await remove(target, start);
     const what =
-      'config' in start ? [start.config] : [start.run, '--name', ownName(target), '--cwd', release];
+      'config' in start
+        ? [ecosystemFor(target, start.config)]
+        : [start.run, '--name', ownName(target), '--cwd', release];
     const confinement = target.confine('client');
     await runFor(target, {
       ...step(['start', ...what, '--update-env'], start.timeout),

@@ -4,7 +4,7 @@
  */
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { STOP_TIMEOUTS, type Start } from '@runner/common/deploy-file/read';
 import {
   bootId,
@@ -31,7 +31,7 @@ import {
 } from '../../run/processes.ts';
 import { loggedFailure } from '../../run/step.ts';
 import { strangerTo } from '../stranger.ts';
-import { type Driver, type Started, type Target, unobserved } from './driver.ts';
+import { appFolderOf, type Driver, type Started, type Target, unobserved } from './driver.ts';
 import { endOfFile } from './end-of-file.ts';
 
 type StartOfProcess = Extract<Start, { type: 'process' | 'command' }>;
@@ -50,7 +50,7 @@ const sleep = (milliseconds: number) =>
   new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
 
 /** Names an instance, and where its record is. */
-export type ProcessOwner = Pick<Target, 'app' | 'paths'> & {
+export type ProcessOwner = Pick<Target, 'app' | 'slot' | 'paths'> & {
   readonly instance: Pick<Target['instance'], 'name'>;
 };
 
@@ -58,11 +58,12 @@ export type ProcessOwner = Pick<Target, 'app' | 'paths'> & {
  * What runs of an instance: the session of the recorded process, and what carries the instance's
  * names, no matter what started it. The steps of the deploy `atWork` are not the app.
  */
-function processesOf({ app, instance, paths }: ProcessOwner, atWork?: string): number[] {
+function processesOf({ app, instance, slot, paths }: ProcessOwner, atWork?: string): number[] {
   const recorded = recordedProcess(paths.run);
-  const folder = dirname(dirname(paths.dir));
+  const folder = appFolderOf(paths);
   const named = processesWhere((env) => {
     if (env.RUNNER_APP !== app || env.RUNNER_INSTANCE !== instance.name) return false;
+    if (env.RUNNER_SLOT !== slot) return false;
     if (env[STEP] !== undefined && env.RUNNER_DEPLOY_ID === atWork) return false;
     const release = releaseIn(env, folder);
     // What a build left, such as a compiler's daemon, is not the app.
@@ -193,7 +194,8 @@ export const processDriver = {
     }
     // The runner ends, the app keeps running.
     child.unref();
-    return { death, strangerOn: (port) => strangerTo(processesOf(target), port) };
+    const pids = () => processesOf(target);
+    return { death, strangerOn: (port) => strangerTo(pids(), port), pids };
   },
   stop: (target: Target) => endInstance(target, target.env.RUNNER_DEPLOY_ID),
   status: ({ paths }: Pick<Target, 'paths'>) =>
