@@ -45,7 +45,7 @@ for (const file of ['config.yml', 'mkey', 'state/shop.json']) {
         said.includes(`${join(root, file)} belongs to another user (uid ${STRANGER})`),
         `${tool}: ${said}`,
       );
-      assert.ok(said.includes(`chown 0 ${join(root, file)}`), `${tool}: ${said}`);
+      assert.ok(said.includes(`chown root ${join(root, file)}`), `${tool}: ${said}`);
     }
     assert.is(host.received(), '');
     await host.close();

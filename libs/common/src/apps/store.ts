@@ -40,8 +40,11 @@ export function requireApp(paths: Paths, name: string): AppState {
  * file of another user, or a root that others may write.
  */
 export function requireTrustedApp(paths: Paths, name: string): AppState {
-  const read = (path: string, limit: number) => readTrusted(path, limit, paths.root);
-  return (isAppName(name) && readApp(paths, name, read)) || requireApp(paths, name);
+  return (isAppName(name) && readApp(paths, name, trustedIn(paths))) || requireApp(paths, name);
+}
+
+function trustedIn({ root }: Paths): typeof readIfThere {
+  return (path, limit) => readTrusted(path, limit, root);
 }
 
 /** More registered apps than this are not listed in an error. */
@@ -69,7 +72,10 @@ export interface UnreadableApp {
   readonly failure: Failure;
 }
 
-/** Visits one app after the other, without keeping them; an unreadable one does not hide the others. */
+/**
+ * Visits one app after the other, without keeping them; an unreadable one, or one of another user, does
+ * not hide the others.
+ */
 export function visitApps(
   paths: Paths,
   visit: (app: AppState) => void,
@@ -79,7 +85,7 @@ export function visitApps(
   for (const name of names) {
     let app: AppState | undefined;
     try {
-      app = readApp(paths, name);
+      app = readApp(paths, name, trustedIn(paths));
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       unreadable({ app: name, failure: error });

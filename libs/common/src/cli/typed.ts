@@ -13,7 +13,11 @@ const BEGINNING = 10;
 export function withoutTokens(message: string, argv: readonly string[]): string {
   let cleaned = message;
   for (const word of argv.flatMap((each, index) => wordsIn(each, argv[index - 1]))) {
-    const begins = word.slice(0, BEGINNING).replace(/[^\w]/g, '\\$&');
+    // Taken for a path, an address has one slash.
+    const begins = word
+      .slice(0, BEGINNING)
+      .replace(/[^\w/]/g, '\\$&')
+      .replace(/\/+/g, '/+');
     cleaned = cleaned.replace(new RegExp(`${begins}[\\w.~+/=@:%?&#-]*`, 'g'), REDACTED);
   }
   return cleaned;

@@ -24,7 +24,7 @@ function refuseForeign(path: string, { uid }: Stats, root: string): void {
   if (!trusted.includes(uid)) {
     const ours = account === user || user === 0;
     const fix = ours
-      ? `${user === 0 ? '' : 'sudo '}chown ${account} ${word(path)}`
+      ? `${user === 0 ? '' : 'sudo '}chown ${account || 'root'} ${word(path)}`
       : `the command as that user, sudo -u '#${uid}' runner …`;
     throw refused(`${path} belongs to another user (uid ${uid}): run ${fix}`);
   }

@@ -57,7 +57,7 @@ export async function examine(
   const skipped = offline || isForeign(patient) ? ONLINE : [];
   const checks = Object.entries(CHECKS).filter(([name]) => !skipped.includes(name));
   const found = (await Promise.all(checks.map((each) => run(...each, patient)))).flat();
-  const findings = found.map((each) => withCause(each, found));
+  const findings = withoutRepeats(found).map((each) => withCause(each, found));
   const countOf = (level: string) => findings.filter((each) => each.level === level).length;
   const problems = countOf('problem');
   return {
@@ -93,6 +93,14 @@ async function run(name: string, check: Check, patient: Patient): Promise<readon
     const again = patient.io.uid === 0 ? 'runner doctor' : 'sudo runner doctor';
     return [{ check: name, ...withRoot(problem(failure.message, again), patient) }];
   }
+}
+
+/** A file that is not to be trusted is reported by `folders`, with the command that fixes it. */
+function withoutRepeats(found: readonly Finding[]): readonly Finding[] {
+  const isReported = found.some(({ check, level }) => check === 'folders' && level === 'problem');
+  const repeats = ({ check, message }: Finding) =>
+    check !== 'folders' && message.startsWith('not to be trusted: ');
+  return isReported ? found.filter((each) => !repeats(each)) : found;
 }
 
 /** A check that was denied access is fixed by the command of the `folders` check. */
