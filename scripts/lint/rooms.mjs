@@ -16,7 +16,7 @@ export const rooms = new Map([
   ['libs/history', 'log deploys figures'],
   ['tools/runner-audit', 'log verify commands'],
   ['tools/runner-notify', 'message service dialogue channels spool deliver status setup commands'],
-  ['tools/runner-doctor', 'foundation checks commands'],
+  ['tools/runner-doctor', 'foundation checks sandbox commands'],
 ]);
 
 /** Which packages of ours a library may import; a tool may import every library. */

@@ -88,6 +88,8 @@ whenPossible('the Debian package says what it needs, and holds what belongs to i
     'runner-fetch.timer',
     'runner-notify.service',
     'runner-notify.timer',
+    'runner-tokens.service',
+    'runner-tokens.timer',
   ]) {
     assert.match(files[`usr/lib/systemd/system/${unit}`] ?? '', /^0644 \[Unit\]/);
   }

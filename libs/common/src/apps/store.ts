@@ -6,7 +6,7 @@ import { writeWhole } from '../files/write.ts';
 import { Failure } from '../foundation/failure.ts';
 import { appName, isAppName } from '../foundation/names.ts';
 import type { Paths } from '../foundation/paths.ts';
-import { nearest } from '../text/nearest.ts';
+import { didYouMean } from '../text/nearest.ts';
 import { type AppState, parseState } from './state.ts';
 
 /** Bytes; our state files have a few kilobytes. */
@@ -50,12 +50,20 @@ function trustedIn({ root }: Paths): typeof readIfThere {
 /** More registered apps than this are not listed in an error. */
 const LISTED_MAX = 5;
 
-function hintFor(paths: Paths, name: string): string {
+/** What to say of an app that does not exist: the nearest name, else all, or that there is no root. */
+export function hintFor(paths: Paths, name: string): string {
+  const missing = missingRoot(paths);
+  if (missing) return `: ${missing}`;
   const names = appNames(paths);
-  const near = nearest(name, names);
-  if (near !== undefined) return `; did you mean '${near}'?`;
+  const near = didYouMean(name, names);
+  if (near !== '') return near;
   const isShort = names.length > 0 && names.length <= LISTED_MAX;
   return isShort ? `; registered: ${names.join(', ')}` : '';
+}
+
+/** That the root does not exist, in words; undefined if it does. */
+export function missingRoot({ root }: Pick<Paths, 'root'>): string | undefined {
+  return isThere(root) ? undefined : `the root ${root} does not exist`;
 }
 
 /** Names of all registered apps, sorted. */

@@ -16,6 +16,7 @@ import {
   isHeld,
   type LastFailure,
 } from './state.ts';
+import { versionArgument } from './versions.ts';
 
 /** One instance of an app. */
 export interface InstanceSummary {
@@ -115,7 +116,7 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
     state,
     instances,
     failures: app.failures,
-    last_failure: app.last_failure ?? null,
+    last_failure: newestFailure(app),
     max_deploy_retries: view.retries.max,
     held: app.held,
     deploying: app.deploying,
@@ -154,6 +155,12 @@ function instanceSummary(
   };
 }
 
+/** The failure that came last: of a deploy, or of a rollback by hand. */
+function newestFailure({ last_failure: deploy, last_rollback_failure: rollback }: AppState) {
+  const isRollback = rollback && (!deploy || deploy.at < rollback.at);
+  return (isRollback ? rollback : deploy) ?? null;
+}
+
 function stateOf(
   app: AppState,
   instances: readonly InstanceSummary[],
@@ -172,10 +179,11 @@ function stateOf(
 }
 
 /** The command that restarts an instance. */
-function startAgain(app: string, { instance, current }: InstanceSummary, among: number): string {
+function startAgain(app: string, each: InstanceSummary, among: number): string {
+  const { instance, current, previous } = each;
   if (!current) return `runner deploy ${app}`;
   const only = among > 1 ? ` --instance ${instance}` : '';
-  return `runner rollback ${app} --to ${current.version}${only}`;
+  return `runner rollback ${app} --to ${versionArgument(current, previous)}${only}`;
 }
 
 function nextOf(
@@ -186,7 +194,7 @@ function nextOf(
 ): string {
   const { app: name, branch, failures, held, last_failure } = app;
   const retry = () => {
-    const wait = retryWait(app, last_failure?.commit ?? '', retries, now);
+    const wait = retryWait(app, failures?.commit ?? last_failure?.commit ?? '', retries, now);
     if (wait === 0) return 'the next fetch --deploy tries again';
     return `fetch --deploy waits, retry in ${inWords(wait)}`;
   };

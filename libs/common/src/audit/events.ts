@@ -43,6 +43,8 @@ export interface DeployEvent {
   domain?: string;
   /** All instances of the event, each of which has a record of its own; absent as of 0.1.0. */
   instances?: string[];
+  /** Of a token: all apps that share it, if there are several. */
+  projects?: string[];
   /** Of a failure at one of several instances. */
   failed_instance?: string;
   /** Who began it: the user, before sudo; `timer`. */

@@ -1,6 +1,6 @@
 /** Runs a tool: parse, run, render, exit status. */
 import { writeFileSync } from 'node:fs';
-import { EXIT, Failure, systemCode, usage } from '../foundation/failure.ts';
+import { EXIT, Failure, usage } from '../foundation/failure.ts';
 import { type Io, processIo } from '../foundation/io.ts';
 import { chooseRoot, pathsOf } from '../foundation/paths.ts';
 import { redactor } from '../secrets/secret.ts';
@@ -10,6 +10,7 @@ import { type Command, type Context, optionsOf, type Tool, titleOf } from './com
 import { commandHelp, toolHelp, usageLine } from './help.ts';
 import { type ColourWhen, type Format, PLAIN, styleFor, yamlText } from './output.ts';
 import { parse } from './parse.ts';
+import { sudoHint } from './sudo.ts';
 import { withoutTokens } from './typed.ts';
 
 declare const __VERSION__: string;
@@ -143,10 +144,9 @@ async function report(
   }
   const definition = tool.commands.find((each) => each.name === argv[0] || each.name === '');
   const title = titleOf(tool, definition);
-  // Ordinary users may not read the registry of an installed server.
-  const isDenied = error.code === 'file_unreadable' && systemCode(error.cause) === 'EACCES';
-  const hint = isDenied && io.uid !== 0 ? `; use: sudo ${title}` : '';
-  const message = harmlessLine(withoutTokens(redact(error.message), argv)) + hint;
+  const args = definition?.name === '' ? argv : argv.slice(1);
+  const hint = sudoHint(io, title, args, error);
+  const message = harmlessLine(withoutTokens(redact(error.message + hint), argv));
   const line =
     error.code === 'usage' ? `error: ${message}` : `${title}: ${message} (${error.code})`;
   const facts = JSON.parse(withoutTokens(JSON.stringify(error.facts ?? {}), argv)) as object;

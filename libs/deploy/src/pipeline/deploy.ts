@@ -159,7 +159,7 @@ function startDeploy(job: Job, contents: Contents | StepFailure, request: Deploy
     ...{ deploy_id: job.deployId, commit, version, instance: instances.join(',') },
     ...{ stage: job.stages.now, user: initiatorOf(io, job.trigger) },
     ...(channels && { notify: channels }),
-    ...(skippedHead !== undefined && { passed_over: skippedHead }),
+    ...(skippedHead !== undefined && { passed_over: skippedHead, partial: job.partial }),
   });
   if (request.notify) job.notifier = startNotifier(io, paths.root, channels);
   const events = eventsOf(job, 'DeployStarted', instances, file, (instance) =>

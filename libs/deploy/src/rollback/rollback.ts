@@ -4,8 +4,8 @@
  */
 import { noteStarting } from '@runner/common/app-secrets/change';
 import { openSecrets } from '@runner/common/app-secrets/open';
-import type { Deployed } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
+import { versionLabel } from '@runner/common/apps/versions';
 import { newDeployId } from '@runner/common/audit/events';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
@@ -171,12 +171,6 @@ function noteSecrets(job: RollbackJob, moves: Moves): void {
   }
 }
 
-/** Its version, with the commit if the other one has the same version. */
-function nameOf({ version, commit }: Deployed, other: Deployed): string {
-  const isUnique = version !== other.version || commit === other.commit;
-  return isUnique ? version : `${version} (${commit.slice(0, 12)})`;
-}
-
 function namesOf(moves: Moves): string {
   return moves.map((move) => move.instance).join(',');
 }
@@ -190,7 +184,7 @@ async function moveAll(job: RollbackJob, moves: Moves): Promise<RollbackOutcome>
     instance: namesOf(moves),
     deploy_id: job.deployId,
     instances: moves.map(({ instance, from, to }) => {
-      const [from_version, version] = [nameOf(from, to), nameOf(to, from)];
+      const [from_version, version] = [versionLabel(from, [to]), versionLabel(to, [from])];
       return { instance, from_version, version };
     }),
     ...(isRestart(moves[0]) && { restarted: true as const }),
@@ -222,7 +216,8 @@ async function moveAll(job: RollbackJob, moves: Moves): Promise<RollbackOutcome>
     announce(job, [rolledBackEvent(job, move, file, reasonOf(move))]);
   }
   secretsStarted(job);
-  writeEnd(job, (now) => rolledBackState(now, moves, io.now()));
+  const by = initiatorOf(io, job.trigger);
+  writeEnd(job, (now) => rolledBackState(now, moves, io.now(), by));
   return { ...base, result: 'rolled_back', version: moves[0].to.version, duration_ms: duration() };
 }
 

@@ -55,16 +55,15 @@ export interface SandboxRequest {
 
 const MODES: readonly (string | undefined)[] = ['auto', 'required', 'off'];
 
-/** The setting for an app: config.yml, else RUNNER_SANDBOX, else `auto`. Throws `config_invalid`. */
-export function settingFor({ paths, env, app }: SandboxRequest): SandboxSetting {
-  const { RUNNER_SANDBOX: chosen } = env;
-  const fallback = MODES.includes(chosen) ? (chosen as SandboxMode) : 'auto';
-  return sandboxSettingOf(readConfig(paths), app, fallback);
+/** The mode where config.yml has none: RUNNER_SANDBOX, else `auto`. */
+export function modeIn({ RUNNER_SANDBOX: chosen }: Env): SandboxMode {
+  return MODES.includes(chosen) ? (chosen as SandboxMode) : 'auto';
 }
 
 /** Throws `sandbox_unavailable` if config.yml requires a sandbox and there is none, `config_invalid`. */
 export function openSandbox(request: SandboxRequest): Sandbox {
-  return new OpenSandbox(request, settingFor(request));
+  const { paths, env, app } = request;
+  return new OpenSandbox(request, sandboxSettingOf(readConfig(paths), app, modeIn(env)));
 }
 
 /** The same for what has to go on with a config.yml that cannot be read. */

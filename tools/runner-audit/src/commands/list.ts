@@ -1,4 +1,4 @@
-import { appNames } from '@runner/common/apps/store';
+import { appNames, hintFor } from '@runner/common/apps/store';
 import { appendWaiting, waitingNote } from '@runner/common/audit/append';
 import { EVENT_TYPES, type LogRecord } from '@runner/common/audit/events';
 import { Unread } from '@runner/common/audit/files';
@@ -78,7 +78,7 @@ export const list = command({
     if (format === 'human' && !table.end()) io.stdout.write('No such events.\n');
     const { project } = filter;
     if (!found && project !== undefined && isUnknown(paths, project))
-      note(`no app called '${project}' is registered on this server`);
+      note(`no app called '${project}' is registered on this server${hintFor(paths, project)}`);
     unread.tell(note);
     const wait = waitingNote(waiting);
     if (wait !== undefined) note(wait);

@@ -116,7 +116,8 @@ async function runDeploy(context: DeployContext, interruption: Interruption): Pr
     if (!(error instanceof Failure)) throw error;
     // The last line of --json always has a result, even if the deploy never began.
     const result = error.code === 'locked' ? 'skipped' : 'failed';
-    throw new Failure(error.code, error.message, { ...error.facts, app: args.app, result });
+    const facts = { ...error.facts, app: args.app, result };
+    throw new Failure(error.code, error.message, facts, error.cause);
   }
 }
 

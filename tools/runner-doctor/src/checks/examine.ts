@@ -23,9 +23,11 @@ import { folders, unlessClosed } from './folders.ts';
 import { keys } from './keys.ts';
 import { logs } from './logs.ts';
 import { programs } from './programs.ts';
+import { sandbox } from './sandbox.ts';
 import { spool } from './spool.ts';
 import { timers } from './timers.ts';
 import { tokens } from './tokens.ts';
+import { traffic } from './traffic.ts';
 import { units } from './units.ts';
 
 /** The checks by name, in the order in which their findings are printed. */
@@ -39,8 +41,10 @@ const CHECKS = {
   units,
   disk,
   programs,
+  sandbox,
   clock,
   deploys,
+  traffic,
   spool,
   logs,
 } satisfies Readonly<Record<string, Check>>;
