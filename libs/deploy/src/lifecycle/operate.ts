@@ -24,7 +24,6 @@ import { lockApp } from '../record/lock.ts';
 import type { Operation } from '../record/operation.ts';
 import { recover } from '../recovery/recover.ts';
 import { type Reporter, redacting, reported } from '../report/reporter.ts';
-import { useSystemUmask } from '../run/environment.ts';
 import { type DeployLog, openDeployLog } from '../run/log.ts';
 import { asStepFailure, StepFailure } from '../run/step.ts';
 import { openSandboxAnyway } from '../sandbox/sandbox.ts';
@@ -58,7 +57,6 @@ export const DONE = { start: 'started', stop: 'stopped', restart: 'restarted' } 
 export async function operate(request: LifeRequest, verb: Verb): Promise<LifeOutcome> {
   const { io, paths } = request;
   refuseForeignRoot(request, `${verb} ${request.app}`);
-  useSystemUmask();
   const began = io.elapsed();
   const deployId = newDeployId(io.random);
   const note = (text: string) => request.reporter.note(text);
