@@ -1,6 +1,7 @@
 /** The registry: one state file per app. */
 
-import { isThere, makeFolder, namesIn, readTextIfThere } from '../files/read.ts';
+import { isThere, makeFolder, namesIn, readIfThere } from '../files/read.ts';
+import { readTrusted } from '../files/trusted.ts';
 import { writeWhole } from '../files/write.ts';
 import { Failure } from '../foundation/failure.ts';
 import { appName, isAppName } from '../foundation/names.ts';
@@ -11,9 +12,9 @@ import { type AppState, parseState } from './state.ts';
 /** Bytes; our state files have a few kilobytes. */
 const STATE_MAX = 1_048_576;
 
-function readApp(paths: Paths, name: string): AppState | undefined {
+function readApp(paths: Paths, name: string, read = readIfThere): AppState | undefined {
   const path = paths.state(name);
-  const text = readTextIfThere(path, STATE_MAX);
+  const text = read(path, STATE_MAX)?.toString('utf8');
   return text === undefined ? undefined : parseState(name, text, path);
 }
 
@@ -32,6 +33,18 @@ export function requireApp(paths: Paths, name: string): AppState {
     'app_not_found',
     `no app called '${shown}' is registered on this server${hintFor(paths, name)}`,
   );
+}
+
+/**
+ * `requireApp` for a command that opens its token or runs something. Throws `guard_tripped` for a state
+ * file of another user, or a root that others may write.
+ */
+export function requireTrustedApp(paths: Paths, name: string): AppState {
+  return (isAppName(name) && readApp(paths, name, trustedIn(paths))) || requireApp(paths, name);
+}
+
+function trustedIn({ root }: Paths): typeof readIfThere {
+  return (path, limit) => readTrusted(path, limit, root);
 }
 
 /** More registered apps than this are not listed in an error. */
@@ -67,7 +80,10 @@ export interface UnreadableApp {
   readonly failure: Failure;
 }
 
-/** Visits one app after the other, without keeping them; an unreadable one does not hide the others. */
+/**
+ * Visits one app after the other, without keeping them; an unreadable one, or one of another user, does
+ * not hide the others.
+ */
 export function visitApps(
   paths: Paths,
   visit: (app: AppState) => void,
@@ -77,7 +93,7 @@ export function visitApps(
   for (const name of names) {
     let app: AppState | undefined;
     try {
-      app = readApp(paths, name);
+      app = readApp(paths, name, trustedIn(paths));
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       unreadable({ app: name, failure: error });

@@ -3,7 +3,7 @@ import { appendFileSync, closeSync, constants, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { changeRegistry } from '@runner/common/apps/change';
 import type { AppState, CheckFailed } from '@runner/common/apps/state';
-import { findApp, writeApp } from '@runner/common/apps/store';
+import { requireTrustedApp, writeApp } from '@runner/common/apps/store';
 import { type AppSummary, summaryOf, type View } from '@runner/common/apps/summary';
 import type { RetryPolicy } from '@runner/common/config/settings';
 import { makeFolder } from '@runner/common/files/read';
@@ -60,7 +60,7 @@ export async function recordResults(
 
 function readable(paths: Paths, name: string): AppState | undefined {
   try {
-    return findApp(paths, name);
+    return requireTrustedApp(paths, name);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     return undefined;

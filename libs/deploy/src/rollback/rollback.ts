@@ -31,7 +31,6 @@ import { type Job, problemsOf } from '../record/operation.ts';
 import { recover } from '../recovery/recover.ts';
 import { type Notifier, silent, startNotifier } from '../report/notifier.ts';
 import { type Reporter, redacting, reported } from '../report/reporter.ts';
-import { useSystemUmask } from '../run/environment.ts';
 import { type DeployLog, openDeployLog } from '../run/log.ts';
 import { asStepFailure, type StepFailure } from '../run/step.ts';
 import { openSandboxAnyway } from '../sandbox/sandbox.ts';
@@ -97,7 +96,6 @@ type Moves = readonly [KeptMove, ...KeptMove[]];
 /** Throws `app_not_found`, `locked`, `instance_not_found`, `version_not_found`. */
 export async function rollBackByHand(request: RollbackRequest): Promise<RollbackOutcome> {
   const { io, paths } = request;
-  useSystemUmask();
   const deployId = newDeployId(io.random);
   const lock = await lockApp(request, 'rollback', 'manual', deployId);
   let notifier: Notifier = silent;

@@ -6,6 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readlinkSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { Confinement, Program } from '../sandbox/sandbox.ts';
+import { cutOff } from './outside.ts';
 import { ownProcesses } from './processes.ts';
 
 /** What runs in a sandbox. */
@@ -36,14 +37,18 @@ export function spawnDetached(spec: Spawned): {
   const { cwd, env, output, confinement } = spec;
   const stdio = ['ignore', output, output] as const;
   if (confinement === undefined) {
-    const child = spawn(spec.file, [...spec.args], { cwd, env, detached: true, stdio: [...stdio] });
+    const child = cutOff(() =>
+      spawn(spec.file, [...spec.args], { cwd, env, detached: true, stdio: [...stdio] }),
+    );
     return { child, inside: undefined };
   }
   const { file, args } = confinement.wrap(spec, cwd);
-  const child = spawn(file, ['--info-fd', '3', ...args], {
-    ...{ cwd, env, detached: true },
-    stdio: [...stdio, 'pipe'],
-  });
+  const child = cutOff(() =>
+    spawn(file, ['--info-fd', '3', ...args], {
+      ...{ cwd, env, detached: true },
+      stdio: [...stdio, 'pipe'],
+    }),
+  );
   return { child, inside: insideOf(child) };
 }
 

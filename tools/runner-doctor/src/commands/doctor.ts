@@ -48,7 +48,7 @@ export const doctor = command({
     endPrograms();
     return { status: signalStatus(value) };
   },
-  human(value: Examination | SandboxReport, style) {
+  human(value: Examination | SandboxReport, style, { options }) {
     if ('attempts' in value) return sandboxText(value, style);
     const { findings, problems, warnings, skipped } = value;
     const width = Math.max(...findings.map(({ check }) => check.length));
@@ -61,7 +61,8 @@ export const doctor = command({
       shown.add(mend);
       return `${first}${indent}${style.cyan(harmlessLine(mend))}\n`;
     });
-    const left = skipped.length > 0 ? `; skipped (--offline): ${skipped.join(', ')}` : '';
+    const why = options.offline ? '--offline' : 'others could have changed files';
+    const left = skipped.length > 0 ? `; skipped (${why}): ${skipped.join(', ')}` : '';
     return `${lines.join('')}\n${count(problems, 'problem')}, ${count(warnings, 'warning')}${left}\n`;
   },
 });
