@@ -4,23 +4,26 @@
  * `--rounds N` (default 9). The status is 1 when a budget is missed.
  */
 import { spawnSync } from 'node:child_process';
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { executable } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { STEADY, writeLog } from './harness/audit-log.ts';
-import { type Contestant, compare, FLOOR, printTable } from './harness/measure.ts';
-import { bin, printSetting, roundsWanted } from './harness/setting.ts';
+import {
+  type Contestant,
+  compare,
+  conclude,
+  FLOOR,
+  memoryOf,
+  ours,
+  printRows,
+  printTable,
+  quantile,
+  verdict,
+} from './harness/measure.ts';
+import { printSetting, roundsWanted } from './harness/setting.ts';
 
-const AUDIT = bin('runner-audit');
-const DEBUG = bin('runner-debug');
+const AUDIT = executable('runner-audit');
 const EVENTS = 300_000;
 /** Events a second. */
 const STREAM_BUDGET = 100_000;
@@ -28,10 +31,6 @@ const STREAM_BUDGET = 100_000;
 const MEMORY_BUDGET = 10;
 const MEGABYTES = 100;
 const GIGABYTE = 1024;
-
-function verdict(kept: boolean): string {
-  return kept ? 'kept' : 'MISSED';
-}
 
 /** A file of events as a program hands them in; `complete` ones need no id and no time. */
 function eventFile(folder: string, complete: boolean): string {
@@ -70,51 +69,38 @@ function stream(rounds: number): boolean {
     ['through a pipe', eventFile(root, true), true],
     ['from a file, ids and times to be made', eventFile(root, false), false],
   ] as const;
-  process.stdout.write(
-    `\n### ${EVENTS} events through audit emit\n\n| what | time | events a second | budget | |\n|---|---|---|---|---|\n`,
-  );
-  const kept = ways.map(([name, input, piped]) => {
+  const rows = ways.map(([name, input, piped]) => {
     const times = Array.from({ length: rounds }, () => streamed(input, root, piped));
-    const quick = times.sort((a, b) => a - b)[Math.floor((rounds - 1) / 4)] as number;
+    const quick = quantile(times, 0.25);
     const rate = Math.round((EVENTS / quick) * 1000);
-    const good = rate >= STREAM_BUDGET;
-    const row = [name, `${quick.toFixed(0)} ms`, rate, STREAM_BUDGET, verdict(good)];
-    process.stdout.write(`| ${row.join(' | ')} |\n`);
-    return good;
+    return { rate, cells: [name, `${quick.toFixed(0)} ms`, rate, STREAM_BUDGET] };
   });
-  return !kept.includes(false);
-}
-
-/** Largest resident size in MB, from GNU time: the least of five runs. */
-function memoryOf(args: readonly string[], root: string): number {
-  const nowhere = openSync('/dev/null', 'w');
-  const sizes = Array.from({ length: 5 }, () => {
-    const { stderr } = spawnSync('/usr/bin/time', ['-f', '%M', process.execPath, ...args], {
-      env: { PATH: process.env.PATH, RUNNER_ROOT: root },
-      encoding: 'utf8',
-      stdio: ['ignore', nowhere, 'pipe'],
-    });
-    return Number(stderr.trim().split('\n').at(-1)) / 1024;
-  });
-  closeSync(nowhere);
-  return Math.min(...sizes);
-}
-
-function memory(root: string, contestants: readonly Contestant[]): boolean {
-  if (!existsSync('/usr/bin/time')) return true;
-  const floor = memoryOf(FLOOR.args, root);
-  process.stdout.write(
-    `\n### Memory\n\n| what | MB | beyond node -e 0 | budget | |\n|---|---|---|---|---|\n`,
+  const isQuick = ({ rate }: { rate: number }) => rate >= STREAM_BUDGET;
+  printRows(
+    `${EVENTS} events through audit emit`,
+    ['what', 'time', 'events a second', 'budget', ''],
+    rows.map((row) => [...row.cells, verdict(isQuick(row))]),
   );
-  const kept = contestants.map(({ name, args, budget }) => {
-    const size = memoryOf(args, root);
-    const good = size - floor <= MEMORY_BUDGET;
-    const row = [name, size.toFixed(0), (size - floor).toFixed(1)];
-    const judged = budget === undefined ? ['', ''] : [MEMORY_BUDGET, verdict(good)];
-    process.stdout.write(`| ${[...row, ...judged].join(' | ')} |\n`);
-    return good || budget === undefined;
-  });
-  return !kept.includes(false);
+  return rows.every(isQuick);
+}
+
+function memory(contestants: readonly Contestant[]): boolean {
+  const floor = memoryOf(FLOOR, 5);
+  if (floor === undefined) return true;
+  const sizes = contestants.map((each) => ({ ...each, size: memoryOf(each, 5) ?? 0 }));
+  const isSmall = ({ size, budget }: (typeof sizes)[number]) =>
+    budget === undefined || size - floor <= MEMORY_BUDGET;
+  printRows(
+    'Memory',
+    ['what', 'MB', 'beyond node -e 0', 'budget', ''],
+    sizes.map((each) => [
+      each.name,
+      each.size.toFixed(0),
+      (each.size - floor).toFixed(1),
+      ...(each.budget === undefined ? ['', ''] : [MEMORY_BUDGET, verdict(isSmall(each))]),
+    ]),
+  );
+  return sizes.every(isSmall);
 }
 
 /** A root with a log of so many megabytes, and some of the apps that are in it. */
@@ -134,29 +120,25 @@ function main(): void {
   const root = rootWithLog(MEGABYTES);
   const large = rootWithLog(GIGABYTE);
   printSetting('The audit log at its limits', rounds);
-  const contestant = (name: string, args: readonly string[], budget?: number): Contestant => ({
-    name,
-    file: process.execPath,
-    args,
-    env: { RUNNER_ROOT: root },
-    ...(budget !== undefined && { budget }),
-  });
+  const lastError = ['runner-debug', 'last-error'];
+  const list = ['runner-audit', 'list', '--project', STEADY];
+  const budget = 1.25;
   const reading = [
-    contestant('last-error, a recent hit', [DEBUG, 'last-error', 'app0'], 1.25),
-    contestant('last-error, an app that is not in the log', [DEBUG, 'last-error', 'quiet'], 4),
-    contestant('last-error, an app that never failed', [DEBUG, 'last-error', STEADY], 4),
-    contestant('audit list --project, the newest 20', [AUDIT, 'list', '--project', STEADY, '-n20']),
-    contestant('audit list --project, all', [AUDIT, 'list', '--project', STEADY]),
-    contestant('audit verify', [AUDIT, 'verify']),
+    ours('last-error, a recent hit', root, [...lastError, 'app0'], { budget }),
+    ours('last-error, an app that is not in the log', root, [...lastError, 'quiet'], { budget: 4 }),
+    ours('last-error, an app that never failed', root, [...lastError, STEADY], { budget: 4 }),
+    ours('audit list --project, the newest 20', root, [...list, '-n20']),
+    ours('audit list --project, all', root, list),
+    ours('audit verify', root, ['runner-audit', 'verify']),
   ];
-  const hit = contestant('last-error, a recent hit in 1 GB', [DEBUG, 'last-error', 'app0'], 1.25);
-  const inLarge = { ...hit, env: { RUNNER_ROOT: large } };
-  const kept = [
+  const inLarge = ours('last-error, a recent hit in 1 GB', large, [...lastError, 'app0'], {
+    budget,
+  });
+  conclude([
     stream(rounds),
     printTable(`A log of ${MEGABYTES} MB`, compare([FLOOR, ...reading, inLarge], rounds)),
-    memory(root, reading),
-  ];
-  if (kept.includes(false)) process.exitCode = 1;
+    memory(reading),
+  ]);
 }
 
 main();

@@ -7,6 +7,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { executable } from '@runner/testing/run';
+import { conclude, printRows, verdict } from './harness/measure.ts';
 import { printSetting } from './harness/setting.ts';
 
 const MB = 1_048_576;
@@ -76,10 +77,8 @@ async function main(): Promise<void> {
     ['one line', Buffer.alloc(MB, 'a.')],
   ];
   const sizes = process.argv.includes('--gigabyte') ? [100, 1024] : [100];
-  const { stdout } = process;
   printSetting('A big log', 1);
-  stdout.write('\n| log | extract | MB/s | memory | grep -c | ratio | |\n');
-  stdout.write('|---|---|---|---|---|---|---|\n');
+  const rows: string[][] = [];
   let kept = true;
   for (const [name, block] of blocks) {
     for (const size of sizes) {
@@ -88,19 +87,20 @@ async function main(): Promise<void> {
       const grep = await feed('grep', ['-c', 'error'], block, size);
       const good = (ours.memory ?? 0) <= MEMORY_BUDGET && ours.text.startsWith(CAUSE);
       kept &&= good;
-      const cells = [
+      rows.push([
         `${size} MB, ${name}`,
         `${ours.seconds.toFixed(2)} s`,
         (size / ours.seconds).toFixed(0),
         ours.memory === undefined ? '' : `${ours.memory.toFixed(0)} of ${MEMORY_BUDGET} MB`,
         `${grep.seconds.toFixed(2)} s`,
         (ours.seconds / grep.seconds).toFixed(1),
-        good ? 'kept' : 'MISSED',
-      ];
-      stdout.write(`| ${cells.join(' | ')} |\n`);
+        verdict(good),
+      ]);
     }
   }
-  process.exitCode = kept ? 0 : 1;
+  const heading = ['log', 'extract', 'MB/s', 'memory', 'grep -c', 'ratio', ''];
+  printRows('Time and memory', heading, rows);
+  conclude([kept]);
 }
 
 void main();

@@ -4,55 +4,44 @@
  * out the repository of 50,000 files. It works on a RAM disk where there is one, unless TMPDIR says
  * otherwise: unpacking 50,000 files measures the disk. The status is 1 when a budget is missed.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { startGitServer } from '@runner/testing/git-server';
-import { run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
-import { added, type Contestant, compare, FLOOR, printTable } from './harness/measure.ts';
+import {
+  added,
+  type Contestant,
+  compare,
+  conclude,
+  FLOOR,
+  ours,
+  printTable,
+} from './harness/measure.ts';
 import { muteChat } from './harness/mute-chat.ts';
-import { bin, printSetting, roundsWanted } from './harness/setting.ts';
+import { makeRoot, mustRun } from './harness/root.ts';
+import { besideServices, serveGit } from './harness/services.ts';
+import { printSetting, roundsWanted } from './harness/setting.ts';
 import { switchGap } from './harness/switch-gap.ts';
 
-const TOKEN = 'ghp_benchbenchbenchbenchbenchbenchbe';
 const APPS = 100;
 /** Conversations with the code host at once, as `fetch` has them. */
 const AT_ONCE = 4;
 const FILES = 50_000;
 
-const option = (name: string) => process.argv.indexOf(`--${name}`);
+const withLarge = !process.argv.includes('--no-large');
 const rounds = roundsWanted(15);
 const RAM_DISK = '/dev/shm';
 if (process.env.TMPDIR === undefined && existsSync(RAM_DISK)) process.env.TMPDIR = RAM_DISK;
 
-/** A git server in a process of its own: the one who measures is blocked. */
-async function serve(): Promise<void> {
-  const server = await startGitServer({ token: TOKEN });
-  await server.createRepo('acme/small', { public: true });
-  await server.commit('acme/small', { 'index.html': 'hello\n', '.deploy.yml': 'keep: 1\n' }, 'one');
-  await server.createRepo('acme/large', { public: true });
+async function serve(): Promise<string[]> {
+  const git = await serveGit();
+  await git.createRepo('acme/large', { public: true });
   const large: Record<string, string> = { '.deploy.yml': 'keep: 1\n' };
-  for (let file = 0; option('no-large') === -1 && file < FILES; file += 1) {
+  for (let file = 0; withLarge && file < FILES; file += 1) {
     large[`d${file % 500}/f${file}.txt`] = `file ${file}\n${'content '.repeat(file % 200)}\n`;
   }
-  await server.commit('acme/large', large, 'one');
-  process.stdout.write(`${server.url}\n`);
-  setInterval(() => server.requests.splice(0), 1000);
-}
-
-/** A root with apps of one public repository. */
-async function makeRoot(url: string, repo: string, count: number): Promise<string> {
-  const root = join(temporaryFolder('bench'), 'root');
-  mkdirSync(root);
-  writeFileSync(join(root, 'config.yml'), `code_host_git_url: ${url}\n`, { mode: 0o600 });
-  for (let number = 0; number < count; number += 1) {
-    const args = ['--repo', repo, '--branch', 'main', '--name', `app${number}`, '--public'];
-    const done = await run('runner-add', args, { root });
-    if (done.status !== 0) throw new Error(done.stderr);
-  }
-  return root;
+  await git.commit('acme/large', large, 'one');
+  return [git.url];
 }
 
 const CLEAN = {
@@ -61,13 +50,12 @@ const CLEAN = {
   GIT_TERMINAL_PROMPT: '0',
 };
 
-const shell = (name: string, script: string, budget?: number): Contestant => ({
+const shell = (name: string, script: string): Contestant => ({
   name,
   file: '/bin/sh',
   args: ['-c', script],
   env: CLEAN,
   strict: true,
-  ...(budget !== undefined && { budget }),
 });
 
 /** The git commands of one deploy, bare and one after the other. */
@@ -81,95 +69,74 @@ echo $sha:.deploy.yml | git -C m.git cat-file --batch >/dev/null
 git -C m.git archive --format=tar $sha | tar -x -f - -C out`;
 }
 
-/** A mirror that has the commit already, as before a second deploy. */
-async function makeMirror(url: string, repo: string): Promise<string> {
+/** A folder with a mirror that has the commit already, as before a second deploy. */
+function makeMirror(url: string, repo: string): string {
   const where = temporaryFolder('bench');
-  const script = `git init -q --bare ${where}/m.git && git -C ${where}/m.git fetch -q --depth=1 ${url}/${repo}.git +refs/heads/main:refs/heads/main`;
-  const child = spawn('/bin/sh', ['-c', script], { env: { ...process.env, ...CLEAN } });
-  const [status] = (await once(child, 'close')) as [number];
-  if (status !== 0) throw new Error('the mirror could not be made');
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-C', where, ...args], { env: { ...process.env, ...CLEAN } });
+  git('init', '-q', '--bare', 'm.git');
+  const branch = '+refs/heads/main:refs/heads/main';
+  git('--git-dir=m.git', 'fetch', '-q', '--depth=1', `${url}/${repo}.git`, branch);
   return where;
 }
 
-function ours(name: string, root: string, tool: string, args: readonly string[]): Contestant {
-  const env = { RUNNER_ROOT: root };
-  return { name, file: process.execPath, args: [bin(tool), ...args], env, strict: true };
-}
+const rootOf = (url: string, repo: string, count = 1) =>
+  makeRoot(`code_host_git_url: ${url}\n`, repo, count);
 
 async function smallDeploy(url: string): Promise<boolean> {
-  const root = await makeRoot(url, 'acme/small', 1);
-  const where = await makeMirror(url, 'acme/small');
-  const [floor, git, deploy] = compare(
-    [
-      FLOOR,
-      shell('the same git commands, bare', bareGit(url, 'acme/small', where)),
-      ours('deploy, small repository, nothing to build or start', root, 'runner-deploy', ['app0']),
-    ],
-    rounds,
-  );
+  const root = await rootOf(url, 'acme/small');
+  const where = makeMirror(url, 'acme/small');
+  const name = 'deploy, small repository, nothing to build or start';
+  const contestants = [
+    shell('the same git commands, bare', bareGit(url, 'acme/small', where)),
+    ours(name, root, ['runner-deploy', 'app0'], { strict: true }),
+  ];
+  const [floor, git, deploy] = compare([FLOOR, ...contestants], rounds);
   if (!floor || !git || !deploy) return false;
   const own = added('what the deploy adds to git', deploy, git, 3);
   return printTable('One deploy', [floor, git, deploy, own]);
 }
 
 async function fetchOfMany(url: string): Promise<boolean> {
-  const root = await makeRoot(url, 'acme/small', APPS);
-  for (let number = 0; number < APPS; number += 1) {
-    const done = await run('runner-deploy', [`app${number}`], { root });
-    if (done.status !== 0) throw new Error(done.stderr);
-  }
+  const root = await rootOf(url, 'acme/small', APPS);
+  for (let number = 0; number < APPS; number += 1)
+    await mustRun('runner-deploy', [`app${number}`], { root });
   const listing = `seq ${APPS} | xargs -P ${AT_ONCE} -I% git ls-remote --quiet ${url}/acme/small.git refs/heads/main 'refs/tags/*'`;
-  return printTable(
-    `Nothing new in ${APPS} apps`,
-    compare(
-      [
-        shell(`${APPS} × git ls-remote, ${AT_ONCE} at a time`, listing),
-        {
-          ...ours(`fetch --deploy, ${APPS} apps`, root, 'runner-fetch', ['--deploy', '--quiet']),
-          budget: 1.5,
-        },
-      ],
-      Math.ceil(rounds / 3),
-    ),
+  const fetching = ['runner-fetch', '--deploy', '--quiet'];
+  const figures = compare(
+    [
+      shell(`${APPS} × git ls-remote, ${AT_ONCE} at a time`, listing),
+      ours(`fetch --deploy, ${APPS} apps`, root, fetching, { strict: true, budget: 1.5 }),
+    ],
+    Math.ceil(rounds / 3),
   );
+  return printTable(`Nothing new in ${APPS} apps`, figures);
 }
 
 async function largeDeploy(url: string): Promise<boolean> {
-  const root = await makeRoot(url, 'acme/large', 1);
-  const first = await run('runner-deploy', ['app0'], { root, timeout: 300_000 });
-  if (first.status !== 0) throw new Error(first.stderr);
+  const root = await rootOf(url, 'acme/large');
+  await mustRun('runner-deploy', ['app0'], { root, timeout: 300_000 });
   const mirror = join(root, 'apps/app0/repo.git');
   const out = join(temporaryFolder('bench'), 'out');
   // A deploy removes the release before the last one; so does the bare one.
   const bare = `rm -rf ${out}; mkdir ${out}; git -C ${mirror} archive --format=tar refs/runner/head | tar -x -f - -C ${out}`;
-  return printTable(
-    `A repository of ${FILES.toLocaleString('en')} files`,
-    compare(
-      [
-        shell('rm -rf, git archive, tar x, bare', bare),
-        { ...ours('deploy', root, 'runner-deploy', ['app0']), budget: 1.3 },
-      ],
-      Math.max(3, Math.ceil(rounds / 3)),
-    ),
+  const figures = compare(
+    [
+      shell('rm -rf, git archive, tar x, bare', bare),
+      ours('deploy', root, ['runner-deploy', 'app0'], { strict: true, budget: 1.3 }),
+    ],
+    Math.max(3, Math.ceil(rounds / 3)),
   );
+  return printTable(`A repository of ${FILES.toLocaleString('en')} files`, figures);
 }
 
-async function main(): Promise<void> {
-  const server: ChildProcess = spawn(
-    process.execPath,
-    [__filename, 'serve', ...process.argv.slice(2)],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  );
-  if (!server.stdout) throw new Error('the git server has no output');
-  const [address] = (await once(server.stdout, 'data')) as [Buffer];
-  const url = address.toString('utf8').trim();
+async function measure([url = '']: readonly string[]): Promise<void> {
   printSetting('Deploying', rounds);
   const kept = [await smallDeploy(url), await fetchOfMany(url)];
-  if (option('no-large') === -1) kept.push(await largeDeploy(url));
-  server.kill();
+  if (withLarge) kept.push(await largeDeploy(url));
   await switchGap(rounds);
   kept.push(await muteChat());
-  if (kept.includes(false)) process.exitCode = 1;
+  conclude(kept);
 }
 
-void (process.argv[2] === 'serve' ? serve() : main());
+void besideServices(serve, measure);

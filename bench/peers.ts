@@ -3,21 +3,21 @@
  * the same run. The first row of a table is ours; a ratio above 1 is a peer that takes longer. What is
  * not installed is left out, and said. `--rounds N` (default 9).
  */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startGitServer } from '@runner/testing/git-server';
-import { run } from '@runner/testing/run';
+import { executable } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { STEADY, writeLog } from './harness/audit-log.ts';
 import { type Contestant, compare, printTable } from './harness/measure.ts';
-import { bin, printSetting, roundsWanted } from './harness/setting.ts';
+import { makeRoot } from './harness/root.ts';
+import { besideServices, serveGit, serveYes, TOKEN } from './harness/services.ts';
+import { printSetting, roundsWanted } from './harness/setting.ts';
 
-const TOKEN = 'ghp_benchbenchbenchbenchbenchbenchbe';
 const APPS = 10;
 const MEGABYTES = 100;
 const rounds = roundsWanted(9);
+const RUNNER = executable('runner');
 
 interface Peer {
   readonly name: string;
@@ -53,30 +53,11 @@ function job(title: string, own: Peer, others: readonly Peer[], times = rounds):
   }
 }
 
-/** Services in a process of its own, for the one who measures is blocked: git, and yes to any request. */
-async function serve(): Promise<void> {
-  const git = await startGitServer({ token: TOKEN });
-  await git.createRepo('acme/small', { public: true });
-  await git.commit('acme/small', { 'index.html': 'hello\n', '.deploy.yml': 'keep: 1\n' }, 'one');
-  const { createServer } = await import('node:http');
-  const server = createServer((request, response) => {
-    request.resume();
-    response.setHeader('content-type', 'application/json');
-    response.setHeader('x-oauth-scopes', 'repo');
-    response.end('{"id":"1","login":"octocat"}');
-  }).listen(0, '127.0.0.1', () => {
-    const address = server.address();
-    const port = typeof address === 'object' ? address?.port : undefined;
-    process.stdout.write(`${git.url} http://127.0.0.1:${port}\n`);
-  });
-  setInterval(() => git.requests.splice(0), 1000);
-}
-
 function newestFailure(root: string): void {
   const log = join(root, 'logs/deploy-events.jsonl');
   job(
     `The newest failure of an app, in a log of ${MEGABYTES} MB`,
-    ours('runner debug last-error', `${bin('runner')} debug last-error app0`, root),
+    ours('runner debug last-error', `${RUNNER} debug last-error app0`, root),
     [
       {
         name: 'tac, grep -m1, jq',
@@ -93,7 +74,7 @@ function newestFailure(root: string): void {
   );
   job(
     `All events of an app, in a log of ${MEGABYTES} MB`,
-    ours('runner audit list', `${bin('runner')} audit list --json --project ${STEADY}`, root),
+    ours('runner audit list', `${RUNNER} audit list --json --project ${STEADY}`, root),
     [{ name: 'jq', needs: ['jq'], script: `jq -c 'select(.project == "${STEADY}")' ${log}` }],
     Math.ceil(rounds / 2),
   );
@@ -103,7 +84,7 @@ function newestFailure(root: string): void {
 function announcing(root: string, http: string): void {
   const event =
     '{"event_type":"DeployStarted","project":"shop","version":"v1","deploy_id":"a1b2c3d4"}';
-  const send = `rm -rf "$RUNNER_ROOT/spool"; echo '${event}' | ${bin('runner')} notify send`;
+  const send = `rm -rf "$RUNNER_ROOT/spool"; echo '${event}' | ${RUNNER} notify send`;
   job('One message to a chat', ours('runner notify send', send, root), [
     {
       name: 'curl: sent once, or lost',
@@ -119,7 +100,7 @@ function announcing(root: string, http: string): void {
 }
 
 function asking(root: string, http: string): void {
-  const own = ours('runner tokens test', `${bin('runner')} tokens test app0`, root);
+  const own = ours('runner tokens test', `${RUNNER} tokens test app0`, root);
   job('Whose token it is', { ...own, env: { ...own.env, RUNNER_CODE_HOST_API_URL: http } }, [
     {
       name: 'curl, the token in its arguments',
@@ -151,7 +132,7 @@ function listing(root: string): void {
     writeFileSync(join(home, 'apps.json'), JSON.stringify({ apps }));
     pm2(['start', join(home, 'apps.json')]);
   }
-  job(`What runs of ${APPS} apps`, ours('runner list', `${bin('runner')} list --json`, root), [
+  job(`What runs of ${APPS} apps`, ours('runner list', `${RUNNER} list --json`, root), [
     { name: 'pm2 jlist', needs: ['pm2'], script: 'pm2 jlist', env },
   ]);
   if (isThere('pm2')) pm2(['kill']);
@@ -165,7 +146,7 @@ old=$(readlink current || true); ln -sfn $new current; rm -rf "$old"`;
   const env = { GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' };
   job(
     'A deploy of a small repository, nothing to build or start',
-    ours('runner deploy', `${bin('runner')} deploy app0`, root),
+    ours('runner deploy', `${RUNNER} deploy app0`, root),
     [
       {
         name: 'git clone, ln -sfn: no lock, log, check, record or way back',
@@ -180,22 +161,9 @@ old=$(readlink current || true); ln -sfn $new current; rm -rf "$old"`;
   );
 }
 
-async function main(): Promise<void> {
-  const server: ChildProcess = spawn(process.execPath, [__filename, 'serve'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  if (!server.stdout) throw new Error('the services have no output');
-  const [addresses] = (await once(server.stdout, 'data')) as [Buffer];
-  const [git = '', http = ''] = addresses.toString('utf8').trim().split(' ');
-  const root = join(temporaryFolder('bench'), 'root');
-  mkdirSync(root);
+async function measure([git = '', http = '']: readonly string[]): Promise<void> {
   const config = `code_host_git_url: ${git}\nnotify:\n  discord_webhook: ${http}/api/webhooks/123456789012345678/abcdef\n`;
-  writeFileSync(join(root, 'config.yml'), config, { mode: 0o600 });
-  for (let number = 0; number < APPS; number += 1) {
-    const args = ['--repo', 'acme/small', '--branch', 'main', '--name', `app${number}`];
-    const done = await run('runner-add', [...args, '--token', '-'], { root, stdin: TOKEN });
-    if (done.status !== 0) throw new Error(done.stderr);
-  }
+  const root = await makeRoot(config, 'acme/small', APPS, () => TOKEN);
   printSetting('Beside others', rounds);
   deploying(root, git);
   listing(root);
@@ -204,7 +172,6 @@ async function main(): Promise<void> {
   rmSync(join(root, 'logs'), { recursive: true, force: true });
   writeLog(root, MEGABYTES);
   newestFailure(root);
-  server.kill();
 }
 
-void (process.argv[2] === 'serve' ? serve() : main());
+void besideServices(async () => [(await serveGit()).url, await serveYes()], measure);

@@ -3,19 +3,27 @@
  * apps, how much memory it takes there, and `tokens test` against a code host on loopback.
  * `--rounds N` (default 15). The status is 1 when a budget is missed.
  */
-import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathsOf } from '@runner/common/foundation/paths';
 import { Secret } from '@runner/common/secrets/secret';
 import { createKeyring } from '@runner/common/tokens/keyring';
 import { seal } from '@runner/common/tokens/vault';
 import { temporaryFolder } from '@runner/testing/temp';
-import { type Contestant, compare, FLOOR, printTable } from './harness/measure.ts';
-import { bin, printSetting, roundsWanted } from './harness/setting.ts';
+import {
+  compare,
+  conclude,
+  FLOOR,
+  memoryOf,
+  node,
+  ours,
+  printTable,
+  verdict,
+} from './harness/measure.ts';
+import { besideServices, serveYes } from './harness/services.ts';
+import { printSetting, roundsWanted } from './harness/setting.ts';
 
-const TOKENS = bin('runner-tokens');
 /** Largest resident memory of `tokens list` at 10,000 apps, in MB. */
 const MEMORY_BUDGET = 150;
 
@@ -55,24 +63,6 @@ function rootWith(count: number): string {
   return root;
 }
 
-/** A code host in a process of its own: this one waits for those it measures. */
-const CODE_HOST = `require('node:http').createServer((request, response) => {
-  response.setHeader('x-oauth-scopes', 'repo, read:org');
-  response.setHeader('content-type', 'application/json');
-  response.end('{"login":"octocat","id":1}');
-}).listen(0, '127.0.0.1', function () { console.log(this.address().port); });`;
-
-async function startCodeHost(): Promise<{ url: string; stop: () => void }> {
-  const child = spawn(process.execPath, ['-e', CODE_HOST], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  process.on('exit', () => child.kill());
-  const port = await new Promise<string>((resolve) =>
-    child.stdout.once('data', (data) => resolve(String(data).trim())),
-  );
-  return { url: `http://127.0.0.1:${port}`, stop: () => child.kill() };
-}
-
 /** The least that Node can do for a list: read, parse, decrypt and hash, with no check of anything. */
 const LEAST = `const fs = require('node:fs');
 const crypto = require('node:crypto');
@@ -91,73 +81,38 @@ for (const name of fs.readdirSync(root + '/state')) {
   apps.set(digest, (apps.get(digest) ?? 0) + 1);
 }`;
 
-/** Largest resident size of `tokens list` in MB, from GNU time; undefined where it is missing. */
-function memoryOf(root: string): number | undefined {
-  if (!existsSync('/usr/bin/time')) return undefined;
-  const { stderr } = spawnSync(
-    '/usr/bin/time',
-    ['-f', '%M', process.execPath, TOKENS, 'list', '--json'],
-    { env: { PATH: process.env.PATH, RUNNER_ROOT: root }, encoding: 'utf8', maxBuffer: 1 << 28 },
-  );
-  return Number(stderr.trim().split('\n').at(-1)) / 1024;
-}
-
-async function main(): Promise<void> {
+async function measure([url = '']: readonly string[]): Promise<void> {
   const rounds = roundsWanted(15);
   printSetting('Tokens', rounds);
-  const roots = [10, 1000, 10_000].map((count) => [count, rootWith(count)] as const);
-  const budgets: Readonly<Record<number, number>> = { 10: 1.35, 1000: 2.3, 10000: 10 };
-  const list = roots.map(
-    ([count, root]): Contestant => ({
-      name: `tokens list, ${count} apps`,
-      file: process.execPath,
-      args: [TOKENS, 'list'],
-      env: { RUNNER_ROOT: root },
-      budget: budgets[count] as number,
-    }),
+  const sizes = [
+    { count: 10, budget: 1.35 },
+    { count: 1000, budget: 2.3 },
+    { count: 10_000, budget: 10 },
+  ].map((each) => ({ ...each, root: rootWith(each.count) }));
+  const list = sizes.map(({ count, root, budget }) =>
+    ours(`tokens list, ${count} apps`, root, ['runner-tokens', 'list'], { budget }),
   );
-  const least = roots.map(
-    ([count, root]): Contestant => ({
-      name: `the least for ${count} apps`,
-      file: process.execPath,
-      args: ['-e', LEAST],
-      env: { RUNNER_ROOT: root },
-    }),
+  const least = sizes.map(({ count, root }) =>
+    node(`the least for ${count} apps`, root, ['-e', LEAST]),
   );
   const kept = [printTable('Listing tokens', compare([FLOOR, ...list, ...least], rounds))];
-  const memory = memoryOf(roots[2]?.[1] as string);
+  const [small = '', , large = ''] = sizes.map(({ root }) => root);
+  const memory = memoryOf(ours('memory', large, ['runner-tokens', 'list', '--json']));
   if (memory !== undefined) {
     kept.push(memory <= MEMORY_BUDGET);
     process.stdout.write(
-      `\nmemory at 10000 apps: ${memory.toFixed(0)} MB of ${MEMORY_BUDGET} MB, ${memory <= MEMORY_BUDGET ? 'kept' : 'MISSED'}\n`,
+      `\nmemory at 10000 apps: ${memory.toFixed(0)} MB of ${MEMORY_BUDGET} MB, ${verdict(memory <= MEMORY_BUDGET)}\n`,
     );
   }
-  const host = await startCodeHost();
-  const env = { RUNNER_ROOT: roots[0]?.[1] as string, RUNNER_CODE_HOST_API_URL: host.url };
-  const contestant = (name: string, args: string[], budget?: number): Contestant => ({
-    name,
-    file: process.execPath,
-    args,
-    env,
-    ...(budget !== undefined && { budget }),
-  });
+  const env = { RUNNER_ROOT: small, RUNNER_CODE_HOST_API_URL: url };
   // For comparison: the cheapest request that Node itself can make.
-  const bare = `require('node:http').get('${host.url}/user', (answer) => answer.resume())`;
-  kept.push(
-    printTable(
-      'Asking a code host on loopback',
-      compare(
-        [
-          FLOOR,
-          contestant('tokens test', [TOKENS, 'test', 'app0'], 4),
-          contestant('node:http, one request and no more', ['-e', bare]),
-        ],
-        rounds,
-      ),
-    ),
-  );
-  host.stop();
-  if (kept.includes(false)) process.exitCode = 1;
+  const bare = `require('node:http').get('${url}/user', (answer) => answer.resume())`;
+  const asking = [
+    ours('tokens test', small, ['runner-tokens', 'test', 'app0'], { env, budget: 4 }),
+    node('node:http, one request and no more', small, ['-e', bare]),
+  ];
+  kept.push(printTable('Asking a code host on loopback', compare([FLOOR, ...asking], rounds)));
+  conclude(kept);
 }
 
-void main();
+void besideServices(async () => [await serveYes()], measure);

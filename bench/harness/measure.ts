@@ -3,6 +3,8 @@
  * a machine whose speed drifts still gives a true ratio. Absolute times mean little; ratios count.
  */
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { executable } from '@runner/testing/run';
 
 /** A process that is timed. */
 export interface Contestant {
@@ -14,7 +16,7 @@ export interface Contestant {
   /** Status 1 is a mistake of the measurement, not an answer. */
   readonly strict?: boolean;
   /** Largest ratio to the floor that is still good; undefined: told, not judged. */
-  readonly budget?: number;
+  readonly budget?: number | undefined;
 }
 
 /** What was measured of one of them. */
@@ -50,6 +52,26 @@ function environment(own: Readonly<Record<string, string>> = {}): NodeJS.Process
 /** `node -e 0`: what every start of Node costs. */
 export const FLOOR: Contestant = { name: 'node -e 0', file: process.execPath, args: ['-e', '0'] };
 
+/** `node` with these arguments, in a root. */
+export function node(
+  name: string,
+  root: string,
+  args: readonly string[],
+  more: Partial<Contestant> = {},
+): Contestant {
+  return { name, file: process.execPath, args, env: { RUNNER_ROOT: root }, ...more };
+}
+
+/** One of our executables with its arguments, run by `node`: without the shim. */
+export function ours(
+  name: string,
+  root: string,
+  [tool = '', ...args]: readonly string[],
+  more: Partial<Contestant> = {},
+): Contestant {
+  return node(name, root, [executable(tool), ...args], more);
+}
+
 function once(contestant: Contestant): number {
   const begin = performance.now();
   const { status, error } = spawnSync(contestant.file, [...contestant.args], {
@@ -65,7 +87,7 @@ function once(contestant: Contestant): number {
 }
 
 /** Value below which a part of the values lies: 0.5 is the median. */
-function quantile(values: readonly number[], part: number): number {
+export function quantile(values: readonly number[], part: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.floor((sorted.length - 1) * part)] as number;
 }
@@ -111,19 +133,67 @@ export function added(name: string, whole: Figure, part: Figure, budget: number)
   };
 }
 
+/** The last cell of a row with a budget. */
+export function verdict(kept: boolean): string {
+  return kept ? 'kept' : 'MISSED';
+}
+
+/** Prints a Markdown table. */
+export function printRows(
+  title: string,
+  heading: readonly string[],
+  rows: readonly (readonly (string | number)[])[],
+): void {
+  const lines = [heading, ...rows].map((cells) => `| ${cells.join(' | ')} |\n`);
+  lines.splice(1, 0, `|${'---|'.repeat(heading.length)}\n`);
+  process.stdout.write(`\n### ${title}\n\n${lines.join('')}`);
+}
+
 /** Prints figures as a Markdown table; returns whether every budget was kept. */
 export function printTable(title: string, figures: readonly Figure[]): boolean {
-  const rows = figures.map(({ name, quick, ratio, medians, budget }) => [
-    name,
-    `${quick.toFixed(1)} ms`,
-    ratio.toFixed(2),
-    medians.toFixed(2),
-    budget === undefined ? '' : budget.toFixed(2),
-    budget === undefined ? '' : ratio <= budget ? 'kept' : 'MISSED',
+  const misses = ({ ratio, budget }: Figure) => budget !== undefined && ratio > budget;
+  const rows = figures.map((figure) => [
+    figure.name,
+    `${figure.quick.toFixed(1)} ms`,
+    figure.ratio.toFixed(2),
+    figure.medians.toFixed(2),
+    figure.budget?.toFixed(2) ?? '',
+    figure.budget === undefined ? '' : verdict(!misses(figure)),
   ]);
-  process.stdout.write(
-    `\n### ${title}\n\n| what | time | ratio | of medians | budget | |\n|---|---|---|---|---|---|\n`,
-  );
-  for (const row of rows) process.stdout.write(`| ${row.join(' | ')} |\n`);
-  return rows.every((row) => row[5] !== 'MISSED');
+  printRows(title, ['what', 'time', 'ratio', 'of medians', 'budget', ''], rows);
+  return !figures.some(misses);
+}
+
+/** Prints one time in seconds beside its budget; returns whether it was kept. */
+export function printSeconds(
+  title: string,
+  name: string,
+  seconds: number,
+  budget: number,
+  slack = 0,
+): boolean {
+  const kept = seconds <= budget + slack;
+  const cells = [`${seconds.toFixed(1)} s`, (seconds / budget).toFixed(2), `${budget} s`];
+  const heading = ['what', 'time', 'ratio to the budget', 'budget', ''];
+  printRows(title, heading, [[name, ...cells, verdict(kept)]]);
+  return kept;
+}
+
+/** Largest resident size in MB, the least of some runs; undefined without GNU time. */
+export function memoryOf({ file, args, env }: Contestant, runs = 1): number | undefined {
+  if (!existsSync('/usr/bin/time')) return undefined;
+  const sizes = Array.from({ length: runs }, () => {
+    const { stderr } = spawnSync('/usr/bin/time', ['-f', '%M', file, ...args], {
+      env: { PATH: process.env.PATH, ...env },
+      encoding: 'utf8',
+      maxBuffer: 1 << 30,
+    });
+    return Number(stderr.trim().split('\n').at(-1)) / 1024;
+  });
+  return Math.min(...sizes);
+}
+
+/** Ends the program with 1 when a budget was missed. */
+export function conclude(kept: readonly boolean[]): void {
+  if (kept.includes(false)) process.exitCode = 1;
 }

@@ -1,10 +1,8 @@
 /** How long a deploy waits for a chat that takes the request and never answers. */
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { join } from 'node:path';
 import { startGitServer } from '@runner/testing/git-server';
-import { run } from '@runner/testing/run';
-import { temporaryFolder } from '@runner/testing/temp';
+import { printSeconds } from './measure.ts';
+import { makeRoot, mustRun } from './root.ts';
 
 /** Seconds, in all. */
 const BUDGET = 15;
@@ -16,18 +14,14 @@ export async function muteChat(): Promise<boolean> {
   const chat = createServer(() => {}).listen(0, '127.0.0.1');
   await new Promise((resolve) => chat.once('listening', resolve));
   const { port } = chat.address() as AddressInfo;
-  const root = join(temporaryFolder('bench'), 'root');
-  mkdirSync(root);
   const git = await startGitServer();
   await git.createRepo('acme/app', { public: true });
   await git.commit('acme/app', { '.deploy.yml': 'notify: { channel: discord }\n' }, 'one');
   const hook = `http://127.0.0.1:${port}/api/webhooks/123456789012345678/abcdef`;
   const config = `code_host_git_url: ${git.url}\nnotify:\n  discord_webhook: ${hook}\n`;
-  writeFileSync(join(root, 'config.yml'), config, { mode: 0o600 });
-  await run('runner-add', ['--repo', 'acme/app', '--branch', 'main', '--public'], { root });
+  const root = await makeRoot(config, 'acme/app');
   const deploy = async (...options: string[]) => {
-    const { status, ms } = await run('runner-deploy', ['app', ...options], { root });
-    if (status !== 0) throw new Error(`the deploy ended with ${status}`);
+    const { ms } = await mustRun('runner-deploy', ['app0', ...options], { root });
     return ms / 1000;
   };
   await deploy('--no-notify');
@@ -36,9 +30,6 @@ export async function muteChat(): Promise<boolean> {
   await git.close();
   chat.close();
   chat.unref();
-  const kept = waited <= BUDGET + SLACK;
-  process.stdout.write(
-    `\n### A chat that takes the request and never answers\n\n| what | waited | ratio to the budget | budget | |\n|---|---|---|---|---|\n| deploy | ${waited.toFixed(1)} s | ${(waited / BUDGET).toFixed(2)} | ${BUDGET} s | ${kept ? 'kept' : 'MISSED'} |\n`,
-  );
-  return kept;
+  const title = 'A chat that takes the request and never answers';
+  return printSeconds(title, 'deploy', waited, BUDGET, SLACK);
 }

@@ -1,11 +1,6 @@
-/** What every measurement begins with: the machine in words, how often, and where the executables are. */
+/** What every measurement begins with: how often, and the machine in words. */
 import { execFileSync } from 'node:child_process';
 import { cpus, loadavg, release, totalmem } from 'node:os';
-import { join } from 'node:path';
-import { distFolder } from '@runner/testing/run';
-
-/** Path of a built executable. */
-export const bin = (tool: string): string => join(distFolder(), 'bin', tool);
 
 /** `--rounds N`, else so many. */
 export function roundsWanted(usual: number): number {

@@ -1,11 +1,9 @@
 /** How long nobody answers while the driver `process` restarts an app in place. */
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { join } from 'node:path';
 import { appFiles, freePort, killApp } from '@runner/testing/app';
 import { startGitServer } from '@runner/testing/git-server';
-import { run } from '@runner/testing/run';
-import { temporaryFolder } from '@runner/testing/temp';
+import { printRows } from './measure.ts';
+import { makeRoot, mustRun } from './root.ts';
 
 /** Whether the app answers within a second. */
 function answers(port: number): Promise<boolean> {
@@ -45,8 +43,6 @@ async function longestGap(port: number, body: () => Promise<unknown>): Promise<n
 
 /** Deploys again and again, and prints how long the app was away each time. */
 export async function switchGap(rounds: number): Promise<void> {
-  const root = join(temporaryFolder('bench'), 'root');
-  mkdirSync(root);
   const git = await startGitServer();
   await git.createRepo('acme/app', { public: true });
   const port = await freePort();
@@ -54,21 +50,21 @@ export async function switchGap(rounds: number): Promise<void> {
 start: { type: process, run: exec node server.js }
 health: { url: "http://127.0.0.1:${port}/health", interval: 10ms }
 `;
-  writeFileSync(join(root, 'config.yml'), `code_host_git_url: ${git.url}\n`, { mode: 0o600 });
-  const args = ['--repo', 'acme/app', '--branch', 'main', '--public'];
-  await run('runner-add', args, { root });
+  const root = await makeRoot(`code_host_git_url: ${git.url}\n`, 'acme/app');
   const gaps: number[] = [];
   for (let round = 0; round <= rounds; round += 1) {
     await git.commit('acme/app', { ...appFiles(`v${round}`), '.deploy.yml': deploy }, `v${round}`);
-    const deployed = () => run('runner-deploy', ['app'], { root });
+    const deployed = () => mustRun('runner-deploy', ['app0'], { root });
     if (round === 0) await deployed();
     else gaps.push(await longestGap(port, deployed));
   }
-  killApp(root, 'app');
+  killApp(root, 'app0');
   await git.close();
   gaps.sort((a, b) => a - b);
   const at = (part: number) => `${Math.round(gaps[Math.floor((gaps.length - 1) * part)] ?? 0)} ms`;
-  process.stdout.write(
-    `\n### Gap when the driver process restarts a Node app in place\n\n| lower quartile | median | longest |\n|---|---|---|\n| ${at(0.25)} | ${at(0.5)} | ${at(1)} |\n`,
+  printRows(
+    'Gap when the driver process restarts a Node app in place',
+    ['lower quartile', 'median', 'longest'],
+    [[at(0.25), at(0.5), at(1)]],
   );
 }

@@ -3,20 +3,32 @@ import { build } from 'esbuild';
 import { checkout } from '../tasks/checkout.mjs';
 
 /**
- * What is large and seldom needed, by the path that imports it: each is bundled once into dist/lib, from
- * where the executables load it when a branch needs it.
+ * What is large and not always needed, by the path that imports it: each is bundled once into dist/lib,
+ * from where the executables load it when a branch needs it.
  */
-const LAZY = {
-  yaml: './libs/common/node_modules/yaml',
+const PACKAGES = {
+  // The ES modules of yaml load in half the time of its CommonJS.
+  yaml: './libs/common/node_modules/yaml/browser/dist/index.js',
   undici: './scripts/bundle/undici.cjs',
-  '@runner/extract/extract': './libs/extract/src/extract.ts',
 };
-const libFile = (path) => `lib/${posix.basename(path)}`;
+const OURS = {
+  '@runner/extract/extract': './libs/extract/src/extract.ts',
+  '@runner/deploy/deploy': './libs/deploy/src/deploy.ts',
+  '@runner/deploy/instances/running': './libs/deploy/src/instances/running.ts',
+  '../checks/examine.ts': './tools/runner-doctor/src/checks/examine.ts',
+  './sending.ts': './tools/runner-notify/src/commands/sending.ts',
+};
+const libFile = (path) => `lib/${posix.basename(path, '.ts')}`;
+const entriesOf = (lazy) =>
+  Object.entries(lazy).map(([path, source]) => ({ in: source, out: libFile(path) }));
 
 const OLD_NODE = `if (!process.getBuiltinModule) {
   console.error('runner: needs Node 20.18 or newer, this is ' + process.version);
   process.exit(1);
 }`;
+
+/** Without a listener the signal opens Node's inspector, and what a build left could take the program over. */
+const NO_INSPECTOR = "process.on('SIGUSR1', () => {});";
 
 const common = {
   absWorkingDir: checkout,
@@ -35,7 +47,7 @@ const common = {
 const fromLib = {
   name: 'from-lib',
   setup(builder) {
-    const filter = new RegExp(`^(${Object.keys(LAZY).join('|')})$`);
+    const filter = new RegExp(`^(${Object.keys({ ...PACKAGES, ...OURS }).join('|')})$`);
     builder.onResolve({ filter }, ({ path, kind }) =>
       kind === 'entry-point' ? undefined : { path: `../${libFile(path)}.cjs`, external: true },
     );
@@ -47,22 +59,23 @@ const fromLib = {
  * Resolves `files`, [path relative to dist, content, mode], and the `sources` that they are made of.
  */
 export async function bundleTools(tools, version) {
-  const [programs, lazy] = await Promise.all([
+  const ours = {
+    ...common,
+    // An ES module joins the file, CommonJS is wrapped.
+    mainFields: ['module', 'main'],
+    define: { __VERSION__: JSON.stringify(version) },
+    plugins: [fromLib],
+  };
+  const [programs, ...lazy] = await Promise.all([
     build({
-      ...common,
+      ...ours,
       entryPoints: tools.map((tool) => ({ in: `tools/${tool}/src/main.ts`, out: `bin/${tool}` })),
-      // An ES module joins the file, CommonJS is wrapped.
-      mainFields: ['module', 'main'],
-      define: { __VERSION__: JSON.stringify(version) },
-      banner: { js: `#!/usr/bin/env node\n${OLD_NODE}` },
-      plugins: [fromLib],
+      banner: { js: `#!/usr/bin/env node\n${OLD_NODE}\n${NO_INSPECTOR}` },
     }),
+    build({ ...ours, entryPoints: entriesOf(OURS), outExtension: { '.js': '.cjs' } }),
     build({
       ...common,
-      entryPoints: Object.entries(LAZY).map(([path, source]) => ({
-        in: source,
-        out: libFile(path),
-      })),
+      entryPoints: entriesOf(PACKAGES),
       outExtension: { '.js': '.cjs' },
       nodePaths: ['node_modules/.pnpm/node_modules'],
       minify: true,
@@ -77,8 +90,10 @@ export async function bundleTools(tools, version) {
         file.contents,
         0o755,
       ]),
-      ...lazy.outputFiles.map((file) => [place(file), file.contents, 0o644]),
+      ...lazy.flatMap(({ outputFiles }) =>
+        outputFiles.map((file) => [place(file), file.contents, 0o644]),
+      ),
     ],
-    sources: [programs, lazy].flatMap(({ metafile }) => Object.keys(metafile.inputs)),
+    sources: [programs, ...lazy].flatMap(({ metafile }) => Object.keys(metafile.inputs)),
   };
 }

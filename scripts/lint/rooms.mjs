@@ -6,16 +6,17 @@
 export const rooms = new Map([
   [
     'libs/common',
-    'foundation text files secrets http yaml config deploy-file apps tokens guards audit redaction cli',
+    'foundation text files secrets http yaml config deploy-file apps tokens app-secrets guards audit redaction cli',
   ],
   ['libs/extract', 'rules line undress collect choose'],
   [
     'libs/deploy',
-    'run git report record instances release recovery rollback pipeline watch fetch remove',
+    'sandbox run git report record instances release recovery rollback lifecycle pipeline watch fetch remove',
   ],
+  ['libs/history', 'log deploys figures'],
   ['tools/runner-audit', 'log verify commands'],
   ['tools/runner-notify', 'message service dialogue channels spool deliver status setup commands'],
-  ['tools/runner-doctor', 'foundation checks commands'],
+  ['tools/runner-doctor', 'foundation checks sandbox commands'],
 ]);
 
 /** Which packages of ours a library may import; a tool may import every library. */
@@ -23,6 +24,7 @@ export const libraries = new Map([
   ['libs/common', []],
   ['libs/extract', ['libs/common']],
   ['libs/deploy', ['libs/common', 'libs/extract']],
+  ['libs/history', ['libs/common']],
 ]);
 
 /** Who may import which package: a dependency is known to its owners alone. */

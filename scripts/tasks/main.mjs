@@ -52,7 +52,7 @@ async function docs() {
 async function systemTest(args) {
   const status = (await build()) || (await script('package/main.mjs', []));
   if (status !== 0) return status;
-  return script('bundle/run.mjs', ['scripts/system/main.ts', ...args]);
+  return script('bundle/run.mjs', ['tests/system/main.ts', ...args]);
 }
 
 /** Formats, and applies the fixes of biome that keep the behaviour. */

@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
-import { distFolder, run, shell } from '@runner/testing/run';
+import { executable, run, shell, shellWord } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -88,8 +87,9 @@ test('health.url takes $NAME as a shell does, and what is no address is reported
 async function deployWithUnits(world: World, units: string, systemctl: string, args = '') {
   const etc = temporaryFolder('etc');
   const { env, calls } = recording(['systemctl'], systemctl);
+  const deploy = `exec ${shellWord(executable('runner-deploy'))} shop ${args}`;
   const script = `cp -a /etc/. '${etc}' && mkdir -p '${etc}/runner' && echo '${units}' >'${etc}/runner/units' &&
-    exec unshare --mount sh -c 'mount --bind ${etc} /etc && exec ${join(distFolder(), 'bin/runner-deploy')} shop ${args}'`;
+    exec unshare --mount sh -c ${shellWord(`mount --bind ${shellWord(etc)} /etc && ${deploy}`)}`;
   return { ...(await shell(script, { root: world.root, env })), calls };
 }
 const mayMount = spawnSync('unshare', ['--mount', 'true']).status === 0;

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { run, shell } from '@runner/testing/run';
+import { run, shell, shellWord } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -150,7 +150,7 @@ test('secrets in a config.yml that others may read are pointed out, with the com
   assert.is(done.status, 0);
   assert.ok(
     done.stderr.includes(
-      `runner deploy: others may read the secrets in ${config}: run chmod 600 ${config}\n`,
+      `runner deploy: others may read the secrets in ${config}: run chmod 600 ${shellWord(config)}\n`,
     ),
   );
 });

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Ended, run, start } from '@runner/testing/run';
 import { isAlive, until } from '@runner/testing/until';
@@ -115,24 +115,26 @@ test('a timer cleans up what a killed deploy left, and does not deploy what runs
   assert.equal(world.kinds(), ['DeployStarted', 'DeploySuccess']);
 });
 
-test('a build that leaves a daemon holding its output does not hold up the deploy', async ({
+test('what a build, hook or health command starts ends with it, in its group or not', async ({
   world,
 }) => {
-  const pidFile = join(world.root, 'daemon');
-  await world.push('v1', {
-    deploy: deployFile(
-      world.port,
-      `build: "setsid sleep 300 & echo $! > '${pidFile}'; echo built"`,
-    ),
-  });
+  const pids = join(world.root, 'pids');
+  const leave = `(setsid sleep 300 & echo $! >> '${pids}'); sleep 301 & echo $! >> '${pids}'; echo left`;
+  const hooks = ['pre_build', 'post_build', 'pre_switch', 'post_deploy', 'on_failure'];
+  const deploy = `build: "${leave}"
+hooks: { ${hooks.map((hook) => `${hook}: "${leave}"`).join(', ')} }
+start: { type: command, run: "true" }
+`;
+  await world.push('v1', { deploy: `${deploy}health: { cmd: "${leave}" }\n` });
   const done = await world.deploy(['-v']);
   assert.is(done.status, 0, done.stderr);
-  assert.match(done.stderr, /\nbuilt\n/);
-  assert.is(await world.page(), 'v1');
-  // A step that ended normally keeps its daemons.
-  const pid = Number(readFileSync(pidFile, 'utf8'));
-  assert.ok(existsSync(`/proc/${pid}`));
-  process.kill(pid, 'SIGKILL');
+  assert.match(done.stderr, /\nleft\n/);
+  await world.push('v2', { deploy: `${deploy}health: { cmd: "exit 1", within: 100ms }\n` });
+  assert.is((await world.deploy()).status, 1);
+  const left = readFileSync(pids, 'utf8').trim().split('\n');
+  // Two each: six commands of the first deploy, five of the second, and the health of the rollback.
+  assert.is(left.length, 24);
+  for (const pid of left) await until(() => !isAlive(Number(pid)), `process ${pid} goes on`);
 });
 
 test('a build that ignores SIGTERM and fled its group is ended with its time limit', async ({

@@ -1,7 +1,7 @@
 /** Folders that a build made read-only are removed, and hide no error. */
 import { chownSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { executable, shell } from '@runner/testing/run';
+import { executable, shell, shellWord } from '@runner/testing/run';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { makeWorld } from './world.ts';
@@ -20,7 +20,7 @@ test('a failed build that left a read-only folder is reported as itself, and cle
       if (uid !== undefined && !lstatSync(full).isSymbolicLink()) chownSync(full, uid, uid);
     }
     const as = uid === undefined ? '' : `setpriv --reuid ${uid} --regid ${uid} --clear-groups `;
-    const command = `exec ${as}${executable('runner-deploy')} shop`;
+    const command = `exec ${as}${shellWord(executable('runner-deploy'))} shop`;
     const done = await shell(command, { root: world.root, cwd: '/' });
     assert.is(done.status, 1);
     assert.match(done.stderr, /build: `.*` ended with status 3/);

@@ -1,7 +1,7 @@
 /** A release can be restored whatever a build or an operator removed from it, or it is reported. */
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Ended, run } from '@runner/testing/run';
+import { type Ended, run, shellWord } from '@runner/testing/run';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { deployFile, impatient, makeWorld, type World } from './world.ts';
@@ -86,7 +86,7 @@ test('a previous version that is gone makes the rollback fail, and the app broke
   await world.push('v1');
   assert.is((await world.deploy()).status, 0);
   await world.push('v2', {
-    deploy: impatient(world.port, `build: rm -rf ${world.root}/apps/shop/releases/2*\n`),
+    deploy: impatient(world.port, `build: rm -rf ${shellWord(world.root)}/apps/shop/releases/2*\n`),
     health: 503,
   });
   const done = await world.deploy();

@@ -4,11 +4,12 @@ import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from '
 import { join } from 'node:path';
 import { startCodeHost } from '@runner/testing/code-host';
 import { watchProcesses } from '@runner/testing/proc-watch';
-import { run, shell } from '@runner/testing/run';
+import { run } from '@runner/testing/run';
 import { findBytes } from '@runner/testing/secret-search';
 import { temporaryFolder } from '@runner/testing/temp';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { leftOf } from '../../libs/common/test/secrets/encodings.ts';
 import { deployFile, makeWorld, TOKEN, type World } from './world.ts';
 
 const test = suite<{ world: World }>('secrets');
@@ -62,6 +63,54 @@ test('the master keys and the credentials of the chats that a step prints are sh
   for (const secret of [key, older, bot, hook, inBase64]) {
     assert.not.ok(texts.includes(secret), secret);
   }
+});
+
+test('a token that a build prints wrapped, dumped, encoded or across a cut is shown nowhere', async ({
+  world,
+}) => {
+  const file = join(temporaryFolder('token'), 'token');
+  writeFileSync(file, `x-access-token:${TOKEN}\n`);
+  const bytes = `$(od -An -v -tx1 < '${file}' | tr -d '\n')`;
+  const script = `base64 -w 76 ${file}; base64 -w 64 ${file}; base32 ${file}; od -An -v -tx1 ${file}
+od -v -tx1 ${file}; for b in ${bytes}; do printf '%%%s' $b; done; echo; for b in ${bytes}; do printf '%s:' $b; done; echo
+sed 's/./&\\r/g' ${file}; fold -w 9 ${file} | sed 's/$/\\\\/'; sed "s/./&$(printf '\\315\\217')/g" ${file}
+head -c ${262_144 - 60} /dev/zero | tr '\\0' a; cat ${file}; head -c 262144 /dev/zero | tr '\\0' b; cat ${file}
+base64 -w 20 ${file} | while read -r line; do echo $line; sleep 0.3; done
+exit 1`;
+  await world.push('v1', { deploy: 'build: sh ./print\n', files: { print: script } });
+  const done = await world.deploy(['-v']);
+  assert.is(done.status, 1);
+  const lastError = await run('runner-debug', ['last-error', 'shop'], { root: world.root });
+  const log = await run('runner-debug', ['log', 'shop', '--raw'], { root: world.root });
+  const id = String(world.events().at(-1)?.deploy_id);
+  const kept = readFileSync(join(world.root, 'logs/deploys/shop', `${id}.log`), 'utf8');
+  for (const text of [
+    done.stdout + done.stderr,
+    lastError.stdout,
+    log.stdout,
+    kept,
+    JSON.stringify(world.events()),
+  ])
+    assert.is(leftOf(text, TOKEN), '');
+  assert.match(kept, /\[REDACTED\]/);
+});
+
+test('a deploy log holds no control characters; debug log --raw shows what the build printed', async ({
+  world,
+}) => {
+  const title = "printf '\\033[31mred\\033[0m\\a \\342\\200\\256back\\r\\n'";
+  await world.push('v1', { deploy: `build: ${JSON.stringify(`${title} # \u202e`)}\n` });
+  assert.is((await world.deploy()).status, 0);
+  const id = String(world.events().at(-1)?.deploy_id);
+  const kept = readFileSync(join(world.root, 'logs/deploys/shop', `${id}.log`), 'utf8');
+  assert.not.match(kept, /[^\t\n -\u007e\u2400-\u2421]/);
+  assert.match(kept, /\n␛\[31mred␛\[0m␇ \\u202eback\n/);
+  const show = (...args: string[]) =>
+    run('runner-debug', ['log', 'shop', ...args], { root: world.root });
+  assert.match((await show()).stdout, /\n {2}red \\+u202eback\n/);
+  assert.match((await show('--raw')).stdout, /\n\x1b\[31mred\x1b\[0m\x07 \\u202eback\n/);
+  const refused = await show('--raw', '--follow');
+  assert.is(refused.status, 2);
 });
 
 test('a private key that a step prints bit by bit is shown nowhere, and what stands around it is', async ({
@@ -139,9 +188,8 @@ test('a build inherits no descriptor of the runner, so no lock and no token', as
     [join(world.root, 'apps/shop/instances/default/current/fds')],
     { encoding: 'utf8' },
   );
-  // Whatever this test was started with is there in both.
-  const plain = await shell('ls /proc/self/fd');
-  assert.equal(stdout, plain.stdout);
+  // The last is that of the listing.
+  assert.is(stdout, '0\n1\n2\n3\n');
 });
 
 test("a user's credential helper never gets the token, and git reads none of the user's configuration", async ({

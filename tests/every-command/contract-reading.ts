@@ -39,6 +39,18 @@ export const READING: readonly Entry[] = [
     refusals: LOG,
   },
   {
+    command: 'history',
+    calls: [call(), call('shop', '--json')],
+    writes: false,
+    refusals: { ...OUTPUT, file_unreadable: ['the audit log is a folder'] },
+  },
+  {
+    command: 'stats',
+    calls: [call(), call('--json'), call('--prometheus')],
+    writes: false,
+    refusals: { ...OUTPUT, file_unreadable: ['the audit log is a folder'] },
+  },
+  {
     command: 'audit verify',
     calls: [call(), call('--json')],
     writes: false,

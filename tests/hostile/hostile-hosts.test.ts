@@ -1,13 +1,13 @@
 /** Code host, chats and git that answer with anything: a sentence in bounded time, and no secret anywhere else. */
-import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
-import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ANSWERS, ASKING, type Asking, ENDLESS, isSound, meetAll } from './hostile-hosts.ts';
 import { type Answer, bytes, startRawHost } from './raw-host.ts';
+import { selfSigned } from './self-signed.ts';
 import { startServer } from './server.ts';
 
 const started = startServer();
@@ -46,17 +46,6 @@ test('deploy: a list of branches without an end does not fill the memory', async
   assert.match(ended.stderr, 'the code host sends more than 512 MiB can hold (code_host_error)\n');
   await host.close();
 });
-
-/** A self-signed certificate for another name. */
-function selfSigned(): { key: string; cert: string } {
-  const folder = temporaryFolder('tls');
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-  const subject = ['-subj', '/CN=elsewhere.example', '-days', '1'];
-  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-  const args = ['req', '-x509', ...kind, ...subject, '-keyout', key, '-out', cert];
-  execFileSync('openssl', args, { stdio: 'ignore' });
-  return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
-}
 
 test('every command refuses a self-signed certificate and sends no secret', async () => {
   const server = await started;

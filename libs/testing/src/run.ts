@@ -81,9 +81,9 @@ export function executable(tool: string): string {
   return path;
 }
 
-/** A word of a shell script. */
+/** A word of a shell script, quoted where it must be: as the product prints it, too. */
 export function shellWord(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
+  return /^[A-Za-z0-9_/.,:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** The environment in which Node loads a file before the program. */
@@ -103,6 +103,8 @@ export function cleanEnvironment(options: RunOptions = {}): Record<string, strin
     HOME: homeFolder,
     LANG: 'C.UTF-8',
     TMPDIR: tmpdir(),
+    // Builds of tests look at and write into folders of the test; tests/sandbox asks for the sandbox.
+    RUNNER_SANDBOX: process.env.TESTS_SANDBOX ?? 'off',
   };
   if (options.root !== undefined) environment.RUNNER_ROOT = options.root;
   for (const [name, value] of Object.entries(options.env ?? {})) {

@@ -18,9 +18,10 @@ const folders: string[] = [];
 /**
  * Makes an empty folder that is removed when this process ends, on failure too, with every process
  * that works in it. Mode 0755, so that a program that has given up root still reaches its files.
+ * `parent`: `/tmp` for a path that a shell must read unquoted, whatever TMPDIR is.
  */
-export function temporaryFolder(name = 'test'): string {
-  const folder = mkdtempSync(join(tmpdir(), `runner-${name}-`));
+export function temporaryFolder(name = 'test', parent = tmpdir()): string {
+  const folder = mkdtempSync(join(parent, `runner-${name}-`));
   chmodSync(folder, 0o755);
   if (folders.length === 0) atExit(removeAll);
   folders.push(folder);

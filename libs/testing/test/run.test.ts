@@ -40,6 +40,7 @@ test('a program gets a clean environment and a home of its own', async () => {
     'PATH',
     'PWD',
     'RUNNER_ROOT',
+    'RUNNER_SANDBOX',
   ]);
   assert.match(stdout, 'RUNNER_ROOT=/the/root\n');
   assert.is.not(cleanEnvironment().HOME, process.env.HOME);

@@ -1,55 +1,33 @@
 /** `docs/commands.md`: every command with its arguments and options, for those who read on the web. */
-import {
-  COMMON_OPTIONS,
-  type Command,
-  positionalTitle,
-  type Tool,
-  titleOf,
-} from '@runner/common/cli/command';
-import { choicesText, exitsOf } from '@runner/common/cli/help';
-import { type Options, optionTitle } from '@runner/common/cli/option';
+import { COMMON_OPTIONS, type Command, type Tool, titleOf } from '@runner/common/cli/command';
+import { exitRows, optionRows, positionalRows, type Row } from './command-parts.ts';
 
 /** A cell of a table: a bar would end it, an angle bracket would be a tag. */
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
 
-function optionRows(options: Options): string[] {
-  return Object.entries(options).map(([name, option]) => {
-    const short = option.short ? `-${option.short}, ` : '';
-    const choices = option.kind === 'value' ? choicesText(option.choices) : '';
-    return `| \`${short}${optionTitle(name, option)}\` | ${cell(option.about + choices)} |`;
-  });
-}
-
-function table(heading: string, rows: readonly string[]): string[] {
-  return rows.length === 0 ? [] : ['', `| ${heading} | |`, '|---|---|', ...rows];
+function table(heading: string, rows: readonly Row[], mark = '`'): string[] {
+  if (rows.length === 0) return [];
+  const lines = rows.map(([term, meaning]) => `| ${mark}${term}${mark} | ${cell(meaning)} |`);
+  return ['', `| ${heading} | |`, '|---|---|', ...lines];
 }
 
 function commandPart(tool: Tool, definition: Command): string[] {
-  const positionals = Object.entries(definition.positionals ?? {});
-  const titles = positionals.map(([name, spec]) => positionalTitle(name, spec));
-  const exits = exitsOf(definition).filter(([status]) => status > 2);
+  const title = titleOf(tool, definition);
+  const positionals = positionalRows(definition);
+  const exits = exitRows(definition).filter(([status]) => Number(status) > 2);
   return [
     '',
-    `## ${titleOf(tool, definition)}`,
+    `## ${title}`,
     '',
     `${definition.about}.`,
     '',
     '```',
-    [titleOf(tool, definition), '[OPTIONS]', ...titles].join(' '),
+    [title, '[OPTIONS]', ...positionals.map(([term]) => term)].join(' '),
     '```',
     ...(definition.details ? ['', '```text', definition.details.trim(), '```'] : []),
-    ...table(
-      'argument',
-      positionals.map(
-        ([name, spec]) =>
-          `| \`${positionalTitle(name, spec)}\` | ${cell(spec.about + choicesText(spec.choices))} |`,
-      ),
-    ),
-    ...table('option', optionRows(definition.options ?? {})),
-    ...table(
-      'exit status',
-      exits.map(([status, meaning]) => `| ${status} | ${cell(meaning)} |`),
-    ),
+    ...table('argument', positionals),
+    ...table('option', optionRows(definition.options)),
+    ...table('exit status', exits, ''),
     ...(definition.examples ? ['', 'Examples:', '', '```sh', ...definition.examples, '```'] : []),
   ];
 }

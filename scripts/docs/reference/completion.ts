@@ -5,7 +5,8 @@
 import { COMMON_OPTIONS, type Command, type Tool } from '@runner/common/cli/command';
 import type { Option, Options } from '@runner/common/cli/option';
 import { DEFAULT_ROOT } from '@runner/common/foundation/paths';
-import type { Row, ShimHelp } from './shim.ts';
+import type { Row } from './command-parts.ts';
+import type { ShimHelp } from './shim.ts';
 
 /** The sources in scripts/docs/reference/completion, by file name. */
 export type Templates = Readonly<

@@ -1,7 +1,8 @@
 /** `runner(1)`: the shim, and every executable that it hands over to. */
 import type { Tool } from '@runner/common/cli/command';
+import type { Row } from './command-parts.ts';
 import { bold, escaped, filled, italic, item, page, section } from './roff.ts';
-import type { Row, ShimHelp } from './shim.ts';
+import type { ShimHelp } from './shim.ts';
 import { lowered, reference } from './tool-page.ts';
 
 function rows(entries: readonly Row[]): string[] {

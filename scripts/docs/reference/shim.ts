@@ -1,7 +1,6 @@
 /** What the shim's own help says: it is a shell script, its text is the only definition. */
 
-/** A term and what it means, as a help shows them in two columns. */
-export type Row = readonly [term: string, meaning: string];
+import type { Row } from './command-parts.ts';
 
 /** The parts of the shim's help. */
 export interface ShimHelp {

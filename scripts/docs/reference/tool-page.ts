@@ -1,13 +1,6 @@
 /** The manual page of an executable, made from the definitions of its commands. */
-import {
-  COMMON_OPTIONS,
-  type Command,
-  positionalTitle,
-  type Tool,
-  titleOf,
-} from '@runner/common/cli/command';
-import { choicesText, exitsOf } from '@runner/common/cli/help';
-import type { Option, Options } from '@runner/common/cli/option';
+import { COMMON_OPTIONS, type Command, type Tool, titleOf } from '@runner/common/cli/command';
+import { exitRows, optionRows, positionalRows, type Row } from './command-parts.ts';
 import {
   bold,
   escaped,
@@ -23,85 +16,61 @@ import {
 /** Pages that every page names. */
 const ALWAYS_SEE = ['runner(1)', 'runner-config(5)'];
 
-/** `-o, --output <FORMAT>`, marked up. */
-function optionTerm(name: string, option: Option): string {
-  const short = option.short ? `${bold(`-${option.short}`)}, ` : '';
-  const value = option.kind === 'value' ? ` ${italic(`<${option.placeholder}>`)}` : '';
-  return `${short}${bold(`--${name}`)}${value}`;
+/** `-o, --output <FORMAT>`: what is typed as it stands in bold, what stands for another word in italics. */
+function marked(term: string): string {
+  const parts = term.split(/(<.*?>|\[.*?\](?:\.{3})?|--?[\w-]+|^\d+$)/);
+  return parts
+    .map((part, index) => {
+      if (index % 2 === 0) return escaped(part);
+      return /^[<[]/.test(part) ? italic(part) : bold(part);
+    })
+    .join('');
 }
 
-function optionItems(options: Options): string[] {
-  return Object.entries(options).flatMap(([name, option]) => {
-    const choices = option.kind === 'value' ? option.choices : undefined;
-    return item(
-      optionTerm(name, option),
-      ...filled(escaped(`${option.about}${choicesText(choices)}`)),
-    );
-  });
+function items(rows: readonly Row[]): string[] {
+  return rows.flatMap(([term, meaning]) => item(marked(term), ...filled(escaped(meaning))));
 }
 
 /** What is typed: the executable as the shim is asked for it. */
 function synopsis(tool: Tool, definition: Command): string[] {
-  const positionals = Object.entries(definition.positionals ?? {}).map(([name, spec]) =>
-    italic(positionalTitle(name, spec)),
-  );
+  const positionals = positionalRows(definition).map(([title]) => italic(title));
   return filled([bold(titleOf(tool, definition)), italic('[OPTIONS]'), ...positionals].join(' '));
 }
 
-function positionalItems(definition: Command): string[] {
-  return Object.entries(definition.positionals ?? {}).flatMap(([name, spec]) =>
-    item(
-      italic(positionalTitle(name, spec)),
-      ...filled(escaped(`${spec.about}${choicesText(spec.choices)}`)),
-    ),
-  );
+function description({ about, details }: Command): string[] {
+  return [...filled(escaped(`${about}.`)), ...(details ? ['.PP', ...paragraphs(details)] : [])];
 }
 
-function exitItems(definition: Command): string[] {
-  return exitsOf(definition).flatMap(([status, meaning]) =>
-    item(bold(String(status)), ...filled(escaped(meaning))),
-  );
-}
-
-function details(definition: Command): string[] {
-  return definition.details ? paragraphs(definition.details) : [];
+/** What follows the description, under headings of one kind. */
+function partsOf(
+  definition: Command,
+  options: readonly Row[],
+  under: (title: string, lines: readonly string[]) => string[],
+): string[] {
+  return [
+    ...under('Arguments', items(positionalRows(definition))),
+    ...under('Options', items(options)),
+    ...under('Exit status', items(exitRows(definition))),
+    ...under('Examples', definition.examples ? verbatim(definition.examples) : []),
+  ];
 }
 
 /** The sections of a tool with one command. */
 function onlyCommand(tool: Tool, definition: Command): string[] {
+  const options = optionRows({ ...definition.options, ...COMMON_OPTIONS });
   return [
     ...section('SYNOPSIS', synopsis(tool, definition)),
-    ...section('DESCRIPTION', [
-      ...filled(escaped(`${definition.about}.`)),
-      ...(definition.details ? ['.PP', ...details(definition)] : []),
-    ]),
-    ...section('ARGUMENTS', positionalItems(definition)),
-    ...section('OPTIONS', optionItems({ ...definition.options, ...COMMON_OPTIONS })),
-    ...section('EXIT STATUS', exitItems(definition)),
-    ...section('EXAMPLES', definition.examples ? verbatim(definition.examples) : []),
+    ...section('DESCRIPTION', description(definition)),
+    ...partsOf(definition, options, (title, lines) => section(title.toUpperCase(), lines)),
   ];
 }
 
-/** A part of a subcommand under its own small heading. */
-function part(title: string, lines: readonly string[]): string[] {
-  return lines.length === 0 ? [] : ['.PP', escaped(title), ...lines];
-}
-
 function subcommand(tool: Tool, definition: Command): string[] {
-  return section(
-    titleOf(tool, definition),
-    [
-      ...synopsis(tool, definition),
-      '.PP',
-      ...filled(escaped(`${definition.about}.`)),
-      ...(definition.details ? ['.PP', ...details(definition)] : []),
-      ...part('Arguments:', positionalItems(definition)),
-      ...part('Options:', optionItems(definition.options ?? {})),
-      ...part('Exit status:', exitItems(definition)),
-      ...part('Examples:', definition.examples ? verbatim(definition.examples) : []),
-    ],
-    'SS',
+  const parts = partsOf(definition, optionRows(definition.options), (title, lines) =>
+    lines.length === 0 ? [] : ['.PP', `${title}:`, ...lines],
   );
+  const lines = [...synopsis(tool, definition), '.PP', ...description(definition), ...parts];
+  return section(titleOf(tool, definition), lines, 'SS');
 }
 
 function manyCommands(tool: Tool): string[] {
@@ -109,6 +78,7 @@ function manyCommands(tool: Tool): string[] {
     ...(index > 0 ? ['.br'] : []),
     ...synopsis(tool, each),
   ]);
+  const version: Row = ['--version', 'Print the version, in place of a command'];
   return [
     ...section('SYNOPSIS', lines),
     ...section('DESCRIPTION', filled(escaped(`${tool.about}.`))),
@@ -118,8 +88,7 @@ function manyCommands(tool: Tool): string[] {
     ),
     ...section('OPTIONS', [
       'Every command has these as well:',
-      ...optionItems(COMMON_OPTIONS),
-      ...item(bold('--version'), 'Print the version, in place of a command'),
+      ...items([...optionRows(COMMON_OPTIONS), version]),
     ]),
   ];
 }

@@ -9,7 +9,7 @@ import {
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { type Running, run, shell, start } from '@runner/testing/run';
+import { type Running, run, shell, shellWord, start } from '@runner/testing/run';
 import { tree } from '@runner/testing/temp';
 import { until } from '@runner/testing/until';
 import { test } from 'uvu';
@@ -340,7 +340,7 @@ test('-f prints a line when it is whole, and counts what is no record', async ()
 test('-f ends quietly once its reader has left', async () => {
   const root = rootWithLog(lines('v1'));
   const left = join(root, 'left');
-  const script = `{ runner-audit tail -f --json; echo "status $?" >&2; } | { head -1; : > ${left}; }`;
+  const script = `{ runner-audit tail -f --json; echo "status $?" >&2; } | { head -1; : > ${shellWord(left)}; }`;
   let hasEnded = false;
   const ended = shell(script, { root }).finally(() => {
     hasEnded = true;

@@ -77,7 +77,7 @@ test('bash completes with the script evaluated, without bash-completion', async 
     await typed(shell);
     await everything(shell);
     writeFileSync(join(stage.root, 'a token'), '');
-    const file = `${stage.root}/a\\ tok`;
+    const file = `${stage.root.replace(/[^\w/.-]/g, '\\$&')}/a\\ tok`;
     assert.equal(await shell.called(`runner add --token-file ${file}${TAB}`), [
       'add',
       '--token-file',

@@ -5,10 +5,11 @@ import { requireApp } from '@runner/common/apps/store';
 import { waitingLines } from '@runner/common/audit/append';
 import { kindOf, projectOf, textOf } from '@runner/common/audit/events';
 import { openLog, Unread } from '@runner/common/audit/files';
-import { eventsOfDeploy, newestRecord } from '@runner/common/audit/scan';
+import { eventsOfDeploy, newestFailure } from '@runner/common/audit/scan';
 import { namesIn } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
+import { withPictures } from '@runner/common/text/pictures';
 import { inUtc } from '@runner/common/text/time';
 
 /** The kept log of a deploy, opened. */
@@ -46,9 +47,7 @@ export async function openKeptLog(
   const { app } = requireApp(paths, name);
   const kept = keptIds(paths, app);
   const deployId =
-    asked === undefined
-      ? ((await newestFailure(paths, app)) ?? kept[0])
-      : wholeId(app, asked, kept);
+    asked === undefined ? ((await failedLast(paths, app)) ?? kept[0]) : wholeId(app, asked, kept);
   if (deployId === undefined) {
     throw new Failure('log_not_found', `no log of a deploy of '${app}' is kept on this server yet`);
   }
@@ -74,7 +73,8 @@ export async function openKeptLog(
     version: text('version'),
     timestamp: time === null ? null : inUtc(time),
     stage: kind === 'DeployFailure' ? text('stage') : null,
-    headline: kind === 'DeployFailure' ? (text('error')?.split('\n')[0] ?? null) : null,
+    headline:
+      kind === 'DeployFailure' ? withPictures(text('error')?.split('\n')[0] ?? '') || null : null,
   };
 }
 
@@ -103,15 +103,9 @@ function keptIds(paths: Paths, app: string): string[] {
     .map(({ id }) => id);
 }
 
-async function newestFailure(paths: Paths, app: string): Promise<string | undefined> {
+async function failedLast(paths: Paths, app: string): Promise<string | undefined> {
   try {
-    const record = await newestRecord(
-      paths,
-      'DeployFailure',
-      app,
-      new Unread(),
-      waitingLines(paths),
-    );
+    const record = await newestFailure(paths, app, new Unread(), waitingLines(paths));
     return (record && textOf(record, 'deploy_id')) || undefined;
   } catch (error) {
     if (error instanceof Failure && error.code === 'log_not_found') return undefined;

@@ -1,8 +1,11 @@
 /** The lines of a kept log, with those marked that say why the deploy failed. Read in blocks. */
 
+import { StringDecoder } from 'node:string_decoder';
 import { readRange } from '@runner/common/files/read';
 import type { Paths } from '@runner/common/foundation/paths';
 import type { Redact } from '@runner/common/redaction/known-secrets';
+import type { Redactor } from '@runner/common/secrets/secret';
+import { withoutPictures } from '@runner/common/text/pictures';
 import { readBaseline } from '@runner/extract/baseline-file';
 import { createExtractor, createLineReader, type Extraction } from '@runner/extract/extract';
 import type { KeptLog } from './kept-log.ts';
@@ -126,6 +129,19 @@ export function* linesOf(
   }
   reader.end();
   yield batch;
+}
+
+/** The log with the control characters that its steps printed, about 64 KiB each. */
+export function* rawTexts(log: KeptLog, redact: Redactor): Generator<string> {
+  const decoder = new StringDecoder('utf8');
+  let held = '';
+  for (const block of blocksOf(log)) {
+    const text = held + withoutPictures(decoder.write(block));
+    const at = Math.min(redact.unfinishedAt(text), text.lastIndexOf('\n') + 1 || text.length);
+    held = text.slice(at);
+    yield redact(text.slice(0, at));
+  }
+  yield redact(held + decoder.end());
 }
 
 function* blocksOf({ fd, size }: KeptLog): Generator<Buffer> {

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { run, shell } from '@runner/testing/run';
+import { run, shell, shellWord } from '@runner/testing/run';
 import { temporaryFolder, tree } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -167,13 +167,15 @@ for (const { what, guard, why, mend, spoil, needsRoot } of SPOILT) {
     assert.is((await lastError(root)).status, 0);
     const path = spoil(root);
     const target = guard === 'symlink' ? realpathSync(path) : '';
-    const fill = (text: string) => text.replaceAll('PATH', path).replaceAll('TARGET', target);
+    const fill = (text: string) =>
+      text.replaceAll('PATH', shellWord(path)).replaceAll('TARGET', shellWord(target));
+    const plain = why.replaceAll('PATH', path).replaceAll('TARGET', target);
     const before = tree(root, { modes: true });
     const { status, stdout, stderr } = await lastError(root, ['--json']);
-    const message = `not to be trusted: ${fill(why)}: run ${fill(mend)}`;
+    const message = `not to be trusted: ${plain}: run ${fill(mend)}`;
     assert.is(stderr, `runner debug last-error: ${message} (guard_tripped)\n`);
     assert.equal(JSON.parse(stdout), {
-      guards: [{ guard, path, why: fill(why), mend: fill(mend) }],
+      guards: [{ guard, path, why: plain, mend: fill(mend) }],
       error: 'guard_tripped',
       message,
     });
@@ -197,8 +199,11 @@ test('a root that is reached through a link is not trusted; the report uses the 
     [above, join(folder, 'link')],
   ] as const) {
     for (const [asked, mend] of [
-      [await lastError(given), `export RUNNER_ROOT=${root}`],
-      [await lastError(root, ['--root', given]), `runner debug last-error shop --root ${root}`],
+      [await lastError(given), `export RUNNER_ROOT=${shellWord(root)}`],
+      [
+        await lastError(root, ['--root', given]),
+        `runner debug last-error shop --root ${shellWord(root)}`,
+      ],
     ] as const) {
       assert.is(
         asked.stderr,
@@ -276,7 +281,7 @@ test('keys are looked for where the other commands find them', async () => {
   writeFileSync(mkey, '', { mode: 0o644 });
   chmodSync(join(root, 'mkey'), 0o644);
   const named = await lastError(root, [], { env: { RUNNER_MKEY_FILE: mkey } });
-  assert.ok(named.stderr.includes(`run chmod 600 ${mkey} (`), named.stderr);
+  assert.ok(named.stderr.includes(`run chmod 600 ${shellWord(mkey)} (`), named.stderr);
   const relative = await lastError(root, [], {
     env: { RUNNER_MKEY_FILE: 'runner-mkey' },
     cwd: folder,
@@ -305,7 +310,7 @@ async function obey(uid: number, mend: string, root: string): Promise<void> {
   writeFileSync(join(bin, 'sudo'), sudo, { mode: 0o755 });
   for (const part of mend.split(' && ')) {
     if (/^(?:export|unset) /.test(part)) continue;
-    const script = `PATH=${bin}:$PATH; user=${uid}; ${part.startsWith('sudo ') ? part : `set -- ${part}; ${become}`}`;
+    const script = `PATH=${shellWord(bin)}:$PATH; user=${uid}; ${part.startsWith('sudo ') ? part : `set -- ${part}; ${become}`}`;
     const { status, stderr } = await shell(script, { root });
     assert.equal([status, stderr], [0, ''], part);
   }
@@ -320,8 +325,8 @@ test('a user may own the tree, and root may read it; others and mixed owners are
   assert.is((await lastError(root)).status, 0);
   const path = logPath(root);
   for (const [uid, mend] of [
-    [SOMEBODY, `sudo chown ${SOMEBODY} ${path}`],
-    [0, `chown ${SOMEBODY} ${path}`],
+    [SOMEBODY, `sudo chown ${SOMEBODY} ${shellWord(path)}`],
+    [0, `chown ${SOMEBODY} ${shellWord(path)}`],
   ] as const) {
     chownSync(path, STRANGER, STRANGER);
     chmodSync(path, 0o644);
@@ -354,14 +359,14 @@ test('nothing is taken from another user: in a root of theirs the command is run
     spoil(root);
     const before = tree(home, { modes: true });
     const { status, stdout, stderr } = await lastErrorAs(uid, root, '--json');
-    const mend = `sudo -u '#${STRANGER}' runner debug last-error shop --root ${root}`;
+    const mend = `sudo -u '#${STRANGER}' runner debug last-error shop --root ${shellWord(root)}`;
     const { guards } = JSON.parse(stdout) as { guards: { mend: string; guard: string }[] };
     assert.equal([...new Set(guards.map((each) => each.mend))], [mend]);
     // One command for all of them stands in one line.
     assert.match(
       stderr,
       new RegExp(
-        `^runner debug last-error: not to be trusted: \\S+ belongs to another user \\(uid ${STRANGER}\\), and \\d+ more like it: run ${mend} \\(guard_tripped\\)\n$`,
+        `^runner debug last-error: not to be trusted: .+ belongs to another user \\(uid ${STRANGER}\\), and \\d+ more like it: run ${mend} \\(guard_tripped\\)\n$`,
       ),
     );
     assert.is(status, 1);
@@ -372,7 +377,7 @@ test('nothing is taken from another user: in a root of theirs the command is run
   const given = goodRoot();
   chownSync(given, STRANGER, STRANGER);
   const { stderr } = await lastError(given);
-  const mend = `sudo -u '#${STRANGER}' runner debug last-error shop --root ${given}`;
+  const mend = `sudo -u '#${STRANGER}' runner debug last-error shop --root ${shellWord(given)}`;
   assert.ok(
     stderr.includes(`${given} belongs to another user (uid ${STRANGER}): run ${mend} (`),
     stderr,
@@ -399,14 +404,14 @@ test("out of another user's folder the root is moved, and the key is copied", as
       );
       const [{ path, mend } = { path: '', mend: '' }, ...others] = JSON.parse(stdout).guards;
       assert.equal([path, others], [dirname(dirname(root)), []]);
-      const now = join(place, 'root-2');
+      const now = shellWord(join(place, 'root-2'));
       const then =
         args.length === 0
           ? `export RUNNER_ROOT=${now}`
           : `runner debug last-error shop --root ${now}`;
-      assert.is(mend, `${uid === 0 ? '' : 'sudo '}mv ${root} ${now} && ${then}`);
+      assert.is(mend, `${uid === 0 ? '' : 'sudo '}mv ${shellWord(root)} ${now} && ${then}`);
       await obey(uid, mend, root);
-      assert.equal((await lastErrorAs(uid, now)).stderr, '');
+      assert.equal((await lastErrorAs(uid, join(place, 'root-2'))).stderr, '');
     }
   }
   const root = goodRoot();
@@ -415,7 +420,7 @@ test("out of another user's folder the root is moved, and the key is copied", as
   chownSync(key, STRANGER, STRANGER);
   const env = { RUNNER_MKEY_FILE: key };
   for (const mend of [
-    `install -m 600 ${key} ${root}/mkey && unset RUNNER_MKEY_FILE`,
+    `install -m 600 ${shellWord(key)} ${shellWord(`${root}/mkey`)} && unset RUNNER_MKEY_FILE`,
     'unset RUNNER_MKEY_FILE',
   ]) {
     const { stdout } = await lastError(root, ['--json'], { env });

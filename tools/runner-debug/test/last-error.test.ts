@@ -427,7 +427,7 @@ test('a token with colours or unseen characters in it is redacted, and other lin
     const error = `\u001b[31mred\u001b[0m\nlogin \u001b[1m${hidden}\u001b[0m failed`;
     writeLog(root, logText([failure('v1', { error })]));
     const { stdout } = await lastError(root, 'shop', '--json');
-    const shown = '\u001b[31mred\u001b[0m\nlogin [REDACTED] failed';
+    const shown = '\u001b[31mred\u001b[0m\nlogin \u001b[1m[REDACTED]\u001b[0m failed';
     assert.is(JSON.parse(stdout).error, shown);
   }
 });

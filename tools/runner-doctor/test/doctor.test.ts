@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { checkoutFolder, run } from '@runner/testing/run';
+import { checkoutFolder, run, shellWord } from '@runner/testing/run';
 import { temporaryFolder, tree } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -51,9 +51,9 @@ test('people read a line per finding, the command below it, and a count', async 
   assert.equal([status, stderr], [1, '']);
   const lines = stdout.split('\n');
   const at = lines.indexOf(
-    `problem  keys      others may read the master key: run chmod 600 ${root}/mkey`,
+    `problem  keys      others may read the master key: run chmod 600 ${shellWord(join(root, 'mkey'))}`,
   );
-  assert.is(lines[at + 1], `                   chmod 600 ${root}/mkey`);
+  assert.is(lines[at + 1], `                   chmod 600 ${shellWord(join(root, 'mkey'))}`);
   assert.is(lines.at(-2), '1 problem, no warnings; skipped (--offline): tokens, chats, clock');
   for (const line of lines.slice(0, -3))
     assert.match(line, /^(ok {5}|warning|problem) {2}[a-z]+ {2,}\S|^ {19}\S/, line);
@@ -129,7 +129,10 @@ test('a master key that is exposed, missing, damaged or foreign is reported', as
   const root = await registered();
   const mkey = join(root, 'mkey');
   chmodSync(mkey, 0o640);
-  await fixed(root, `problem keys: others may read the master key: run chmod 600 ${mkey}`);
+  await fixed(
+    root,
+    `problem keys: others may read the master key: run chmod 600 ${shellWord(mkey)}`,
+  );
   renameSync(mkey, `${mkey}.away`);
   const missing = await examined(root);
   assert.equal(missing.troubles, [
@@ -137,7 +140,7 @@ test('a master key that is exposed, missing, damaged or foreign is reported', as
   ]);
   const restore = (findings: readonly { check: string; mend: string | null }[]) =>
     findings.find(({ check }) => check === 'keys')?.mend;
-  const from = `install -o ${process.getuid?.()} -g ${process.getgid?.()} -m 600 <BACKUP>/mkey ${mkey}`;
+  const from = `install -o ${process.getuid?.()} -g ${process.getgid?.()} -m 600 <BACKUP>/mkey ${shellWord(mkey)}`;
   assert.is(restore(missing.findings), from);
   put(root, 'mkey', 'no key\n');
   const damaged = await examined(root);
@@ -189,7 +192,7 @@ test('a wrong config.yml is reported with its line; an unknown key is a warning'
   ]);
   assert.is(
     wrong.findings.find(({ level }) => level === 'problem')?.mend,
-    `\${EDITOR:-vi} +2 ${file}`,
+    `\${EDITOR:-vi} +2 ${shellWord(file)}`,
   );
   put(root, 'config.yml', 'mine: 1\nnotify:\n  chanel: both\n  templates:\n    started: {}\n');
   assert.equal((await examined(root)).troubles, [

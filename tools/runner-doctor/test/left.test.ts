@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, truncateSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { COMMIT, deployed, failures, INTERRUPTED, writeState } from '@runner/testing/app-states';
-import { run, shell } from '@runner/testing/run';
+import { run, shell, shellWord } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -30,10 +30,10 @@ test('what killed deploys and commands left is reported', async () => {
     findings.filter(({ level }) => level !== 'ok').map(({ mend }) => mend),
     [
       'runner deploy dead',
-      `rm -rf ${root}/apps/fine/releases/.tmp-0a1b2c3d`,
+      `rm -rf ${shellWord(join(root, 'apps/fine/releases/.tmp-0a1b2c3d'))}`,
       'runner deploy gone',
       'runner debug last-error stuck',
-      `rm ${stray}`,
+      `rm ${shellWord(stray)}`,
     ],
   );
 });
@@ -58,11 +58,11 @@ test('what the user of runner cannot remove is to be removed as root', async () 
     [
       [
         `${releases}/.tmp-0a1b2c3d was left by a deploy that died`,
-        `rm -rf ${releases}/.tmp-0a1b2c3d`,
+        `rm -rf ${shellWord(`${releases}/.tmp-0a1b2c3d`)}`,
       ],
       [
         `${releases}/20200101T000000Z-0a1b2c3d4e5f is no longer kept, and could not be removed`,
-        `sudo rm -rf ${releases}/20200101T000000Z-0a1b2c3d4e5f`,
+        `sudo rm -rf ${shellWord(`${releases}/20200101T000000Z-0a1b2c3d4e5f`)}`,
       ],
     ],
     done.stderr,
@@ -124,7 +124,7 @@ test('a log that has grown large is reported', async () => {
   truncateSync(log, 64 * 1_048_576);
   const { troubles } = await examined(root);
   assert.is(troubles.length, 1);
-  assert.match(troubles[0] ?? '', /^warning logs: \S+deploy-events\.jsonl has grown to 64 MiB: /);
+  assert.match(troubles[0] ?? '', /^warning logs: .+deploy-events\.jsonl has grown to 64 MiB: /);
 });
 
 test.run();

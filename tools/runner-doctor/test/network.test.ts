@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createSilent } from 'node:net';
 import { freePort } from '@runner/testing/app';
 import { startCodeHost } from '@runner/testing/code-host';
-import { run, shell } from '@runner/testing/run';
+import { run, shell, shellWord } from '@runner/testing/run';
 import { startTelegram } from '@runner/testing/telegram';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
@@ -70,7 +70,7 @@ test('a token that is refused or expires soon is reported, and never shown', asy
     const unnamed = { env: { ...env, RUNNER_ROOT: undefined } };
     assert.is(
       mendOf(await examined(root, unnamed, ['--root', root])),
-      `runner edit blog --token - --root ${root} && runner edit shop --token-from blog --root ${root}`,
+      `runner edit blog --token - --root ${shellWord(root)} && runner edit shop --token-from blog --root ${shellWord(root)}`,
     );
     assert.is((await shell(mend, { root, stdin: fresh })).status, 0);
     assert.equal((await examined(root, { env }, [])).troubles, []);

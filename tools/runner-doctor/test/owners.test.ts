@@ -1,7 +1,7 @@
 /** Whom the folders and files of a root belong to. */
 import { chmodSync, chownSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { shell } from '@runner/testing/run';
+import { shell, shellWord } from '@runner/testing/run';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { examined, type Finding, fixed, registered } from './patient.ts';
@@ -84,7 +84,7 @@ test('another user sees whose root it is', async () => {
     check: 'folders',
     level: 'problem',
     message: `${root} belongs to user 0, and this is user 65534`,
-    mend: `sudo -u '#0' runner doctor --root ${root}`,
+    mend: `sudo -u '#0' runner doctor --root ${shellWord(root)}`,
   });
   const keys = findings.find(({ check }: { check: string }) => check === 'keys');
   assert.match(keys.message, /^cannot read .*: permission denied$/);

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { shell } from '@runner/testing/run';
+import { shell, shellWord } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -47,8 +47,11 @@ test('where no timer serves the root, a line for cron is printed, and fixes it',
       assert.is((await shell(`${mend}`, { root, env })).status, 0, `${mend}`);
     assert.equal((await examined(root, { env })).troubles, []);
     const { stdout } = await shell('crontab -l', { root, env });
-    assert.match(stdout, new RegExp(`^\\* .*/runner-fetch --deploy --quiet --root ${root}$`, 'm'));
-    assert.match(stdout, new RegExp(`^\\* .*/runner-notify flush --root ${root}$`, 'm'));
+    assert.match(
+      stdout,
+      new RegExp(`^\\* .*/runner-fetch --deploy --quiet --root ${shellWord(root)}$`, 'm'),
+    );
+    assert.match(stdout, new RegExp(`^\\* .*/runner-notify flush --root ${shellWord(root)}$`, 'm'));
   }
 });
 
@@ -65,7 +68,7 @@ test('a root that belongs to another user than the one of the timers is reported
     `problem timers: the timers work as nobody, but ${root} belongs to user ${uid}`,
   ]);
   const mend = findings.find(({ level }) => level !== 'ok')?.mend;
-  assert.is(mend, `chown -R --from=${uid} nobody: ${root}`);
+  assert.is(mend, `chown -R --from=${uid} nobody: ${shellWord(root)}`);
 });
 
 test('a log that nothing rotates is reported with the command that rotates it', async () => {

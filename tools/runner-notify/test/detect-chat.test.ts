@@ -50,13 +50,11 @@ async function detect(
     close: () => {},
   };
   const bot = {
-    webhookHost: async () => ({ value: '', httpStatus: 200 }),
+    webhookHost: async () => ({ value: '' }),
     updates: async (): Promise<Reply<readonly Fields[]>> => {
       now += 25_000;
       const next = queue.shift() ?? [];
-      return 'method' in next
-        ? { problem: next as Problem, answer: undefined }
-        : { value: next as readonly Fields[], httpStatus: 200 };
+      return 'method' in next ? { problem: next as Problem } : { value: next as readonly Fields[] };
     },
   } as unknown as Bot;
   const chat = await detectChat(dialogue, bot, ME, () => now);

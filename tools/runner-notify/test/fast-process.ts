@@ -12,7 +12,6 @@ import { Opened } from '../src/deliver/channels.ts';
 import type { Clock } from '../src/deliver/clock.ts';
 import { deliverDue } from '../src/deliver/flush.ts';
 import type { Announceable } from '../src/message/records.ts';
-import { Spool } from '../src/spool/spool.ts';
 
 /** Shortest real sleep, in milliseconds: a faster one would leave no time to two dozen others. */
 const SLEEP_MIN = 30;
@@ -86,20 +85,11 @@ export async function play({ role, root, epoch, speed, records, wait }: Play): P
   // The deadline of an exchange is kept in memory until it has passed: it runs faster, too.
   const timeout = AbortSignal.timeout.bind(AbortSignal);
   AbortSignal.timeout = (milliseconds) => timeout(Math.max(milliseconds / speed, 3_000));
-  const spool = new Spool(paths);
   const opened = new Opened({ io, paths, clock, note, title: 'test' });
-  while (spool.names('discord').length > 0) {
-    const options = {
-      io,
-      paths,
-      title: 'test',
-      opened,
-      spool,
-      clock,
-      name: 'discord',
-      now: true,
-    } as const;
-    await deliverDue(options, ({ result, entry }) => say({ result, twice: entry.maybe_duplicate }));
+  while (opened.spool.names('discord').length > 0) {
+    await deliverDue(opened, 'discord', true, ({ result, entry }) =>
+      say({ result, twice: entry.maybe_duplicate }),
+    );
     await clock.sleep(1000);
   }
   say({ kilobytes: process.resourceUsage().maxRSS });

@@ -1,6 +1,6 @@
 /** What `send` does when the disk takes nothing more. Mounting needs root; without it these are left out. */
 import { spawnSync } from 'node:child_process';
-import { shell } from '@runner/testing/run';
+import { shell, shellWord } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -16,20 +16,20 @@ test.after.each(() => chats.close());
 
 /** Announces a record on a root of 64 KiB that `fill` has filled, in a mount namespace of its own. */
 function sendOn(fill: string, args: string) {
-  const root = temporaryFolder('disk');
+  const disk = shellWord(temporaryFolder('disk'));
   const script = [
     'set -e',
-    `mount -t tmpfs -o size=64k tmpfs ${root}`,
-    `cp ${chats.root}/config.yml ${root}/config.yml`,
-    `mkdir ${root}/logs`,
-    `echo '{"old":"record"}' > ${root}/logs/deploy-events.jsonl`,
-    fill.replaceAll('ROOT', root),
-    `runner-notify send --json ${args} --root ${root} || echo "status $?"`,
-    `echo "log $(cat ${root}/logs/deploy-events.jsonl)"`,
-    `ls -R ${root}`,
+    `mount -t tmpfs -o size=64k tmpfs ${disk}`,
+    `cp ${shellWord(chats.root)}/config.yml ${disk}/config.yml`,
+    `mkdir ${disk}/logs`,
+    `echo '{"old":"record"}' > ${disk}/logs/deploy-events.jsonl`,
+    fill.replaceAll('ROOT', disk),
+    `runner-notify send --json ${args} --root ${disk} || echo "status $?"`,
+    `echo "log $(cat ${disk}/logs/deploy-events.jsonl)"`,
+    `ls -R ${disk}`,
   ].join('\n');
   const stdin = `${JSON.stringify(event('DeployStarted'))}\n`;
-  return shell(`exec unshare -m sh -c '${script.replaceAll("'", "'\\''")}'`, { stdin });
+  return shell(`exec unshare -m sh -c ${shellWord(script)}`, { stdin });
 }
 
 const FULL = 'dd if=/dev/zero of=ROOT/filler bs=1k count=64 2>/dev/null || true';
@@ -77,13 +77,16 @@ test('a root that cannot be written at all: still delivered, and reported', asyn
 test('setup reports a root that cannot be written before it asks any service', async () => {
   if (!canMount) return;
   const root = temporaryFolder('disk');
+  const disk = shellWord(root);
   const script = [
     'set -e',
-    `mount -t tmpfs -o size=64k tmpfs ${root}`,
-    `mount -o remount,ro tmpfs ${root}`,
-    `runner-notify setup --webhook-file - --root ${root}`,
+    `mount -t tmpfs -o size=64k tmpfs ${disk}`,
+    `mount -o remount,ro tmpfs ${disk}`,
+    `runner-notify setup --webhook-file - --root ${disk}`,
   ].join('\n');
-  const ended = await shell(`exec unshare -m sh -c '${script}'`, { stdin: chats.hook.webhook });
+  const ended = await shell(`exec unshare -m sh -c ${shellWord(script)}`, {
+    stdin: chats.hook.webhook,
+  });
   assert.equal(
     [ended.status, ended.stdout, ended.stderr],
     [

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { digestOf, Secret } from '@runner/common/secrets/secret';
 import { refusals as hookRefusals } from '@runner/testing/discord-refusals';
-import { type Ended, run } from '@runner/testing/run';
+import { type Ended, run, shellWord } from '@runner/testing/run';
 import { findSecret } from '@runner/testing/secret-search';
 import { tree } from '@runner/testing/temp';
 import { runOnTerminal } from '@runner/testing/terminal';
@@ -292,7 +292,7 @@ test('a test notification shows in status: when it arrived, or what went wrong',
 test('secrets that others may read are reported by status, send and test, with the command that fixes it', async () => {
   const config = join(chats.root, 'config.yml');
   chmodSync(config, 0o644);
-  const words = `others may read the secrets in ${config}: run chmod 600 ${config}`;
+  const words = `others may read the secrets in ${config}: run chmod 600 ${shellWord(config)}`;
   assert.is((await status(['--offline'])).stderr, `runner notify status: ${words}\n`);
   const records = [event('DeployStarted'), event('DeploySuccess')];
   assert.is((await chats.send(records)).stderr, `runner notify send: ${words}\n`);

@@ -207,6 +207,7 @@ test('JSON has everything but the sealed token; YAML the same', async () => {
         current: deployed('v2'),
         active_since: '2026-05-04T09:30:12.345Z',
         running: null,
+        stopped: false,
         broken: null,
         previous: [deployed('v1')],
       },
@@ -215,6 +216,8 @@ test('JSON has everything but the sealed token; YAML the same', async () => {
     last_failure: null,
     max_deploy_retries: 3,
     held: HELD,
+    stopped: null,
+    paused: null,
     deploying: DEPLOYING,
     lock: null,
     next: 'a deploy is running',
@@ -253,7 +256,7 @@ test('an unknown app is reported, even under an invalid name', async () => {
 });
 
 test('a damaged state file is reported in one sentence, and a newer one in another', async () => {
-  const root = rootWith({ bad: '{"version":1,', newer: '{"version":2}' });
+  const root = rootWith({ bad: '{"version":1,', newer: '{"version":3}' });
   writeState(root, 'half', { instances: { default: { current: { version: 'v1' } } } });
   for (const [app, sentence] of [
     ['bad', 'the state file ROOT/state/bad.json is not JSON (state_malformed)'],

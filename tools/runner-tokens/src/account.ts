@@ -8,6 +8,7 @@ import type { Env } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { type HttpAnswer, send } from '@runner/common/http/request';
 import { digestOf, fingerprintOf, redactor, type Secret } from '@runner/common/secrets/secret';
+import { type JsonObject, jsonObject } from '@runner/common/text/json';
 import { openToken } from '@runner/common/tokens/open';
 
 /** A valid token. */
@@ -78,7 +79,7 @@ function accountOf(
   redact: (text: string) => string,
 ): Pick<TokenAccount, 'username' | 'scopes' | 'expires_at'> {
   const { status, headers } = answer;
-  const body = bodyOf(answer);
+  const body = jsonObject(answer.body) ?? {};
   const said = textIn(body, 'message', redact);
   if (isRateLimit(answer, said)) {
     throw new Failure(
@@ -134,19 +135,8 @@ function isRateLimit({ status, headers }: HttpAnswer, said: string): boolean {
   );
 }
 
-function bodyOf({ body }: HttpAnswer): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
-}
-
-function textIn(body: unknown, field: string, redact: (text: string) => string): string {
-  const value =
-    body !== null && typeof body === 'object'
-      ? (body as Record<string, unknown>)[field]
-      : undefined;
+function textIn(body: JsonObject, field: string, redact: (text: string) => string): string {
+  const value = body[field];
   return typeof value === 'string' ? redact(value).slice(0, TEXT_MAX) : '';
 }
 

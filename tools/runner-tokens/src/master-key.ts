@@ -1,9 +1,12 @@
-/** Replacing the master key: new key first, then every token, the old key removed last. */
+/** Replacing the master key: new key first, then every token and secret, the old key removed last. */
+
+import { resealSecrets } from '@runner/common/app-secrets/change';
+import { openSecrets } from '@runner/common/app-secrets/open';
 import { changeRegistry } from '@runner/common/apps/change';
 import { appNames, findApp, type UnreadableApp, writeApp } from '@runner/common/apps/store';
 import type { Context } from '@runner/common/cli/command';
 import { Failure } from '@runner/common/foundation/failure';
-import { mayHoldTokens } from '@runner/common/tokens/borrow';
+import { mayHoldSealed } from '@runner/common/tokens/borrow';
 import {
   addMasterKey,
   dropOldKeys,
@@ -20,8 +23,10 @@ export interface Rekeyed {
   key: string | null;
   /** Tokens that were (or would be) re-encrypted. */
   sealed: number;
+  /** The same of the secrets of apps. */
+  secrets: number;
   old_keys_dropped: number;
-  /** Apps whose token or state cannot be opened. */
+  /** Apps whose token, secrets or state cannot be opened. */
   failed: string[];
   /** An earlier run that was interrupted was finished; no further key was made. */
   resumed: boolean;
@@ -37,7 +42,7 @@ const PER_LOCK = 20;
 
 /** Throws `mkey_missing`, `not_writable`. Returns whether an earlier run was interrupted. */
 function checkKeys({ io, paths }: RekeyContext): boolean {
-  if (!readKeyring(paths, io.env) && !mayHoldTokens(paths))
+  if (!readKeyring(paths, io.env) && !mayHoldSealed(paths))
     throw new Failure(
       'mkey_missing',
       'there is no master key yet: it is made when the first token is stored',
@@ -60,17 +65,23 @@ export function rekeyAll(context: RekeyContext): Rekeyed {
   });
   if (resumed) note('an earlier rekey was interrupted: continuing it, no further key is made');
   const names = appNames(paths);
-  let sealed = 0;
+  const sealed: Count = { tokens: 0, secrets: 0 };
   for (let done = 0; done < names.length; done += PER_LOCK) {
     if (done > 0 && done % REPORT_EVERY === 0) note(`${done} of ${names.length} apps`);
-    sealed += underLock(() => sealAgain(context, names.slice(done, done + PER_LOCK)).sealed);
+    const some = names.slice(done, done + PER_LOCK);
+    add(
+      sealed,
+      underLock(() => sealAgain(context, some)),
+    );
   }
   // Under one lock: no other command can use the old key between this look and its removal.
   return underLock(() => {
     const last = sealAgain(context, appNames(paths));
+    add(sealed, last);
     return {
       key: requireKeyring(paths, io.env)[0].kid,
-      sealed: sealed + last.sealed,
+      sealed: sealed.tokens,
+      secrets: sealed.secrets,
       old_keys_dropped: last.failed.length === 0 ? dropOldKeys(paths, io.env) : 0,
       failed: namesOf(last.failed, note),
       resumed,
@@ -83,12 +94,15 @@ export function rekeyAll(context: RekeyContext): Rekeyed {
 export function tryRekey(context: RekeyContext): Rekeyed {
   const { paths, io, note } = context;
   const resumed = checkKeys(context);
-  const { sealed, failed } = eachApp(
-    appNames(paths),
-    (name) => findApp(paths, name) !== undefined && openToken(paths, io.env, name) !== undefined,
-  );
+  const { tokens, secrets, failed } = eachApp(appNames(paths), (name) => {
+    if (findApp(paths, name) === undefined) return { tokens: 0, secrets: 0 };
+    const { all } = openSecrets(paths, io.env, name);
+    const hasToken = openToken(paths, io.env, name) !== undefined;
+    return { tokens: Number(hasToken), secrets: all.length };
+  });
   const names = namesOf(failed, note);
-  return { key: null, sealed, old_keys_dropped: 0, failed: names, resumed, dry_run: true };
+  const counts = { sealed: tokens, secrets, old_keys_dropped: 0 };
+  return { key: null, ...counts, failed: names, resumed, dry_run: true };
 }
 
 /** Names of the apps; each failure is reported. */
@@ -97,35 +111,45 @@ function namesOf(failed: readonly UnreadableApp[], note: RekeyContext['note']): 
   return failed.map(({ app }) => app);
 }
 
-interface Pass {
-  sealed: number;
+interface Count {
+  tokens: number;
+  secrets: number;
+}
+
+interface Pass extends Count {
   failed: UnreadableApp[];
 }
 
+function add(sum: Count, { tokens, secrets }: Count): void {
+  sum.tokens += tokens;
+  sum.secrets += secrets;
+}
+
 /**
- * Encrypts the tokens of these apps with the current key; call it under the lock. The keys are read
+ * Encrypts the tokens and secrets of these apps with the current key; call it under the lock. The keys are read
  * each time: another rekey may have changed them.
  */
 function sealAgain({ paths, io }: RekeyContext, names: readonly string[]): Pass {
   const keyring = requireKeyring(paths, io.env);
   return eachApp(names, (name) => {
+    const secrets = resealSecrets({ paths, io }, name);
     const app = findApp(paths, name);
     const value = app?.state.repohost_token;
-    if (!app || !value) return false;
+    if (!app || !value) return { tokens: 0, secrets };
     const token = open(value, name, keyring);
-    if (keyIdOf(value) === keyring[0].kid) return false;
+    if (keyIdOf(value) === keyring[0].kid) return { tokens: 0, secrets };
     const state = { ...app.state, repohost_token: seal(token, name, keyring, hasTwoLayers(value)) };
     writeApp(paths, { ...app, state, updated_at: io.now().toISOString() });
-    return true;
+    return { tokens: 1, secrets };
   });
 }
 
 /** An app that cannot be opened does not stop the others; an error that affects all apps is thrown. */
-function eachApp(names: readonly string[], body: (name: string) => boolean): Pass {
-  const pass: Pass = { sealed: 0, failed: [] };
+function eachApp(names: readonly string[], body: (name: string) => Count): Pass {
+  const pass: Pass = { tokens: 0, secrets: 0, failed: [] };
   for (const app of names) {
     try {
-      if (body(app)) pass.sealed += 1;
+      add(pass, body(app));
     } catch (error) {
       const affectsAll = ['disk_full', 'not_writable', 'mkey_missing', 'mkey_exposed'];
       if (!(error instanceof Failure) || affectsAll.includes(error.code)) throw error;

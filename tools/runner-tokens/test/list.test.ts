@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { run, shell } from '@runner/testing/run';
+import { run, shell, shellWord } from '@runner/testing/run';
 import { findSecret } from '@runner/testing/secret-search';
 import { temporaryFolder, tree } from '@runner/testing/temp';
 import { test } from 'uvu';
@@ -136,7 +136,7 @@ const DAMAGE: Readonly<Record<string, [(root: string) => void, string]>> = {
     'the state file ROOT/state/bad.json is not JSON (state_malformed)',
   ],
   'the state file of a newer runner': [
-    (root) => writeFileSync(statePath(root, 'bad'), '{"version":2}'),
+    (root) => writeFileSync(statePath(root, 'bad'), '{"version":3}'),
     'the state file ROOT/state/bad.json was written by a newer runner (state_unsupported)',
   ],
   'a link in the place of the state file': [
@@ -209,7 +209,7 @@ test('a lost, exposed or damaged master key is reported once, and apps without a
     assert.equal([json.status, JSON.parse(json.stdout)], [1, { error: code, message }]);
   };
   chmodSync(key, 0o644);
-  await refused('mkey_exposed', `others may read the master key: run chmod 600 ${key}`);
+  await refused('mkey_exposed', `others may read the master key: run chmod 600 ${shellWord(key)}`);
   chmodSync(key, 0o600);
   writeFileSync(key, '');
   await refused('mkey_malformed', `${key} is empty`);
@@ -222,7 +222,7 @@ test('a state file that cannot be read is named beside a lost master key', async
   rmSync(join(root, 'mkey'));
   writeFileSync(statePath(root, 'bad'), 'no JSON');
   const { status, stderr } = await list(root);
-  assert.match(stderr, /runner tokens list: bad: the state file \S+\/state\/bad.json is not JSON/);
+  assert.match(stderr, /runner tokens list: bad: the state file .+\/state\/bad.json is not JSON/);
   assert.match(stderr, /there is no master key .*\(mkey_missing\)\n$/);
   assert.is(status, 1);
 });

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { run, shell } from '@runner/testing/run';
+import { run, shell, shellWord } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -46,6 +46,7 @@ test('JSON and YAML hold the same fields', async () => {
   assert.equal(JSON.parse(json.stdout), {
     key: keyIds(root)[0],
     sealed: 3,
+    secrets: 0,
     old_keys_dropped: 1,
     failed: [],
     resumed: false,
@@ -54,7 +55,7 @@ test('JSON and YAML hold the same fields', async () => {
   const yaml = await rekey(root, ['-o', 'yaml']);
   assert.is(
     yaml.stdout,
-    `key: ${keyIds(root)[0]}\nsealed: 3\nold_keys_dropped: 1\nfailed: []\nresumed: false\ndry_run: false\n`,
+    `key: ${keyIds(root)[0]}\nsealed: 3\nsecrets: 0\nold_keys_dropped: 1\nfailed: []\nresumed: false\ndry_run: false\n`,
   );
 });
 
@@ -102,6 +103,7 @@ test('--dry-run says what would be done and changes nothing', async () => {
   assert.equal(JSON.parse(json.stdout), {
     key: null,
     sealed: 3,
+    secrets: 0,
     old_keys_dropped: 0,
     failed: [],
     resumed: false,
@@ -244,7 +246,7 @@ test('without a master key, or with one that is exposed or none, nothing is done
   chmodSync(join(exposed, 'mkey'), 0o640);
   await refused(
     exposed,
-    `others may read the master key: run chmod 600 ${exposed}/mkey (mkey_exposed)`,
+    `others may read the master key: run chmod 600 ${shellWord(`${exposed}/mkey`)} (mkey_exposed)`,
   );
   const malformed = rootWith(THREE);
   writeFileSync(join(malformed, 'mkey'), 'x\n');
@@ -277,7 +279,7 @@ test('a write-protected RUNNER_MKEY_FILE is left alone, one that is not is repla
   const key = readFileSync(path, 'utf8');
   await refused(
     root,
-    `the master key is write-protected: run chmod 600 ${path} if it may be replaced (not_writable)`,
+    `the master key is write-protected: run chmod 600 ${shellWord(path)} if it may be replaced (not_writable)`,
     env,
   );
   assert.is(readFileSync(path, 'utf8'), key);
@@ -297,7 +299,7 @@ alone('a key on a read-only file system is refused and nothing changes', async (
   renameSync(join(root, 'mkey'), join(folder, 'key'));
   const before = contentOf(root);
   const { status, stdout, stderr } = await shell(
-    `exec unshare -m sh -c 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && exec runner-tokens rekey' sh ${folder}`,
+    `exec unshare -m sh -c 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && exec runner-tokens rekey' sh ${shellWord(folder)}`,
     { root, env: { RUNNER_MKEY_FILE: join(folder, 'key') } },
   );
   assert.equal(
@@ -323,11 +325,11 @@ alone('on a full disk it ends with one sentence, every token opens, and it can g
         dd if=/dev/zero of="$1/room" bs=1k count=$4 2>/dev/null
         dd if=/dev/zero of="$1/full" bs=4k 2>/dev/null; rm "$1/room"
         runner-tokens rekey --root "$1"; echo "status $?"
-        rm "$1/full"; cp -a "$1"/. "$3"/' sh ${disk} ${root} ${out} ${room}`,
+        rm "$1/full"; cp -a "$1"/. "$3"/' sh ${shellWord(disk)} ${shellWord(root)} ${shellWord(out)} ${room}`,
     );
     // With a page to spare it may come through.
     const full =
-      /^runner tokens rekey: cannot write \S+: no space left on the disk \(disk_full\)\n$/.test(
+      /^runner tokens rekey: cannot write .+: no space left on the disk \(disk_full\)\n$/.test(
         stderr,
       );
     assert.match(stdout, full ? /^status 1\n$/ : /status 0\n$/, `${room}: ${stderr}`);

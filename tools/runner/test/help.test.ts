@@ -18,8 +18,16 @@ Commands:
   fetch       Look for new commits, and deploy them
   rollback    Go back to the previous version
   cancel      End a running deploy
+  start       Start what is active of an app
+  stop        Stop an app
+  restart     Restart an app
+  pause       Pause the automatic deploys of an app
+  resume      Resume the automatic deploys of an app
+  env         Keep the secrets of an app
   tokens      Show which apps share which code-host token
   notify      Announce deploys in Telegram and Discord
+  history     Show the deploys so far, one a line
+  stats       Count deploys, failures, and how long they took
   audit       Write and read the audit log of deploy events
   debug       Tell why the last deploy failed
   doctor      Check this installation, and say how to fix what is wrong

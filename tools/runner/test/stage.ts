@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
+import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 
 /** The version that stands for the one that the build fills in. */
@@ -69,7 +70,8 @@ export class Stage {
     chmodSync(this.root, 0o755);
     this.own = this.folder('own');
     this.outside = this.folder('outside');
-    this.sh = join(this.folder('shell'), 'sh');
+    // The line `#!` takes no path with spaces.
+    this.sh = join(temporaryFolder('shell', '/tmp'), 'sh');
     symlinkSync(shell, this.sh);
     this.shim(this.own);
   }

@@ -1,11 +1,11 @@
 /** Changes the registry under its lock, always from the state on disk. */
 
-import { requireLock } from '../files/lock.ts';
+import { holderFor, requireLock } from '../files/lock.ts';
 import { sweepStrays } from '../files/write.ts';
 import type { Io } from '../foundation/io.ts';
 import type { Paths } from '../foundation/paths.ts';
 import type { AppState } from './state.ts';
-import { requireApp, writeApp } from './store.ts';
+import { requireTrustedApp, writeApp } from './store.ts';
 
 /** Longest wait for another command's change, in seconds. */
 const WAIT = 20;
@@ -18,8 +18,7 @@ export function changeRegistry<T>(
   change: () => T,
   wait = WAIT,
 ): T {
-  const holder = { pid: io.pid, command, since: io.now().toISOString() };
-  const lock = requireLock(paths.registryLock, 'the registry', wait, holder);
+  const lock = requireLock(paths.registryLock, 'the registry', wait, holderFor(io, command));
   try {
     sweepStrays(paths.stateDir, io.now());
     return change();
@@ -38,7 +37,10 @@ export function changeApp(
   wait = WAIT,
 ): AppState {
   const write = () => {
-    const changed = { ...change(requireApp(paths, name)), updated_at: io.now().toISOString() };
+    const changed = {
+      ...change(requireTrustedApp(paths, name)),
+      updated_at: io.now().toISOString(),
+    };
     writeApp(paths, changed);
     return changed;
   };

@@ -1,5 +1,6 @@
 /** The shape of a state file, and the check when it is read. */
 import { Failure } from '../foundation/failure.ts';
+import type { Draining, SlotName, SlotState } from './slots.ts';
 
 /** A version that is or was active. */
 export interface Deployed {
@@ -23,6 +24,8 @@ export interface Hold {
   head?: string;
   /** Every commit that was left by hand, and the head; absent in states written by 0.1.0. */
   commits?: string[];
+  /** Who chose the other version; absent in states written by 0.1.0. */
+  by?: string;
 }
 
 /** Whether `fetch --deploy` skips a commit. */
@@ -44,6 +47,12 @@ export interface InstanceState {
   active_since?: string;
   /** Set while `current` could not be restarted after a failure. */
   broken?: { since: string; reason: string } | null;
+  /** What runs in each slot; absent for an instance without `traffic`. */
+  slots?: Record<SlotName, SlotState | null>;
+  /** Set while the version before finishes its requests. */
+  draining?: Draining | null;
+  /** What ran without `traffic` and still does, until `runner stop --before-traffic`. */
+  before_traffic?: Deployed | null;
 }
 
 /** A deploy or manual rollback that is running, or was when its process died. */
@@ -57,6 +66,8 @@ export interface Deploying {
   version: string;
   instance: string;
   stage: string;
+  /** The slot that is used, of an instance with `traffic`. */
+  slot?: SlotName;
   /** Start time of the process in clock ticks; absent as of 0.1.0. */
   start_time?: string;
   /** Who began it; absent as of 0.1.0. */
@@ -69,11 +80,13 @@ export interface Deploying {
   notify?: string;
   /** Head of the branch, put on hold if only some instances are deployed. */
   passed_over?: string;
+  /** Only one instance is deployed. */
+  partial?: boolean;
   /** Why it failed, until that is recorded. */
   failed?: { stage: string; error: string; blame: string };
 }
 
-/** The latest failure of a deploy or rollback; kept after a later success. */
+/** The latest failure of a deploy, or of a rollback by hand; kept after a later success. */
 export interface LastFailure {
   version: string;
   commit: string;
@@ -82,9 +95,7 @@ export interface LastFailure {
   /** Its first line. */
   error: string;
   at: string;
-  /** Failed attempts at this commit in a row; absent as of 0.1.0. */
-  attempts?: number;
-  /** A manual rollback failed: no deploy of this commit is due. */
+  /** It was a rollback by hand: 0.1.0 kept both in one place. */
   rollback?: boolean;
   /** Instances that were switched after it; absent in states written by 0.1.0. */
   followed_by?: string[];
@@ -101,6 +112,29 @@ export interface CheckFailed {
   message: string;
 }
 
+/** Instances that an operator stopped: `fetch`, doctor and the next boot leave them alone. */
+export interface Stopped {
+  since: string;
+  by: string;
+  reason: string | null;
+  instances: string[];
+}
+
+/** `fetch` deploys nothing of an app. */
+export interface Paused {
+  since: string;
+  by: string;
+  /** When it ends; null: with `runner resume`. */
+  until: string | null;
+  reason: string | null;
+}
+
+/** The pause of an app that has not ended. */
+export function pauseOf({ paused }: Pick<AppState, 'paused'>, now: Date): Paused | null {
+  if (!paused || (paused.until !== null && paused.until <= now.toISOString())) return null;
+  return paused;
+}
+
 /** What was announced of an app and is not over yet, so that a change is announced once. */
 export interface Reported {
   /** Codes of failed checks. */
@@ -108,14 +142,17 @@ export interface Reported {
   /** Instances that were down. */
   down?: string[];
   /** The token's end, and how many days were left. */
-  token?: { ends: string; days: number } | undefined;
+  token?: { ends: string; days: number; fingerprint?: string } | undefined;
+  /** What waits for a deploy window, in words. */
+  waits?: string | undefined;
   /** The last result that `fetch --quiet` printed. */
   said?: string;
 }
 
 /** One app. Unknown fields survive a rewrite. */
 export interface AppState {
-  version: 1;
+  /** 2: it uses what 0.1.0, which refuses that number, would misread. */
+  version: 1 | 2;
   app: string;
   repo: string;
   branch: string;
@@ -125,6 +162,8 @@ export interface AppState {
     repohost_token?: string | null;
     /** As the code host said when the token was last tested; absent if it did not. */
     repohost_token_ends?: string;
+    /** Of the token that was tested then: apps that share it have the same. */
+    repohost_token_fingerprint?: string;
     [field: string]: unknown;
   };
   instances: Record<string, InstanceState>;
@@ -132,6 +171,9 @@ export interface AppState {
   failures: { commit: string; count: number; last_at: string; stage: string } | null;
   held: Hold | null;
   last_failure?: LastFailure | null;
+  last_rollback_failure?: LastFailure | null;
+  /** Failed attempts at the head of the branch in a row, also those that do not count as failures. */
+  attempts?: { commit: string; count: number; at: string } | null;
   deploying: Deploying | null;
   last_checked: string | null;
   /** Head of the branch when it was last fetched; absent in states written by 0.1.0. */
@@ -139,6 +181,8 @@ export interface AppState {
   /** Set while `fetch` fails: nothing new is deployed then. */
   check_failed?: CheckFailed | null;
   reported?: Reported;
+  stopped?: Stopped | null;
+  paused?: Paused | null;
   [field: string]: unknown;
 }
 
@@ -170,8 +214,10 @@ const LAST_FAILURE_SHAPE: Shape = {
   error: 'string',
   at: 'string',
 };
+const ATTEMPTS_SHAPE: Shape = { commit: 'string', count: 'number', at: 'string' };
 const CHECK_FAILED_SHAPE: Shape = { since: 'string', error: 'string', message: 'string' };
 const HELD_SHAPE: Shape = { commit: 'string', since: 'string', reason: 'string' };
+const STOPPED_SHAPE: Shape = { since: 'string', by: 'string' };
 const BROKEN_SHAPE: Shape = { since: 'string', reason: 'string' };
 const DEPLOYING_SHAPE: Shape = {
   deploy_id: 'string',
@@ -202,7 +248,7 @@ export function parseState(name: string, text: string, path: string): AppState {
     throw bad('is not JSON');
   }
   if (!isRecord(value)) throw bad('is not an object');
-  if (value.version !== undefined && value.version !== 1) {
+  if (value.version !== undefined && value.version !== 1 && value.version !== 2) {
     throw new Failure('state_unsupported', `the state file ${path} was written by a newer runner`);
   }
   if (typeof value.repo !== 'string') throw bad('has no text in repo');
@@ -215,7 +261,7 @@ export function parseState(name: string, text: string, path: string): AppState {
   const instances = value.instances ?? {};
   if (!isRecord(instances)) throw bad('has no section instances');
   for (const instance of Object.values(instances)) checkInstance(instance, bad);
-  value.version = 1;
+  value.version ??= 1;
   value.app = name;
   value.created_at = String(value.created_at ?? '');
   value.updated_at = String(value.updated_at ?? '');
@@ -223,11 +269,18 @@ export function parseState(name: string, text: string, path: string): AppState {
   value.instances = instances;
   value.failures = optional(value.failures, FAILURE_SHAPE, bad);
   value.held = optional(value.held, HELD_SHAPE, bad);
-  if (value.last_failure !== undefined)
-    value.last_failure = optional(value.last_failure, LAST_FAILURE_SHAPE, bad);
+  for (const field of ['last_failure', 'last_rollback_failure'])
+    if (value[field] !== undefined) value[field] = optional(value[field], LAST_FAILURE_SHAPE, bad);
+  if (value.attempts !== undefined) value.attempts = optional(value.attempts, ATTEMPTS_SHAPE, bad);
   value.deploying = optional(value.deploying, DEPLOYING_SHAPE, bad);
   if (value.check_failed !== undefined)
     value.check_failed = optional(value.check_failed, CHECK_FAILED_SHAPE, bad);
+  if (value.paused !== undefined) value.paused = optional(value.paused, STOPPED_SHAPE, bad);
+  if (value.stopped !== undefined) {
+    value.stopped = optional(value.stopped, STOPPED_SHAPE, bad);
+    if (isRecord(value.stopped) && !Array.isArray(value.stopped.instances))
+      throw bad('has a malformed section');
+  }
   if (value.reported !== undefined && !isRecord(value.reported)) delete value.reported;
   value.last_checked = typeof value.last_checked === 'string' ? value.last_checked : null;
   return value as AppState;
@@ -239,10 +292,19 @@ function checkInstance(instance: unknown, bad: (why: string) => Failure): void {
   instance.previous = previous;
   instance.current ??= null;
   if (instance.broken !== undefined) instance.broken = optional(instance.broken, BROKEN_SHAPE, bad);
-  const since = instance.active_since;
+  const { active_since: since, slots, draining, before_traffic: before } = instance;
+  for (const value of [slots, draining])
+    if (value !== undefined && value !== null && !isRecord(value))
+      throw bad('has a malformed instance');
+  for (const slot of Object.values(slots ?? {})) checkSlot(slot, bad);
+  if (before !== undefined) checkVersion(before, bad);
   if (since !== undefined && typeof since !== 'string') throw bad('has a malformed instance');
   checkVersion(instance.current, bad);
   for (const version of previous) checkVersion(version, bad);
+}
+
+function checkSlot(slot: unknown, bad: (why: string) => Failure): void {
+  checkVersion(isRecord(slot) ? { ...slot, deployed_at: slot.started_at } : null, bad);
 }
 
 function checkVersion(version: unknown, bad: (why: string) => Failure): void {

@@ -1,6 +1,7 @@
 /** The deploy events: written strictly, read leniently. */
 import { Failure } from '../foundation/failure.ts';
 import { isAppName } from '../foundation/names.ts';
+import { isObject, type JsonObject, jsonObject } from '../text/json.ts';
 import { timeOfIso } from '../text/time.ts';
 
 /** The kinds of a deploy, in its order. */
@@ -11,7 +12,18 @@ const DEPLOY_EVENTS = [
   'RollbackSuccess',
 ] as const;
 /** Changes in the state of an app; they belong to no deploy. */
-const STATE_EVENTS = ['AppDown', 'AppUp', 'CheckRecovered', 'TokenEnding', 'TokenRenewed'] as const;
+const STATE_EVENTS = [
+  'AppDown',
+  'AppUp',
+  'CheckRecovered',
+  'DeployWaiting',
+  'TokenEnding',
+  'TokenRenewed',
+] as const;
+/** What operators did with an app; not announced. */
+export const OPERATOR_EVENTS = ['AppStarted', 'AppStopped', 'AppRestarted'] as const;
+/** What an operator did with an app. */
+export type OperatorEvent = (typeof OPERATOR_EVENTS)[number];
 /** The kinds that are announced. */
 export const EVENT_TYPES = [...DEPLOY_EVENTS, ...STATE_EVENTS] as const;
 /** A kind of event that is announced. */
@@ -28,7 +40,7 @@ export function isStateEvent(kind: EventType): kind is StateEvent {
 export interface DeployEvent {
   /** ISO 8601 UTC with milliseconds. */
   timestamp: string;
-  event_type: EventType | 'GuardBypassed';
+  event_type: EventType | OperatorEvent | 'GuardBypassed';
   project: string;
   instance: string;
   version: string;
@@ -42,6 +54,8 @@ export interface DeployEvent {
   domain?: string;
   /** All instances of the event, each of which has a record of its own; absent as of 0.1.0. */
   instances?: string[];
+  /** Of a token: all apps that share it, if there are several. */
+  projects?: string[];
   /** Of a failure at one of several instances. */
   failed_instance?: string;
   /** Who began it: the user, before sudo; `timer`. */
@@ -50,6 +64,10 @@ export interface DeployEvent {
   subject?: string;
   /** Name of the commit's author. */
   author?: string;
+  /** At the end: longest time without an answer to a prober, in ms. */
+  gap_ms?: number;
+  /** When the commit was made, ISO 8601 UTC. */
+  committed_at?: string;
   /** At the end: how long the stages took. */
   steps?: { stage: string; ms: number }[];
   /** Of a failure: an operator ended the deploy. */
@@ -105,12 +123,11 @@ export function newDeployId(random: () => number): string {
  * well as `event_type`/`project`. Throws `event_invalid`.
  */
 export function completeEvent(input: unknown, completion: Completion): DeployEvent {
-  if (input === null || typeof input !== 'object' || Array.isArray(input)) {
-    throw invalid('is not a JSON object');
-  }
-  const { event, app, ...fields } = input as Record<string, unknown>;
+  if (!isObject(input)) throw invalid('is not a JSON object');
+  const { event, app, ...fields } = input;
   const kind = oneName(fields.event_type, event, 'event_type', 'event');
-  if (!EVENT_TYPES.includes(kind as EventType)) {
+  const isOperator = OPERATOR_EVENTS.includes(kind as OperatorEvent);
+  if (!isOperator && !EVENT_TYPES.includes(kind as EventType)) {
     throw invalid(`needs an event_type that is one of ${EVENT_TYPES.join(', ')}`);
   }
   const project = shortText(oneName(fields.project, app, 'project', 'app'), 'project');
@@ -121,7 +138,7 @@ export function completeEvent(input: unknown, completion: Completion): DeployEve
     project,
     instance: fields.instance === undefined ? 'default' : shortText(fields.instance, 'instance'),
     version: shortText(fields.version, 'version'),
-    deploy_id: deployIdOf(kind as EventType, fields.deploy_id, completion),
+    deploy_id: isOperator ? null : deployIdOf(kind as EventType, fields.deploy_id, completion),
   };
   const others = Object.entries(fields).filter(
     ([field, value]) => !Object.hasOwn(checked, field) && value !== undefined,
@@ -193,18 +210,11 @@ function limitError(event: DeployEvent): DeployEvent {
 }
 
 /** A record as any writer may have written it. */
-export type LogRecord = Readonly<Record<string, unknown>>;
+export type LogRecord = JsonObject;
 
 /** Reads one line of the log; undefined when it is not a JSON object. */
 export function readRecord(line: string | Uint8Array): LogRecord | undefined {
-  const text = typeof line === 'string' ? line : Buffer.from(line).toString('utf8');
-  // An error of JSON.parse costs as much as reading a hundred lines.
-  if (!/^\s*\{/.test(text)) return undefined;
-  try {
-    return JSON.parse(text) as LogRecord;
-  } catch {
-    return undefined;
-  }
+  return jsonObject(typeof line === 'string' ? line : Buffer.from(line).toString('utf8'));
 }
 
 /** A record's kind, in either naming. */

@@ -9,10 +9,12 @@ import { timeOfIso } from '../text/time.ts';
 import { kindOf, type LogRecord, projectOf, readRecord, textOf } from './events.ts';
 import { gzipLines, logFiles, openLogOr, type Unread } from './files.ts';
 
-/** Both texts are in the line of every record that `accept` accepts. */
+/** In the line of every record that is wanted. */
+const KIND = Buffer.from('"DeployFailure"');
+
+/** Which records are wanted: failures of an app, whose name in quotes is in each line. */
 interface Wanted {
   readonly app: Buffer;
-  readonly kind: Buffer;
   readonly accept: (record: LogRecord) => boolean;
 }
 
@@ -44,7 +46,7 @@ async function newestIn(fd: number, path: string, wanted: Wanted, unread: Unread
   const tooLong = () => {
     unread.lines += 1;
   };
-  for (const line of linesBackward(fd, wanted.app, { also: wanted.kind, tooLong })) {
+  for (const line of linesBackward(fd, wanted.app, { also: KIND, tooLong })) {
     const record = readRecord(line);
     if (!record) unread.lines += 1;
     if (!record || !wanted.accept(record)) continue;
@@ -64,7 +66,7 @@ async function newestInGzip(
   let certain = false;
   for await (const line of gzipLines(fd, (why) => unread.damaged(path, why))) {
     // Cheaper than parsing every line.
-    const isNamed = line?.includes(wanted.app) && line.includes(wanted.kind);
+    const isNamed = line?.includes(wanted.app) && line.includes(KIND);
     if (line && !isNamed && escapedNameAt(line) === -1) continue;
     const record = line && readRecord(line);
     if (!record) unread.lines += 1;
@@ -76,14 +78,13 @@ async function newestInGzip(
 }
 
 /**
- * The newest record of one kind of one app, from the lines `waiting` to be appended, the live log and
+ * The newest failure of an app, from the lines `waiting` to be appended, the live log and
  * then the rotated files. A record that was appended late is compared with those before it, up to one
  * that was not, at most in the next file. `unread` collects what could not be read. Throws
  * `log_not_found` without any file, `file_unreadable` for the live log.
  */
-export async function newestRecord(
+export async function newestFailure(
   paths: Paths,
-  kind: string,
   app: string,
   unread: Unread,
   waiting: readonly string[] = [],
@@ -95,8 +96,7 @@ export async function newestRecord(
   const wanted: Wanted = {
     // In quotes, since 'api' must not match 'api-2'.
     app: Buffer.from(JSON.stringify(app)),
-    kind: Buffer.from(JSON.stringify(kind)),
-    accept: (record) => kindOf(record) === kind && projectOf(record) === app,
+    accept: (record) => kindOf(record) === 'DeployFailure' && projectOf(record) === app,
   };
   let newest: LogRecord | undefined;
   for (const line of waiting) {

@@ -1,21 +1,17 @@
 /** Runs a tool: parse, run, render, exit status. */
-import { EXIT, Failure, systemCode, usage } from '../foundation/failure.ts';
+import { writeFileSync } from 'node:fs';
+import { EXIT, Failure, usage } from '../foundation/failure.ts';
 import { type Io, processIo } from '../foundation/io.ts';
 import { chooseRoot, pathsOf } from '../foundation/paths.ts';
 import { redactor } from '../secrets/secret.ts';
 import { harmless, harmlessLine, jsonLine } from '../text/harmless.ts';
 import { nearest } from '../text/nearest.ts';
-import {
-  type Answer,
-  type Command,
-  type Context,
-  optionsOf,
-  type Tool,
-  titleOf,
-} from './command.ts';
+import { type Command, type Context, optionsOf, type Tool, titleOf } from './command.ts';
 import { commandHelp, toolHelp, usageLine } from './help.ts';
 import { type ColourWhen, type Format, PLAIN, styleFor, yamlText } from './output.ts';
 import { parse } from './parse.ts';
+import { sudoHint } from './sudo.ts';
+import { withoutTokens } from './typed.ts';
 
 declare const __VERSION__: string;
 
@@ -24,6 +20,7 @@ declare const __VERSION__: string;
  * every sink of `io` writes synchronously, and a command awaits everything it started.
  */
 export function main(tool: Tool): void {
+  protect();
   const io = processIo();
   const argv = process.argv.slice(2);
   const fail = (error: unknown) => {
@@ -31,6 +28,16 @@ export function main(tool: Tool): void {
   };
   process.on('uncaughtException', fail);
   run(tool, argv, io).then((status) => process.exit(status), fail);
+}
+
+/** Other users cannot write what this process makes, and its memory is written to no core dump. */
+function protect(): void {
+  process.umask(0o027);
+  try {
+    writeFileSync('/proc/self/coredump_filter', '0');
+  } catch {
+    // Without /proc, or a kernel without core dumps.
+  }
 }
 
 async function run(tool: Tool, argv: readonly string[], io: Io): Promise<number> {
@@ -50,7 +57,7 @@ async function run(tool: Tool, argv: readonly string[], io: Io): Promise<number>
   }
   const context = await contextOf(tool, definition, parsed, io);
   const answer = await definition.run(context);
-  await render(definition, answer, context);
+  if ('value' in answer) await write(answer.value, definition, context);
   return answer.status ?? EXIT.ok;
 }
 
@@ -97,27 +104,24 @@ async function contextOf(
     format,
     title,
     note: (text) => io.stderr.write(`${title}: ${harmless(text)}\n`),
-    print: async (record) => {
-      if (format === 'json') io.stdout.write(`${jsonLine(record)}\n`);
-      else if (format === 'yaml') io.stdout.write(`---\n${await yamlText(record)}`);
-      else
-        io.stdout.write((await definition.human?.(record as never, context.style, context)) ?? '');
-    },
+    print: (record) => write(record, definition, context, '---\n'),
     style: definition.plain ? PLAIN : await styleFor(when, io.env, io.stdout),
     errStyle: definition.plain ? PLAIN : await styleFor(when, io.env, io.stderr),
   };
   return context;
 }
 
-async function render(definition: Command, answer: Answer, context: Context): Promise<void> {
-  if (!('value' in answer)) return;
-  const { io, format } = context;
-  if (format === 'json') io.stdout.write(`${jsonLine(answer.value)}\n`);
-  else if (format === 'yaml') io.stdout.write(await yamlText(answer.value));
-  else
-    io.stdout.write(
-      (await definition.human?.(answer.value as never, context.style, context)) ?? '',
-    );
+/** Writes a record to stdout in the wanted format; `separator` begins a document of YAML. */
+async function write(
+  record: unknown,
+  definition: Command,
+  context: Context,
+  separator = '',
+): Promise<void> {
+  const { io, format, style } = context;
+  if (format === 'json') io.stdout.write(`${jsonLine(record)}\n`);
+  else if (format === 'yaml') io.stdout.write(separator + (await yamlText(record)));
+  else io.stdout.write((await definition.human?.(record as never, style, context)) ?? '');
 }
 
 /**
@@ -140,13 +144,13 @@ async function report(
   }
   const definition = tool.commands.find((each) => each.name === argv[0] || each.name === '');
   const title = titleOf(tool, definition);
-  // Ordinary users may not read the registry of an installed server.
-  const isDenied = error.code === 'file_unreadable' && systemCode(error.cause) === 'EACCES';
-  const hint = isDenied && io.uid !== 0 ? `; use: sudo ${title}` : '';
-  const message = harmlessLine(redact(error.message)) + hint;
+  const args = definition?.name === '' ? argv : argv.slice(1);
+  const hint = sudoHint(io, title, args, error);
+  const message = harmlessLine(withoutTokens(redact(error.message + hint), argv));
   const line =
     error.code === 'usage' ? `error: ${message}` : `${title}: ${message} (${error.code})`;
-  const value = { ...error.facts, error: error.code, message };
+  const facts = JSON.parse(withoutTokens(JSON.stringify(error.facts ?? {}), argv)) as object;
+  const value = { ...facts, error: error.code, message };
   try {
     io.stderr.write(`${line}\n`);
     const format = wantedFormat(argv);

@@ -87,17 +87,11 @@ export function pad(text: string, width: number): string {
 }
 
 /** Lines `label  value` with the values aligned; continuation lines are indented under the value. */
-export function fields(
-  rows: readonly (readonly [label: string, value: string])[],
-  indent = '  ',
-): string {
+export function fields(rows: readonly (readonly [label: string, value: string])[]): string {
   const width = Math.max(0, ...rows.map(([label]) => cells(label)));
-  const margin = indent + ' '.repeat(width + 2);
+  const margin = ' '.repeat(width + 4);
   return rows
-    .map(
-      ([label, value]) =>
-        `${indent}${pad(label, width)}  ${value.replaceAll('\n', `\n${margin}`)}\n`,
-    )
+    .map(([label, value]) => `  ${pad(label, width)}  ${value.replaceAll('\n', `\n${margin}`)}\n`)
     .join('');
 }
 

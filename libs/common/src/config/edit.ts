@@ -2,7 +2,7 @@
 import { accessSync, chmodSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Document, isMap, isScalar, parseDocument } from 'yaml';
-import { requireLock } from '../files/lock.ts';
+import { holderFor, requireLock } from '../files/lock.ts';
 import { isThere, makeFolder, readIfThere } from '../files/read.ts';
 import { sweepStrays, writeWhole } from '../files/write.ts';
 import { Failure, systemFailure } from '../foundation/failure.ts';
@@ -48,7 +48,7 @@ export function editConfig(
   changes: readonly ConfigChange[],
   head = '',
 ): void {
-  const holder = { pid: io.pid, command, since: io.now().toISOString() };
+  const holder = holderFor(io, command);
   const lock = requireLock(paths.registryLock, 'the registry', EDIT_WAIT, holder);
   try {
     const file: FileName = { name: paths.config, code: 'config_invalid' };

@@ -5,6 +5,7 @@ import { durationOf } from '../text/time.ts';
 import { readYaml } from '../yaml/read.ts';
 import { check, type FileName, problem, section } from '../yaml/schema.ts';
 import { DEPLOY_SCHEMA, HEALTH_KINDS, HOOKS, START_KEYS } from './schema.ts';
+import { checkTraffic, type Traffic, withTraffic } from './traffic.ts';
 import { expand, unsetIn } from './variables.ts';
 
 /** The file's name in the repository. */
@@ -15,6 +16,8 @@ export interface Instance {
   readonly name: string;
   readonly domain: string | undefined;
   readonly env: Readonly<Record<string, string>>;
+  /** Absent: one version is stopped before the next one is started. */
+  readonly traffic?: Traffic;
 }
 
 /** Time limits of starting and stopping, in ms. */
@@ -71,7 +74,12 @@ export type NotifyChoice = 'telegram' | 'discord' | 'all' | 'none';
 export interface DeployFile {
   /** In the file's order. */
   readonly instances: readonly Instance[];
-  readonly build: { readonly run: readonly string[]; readonly timeout: number };
+  readonly build: {
+    readonly run: readonly string[];
+    readonly timeout: number;
+    /** Names of the secrets that it gets. */
+    readonly env: readonly string[];
+  };
   readonly start: Start;
   readonly stop: string | undefined;
   readonly health: Health | undefined;
@@ -116,7 +124,8 @@ export function readDeployFile(bytes: Uint8Array | undefined): DeployFile {
   const notify = section(values, 'notify');
   if (values.has('stop') && start.type !== 'command')
     throw fail('stop', 'goes with start.type command alone');
-  const instances = instancesOf(section(values, 'instances'));
+  const instances = instancesOf(section(values, 'instances'), values.get('traffic'), fail);
+  checkTraffic(instances, start, values.has('health'), fail);
   const shared = list(values.get('shared')).map((path) => sharedPath(path, fail));
   if (shared.length > 0 && instances.length > 1) {
     throw fail('shared', 'goes with a single instance: a release is built once for all of them');
@@ -126,6 +135,7 @@ export function readDeployFile(bytes: Uint8Array | undefined): DeployFile {
     build: {
       run: list(buildMap.get('run')),
       timeout: milliseconds(buildMap.get('timeout'), 1_800_000),
+      env: list(buildMap.get('env')),
     },
     start,
     stop: values.get('stop') as string | undefined,
@@ -146,16 +156,19 @@ function notifyOf(channel: string | undefined): NotifyChoice {
   return channel === 'telegram' || channel === 'discord' ? channel : 'all';
 }
 
-function instancesOf(instances: Map<string, unknown> | undefined): Instance[] {
-  const found = [...(instances ?? [])].map(([name, values]) => {
-    const instance = values as Map<string, unknown>;
-    return {
-      name,
-      domain: instance.get('domain') as string | undefined,
-      env: Object.fromEntries((section(instance, 'env') ?? []) as Iterable<[string, string]>),
-    };
+function instancesOf(
+  given: Map<string, unknown> | undefined,
+  traffic: unknown,
+  fail: Fail,
+): Instance[] {
+  const sections = given && given.size > 0 ? given : new Map([['default', new Map()]]);
+  const all = [...sections].map(([name, section_]) => {
+    const values = section_ as Map<string, unknown>;
+    const domain = values.get('domain') as string | undefined;
+    const env = Object.fromEntries((section(values, 'env') ?? []) as Iterable<[string, string]>);
+    return { instance: { name, domain, env }, values };
   });
-  return found.length > 0 ? found : [{ name: 'default', domain: undefined, env: {} }];
+  return withTraffic(all, traffic, milliseconds, fail);
 }
 
 function startOf(start: Map<string, unknown> | undefined, fail: Fail): Start {
@@ -221,7 +234,8 @@ function checkAddress(
   instances: readonly Instance[],
   fail: Fail,
 ): void {
-  for (const { name, env } of instances) {
+  for (const { name, env: own, traffic } of instances) {
+    const env = traffic ? { ...own, PORT: String(traffic.ports?.[0] ?? 80) } : own;
     const unset = unsetIn(target, env);
     if (unset !== undefined)
       throw fail(`health.${kind}`, `uses ${unset}, which the env of ${name} does not set`);

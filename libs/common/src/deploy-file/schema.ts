@@ -1,5 +1,6 @@
 /** The schema of `.deploy.yml`. */
 import type { ObjectSchema, Schema } from '../yaml/schema.ts';
+import { TRAFFIC_TYPES } from './traffic.ts';
 
 /** The hooks, in the order of a deploy. */
 export const HOOKS = [
@@ -52,6 +53,8 @@ const commands = (description?: string): Schema => ({
   anyOf: [line(), { type: 'array', items: line() }],
   ...(description !== undefined && { description }),
 });
+/** Name of an environment variable. */
+export const VARIABLE = '^[A-Za-z_][A-Za-z0-9_]*$';
 const NAME = '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$';
 
 const WHEN: Readonly<Record<(typeof HOOKS)[number], string>> = {
@@ -60,6 +63,17 @@ const WHEN: Readonly<Record<(typeof HOOKS)[number], string>> = {
   pre_switch: 'Before the switch to the new release; a failure fails the deploy',
   post_deploy: 'After a deploy that succeeded; a failure changes nothing',
   on_failure: 'After a deploy that failed; a failure changes nothing',
+};
+
+const ports = (description: string): Schema => ({
+  type: 'array',
+  items: { type: 'integer', minimum: 1, maximum: 65_535 },
+  description,
+});
+const trafficType: Schema = {
+  type: 'string',
+  enum: TRAFFIC_TYPES,
+  description: 'How the proxy finds the live version: socket, ports (a flag file) or command',
 };
 
 /** The keys of `.deploy.yml`; read.ts checks what depends on several of them. */
@@ -84,9 +98,14 @@ export const DEPLOY_SCHEMA: ObjectSchema = {
           env: {
             type: 'object',
             description: 'Variables for its commands, its hooks and the app itself',
-            propertyPattern: '^[A-Za-z_][A-Za-z0-9_]*$',
+            propertyPattern: VARIABLE,
             additionalProperties: { type: ['string', 'integer'], mayBeEmpty: true },
           },
+          traffic: {
+            type: 'boolean',
+            description: 'false: it gets no requests, such as a worker, and is restarted',
+          },
+          ports: ports('Its two ports, if several instances have traffic of type ports or command'),
         },
       },
     },
@@ -100,6 +119,11 @@ export const DEPLOY_SCHEMA: ObjectSchema = {
           additionalProperties: false,
           properties: {
             run: commands('A command, or a list of commands'),
+            env: {
+              type: 'array',
+              description: 'Secrets of the app that the build gets; no others',
+              items: { type: 'string', pattern: VARIABLE, wanted: 'the name of a variable' },
+            },
             timeout: duration('Longest time for all of them [default: 30m]'),
           },
         },
@@ -167,6 +191,30 @@ export const DEPLOY_SCHEMA: ObjectSchema = {
         timeout: duration('Longest time for one answer [default: 5s]'),
         within: duration('Time in which it has to become healthy [default: 30s]'),
       },
+    },
+    traffic: {
+      description:
+        'Deploys without a dropped request: two versions overlap until requests have moved',
+      anyOf: [
+        trafficType,
+        {
+          type: 'object',
+          additionalProperties: false,
+          required: ['type'],
+          properties: {
+            type: trafficType,
+            ports: ports('Two ports, of which PORT is the free one (ports, command)'),
+            run: line('The command that moves new requests to PORT (command)'),
+            drain: duration(
+              'Longest time for the old version to finish its requests [default: 30s]',
+            ),
+            overlap: {
+              type: 'boolean',
+              description: 'false: stop the old version before the new one starts [default: true]',
+            },
+          },
+        },
+      ],
     },
     keep: {
       type: 'integer',

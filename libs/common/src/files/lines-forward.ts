@@ -6,10 +6,15 @@ const NEWLINE = 0x0a;
 /** A line without its newline; undefined if it was too long. */
 export type Line = Buffer | undefined;
 
-/** Splits consecutive blocks into lines. */
+/** Splits consecutive blocks into lines of at most `max` bytes. */
 export class LineSplitter {
+  readonly #max: number;
   #parts: Buffer[] = [];
   #size = 0;
+
+  constructor(max = LINE_MAX) {
+    this.#max = max;
+  }
 
   /** The lines that end in this block. */
   take(block: Buffer): Line[] {
@@ -38,13 +43,13 @@ export class LineSplitter {
     const parts = this.#parts;
     this.#parts = [];
     this.#size = 0;
-    if (size > LINE_MAX) return undefined;
+    if (size > this.#max) return undefined;
     return parts.length === 0 ? end : Buffer.concat([...parts, end]);
   }
 
   #keep(part: Buffer): void {
     this.#size += part.length;
-    if (this.#size > LINE_MAX) this.#parts = [];
+    if (this.#size > this.#max) this.#parts = [];
     else if (part.length > 0) this.#parts.push(Buffer.from(part));
   }
 }

@@ -16,6 +16,8 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { Failure, systemCode, systemFailure } from '../foundation/failure.ts';
+import type { Io } from '../foundation/io.ts';
+import { jsonObject } from '../text/json.ts';
 import { makeFolder, readIfThere } from './read.ts';
 
 /** Exit status of flock(1) when the lock is held. */
@@ -113,11 +115,15 @@ function awaitHolder(path: string): Holder {
   return holderOf(path);
 }
 
+/** This process, as it writes itself into a lock. */
+export function holderFor({ pid, now }: Pick<Io, 'pid' | 'now'>, command: string): Holder {
+  return { pid, command, since: now().toISOString() };
+}
+
 /** The last process that wrote itself into the lock. */
 export function holderOf(path: string): Holder {
   try {
-    const value: unknown = JSON.parse(readIfThere(path, 65_536)?.toString('utf8') || '{}');
-    return value !== null && typeof value === 'object' ? (value as Holder) : {};
+    return jsonObject(readIfThere(path, 65_536)?.toString('utf8') ?? '') ?? {};
   } catch {
     return {};
   }

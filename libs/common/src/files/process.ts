@@ -11,6 +11,8 @@ export interface PidFile {
   boot_id: string;
   /** Time it has to end after SIGTERM, in ms; absent in records of 0.1.0. */
   stop_timeout?: number;
+  /** Leader of its session, if that is another process: in the sandbox. */
+  session?: number;
 }
 
 /** Identity of this boot; '' where there is no /proc. */
@@ -43,6 +45,12 @@ export function startTimeOf(pid: number): string | undefined {
 export function sessionOf(pid: number): number | undefined {
   const session = statOf(pid)[3];
   return session === undefined ? undefined : Number(session);
+}
+
+/** Field 4 of /proc/PID/stat: what started it. */
+export function parentOf(pid: number): number | undefined {
+  const parent = statOf(pid)[1];
+  return parent === undefined ? undefined : Number(parent);
 }
 
 /** Field 5 of /proc/PID/stat: the leader of its process group. */

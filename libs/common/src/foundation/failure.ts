@@ -35,6 +35,7 @@ export const FAILURE_CODES = [
   'disk_full',
   'event_invalid',
   'file_unreadable',
+  'force_needed',
   'git_failed',
   'guard_tripped',
   'insecure_address',
@@ -55,10 +56,15 @@ export const FAILURE_CODES = [
   'not_configured',
   'not_writable',
   'output_failed',
+  'paused',
   'rate_limited',
   'ref_ambiguous',
   'ref_not_found',
   'repo_not_found',
+  'sandbox_unavailable',
+  'secret_corrupt',
+  'secret_not_found',
+  'secret_wrong_app',
   'state_malformed',
   'state_unsupported',
   'stop_failed',
@@ -96,6 +102,11 @@ export class Failure extends Error {
     this.name = 'Failure';
     this.code = code;
     this.facts = facts;
+  }
+
+  /** The files of dist/lib have copies of this class: a failure is one for every copy. */
+  static override [Symbol.hasInstance](error: unknown): boolean {
+    return error instanceof Error && error.name === 'Failure';
   }
 
   get status(): number {

@@ -52,10 +52,15 @@ function sleep(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }
 
-/** Whether a descriptor is a terminal. node:tty loads node:net, which is slow: not for a pipe or file. */
+/** The device number of /dev/null on Linux. */
+const NULL_DEVICE = 0x103;
+
+/** node:tty loads node:net, which is slow: not for a pipe, a file or /dev/null. */
 function isTerminal(fd: number): boolean {
   try {
-    return fstatSync(fd).isCharacterDevice() && process.getBuiltinModule('node:tty').isatty(fd);
+    const stats = fstatSync(fd);
+    if (!stats.isCharacterDevice() || stats.rdev === NULL_DEVICE) return false;
+    return process.getBuiltinModule('node:tty').isatty(fd);
   } catch {
     return false;
   }

@@ -11,6 +11,7 @@ export interface Paths {
   readonly config: string;
   readonly mkey: string;
   readonly stateDir: string;
+  readonly secretsDir: string;
   readonly logsDir: string;
   readonly auditLog: string;
   readonly fetchLog: string;
@@ -19,6 +20,7 @@ export interface Paths {
   readonly locksDir: string;
   readonly registryLock: string;
   state(app: string): string;
+  secrets(app: string): string;
   lock(app: string): string;
   app(app: string): AppPaths;
   deployLog(app: string, deployId: string): string;
@@ -31,6 +33,8 @@ export interface AppPaths {
   readonly repo: string;
   readonly releases: string;
   readonly instances: string;
+  /** HOME of every command that the repository decides. */
+  readonly home: string;
   /** What the last successful deploy printed, in shapes. */
   readonly baseline: string;
   release(name: string): string;
@@ -62,6 +66,7 @@ export function pathsOf(root: string): Paths {
     config: at('config.yml'),
     mkey: at('mkey'),
     stateDir: at('state'),
+    secretsDir: at('secrets'),
     logsDir: at('logs'),
     auditLog: at('logs/deploy-events.jsonl'),
     fetchLog: at('logs/fetch.log'),
@@ -70,6 +75,7 @@ export function pathsOf(root: string): Paths {
     locksDir: at('locks'),
     registryLock: at('locks/registry.lock'),
     state: (app) => at(`state/${app}.json`),
+    secrets: (app) => at(`secrets/${app}.json`),
     lock: (app) => at(`locks/${app}.lock`),
     app: (app) => appPaths(at(`apps/${app}`)),
     deployLog: (app, deployId) => at(`logs/deploys/${app}/${deployId}.log`),
@@ -83,6 +89,7 @@ function appPaths(dir: string): AppPaths {
     repo: join(dir, 'repo.git'),
     releases: join(dir, 'releases'),
     instances: join(dir, 'instances'),
+    home: join(dir, 'home'),
     baseline: join(dir, 'baseline.json'),
     release: (name) => join(dir, 'releases', name),
     instance: (name) => {

@@ -3,6 +3,7 @@ import { lstatSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { readIfThere } from '../files/read.ts';
 import type { Paths } from '../foundation/paths.ts';
+import { word } from '../text/shell.ts';
 
 /** A secret in config.yml that is neither empty nor in a comment. */
 const SECRETS =
@@ -44,5 +45,5 @@ export const EXPOSED = 'others may read the secrets in';
 /** A warning with the command that fixes it, if others may read secrets in config.yml. */
 export function configExposure(paths: Paths): string | undefined {
   if (!isConfigExposed(paths)) return undefined;
-  return `${EXPOSED} ${paths.config}: run chmod 600 ${paths.config}`;
+  return `${EXPOSED} ${paths.config}: run chmod 600 ${word(paths.config)}`;
 }

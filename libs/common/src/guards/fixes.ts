@@ -5,6 +5,7 @@
 import { lstatSync, realpathSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Io } from '../foundation/io.ts';
+import { word } from '../text/shell.ts';
 
 /** The command that runs the guards, and its user. */
 export interface Asker {
@@ -23,11 +24,6 @@ export function look(path: string): Stats | undefined {
     // ENOTDIR or EACCES: the reader reports it.
     return undefined;
   }
-}
-
-/** A path, quoted for a shell. */
-export function word(path: string): string {
-  return /^[A-Za-z0-9_/.,:@%+=-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 /** Whether a folder is above the root. */

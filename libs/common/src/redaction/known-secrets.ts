@@ -1,9 +1,10 @@
-/** The secrets of this server that no shape reveals: the tokens of apps and the master keys. */
+/** The secrets of this server that no shape reveals: tokens and secrets of apps, and the master keys. */
+import { openSecrets, secretsToRedact } from '../app-secrets/open.ts';
 import { appNames } from '../apps/store.ts';
 import { Failure } from '../foundation/failure.ts';
 import type { Env } from '../foundation/io.ts';
 import type { Paths } from '../foundation/paths.ts';
-import { redactor, type Secret } from '../secrets/secret.ts';
+import { type Redactor, redactor, type Secret } from '../secrets/secret.ts';
 import { keyLines } from '../tokens/key-file.ts';
 import { openToken } from '../tokens/open.ts';
 
@@ -17,17 +18,20 @@ export interface Place {
 }
 
 /**
- * Knows the master keys, the token of `app` (of all apps without one) and `others`. What cannot be
+ * Knows the master keys, the token and secrets of `app` (of all apps without one) and `others`. What cannot be
  * read is left out: an app that is not registered or a lost key must not hide the rest.
  */
 export function knownRedactor(
   { paths, env }: Place,
   app: string | undefined,
   others: readonly Secret[],
-): Redact {
+): Redactor {
   const apps = app === undefined ? unlessFailure(() => appNames(paths), []) : [app];
   const tokens = apps.flatMap((name) => unlessFailure(() => openToken(paths, env, name) ?? [], []));
-  return redactor([...others, ...keyLines(paths, env), ...tokens]);
+  const secrets = apps.flatMap((name) =>
+    unlessFailure(() => secretsToRedact(openSecrets(paths, env, name)), []),
+  );
+  return redactor([...others, ...keyLines(paths, env), ...tokens, ...secrets]);
 }
 
 function unlessFailure<T>(read: () => T, otherwise: T): T {

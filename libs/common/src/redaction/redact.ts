@@ -8,19 +8,25 @@
  * for a text that may hold one: opening a token loads node:crypto, reading config.yml loads YAML.
  */
 import { type LogRecord, projectOf } from '../audit/events.ts';
-import { redactor, seenText } from '../secrets/secret.ts';
+import { namesIn } from '../files/read.ts';
+import { type Redactor, redactor, seenText } from '../secrets/secret.ts';
 import { ChatCredentials } from './chat-credentials.ts';
-import type { Place, Redact } from './known-secrets.ts';
+import type { Place } from './known-secrets.ts';
 import { cleanRecord } from './record.ts';
 
+/** Eight or more groups of hex, as of a dump, in a URL or in an escape. */
+const HEX = /(?:[0-9a-f]{2,8}[^0-9a-z]{1,4}(?:0x|x|u00)?){8}/i;
+/** Breaks that a tool may have put into a word. */
+const BREAKS = /\\\r?\n|\r(?!\n)/g;
+
 /**
- * Whether a word could be a token: 12 or more characters with a letter and a digit, or 24 or more,
+ * Whether a word could be a token, or a text a token in hex: 12 or more characters with a letter and a digit, or 24 or more,
  * escapes and invisible characters left out. Neither a short commit nor a day of a timestamp counts.
  */
 export function mayHoldToken(text: string): boolean {
   if (text.length < 12) return false;
-  const seen = seenText(text);
-  return hasTokenLike(text) || (seen !== text && hasTokenLike(seen));
+  const seen = seenText(text).replace(BREAKS, '');
+  return hasTokenLike(text) || HEX.test(text) || (seen !== text && hasTokenLike(seen));
 }
 
 function hasTokenLike(text: string): boolean {
@@ -36,19 +42,23 @@ function hasTokenLike(text: string): boolean {
 class ServerSecrets {
   readonly #place: Place;
   readonly #chats: ChatCredentials;
+  /** Values of apps may consist of any characters. */
+  readonly #hasAppSecrets: boolean;
 
   constructor(place: Place) {
     this.#place = place;
     this.#chats = new ChatCredentials(place.paths);
+    this.#hasAppSecrets = mayHaveAppSecrets(place);
   }
 
   /** Whether a text may hold a secret that its shape does not reveal. */
   mayBeIn(text: string): boolean {
+    if (this.#hasAppSecrets && text.length >= 12) return true;
     return mayHoldToken(text) || this.#chats.mayBeIn(text) || this.#chats.mayBeIn(seenText(text));
   }
 
   /** Knows the token of one app, or of all apps. */
-  async redactor(app?: string): Promise<Redact> {
+  async redactor(app?: string): Promise<Redactor> {
     const [{ knownRedactor }, chats] = await Promise.all([
       import('./known-secrets.ts'),
       this.#chats.secrets(),
@@ -57,23 +67,31 @@ class ServerSecrets {
   }
 }
 
+function mayHaveAppSecrets({ paths }: Place): boolean {
+  try {
+    return namesIn(paths.secretsDir).length > 0;
+  } catch {
+    return false; // Of another user: they cannot be looked up.
+  }
+}
+
 /** A redactor for these texts, which belong to an app. */
 export async function redactorFor(
   texts: readonly string[],
   place: Place,
   app: string,
-): Promise<Redact> {
+): Promise<Redactor> {
   const secrets = new ServerSecrets(place);
   return texts.some((text) => secrets.mayBeIn(text)) ? secrets.redactor(app) : redactor();
 }
 
 /** A redactor for any text of an app. */
-export function redactorForAny(place: Place, app: string): Promise<Redact> {
+export function redactorForAny(place: Place, app: string): Promise<Redactor> {
   return new ServerSecrets(place).redactor(app);
 }
 
 /** A redactor for text that belongs to no app: it knows the tokens of all of them. */
-export function redactorForAll(place: Place): Promise<Redact> {
+export function redactorForAll(place: Place): Promise<Redactor> {
   return new ServerSecrets(place).redactor();
 }
 
@@ -83,7 +101,7 @@ const APPS_KEPT = 1_000;
 /** Redacts record after record. */
 export class RecordCleaner {
   readonly #secrets: ServerSecrets;
-  readonly #byApp = new Map<string, Redact>();
+  readonly #byApp = new Map<string, Redactor>();
   readonly #byShape = redactor();
 
   constructor(place: Place) {
@@ -99,7 +117,7 @@ export class RecordCleaner {
     return may ? cleanRecord(record, await this.#redactorOf(projectOf(record))) : cleaned;
   }
 
-  async #redactorOf(project: unknown): Promise<Redact> {
+  async #redactorOf(project: unknown): Promise<Redactor> {
     const app = typeof project === 'string' ? project : '';
     const kept = this.#byApp.get(app);
     if (kept) return kept;

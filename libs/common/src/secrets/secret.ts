@@ -1,7 +1,7 @@
 /** A value that will not print itself, its fingerprint, and the redaction of text. */
 import { Failure } from '../foundation/failure.ts';
 import { stripAnsi } from '../text/plain.ts';
-import { SECRET_MIN } from './plain-fields.ts';
+import { KnownSecrets } from './known.ts';
 import { REDACTED, withoutKeys } from './private-keys.ts';
 import { PLACES, SHAPES, type Shape } from './shapes.ts';
 
@@ -13,7 +13,7 @@ export class Secret {
     this.#value = value;
   }
 
-  /** The plaintext. Only the vault, HTTP, git's askpass and prompts may call this. */
+  /** The plaintext. Only the vault, HTTP, git's askpass, prompts and the environment of an app may call this. */
   reveal(): string {
     return this.#value;
   }
@@ -65,37 +65,17 @@ export function fingerprintOf(digest: string): string {
   return `tk_${digest.slice(0, 4)}…${digest.slice(8, 12)}`;
 }
 
-/** The forms in which a tool may print a value: raw, base64 at each alignment, URI, JSON, hex. */
-function formsOf(value: string): string[] {
-  const bytes = Buffer.from(value, 'utf8');
-  const base64 = [0, 1, 2].map((shift) => {
-    // Dropping the characters that depend on what stands before and after leaves the stable middle.
-    const text = Buffer.concat([Buffer.alloc(shift), bytes])
-      .toString('base64')
-      .replace(/=+$/, '');
-    const from = shift === 0 ? 0 : shift + 1;
-    return text.slice(from, (bytes.length + shift) % 3 === 0 ? undefined : -1);
-  });
-  const forms = [
-    value,
-    ...base64,
-    ...base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_')),
-    encodeURIComponent(value),
-    encodeURIComponent(value).replace(/%[0-9A-F]{2}/g, (part) => part.toLowerCase()),
-    JSON.stringify(value).slice(1, -1),
-    bytes.toString('hex'),
-    bytes.toString('hex').toUpperCase(),
-  ];
-  return forms.filter((form) => form.length >= SECRET_MIN);
-}
-
 /** Invisible characters: they hide a secret from a pattern, but not from a person. */
-const UNSEEN =
-  /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/;
+const UNSEEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\p{Default_Ignorable_Code_Point}]/u;
+
+/** Whether a text has any; most have only what a keyboard has. */
+function hidesText(text: string): boolean {
+  return /[^\t\n\r -~]/.test(text) && UNSEEN.test(text);
+}
 
 /** The text as a person reads it: without escapes and invisible characters. */
 export function seenText(text: string): string {
-  return UNSEEN.test(text) ? stripAnsi(text).replace(new RegExp(UNSEEN, 'g'), '') : text;
+  return hidesText(text) ? stripAnsi(text).replace(new RegExp(UNSEEN, 'gu'), '') : text;
 }
 
 /**
@@ -109,30 +89,39 @@ function uncovered(line: string, clean: (text: string) => string): string {
   return seenText(cleaned) === safe ? cleaned : safe;
 }
 
+/** Redacts text. */
+export interface Redactor {
+  (text: string): string;
+  /**
+   * Where a known secret may begin that the text does not end; the length of the text without one. What
+   * stands before can be redacted without what follows.
+   */
+  unfinishedAt(text: string): number;
+}
+
 /**
  * Makes a function that replaces by `[REDACTED]` every known secret in every form a tool may print,
  * every private key, and everything with the shape of a secret. Redact before cutting a text: a cut
  * secret no longer matches.
  */
-export function redactor(known: Iterable<Secret> = []): (text: string) => string {
-  const forms = [...new Set([...known].flatMap((secret) => formsOf(secret.reveal())))];
-  forms.sort((a, b) => b.length - a.length);
-  const shortest = forms.at(-1)?.length ?? Number.POSITIVE_INFINITY;
-  const clean = (text: string) => {
-    let cleaned = text;
-    if (text.length >= shortest)
-      for (const form of forms) cleaned = cleaned.replaceAll(form, REDACTED);
-    const lower = cleaned.toLowerCase();
-    const hinted = ({ hints }: Shape) => hints.some((hint) => lower.includes(hint));
-    for (const shape of SHAPES.filter(hinted)) cleaned = cleaned.replace(shape.pattern, REDACTED);
-    for (const place of PLACES.filter(hinted))
-      cleaned = cleaned.replace(place.pattern, `$1${REDACTED}`);
-    return cleaned;
-  };
-  return (text) => {
-    const keyless = withoutKeys(text);
-    if (!UNSEEN.test(keyless)) return clean(keyless);
+export function redactor(secrets: Iterable<Secret> = []): Redactor {
+  const known = new KnownSecrets([...secrets].map((secret) => secret.reveal()));
+  const clean = (text: string) => withoutShapes(known.withoutExact(text));
+  const redact = (text: string) => {
+    const keyless = known.withoutPieces(known.withoutExact(withoutKeys(text)));
+    if (!hidesText(keyless)) return clean(keyless);
     const lines = keyless.split('\n').map((line) => uncovered(line, clean));
     return clean(lines.join('\n'));
   };
+  return Object.assign(redact, { unfinishedAt: (text: string) => known.unfinishedAt(text) });
+}
+
+function withoutShapes(text: string): string {
+  let cleaned = text;
+  const lower = cleaned.toLowerCase();
+  const hinted = ({ hints }: Shape) => hints.some((hint) => lower.includes(hint));
+  for (const shape of SHAPES.filter(hinted)) cleaned = cleaned.replace(shape.pattern, REDACTED);
+  for (const place of PLACES.filter(hinted))
+    cleaned = cleaned.replace(place.pattern, `$1${REDACTED}`);
+  return cleaned;
 }

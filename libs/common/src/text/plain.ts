@@ -4,16 +4,19 @@
  */
 
 const ESC = '\\u001b';
+/** CSI: colours, cursor, erase. */
+const SEQUENCE = `(?:${ESC}\\[|\\u009b)([0-?]{0,512})[ -/]{0,64}([@-~]?)`;
+/** Character sets, and all others. */
+const OTHERS = `${ESC}[ -/]{1,64}[0-~]?|${ESC}[0-~]?`;
 /**
  * Every part ends at the next escape, so matching stays linear, and has a maximum length, since
  * backtracking through millions of characters exhausts the engine's stack.
  */
 const ESCAPES = new RegExp(
   [
-    `(?:${ESC}\\[|\\u009b)([0-?]{0,512})[ -/]{0,64}([@-~]?)`, // CSI: colours, cursor, erase
+    SEQUENCE,
     `${ESC}[\\]PX^_][^\\u0007\\u001b\\u009c]{0,65536}(?:\\u0007|\\u009c|${ESC}\\\\)`, // OSC with hyperlinks, DCS, APC
-    `${ESC}[ -/]{1,64}[0-~]?`, // character sets
-    `${ESC}[0-~]?`,
+    OTHERS,
   ].join('|'),
   'g',
 );
@@ -27,6 +30,14 @@ export function stripAnsi(text: string): string {
   return text.replace(ESCAPES, (_all, digits?: string, final?: string) =>
     final === 'G' && (digits === '' || digits === '0' || digits === '1') ? '\r' : '',
   );
+}
+
+const ESCAPE_HERE = new RegExp(`${SEQUENCE}|${OTHERS}`, 'y');
+
+/** Where the terminal escape at `at` ends, without the text of a hyperlink; `at` without one. */
+export function escapeEnd(text: string, at: number): number {
+  ESCAPE_HERE.lastIndex = at;
+  return ESCAPE_HERE.test(text) ? ESCAPE_HERE.lastIndex : at;
 }
 
 /** Keeps of each line what a terminal shows in the end: the text after the last carriage return. */

@@ -2,11 +2,13 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { accessSync, constants, lstatSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { isThere, makeFolder, namesIn, readTextIfThere, removeIfThere } from '../files/read.ts';
+import { isThere, makeFolder, namesIn, readIfThere, removeIfThere } from '../files/read.ts';
+import { readTrusted } from '../files/trusted.ts';
 import { writeWhole } from '../files/write.ts';
 import { Failure, systemFailure } from '../foundation/failure.ts';
 import type { Env } from '../foundation/io.ts';
 import type { Paths } from '../foundation/paths.ts';
+import { word } from '../text/shell.ts';
 import { credentialFile, isKeyExposed, KEY_FILE_MAX, mkeyFile } from './key-file.ts';
 
 /** Bytes of a key. */
@@ -28,14 +30,20 @@ function masterKey(bytes: Buffer): MasterKey {
 
 /**
  * Reads the master keys; undefined without a key file. Throws `mkey_exposed` if others may read the
- * file, `mkey_malformed`, `file_unreadable`.
+ * file, `mkey_malformed`, `file_unreadable`, `guard_tripped`.
  */
 export function readKeyring(paths: Paths, env: Env): Keyring | undefined {
   const path = mkeyFile(paths, env);
-  const text = readTextIfThere(path, KEY_FILE_MAX);
+  const isOwn = path !== credentialFile(env);
+  const text = (
+    isOwn ? readTrusted(path, KEY_FILE_MAX, paths.root) : readIfThere(path, KEY_FILE_MAX)
+  )?.toString('utf8');
   if (text === undefined) return undefined;
   if (isKeyExposed(path, env)) {
-    throw new Failure('mkey_exposed', `others may read the master key: run chmod 600 ${path}`);
+    throw new Failure(
+      'mkey_exposed',
+      `others may read the master key: run chmod 600 ${word(path)}`,
+    );
   }
   const keys = text
     .split('\n')
@@ -89,7 +97,7 @@ export function requireChangeableKeys(paths: Paths, env: Env): void {
   if (isThere(path) && (lstatSync(path).mode & 0o200) === 0) {
     throw new Failure(
       'not_writable',
-      `the master key is write-protected: run chmod 600 ${path} if it may be replaced`,
+      `the master key is write-protected: run chmod 600 ${word(path)} if it may be replaced`,
     );
   }
   try {

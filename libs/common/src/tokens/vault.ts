@@ -1,15 +1,31 @@
 /**
- * Sealed tokens: JWE in compact serialisation (RFC 7516). A256GCM with the master key (`dir`), or with
+ * Sealed values: JWE in compact serialisation (RFC 7516). A256GCM with the master key (`dir`), or with
  * a content key of the app that the master key wraps (A256GCMKW). The authenticated header names key,
- * app and field, so that a value copied to another app does not open.
+ * app and field, so that a value copied to another app or field does not open.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { Failure } from '../foundation/failure.ts';
+import { Failure, type FailureCode } from '../foundation/failure.ts';
 import { Secret } from '../secrets/secret.ts';
+import { jsonObject } from '../text/json.ts';
 import { decode, KEY_BYTES, type Keyring } from './keyring.ts';
 
-/** The field of the sealed token, which is authenticated too. */
-const FIELD = 'state.repohost_token';
+/** What a sealed value is for. */
+export interface Field {
+  /** In the authenticated header. */
+  readonly name: string;
+  /** In messages: `the stored token`. */
+  readonly words: string;
+  readonly corrupt: FailureCode;
+  /** It was sealed for another app or field. */
+  readonly foreign: FailureCode;
+}
+
+const TOKEN: Field = {
+  name: 'state.repohost_token',
+  words: 'the stored token',
+  corrupt: 'token_corrupt',
+  foreign: 'token_wrong_app',
+};
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
@@ -24,15 +40,21 @@ interface Header {
   tag?: string;
 }
 
-/** Seals a token for an app; `twoLayers` (`--ckey`): with a content key that the master key wraps. */
-export function seal(token: Secret, app: string, keyring: Keyring, twoLayers: boolean): string {
+/** Seals a value for an app; `twoLayers` (`--ckey`): with a content key that the master key wraps. */
+export function seal(
+  value: Secret,
+  app: string,
+  keyring: Keyring,
+  twoLayers: boolean,
+  field = TOKEN,
+): string {
   const [current] = keyring;
   const header: Header = {
     alg: twoLayers ? 'A256GCMKW' : 'dir',
     enc: 'A256GCM',
     kid: current.kid,
     app,
-    fld: FIELD,
+    fld: field.name,
   };
   let contentKey = current.bytes;
   let wrapped = '';
@@ -48,7 +70,7 @@ export function seal(token: Secret, app: string, keyring: Keyring, twoLayers: bo
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv('aes-256-gcm', contentKey, iv);
   cipher.setAAD(Buffer.from(head, 'ascii'));
-  const text = Buffer.concat([cipher.update(token.reveal(), 'utf8'), cipher.final()]);
+  const text = Buffer.concat([cipher.update(value.reveal(), 'utf8'), cipher.final()]);
   const parts = [iv, text, cipher.getAuthTag()].map((part) => part.toString('base64url'));
   if (twoLayers) contentKey.fill(0);
   return [head, wrapped, ...parts].join('.');
@@ -65,12 +87,13 @@ export function hasTwoLayers(value: string): boolean {
 }
 
 /**
- * Opens a sealed token of `app`. Throws `token_corrupt` (altered, truncated, foreign algorithm),
- * `mkey_unknown` (sealed with a key that is not in the file), `token_wrong_app` (copied).
+ * Opens a sealed value of `app`. Throws `token_corrupt` (altered, truncated, foreign algorithm),
+ * `mkey_unknown` (sealed with a key that is not in the file), `token_wrong_app` (copied), or what
+ * `field` has in their place.
  */
-export function open(value: string, app: string, keyring: Keyring): Secret {
-  const corrupt = (why: string) =>
-    new Failure('token_corrupt', `the stored token of '${app}' ${why}`);
+export function open(value: string, app: string, keyring: Keyring, field = TOKEN): Secret {
+  const { words } = field;
+  const corrupt = (why: string) => new Failure(field.corrupt, `${words} of '${app}' ${why}`);
   const parts = value.split('.');
   const [head = '', wrapped = '', ivText = '', sealed = '', tagText = ''] = parts;
   const header = headerOf(head);
@@ -87,18 +110,15 @@ export function open(value: string, app: string, keyring: Keyring): Secret {
   if (!key) {
     throw new Failure(
       'mkey_unknown',
-      `the stored token of '${app}' is sealed with a master key that is not in use`,
+      `${words} of '${app}' is sealed with a master key that is not in use`,
     );
   }
   const contentKey = twoLayers ? unwrap(header, wrapped, key.bytes) : key.bytes;
   const plain = contentKey && decrypt(contentKey, iv, tag, bytes, head);
   if (!plain) throw corrupt('is damaged');
   // Checked after decryption: only now is the header known to be the one that was sealed.
-  if (header.app !== app || header.fld !== FIELD) {
-    throw new Failure(
-      'token_wrong_app',
-      `the stored token of '${app}' was sealed for another app or field`,
-    );
+  if (header.app !== app || header.fld !== field.name) {
+    throw new Failure(field.foreign, `${words} of '${app}' was sealed for another app or field`);
   }
   return new Secret(plain.toString('utf8'));
 }
@@ -131,10 +151,5 @@ function decrypt(
 }
 
 function headerOf(part: string): Header | undefined {
-  try {
-    const value: unknown = JSON.parse(decode(part)?.toString('utf8') ?? '');
-    return value !== null && typeof value === 'object' ? (value as Header) : undefined;
-  } catch {
-    return undefined;
-  }
+  return jsonObject(decode(part)?.toString('utf8') ?? '') as Header | undefined;
 }

@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync, renameSync, symlinkSync, unlinkSync } f
 import { basename, dirname, join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { gzipLines, logFiles, Unread } from '@runner/common/audit/files';
-import { newestRecord } from '@runner/common/audit/scan';
+import { newestFailure } from '@runner/common/audit/scan';
 import { linesBackward } from '@runner/common/files/lines-backward';
 import fc from 'fast-check';
 import { test } from 'uvu';
@@ -40,8 +40,7 @@ function naively(text: string, needle = ''): string[] {
 }
 
 const FAILURE = { event_type: 'DeployFailure', project: 'api' };
-const find = (paths: ReturnType<typeof freshRoot>) =>
-  newestRecord(paths, 'DeployFailure', 'api', new Unread());
+const find = (paths: ReturnType<typeof freshRoot>) => newestFailure(paths, 'api', new Unread());
 const line = (record: unknown) => `${JSON.stringify(record)}\n`;
 
 test('lines come last first, with or without a newline at the end', () => {
@@ -220,7 +219,7 @@ test('both namings are found, and no app whose name begins alike', async () => {
       .join(''),
   );
   assert.is((await find(paths))?.version, 'new');
-  assert.equal(await newestRecord(paths, 'DeployFailure', '__proto__', new Unread()), undefined);
+  assert.equal(await newestFailure(paths, '__proto__', new Unread()), undefined);
 });
 
 test('the rotated files are read newest first, compressed or not, whatever else lies beside them', async () => {
@@ -363,7 +362,7 @@ test('only regular files are read, not a link, a directory or a FIFO; one in pla
       }
       plant(`${paths.auditLog}.2`, line(FAILURE));
       const unread = new Unread();
-      assert.equal(await newestRecord(paths, 'DeployFailure', 'api', unread), FAILURE);
+      assert.equal(await newestFailure(paths, 'api', unread), FAILURE);
       const told: string[] = [];
       unread.tell((text) => told.push(text));
       assert.equal(told, [`skipped ${basename(paths.auditLog)}${ending}: ${why}`]);

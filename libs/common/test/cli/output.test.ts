@@ -231,14 +231,11 @@ test('values of fields are aligned, and their further lines are indented under t
     '  version  v1\n  error    one\n           two\n           \n           three\n',
   );
   assert.is(
-    fields(
-      [
-        ['日本', 'x'],
-        ['a', 'y'],
-      ],
-      '',
-    ),
-    '日本  x\na     y\n',
+    fields([
+      ['日本', 'x'],
+      ['a', 'y'],
+    ]),
+    '  日本  x\n  a     y\n',
   );
   assert.is(fields([]), '');
 });

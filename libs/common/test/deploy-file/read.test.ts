@@ -10,7 +10,7 @@ const read = (text: string) => readDeployFile(Buffer.from(text));
 
 const DEFAULTS: DeployFile = {
   instances: [{ name: 'default', domain: undefined, env: {} }],
-  build: { run: [], timeout: 1_800_000 },
+  build: { run: [], timeout: 1_800_000, env: [] },
   start: { type: 'none' },
   stop: undefined,
   health: undefined,
@@ -46,7 +46,7 @@ notify: { channel: discord }
         env: { PORT: '3000', NAME: 'x y', BIG: '12345678901234567890' },
       },
     ],
-    build: { run: ['npm ci', 'npm run build'], timeout: 300_000 },
+    build: { run: ['npm ci', 'npm run build'], timeout: 300_000, env: [] },
     start: { type: 'process', run: 'node server.js', timeout: 20_000, stopTimeout: 3_000 },
     stop: undefined,
     health: {
@@ -100,19 +100,21 @@ test('what could only fail after the switch is refused before it', () => {
 
 test('build is a command, a list of them or a section', () => {
   const build = (text: string) => read(text).build;
-  assert.equal(build('build: make\n'), { run: ['make'], timeout: 1_800_000 });
+  assert.equal(build('build: make\n'), { run: ['make'], timeout: 1_800_000, env: [] });
   assert.equal(build('build: [make, make check]\n'), {
     run: ['make', 'make check'],
     timeout: 1_800_000,
+    env: [],
   });
-  assert.equal(build('build: []\n'), { run: [], timeout: 1_800_000 });
+  assert.equal(build('build: []\n'), { run: [], timeout: 1_800_000, env: [] });
   assert.equal(build('build:\n  run: make\n  timeout: 1h\n'), {
     run: ['make'],
     timeout: 3_600_000,
+    env: [],
   });
-  assert.equal(build('build: {timeout: 90}\n'), { run: [], timeout: 90_000 });
+  assert.equal(build('build: {timeout: 90}\n'), { run: [], timeout: 90_000, env: [] });
   assert.is(build('build: {timeout: 700h}\n').timeout, 2_147_483_647);
-  assert.equal(build('build:\n'), { run: [], timeout: 1_800_000 });
+  assert.equal(build('build:\n'), { run: [], timeout: 1_800_000, env: [] });
   assert.equal(build('build: |\n  make\n  make check\n').run, ['make\nmake check\n']);
 });
 
@@ -180,7 +182,7 @@ const BAD: readonly (readonly [text: string, sentence: string])[] = [
     '__proto__: 1\n',
     ':1: __proto__: unknown key (known here: instances, build, start, stop, health, keep, shared, hooks, notify)',
   ],
-  ['build: {cmd: make}\n', ':1: build.cmd: unknown key (known here: run, timeout)'],
+  ['build: {cmd: make}\n', ':1: build.cmd: unknown key (known here: run, env, timeout)'],
   ['build: 5\n', ':1: build: must be a command'],
   ['build: ""\n', ':1: build: must not be empty'],
   ['build:\n  - make\n  - ""\n', ':3: build[1]: must not be empty'],

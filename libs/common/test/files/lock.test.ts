@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { holderOf, requireLock, takeLock } from '@runner/common/files/lock';
+import { shellWord } from '@runner/testing/run';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { refusal, told } from '../cli/refusal.ts';
@@ -76,7 +77,7 @@ test('a refusal does not name an earlier holder of the lock', async () => {
   plant(path, '{"pid":2147483647,"command":"deploy of yesterday"}\n');
   const [folder, go] = [scratch(), join(scratch(), 'go')];
   // Says that the refusal has come, when the refused one has not yet looked who holds the lock.
-  const flock = `#!/bin/sh\nPATH=\${PATH#*:} flock "$@"\nstatus=$?\n: > ${go}\nexit $status\n`;
+  const flock = `#!/bin/sh\nPATH=\${PATH#*:} flock "$@"\nstatus=$?\n: > ${shellWord(go)}\nexit $status\n`;
   writeFileSync(join(folder, 'flock'), flock, { mode: 0o755 });
   const holder = await startedHolder(startRole('late', [path, go]));
   const env = { ...process.env, PATH: `${folder}:${process.env.PATH}` };

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:
 import { dirname, join } from 'node:path';
 import { mkeyFile } from '@runner/common/tokens/key-file';
 import { createKeyring, readKeyring, requireKeyring } from '@runner/common/tokens/keyring';
+import { shellWord } from '@runner/testing/run';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { told } from '../cli/refusal.ts';
@@ -59,7 +60,7 @@ test('a key that others may read is refused, with the command that fixes it', ()
     chmodSync(paths.mkey, mode);
     assert.is(
       told(() => readKeyring(paths, {})),
-      `mkey_exposed: others may read the master key: run chmod 600 ${paths.mkey}`,
+      `mkey_exposed: others may read the master key: run chmod 600 ${shellWord(paths.mkey)}`,
     );
   }
   for (const mode of [0o600, 0o400]) {

@@ -2,10 +2,13 @@
 import { git } from './git.ts';
 import type { GitSource } from './source.ts';
 
-/** Both are one line; absent if git does not say. */
+/** Absent if git does not say. */
 export interface CommitInfo {
+  /** One line, as is `author`. */
   readonly subject?: string;
   readonly author?: string;
+  /** ISO 8601, UTC: by the committer's clock. */
+  readonly committed_at?: string;
 }
 
 /** Limit of each, in characters. */
@@ -16,11 +19,26 @@ export async function commitInfo(
   { io, mirror, signal }: GitSource,
   commit: string,
 ): Promise<CommitInfo> {
-  const args = ['show', '-s', '--encoding=UTF-8', '--format=%an%x00%s', '--end-of-options', commit];
+  const args = [
+    'show',
+    '-s',
+    '--encoding=UTF-8',
+    '--format=%an%x00%s%x00%ct',
+    '--end-of-options',
+    commit,
+  ];
   const { status, stdout } = await git(io, args, { cwd: mirror, signal });
   if (status !== 0) return {};
-  const [author = '', subject = ''] = stdout.toString('utf8').split('\0').map(shortLine);
-  return { ...(subject && { subject }), ...(author && { author }) };
+  const [author = '', subject = '', seconds = ''] = stdout
+    .toString('utf8')
+    .split('\0')
+    .map(shortLine);
+  const committed = new Date(Number(seconds || Number.NaN) * 1000);
+  return {
+    ...(subject && { subject }),
+    ...(author && { author }),
+    ...(!Number.isNaN(committed.getTime()) && { committed_at: committed.toISOString() }),
+  };
 }
 
 function shortLine(text: string): string {

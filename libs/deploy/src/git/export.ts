@@ -5,6 +5,8 @@ import { makeFolder, readIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';
 import { gitEnvironment } from '../run/environment.ts';
+import { cutOff } from '../run/outside.ts';
+import { onMirror } from './repository.ts';
 import type { GitSource } from './source.ts';
 
 /** Exports a commit into a folder. Throws `git_failed`, `disk_full`, `interrupted`. */
@@ -12,14 +14,16 @@ export async function exportCommit(source: GitSource, commit: string, into: stri
   ignoreAttributes(source.mirror);
   const env = gitEnvironment(source.io.env);
   const { signal } = source;
-  const tar = spawn('tar', ['-x', '--no-same-owner', '-f', '-', '-C', into], {
-    env,
-    signal,
-    stdio: ['pipe', 'ignore', 'pipe'],
-  });
+  const tar = cutOff(() =>
+    spawn('tar', ['-x', '--no-same-owner', '-f', '-', '-C', into], {
+      env,
+      signal,
+      stdio: ['pipe', 'ignore', 'pipe'],
+    }),
+  );
   // git writes to tar directly: through this process every byte would be copied twice more.
   const archive = spawn('git', ['-c', 'tar.umask=0022', 'archive', '--format=tar', commit], {
-    env,
+    env: { ...env, ...onMirror(source.mirror) },
     signal,
     cwd: source.mirror,
     stdio: ['ignore', tar.stdin, 'pipe'],

@@ -1,5 +1,4 @@
 /** What git's messages mean: it exits with 128 for nearly everything, so the text decides. */
-import { statSync } from 'node:fs';
 import { Failure, type FailureCode } from '@runner/common/foundation/failure';
 import { redactor } from '@runner/common/secrets/secret';
 import type { GitResult, GitSource } from './source.ts';
@@ -32,14 +31,6 @@ const MEANINGS: readonly (readonly [RegExp, FailureCode, (source: GitSource) => 
     /is this a git repository\?|bad line length character|unable to update url base from redirection/i,
     'code_host_error',
     () => NOT_GIT,
-  ],
-  [
-    /dubious ownership/,
-    'git_failed',
-    ({ mirror }) => {
-      const { uid } = statSync(mirror);
-      return `${mirror} belongs to another user (uid ${uid}): run the command as that user, sudo -u '#${uid}' runner …`;
-    },
   ],
   [/No space left on device|Disk quota exceeded/i, 'disk_full', () => 'no space left on the disk'],
   [

@@ -12,7 +12,8 @@ import { Failure, systemFailure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import { endGroup } from '../run/child.ts';
 import { gitEnvironment } from '../run/environment.ts';
-import { openNameless } from '../run/log.ts';
+import { openNameless } from '../run/output.ts';
+import { NO_REPOSITORY, onMirror } from './repository.ts';
 import type { GitResult, GitSource } from './source.ts';
 
 const LOCAL_TIMEOUT = 120_000;
@@ -30,6 +31,7 @@ const SAFE = [
   ['protocol.ext.allow', 'never'],
   ['protocol.file.allow', 'never'],
   ['http.followRedirects', 'initial'],
+  ['http.sslVerify', 'true'],
   ['http.lowSpeedLimit', '1000'],
   ['http.lowSpeedTime', '60'],
   ['transfer.credentialsInUrl', 'die'],
@@ -45,7 +47,10 @@ export const MARKER = 'RUNNER_GIT_FOLDER';
 export interface GitOptions {
   /** Gives git the token of the app. */
   source?: GitSource;
+  /** The mirror, unless it is `outside` of one. */
   cwd: string;
+  /** The call needs no repository. */
+  outside?: boolean;
   timeout?: number;
   signal?: AbortSignal;
   /** Its standard input. */
@@ -62,7 +67,11 @@ export async function git(
   args: readonly string[],
   options: GitOptions,
 ): Promise<GitResult> {
-  const env: Record<string, string> = { ...gitEnvironment(io.env), [MARKER]: options.cwd };
+  const env: Record<string, string> = {
+    ...gitEnvironment(io.env),
+    ...(options.outside ? NO_REPOSITORY : onMirror(options.cwd)),
+    [MARKER]: options.cwd,
+  };
   const fd = options.source ? credential(options.source, env) : undefined;
   if (options.packets) env.GIT_TRACE_PACKET = '2';
   // Only this machine is reached unencrypted: no proxy is involved.

@@ -55,6 +55,7 @@ export async function listRefs(
   const options = {
     source,
     cwd,
+    outside: true,
     timeout: LIST_TIMEOUT,
     memory: LIST_MEMORY,
     signal: source.signal,

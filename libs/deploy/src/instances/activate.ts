@@ -1,65 +1,153 @@
 /** Bringing a release to its instances: switch, start, health; and rolling them back on failure. */
+import { noteStarting } from '@runner/common/app-secrets/change';
 import type { DeployFile, Instance } from '@runner/common/deploy-file/read';
 import { markStage } from '../record/in-progress.ts';
 import type { Job, Move } from '../record/operation.ts';
 import { reported } from '../report/reporter.ts';
-import { asStepFailure, StepFailure } from '../run/step.ts';
-import { switchTo } from './current-link.ts';
+import { asStepFailure, StepFailure, withEnding } from '../run/step.ts';
+import { bringUp } from './bring-up.ts';
 import { driverFor } from './drivers/choose.ts';
-import type { Started } from './drivers/driver.ts';
-import { waitHealthy } from './health.ts';
 import { runHook } from './hooks.ts';
+import { startsBeside } from './place.ts';
 import { inTheWay } from './ports.ts';
+import { type Seen, startProber } from './probe.ts';
 import { checkReady } from './ready.ts';
-import { stopUnlessReplaced, switchBack } from './switch-back.ts';
+import { goLive, movePortBack, stopSlot } from './slots.ts';
+import { stopUnlessBeside, switchBack } from './switch-back.ts';
 import {
   interruptible,
   jobTarget,
   keptTarget,
   previousOf,
   type ReleaseTarget,
-  releaseOf,
   uninterrupted,
 } from './target.ts';
+
+/** Ends the message of a deploy that changed nothing for the app's users. */
+export const UNSWITCHED = 'nothing was switched';
 
 /** How far a release was brought to its instances. */
 export interface Activation {
   /** Instances that were switched, in order. */
   readonly switched: readonly Instance[];
+  /** Instances whose release was started in a slot, and got no request. */
+  readonly waiting: readonly ReleaseTarget[];
   /** Instances that were stopped first because another one needs their port. */
   readonly stopped: readonly string[];
   readonly failure: { instance: Instance; error: StepFailure } | undefined;
+  /** What a prober saw; undefined if nothing had been there to ask. */
+  readonly seen: Seen | undefined;
 }
 
-/** Switches, starts and checks every instance in the file's order; stops at the first failure. */
+/**
+ * Brings a release to every instance, and stops at the first failure. Instances with slots come
+ * first: all of them are started and healthy before the first one gets a request.
+ */
 export async function activate(job: Job, file: DeployFile, release: string): Promise<Activation> {
   const targets = file.instances.map((instance) => jobTarget(job, file, instance, release));
-  const blocking = inTheWay(runningTargets(job), targets);
+  const beside = targets.filter(({ instance }) => startsBeside(instance));
+  const others = targets.filter((target) => !beside.includes(target));
+  const probers = await Promise.all(targets.filter(wasActive).map(startProber));
   const switched: Instance[] = [];
-  for (const target of targets) {
-    const { instance } = target;
-    try {
-      await prepareSwitch(job, target);
-      // From here on something may have been stopped: a failure rolls it back.
-      switched.push(instance);
-      if (switched.length === 1) await stopBlocking(job, blocking);
-      await reported(job.reporter, `switch ${instance.name}`, () => switchOver(job, target));
-      const started = await start(job, target);
-      await checkHealth(job, target, started);
-    } catch (error) {
-      const stopped = switched.length > 0 ? blocking.map((each) => each.instance.name) : [];
-      const failure = { instance, error: asStepFailure(error, job.stages.now) };
-      return { switched, stopped, failure };
+  const waiting: ReleaseTarget[] = [];
+  const blocking = inTheWay(runningTargets(job), others);
+  let at = targets[0] as ReleaseTarget;
+  let error: StepFailure | undefined;
+  try {
+    noteSecrets(job, targets);
+    for (at of beside) await startBeside(job, at, waiting);
+    for (at of beside) {
+      await moveRequests(job, at);
+      switched.push(at.instance);
+      waiting.shift();
     }
+    for (at of others) {
+      const isFirst = at === others[0];
+      await prepare(job, at);
+      // From here on something may have been stopped: a failure rolls it back.
+      switched.push(at.instance);
+      if (isFirst) await stopBlocking(job, blocking);
+      await replace(job, at);
+    }
+  } catch (cause) {
+    error = explained(job, asStepFailure(cause, job.stages.now), at, switched.length > 0);
   }
-  return { switched, stopped: [], failure: undefined };
+  const stopped =
+    error && others.some(({ instance }) => switched.includes(instance))
+      ? blocking.map((each) => each.instance.name)
+      : [];
+  const failure = error && { instance: at.instance, error };
+  const seen = worst(await Promise.all(probers.map((prober) => prober.end())));
+  return { switched, waiting, stopped, failure, seen };
+
+  function wasActive({ instance }: ReleaseTarget): boolean {
+    return previousOf(job, instance.name) !== null;
+  }
+}
+
+/** Of several instances: all probes, and the longest gap. */
+function worst(all: readonly (Seen | undefined)[]): Seen | undefined {
+  const seen = all.filter((each) => each !== undefined);
+  if (seen.length === 0) return undefined;
+  const sum = seen.reduce((probes, each) => probes + each.probes, 0);
+  return { probes: sum, gap_ms: Math.max(...seen.map(({ gap_ms }) => gap_ms)) };
+}
+
+/** A failure before any request moved says so. */
+function explained(
+  job: Job,
+  error: StepFailure,
+  { slot, instance }: ReleaseTarget,
+  hasSwitched: boolean,
+): StepFailure {
+  if (slot === undefined || !startsBeside(instance) || hasSwitched) return error;
+  const previous = previousOf(job, instance.name);
+  const serving = previous ? `${previous.version} goes on serving, ` : '';
+  return withEnding(error, `; ${serving}${UNSWITCHED}`);
+}
+
+async function startBeside(job: Job, target: ReleaseTarget, waiting: ReleaseTarget[]) {
+  const { slot, instance } = target;
+  await prepare(job, target);
+  waiting.push(target);
+  const where = `${instance.name} in slot ${slot}`;
+  await bringUp(interruptible(job), target, (stage, body) => {
+    // Its place is taken without a word: nothing changes for anyone.
+    if (stage === 'switch') return body();
+    markStage(job, stage);
+    return reported(
+      job.reporter,
+      stage === 'start' ? `start ${where}` : `health of ${where}`,
+      body,
+    );
+  });
+}
+
+async function moveRequests(job: Job, target: ReleaseTarget): Promise<void> {
+  const { name } = target.instance;
+  if (job.signal.aborted)
+    throw new StepFailure('traffic', 'traffic: was interrupted', '', 'operator');
+  markStage(job, 'traffic', name);
+  try {
+    await reported(job.reporter, `switch ${name} to slot ${target.slot}`, () =>
+      goLive(interruptible(job), target),
+    );
+  } catch (error) {
+    await movePortBack(uninterrupted(job), name);
+    throw error;
+  }
+}
+
+function noteSecrets(job: Job, targets: readonly ReleaseTarget[]): void {
+  const names = targets.map(({ instance }) => instance.name);
+  noteStarting(job, job.app.app, names, job.secrets);
 }
 
 /** What runs of the app now, also of instances that the commit no longer names. */
 function runningTargets(job: Job): ReleaseTarget[] {
   return Object.entries(job.app.instances).flatMap(([name, { current }]) => {
     const target = current && keptTarget(interruptible(job), name, current);
-    return target ? [target] : [];
+    return target && !startsBeside(target.instance) ? [target] : [];
   });
 }
 
@@ -79,38 +167,30 @@ async function stopBlocking(job: Job, blocking: readonly ReleaseTarget[]): Promi
   }
 }
 
-async function prepareSwitch(job: Job, target: ReleaseTarget): Promise<void> {
+async function prepare(job: Job, target: ReleaseTarget): Promise<void> {
   if (job.signal.aborted)
     throw new StepFailure('switch', 'switch: was interrupted', '', 'operator');
   checkReady(job, target);
   await runHook(job, target, 'pre_switch');
-  markStage(job, 'switch', target.instance.name);
+  if (!startsBeside(target.instance)) markStage(job, 'switch', target.instance.name);
 }
 
-async function switchOver(job: Job, target: ReleaseTarget): Promise<void> {
+/** Stops what runs, and starts the target in its place. */
+async function replace(job: Job, target: ReleaseTarget): Promise<void> {
   const { name } = target.instance;
-  const appPaths = job.paths.app(job.app.app);
+  const base = interruptible(job);
   const previous = previousOf(job, name);
-  const running = previous && keptTarget(interruptible(job), name, previous);
-  // Started in another way, the previous release would keep running beside the new one.
-  if (running) await stopUnlessReplaced(running, target.start);
-  switchTo(appPaths, name, releaseOf(target));
-}
-
-async function start(job: Job, target: ReleaseTarget): Promise<Started> {
-  const driver = driverFor(target.start);
-  if (target.start.type === 'none') return driver.start(target);
-  markStage(job, 'start');
-  return reported(job.reporter, `start ${target.instance.name}`, () => driver.start(target));
-}
-
-async function checkHealth(job: Job, target: ReleaseTarget, started: Started): Promise<void> {
-  const { health } = target.file;
-  if (!health) return;
-  markStage(job, 'health');
-  await reported(job.reporter, `health of ${target.instance.name}`, () =>
-    waitHealthy(health, target, started),
-  );
+  const running = previous && keptTarget(base, name, previous);
+  const words = { switch: `switch ${name}`, start: `start ${name}`, health: `health of ${name}` };
+  await bringUp(base, target, async (stage, body) => {
+    if (stage !== 'switch') markStage(job, stage);
+    return reported(job.reporter, words[stage], async () => {
+      // Started in another way, the previous release would keep running beside the new one.
+      if (stage === 'switch' && running) await stopUnlessBeside(base, running, target);
+      return body();
+    });
+  });
+  await goLive(base, target);
 }
 
 /**
@@ -121,8 +201,9 @@ export async function rollBackSwitched(
   job: Job,
   file: DeployFile,
   release: string,
-  { switched, stopped }: Activation,
+  { switched, waiting, stopped }: Activation,
 ): Promise<Move[]> {
+  for (const target of waiting) await stopWaiting(job, target);
   const targets = switched.map((instance) => jobTarget(job, file, instance, release)).reverse();
   const others = stopped.filter((name) => !switched.some((instance) => instance.name === name));
   const stops = stopped.length > 0 ? await stopAll(job, targets) : [];
@@ -143,6 +224,18 @@ export async function rollBackSwitched(
     }
   }
   return moves;
+}
+
+/** Stops a release that got no request. */
+async function stopWaiting(job: Job, { instance: { name }, slot }: ReleaseTarget): Promise<void> {
+  if (slot === undefined) return;
+  try {
+    await reported(job.reporter, `stop ${name} in slot ${slot}`, () =>
+      stopSlot(uninterrupted(job), name, slot),
+    );
+  } catch (error) {
+    job.reporter.note(asStepFailure(error, 'start').message);
+  }
 }
 
 /** Stops instances before any of them is rolled back: they swapped ports. Returns those that are. */

@@ -1,33 +1,52 @@
 /** `current`: the symbolic link to the release of an instance, switched atomically. */
 import { readlinkSync, renameSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
+import { liveLink, liveSlot } from '@runner/common/apps/slots';
+import { findApp } from '@runner/common/apps/store';
 import { makeFolder, removeIfThere } from '@runner/common/files/read';
 import { syncFolder } from '@runner/common/files/write';
 import { systemCode } from '@runner/common/foundation/failure';
-import type { AppPaths } from '@runner/common/foundation/paths';
+import type { InstancePaths, Paths } from '@runner/common/foundation/paths';
 
-/** Name of the release that `current` points to; undefined if there is none. */
-export function activeRelease(paths: AppPaths, instance: string): string | undefined {
+/** Name of the release that is active in an instance; undefined if there is none. */
+export function activeRelease(paths: Paths, app: string, instance: string): string | undefined {
+  const own = paths.app(app).instance(instance);
+  const live = liveSlot(own);
+  // The app may write into its slot's folder: what is in it is not followed.
+  if (live) return findApp(paths, app)?.instances[instance]?.slots?.[live]?.release;
+  const target = targetOf(own.current);
+  return target && basename(target);
+}
+
+/** What a link names; undefined if there is no link. */
+function targetOf(path: string): string | undefined {
   try {
-    return basename(readlinkSync(paths.instance(instance).current));
+    return readlinkSync(path);
   } catch (error) {
     if (systemCode(error) === 'ENOENT' || systemCode(error) === 'EINVAL') return undefined;
     throw error;
   }
 }
 
-/** Points `current` to a release: a reader finds the old one or the new one. */
-export function switchTo(paths: AppPaths, instance: string, release: string): void {
-  const { current, dir } = paths.instance(instance);
+/** Points a place's `current` to a release: a reader finds the old one or the new one. */
+export function switchTo(paths: InstancePaths, release: string): void {
+  linkTo(paths.current, relative(dirname(paths.current), release));
+}
+
+/** Points a link to a target, in one rename. */
+export function linkTo(path: string, target: string): void {
+  if (targetOf(path) === target) return;
+  const dir = dirname(path);
   makeFolder(dir);
-  const temporary = join(dir, '.current.tmp');
+  const temporary = join(dir, `.${basename(path)}.tmp`);
   removeIfThere(temporary);
-  symlinkSync(relative(dirname(current), paths.release(release)), temporary);
-  renameSync(temporary, current);
+  symlinkSync(target, temporary);
+  renameSync(temporary, path);
   syncFolder(dir);
 }
 
-/** Removes `current`: nothing is active then. */
-export function switchOff(paths: AppPaths, instance: string): void {
-  removeIfThere(paths.instance(instance).current);
+/** Removes the links of an instance: nothing is active then. */
+export function switchOff(paths: InstancePaths): void {
+  removeIfThere(liveLink(paths));
+  removeIfThere(paths.current);
 }

@@ -15,8 +15,8 @@ type HealthProblem = { words: string; output: string; late?: boolean } | undefin
  * StepFailure of stage `health` with the last problem, at once if the process has died.
  */
 export async function waitHealthy(health: Health, target: Target, started: Started): Promise<void> {
-  const { signal, log, instance } = target;
-  const address = health.kind === 'cmd' ? health.target : expand(health.target, instance.env);
+  const { signal, log } = target;
+  const address = health.kind === 'cmd' ? health.target : expand(health.target, target.env);
   const until = performance.now() + health.within;
   let problem: HealthProblem;
   for (let attempt = 1; ; attempt += 1) {
@@ -61,29 +61,21 @@ async function ask(
   target: Target,
   timeout: number,
 ): Promise<HealthProblem> {
-  if (health.kind === 'url') return askUrl(address, health.expect, timeout, target.redact);
+  if (health.kind === 'url') return askUrl(health, address, target, timeout);
   if (health.kind === 'tcp') return askTcp(address, timeout);
-  const { release, env, log, signal } = target;
-  const { exit, output } = await tryStep(
-    log,
-    signal,
-    shellStep({
-      stage: 'health',
-      command: address,
-      cwd: release,
-      env,
-      timeout,
-    }),
-  );
+  const { release: cwd, env, log, signal } = target;
+  const confinement = target.confine('hook');
+  const step = shellStep({ stage: 'health', command: address, cwd, env, timeout, confinement });
+  const { exit, output } = await tryStep(log, signal, step);
   const words = `\`${address}\` ${describeExit(exit, timeout)}`;
   return succeeded(exit) ? undefined : { words, output, late: exit.timedOut };
 }
 
 function askUrl(
+  { expect: [low, high] }: Health,
   address: string,
-  [low, high]: readonly [number, number],
+  { redact, env }: Target,
   timeout: number,
-  redact: (text: string) => string,
 ): Promise<HealthProblem> {
   const wanted = low === high ? String(low) : `${low}-${high}`;
   return new Promise((resolve) => {
@@ -96,7 +88,7 @@ function askUrl(
     );
     const request = get(
       address,
-      { signal: AbortSignal.timeout(timeout), agent: false },
+      { signal: AbortSignal.timeout(timeout), agent: false, ...socketOf(address, env.PORT) },
       (response) => {
         const status = response.statusCode ?? 0;
         let body = '';
@@ -122,6 +114,12 @@ function askUrl(
       );
     });
   });
+}
+
+/** For `http://unix/…`: the socket that PORT names. */
+export function socketOf(address: string, port: string | undefined): { socketPath?: string } {
+  if (port === undefined || !port.startsWith('/')) return {};
+  return new URL(address).hostname === 'unix' ? { socketPath: port } : {};
 }
 
 /** Whether something accepts connections at `host:port`, within `timeout` ms. */

@@ -30,10 +30,12 @@ export async function runHook(
   const environment = hookEnvironment(job, target.instance, error);
   const env = { ...target.env, ...environment, RUNNER_RELEASE: folder };
   const { hookTimeout: timeout } = target.file;
+  const isOfBuild = hook === 'pre_build' || hook === 'post_build';
   const rest = { stage: 'hook' as const, cwd: folder, env, timeout };
   for (const command of target.file.hooks[hook]) {
+    const confinement = target.confine(isOfBuild ? 'build' : 'hook');
     await reported(job.reporter, `${hook}: ${command}`, () =>
-      runStep(job.log, target.signal, shellStep({ command, ...rest })),
+      runStep(job.log, target.signal, shellStep({ command, confinement, ...rest })),
     );
   }
 }

@@ -15,6 +15,7 @@ import {
 import { writeWhole } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';
 import type { AppPaths, Paths } from '@runner/common/foundation/paths';
+import { onMirror } from '../git/repository.ts';
 import type { Version } from '../record/operation.ts';
 import { gitEnvironment } from '../run/environment.ts';
 
@@ -75,7 +76,7 @@ export function fileOfRelease(
 
 function inMirror({ repo: cwd }: AppPaths, commit: string): Buffer | undefined {
   const args = ['cat-file', 'blob', `${commit}:${DEPLOY_FILE}`];
-  const env = gitEnvironment({});
+  const env = { ...gitEnvironment({}), ...onMirror(cwd) };
   const { status, stdout } = spawnSync('git', args, { cwd, env, timeout: GIT_TIMEOUT });
   return status === 0 ? stdout : undefined;
 }

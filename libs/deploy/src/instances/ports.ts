@@ -33,6 +33,7 @@ function ownAddresses(): string[] {
  */
 export function portsOf({ start, health }: DeployFile, instance: Instance): number[] {
   if (start.type === 'none') return [];
+  if (instance.traffic) return [...(instance.traffic.ports ?? [])];
   const checked =
     health && health.kind !== 'cmd' ? localPort(expand(health.target, instance.env)) : undefined;
   const ports = [Number(instance.env.PORT), checked];

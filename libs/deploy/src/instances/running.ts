@@ -1,17 +1,22 @@
 /** Which instances run: asks the supervisors of all apps at once, for a limited time. */
+import { liveRun, liveSlot } from '@runner/common/apps/slots';
 import type { AppState } from '@runner/common/apps/state';
 import type { View } from '@runner/common/apps/summary';
 import type { Health, Instance } from '@runner/common/deploy-file/read';
 import { expand } from '@runner/common/deploy-file/variables';
 import { isRunning } from '@runner/common/files/process';
+import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { stepEnvironment } from '../run/environment.ts';
+import type { Profile } from '../sandbox/mounts.ts';
+import { openSandboxAnyway } from '../sandbox/sandbox.ts';
 import { askAll } from './drivers/ask.ts';
 import { driverFor } from './drivers/choose.ts';
-import type { Asked, Status } from './drivers/driver.ts';
+import type { Asked, Driver, Status } from './drivers/driver.ts';
 import { askTcp } from './health.ts';
 import { fileOfRelease } from './kept-file.ts';
+import { placeIn } from './place.ts';
 
 /** For all answers together, in milliseconds: `list` should not wait for a supervisor that hangs. */
 const PATIENCE = 2_000;
@@ -28,10 +33,7 @@ export async function whatRuns(
 ): Promise<NonNullable<View['runs']>> {
   const subjects = apps.flatMap((app) => subjectsOf(io, paths, app));
   const [said, heard] = await Promise.all([
-    askAll(
-      subjects.map((each) => driverFor(each.start).status(each)),
-      PATIENCE,
-    ),
+    askAll(subjects.map(statusOf), PATIENCE),
     Promise.all(subjects.map(listens)),
   ]);
   const known = new Map<string, Status>();
@@ -49,13 +51,17 @@ function subjectsOf(io: Io, paths: Paths, { app, instances }: AppState): Subject
   const { instance: pathsOf, release: folderOf } = paths.app(app);
   return Object.entries(instances).flatMap(([name, { current }]) => {
     // The note of a process that we started says it all.
-    if (!current || isRunning(pathsOf(name).run) !== null) return [];
+    if (!current || isRunning(liveRun(pathsOf(name))) !== null) return [];
     const file = fileOfRelease(paths, app, current);
     if (!file || file.start.type === 'none') return [];
     const known = file.instances.find((each) => each.name === name);
     const instance: Instance = known ?? { name, domain: undefined, env: {} };
-    const env = { ...stepEnvironment(io.env), ...instance.env };
+    const place = placeIn(instance, pathsOf(name), liveSlot(pathsOf(name)));
+    const outerEnv = stepEnvironment(io.env);
+    const env = { ...outerEnv, ...instance.env, ...place.env };
     const { start, health } = file;
+    const [release, own] = [folderOf(current.release), pathsOf(name)];
+    const folders = { release, shared: own.shared };
     return [
       {
         app,
@@ -63,17 +69,31 @@ function subjectsOf(io: Io, paths: Paths, { app, instances }: AppState): Subject
         start,
         health,
         env,
-        release: folderOf(current.release),
-        paths: pathsOf(name),
+        outerEnv,
+        release,
+        slot: place.slot,
+        paths: place.paths,
+        confine: (profile: Profile) =>
+          openSandboxAnyway({ paths, env: io.env, app }).confine(profile, folders),
       },
     ];
   });
 }
 
+/** Where config.yml requires a sandbox that there is not, no one can be asked. */
+function statusOf(subject: Subject): ReturnType<Driver['status']> {
+  try {
+    return driverFor(subject.start).status(subject);
+  } catch (error) {
+    if (error instanceof Failure) return 'unknown';
+    throw error;
+  }
+}
+
 /** A command has no supervisor to ask: without a listener at the address of its health it does not run. */
-async function listens({ start, health, instance }: Subject): Promise<Status> {
+async function listens({ start, health, env }: Subject): Promise<Status> {
   if (start.type !== 'command' || !health || health.kind === 'cmd') return 'unknown';
-  const address = expand(health.target, instance.env);
+  const address = expand(health.target, env);
   const problem = await askTcp(health.kind === 'tcp' ? address : hostOf(address), PATIENCE);
   if (!problem) return 'running';
   return problem.words.endsWith('(ECONNREFUSED)') ? 'stopped' : 'unknown';

@@ -1,25 +1,36 @@
 /** Stopping the instances of an app that is removed, and instances that left `.deploy.yml`. */
+import { type AppSecrets, NO_SECRETS, openSecrets } from '@runner/common/app-secrets/open';
 import { changeApp } from '@runner/common/apps/change';
+import { SLOTS } from '@runner/common/apps/slots';
 import type { AppState, Deployed } from '@runner/common/apps/state';
 import { newDeployId } from '@runner/common/audit/events';
 import type { DeployFile } from '@runner/common/deploy-file/read';
+import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { redactorForAny } from '@runner/common/redaction/redact';
 import type { Job } from '../record/operation.ts';
 import { openDeployLog } from '../run/log.ts';
-import { asStepFailure } from '../run/step.ts';
+import { asStepFailure, StepFailure } from '../run/step.ts';
+import { openSandboxAnyway } from '../sandbox/sandbox.ts';
 import { switchOff } from './current-link.ts';
+import { driverFor } from './drivers/choose.ts';
 import { fileOfRelease } from './kept-file.ts';
-import { stopUnlessReplaced } from './switch-back.ts';
-import { keptTarget, type TargetBase, uninterrupted } from './target.ts';
+import { forgetBeforeTraffic, instanceState, stopSlot } from './slots.ts';
+import { stopUnlessBeside } from './switch-back.ts';
+import { keptTarget, type ReleaseTarget, type TargetBase, uninterrupted } from './target.ts';
 
 /** Stops each instance as its own `.deploy.yml` says. Returns what could not be stopped, and why. */
 export async function stopInstances(io: Io, paths: Paths, app: AppState): Promise<string[]> {
   const redact = await redactorForAny({ paths, env: io.env }, app.app);
   const deployId = newDeployId(io.random);
+  const secrets = secretsAnyway(io, paths, app.app);
   const log = openDeployLog(paths, app.app, deployId, redact, () => {});
-  const base = uninterrupted({ io, paths, app, deployId, log, redact });
+  const sandbox = openSandboxAnyway({
+    ...{ paths, env: io.env, app: app.app },
+    note: (text) => log.line(text),
+  });
+  const base = uninterrupted({ io, paths, app, deployId, log, redact, secrets, sandbox });
   const problems: string[] = [];
   for (const [name, { current }] of Object.entries(app.instances)) {
     const problem = current && (await stopOne(base, name, current));
@@ -27,6 +38,16 @@ export async function stopInstances(io: Io, paths: Paths, app: AppState): Promis
   }
   log.close();
   return problems;
+}
+
+/** A lost key must not keep an app running. */
+export function secretsAnyway({ env }: Io, paths: Paths, app: string): AppSecrets {
+  try {
+    return openSecrets(paths, env, app);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return NO_SECRETS;
+  }
 }
 
 /** Instances that nothing stops: `command` without `stop`. A sentence each. */
@@ -49,11 +70,42 @@ async function stopOne(
   const running = keptTarget(base, name, current);
   if (!running) return `${name} was not stopped: its .deploy.yml cannot be read`;
   try {
-    await stopUnlessReplaced(running, undefined);
+    await stopAllOf(base, name, running);
     return undefined;
   } catch (error) {
     return `${name} could not be stopped: ${asStepFailure(error, 'start').message}`;
   }
+}
+
+/** Stops an instance; also what drains, and what ran before `traffic`. Throws a StepFailure. */
+export async function stopAllOf(
+  base: TargetBase,
+  name: string,
+  running: ReleaseTarget,
+): Promise<void> {
+  const { slots, before_traffic: before } = instanceState(base, name);
+  await stopUnlessBeside(base, running, undefined);
+  for (const slot of SLOTS) if (slots?.[slot]) await stopSlot(base, name, slot);
+  if (before) await stopBeforeTraffic(base, name);
+}
+
+/** Stops what ran before the app had `traffic`, and forgets it. Returns its version, if there is one. */
+export async function stopBeforeTraffic(
+  base: TargetBase,
+  name: string,
+): Promise<Deployed | undefined> {
+  const { before_traffic: before } = instanceState(base, name);
+  if (!before) return undefined;
+  const target = keptTarget(base, name, before);
+  if (!target || target.slot !== undefined)
+    throw new StepFailure(
+      'start',
+      `${before.version} cannot be stopped: its .deploy.yml cannot be read`,
+      '',
+    );
+  await driverFor(target.start).stop(target);
+  forgetBeforeTraffic(base, name);
+  return before;
 }
 
 /** Stops and forgets instances that are no longer in `.deploy.yml`. */
@@ -66,7 +118,7 @@ export async function stopRemoved(job: Job, file: DeployFile): Promise<void> {
   for (const [name, { current }] of gone) {
     const problem = current && (await stopOne(uninterrupted(job), name, current));
     if (problem) reporter.note(problem);
-    switchOff(paths.app(app.app), name);
+    switchOff(paths.app(app.app).instance(name));
     const what = unstopped.find((each) => each.startsWith(`${name} `)) ?? 'it was stopped';
     reporter.note(`the instance ${name} is no longer in .deploy.yml: ${what}`);
   }

@@ -1,9 +1,9 @@
 /** Whether an answer on a port came from what a deploy started, or from something else. */
-import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { holds, listenersOn } from '../run/listeners.ts';
 import { environmentOf, ownProcesses, releaseIn } from '../run/processes.ts';
-import type { Target } from './drivers/driver.ts';
+import { appFolderOf, type Target } from './drivers/driver.ts';
+import { nameOf } from './reach.ts';
 
 /** Who listens on a port instead of these processes, in words; undefined if they do. */
 export function strangerTo(pids: readonly number[], port: number): string | undefined {
@@ -34,7 +34,7 @@ export function strangerToUsers(uids: readonly number[], port: number): string |
 export function otherAppOn({ app, instance, paths }: Target, port: number): string | undefined {
   const listeners = listenersOn(port);
   if (listeners.length === 0) return undefined;
-  const apps = dirname(dirname(dirname(paths.dir)));
+  const apps = dirname(appFolderOf(paths));
   for (const pid of ownProcesses()) {
     const env = environmentOf(pid);
     const { RUNNER_APP: name, RUNNER_INSTANCE: of } = env;
@@ -43,12 +43,4 @@ export function otherAppOn({ app, instance, paths }: Target, port: number): stri
     if (holds(pid, listeners)) return `the app ${name} (${of})`;
   }
   return undefined;
-}
-
-function nameOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
-  } catch {
-    return 'unknown';
-  }
 }

@@ -1,38 +1,47 @@
 /** Switching one instance back to a release that was active before. */
 import type { Deployed } from '@runner/common/apps/state';
-import type { Start } from '@runner/common/deploy-file/read';
 import { isThere } from '@runner/common/files/read';
 import type { Version } from '../record/operation.ts';
 import { StepFailure } from '../run/step.ts';
-import { activeRelease, switchOff, switchTo } from './current-link.ts';
+import { bringUp, type InStage } from './bring-up.ts';
+import { activeRelease, switchOff } from './current-link.ts';
 import { driverFor, takesThePlaceOf } from './drivers/choose.ts';
-import { waitHealthy } from './health.ts';
+import { startsBeside } from './place.ts';
 import { inTheWay } from './ports.ts';
-import { keptTarget, type ReleaseTarget, type TargetBase } from './target.ts';
+import { goLive, instanceState, stopSlot } from './slots.ts';
+import {
+  besideItself,
+  keptTarget,
+  type ReleaseTarget,
+  releaseOf,
+  type TargetBase,
+} from './target.ts';
 
 /**
  * Makes `previous` active again for an instance and waits until it is healthy by its own
  * `.deploy.yml`. `running` is what runs, or was being started; undefined if that is unknown. Without
- * a previous version, the instance is stopped and `current` removed. Throws a StepFailure, also if the
- * previous version cannot be restored.
+ * a previous version, the instance is stopped and its links removed. Throws a StepFailure, also if
+ * the previous version cannot be restored.
  */
 export async function switchBack(
   base: TargetBase,
   name: string,
   running: ReleaseTarget | undefined,
   previous: Deployed | null,
-  mark: (stage: 'start' | 'health') => void = () => {},
+  inStage: InStage = (_, body) => body(),
 ): Promise<void> {
   const appPaths = base.paths.app(base.app);
+  const own = appPaths.instance(name);
   const isGone = !previous || !isThere(appPaths.release(previous.release));
-  const target = isGone ? undefined : keptTarget(base, name, previous);
-  if (running) await stopUnlessReplaced({ ...running, signal: base.signal }, target?.start);
+  const target = isGone ? undefined : placed(base, keptTarget(base, name, previous), running);
+  if (running) await stopUnlessBeside(base, { ...running, signal: base.signal }, target);
   if (!previous) {
-    switchOff(appPaths, name);
+    switchOff(own);
     return;
   }
+  const isActive = activeRelease(base.paths, base.app, name) === previous.release;
   if (!target) {
-    if (activeRelease(appPaths, name) !== previous.release) switchOff(appPaths, name);
+    if (!isActive) switchOff(own);
     const why = isGone ? 'its release is gone' : 'its .deploy.yml cannot be read';
     throw new StepFailure(
       'rollback',
@@ -41,14 +50,27 @@ export async function switchBack(
       'server',
     );
   }
-  if (activeRelease(appPaths, name) !== previous.release) {
-    switchTo(appPaths, name, previous.release);
-  }
-  mark('start');
-  const started = await driverFor(target.start).start(target);
-  if (!target.file.health) return;
-  mark('health');
-  await waitHealthy(target.file.health, target, started);
+  await bringUp(base, target, inStage);
+  await goLive(base, target);
+  if (running && isStrayBeside(base, running, target)) await driverFor(running.start).stop(running);
+}
+
+/** A release that runs is started again beside itself, so that it goes on serving. */
+function placed(
+  base: TargetBase,
+  target: ReleaseTarget | undefined,
+  running: ReleaseTarget | undefined,
+): ReleaseTarget | undefined {
+  if (!target || !running || !startsBeside(target.instance)) return target;
+  const isItself = target.slot === running.slot && target.release === running.release;
+  return isItself ? besideItself(base, target) : target;
+}
+
+/** Whether `running` has to be stopped: it was started without slots, and is not kept beside `target`. */
+function isStrayBeside(base: TargetBase, running: ReleaseTarget, target: ReleaseTarget): boolean {
+  if (running.slot !== undefined || target.slot === undefined) return false;
+  const { before_traffic: before } = instanceState(base, target.instance.name);
+  return before?.release !== releaseOf(running);
 }
 
 /** A planned move of an instance between kept releases. */
@@ -64,7 +86,9 @@ export function blockingMoves(
   moves: readonly PlannedMove[],
 ): readonly ReleaseTarget[] {
   const targets = (which: 'from' | 'to') =>
-    moves.flatMap((move) => keptTarget(base, move.instance, move[which]) ?? []);
+    moves
+      .flatMap((move) => keptTarget(base, move.instance, move[which]) ?? [])
+      .filter((target) => !startsBeside(target.instance));
   return moves.length < 2 ? [] : inTheWay(targets('from'), targets('to'));
 }
 
@@ -73,11 +97,17 @@ export async function stopAll(targets: readonly ReleaseTarget[]): Promise<void> 
   for (const target of targets) await driverFor(target.start).stop(target);
 }
 
-/** Stops what runs, unless starting `next` ends it anyway. */
-export async function stopUnlessReplaced(
+/** Stops what runs, unless the next one is started beside it, or starting that ends it anyway. */
+export async function stopUnlessBeside(
+  base: TargetBase,
   running: ReleaseTarget,
-  next: Start | undefined,
+  next: ReleaseTarget | undefined,
 ): Promise<void> {
-  if (next && takesThePlaceOf(next, running.start)) return;
-  await driverFor(running.start).stop(running);
+  if (next) {
+    const overlap = startsBeside(next.instance) || startsBeside(running.instance);
+    if (running.slot !== next.slot && overlap) return;
+    if (running.slot === next.slot && takesThePlaceOf(next.start, running.start)) return;
+  }
+  if (running.slot) await stopSlot(base, running.instance.name, running.slot);
+  else await driverFor(running.start).stop(running);
 }

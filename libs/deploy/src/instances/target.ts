@@ -1,26 +1,38 @@
 /** An instance of an app at a release, with the environment that its commands run in. */
 import { basename } from 'node:path';
+import { variablesOf } from '@runner/common/app-secrets/open';
+import { otherSlot, type SlotName } from '@runner/common/apps/slots';
 import type { AppState, Deployed } from '@runner/common/apps/state';
+import { findApp } from '@runner/common/apps/store';
 import type { DeployFile, Instance } from '@runner/common/deploy-file/read';
+import { makeFolder } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
-import type { Env } from '@runner/common/foundation/io';
-import type { Paths } from '@runner/common/foundation/paths';
+import type { Io } from '@runner/common/foundation/io';
+import type { AppPaths, Paths } from '@runner/common/foundation/paths';
+import { choiceOf } from '@runner/common/text/nearest';
 import type { Job, Version } from '../record/operation.ts';
 import { stepEnvironment } from '../run/environment.ts';
 import type { DeployLog } from '../run/log.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Target } from './drivers/driver.ts';
 import { fileOfRelease } from './kept-file.ts';
+import { placeIn, slotFor } from './place.ts';
 
 /** What all targets of an app have in common. */
 export interface TargetBase {
   readonly paths: Paths;
-  readonly env: Env;
+  readonly io: Io;
   readonly app: string;
   /** The deploy or rollback at work, by which its processes are found. */
   readonly deployId: string;
   readonly log: DeployLog;
   readonly redact: (text: string) => string;
   readonly signal: AbortSignal;
+  /** Prints a line, and logs it. */
+  say(text: string): void;
+  readonly sandbox: Sandbox;
+  /** The secrets of an instance as variables. */
+  secrets(instance: string): Readonly<Record<string, string>>;
 }
 
 /** A target with the `.deploy.yml` of its release. */
@@ -29,45 +41,83 @@ export interface ReleaseTarget extends Target {
 }
 
 /** What the base of a target is made from. */
-type BaseOf = Pick<Job, 'io' | 'paths' | 'deployId' | 'log' | 'redact'> & {
+type BaseOf = Pick<Job, 'io' | 'paths' | 'deployId' | 'log' | 'redact' | 'secrets' | 'sandbox'> & {
   readonly app: Pick<AppState, 'app'>;
+  readonly reporter?: Pick<Job['reporter'], 'note'>;
 };
 
 /** For the commands of a deploy, which end when it is interrupted. */
 export function interruptible(job: BaseOf & Pick<Job, 'signal'>): TargetBase {
-  return { ...uninterrupted(job), signal: job.signal };
+  return { ...uninterrupted(job, 'today'), signal: job.signal };
 }
 
-/** For what must not be interrupted: rolling back, and stopping. */
-export function uninterrupted({
-  io: { env },
-  paths,
-  app: { app },
-  deployId,
-  log,
-  redact,
-}: BaseOf): TargetBase {
-  return { paths, env, app, deployId, log, redact, signal: new AbortController().signal };
-}
-
-/** The target for an instance at a release, as the release's `.deploy.yml` describes it. */
-export function targetOf(
-  { paths: { app: pathsOf }, env, app, deployId, log, redact, signal }: TargetBase,
-  file: DeployFile,
-  instance: Instance,
-  { release, version, commit }: Version,
-): ReleaseTarget {
-  const appPaths = pathsOf(app);
-  const paths = appPaths.instance(instance.name);
-  const folder = appPaths.release(release);
+/**
+ * For what must not be interrupted: rolling back, and stopping. Unless an operator asked for it, that
+ * uses the secrets that ran a moment ago.
+ */
+export function uninterrupted(
+  { io, paths, app: { app }, deployId, log, redact, secrets, sandbox, reporter }: BaseOf,
+  values: 'today' | 'started' = 'started',
+): TargetBase {
   return {
-    ...{ app, file, instance, paths, log, redact, signal },
+    ...{ paths, io, app, deployId, log, redact, sandbox },
+    signal: new AbortController().signal,
+    secrets: (instance) => variablesOf(secrets[values](instance)),
+    say(text) {
+      log.line(text);
+      reporter?.note(text);
+    },
+  };
+}
+
+/**
+ * The HOME of an app's commands, made if it is missing. One for all apps would let a build of one write
+ * configuration, e.g. `.npmrc`, that runs in the builds of the others.
+ */
+function homeOf({ home }: AppPaths): string {
+  try {
+    makeFolder(home, 0o700);
+  } catch (error) {
+    // A full disk must not stop a rollback.
+    if (!(error instanceof Failure)) throw error;
+  }
+  return home;
+}
+
+/**
+ * The target for an instance at a release, as the release's `.deploy.yml` describes it; in the slot
+ * that the release has, or would get.
+ */
+export function targetOf(
+  base: TargetBase,
+  file: DeployFile,
+  { env: plain, ...rest }: Instance,
+  { release, version, commit }: Version,
+  chosen?: SlotName,
+): ReleaseTarget {
+  const { app, deployId, log, redact, signal } = base;
+  const secrets = base.secrets(rest.name);
+  const instance = { ...rest, env: { ...plain, ...secrets } };
+  const appPaths = base.paths.app(app);
+  const whole = appPaths.instance(instance.name);
+  const slots = findApp(base.paths, app)?.instances[instance.name]?.slots;
+  const wanted = chosen ?? slotFor(instance, whole, slots, release);
+  const { slot, paths, env } = placeIn(instance, whole, wanted);
+  const folder = appPaths.release(release);
+  const outerEnv = stepEnvironment(base.io.env);
+  const home = homeOf(appPaths);
+  return {
+    ...{ app, file, instance, secrets, slot, paths, log, redact, signal },
     release: folder,
     start: file.start,
     stop: file.stop,
+    outerEnv,
+    confine: (profile) => base.sandbox.confine(profile, { release: folder, shared: paths.shared }),
     env: {
-      ...stepEnvironment(env),
+      ...outerEnv,
+      HOME: home,
       ...instance.env,
+      ...env,
       RUNNER_APP: app,
       RUNNER_INSTANCE: instance.name,
       RUNNER_VERSION: version,
@@ -80,15 +130,18 @@ export function targetOf(
   };
 }
 
-/** The target of a deploy. */
+/** The target of a deploy; `secrets` in place of all that the instance has. */
 export function jobTarget(
   job: Job,
   file: DeployFile,
   instance: Instance,
   release: string,
+  secrets?: Readonly<Record<string, string>>,
 ): ReleaseTarget {
   const { version, commit } = job;
-  return targetOf(interruptible(job), file, instance, { release, version, commit });
+  const base = interruptible(job);
+  const own = secrets ? { ...base, secrets: () => secrets } : base;
+  return targetOf(own, file, instance, { release, version, commit });
 }
 
 /** An instance as a kept release describes it; undefined if its `.deploy.yml` cannot be read. */
@@ -96,11 +149,25 @@ export function keptTarget(
   base: TargetBase,
   name: string,
   version: Version,
+  slot?: SlotName,
 ): ReleaseTarget | undefined {
   const file = fileOfRelease(base.paths, base.app, version);
   if (!file) return undefined;
   const known = file.instances.find((each) => each.name === name);
-  return targetOf(base, file, known ?? { name, domain: undefined, env: {} }, version);
+  return targetOf(base, file, known ?? { name, domain: undefined, env: {} }, version, slot);
+}
+
+/** The same release in the slot beside the one in which it runs. */
+export function besideItself(base: TargetBase, target: ReleaseTarget): ReleaseTarget {
+  const { RUNNER_VERSION: version = '', RUNNER_COMMIT: commit = '' } = target.env;
+  const slot = target.slot && otherSlot(target.slot);
+  return targetOf(
+    base,
+    target.file,
+    target.instance,
+    { release: releaseOf(target), version, commit },
+    slot,
+  );
 }
 
 /** Name of the release that a target uses. */
@@ -138,9 +205,9 @@ export function onlyInstance(
   if (name === undefined) return file;
   const instances = file.instances.filter((each) => each.name === name);
   if (instances.length > 0) return { ...file, instances };
-  const known = file.instances.map((each) => each.name).join(', ');
+  const known = file.instances.map((each) => each.name);
   throw new Failure(
     'instance_not_found',
-    `.deploy.yml of ${version} has no instance '${name.slice(0, 80)}'; it has: ${known}`,
+    `.deploy.yml of ${version} has no instance '${name.slice(0, 80)}'${choiceOf('it has', name, known)}`,
   );
 }

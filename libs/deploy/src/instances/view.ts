@@ -1,10 +1,12 @@
 /** What `list` and `status` show an app with: the retry policy, and what supervisors say runs. */
 import { retryPolicyFor } from '@runner/common/apps/retries';
+import { liveRun } from '@runner/common/apps/slots';
 import type { AppState } from '@runner/common/apps/state';
 import type { View } from '@runner/common/apps/summary';
 import { isRunning } from '@runner/common/files/process';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
+import { foreignOwner } from '@runner/common/guards/foreign-root';
 
 /** The option of commands that ask supervisors. */
 export const OFFLINE = {
@@ -21,9 +23,12 @@ export async function viewOf(
   const view = { retries: await retryPolicyFor(paths, apps), now: io.now() };
   const isAsked = ({ app, instances }: AppState) =>
     Object.entries(instances).some(
-      ([name, { current }]) => current && isRunning(paths.app(app).instance(name).run) === null,
+      ([name, { current }]) =>
+        current && isRunning(liveRun(paths.app(app).instance(name))) === null,
     );
-  if (offline || !apps.some(isAsked)) return view;
-  const { whatRuns } = await import('./running.ts');
+  // Root runs no client that another user's repository may have chosen.
+  const isSafe = foreignOwner(io.uid, paths) === undefined;
+  if (offline || !isSafe || !apps.some(isAsked)) return view;
+  const { whatRuns } = await import('@runner/deploy/instances/running');
   return { ...view, runs: await whatRuns({ io, paths }, apps) };
 }

@@ -1,5 +1,6 @@
 /** `runner deploy --check`: what a deploy would do, and what would prevent it. */
 import { join } from 'node:path';
+import type { AppSecrets } from '@runner/common/app-secrets/open';
 import type { AppState } from '@runner/common/apps/state';
 import { listApps, requireApp } from '@runner/common/apps/store';
 import type { DeployFile } from '@runner/common/deploy-file/read';
@@ -15,8 +16,10 @@ import { obstacles } from '../instances/drivers/availability.ts';
 import { unlistedUnits, unlistedWords } from '../instances/drivers/units.ts';
 import { portProblems } from '../instances/ports.ts';
 import { onlyInstance } from '../instances/target.ts';
+import { trafficProblems } from '../instances/traffic-check.ts';
 import { lockApp } from '../record/lock.ts';
 import { spaceFor, spaceProblems } from '../release/folder.ts';
+import { missingSecret } from '../release/make.ts';
 import { redacting, reported } from '../report/reporter.ts';
 import type { DeployRequest } from './deploy.ts';
 import { stepsOf } from './plan-steps.ts';
@@ -67,7 +70,7 @@ export async function planDeploy(
   const lock = await lockApp(request, 'deploy --check');
   try {
     const app = requireApp(paths, request.app);
-    const { source, redact } = sourceOf(request, app);
+    const { source, secrets, redact } = sourceOf(request, app);
     const reporter = redacting(request.reporter, redact);
     const step = `fetch ${ref ?? source.branch} of ${source.repo}`;
     return await reported(reporter, step, async () => {
@@ -76,7 +79,8 @@ export async function planDeploy(
       const note = lookalikeNote(contents);
       if (note) reporter.note(note);
       const file = onlyInstance(contents.file, request.instance, wanted.version);
-      const plan = await planOf(request, app, source, wanted, { ...contents, file });
+      const known = { app, source, set: namesFor(secrets, file) };
+      const plan = await planOf(request, known, wanted, { ...contents, file });
       // The commands of the file may contain a secret.
       return cleanRecord({ ...plan }, redact);
     });
@@ -85,10 +89,14 @@ export async function planDeploy(
   }
 }
 
+/** Names of the secrets that a build may get. */
+function namesFor(secrets: AppSecrets, { instances: [first] }: DeployFile): string[] {
+  return secrets.today(first?.name ?? '').map(({ name }) => name);
+}
+
 async function planOf(
   { io, paths, ref }: Pick<DeployRequest, 'io' | 'paths' | 'ref'>,
-  app: AppState,
-  source: GitSource,
+  { app, source, set }: { app: AppState; source: GitSource; set: readonly string[] },
   { commit, version }: ResolvedRef,
   { file, bytes, submodules }: Contents,
 ): Promise<Plan> {
@@ -100,7 +108,11 @@ async function planOf(
     ...obstacles(file, io.env).map(({ words }) => words),
     ...unlistedUnits(file).map((unit) => `start: ${unlistedWords(unit)}`),
     ...missingPrograms(file, io.env),
+    ...file.build.env
+      .filter((name) => !set.includes(name))
+      .map((name) => `build: ${missingSecret(app.app, name)}`),
     ...portProblems(paths, listApps(paths).apps, app.app, file),
+    ...trafficProblems(paths, app.app, file, io.env),
   ];
   return {
     app: app.app,

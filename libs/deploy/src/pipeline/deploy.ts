@@ -19,22 +19,24 @@ import { sourceOf } from '../git/open.ts';
 import { fetchWanted, type ResolvedRef } from '../git/ref.ts';
 import type { GitSource } from '../git/source.ts';
 import { activate, rollBackSwitched } from '../instances/activate.ts';
-import { activeFile, onlyInstance } from '../instances/target.ts';
+import { drainAll } from '../instances/drain.ts';
+import { seenWords } from '../instances/probe.ts';
+import { activeFile, interruptible, onlyInstance } from '../instances/target.ts';
 import { eventsOf } from '../record/events.ts';
 import { begin, clearMark, markFailed } from '../record/in-progress.ts';
 import { lockApp } from '../record/lock.ts';
 import type { Job } from '../record/operation.ts';
 import { StageClock } from '../record/stage-clock.ts';
 import { recover } from '../recovery/recover.ts';
-import { checkSpace } from '../release/folder.ts';
+import { checkSpace, removeTree } from '../release/folder.ts';
 import { makeRelease, type Release } from '../release/make.ts';
 import { reasoned } from '../release/reason.ts';
 import { takeBack } from '../release/shared.ts';
 import { silent, startNotifier } from '../report/notifier.ts';
 import { type Reporter, redacting, reported } from '../report/reporter.ts';
-import { useSystemUmask } from '../run/environment.ts';
 import { openDeployLog } from '../run/log.ts';
 import { asStepFailure, StepFailure } from '../run/step.ts';
+import { openSandbox } from '../sandbox/sandbox.ts';
 import { finishFailure, finishSuccess } from './finish.ts';
 import { type DeployOutcome, previousFields } from './outcome.ts';
 
@@ -70,26 +72,30 @@ interface FetchedCommit {
  */
 export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
   const { io, paths } = request;
-  useSystemUmask();
   const deployId = newDeployId(io.random);
   const note = (text: string) => request.reporter.note(text);
   const lock = await lockApp({ ...request, note }, 'deploy', request.trigger, deployId);
   let job: Job | undefined;
   try {
     const known = requireApp(paths, request.app);
-    const { source, redact } = sourceOf(request, known);
+    const { source, secrets, redact } = sourceOf(request, known);
     const reporter = redacting(request.reporter, redact);
     appendKeptEvents(paths, reporter);
     const exposed = configExposure(paths);
     if (exposed) reporter.note(exposed);
-    const app = await recover({ io, paths, reporter, redact, app: known });
+    const app = await recover({ io, paths, reporter, redact, secrets, app: known });
+    const sandbox = openSandbox({
+      ...{ paths, env: io.env, app: app.app },
+      note: (text) => job?.log.line(text),
+    });
     const began = io.elapsed();
     const { wanted, contents, about } = await fetchCommit(source, reporter, request, app);
     checkSpace(paths.app(app.app));
     job = {
-      ...{ io, paths, app, reporter, redact, deployId, began, trigger: request.trigger },
+      ...{ io, paths, app, reporter, redact, secrets, deployId, began, trigger: request.trigger },
       ...{ commit: wanted.commit, version: wanted.version, signal: request.signal },
       log: openDeployLog(paths, app.app, deployId, redact, reporter.output),
+      sandbox,
       skippedHead:
         request.ref !== undefined || request.instance !== undefined ? wanted.head : undefined,
       partial: request.instance !== undefined,
@@ -103,8 +109,10 @@ export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
     return await runDeploy(job, source, contents, request);
   } finally {
     lock.release();
+    // After the lock is released: a drain may be cut short by a rollback, a slow chat delays nobody.
+    if (job) await drainAll(interruptible(job), job.reporter);
+    job?.sandbox.close(removeTree);
     job?.log.close();
-    // After the lock is released: a slow chat delays no other command.
     for (const line of (await job?.notifier.finish()) ?? []) request.reporter.note(line);
   }
 }
@@ -151,7 +159,7 @@ function startDeploy(job: Job, contents: Contents | StepFailure, request: Deploy
     ...{ deploy_id: job.deployId, commit, version, instance: instances.join(',') },
     ...{ stage: job.stages.now, user: initiatorOf(io, job.trigger) },
     ...(channels && { notify: channels }),
-    ...(skippedHead !== undefined && { passed_over: skippedHead }),
+    ...(skippedHead !== undefined && { passed_over: skippedHead, partial: job.partial }),
   });
   if (request.notify) job.notifier = startNotifier(io, paths.root, channels);
   const events = eventsOf(job, 'DeployStarted', instances, file, (instance) =>
@@ -186,8 +194,9 @@ async function runDeploy(
   }
   const { name, seeds } = release;
   const activation = await activate(job, file, name);
-  const { switched, failure } = activation;
-  if (!failure) return finishSuccess(job, file, name);
+  const { switched, failure, seen } = activation;
+  if (seen) job.reporter.note(seenWords(seen));
+  if (!failure) return finishSuccess(job, file, name, seen);
   const { instance } = failure;
   const folder = job.paths.app(job.app.app).release(name);
   const error = reasoned(failure.error, folder, job.deployId);
@@ -200,7 +209,7 @@ async function runDeploy(
   // What could not be stopped may still use them.
   if (moves.every(({ problem }) => problem === undefined)) takeBack(seeds);
   const instances = instanceNames(job, file, request);
-  return finishFailure(job, { error, at: instance.name, instances, moves, file }, name);
+  return finishFailure(job, { error, at: instance.name, instances, moves, file, seen }, name);
 }
 
 /** A failure before anything was switched. */
@@ -211,7 +220,8 @@ function failEarly(
   file: DeployFile | undefined,
 ): Promise<DeployOutcome> {
   logHeadline(job, error);
-  return finishFailure(job, { error, at: undefined, instances, moves: [], file });
+  const rest = { at: undefined, instances, moves: [], file, seen: undefined };
+  return finishFailure(job, { error, ...rest });
 }
 
 /** The log names the failure before the rollback is logged: `debug log` looks for the cause above. */

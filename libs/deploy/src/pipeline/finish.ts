@@ -3,8 +3,10 @@ import { statSync } from 'node:fs';
 import { requireApp } from '@runner/common/apps/store';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { Failure } from '@runner/common/foundation/failure';
+import type { Paths } from '@runner/common/foundation/paths';
 import { tidyMirror } from '../git/mirror-upkeep.ts';
 import { runFailureHook, runHook } from '../instances/hooks.ts';
+import type { Seen } from '../instances/probe.ts';
 import { stopRemoved } from '../instances/stop.ts';
 import { jobTarget } from '../instances/target.ts';
 import { causeOf, keepBaseline } from '../record/cause.ts';
@@ -46,8 +48,19 @@ function endFailed(
   endDeploy(
     paths.app(app.app).dir,
     deployId,
-    (name) => name.startsWith('.tmp-') || (name === release && file?.start.type !== 'command'),
+    (name) =>
+      name.startsWith('.tmp-') ||
+      (name === release &&
+        file?.start.type !== 'command' &&
+        !slotReleases(paths, app.app).has(name)),
   );
+}
+
+/** The releases that run, or may, in slots and from before `traffic`. */
+function slotReleases(paths: Paths, app: string): ReadonlySet<string> {
+  const states = Object.values(requireApp(paths, app).instances);
+  const held = states.flatMap((each) => [each.slots?.a, each.slots?.b, each.before_traffic]);
+  return new Set(held.flatMap((each) => each?.release ?? []));
 }
 
 /** Records the success, then does what comes after it and cannot undo it. */
@@ -55,8 +68,9 @@ export async function finishSuccess(
   job: Job,
   file: DeployFile,
   release: string,
+  seen: Seen | undefined,
 ): Promise<DeployOutcome> {
-  const outcome = concludeSuccess(job, file, release);
+  const outcome = concludeSuccess(job, file, release, seen);
   for (const instance of file.instances) {
     try {
       await runHook(job, jobTarget(job, file, instance, release), 'post_deploy');
@@ -93,7 +107,8 @@ function prune(job: Job, failure?: { readonly failed: string | undefined }): voi
       const appPaths = paths.app(app);
       // What ran until now may still answer its last requests, as another user too.
       const replaced = Object.values(instances).flatMap(({ current }) => current?.release ?? []);
-      const stay = new Set([...replaced, ...releasesInUse(appPaths.dir), failure?.failed ?? '']);
+      const inUse = [...slotReleases(paths, app), ...releasesInUse(appPaths.dir)];
+      const stay = new Set([...replaced, ...inUse, failure?.failed ?? '']);
       const problems = pruneReleases(appPaths, requireApp(paths, app), stay);
       for (const problem of problems) reporter.note(problem);
     }

@@ -2,12 +2,15 @@
 import type { Deployed } from '@runner/common/apps/state';
 import type { DeployEvent } from '@runner/common/audit/events';
 import type { DeployFile } from '@runner/common/deploy-file/read';
+import { initiatorOf } from '@runner/common/foundation/user';
+import { UNSWITCHED } from '../instances/activate.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
+import type { Seen } from '../instances/probe.ts';
 import { previousOfAll } from '../instances/target.ts';
 import { failedState, willBlock } from '../record/after-failure.ts';
 import { succeededState } from '../record/after-success.ts';
 import { announce, eventsOf, recordAnyway, rolledBackEvent } from '../record/events.ts';
-import { writeEnd } from '../record/in-progress.ts';
+import { secretsStarted, writeEnd } from '../record/in-progress.ts';
 import { type Job, type Move, problemsOf } from '../record/operation.ts';
 import type { StepFailure } from '../run/step.ts';
 
@@ -33,6 +36,10 @@ export interface DeployOutcome {
   rollback_error?: string;
   /** The operator ended it. */
   interrupted?: boolean;
+  /** Longest time in which the app did not answer a prober, in ms; absent if none could ask. */
+  gap_ms?: number;
+  /** How often it was asked. */
+  probes?: number;
 }
 
 /** Where and why a deploy failed, and what became of the instances that had been switched. */
@@ -46,13 +53,20 @@ export interface FailedDeploy {
   readonly file: DeployFile | undefined;
   /** The lines of the step's output that say why; empty if it printed nothing. */
   readonly cause: string;
+  /** What a prober saw; undefined if nothing had been there to ask. */
+  readonly seen: Seen | undefined;
 }
 
 /** Records a success: the event first, from which a state that could not be written is corrected. */
-export function concludeSuccess(job: Job, file: DeployFile, release: string): DeployOutcome {
+export function concludeSuccess(
+  job: Job,
+  file: DeployFile,
+  release: string,
+  seen: Seen | undefined,
+): DeployOutcome {
   const { version, commit, deployId: deploy_id } = job;
   const names = file.instances.map((instance) => instance.name);
-  const end = endFields(job);
+  const end = { ...endFields(job), ...gapOf(seen) };
   const events = eventsOf(job, 'DeploySuccess', names, file, (instance) => ({
     ...end,
     ...previousFields(job, instance),
@@ -60,19 +74,21 @@ export function concludeSuccess(job: Job, file: DeployFile, release: string): De
   recordAnyway(job, events);
   const deployed_at = events[0]?.timestamp ?? job.io.now().toISOString();
   const deployed: Deployed = { version, commit, release, deployed_at, deploy_id };
-  writeEnd(job, (app) => succeededState(app, names, deployed, file.keep, job.skippedHead));
+  secretsStarted(job);
+  const choice = { ...job, by: initiatorOf(job.io, job.trigger) };
+  writeEnd(job, (app) => succeededState(app, names, deployed, file.keep, choice));
   for (const event of events) job.notifier.send(event);
-  const outcome = { result: 'deployed' as const, active_version: version };
+  const outcome = { result: 'deployed' as const, active_version: version, ...seen };
   return { ...baseOf(job, names, end.duration_ms), ...outcome };
 }
 
 /** Records a failure, and each instance that was rolled back. */
 export function concludeFailure(job: Job, failed: FailedDeploy): DeployOutcome {
-  const { error, at: place, instances, moves, cause } = failed;
+  const { error, at: place, instances, moves, cause, seen } = failed;
   const problems = problemsOf(moves, 'rollback');
   const parts = [error.message, ...problems, error.output.trimEnd()];
   const text = job.redact(parts.filter((part) => part !== '').join('\n'));
-  const end = endFields(job);
+  const end = { ...endFields(job), ...gapOf(seen) };
   announce(job, failureEvents(job, failed, problems, { ...end, error: text }));
   const isRolledBack = announceRollbacks(job, failed);
   writeEnd(job, (app) => {
@@ -91,7 +107,12 @@ export function concludeFailure(job: Job, failed: FailedDeploy): DeployOutcome {
     ...(cause !== '' && { cause }),
     ...(problems.length > 0 && { rollback_error: problems.join('; ') }),
     ...(isInterrupted(job, error) && { interrupted: true }),
+    ...seen,
   };
+}
+
+function gapOf(seen: Seen | undefined): Partial<DeployEvent> {
+  return seen ? { gap_ms: seen.gap_ms } : {};
 }
 
 /** An operator can also be to blame for a command that cannot succeed. */
@@ -116,7 +137,9 @@ function failureEvents(
     // Absent when nothing had been switched: the previous version never stopped.
     ...(problems.length > 0
       ? { rolled_back: false, reason: problems.join('; ') }
-      : moves.some(({ to }) => to) && { rolled_back: true }),
+      : moves.some(({ to }) => to)
+        ? { rolled_back: true }
+        : error.message.endsWith(UNSWITCHED) && { reason: UNSWITCHED }),
   }));
 }
 

@@ -2,6 +2,7 @@
  * The mark in the state of an app while a deploy or rollback runs, from which the next command sees
  * that it was killed, and cleans up.
  */
+import { noteStarted, noteStarting } from '@runner/common/app-secrets/change';
 import { changeApp } from '@runner/common/apps/change';
 import type { AppState, Deploying } from '@runner/common/apps/state';
 import { bootId, startTimeOf } from '@runner/common/files/process';
@@ -90,6 +91,18 @@ function markAnyway(operation: Operation, change: (now: Deploying) => Deploying)
 export function writeEnd(operation: Operation, change: (app: AppState) => AppState): void {
   const { io, paths, app } = operation;
   anyway(operation, () => changeApp(paths, io, 'deploy', app.app, change));
+}
+
+/**
+ * The secrets with which instances were started are those that run now; `names` if it was not noted
+ * before which ones that are.
+ */
+export function secretsStarted(operation: Operation, names?: readonly string[]): void {
+  const { app, secrets } = operation;
+  anyway(operation, () => {
+    if (names) noteStarting(operation, app.app, names, secrets);
+    noteStarted(operation, app.app);
+  });
 }
 
 function anyway(operation: Operation, write: () => void): void {

@@ -1,12 +1,13 @@
 /** The lock of an app: how to take it, wait for it, and report who holds it. */
 import { progressText } from '@runner/common/apps/progress';
-import { findApp, requireApp } from '@runner/common/apps/store';
+import { findApp, requireTrustedApp } from '@runner/common/apps/store';
 import { type Holder, holderOf, type Lock, takeLock } from '@runner/common/files/lock';
 import { startTimeOf } from '@runner/common/files/process';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { initiatorOf } from '@runner/common/foundation/user';
+import { refuseForeignRoot } from '@runner/common/guards/foreign-root';
 
 /** Between two attempts to take the lock, in milliseconds. */
 const POLL = 300;
@@ -26,7 +27,7 @@ export interface LockRequest {
   note?(text: string): void;
 }
 
-/** Takes the lock of an app. Throws `app_not_found`, `locked`, `interrupted`. */
+/** Takes the lock of an app. Throws `guard_tripped`, `app_not_found`, `locked`, `interrupted`. */
 export async function lockApp(
   request: LockRequest,
   command: string,
@@ -34,7 +35,8 @@ export async function lockApp(
   deployId?: string,
 ): Promise<Lock> {
   const { io, paths, wait = 0, signal, note } = request;
-  const { app } = requireApp(paths, request.app);
+  refuseForeignRoot(request, `${command} ${request.app}`);
+  const { app } = requireTrustedApp(paths, request.app);
   const start_time = startTimeOf(io.pid);
   const holder = {
     ...{ pid: io.pid, command, ...(deployId !== undefined && { deploy_id: deployId }) },

@@ -1,11 +1,14 @@
 /** What a deploy, a rollback and a recovery share. */
+import type { AppSecrets } from '@runner/common/app-secrets/open';
 import type { AppState, Deployed } from '@runner/common/apps/state';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
+import type { Redactor } from '@runner/common/secrets/secret';
 import type { CommitInfo } from '../git/commit-info.ts';
 import type { Notifier } from '../report/notifier.ts';
 import type { Reporter } from '../report/reporter.ts';
 import type { DeployLog } from '../run/log.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { StageClock } from './stage-clock.ts';
 
 /** A command at work on one app, under the app's lock. */
@@ -15,7 +18,9 @@ export interface Operation {
   /** As it was when the lock was taken. */
   readonly app: AppState;
   readonly reporter: Reporter;
-  readonly redact: (text: string) => string;
+  readonly redact: Redactor;
+  /** As they were when the lock was taken. */
+  readonly secrets: AppSecrets;
 }
 
 /** What names a version of an app. */
@@ -50,6 +55,7 @@ export interface Job extends Operation {
   readonly partial: boolean;
   readonly signal: AbortSignal;
   readonly log: DeployLog;
+  readonly sandbox: Sandbox;
   /** When the deploy began, by `io.elapsed()`. */
   readonly began: number;
   notifier: Notifier;

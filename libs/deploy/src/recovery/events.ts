@@ -49,11 +49,11 @@ export function missingEvents(
 }
 
 /** What the start of a deploy said of an instance. */
-function startOf(records: readonly LogRecord[], instance: string): Partial<DeployEvent> {
+export function startOf(records: readonly LogRecord[], instance: string): Partial<DeployEvent> {
   const start = records.find(
     (record) => kindOf(record) === 'DeployStarted' && record.instance === instance,
   );
-  const known = ['domain', 'subject', 'author'].map((field) => [
+  const known = ['domain', 'subject', 'author', 'previous_version'].map((field) => [
     field,
     start && textOf(start, field),
   ]);

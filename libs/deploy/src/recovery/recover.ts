@@ -1,25 +1,29 @@
 /** Recovery from a deploy or rollback that was killed: what it had touched is restored. */
 import { join } from 'node:path';
 import { changeApp } from '@runner/common/apps/change';
+import { liveSlot } from '@runner/common/apps/slots';
 import type { AppState, Deployed, Deploying } from '@runner/common/apps/state';
 import { instancesOf, kindOf, type LogRecord, textOf } from '@runner/common/audit/events';
 import { eventsOfDeploy } from '@runner/common/audit/scan';
 import type { NotifyChoice } from '@runner/common/deploy-file/read';
 import { namesIn } from '@runner/common/files/read';
+import type { Paths } from '@runner/common/foundation/paths';
 import { activeRelease } from '../instances/current-link.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
-import { activeFile } from '../instances/target.ts';
+import { activeFile, uninterrupted } from '../instances/target.ts';
 import { failedState } from '../record/after-failure.ts';
 import { reasonOf, recordedMoves, rolledBackState } from '../record/after-rollback.ts';
 import { succeededState } from '../record/after-success.ts';
-import { announce, recordAnyway, rolledBackEvent } from '../record/events.ts';
-import { clearMark } from '../record/in-progress.ts';
+import { announce, eventsOf, recordAnyway, rolledBackEvent } from '../record/events.ts';
+import { clearMark, secretsStarted } from '../record/in-progress.ts';
 import type { Operation } from '../record/operation.ts';
 import { removeTree } from '../release/folder.ts';
 import { CHANNEL, type Notifier, startNotifier } from '../report/notifier.ts';
 import { openDeployLog } from '../run/log.ts';
 import { endDeploy } from '../run/processes.ts';
-import { eventsLike, missingEvents, unsentEvents } from './events.ts';
+import { openSandboxAnyway } from '../sandbox/sandbox.ts';
+import { eventsLike, missingEvents, startOf, unsentEvents } from './events.ts';
+import { hasArrived } from './forward.ts';
 import { headlineOf, isEarly } from './interrupted.ts';
 import { restoreAfterKill } from './restore.ts';
 
@@ -40,13 +44,66 @@ export async function recover(operation: Operation): Promise<AppState> {
   const records = eventsOfDeploy(paths, dead.deploy_id);
   const kind = dead.rollback ? 'RollbackSuccess' : 'DeploySuccess';
   const success = records.find((record) => kindOf(record) === kind);
-  // After a success these are the app itself.
-  if (!success) endDeploy(dir, dead.deploy_id);
   if (success && !dead.rollback) return finishDeploy(operation, dead, success, records);
   if (success) return finishRollback(operation, dead, records);
+  const live = liveReleases(paths, app);
+  if (live.size > 0 && (await isArrived(operation, dead)))
+    return goForward(operation, dead, records);
+  // What gets requests ends when its instance has gone back.
+  endDeploy(dir, dead.deploy_id, (release) => !live.has(release));
   // Killed before its start was recorded: nothing had been done.
   if (!dead.rollback && records.length === 0 && isEarly(dead)) return clearMark(operation);
   return cleanUp(operation, dead, records);
+}
+
+async function isArrived(operation: Operation, dead: Deploying): Promise<boolean> {
+  const { paths, app, redact } = operation;
+  const log = openDeployLog(paths, app.app, dead.deploy_id, redact, () => {});
+  try {
+    const sandbox = openSandboxAnyway({ paths, env: operation.io.env, app: app.app });
+    const base = uninterrupted({ ...operation, deployId: dead.deploy_id, log, sandbox });
+    return await hasArrived(base, app, dead);
+  } finally {
+    log.close();
+  }
+}
+
+/** The releases that get requests through a slot. */
+function liveReleases(paths: Paths, { app, instances }: AppState): ReadonlySet<string> {
+  const found = Object.entries(instances).map(([name, { slots }]) => {
+    const live = liveSlot(paths.app(app).instance(name));
+    return live && slots?.[live]?.release;
+  });
+  return new Set(found.filter((release) => release !== undefined));
+}
+
+/** Killed when all requests had moved to its version, which is healthy: it has succeeded. */
+async function goForward(
+  operation: Operation,
+  dead: Deploying,
+  records: readonly LogRecord[],
+): Promise<AppState> {
+  const { io, app, redact, reporter } = operation;
+  const { deploy_id: deployId, commit, version } = dead;
+  const what = dead.rollback ? 'rollback' : 'deploy';
+  const after = `was interrupted during ${dead.stage}, after the switch`;
+  reporter.note(`${what} ${deployId} ${after}: ${version} is healthy and stays`);
+  if (dead.rollback) return finishRollback(operation, dead, records);
+  const origin = { io, app, redact, deployId, commit, version, trigger: 'recovery' };
+  const duration_ms = Math.max(0, io.now().getTime() - Date.parse(dead.started));
+  const events = eventsOf(
+    origin,
+    'DeploySuccess',
+    dead.instance.split(','),
+    undefined,
+    (instance) => ({
+      duration_ms,
+      ...(dead.user !== undefined && { user: dead.user }),
+      ...startOf(records, instance),
+    }),
+  );
+  recordAnyway(operation, events);
+  return finishDeploy(operation, dead, events[0] as LogRecord, [...events].reverse());
 }
 
 async function cleanUp(
@@ -97,17 +154,18 @@ async function finishDeploy(
 ): Promise<AppState> {
   const { io, paths, app } = operation;
   const names = instancesOf(event);
-  const release = activeRelease(paths.app(app.app), names[0] as string);
+  const release = activeRelease(paths, app.app, names[0] as string);
   if (release === undefined) return clearMark(operation);
   const { version, commit, deploy_id } = dead;
   const deployed_at = String(event.timestamp);
   const deployed: Deployed = { version, commit, release, deployed_at, deploy_id };
   const keep = fileOfRelease(paths, app.app, deployed)?.keep ?? 5;
+  secretsStarted(operation);
   return notifying(operation, dead, (notifier) => {
     // It was not sent: that comes after the state.
     for (const sent of eventsLike(event, records)) notifier.send(sent);
     return changeApp(paths, io, 'deploy', app.app, (state) =>
-      succeededState(state, names, deployed, keep, dead.passed_over),
+      succeededState(state, names, deployed, keep, choiceOf(dead)),
     );
   });
 }
@@ -121,6 +179,7 @@ async function finishRollback(
   const { io, paths, redact, app } = operation;
   const moves = recordedMoves(app);
   const origin = { io, app, redact, deployId: dead.deploy_id, trigger: 'manual' };
+  secretsStarted(operation);
   return notifying(operation, dead, (notifier) => {
     for (const move of moves) {
       const written = records.find((record) => record.instance === move.instance);
@@ -131,9 +190,14 @@ async function finishRollback(
       notifier.send(written ? { ...event, timestamp: String(written.timestamp) } : event);
     }
     return changeApp(paths, io, 'rollback', app.app, (state) =>
-      rolledBackState(state, moves, io.now()),
+      rolledBackState(state, moves, io.now(), dead.user),
     );
   });
+}
+
+/** What was chosen to be deployed, as far as the mark says. */
+function choiceOf({ passed_over: skippedHead, partial = true, user: by = 'unknown' }: Deploying) {
+  return { skippedHead, partial, by };
 }
 
 async function notifying(

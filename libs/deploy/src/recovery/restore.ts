@@ -1,15 +1,18 @@
 /** Restoring the instances that a killed deploy or rollback had touched. */
+import { liveSlot, SLOTS } from '@runner/common/apps/slots';
 import type { Deployed, Deploying } from '@runner/common/apps/state';
 import { namesIn } from '@runner/common/files/read';
 import { activeRelease } from '../instances/current-link.ts';
 import { askNow } from '../instances/drivers/ask.ts';
 import { driverFor } from '../instances/drivers/choose.ts';
 import { endInstance } from '../instances/drivers/process.ts';
+import { instanceState, stopSlot } from '../instances/slots.ts';
 import { switchBack } from '../instances/switch-back.ts';
 import { keptTarget, type TargetBase, uninterrupted } from '../instances/target.ts';
 import type { Move, Operation } from '../record/operation.ts';
 import type { DeployLog } from '../run/log.ts';
 import { asStepFailure } from '../run/step.ts';
+import { openSandboxAnyway } from '../sandbox/sandbox.ts';
 
 /** An instance that was restored, or could not be. */
 export interface RestoredMove extends Move {
@@ -27,7 +30,11 @@ export async function restoreAfterKill(
   log: DeployLog,
 ): Promise<RestoredMove[]> {
   const { app, paths, redact } = operation;
-  const base = uninterrupted({ ...operation, deployId: dead.deploy_id, log });
+  const sandbox = openSandboxAnyway({
+    ...{ paths, env: operation.io.env, app: app.app },
+    note: (text) => log.line(text),
+  });
+  const base = uninterrupted({ ...operation, deployId: dead.deploy_id, log, sandbox });
   const moves: RestoredMove[] = [];
   // A first deploy may have made an instance that is not in the state yet.
   const names = new Set([...Object.keys(app.instances), ...namesIn(paths.app(app.app).instances)]);
@@ -43,7 +50,22 @@ export async function restoreAfterKill(
       moves.push({ ...move, problem: redact(asStepFailure(error, 'start').message) });
     }
   }
+  for (const instance of names) await stopUnused(base, instance);
   return moves;
+}
+
+/** Stops what a killed operation had started in a slot that never got a request. */
+async function stopUnused(base: TargetBase, instance: string): Promise<void> {
+  const { slots, draining } = instanceState(base, instance);
+  const live = liveSlot(base.paths.app(base.app).instance(instance));
+  const unused = SLOTS.filter((slot) => slot !== live && slot !== draining?.slot && slots?.[slot]);
+  for (const slot of unused) {
+    try {
+      await stopSlot(base, instance, slot);
+    } catch (error) {
+      base.say(asStepFailure(error, 'start').message);
+    }
+  }
 }
 
 /** Whether its link was switched, or it had at most been stopped; undefined if it needs nothing. */
@@ -53,7 +75,7 @@ function wasTouched(
   to: Deployed | null,
   { touched, failed }: Deploying,
 ): boolean | undefined {
-  const isRight = activeRelease(base.paths.app(base.app), instance) === to?.release;
+  const isRight = activeRelease(base.paths, base.app, instance) === to?.release;
   const isTouched = Array.isArray(touched) && touched.includes(instance);
   if (isRight && !isTouched) return undefined;
   if (!isRight || failed !== undefined) return true;
@@ -67,7 +89,7 @@ async function restoreOne(
   { version, commit }: Deploying,
 ): Promise<void> {
   const appPaths = base.paths.app(base.app);
-  const active = activeRelease(appPaths, instance);
+  const active = activeRelease(base.paths, base.app, instance);
   const running =
     active === undefined || active === to?.release
       ? undefined
@@ -76,6 +98,7 @@ async function restoreOne(
     await endInstance({
       app: base.app,
       instance: { name: instance },
+      slot: undefined,
       paths: appPaths.instance(instance),
     });
   await switchBack(base, instance, running, to);

@@ -1,4 +1,5 @@
 /** Making a release: export, shared paths, build. The running version is not touched. */
+import { variablesOf } from '@runner/common/app-secrets/open';
 import type { DeployFile, Instance } from '@runner/common/deploy-file/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Contents } from '../git/contents.ts';
@@ -11,6 +12,7 @@ import { markStage } from '../record/in-progress.ts';
 import type { Job } from '../record/operation.ts';
 import { reported } from '../report/reporter.ts';
 import { asStepFailure, runStep, type Stage, StepFailure, shellStep } from '../run/step.ts';
+import type { Profile } from '../sandbox/mounts.ts';
 import {
   finishRelease,
   freeReleaseName,
@@ -87,15 +89,39 @@ function hasBuild({ build: { run }, hooks }: DeployFile): boolean {
   return run.length + hooks.pre_build.length + hooks.post_build.length > 0;
 }
 
+/** The secrets that `build.env` names; the build gets no others. */
+function buildSecrets(
+  { secrets, app }: Job,
+  { build: { env } }: DeployFile,
+  { name }: Instance,
+): Record<string, string> {
+  const all = variablesOf(secrets.today(name));
+  const missing = env.find((variable) => !Object.hasOwn(all, variable));
+  if (missing === undefined) return Object.fromEntries(env.map((each) => [each, all[each] ?? '']));
+  const words = `build: ${missingSecret(app.app, missing)}`;
+  throw new StepFailure('build', words, '', 'operator');
+}
+
+/** A secret that a build wants, and how to set it. */
+export function missingSecret(app: string, name: string): string {
+  return `build.env names ${name}, which is not set: run runner env set ${app} ${name}`;
+}
+
 async function build(job: Job, file: DeployFile, folder: string): Promise<void> {
   const [first] = file.instances as [Instance];
-  const target = jobTarget(job, file, first, 'none');
+  const secrets = buildSecrets(job, file, first);
+  const { shared } = job.paths.app(job.app.app).instance(first.name);
+  const target = {
+    ...jobTarget(job, file, first, 'none', secrets),
+    confine: (profile: Profile) => job.sandbox.confine(profile, { release: folder, shared }),
+  };
   const env = { ...target.env, RUNNER_RELEASE: folder };
   await runHook(job, target, 'pre_build', { folder });
   const until = job.io.elapsed() + file.build.timeout;
   for (const command of file.build.run) {
     const timeout = Math.max(1, Math.ceil(until - job.io.elapsed()));
-    const step = shellStep({ stage: 'build', command, cwd: folder, env, timeout });
+    const confinement = target.confine('build');
+    const step = shellStep({ stage: 'build', command, cwd: folder, env, timeout, confinement });
     await reported(job.reporter, `build: ${command}`, () => runStep(job.log, job.signal, step));
   }
   await runHook(job, target, 'post_build', { folder });

@@ -6,10 +6,12 @@ import { syncFolder } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
+import { removeEnvFile } from '../instances/env-file.ts';
 import { keptFilesOf } from '../instances/kept-file.ts';
 import { stopInstances, unstoppable } from '../instances/stop.ts';
 import { lockApp } from '../record/lock.ts';
 import { removeTree } from '../release/folder.ts';
+import { stepEnvironment } from '../run/environment.ts';
 
 /** What `runner remove` prints. */
 export interface RemovedApp {
@@ -40,8 +42,10 @@ export async function removeApp(request: RemoveRequest): Promise<RemovedApp> {
     const unstopped = unstoppable(paths, state);
     if (problems.length > 0 && !force) throw stillRuns(app, problems);
     for (const problem of [...problems, ...unstopped]) request.note(problem);
-    // The registration goes first: after a kill, leftover files harm no one.
+    // The registration goes before the files: after a kill, leftover files harm no one. But another app
+    // of the same name must not get the secrets.
     changeRegistry(paths, io, 'remove', () => {
+      removeIfThere(paths.secrets(app));
       removeIfThere(paths.state(app));
       syncFolder(paths.stateDir);
     });
@@ -56,8 +60,11 @@ function stillRuns(app: string, problems: readonly string[]): Failure {
   return new Failure('stop_failed', `${problems.join('; ')}; '${app}' stays registered: ${advice}`);
 }
 
-function removeFiles({ paths, app, purge, note }: RemoveRequest): string[] {
+function removeFiles({ io, paths, app, purge, note }: RemoveRequest): string[] {
   const files = paths.app(app);
+  const env = stepEnvironment(io.env);
+  for (const name of namesIn(files.instances))
+    removeEnvFile({ app, instance: { name }, env, paths: files.instance(name) });
   const remove = (path: string) => {
     const problem = removeTree(path);
     if (problem) note(problem);
@@ -70,6 +77,7 @@ function removeFiles({ paths, app, purge, note }: RemoveRequest): string[] {
   remove(files.releases);
   remove(keptFilesOf(files));
   remove(files.repo);
+  remove(files.home);
   remove(files.baseline);
   const kept: string[] = [];
   for (const name of namesIn(files.instances)) {

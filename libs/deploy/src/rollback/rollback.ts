@@ -2,29 +2,39 @@
  * `runner rollback`: makes a kept release active again. It needs neither network nor token, and puts
  * the commit that it leaves on hold, so that `fetch --deploy` skips it.
  */
-import type { Deployed } from '@runner/common/apps/state';
+import { noteStarting } from '@runner/common/app-secrets/change';
+import { openSecrets } from '@runner/common/app-secrets/open';
 import { requireApp } from '@runner/common/apps/store';
+import { versionLabel } from '@runner/common/apps/versions';
 import { newDeployId } from '@runner/common/audit/events';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { initiatorOf } from '@runner/common/foundation/user';
 import { redactorForAny } from '@runner/common/redaction/redact';
+import { drainAll } from '../instances/drain.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { blockingMoves, stopAll, switchBack } from '../instances/switch-back.ts';
 import { keptTarget, uninterrupted } from '../instances/target.ts';
 import { failedState } from '../record/after-failure.ts';
 import { isRestart, type KeptMove, reasonOf, rolledBackState } from '../record/after-rollback.ts';
 import { announce, eventsOf, rolledBackEvent } from '../record/events.ts';
-import { begin, markFailed, markStageAnyway, writeEnd } from '../record/in-progress.ts';
+import {
+  begin,
+  markFailed,
+  markStageAnyway,
+  secretsStarted,
+  writeEnd,
+} from '../record/in-progress.ts';
 import { lockApp } from '../record/lock.ts';
 import { type Job, problemsOf } from '../record/operation.ts';
 import { recover } from '../recovery/recover.ts';
 import { type Notifier, silent, startNotifier } from '../report/notifier.ts';
 import { type Reporter, redacting, reported } from '../report/reporter.ts';
-import { useSystemUmask } from '../run/environment.ts';
 import { type DeployLog, openDeployLog } from '../run/log.ts';
 import { asStepFailure, type StepFailure } from '../run/step.ts';
+import { openSandboxAnyway } from '../sandbox/sandbox.ts';
+import { refuseBorder } from './border.ts';
 import { type NothingToDo, nothingToDo, planRollback } from './plan.ts';
 
 /** What the command line asks for. */
@@ -37,6 +47,8 @@ export interface RollbackRequest {
   /** Only this instance; undefined: all. */
   readonly instance: string | undefined;
   readonly notify: boolean;
+  /** Go back to a version without `traffic` too: the proxy has to be changed. */
+  readonly force: boolean;
   readonly reporter: Reporter;
 }
 
@@ -67,34 +79,54 @@ export interface RollbackOutcome {
 
 type RollbackJob = Pick<
   Job,
-  'io' | 'paths' | 'app' | 'reporter' | 'redact' | 'deployId' | 'trigger' | 'log' | 'notifier'
+  | 'io'
+  | 'paths'
+  | 'app'
+  | 'reporter'
+  | 'redact'
+  | 'secrets'
+  | 'deployId'
+  | 'trigger'
+  | 'log'
+  | 'sandbox'
+  | 'notifier'
 >;
 type Moves = readonly [KeptMove, ...KeptMove[]];
 
 /** Throws `app_not_found`, `locked`, `instance_not_found`, `version_not_found`. */
 export async function rollBackByHand(request: RollbackRequest): Promise<RollbackOutcome> {
   const { io, paths } = request;
-  useSystemUmask();
   const deployId = newDeployId(io.random);
   const lock = await lockApp(request, 'rollback', 'manual', deployId);
   let notifier: Notifier = silent;
   let log: DeployLog | undefined;
+  let job: RollbackJob | undefined;
   try {
     const redact = await redactorForAny({ paths, env: io.env }, request.app);
     const reporter = redacting(request.reporter, redact);
-    const app = await recover({ io, paths, reporter, redact, app: requireApp(paths, request.app) });
+    const secrets = openSecrets(paths, io.env, request.app);
+    const known = requireApp(paths, request.app);
+    const app = await recover({ io, paths, reporter, redact, secrets, app: known });
     const nothing = nothingToDo(paths, app, request);
     if (nothing) return unchanged(app.app, nothing);
     const { moves, staying } = planRollback(paths, app, request);
+    if (!request.force) refuseBorder(paths, app.app, moves);
     for (const line of staying) reporter.note(line);
     log = openDeployLog(paths, app.app, deployId, redact, reporter.output);
+    const sandbox = openSandboxAnyway({
+      ...{ paths, env: io.env, app: app.app },
+      note: (text) => log?.line(text),
+    });
     const channels = request.notify ? fileOfRelease(paths, app.app, moves[0].to)?.notify : 'none';
     notifier = startNotifier(io, paths.root, channels);
-    const job = { io, paths, app, deployId, reporter, redact, log, notifier, trigger: 'manual' };
+    const common = { io, paths, app, deployId, reporter, redact, secrets, sandbox };
+    job = { ...common, log, notifier, trigger: 'manual' };
     beginAnyway(job, moves, channels);
+    noteSecrets(job, moves);
     return await moveAll(job, moves);
   } finally {
     lock.release();
+    if (job) await drainAll(uninterrupted(job), job.reporter);
     log?.close();
     for (const line of await notifier.finish()) request.reporter.note(line);
   }
@@ -128,10 +160,15 @@ function beginAnyway(job: RollbackJob, moves: Moves, notify: string | undefined)
   }
 }
 
-/** Its version, with the commit if the other one has the same version. */
-function nameOf({ version, commit }: Deployed, other: Deployed): string {
-  const isUnique = version !== other.version || commit === other.commit;
-  return isUnique ? version : `${version} (${commit.slice(0, 12)})`;
+/** A full disk must not prevent a rollback: an automatic one would then restore older secrets. */
+function noteSecrets(job: RollbackJob, moves: Moves): void {
+  try {
+    const names = moves.map(({ instance }) => instance);
+    noteStarting(job, job.app.app, names, job.secrets);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    job.reporter.note(`${error.message}; the rollback goes on (${error.code})`);
+  }
 }
 
 function namesOf(moves: Moves): string {
@@ -147,7 +184,7 @@ async function moveAll(job: RollbackJob, moves: Moves): Promise<RollbackOutcome>
     instance: namesOf(moves),
     deploy_id: job.deployId,
     instances: moves.map(({ instance, from, to }) => {
-      const [from_version, version] = [nameOf(from, to), nameOf(to, from)];
+      const [from_version, version] = [versionLabel(from, [to]), versionLabel(to, [from])];
       return { instance, from_version, version };
     }),
     ...(isRestart(moves[0]) && { restarted: true as const }),
@@ -162,7 +199,7 @@ async function moveAll(job: RollbackJob, moves: Moves): Promise<RollbackOutcome>
     try {
       markStageAnyway(job, 'switch', instance);
       if (index === 0) await stopAll(blocking);
-      await reported(reporter, step, () => moveOne(job, move));
+      await reported(reporter, step, () => moveOne(job, move, 'today'));
     } catch (cause) {
       const failed = await undo(
         job,
@@ -178,15 +215,24 @@ async function moveAll(job: RollbackJob, moves: Moves): Promise<RollbackOutcome>
     const file = fileOfRelease(job.paths, job.app.app, move.to);
     announce(job, [rolledBackEvent(job, move, file, reasonOf(move))]);
   }
-  writeEnd(job, (now) => rolledBackState(now, moves, io.now()));
+  secretsStarted(job);
+  const by = initiatorOf(io, job.trigger);
+  writeEnd(job, (now) => rolledBackState(now, moves, io.now(), by));
   return { ...base, result: 'rolled_back', version: moves[0].to.version, duration_ms: duration() };
 }
 
 /** Makes `to` active in place of `from`, each as its own `.deploy.yml` says. */
-function moveOne(job: RollbackJob, { instance, from, to }: KeptMove): Promise<void> {
-  const base = uninterrupted(job);
+function moveOne(
+  job: RollbackJob,
+  { instance, from, to }: KeptMove,
+  secrets: 'today' | 'started',
+): Promise<void> {
+  const base = uninterrupted(job, secrets);
   const running = keptTarget(base, instance, from);
-  return switchBack(base, instance, running, to, (stage) => markStageAnyway(job, stage));
+  return switchBack(base, instance, running, to, (stage, body) => {
+    if (stage !== 'switch') markStageAnyway(job, stage);
+    return body();
+  });
 }
 
 /** Restores what was active, and records the failure. */
@@ -228,7 +274,9 @@ async function returnAll(job: RollbackJob, moves: readonly KeptMove[]): Promise<
   for (const move of back) {
     const { instance, to } = move;
     try {
-      await reported(job.reporter, `return ${instance} to ${to.version}`, () => moveOne(job, move));
+      await reported(job.reporter, `return ${instance} to ${to.version}`, () =>
+        moveOne(job, move, 'started'),
+      );
       returned.push(move);
     } catch (error) {
       returned.push({ ...move, problem: job.redact(asStepFailure(error, 'start').message) });

@@ -3,24 +3,20 @@
  * Output goes to a file, never through a pipe: a daemon that kept the pipe open would block the
  * deploy for ever.
  */
-import { spawn } from 'node:child_process';
+import { type Spawned, spawnDetached } from './inside.ts';
 import { endWithVariable, STEP } from './processes.ts';
 
 /** Between SIGTERM and SIGKILL, in milliseconds. */
 export const GRACE = 10_000;
 
 /** A program to run. */
-export interface ChildSpec {
-  readonly file: string;
-  readonly args: readonly string[];
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
-  /** Descriptor for standard output and standard error. */
-  readonly output: number;
+export interface ChildSpec extends Spawned {
   /** Time limit in milliseconds. */
   readonly timeout: number;
   /** Ends the tree early. */
   readonly signal: AbortSignal;
+  /** What it started may go on once it has succeeded: it brought up the app. */
+  readonly leavesApp: boolean;
 }
 
 /** How a program ended. */
@@ -59,20 +55,17 @@ export function runChild(spec: ChildSpec): Promise<ProcessExit> {
   return new Promise((resolve) => {
     let timedOut = false;
     let startError: string | undefined;
-    const child = spawn(spec.file, [...spec.args], {
-      cwd: spec.cwd,
-      env: { ...spec.env, [STEP]: id },
-      detached: true,
-      stdio: ['ignore', spec.output, spec.output],
-    });
+    const { child, inside } = spawnDetached({ ...spec, env: { ...spec.env, [STEP]: id } });
     let killer: NodeJS.Timeout | undefined;
     const kill = () => {
+      inside?.kill();
       endGroup(child.pid, 'SIGKILL');
       // What has left the group.
       endWithVariable(STEP, id);
     };
     const stop = () => {
-      endGroup(child.pid, 'SIGTERM');
+      if (inside) inside.signal('SIGTERM');
+      else endGroup(child.pid, 'SIGTERM');
       killer ??= setTimeout(kill, GRACE);
     };
     const timer = setTimeout(() => {
@@ -85,8 +78,7 @@ export function runChild(spec: ChildSpec): Promise<ProcessExit> {
       clearTimeout(killer);
       spec.signal.removeEventListener('abort', stop);
       const interrupted = spec.signal.aborted;
-      // A step that ended normally keeps its daemons.
-      if (timedOut || interrupted || code !== 0) kill();
+      if (timedOut || interrupted || code !== 0 || !spec.leavesApp) kill();
       resolve({ code, signal, timedOut, interrupted, startError });
     };
     child.once('error', (error: NodeJS.ErrnoException) => {

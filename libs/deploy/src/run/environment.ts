@@ -1,9 +1,11 @@
 /** The environment of programs that a deploy runs: an allow-list, without secrets. */
 import { existsSync, readFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
 import type { Env } from '@runner/common/foundation/io';
 
 /** Not LANG and TZ: an app must not depend on who deployed it. */
-const PASSED = ['PATH', 'HOME', 'USER', 'LOGNAME', 'TMPDIR', 'SHELL'];
+const PASSED = ['PATH', 'USER', 'LOGNAME', 'TMPDIR', 'SHELL'];
 
 /** How clients find their supervisor. */
 const SUPERVISOR = [
@@ -11,8 +13,17 @@ const SUPERVISOR = [
   'DBUS_SESSION_BUS_ADDRESS',
   'DOCKER_HOST',
   'DOCKER_CONTEXT',
+  'DOCKER_CONFIG',
   'PM2_HOME',
 ];
+
+/**
+ * Supervisors belong to the user, not to an app: their clients look below the user's home, even though
+ * an app has a HOME of its own.
+ */
+function supervisorFolders({ HOME: home = userInfo().homedir }: Env): Record<string, string> {
+  return { PM2_HOME: join(home, '.pm2'), DOCKER_CONFIG: join(home, '.docker') };
+}
 
 /** Proxies and certificate stores. */
 const NETWORK = [
@@ -67,17 +78,13 @@ function systemLanguage(): string {
   return 'C.UTF-8';
 }
 
-/** Modes of what git and builds make are the commit's, whatever the operator's umask is. */
-export function useSystemUmask(): void {
-  process.umask(0o022);
-}
-
-/** For builds, hooks and the app itself. */
+/** For builds, hooks and the app itself; without HOME, which is the app's. */
 export function stepEnvironment(env: Env): Record<string, string> {
   return {
     PATH: DEFAULT_PATH,
     LANG: systemLanguage(),
     ...runtimeFolder(),
+    ...supervisorFolders(env),
     ...some(env, PASSED),
     ...some(env, SUPERVISOR),
     ...some(env, NETWORK),
@@ -89,7 +96,7 @@ const OURS = ['RUNNER_TELEGRAM_API_URL', 'NODE_OPTIONS'];
 
 /** For the notifier, which reads its secrets from config.yml. */
 export function notifierEnvironment(env: Env): Record<string, string> {
-  return { ...stepEnvironment(env), ...some(env, OURS) };
+  return { ...stepEnvironment(env), ...some(env, ['HOME', ...OURS]) };
 }
 
 /** For git: no user or system configuration, no tracing (which prints headers), English messages. */
@@ -102,6 +109,8 @@ export function gitEnvironment(env: Env): Record<string, string> {
     LC_ALL: 'C',
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_DEFAULT_HASH: 'sha1',
+    GIT_DEFAULT_REF_FORMAT: 'files',
     GIT_TERMINAL_PROMPT: '0',
     GIT_ALLOW_PROTOCOL: 'http:https',
   };

@@ -11,23 +11,45 @@ export interface Listener {
 /** State of a listening socket in /proc/net/tcp. */
 const LISTEN = '0A';
 
-/** The sockets that listen on a port of this machine, on any address. */
-export function listenersOn(port: number): Listener[] {
-  const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+/** A socket of /proc/net/tcp and tcp6. */
+interface TcpSocket extends Listener {
+  /** The local port. */
+  readonly port: number;
+  /** Two hexadecimal digits. */
+  readonly state: string;
+}
+
+/** All TCP sockets of this machine. */
+export function tcpSockets(): TcpSocket[] {
   return ['tcp', 'tcp6'].flatMap((table) => {
-    let text: string;
-    try {
-      text = readFileSync(`/proc/net/${table}`, 'latin1');
-    } catch {
-      return []; // No IPv6.
-    }
-    const rows = text.split('\n').slice(1);
-    return rows.flatMap((row) => {
-      const [, local = '', , state, , , , uid, , inode] = row.trim().split(/\s+/);
-      if (state !== LISTEN || !local.endsWith(suffix)) return [];
-      return [{ socket: `socket:[${inode}]`, uid: Number(uid) }];
+    const rows = tableOf(table);
+    return rows.map((row) => {
+      const [, local = '', , state = '', , , , uid, , inode] = row.trim().split(/\s+/);
+      const port = Number.parseInt(local.slice(local.lastIndexOf(':') + 1), 16);
+      return { socket: `socket:[${inode}]`, uid: Number(uid), port, state };
     });
   });
+}
+
+/** The rows of a table in /proc/net; empty if the kernel does not have it, as without IPv6. */
+export function tableOf(name: string): string[] {
+  try {
+    return readFileSync(`/proc/net/${name}`, 'latin1').split('\n').slice(1);
+  } catch {
+    return [];
+  }
+}
+
+/** The sockets that listen on a port of this machine, on any address. */
+export function listenersOn(port: number): Listener[] {
+  return tcpSockets().filter((each) => each.state === LISTEN && each.port === port);
+}
+
+/** The ports on which processes listen. */
+export function portsHeldBy(pids: readonly number[]): number[] {
+  const listening = tcpSockets().filter(({ state }) => state === LISTEN);
+  const held = listening.filter((each) => pids.some((pid) => holds(pid, [each])));
+  return [...new Set(held.map(({ port }) => port))];
 }
 
 /** Whether a process holds one of these sockets; undefined if its descriptors may not be read. */

@@ -1,22 +1,22 @@
 /**
- * The log of one deploy: the full output of its steps, redacted. A step writes to a nameless file,
- * whose contents are redacted and appended to the log. So no file contains a secret of a build, even
- * if the runner is killed.
+ * The log of one deploy: the full output of its steps, redacted and safe for a terminal. A step writes
+ * to a nameless file, whose contents are redacted and appended to the log. So no file contains a secret
+ * of a build, even if the runner is killed.
  */
-import { closeSync, constants, fstatSync, ftruncateSync, openSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeFolder, namesIn, readRange, removeIfThere } from '@runner/common/files/read';
 import { writeFully, writeWhole } from '@runner/common/files/write';
 import { Failure, systemCode, systemFailure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
-import { KeyStream } from '@runner/common/secrets/private-key-stream';
+import type { Redactor } from '@runner/common/secrets/secret';
+import { withPictures } from '@runner/common/text/pictures';
+import { BLOCK, copierOf, NEWLINE, openOutput } from './output.ts';
 
 /** Logs kept per app. */
 const KEPT = 20;
 /** How often the output of a running step is copied, in milliseconds. */
 const POLL = 100;
-const BLOCK = 262_144;
-const NEWLINE = 0x0a;
 /** Limit of the name of a step, in characters. */
 const STEP_NAME_MAX = 200;
 /** How much of the end of a step's output an event's error contains, in bytes. */
@@ -57,7 +57,7 @@ export function openDeployLog(
   paths: Paths,
   app: string,
   deployId: string,
-  redact: (text: string) => string,
+  redact: Redactor,
   onOutput: (text: string) => void,
 ): DeployLog {
   const path = paths.deployLog(app, deployId);
@@ -77,7 +77,7 @@ class LogFile implements DeployLog {
   readonly parts: LogPart[] = [];
   readonly #file: number;
   readonly #deployId: string;
-  readonly #redact: (text: string) => string;
+  readonly #redact: Redactor;
   readonly #onOutput: (text: string) => void;
   #isLineOpen = false;
 
@@ -85,7 +85,7 @@ class LogFile implements DeployLog {
     path: string,
     file: number,
     deployId: string,
-    redact: (text: string) => string,
+    redact: Redactor,
     onOutput: (text: string) => void,
   ) {
     this.path = path;
@@ -108,8 +108,7 @@ class LogFile implements DeployLog {
     const from = fstatSync(this.#file).size;
     const raw = openOutput(dirname(this.path), this.#deployId);
     let kept = '';
-    const copy = copierOf(raw, (piece) => {
-      const text = this.#redact(piece);
+    const copy = copierOf(raw, this.#redact, (text) => {
       this.#append(text);
       this.#onOutput(text);
       kept = (kept + text).slice(-OUTPUT_MAX);
@@ -135,7 +134,7 @@ class LogFile implements DeployLog {
   #append(text: string): void {
     if (text !== '') this.#isLineOpen = !text.endsWith('\n');
     try {
-      writeFully(this.#file, Buffer.from(text, 'utf8'));
+      writeFully(this.#file, Buffer.from(withPictures(text), 'utf8'));
     } catch {
       // A full disk ends the log here; the step that filled it fails anyway.
     }
@@ -144,85 +143,6 @@ class LogFile implements DeployLog {
   /** The output of a step may lack a final newline: what comes next starts on its own line. */
   #endLine(): void {
     if (this.#isLineOpen) this.#append('\n');
-  }
-}
-
-/** Returns what reads the whole lines written since the last call, or with `all` everything left. */
-function copierOf(raw: number, add: (piece: string) => void): (all: boolean) => void {
-  let position = 0;
-  // The lines of a private key may arrive one at a time.
-  const keys = new KeyStream();
-  const addUnlessEmpty = (piece: string) => piece !== '' && add(piece);
-  return (all) => {
-    for (;;) {
-      const bytes = readRange(raw, position, BLOCK);
-      const isFull = bytes.length === BLOCK;
-      const lines = bytes.lastIndexOf(NEWLINE) + 1;
-      const length = all && !isFull ? bytes.length : lines || (isFull ? pieceOf(bytes) : 0);
-      if (length === 0) break;
-      position += length;
-      addUnlessEmpty(keys.take(bytes.subarray(0, length).toString('utf8')));
-    }
-    if (all) addUnlessEmpty(keys.end());
-  };
-}
-
-/** No secret that we recognise is longer, in bytes. */
-const SECRET_MAX = 32_768;
-const SPACE = 0x20;
-
-/**
- * How much of a line that exceeds a block to take, in bytes, without cutting a secret in two: up to a
- * private key or a space, if there is one near the end.
- */
-function pieceOf(bytes: Buffer): number {
-  const near = bytes.length - SECRET_MAX;
-  const key = bytes.lastIndexOf('-----BEGIN ');
-  if (key > near) return key;
-  const space = bytes.lastIndexOf(SPACE) + 1;
-  return space > near ? space : bytes.length;
-}
-
-/** Space that must be free before a step writes, in bytes. */
-const ROOM = 65_536;
-
-/**
- * Where a step writes to. On a full disk that is /dev/null: a program that cannot print would fail,
- * and with it a rollback.
- */
-function openOutput(folder: string, id: string): number {
-  const fd = openNameless(folder, id);
-  try {
-    writeFully(fd, Buffer.alloc(ROOM));
-    ftruncateSync(fd, 0);
-    return fd;
-  } catch {
-    closeSync(fd);
-    return openSync('/dev/null', constants.O_RDWR);
-  }
-}
-
-/** Attempts to create a file whose name other processes use at the same time. */
-const TRIES = 1_000;
-
-/**
- * A file whose name is removed before anything is written to it. Several processes may do this in one
- * folder at once: each gets its own file.
- */
-export function openNameless(folder: string, id: string): number {
-  const path = join(folder, `.${id}.raw`);
-  const { O_APPEND, O_CREAT, O_EXCL, O_RDWR } = constants;
-  for (let tried = 1; ; tried += 1) {
-    // Left by a process that was killed, or in use by another one right now.
-    removeIfThere(path);
-    try {
-      const fd = openSync(path, O_RDWR | O_CREAT | O_EXCL | O_APPEND, 0o600);
-      removeIfThere(path);
-      return fd;
-    } catch (error) {
-      if (systemCode(error) !== 'EEXIST' || tried === TRIES)
-        throw systemFailure(error, `write to ${folder}`);
-    }
   }
 }
 

@@ -6,6 +6,7 @@ import {
   systemCode,
   systemWords,
 } from '@runner/common/foundation/failure';
+import type { Confinement } from '../sandbox/sandbox.ts';
 import { describeExit, type ProcessExit, runChild, succeeded } from './child.ts';
 import type { DeployLog, LogPart } from './log.ts';
 
@@ -18,6 +19,8 @@ export type Stage =
   | 'switch'
   | 'start'
   | 'health'
+  | 'traffic'
+  | 'drain'
   | 'hook'
   | 'rollback';
 
@@ -58,8 +61,13 @@ export class StepFailure extends Error {
 
 /** The same failure with its reason, and with another one to blame. */
 export function withReason(error: StepFailure, reason: string, blame = error.blame): StepFailure {
+  return withEnding(error, `: ${reason}`, blame);
+}
+
+/** The same failure with more at the end of its message. */
+export function withEnding(error: StepFailure, ending: string, blame = error.blame): StepFailure {
   const { stage, message, output, ended } = error;
-  return new StepFailure(stage, `${message}: ${reason}`, output, blame, ended);
+  return new StepFailure(stage, `${message}${ending}`, output, blame, ended);
 }
 
 /**
@@ -106,6 +114,9 @@ const BLAME: Readonly<Partial<Record<FailureCode, Blame>>> = {
 /** Output of a program on a full disk, which is not the commit's fault. */
 const FULL_DISK = /No space left on device|ENOSPC|Disk quota exceeded|EDQUOT/;
 
+/** bubblewrap could not make the sandbox. */
+const SANDBOX_FAILED = /^bwrap: (?!execvp)/m;
+
 /** A program to run as a step of a deploy. */
 export interface Step {
   readonly stage: Stage;
@@ -118,6 +129,8 @@ export interface Step {
   readonly timeout: number;
   /** Output that shows a fault of the server: no other commit would help. */
   readonly serverFault?: RegExp;
+  /** Runs it in the sandbox. */
+  readonly confinement?: Confinement | undefined;
 }
 
 /** A shell command as a step. */
@@ -134,12 +147,19 @@ export async function runStep(log: DeployLog, signal: AbortSignal, step: Step): 
   if (succeeded(exit)) return;
   const headline = `${step.stage}: \`${step.title}\` ${describeExit(exit, step.timeout)}`;
   log.line(headline);
+  const doubt = exit.interrupted ? undefined : step.confinement?.explain(output);
+  if (doubt !== undefined) log.line(doubt);
   // A commit can only make its own folder disappear.
   const isMissing = exit.startError !== undefined && existsSync(step.cwd);
-  const ofServer = isMissing || FULL_DISK.test(output) || step.serverFault?.test(output);
+  const ofServer =
+    isMissing ||
+    FULL_DISK.test(output) ||
+    step.serverFault?.test(output) ||
+    (step.confinement !== undefined && SANDBOX_FAILED.test(output));
   const blame = exit.interrupted ? 'operator' : ofServer ? 'server' : 'commit';
   const ended = { title: step.title, exit, part: log.parts.at(-1) };
-  throw new StepFailure(step.stage, headline, output, blame, ended);
+  const failure = new StepFailure(step.stage, headline, output, blame, ended);
+  throw doubt === undefined ? failure : withReason(failure, doubt);
 }
 
 /** The same, but returns how it ended. */
@@ -158,6 +178,8 @@ export async function tryStep(
       output: fd,
       timeout: step.timeout,
       signal,
+      confinement: step.confinement,
+      leavesApp: step.stage === 'start',
     }),
   );
   return { exit: result, output };

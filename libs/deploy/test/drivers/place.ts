@@ -18,13 +18,17 @@ export function statusOf(
   const [instance] = instances;
   if (instance === undefined) throw new Error('no instance');
   const paths = pathsOf(root).app('shop').instance(instance.name);
+  const outerEnv = { PATH: process.env.PATH ?? '', ...env };
   const asked = driverFor(start).status({
     app: 'shop',
     instance,
     release: root,
+    slot: undefined,
     paths,
     start,
-    env: { PATH: process.env.PATH ?? '', ...env },
+    env: outerEnv,
+    outerEnv,
+    confine: () => undefined,
   });
   return askNow(asked);
 }
@@ -71,12 +75,12 @@ case $* in
     stop
     setsid node server.js >${at('output')} 2>&1 </dev/null &
     echo $! >${at('pid')}
-    while [ ! -s ${at('output')} ]; do sleep 0.05; done
-    sleep 0.2
+    while kill -0 "$(cat ${at('pid')})" 2>/dev/null && ! grep -q listens ${at('output')}; do sleep 0.05; done
     kill -0 "$(cat ${at('pid')})" 2>/dev/null || { cat ${at('output')}; exit 1; }
     ;;
   *' down '* | stop) stop ;;
-  *' ps '*) [ ! -f ${at('pid')} ] || echo c0ffee ;;
+  *' ps '*) ! kill -0 "$(cat ${at('pid')} 2>/dev/null)" 2>/dev/null || echo c0ffee ;;
+  *' logs '*) cat ${at('output')} ;;
 esac
 exit 0
 `;

@@ -1,5 +1,6 @@
 /** Cuts a log that comes in pieces into lines, whatever the pieces. */
 import { KeyCutter } from '@runner/common/secrets/private-keys';
+import { withoutPictures } from '@runner/common/text/pictures';
 import { dropControls, stripAnsi } from '@runner/common/text/plain';
 
 /**
@@ -37,8 +38,12 @@ export function createLineReader(receive: LineSink): LineReader {
   return {
     push(chunk) {
       for (let at = 0; at < chunk.length; at += PIECE) {
-        if (typeof chunk === 'string') cut.read(chunk.slice(at, at + PIECE));
-        else cut.read(decoder.decode(chunk.subarray(at, at + PIECE), { stream: true }));
+        const piece =
+          typeof chunk === 'string'
+            ? chunk.slice(at, at + PIECE)
+            : decoder.decode(chunk.subarray(at, at + PIECE), { stream: true });
+        // A kept log has pictures in place of control characters.
+        cut.read(withoutPictures(piece));
       }
     },
     end() {

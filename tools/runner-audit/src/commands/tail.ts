@@ -7,9 +7,9 @@ import { lineStart } from '@runner/common/files/lines-backward';
 import { Failure } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { inUtc } from '@runner/common/text/time';
-import { newestRecords } from '../log/filter.ts';
-import { closeLogs, type OpenLog, openLogs } from '../log/lines.ts';
-import { lineCount } from '../log/options.ts';
+import { newestRecords } from '@runner/history/log/filter';
+import { closeLogs, type OpenLog, openLogs } from '@runner/history/log/lines';
+import { lineCount } from '@runner/history/log/options';
 
 export const tail = command({
   name: 'tail',

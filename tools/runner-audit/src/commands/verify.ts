@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { appendWaiting } from '@runner/common/audit/append';
 import { type Context, command } from '@runner/common/cli/command';
 import { harmlessLine } from '@runner/common/text/harmless';
-import { closeLogs, openLogs } from '../log/lines.ts';
+import { closeLogs, openLogs } from '@runner/history/log/lines';
 import { deploysInProgress } from '../verify/in-progress.ts';
 import { LogCheck } from '../verify/log.ts';
 import type { Problem } from '../verify/problems.ts';

@@ -1,11 +1,12 @@
 /** Events from standard input, one JSON object per line: checked, appended in batches, echoed. */
 import { appendKept, appendLines, lineOf } from '@runner/common/audit/append';
-import { completeEvent, type DeployEvent, type LogRecord } from '@runner/common/audit/events';
+import { completeEvent, type DeployEvent } from '@runner/common/audit/events';
 import type { Context } from '@runner/common/cli/command';
 import { LINE_MAX } from '@runner/common/files/lines-backward';
 import { type Line, LineSplitter } from '@runner/common/files/lines-forward';
 import { Failure } from '@runner/common/foundation/failure';
 import { RecordCleaner } from '@runner/common/redaction/redact';
+import { isObject } from '@runner/common/text/json';
 import { readyReader } from './ready-input.ts';
 
 type StreamContext = Pick<Context, 'io' | 'paths' | 'print' | 'note' | 'format'>;
@@ -89,7 +90,7 @@ class EventReader {
     if (text === undefined) throw tooLong(LINE_MAX);
     const parsed = parse(text);
     // Redact before long text is shortened: half a secret is not recognised.
-    const clean = isRecord(parsed) ? await cleaner.clean(parsed) : parsed;
+    const clean = isObject(parsed) ? await cleaner.clean(parsed) : parsed;
     const event = completeEvent(clean, this.#context.io);
     const record = lineOf(event);
     if (Buffer.byteLength(record) > RECORD_MAX) throw tooLong(RECORD_MAX);
@@ -103,10 +104,6 @@ function parse(text: string): unknown {
   } catch {
     throw new Failure('event_invalid', 'the event is not JSON');
   }
-}
-
-function isRecord(value: unknown): value is LogRecord {
-  return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
 function tooLong(limit: number): Failure {

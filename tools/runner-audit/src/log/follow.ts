@@ -5,14 +5,12 @@ import { logFiles, openLog, Unread } from '@runner/common/audit/files';
 import type { Context } from '@runner/common/cli/command';
 import { LINE_MAX } from '@runner/common/files/lines-backward';
 import { isThere, readRange } from '@runner/common/files/read';
-import { signalStatus } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
+import { poll } from '@runner/common/foundation/poll';
 import { RecordCleaner } from '@runner/common/redaction/redact';
 
 type FollowContext = Pick<Context, 'io' | 'paths' | 'print' | 'note'>;
 
-/** How often the log is looked at, in milliseconds. */
-const POLL = 200;
 const BLOCK = 262_144;
 const NEWLINE = 0x0a;
 const NOTHING = Buffer.alloc(0);
@@ -26,30 +24,15 @@ export async function follow(
   fd: number | undefined,
   position: number,
 ): Promise<number> {
-  const { io, paths } = context;
-  let stoppedBy: NodeJS.Signals | undefined;
-  let wake = () => {};
-  const remove = io.onSignal((signal) => {
-    stoppedBy = signal;
-    wake();
-  });
-  const tail = new Tail(paths, fd, position);
+  const tail = new Tail(context.paths, fd, position);
   let part: Buffer = NOTHING;
-  while (!stoppedBy && !io.stdout.closed) {
+  return poll(context.io, async () => {
     const bytes = tail.read();
     if (bytes === 'next file') part = NOTHING;
     else if (bytes.length > 0) part = await printLines(context, Buffer.concat([part, bytes]));
-    else
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, POLL);
-        wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-  }
-  remove();
-  return stoppedBy ? signalStatus(stoppedBy) : 0;
+    else return 'wait';
+    return 'more';
+  });
 }
 
 /** Reads the live log on and on; goes to the next file when the log was rotated. */

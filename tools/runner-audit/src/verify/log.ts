@@ -1,7 +1,7 @@
 /** What `verify` checks in every line of the log. */
 import { readRecord } from '@runner/common/audit/events';
 import type { Line } from '@runner/common/files/lines-forward';
-import { isBlank, linesOf, type OpenLog } from '../log/lines.ts';
+import { isBlank, linesOf, type OpenLog } from '@runner/history/log/lines';
 import { DeployCheck } from './deploys.ts';
 import { type Place, type ProblemKind, Problems } from './problems.ts';
 import { RecordCheck } from './record.ts';

@@ -2,15 +2,15 @@ import { requireApp } from '@runner/common/apps/store';
 import { appendWaiting, waitingEvents, waitingNote } from '@runner/common/audit/append';
 import { textOf } from '@runner/common/audit/events';
 import { logFiles, Unread } from '@runner/common/audit/files';
-import { newestRecord } from '@runner/common/audit/scan';
+import { newestFailure } from '@runner/common/audit/scan';
 import { type Context, command } from '@runner/common/cli/command';
 import { fields } from '@runner/common/cli/output';
 import { isThere } from '@runner/common/files/read';
 import { isAppName } from '@runner/common/foundation/names';
 import { guardFailure, trippedGuards } from '@runner/common/guards/check';
-import { word } from '@runner/common/guards/fixes';
 import { redactorFor } from '@runner/common/redaction/redact';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
+import { word } from '@runner/common/text/shell';
 import { inUtc } from '@runner/common/text/time';
 
 /** What `last-error` prints. */
@@ -96,7 +96,7 @@ async function findLastError(context: Context, app: string): Promise<LastError |
   const { io, paths, note } = context;
   const waiting = waitingEvents(paths).length === 0 ? [] : appendWaiting(paths);
   const unread = new Unread();
-  const record = await newestRecord(paths, 'DeployFailure', app, unread, waiting);
+  const record = await newestFailure(paths, app, unread, waiting);
   unread.tell(note);
   const wait = waitingNote(waiting);
   if (wait !== undefined) note(wait);

@@ -25,6 +25,12 @@ export const log = command({
       short: 'f',
       about: 'Follow the deploy that runs now until it ends, without marks',
     },
+    raw: {
+      kind: 'flag',
+      about:
+        'Show what the steps printed with its colours and other control characters, without marks',
+      conflicts: ['follow', 'json', 'output'],
+    },
   },
   examples: [
     'runner debug log shop',
@@ -59,6 +65,11 @@ export const log = command({
         return { status };
       }
       const batches = linesOf(kept, cause, redact);
+      if (options.raw) {
+        const { rawTexts } = await import('../marked-log.ts');
+        for (const text of rawTexts(kept, redact)) if (!io.stdout.closed) io.stdout.write(text);
+        return {};
+      }
       if (format === 'human') {
         const { showPaged } = await import('../pager.ts');
         await showPaged(io, texts(batches, style), note);

@@ -1,9 +1,6 @@
 /** Whether the chats can be reached, as `runner notify status` says. */
 import { type Found, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
-import { runOurs } from '../foundation/program.ts';
-
-/** Time limit for both services, in milliseconds. */
-const TIMEOUT = 15_000;
+import { askOurs } from '../foundation/program.ts';
 
 interface Channel {
   readonly channel: string;
@@ -18,17 +15,14 @@ interface Channel {
 
 const LOOK = 'runner notify status';
 
-export async function chats({ io, paths }: Patient): Promise<readonly Found[]> {
-  const asked = await runOurs(io, TIMEOUT, 'runner-notify', ['status', '--root', paths.root]);
-  if (asked === undefined)
-    return [problem('runner-notify is missing beside this program', 'runner --list')];
-  const { channels } = (asked.answer ?? {}) as { channels?: readonly Channel[] };
-  if (channels === undefined) {
-    const { message } = (asked.answer ?? {}) as { message?: string };
-    const late = asked.ran.status === null;
-    const why = late ? `no answer within ${TIMEOUT / 1000} s` : (message ?? 'no answer');
-    return [problem(`the chats could not be checked: ${why}`, LOOK)];
-  }
+export async function chats(patient: Patient): Promise<readonly Found[]> {
+  const asked = await askOurs<Channel>(patient, 'runner-notify', ['status'], {
+    wanted: 'channels',
+    purpose: 'the chats could not be checked',
+    again: LOOK,
+  });
+  if ('found' in asked) return [asked.found];
+  const channels = asked.answer;
   const active = channels.filter((each) => each.active).map(({ channel }) => channel);
   const well =
     active.length === 0

@@ -2,8 +2,8 @@
 import { readConfig } from '@runner/common/config/file';
 import { codeHostOf } from '@runner/common/config/settings';
 import { Failure } from '@runner/common/foundation/failure';
-import { word } from '@runner/common/guards/fixes';
 import { type HttpAnswer, send } from '@runner/common/http/request';
+import { word } from '@runner/common/text/shell';
 import { type Found, ok, type Patient, problem, warning } from '../foundation/finding.ts';
 
 const TIMEOUT = 10_000;

@@ -3,7 +3,7 @@ import { readConfig } from '@runner/common/config/file';
 import { CONFIG_SCHEMA } from '@runner/common/config/schema';
 import { codeHostOf, notifySettingsOf, retryPolicyOf } from '@runner/common/config/settings';
 import { Failure } from '@runner/common/foundation/failure';
-import { word } from '@runner/common/guards/fixes';
+import { word } from '@runner/common/text/shell';
 import type { ObjectSchema, Tree } from '@runner/common/yaml/schema';
 import { type Found, ok, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
 

@@ -10,7 +10,7 @@ import { namesIn } from '@runner/common/files/read';
 import { Failure, systemCode, systemFailure } from '@runner/common/foundation/failure';
 import { chooseRoot, type Paths } from '@runner/common/foundation/paths';
 import { trippedGuards } from '@runner/common/guards/check';
-import { word } from '@runner/common/guards/fixes';
+import { word } from '@runner/common/text/shell';
 import { mkeyFile } from '@runner/common/tokens/key-file';
 import { type Found, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
 
@@ -28,7 +28,7 @@ function look(path: string): Stats | undefined {
 }
 
 /** The names, or none if the folder cannot be read. */
-function unlessClosed(names: () => readonly string[]): readonly string[] {
+export function unlessClosed(names: () => readonly string[]): readonly string[] {
   try {
     return names();
   } catch (error) {

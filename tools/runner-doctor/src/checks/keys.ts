@@ -4,7 +4,7 @@ import type { AppState } from '@runner/common/apps/state';
 import { visitApps } from '@runner/common/apps/store';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
-import { word } from '@runner/common/guards/fixes';
+import { word } from '@runner/common/text/shell';
 import { mkeyFile } from '@runner/common/tokens/key-file';
 import { type Keyring, readKeyring } from '@runner/common/tokens/keyring';
 import { keyIdOf, open } from '@runner/common/tokens/vault';

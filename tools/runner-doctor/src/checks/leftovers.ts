@@ -3,7 +3,7 @@ import { lstatSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AppState } from '@runner/common/apps/state';
 import { namesIn } from '@runner/common/files/read';
-import { word } from '@runner/common/guards/fixes';
+import { word } from '@runner/common/text/shell';
 import { unusedReleases } from '@runner/deploy/release/folder';
 import { type Found, type Patient, warning } from '../foundation/finding.ts';
 

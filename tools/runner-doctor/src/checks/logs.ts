@@ -3,7 +3,7 @@ import { lstatSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { namesIn } from '@runner/common/files/read';
 import { DEFAULT_ROOT, type Paths } from '@runner/common/foundation/paths';
-import { word } from '@runner/common/guards/fixes';
+import { word } from '@runner/common/text/shell';
 import { type Found, ok, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
 
 /** A log that is rotated daily stays far below; in bytes. */

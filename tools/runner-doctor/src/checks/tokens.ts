@@ -1,11 +1,9 @@
 /** Whether the code host accepts every token, and for how long, as `runner tokens test --all` says. */
 import type { Paths } from '@runner/common/foundation/paths';
-import { word } from '@runner/common/guards/fixes';
+import { word } from '@runner/common/text/shell';
 import { type Found, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
-import { runOurs } from '../foundation/program.ts';
+import { askOurs } from '../foundation/program.ts';
 
-/** Time limit for all of them together, in milliseconds; one request may take 10 s. */
-const TIMEOUT = 15_000;
 /** A token that expires sooner is reported; in days. */
 const SOON = 14;
 const DAY = 86_400_000;
@@ -22,18 +20,15 @@ interface Verdict {
 
 const AGAIN = 'runner tokens test --all';
 
-export async function tokens({ io, paths }: Patient): Promise<readonly Found[]> {
-  const args = ['test', '--all', '--root', paths.root];
-  const asked = await runOurs(io, TIMEOUT, 'runner-tokens', args);
-  if (asked === undefined)
-    return [problem('runner-tokens is missing beside this program', 'runner --list')];
-  const { tokens: verdicts } = (asked.answer ?? {}) as { tokens?: readonly Verdict[] };
-  if (verdicts === undefined) {
-    const { message } = (asked.answer ?? {}) as { message?: string };
-    const late = asked.ran.status === null;
-    const why = late ? `no answer within ${TIMEOUT / 1000} s` : (message ?? 'no answer');
-    return [problem(`the tokens could not be tested: ${why}`, AGAIN)];
-  }
+export async function tokens(patient: Patient): Promise<readonly Found[]> {
+  const { io, paths } = patient;
+  const asked = await askOurs<Verdict>(patient, 'runner-tokens', ['test', '--all'], {
+    wanted: 'tokens',
+    purpose: 'the tokens could not be tested',
+    again: AGAIN,
+  });
+  if ('found' in asked) return [asked.found];
+  const verdicts = asked.answer;
   const now = io.now().getTime();
   const count = verdicts.length === 1 ? 'the token is' : `all ${verdicts.length} tokens are`;
   const well = verdicts.length === 0 ? 'no token is stored' : `${count} accepted by the code host`;

@@ -1,6 +1,6 @@
 /** Whether the units of the apps are in the list of those that runner may control. */
 import { listApps } from '@runner/common/apps/store';
-import { word } from '@runner/common/guards/fixes';
+import { word } from '@runner/common/text/shell';
 import { UNITS_FILE, unlistedUnits, unlistedWords } from '@runner/deploy/instances/drivers/units';
 import { activeFile } from '@runner/deploy/instances/target';
 import { type Found, orOk, type Patient, problem } from '../foundation/finding.ts';

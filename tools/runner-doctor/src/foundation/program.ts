@@ -3,7 +3,11 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Io } from '@runner/common/foundation/io';
+import { jsonObject } from '@runner/common/text/json';
+import { type Found, type Patient, problem } from './finding.ts';
 
+/** Time limit of a program of runner that calls services, in milliseconds. */
+const OURS_TIMEOUT = 15_000;
 /** Most output that is kept, in characters. */
 const OUTPUT_MAX = 4_194_304;
 
@@ -76,20 +80,26 @@ export function runFor(
   });
 }
 
-/** Runs a program of runner with `--json`; `answer` is undefined if it printed no JSON. */
-export async function runOurs(
-  io: Io,
-  timeout: number,
+/**
+ * What a program of runner answers with `--json`, in the field `wanted`; else what is wrong. `again`
+ * is its command, `purpose` what could not be done without the answer.
+ */
+export async function askOurs<T>(
+  { io, paths }: Patient,
   tool: string,
   args: readonly string[],
-): Promise<{ readonly answer: unknown; readonly ran: Ran } | undefined> {
+  { wanted, purpose, again }: { wanted: string; purpose: string; again: string },
+): Promise<{ readonly answer: readonly T[] } | { readonly found: Found }> {
   const program = join(dirname(io.program), tool);
-  if (!existsSync(program)) return undefined;
-  const ran = await runFor(io, timeout, process.execPath, [program, ...args, '--json']);
-  if (ran === undefined) return undefined;
-  try {
-    return { answer: JSON.parse(ran.stdout), ran };
-  } catch {
-    return { answer: undefined, ran };
-  }
+  const all = [program, ...args, '--root', paths.root, '--json'];
+  const ran = existsSync(program)
+    ? await runFor(io, OURS_TIMEOUT, process.execPath, all)
+    : undefined;
+  if (ran === undefined)
+    return { found: problem(`${tool} is missing beside this program`, 'runner --list') };
+  const said = jsonObject(ran.stdout) ?? {};
+  if (Array.isArray(said[wanted])) return { answer: said[wanted] };
+  const late = ran.status === null;
+  const why = late ? `no answer within ${OURS_TIMEOUT / 1000} s` : (said.message ?? 'no answer');
+  return { found: problem(`${purpose}: ${why}`, again) };
 }

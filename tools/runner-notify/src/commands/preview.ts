@@ -1,6 +1,7 @@
 import { command } from '@runner/common/cli/command';
 import { EXIT } from '@runner/common/foundation/failure';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
+import { channelOption } from '../channels/options.ts';
 import type { Preview } from '../channels/preview.ts';
 
 export const preview = command({
@@ -12,19 +13,14 @@ export const preview = command({
     'of every kind. Templates are checked first. No service is called; no credentials are needed.',
   ].join('\n'),
   options: {
-    channel: {
-      kind: 'value',
-      placeholder: 'CHANNEL',
-      choices: ['telegram', 'discord', 'both'],
-      about: 'For which channel [default: the active ones, or both]',
-    },
+    channel: channelOption('For which channel [default: the active ones, or both]'),
   },
   examples: [
     'runner notify preview',
     'tail -n 1 /opt/runner/logs/deploy-events.jsonl | runner notify preview --json',
   ],
   async run(context) {
-    const { printPreviews } = await import('../channels/preview.ts');
+    const { printPreviews } = await import('./sending.ts');
     const sound = await printPreviews(context, context.options.channel);
     return { status: sound ? EXIT.ok : EXIT.failed };
   },

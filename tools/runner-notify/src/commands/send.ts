@@ -1,5 +1,6 @@
 import { command } from '@runner/common/cli/command';
 import { EXIT, usage } from '@runner/common/foundation/failure';
+import { channelOption } from '../channels/options.ts';
 import type { ChannelOption } from '../deliver/announce.ts';
 import { type Result, resultLine } from '../deliver/result.ts';
 
@@ -23,12 +24,10 @@ export const send = command({
     '--strict is given.',
   ].join('\n'),
   options: {
-    channel: {
-      kind: 'value',
-      placeholder: 'CHANNEL',
-      choices: ['telegram', 'discord', 'both', 'none'],
-      about: "Where to announce [default: the choice of the app's .deploy.yml]",
-    },
+    channel: channelOption(
+      "Where to announce [default: the choice of the app's .deploy.yml]",
+      'none',
+    ),
     wait: {
       kind: 'value',
       placeholder: 'SECONDS',
@@ -50,7 +49,7 @@ export const send = command({
   async run(context) {
     const { options } = context;
     const wait = millisecondsOf(options.wait);
-    const { announceAll } = await import('../deliver/announce.ts');
+    const { announceAll } = await import('./sending.ts');
     const { results, sound } = await announceAll(context, {
       wait,
       channel: options.channel as ChannelOption,

@@ -1,5 +1,6 @@
 import { command } from '@runner/common/cli/command';
 import { harmlessLine } from '@runner/common/text/harmless';
+import { ANSWERS, channelOption } from '../channels/options.ts';
 import type { SetupReport } from '../setup/setup.ts';
 
 export const setup = command({
@@ -15,32 +16,11 @@ export const setup = command({
     'files because arguments are visible in the process list; `-` is standard input.',
   ].join('\n'),
   options: {
-    channel: {
-      kind: 'value',
-      placeholder: 'CHANNEL',
-      choices: ['telegram', 'discord', 'both'],
-      about: 'What to set up [default: the channel of the other options, else asked]',
-    },
-    'token-file': {
-      kind: 'value',
-      placeholder: 'FILE',
-      about: 'Telegram: a file with the bot token',
-    },
-    'chat-id': {
-      kind: 'value',
-      placeholder: 'ID',
-      about: 'Telegram: the chat, negative for groups and channels, or @name',
-    },
-    'thread-id': {
-      kind: 'value',
-      placeholder: 'N',
-      about: 'Telegram: the topic of a group with topics',
-    },
-    'webhook-file': {
-      kind: 'value',
-      placeholder: 'FILE',
-      about: 'Discord: a file with the webhook address',
-    },
+    channel: channelOption(
+      'What to set up [default: the channel of the other options, else asked]',
+    ),
+    ...ANSWERS.telegram,
+    ...ANSWERS.discord,
     'no-test': { kind: 'flag', about: 'Send no test message' },
   },
   examples: [
@@ -49,8 +29,9 @@ export const setup = command({
     'runner notify setup --channel discord --webhook-file - < /root/webhook',
   ],
   async run(context) {
-    const { setUp } = await import('../setup/setup.ts');
-    return { value: await setUp(context) };
+    const { setUp } = await import('./sending.ts');
+    const { 'no-test': noTest, ...answers } = context.options;
+    return { value: await setUp(context, answers, !noTest) };
   },
   human({ config, channel, channels }: SetupReport, style) {
     const names = channels.map((each) => `${each.channel}${each.tested ? '' : ' (not tested)'}`);

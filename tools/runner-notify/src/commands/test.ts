@@ -1,6 +1,7 @@
 import { command } from '@runner/common/cli/command';
 import type { ChannelName } from '@runner/common/config/settings';
 import { EXIT } from '@runner/common/foundation/failure';
+import { channelOption } from '../channels/options.ts';
 import type { TrialResult } from '../status/trial.ts';
 
 interface Report {
@@ -15,19 +16,14 @@ export const test = command({
     'not delivered comes with a hint on what to check.',
   ].join('\n'),
   options: {
-    channel: {
-      kind: 'value',
-      placeholder: 'CHANNEL',
-      choices: ['telegram', 'discord', 'both'],
-      about: 'Which channel to test [default: every active one]',
-    },
+    channel: channelOption('Which channel to test [default: every active one]'),
   },
   exits: [[EXIT.failed, 'no such channel is active']],
   examples: ['runner notify test', 'runner notify test --channel telegram --json'],
   async run(context) {
     const [{ configExposure }, { tryChannels }] = await Promise.all([
       import('@runner/common/guards/exposure'),
-      import('../status/trial.ts'),
+      import('./sending.ts'),
     ]);
     const exposed = configExposure(context.paths);
     if (exposed) context.note(exposed);

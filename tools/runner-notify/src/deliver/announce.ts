@@ -4,7 +4,6 @@ import type { Context } from '@runner/common/cli/command';
 import type { ChannelName } from '@runner/common/config/settings';
 import { type Announceable, chunksOf, linesOf } from '../message/records.ts';
 import { newEntry, storedEvent } from '../spool/entry.ts';
-import { Spool } from '../spool/spool.ts';
 import { appChoice } from './app-choice.ts';
 import { Opened, type OpeningOptions } from './channels.ts';
 import { clockOf } from './clock.ts';
@@ -39,11 +38,10 @@ export interface Announcer {
 export function openAnnouncer(options: AnnounceOptions): Announcer {
   const { paths, clock, note, wait } = options;
   const opened = new Opened(options);
-  const spool = new Spool(paths);
   const deliverers = new Map<ChannelName, Deliverer>();
   let lostSome = false;
   const delivererFor = (name: ChannelName): Deliverer => {
-    const found = deliverers.get(name) ?? new Deliverer({ ...options, opened, spool, name });
+    const found = deliverers.get(name) ?? new Deliverer(opened, name);
     deliverers.set(name, found);
     return found;
   };

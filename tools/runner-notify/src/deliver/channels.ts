@@ -18,10 +18,11 @@ import { type Announceable, announceableOf } from '../message/records.ts';
 import type { Channel, Message } from '../service/contract.ts';
 import type { Entry } from '../spool/entry.ts';
 import type { EntryName } from '../spool/names.ts';
+import { Spool } from '../spool/spool.ts';
 import type { Clock } from './clock.ts';
 import { deliver, type Ending, type Patience } from './deliver.ts';
 import { Destination } from './destination.ts';
-import type { Queue } from './queue.ts';
+import { Queue } from './queue.ts';
 
 /** What channels are opened with. */
 export interface OpeningOptions {
@@ -40,7 +41,8 @@ export class Opened {
   /** Whether changes in the state of an app are announced. */
   readonly events: boolean;
   readonly redact: (text: string) => string;
-  readonly #options: OpeningOptions;
+  readonly options: OpeningOptions;
+  readonly spool: Spool;
   readonly #config: Config;
   readonly #settings: NotifySettings;
   readonly #connections = new Map<ChannelName, Channel>();
@@ -48,7 +50,8 @@ export class Opened {
 
   /** Throws `config_invalid`, `insecure_address` or `file_unreadable`. */
   constructor(options: OpeningOptions) {
-    this.#options = options;
+    this.options = options;
+    this.spool = new Spool(options.paths);
     this.#config = readConfig(options.paths);
     this.#settings = notifySettingsOf(this.#config, options.io.env);
     this.active = activeChannels(this.#settings);
@@ -60,7 +63,7 @@ export class Opened {
 
   /** Prints a text redacted, and once. */
   readonly noteOnce = (text: string): void => {
-    if (!this.#noted.has(text)) this.#options.note(this.redact(text));
+    if (!this.#noted.has(text)) this.options.note(this.redact(text));
     this.#noted.add(text);
   };
 
@@ -70,13 +73,18 @@ export class Opened {
   }
 
   subjectOf(record: Announceable): Subject {
-    return subjectOf(record, { redact: this.redact, random: this.#options.io.random });
+    return subjectOf(record, { redact: this.redact, random: this.options.io.random });
   }
 
   noticeOf(record: Announceable): Promise<Notice> {
-    const { paths, io } = this.#options;
+    const { paths, io } = this.options;
     const { verboseErrors } = this.#settings;
     return noticeOf(record, { paths, redact: this.redact, verboseErrors, random: io.random });
+  }
+
+  queueOf(channel: ChannelName): Queue {
+    const { spool, noteOnce: note } = this;
+    return new Queue({ spool, channel, clock: this.options.clock, note });
   }
 
   /** The messages of a notice on an active channel. */
@@ -93,7 +101,7 @@ export class Opened {
     onEnd: (ending: Ending) => void,
     own?: (name: EntryName) => Promise<readonly Message[]> | undefined,
   ): Promise<void> {
-    const { paths, clock } = this.#options;
+    const { paths, clock } = this.options;
     const channel = this.#connectionTo(name);
     // Opened under the lock: it contains what other processes learned.
     const destination = new Destination({
@@ -118,7 +126,7 @@ export class Opened {
   }
 
   #connectionTo(name: ChannelName): Channel {
-    const { env } = this.#options.io;
+    const { env } = this.options.io;
     const connection =
       this.#connections.get(name) ?? (connect(name, this.#settings, env) as Channel);
     this.#connections.set(name, connection);
@@ -129,7 +137,7 @@ export class Opened {
   #saveMove(name: ChannelName, id: string): void {
     const { movingKey: key } = CHANNELS[name];
     if (key === undefined) return;
-    const { io, paths, title } = this.#options;
+    const { io, paths, title } = this.options;
     const what = `${name}: the group has become a supergroup`;
     try {
       // Another chat may have been set in the meantime.

@@ -8,26 +8,20 @@ import type { Lock } from '@runner/common/files/lock';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Entry } from '../spool/entry.ts';
 import { type EntryName, entryName, timeOfName } from '../spool/names.ts';
-import { lockChannel, type Spool } from '../spool/spool.ts';
+import { lockChannel } from '../spool/spool.ts';
 import { Awaited, type Messages } from './awaited.ts';
-import type { Opened, OpeningOptions } from './channels.ts';
-import { type Next, Queue } from './queue.ts';
+import type { Opened } from './channels.ts';
+import type { Next, Queue } from './queue.ts';
 import { type Delivery, deliveryOf } from './result.ts';
 
 /** While another process holds the lock: milliseconds between two looks, and looks per attempt to lock. */
 const LOOK = 150;
 const LOOKS_PER_TRY = 4;
 
-/** What a deliverer works with. */
-export interface DelivererOptions extends OpeningOptions {
-  readonly opened: Opened;
-  readonly spool: Spool;
-  readonly name: ChannelName;
-}
-
 /** Delivers to one channel; works while an entry is awaited. */
 export class Deliverer {
-  readonly #options: DelivererOptions;
+  readonly #opened: Opened;
+  readonly #name: ChannelName;
   readonly #queue: Queue;
   readonly #awaited: Awaited;
   #lastTime = 0;
@@ -36,11 +30,11 @@ export class Deliverer {
   /** Until when the last run found that the destination accepts no message. */
   #blocked: { readonly next: Next; readonly until: number } | undefined;
 
-  constructor(options: DelivererOptions) {
-    const { spool, name: channel, clock, opened } = options;
-    this.#options = options;
-    this.#queue = new Queue({ spool, channel, clock, note: opened.noteOnce });
-    this.#awaited = new Awaited(spool, clock, this.#queue.unsaved);
+  constructor(opened: Opened, name: ChannelName) {
+    this.#opened = opened;
+    this.#name = name;
+    this.#queue = opened.queueOf(name);
+    this.#awaited = new Awaited(opened.spool, opened.options.clock, this.#queue.unsaved);
   }
 
   /**
@@ -54,7 +48,7 @@ export class Deliverer {
   ): { readonly failure: Failure | undefined; readonly delivery: Promise<Delivery> } {
     const name = this.#nextName();
     const failure = this.#queue.add(name, entry);
-    const now = this.#options.clock.elapsed();
+    const now = this.#opened.options.clock.elapsed();
     const delivery = this.#awaited.add(name, { entry, messages, deadline: now + wait });
     const blocked = this.#blocked;
     // Taking the lock for each entry of a long input would cost more than all the rest.
@@ -65,9 +59,10 @@ export class Deliverer {
   }
 
   #nextName(): EntryName {
-    const { spool, clock, name } = this.#options;
+    const { clock } = this.#opened.options;
+    const name = this.#name;
     // Names sort in the order of arrival, also when the clock is set back.
-    if (this.#lastTime === 0) this.#lastTime = timeOfName(spool.names(name).at(-1));
+    if (this.#lastTime === 0) this.#lastTime = timeOfName(this.#opened.spool.names(name).at(-1));
     this.#lastTime = Math.max(clock.now(), this.#lastTime + 1);
     return entryName(this.#lastTime, clock.random(), name);
   }
@@ -79,9 +74,8 @@ export class Deliverer {
       await this.#work();
     } catch (error) {
       if (error instanceof Failure) {
-        const { name, note } = this.#options;
         // E.g. the lock cannot be taken: entries on disk stay there.
-        if (this.#awaited.size === 0) note(`${name}: ${error.message}`);
+        if (this.#awaited.size === 0) this.#opened.options.note(`${this.#name}: ${error.message}`);
         this.#awaited.leaveAll(undefined, error);
       } else this.#awaited.rejectAll(error);
     } finally {
@@ -98,14 +92,14 @@ export class Deliverer {
       } else {
         this.#awaited.look(false);
         this.#awaited.leaveExpired();
-        if (this.#awaited.size > 0) await this.#options.clock.sleep(LOOK);
+        if (this.#awaited.size > 0) await this.#opened.options.clock.sleep(LOOK);
       }
     }
   }
 
   #lock(): Pick<Lock, 'release'> | undefined {
     try {
-      return lockChannel(this.#options, this.#options.name);
+      return lockChannel(this.#opened.options, this.#name);
     } catch (error) {
       // A disk that accepts no entry may accept no lock either: entries in memory are sent anyway.
       if (error instanceof Failure && this.#queue.unsaved.size > 0) return { release: () => {} };
@@ -114,9 +108,10 @@ export class Deliverer {
   }
 
   async #workUnderLock(): Promise<void> {
-    const { opened, name, spool, io, clock } = this.#options;
+    const { spool, options } = this.#opened;
+    const { io, clock } = options;
     this.#awaited.look(false);
-    if (!this.#tidied) spool.tidy(name, io.now());
+    if (!this.#tidied) spool.tidy(this.#name, io.now());
     this.#tidied = true;
     const patience = this.#awaited.patience();
     const goOn = (next: Next | undefined) => {
@@ -124,8 +119,8 @@ export class Deliverer {
       this.#blocked = blocks ? { next, until: clock.elapsed() + next.wait } : undefined;
       return patience.goOn(next);
     };
-    await opened.deliver(
-      name,
+    await this.#opened.deliver(
+      this.#name,
       this.#queue,
       { ...patience, goOn },
       (ending) => this.#awaited.settle(ending.name, deliveryOf(ending)),

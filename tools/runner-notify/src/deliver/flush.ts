@@ -4,11 +4,11 @@ import { CHANNEL_NAMES, type ChannelName } from '@runner/common/config/settings'
 import { announceableOf } from '../message/records.ts';
 import { spoolProblem } from '../spool/entry.ts';
 import { channelOf } from '../spool/names.ts';
-import { type Locking, lockChannel, Spool } from '../spool/spool.ts';
+import { lockChannel, type Spool } from '../spool/spool.ts';
 import { Opened } from './channels.ts';
-import { type Clock, clockOf } from './clock.ts';
+import { clockOf } from './clock.ts';
 import type { Ending, Patience } from './deliver.ts';
-import { type Next, Queue } from './queue.ts';
+import type { Next } from './queue.ts';
 import { deliveryOf, resultOf } from './result.ts';
 
 /** Longest pause in the middle of a run, in milliseconds: a little more than the longest rate window. */
@@ -22,10 +22,9 @@ export async function flushAll(
   now: boolean,
 ): Promise<void> {
   const { io, paths, note, title } = context;
-  const spool = new Spool(paths);
+  const opened = new Opened({ io, paths, clock: clockOf(io), title, note });
+  const { spool } = opened;
   const waiting = new Set(spool.names().map(channelOf));
-  const clock = clockOf(io);
-  const opened = new Opened({ io, paths, clock, title, note });
   const print = async (ending: Ending): Promise<void> => {
     const { channel, event } = ending.entry;
     const record = announceableOf(event);
@@ -34,13 +33,12 @@ export async function flushAll(
   };
   const flush = async (name: ChannelName): Promise<void> => {
     if (!opened.active.includes(name)) {
-      const count = giveUpInactive(spool, name, clock.now());
+      const count = giveUpInactive(spool, name, io.now().getTime());
       if (count > 0) note(`${name}: ${stay(count)}: the channel is not active`);
       return;
     }
     const printing: Promise<void>[] = [];
-    const all = { io, paths, title, opened, spool, clock, name, now };
-    const left = await deliverDue(all, (ending) => printing.push(print(ending)));
+    const left = await deliverDue(opened, name, now, (ending) => printing.push(print(ending)));
     await Promise.all(printing);
     const count = spool.names(name).length;
     if (!left || count === 0) return;
@@ -58,25 +56,18 @@ function stay(count: number): string {
   return count === 1 ? '1 message stays queued' : `${count} messages stay queued`;
 }
 
-/** Which queue is delivered. */
-export interface DueOptions extends Locking {
-  readonly opened: Opened;
-  readonly spool: Spool;
-  readonly clock: Clock;
-  readonly name: ChannelName;
-  /** Also what waits after a failed attempt, once each. */
-  readonly now: boolean;
-}
-
 /**
  * Delivers to one channel until no more is due. Returns why the queue is not empty: `busy` while
- * another process delivers, else the wait for the next message.
+ * another process delivers, else the wait for the next message. `now`: also what waits after a failed
+ * attempt, once each.
  */
 export async function deliverDue(
-  { io, paths, title, opened, spool, clock, name, now }: DueOptions,
+  opened: Opened,
+  name: ChannelName,
+  now: boolean,
   onEnd: (ending: Ending) => void,
 ): Promise<'busy' | Next | undefined> {
-  const lock = lockChannel({ io, paths, title }, name);
+  const lock = lockChannel(opened.options, name);
   if (!lock) return 'busy';
   let left: Next | undefined;
   let delivered = 0;
@@ -93,9 +84,8 @@ export async function deliverDue(
     },
   };
   try {
-    spool.tidy(name, io.now());
-    const queue = new Queue({ spool, channel: name, clock, note: opened.noteOnce });
-    await opened.deliver(name, queue, patience, (ending) => {
+    opened.spool.tidy(name, opened.options.io.now());
+    await opened.deliver(name, opened.queueOf(name), patience, (ending) => {
       if (ending.result === 'delivered') delivered += 1;
       onEnd(ending);
     });

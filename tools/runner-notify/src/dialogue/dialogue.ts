@@ -7,7 +7,7 @@ import { cells, type Style } from '@runner/common/cli/output';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
-import { openKeyboard } from './keyboard.ts';
+import { INPUT_ENDED, type Keyboard, openKeyboard } from './keyboard.ts';
 
 const CTRL_D = '\x04';
 const CTRL_U = '\x15';
@@ -61,6 +61,27 @@ function wrap(text: string, width: number): string {
   return [...lines, line].join(`\n${INDENT}`);
 }
 
+/** Reads one line; `echo` shows what is typed. */
+async function readLine(keyboard: Keyboard, echo: (text: string) => void): Promise<string> {
+  let answer: string[] = [];
+  const erase = (count: number) => {
+    const kept = answer.slice(0, -count);
+    echo('\b \b'.repeat(answer.length - kept.length));
+    answer = kept;
+  };
+  for (;;) {
+    const key = await keyboard.next();
+    if (key === '\r' || key === '\n') return answer.join('').trim();
+    if (key === CTRL_D && answer.length === 0) throw new Failure('interrupted', INPUT_ENDED);
+    if (key === CTRL_U) erase(answer.length);
+    else if (BACKSPACE.test(key)) erase(1);
+    else if (key >= ' ' && harmless(key) === key) {
+      answer.push(key);
+      echo(key);
+    }
+  }
+}
+
 /** Takes the terminal over until `close`. */
 export function openDialogue(io: Io, style: Style): Dialogue {
   const keyboard = openKeyboard(io.stdin.fd);
@@ -69,28 +90,7 @@ export function openDialogue(io: Io, style: Style): Dialogue {
 
   const lineOf = async (question: string, shown: boolean): Promise<string> => {
     write(`${style.cyan('?')} ${harmlessLine(question)}: `);
-    let answer = '';
-    const erase = (count: number) => {
-      const kept = [...answer].slice(0, -count);
-      if (shown) write('\b \b'.repeat([...answer].length - kept.length));
-      answer = kept.join('');
-    };
-    try {
-      for (;;) {
-        const key = await keyboard.next();
-        if (key === '\r' || key === '\n') return answer.trim();
-        if (key === CTRL_D && answer === '')
-          throw new Failure('interrupted', 'the input ended before an answer');
-        if (key === CTRL_U) erase([...answer].length);
-        else if (BACKSPACE.test(key)) erase(1);
-        else if (key >= ' ' && harmless(key) === key) {
-          answer += key;
-          if (shown) write(key);
-        }
-      }
-    } finally {
-      write('\n');
-    }
+    return readLine(keyboard, shown ? write : () => {}).finally(() => write('\n'));
   };
 
   const during = <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> => {

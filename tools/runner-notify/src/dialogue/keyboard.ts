@@ -5,6 +5,9 @@ import { Failure, Interrupted } from '@runner/common/foundation/failure';
 
 const CTRL_C = '\x03';
 
+/** Why there is no answer. */
+export const INPUT_ENDED = 'the input ended before an answer';
+
 /** What arrow and function keys send. */
 const SEQUENCE = /\x1b(?:\[[0-9;?]*[ -/]*[@-~]|O.|[^[O])?/g;
 
@@ -40,7 +43,7 @@ export function openKeyboard(fd: number): Keyboard {
     controller.abort();
     wake();
   };
-  const gone = () => finish(new Failure('interrupted', 'the input ended before an answer'));
+  const gone = () => finish(new Failure('interrupted', INPUT_ENDED));
   terminal.on('data', (bytes) => {
     const text = decoder.write(bytes).replace(SEQUENCE, '');
     if (text.includes(CTRL_C)) finish(new Interrupted());

@@ -20,10 +20,8 @@ export const ATTEMPTS = 3;
 export interface Inputs {
   /** Undefined: to be asked. */
   readonly channels: readonly ChannelName[] | undefined;
-  readonly token: string | undefined;
-  readonly chatId: string | undefined;
-  readonly threadId: number | undefined;
-  readonly webhook: string | undefined;
+  /** By option; the content of a file, not its name. */
+  readonly answers: Readonly<Record<string, string | undefined>>;
   /** Standard input was read: it cannot be used for answers. */
   readonly stdinUsed: boolean;
 }
@@ -148,7 +146,7 @@ async function tryOut(
   const connection = situation.connect(channel, settings) as Channel;
   for (;;) {
     const trial = await interruptible(situation, () => connection.sendTest());
-    if (trial.delivered) {
+    if (trial.class === 'delivered') {
       dialogue?.done('The test message was delivered');
       return { movedTo: trial.movedTo };
     }

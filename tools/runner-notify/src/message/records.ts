@@ -8,6 +8,7 @@ import {
   projectOf,
   readRecord,
 } from '@runner/common/audit/events';
+import { type Line, LineSplitter } from '@runner/common/files/lines-forward';
 import { Failure, systemCode } from '@runner/common/foundation/failure';
 import { Joiner } from './joined.ts';
 
@@ -124,25 +125,9 @@ export function announceableOf(fields: LogRecord): Announceable | string | undef
 }
 
 /** Lines as bytes, without their newline; undefined for one that is too long. */
-async function* rawLines(chunks: Chunks): AsyncGenerator<Buffer | undefined> {
-  let parts: Uint8Array[] = [];
-  let size = 0;
-  const finish = () => {
-    const line = size > LINE_MAX ? undefined : Buffer.concat(parts);
-    [parts, size] = [[], 0];
-    return line;
-  };
-  for await (const chunk of chunks) {
-    let from = 0;
-    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, from)) {
-      parts.push(chunk.subarray(from, end));
-      size += end - from;
-      yield finish();
-      from = end + 1;
-    }
-    size += chunk.length - from;
-    if (size > LINE_MAX) parts = [];
-    else if (from < chunk.length) parts.push(chunk.subarray(from));
-  }
-  if (size > 0) yield finish();
+async function* rawLines(chunks: Chunks): AsyncGenerator<Line> {
+  const splitter = new LineSplitter(LINE_MAX);
+  for await (const { buffer, byteOffset, length } of chunks)
+    yield* splitter.take(Buffer.from(buffer, byteOffset, length));
+  yield* splitter.rest();
 }

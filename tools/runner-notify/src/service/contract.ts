@@ -2,6 +2,7 @@
  * The contract of a channel. A chat service is one folder of channels/ that exports a `Service`;
  * everything else in this tool knows a service through this file alone.
  */
+import type { Value } from '@runner/common/cli/option';
 import type { ChannelName, NotifySettings } from '@runner/common/config/settings';
 import type { Env } from '@runner/common/foundation/io';
 import type { Notice } from '../message/notice.ts';
@@ -39,14 +40,24 @@ export interface Problem {
 
 /** How sending a message ended; each class calls for a different reaction. */
 export type Outcome =
-  /** `rest`: how many milliseconds the service wants to be left alone. */
-  | { readonly class: 'delivered'; readonly rest: number; readonly movedTo?: string }
+  /** `rest`: how many milliseconds the service wants to be left alone; `movedTo`: the destination's new id. */
+  | {
+      readonly class: 'delivered';
+      readonly rest: number;
+      readonly movedTo?: string;
+      readonly accepted?: { readonly httpStatus: number; readonly body: Fields };
+    }
   /** Not before `delay` milliseconds from now. */
   | { readonly class: 'wait'; readonly delay: number; readonly problem: Problem }
   /** A temporary problem: try again later. */
   | { readonly class: 'retry'; readonly problem: Problem }
-  /** The service never accepts this message, at least not in this form. */
-  | { readonly class: 'rejected'; readonly complaint?: Complaint; readonly problem: Problem }
+  /** The service never accepts this message, at least not in this form, or not at this id. */
+  | {
+      readonly class: 'rejected';
+      readonly complaint?: Complaint | undefined;
+      readonly movedTo?: string | undefined;
+      readonly problem: Problem;
+    }
   /** The destination accepts no message until its configuration is fixed. */
   | { readonly class: 'gone'; readonly problem: Problem };
 
@@ -62,19 +73,6 @@ export interface Inspection {
   readonly problem?: Problem;
 }
 
-/** How a test notification ended. */
-export type Trial =
-  | {
-      readonly delivered: true;
-      readonly method: string;
-      readonly httpStatus: number;
-      /** What the service reported about the message, without secrets. */
-      readonly answer: Fields;
-      /** The new id of a destination that moved. */
-      readonly movedTo?: string;
-    }
-  | { readonly delivered: false; readonly problem: Problem };
-
 /** A service, connected to one destination. No method throws for what a service does. */
 export interface Channel {
   readonly rates: readonly Rate[];
@@ -86,7 +84,7 @@ export interface Channel {
   /** Changes nothing and sends no message. */
   inspect(): Promise<Inspection>;
   /** Sends one test notification, once. */
-  sendTest(): Promise<Trial>;
+  sendTest(): Promise<Outcome>;
 }
 
 /** The credentials of all channels. */
@@ -99,6 +97,20 @@ export interface Line {
   /** Aborts every request on this line. */
   readonly signal?: AbortSignal | undefined;
 }
+
+/** An option of `runner notify setup`: an answer that is given in advance. */
+export interface Answer extends Value {
+  /** The value is a file that holds a secret, which may also be in a variable of the environment. */
+  readonly file?: { readonly variable: string; readonly what: string };
+  readonly pattern?: RegExp;
+  /** What matches `pattern`, in words. */
+  readonly wanted?: string;
+  /** The channel can be set up without it. */
+  readonly optional?: true;
+}
+
+/** By the names of the options. */
+export type Answers = Readonly<Record<string, Answer>>;
 
 /** Keys of section `notify`; undefined: the key is not there. */
 export type ConfigValues = Readonly<Record<string, string | number | undefined>>;
@@ -144,8 +156,10 @@ export interface Service {
   shownOf(credentials: Credentials): Omit<Known, 'answer'>;
   /** The destination in rows, below that of the secret. */
   rows(known: Known): Row[];
-  /** Where a test message arrived, from the answer to it. */
-  placeOf(answer: Fields): string;
+  /** What is shown of the answer to a test message, without secrets. */
+  reportOf(body: Fields): Fields;
+  /** Where it arrived, from this report. */
+  placeOf(report: Fields): string;
   /** The messages of a notice, in order; `template` is the user's wording of the first. */
   messages(notice: Notice, template: string | undefined, warn: (text: string) => void): Message[];
   /** Undefined when its credentials are not set. */

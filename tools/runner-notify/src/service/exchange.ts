@@ -1,8 +1,9 @@
 /** One request to a chat service, and its result in the classes of the contract. */
 import { Failure } from '@runner/common/foundation/failure';
 import { type HttpAnswer, send } from '@runner/common/http/request';
+import { jsonObject } from '@runner/common/text/json';
 import { cleanText, cutCodePoints } from '@runner/common/text/plain';
-import type { Line, Outcome, Problem } from './contract.ts';
+import type { Complaint, Line, Outcome, Problem } from './contract.ts';
 import type { Fields } from './fields.ts';
 
 /** Deadline of a whole exchange, in milliseconds: a deploy waits no longer for its chats. */
@@ -34,9 +35,7 @@ export interface Request {
 }
 
 /** What the service answered, or why it did not. */
-export type Reply<T> =
-  | { readonly value: T; readonly httpStatus: number }
-  | { readonly problem: Problem; readonly answer: HttpAnswer | undefined };
+export type Reply<T> = { readonly value: T } | { readonly problem: Problem };
 
 /** Makes one exchange: a network or proxy error becomes an outcome, `judge` decides the rest. */
 export async function exchange(
@@ -60,7 +59,12 @@ export async function exchange(
       env: call.env,
       ...(signals.length > 0 && { signal: AbortSignal.any(signals) }),
     });
-    return judge(call, answer);
+    const outcome = judge(call, answer);
+    if (outcome.class !== 'delivered') return outcome;
+    return {
+      ...outcome,
+      accepted: { httpStatus: answer.status, body: jsonObject(answer.body) ?? {} },
+    };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const code = String(error.facts.reason ?? error.code);
@@ -77,14 +81,9 @@ export async function ask<T>(
   judge: (call: Call, answer: HttpAnswer) => Outcome,
   read: (body: Fields) => T,
 ): Promise<Reply<T>> {
-  let answer: HttpAnswer | undefined;
-  const outcome = await exchange(call, url, request, (_, received) => {
-    answer = received;
-    return judge(call, received);
-  });
-  if (outcome.class !== 'delivered') return { problem: outcome.problem, answer };
-  const received = answer as unknown as HttpAnswer;
-  return { value: read(jsonObject(received) ?? {}), httpStatus: received.status };
+  const outcome = await exchange(call, url, request, judge);
+  if (outcome.class !== 'delivered') return { problem: outcome.problem };
+  return { value: read(outcome.accepted?.body ?? {}) };
 }
 
 /** Words a problem; the service's description becomes plain text without secrets. */
@@ -107,14 +106,49 @@ export function problemOf(
   };
 }
 
+/** A refusal in the service's own words. */
+export interface Refusal {
+  /** An HTTP status, wherever the service puts it. */
+  readonly status: number;
+  /** The service's own code; by default the status. */
+  readonly code?: number;
+  readonly description: string;
+  /** Seconds, if the service asks for a pause. */
+  readonly pause: unknown;
+  readonly hint: string | undefined;
+  /** Why another form of the message may be accepted. */
+  readonly complaint: Complaint | undefined;
+  /** The destination's new id. */
+  readonly movedTo?: string | undefined;
+}
+
+/** Sorts a refusal into the classes of the contract. */
+export function refusedAnswer(
+  call: Call,
+  answer: HttpAnswer,
+  { status, code = status, description, pause, hint, complaint, movedTo }: Refusal,
+): Outcome {
+  const problem = (retryable: boolean) =>
+    problemOf(call, answer.status, code, description, retryable, hint);
+  if (status === 429)
+    return { class: 'wait', delay: delayOf(answer, pause), problem: problem(true) };
+  if (status >= 500 || status === 408) return { class: 'retry', problem: problem(true) };
+  if (status === 401 || status === 404) return { class: 'gone', problem: problem(false) };
+  return { class: 'rejected', problem: problem(false), complaint, movedTo };
+}
+
 /** An answer that the service did not write: a proxy's page, a captive portal, a wrong address. */
-export function foreignAnswer(call: Call, answer: HttpAnswer, delay: number): Outcome {
+export function foreignAnswer(call: Call, answer: HttpAnswer): Outcome {
   const { status } = answer;
   const words = `the answer has HTTP status ${status} and is not JSON`;
   const problem = (retryable: boolean, hint: string) =>
     problemOf(call, status, status, words, retryable, hint);
   if (status === 429)
-    return { class: 'wait', delay, problem: problem(true, 'the service asks for a pause') };
+    return {
+      class: 'wait',
+      delay: delayOf(answer),
+      problem: problem(true, 'the service asks for a pause'),
+    };
   if (status === 413)
     return { class: 'rejected', complaint: 'length', problem: problem(false, NETWORK_HINT) };
   if (status >= 500 || status === 408 || status < 300) {
@@ -126,18 +160,6 @@ export function foreignAnswer(call: Call, answer: HttpAnswer, delay: number): Ou
   const hint = status < 400 ? 'redirects are not followed: check the address' : ADDRESS_HINT;
   const gone = status === 401 || status === 404;
   return { class: gone ? 'gone' : 'rejected', problem: problem(false, hint) };
-}
-
-/** Parses an answer; undefined when it is not a JSON object, e.g. the page of a proxy. */
-export function jsonObject(answer: HttpAnswer): Fields | undefined {
-  try {
-    const value: unknown = JSON.parse(answer.body);
-    return value !== null && typeof value === 'object' && !Array.isArray(value)
-      ? (value as Fields)
-      : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Longest delay that a service may ask for, in milliseconds: a day. */

@@ -1,13 +1,12 @@
 /** JSON of which nothing is known for sure. */
 
-/** A JSON object, of which any field may be missing or of another type. */
-export type Fields = Readonly<Record<string, unknown>>;
+import { isObject, type JsonObject } from '@runner/common/text/json';
+
+export type Fields = JsonObject;
 
 /** An object of an answer; empty when it is none. */
 export function fieldsOf(value: unknown): Fields {
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
-    ? (value as Fields)
-    : {};
+  return isObject(value) ? value : {};
 }
 
 /** A text of an answer; a number as its digits, else empty. */

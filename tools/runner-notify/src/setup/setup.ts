@@ -28,24 +28,26 @@ export interface SetupReport {
   })[];
 }
 
-type SetupContext = Pick<Context, 'io' | 'paths' | 'note' | 'errStyle'> & {
-  readonly options: SetupOptions & { readonly 'no-test': boolean };
-};
+type SetupContext = Pick<Context, 'io' | 'paths' | 'note' | 'errStyle'>;
 
 /** Throws `usage` when an answer is missing and stdin is not a terminal; then nothing is changed. */
-export async function setUp(context: SetupContext): Promise<SetupReport> {
-  const { io, options } = context;
+export async function setUp(
+  context: SetupContext,
+  options: SetupOptions,
+  test: boolean,
+): Promise<SetupReport> {
+  const { io } = context;
   const inputs = readInputs(io, options);
   const config = readConfig(context.paths);
   requireWritable(context.paths);
   if (inputs.stdinUsed || !canAsk(io)) {
     requireInputs(inputs);
-    return setUpChannels(context, config, inputs, inputs.channels, undefined);
+    return setUpChannels(context, config, inputs, inputs.channels, test, undefined);
   }
   const dialogue = openDialogue(io, context.errStyle);
   try {
     const channels = inputs.channels ?? (await chooseChannels(dialogue));
-    return await setUpChannels(context, config, inputs, channels, dialogue);
+    return await setUpChannels(context, config, inputs, channels, test, dialogue);
   } finally {
     dialogue.close();
   }
@@ -60,10 +62,11 @@ async function chooseChannels(dialogue: Dialogue): Promise<readonly ChannelName[
 }
 
 async function setUpChannels(
-  { io, paths, note, options }: SetupContext,
+  { io, paths, note }: SetupContext,
   config: Config,
   inputs: Inputs,
   channels: readonly ChannelName[],
+  test: boolean,
   dialogue: Dialogue | undefined,
 ): Promise<SetupReport> {
   const active = activeAfter(config, channels, io.env);
@@ -73,7 +76,7 @@ async function setUpChannels(
     config,
     inputs,
     dialogue,
-    test: !options['no-test'],
+    test,
     note,
     line: (credentials) => lineOf(credentials, env, dialogue?.signal),
     connect: (channel, credentials) => connect(channel, credentials, env, dialogue?.signal),

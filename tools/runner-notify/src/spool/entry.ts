@@ -5,6 +5,7 @@
 
 import type { LogRecord } from '@runner/common/audit/events';
 import type { ChannelName } from '@runner/common/config/settings';
+import { isObject, jsonObject } from '@runner/common/text/json';
 import { cleanText } from '@runner/common/text/plain';
 import type { Problem } from '../service/contract.ts';
 
@@ -64,15 +65,10 @@ function redacted(text: string, redact: (text: string) => string): string {
 
 /** Reads an entry; undefined when the file is not one. */
 export function parseEntry(bytes: Uint8Array, channel: ChannelName): Entry | undefined {
-  let value: Partial<Record<keyof Entry, unknown>>;
-  try {
-    value = JSON.parse(Buffer.from(bytes).toString('utf8')) ?? {};
-  } catch {
-    return undefined;
-  }
+  const value: Partial<Record<keyof Entry, unknown>> =
+    jsonObject(Buffer.from(bytes).toString('utf8')) ?? {};
   const { event } = value;
-  if (value.version !== 1 || value.channel !== channel) return undefined;
-  if (event === null || typeof event !== 'object' || Array.isArray(event)) return undefined;
+  if (value.version !== 1 || value.channel !== channel || !isObject(event)) return undefined;
   const count = (number: unknown) =>
     Number.isSafeInteger(number) && (number as number) >= 0 ? (number as number) : 0;
   const time = (text: unknown) =>
@@ -80,7 +76,7 @@ export function parseEntry(bytes: Uint8Array, channel: ChannelName): Entry | und
   return {
     version: 1,
     channel,
-    event: event as LogRecord,
+    event,
     queued_at: time(value.queued_at) ?? new Date(0).toISOString(),
     sent: count(value.sent),
     attempts: count(value.attempts),

@@ -2,7 +2,7 @@
 import { lstatSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ChannelName } from '@runner/common/config/settings';
-import { type Holder, type Lock, requireLock, takeLock } from '@runner/common/files/lock';
+import { holderFor, type Lock, requireLock, takeLock } from '@runner/common/files/lock';
 import { isThere, makeFolder, readIfThere, removeIfThere } from '@runner/common/files/read';
 import { sweepStrays, syncFolder, writeWhole } from '@runner/common/files/write';
 import { Failure, systemCode, systemFailure } from '@runner/common/foundation/failure';
@@ -36,20 +36,19 @@ export interface Locking {
   readonly title: string;
 }
 
-const holderOf = ({ io, title }: Locking): Holder => ({
-  pid: io.pid,
-  command: title,
-  since: io.now().toISOString(),
-});
-
 /** Takes the lock of a channel; undefined when another process holds it. */
 export function lockChannel(by: Locking, channel: ChannelName): Lock | undefined {
-  return takeLock(lockFile(by.paths, channel), 0, holderOf(by));
+  return takeLock(lockFile(by.paths, channel), 0, holderFor(by.io, by.title));
 }
 
 /** Waits up to `seconds` for the lock of a channel. Throws `locked`, naming its holder. */
 export function waitForChannel(by: Locking, channel: ChannelName, seconds: number): Lock {
-  return requireLock(lockFile(by.paths, channel), `${channel}'s queue`, seconds, holderOf(by));
+  return requireLock(
+    lockFile(by.paths, channel),
+    `${channel}'s queue`,
+    seconds,
+    holderFor(by.io, by.title),
+  );
 }
 
 /** Whether an unreadable file may still be an entry. */

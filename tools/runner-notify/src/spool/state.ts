@@ -8,6 +8,7 @@ import { makeFolder, readIfThere } from '@runner/common/files/read';
 import { writeUnsynced } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
+import { jsonObject } from '@runner/common/text/json';
 import type { Problem } from '../service/contract.ts';
 import { problemIn } from './entry.ts';
 import { stateFile } from './spool.ts';
@@ -73,10 +74,9 @@ export function writeState(paths: Paths, channel: ChannelName, state: State): vo
 
 function objectAt(path: string): Partial<State> | undefined {
   try {
-    const value: unknown = JSON.parse(readIfThere(path, STATE_MAX)?.toString('utf8') ?? '{}');
-    return value !== null && typeof value === 'object' && !Array.isArray(value) ? value : undefined;
+    return jsonObject(readIfThere(path, STATE_MAX)?.toString('utf8') ?? '');
   } catch (error) {
-    if (error instanceof SyntaxError || error instanceof Failure) return undefined;
+    if (error instanceof Failure) return undefined;
     throw error;
   }
 }

@@ -13,7 +13,7 @@ import type { Io } from '@runner/common/foundation/io';
 import { activeChannels, whyInactive } from '../channels/active.ts';
 import { connect, destinationDigest } from '../channels/credentials.ts';
 import { CHANNELS } from '../channels/index.ts';
-import type { Credentials, Problem, Trial } from '../service/contract.ts';
+import type { Credentials, Outcome, Problem } from '../service/contract.ts';
 import { type Locking, waitForChannel } from '../spool/spool.ts';
 import { NO_TROUBLE, readState, type State, writeState } from '../spool/state.ts';
 
@@ -43,33 +43,35 @@ export async function tryChannels(
     wanted.map(async (channel): Promise<TrialResult> => {
       const connection = active.includes(channel) ? connect(channel, settings, io.env) : undefined;
       if (!connection) return { channel, result: 'not_active' };
-      const trial = await connection.sendTest();
+      const outcome = await connection.sendTest();
+      const delivered = outcome.class === 'delivered';
       const { movingKey } = CHANNELS[channel];
-      if (trial.delivered && trial.movedTo !== undefined && movingKey !== undefined) {
-        const change = { path: ['notify', movingKey], value: trial.movedTo };
+      if (delivered && outcome.movedTo !== undefined && movingKey !== undefined) {
+        const change = { path: ['notify', movingKey], value: outcome.movedTo };
         editConfig(paths, io, title, [change]);
       }
       const moved = notifySettingsOf(readConfig(paths), io.env);
-      keepTrial({ io, paths, title }, channel, moved, trial.delivered ? null : trial.problem);
-      return trialResult(channel, trial);
+      keepTrial({ io, paths, title }, channel, moved, delivered ? null : outcome.problem);
+      return trialResult(channel, outcome);
     }),
   );
 }
 
-/** A trial as it is printed. */
-function trialResult(channel: ChannelName, trial: Trial): TrialResult {
-  if (!trial.delivered) {
-    const { hint, ...problem } = trial.problem;
+/** A test as it is printed. */
+function trialResult(channel: ChannelName, outcome: Outcome): TrialResult {
+  if (outcome.class !== 'delivered') {
+    const { hint, ...problem } = outcome.problem;
     const result = problem.retryable ? 'failed' : 'rejected';
     return { channel, result, ...problem, ...(hint !== undefined && { hint }) };
   }
-  const { method, httpStatus, answer, movedTo } = trial;
+  const { accepted = { httpStatus: null, body: {} }, movedTo } = outcome;
+  const { method, reportOf } = CHANNELS[channel];
   return {
     channel,
     result: 'delivered',
     method,
-    http_status: httpStatus,
-    answer,
+    http_status: accepted.httpStatus,
+    answer: reportOf(accepted.body),
     ...(movedTo !== undefined && { moved_to: movedTo }),
   };
 }

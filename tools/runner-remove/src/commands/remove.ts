@@ -25,7 +25,7 @@ export const remove = command({
     const { requireApp } = await import('@runner/common/apps/store');
     const { app } = requireApp(paths, args.app);
     if (!options.yes) await confirm(context, app);
-    const { removeApp } = await import('@runner/deploy/remove/remove');
+    const { removeApp } = await import('@runner/deploy/deploy');
     return { value: await removeApp({ ...{ io, paths, app, note }, ...options }) };
   },
   human: (removed: RemovedApp, style) =>

@@ -19,6 +19,10 @@ export const rollback = command({
       about: 'Version or commit to switch to, also the active one [default: the previous one]',
     },
     instance: { kind: 'value', placeholder: 'NAME', about: 'Only this instance [default: all]' },
+    force: {
+      kind: 'flag',
+      about: 'Also to a version without traffic, which the proxy reaches elsewhere',
+    },
     'no-notify': { kind: 'flag', about: 'Send no notifications; the audit log is still written' },
   },
   exits: [
@@ -27,7 +31,7 @@ export const rollback = command({
   ],
   async run(context) {
     const { io, paths, args, options, errStyle } = context;
-    const { rollBackByHand } = await import('@runner/deploy/rollback/rollback');
+    const { rollBackByHand } = await import('@runner/deploy/deploy');
     const progress = progressFor(context, false);
     // A rollback does not stop half way: it ignores signals.
     const remove = io.onSignal(() => {});
@@ -35,6 +39,7 @@ export const rollback = command({
       const outcome = await rollBackByHand({
         ...{ io, paths, app: args.app, to: options.to, instance: options.instance },
         notify: !options['no-notify'],
+        force: options.force,
         reporter: progress.reporter,
       });
       progress.end();
@@ -79,5 +84,6 @@ function unchangedText(outcome: RollbackOutcome): string {
   const way = earlier
     ? `to go back from ${active}: runner rollback ${harmlessLine(app)} --to ${harmlessLine(earlier)}`
     : 'there is no earlier version';
-  return `${active} is active: ${left} failed and never stayed; ${way}\n`;
+  const what = active === left ? `deploying it again failed` : `${left} failed and never stayed`;
+  return `${active} is active: ${what}; ${way}\n`;
 }

@@ -1,5 +1,7 @@
 /** Asking a supervisor, with a time limit. */
 import { execFile, spawnSync } from 'node:child_process';
+import { cutOff } from '../../run/outside.ts';
+import type { Confinement } from '../../sandbox/sandbox.ts';
 import type { Question, Status } from './driver.ts';
 
 /** An answer takes milliseconds; a supervisor that hangs must not block a deploy, or its lock. */
@@ -9,17 +11,31 @@ const PATIENCE = 30_000;
 export function ask(
   program: string,
   args: readonly string[],
-  { env, cwd, most = 1_048_576 }: { env: Record<string, string>; cwd?: string; most?: number },
-): { readonly status: number | null; readonly stdout: string } {
-  const { status, stdout } = spawnSync(program, args, {
+  {
     env,
-    cwd,
-    encoding: 'utf8',
-    maxBuffer: most,
-    timeout: PATIENCE,
-    killSignal: 'SIGKILL',
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
+    cwd = '/',
+    most = 1_048_576,
+    confinement,
+  }: {
+    env: Readonly<Record<string, string>>;
+    cwd?: string | undefined;
+    most?: number;
+    confinement?: Confinement | undefined;
+  },
+): { readonly status: number | null; readonly stdout: string } {
+  const asked = { file: program, args };
+  const confined = confinement?.wrap(asked, cwd) ?? asked;
+  const { status, stdout } = cutOff(() =>
+    spawnSync(confined.file, confined.args, {
+      env,
+      cwd,
+      encoding: 'utf8',
+      maxBuffer: most,
+      timeout: PATIENCE,
+      killSignal: 'SIGKILL',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }),
+  );
   return { status, stdout: stdout ?? '' };
 }
 
@@ -29,9 +45,9 @@ const ANSWER_MAX = 67_108_864;
 /** Asks one question, and waits for the answer. Blocks. */
 export function askNow(status: Status | Question): Status {
   if (typeof status === 'string') return status;
-  const { program, args, subject, env, cwd, meaning } = status;
+  const { program, args, subject, env, cwd, confinement, meaning } = status;
   const all = subject === undefined ? args : [...args, subject];
-  const asked = ask(program, all, { env, ...(cwd !== undefined && { cwd }), most: ANSWER_MAX });
+  const asked = ask(program, all, { env, cwd, confinement, most: ANSWER_MAX });
   return asked.status === 0 ? meaning(asked.stdout, 0) : 'unknown';
 }
 
@@ -68,13 +84,15 @@ export function askAll(
 
 /** What a client printed; undefined if it failed, or did not answer in time. */
 function outputOf(
-  { program, args, env, cwd }: Question,
+  { program, args, env, cwd = '/', confinement }: Question,
   subjects: readonly string[],
   timeout: number,
 ): Promise<string | undefined> {
   return new Promise((resolve) => {
     const options = { env, cwd, timeout, killSignal: 'SIGKILL', maxBuffer: ANSWER_MAX } as const;
-    execFile(program, [...args, ...subjects], options, (error, stdout) =>
+    const asked = { file: program, args: [...args, ...subjects] };
+    const confined = confinement?.wrap(asked, cwd) ?? asked;
+    execFile(confined.file, confined.args, options, (error, stdout) =>
       resolve(error ? undefined : stdout),
     );
   });

@@ -6,7 +6,7 @@ import type { Env } from '@runner/common/foundation/io';
 import { stepEnvironment } from '../../run/environment.ts';
 import type { Blame } from '../../run/step.ts';
 import { ask } from './ask.ts';
-import { unitOf } from './systemd.ts';
+import { unitsOf } from './systemd.ts';
 
 /** Why a target cannot be started, and whose fault that is. */
 export interface Obstacle {
@@ -28,7 +28,7 @@ export function obstacles(
   if (start.type !== 'systemd') return [];
   if (!onPath('systemctl', env)) return [notFound('systemctl')];
   const manager = start.user ? ['--user'] : [];
-  const units = instances.map(({ name }) => unitOf(start.unit, name));
+  const units = instances.flatMap((instance) => unitsOf(start.unit, instance));
   return units.flatMap((unit) => {
     const args = [...manager, 'show', '--property=LoadState', '--value', '--', unit];
     const { status, stdout } = ask('systemctl', args, { env });

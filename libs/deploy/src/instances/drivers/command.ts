@@ -2,7 +2,9 @@
 import { type Driver, runFor, type Target, unobserved } from './driver.ts';
 
 function shell(target: Target, command: string, timeout: number): Promise<void> {
-  return runFor(target, { title: command, file: '/bin/sh', args: ['-c', command], timeout });
+  const confinement = target.confine('app');
+  const args = ['-c', command];
+  return runFor(target, { title: command, file: '/bin/sh', args, timeout, confinement });
 }
 
 export const commandDriver: Driver = {

@@ -1,10 +1,19 @@
 /** `start.type: compose`: `docker compose up` of the release's file, one project per instance. */
 import { join } from 'node:path';
 import type { Start } from '@runner/common/deploy-file/read';
-import { makeFolder, readTextIfThere } from '@runner/common/files/read';
+import { isThere, makeFolder, readTextIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
-import { ask } from './ask.ts';
-import { type Asked, type Driver, runFor, type Target, unobserved } from './driver.ts';
+import { existingEnvFile, writeEnvFile } from '../env-file.ts';
+import { ask, askNow } from './ask.ts';
+import {
+  type Asked,
+  appFolderOf,
+  type Driver,
+  runFor,
+  type Started,
+  type Target,
+  unobserved,
+} from './driver.ts';
 import { ownName } from './names.ts';
 
 type Compose = Extract<Start, { type: 'compose' }>;
@@ -25,24 +34,30 @@ function noteOf({ paths }: Pick<Target, 'paths'>): string {
  * The project of an instance. 0.1.0 called it `<app>-<instance>`, which other apps may share; an app
  * whose containers have that name keeps it, and with it its volumes.
  */
-export function projectOf(target: Omit<Target, 'log' | 'redact' | 'signal' | 'stop'>): string {
+export function projectOf(target: Asked): string {
   const noted = readTextIfThere(noteOf(target), NAME_MAX)?.trim();
   if (noted) return noted;
-  const { app, instance, env, paths } = target;
+  const { app, instance, slot, paths } = target;
+  if (slot !== undefined) return plain(ownName(target));
   const old = plain(`${app}-${instance.name}`);
   const project = `label=com.docker.compose.project=${old}`;
   const folder = '{{.Label "com.docker.compose.project.working_dir"}}';
   const { stdout } = ask('docker', ['ps', '--all', '--filter', project, '--format', folder], {
-    env,
+    env: target.outerEnv,
   });
-  const releases = join(paths.dir, '..', '..', 'releases/');
+  const releases = join(appFolderOf(paths), 'releases/');
   return stdout.split('\n').some((each) => each.startsWith(releases))
     ? old
     : plain(ownName(target));
 }
 
 function args(target: Asked, start: Compose): string[] {
-  return ['compose', '--project-name', projectOf(target), '--file', start.file];
+  const project = ['compose', '--project-name', projectOf(target), '--file', start.file];
+  const secrets = existingEnvFile(target);
+  if (secrets === undefined) return project;
+  // Given one file, docker no longer reads the other one on its own.
+  const usual = isThere(join(target.release, '.env')) ? ['--env-file', '.env'] : [];
+  return [...project, ...usual, '--env-file', secrets];
 }
 
 function run(
@@ -57,17 +72,32 @@ function run(
     file: 'docker',
     args: all,
     timeout,
+    confinement: target.confine('app'),
   });
+}
+
+/** Lines of each container's log that an error shows. */
+const LOG_LINES = '50';
+
+function deathOf(target: Target, start: Compose): ReturnType<Started['death']> {
+  if (askNow(composeDriver.status(target)) !== 'stopped') return undefined;
+  const all = [...args(target, start), 'logs', '--no-color', '--tail', LOG_LINES];
+  const confinement = target.confine('app');
+  const { stdout } = ask('docker', all, { env: target.env, cwd: target.release, confinement });
+  const words = `no container of the project ${projectOf(target)} runs`;
+  return { words, output: target.redact(stdout) };
 }
 
 export const composeDriver: Driver = {
   async start(target) {
     const { start } = target;
     if (start.type === 'compose') {
+      writeEnvFile(target);
       makeFolder(target.paths.run);
       writeWhole(noteOf(target), `${projectOf(target)}\n`);
       // --wait: until the containers run, and are healthy if they have a health check.
       await run(target, start, ['up', '--detach', '--wait', '--remove-orphans'], start.timeout);
+      return { death: () => deathOf(target, start) };
     }
     return unobserved;
   },
@@ -83,6 +113,7 @@ export const composeDriver: Driver = {
       args: [...args(target, target.start), 'ps', '--status', 'running', '--quiet'],
       cwd: target.release,
       env: target.env,
+      confinement: target.confine('app'),
       meaning: (stdout) => (stdout.trim() === '' ? 'stopped' : 'running'),
     };
   },

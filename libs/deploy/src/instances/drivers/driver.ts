@@ -1,8 +1,12 @@
-/** The contract of what starts and stops instances. One file per type of `start`. */
+/** The contract of what starts and stops instances, each in its place. One file per type of `start`. */
+import { dirname } from 'node:path';
+import type { SlotName } from '@runner/common/apps/slots';
 import type { Instance, Start } from '@runner/common/deploy-file/read';
 import type { InstancePaths } from '@runner/common/foundation/paths';
 import type { DeployLog } from '../../run/log.ts';
 import { runStep, type Step } from '../../run/step.ts';
+import type { Profile } from '../../sandbox/mounts.ts';
+import type { Confinement } from '../../sandbox/sandbox.ts';
 
 /** One instance of an app at one release. */
 export interface Target {
@@ -10,26 +14,42 @@ export interface Target {
   readonly instance: Instance;
   /** Folder of the release. */
   readonly release: string;
+  /** The slot it runs in; undefined for an instance that has none. */
+  readonly slot: SlotName | undefined;
+  /** The files of the slot, or of the instance. */
   readonly paths: InstancePaths;
   readonly start: Start;
   /** `stop` of `.deploy.yml`; only for type `command`. */
   readonly stop: string | undefined;
+  /** The secrets in `env`. */
+  readonly secrets: Readonly<Record<string, string>>;
   /** Environment of its commands and of the app. */
   readonly env: Readonly<Record<string, string>>;
   readonly log: DeployLog;
   readonly redact: (text: string) => string;
   readonly signal: AbortSignal;
+  /** The environment of programs that are not the repository's choice. */
+  readonly outerEnv: Readonly<Record<string, string>>;
+  /** How the commands that the repository decides are confined; undefined if they are not. */
+  confine(profile: Profile): Confinement | undefined;
 }
 
 /** What a start left running. */
 export interface Started {
-  /** How it has died since, in words, with its output; undefined while it runs. */
+  /** How it has died since, in words, with its output; undefined while it runs, or nothing is known. */
   death(): { words: string; output: string } | undefined;
   /**
    * Who listens on a port instead of what was started, in words; undefined if that does. Absent if
    * the driver does not know its processes.
    */
   strangerOn?(port: number): string | undefined;
+  /** Its processes, if the driver knows them. */
+  pids?(): number[];
+}
+
+/** The folder of the app that a place is of. */
+export function appFolderOf({ shared }: Pick<InstancePaths, 'shared'>): string {
+  return dirname(dirname(dirname(shared)));
 }
 
 /** For what cannot be observed after its start. */
@@ -38,9 +58,9 @@ export const unobserved: Started = { death: () => undefined };
 /** Runs a program as the step `start`, in the folder of the release. Throws a StepFailure. */
 export function runFor(
   { release: cwd, env, log, signal }: Target,
-  step: Pick<Step, 'title' | 'file' | 'args' | 'timeout' | 'serverFault'>,
+  step: Omit<Step, 'stage' | 'cwd' | 'env'> & Partial<Pick<Step, 'env'>>,
 ): Promise<void> {
-  return runStep(log, signal, { ...step, stage: 'start', cwd, env });
+  return runStep(log, signal, { stage: 'start', cwd, env, ...step });
 }
 
 /** Whether an instance runs, as far as its supervisor can know. */
@@ -54,12 +74,16 @@ export interface Question {
   readonly subject?: string;
   readonly env: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  readonly confinement?: Confinement | undefined;
   /** What the output of a client that succeeded means; `at` is the place of the subject. */
   readonly meaning: (stdout: string, at: number) => Status;
 }
 
 /** What a question is about. */
-export type Asked = Pick<Target, 'app' | 'instance' | 'release' | 'paths' | 'start' | 'env'>;
+export type Asked = Pick<
+  Target,
+  'app' | 'instance' | 'release' | 'slot' | 'paths' | 'start' | 'env' | 'outerEnv' | 'confine'
+>;
 
 /** Some variables: questions to one supervisor must not differ in what is an app's own. */
 export function only(env: Asked['env'], names: readonly string[]): Record<string, string> {
@@ -72,6 +96,8 @@ export interface Driver {
   prepare?(target: Target): void;
   /** Starts the target in place of what runs for its instance. Throws a StepFailure of stage `start`. */
   start(target: Target): Promise<Started>;
+  /** The target gets the requests from now on, also after a reboot; only for one in a slot. */
+  live?(target: Target): Promise<void>;
   /** Stops what runs for the instance, if anything does. */
   stop(target: Target): Promise<void>;
   /** Whether the instance runs, or whom to ask. Starts nothing, not even a supervisor. */

@@ -2,12 +2,13 @@
 import { createHash } from 'node:crypto';
 import type { Target } from './driver.ts';
 
-/** `runner-shop-default-1a2b`: unique per root, app and instance. */
+/** `runner-shop-default-1a2b`: unique per root, app, instance and slot. */
 export function ownName({
   app,
   instance,
+  slot,
   paths,
-}: Pick<Target, 'app' | 'instance' | 'paths'>): string {
+}: Pick<Target, 'app' | 'instance' | 'slot' | 'paths'>): string {
   const mark = createHash('sha256').update(paths.dir).digest('hex').slice(0, 4);
-  return `runner-${app}-${instance.name}-${mark}`;
+  return ['runner', app, instance.name, slot, mark].filter(Boolean).join('-');
 }

@@ -10,7 +10,7 @@ import { readTextIfThere } from '@runner/common/files/read';
 import { loggedFailure, StepFailure, tryStep } from '../../run/step.ts';
 import { ask } from './ask.ts';
 import { type Asked, type Driver, only, runFor, type Target, unobserved } from './driver.ts';
-import { namesOf } from './ecosystem.ts';
+import { ecosystemFor, namesOf } from './ecosystem.ts';
 import { endOfFile } from './end-of-file.ts';
 import { ownName } from './names.ts';
 
@@ -40,6 +40,7 @@ interface Listed {
     readonly RUNNER_APP?: string;
     readonly RUNNER_INSTANCE?: string;
     readonly RUNNER_SHARED?: string;
+    readonly RUNNER_SLOT?: string;
   };
 }
 
@@ -49,18 +50,23 @@ interface Listed {
  */
 function daemonEnvironment(env: Target['env'], { env: own }: Target['instance']): Target['env'] {
   const isShared = (name: string) =>
-    name === 'PM2_HOME' || (!name.startsWith('RUNNER_') && !Object.hasOwn(own, name));
+    name === 'PM2_HOME' ||
+    (name !== 'HOME' && !name.startsWith('RUNNER_') && !Object.hasOwn(own, name));
   return Object.fromEntries(Object.entries(env).filter(([name]) => isShared(name)));
 }
 
 /** All processes that pm2 has; undefined if it does not answer. */
-function listOf({ env, instance, release: cwd }: Target): Listed[] | undefined {
+function listOf(target: Target): Listed[] | undefined {
+  const { env, instance, release: cwd } = target;
+  const confinement = target.confine('client');
+  // Inside the sandbox the daemon would see only what this app does.
+  if (confinement) ask('pm2', ['ping'], { env: target.outerEnv });
   const daemon = daemonEnvironment(env, instance);
-  return listedIn(ask('pm2', ['jlist'], { cwd, env: daemon, most: LIST_MAX }).stdout);
+  return listedIn(ask('pm2', ['jlist'], { cwd, env: daemon, most: LIST_MAX, confinement }).stdout);
 }
 
 /** Whether pm2's daemon runs; where its pid file cannot be read, its client has to know. */
-function hasDaemon({ HOME = '', PM2_HOME = join(HOME, '.pm2') }: Record<string, string>): boolean {
+function hasDaemon({ PM2_HOME = '' }: Record<string, string>): boolean {
   try {
     return existsSync(`/proc/${readTextIfThere(join(PM2_HOME, 'pm2.pid'), 100)?.trim() || 'none'}`);
   } catch {
@@ -79,9 +85,9 @@ function listedIn(stdout: string): Listed[] | undefined {
   }
 }
 
-/** Whether a process is of the instance, and of this root. */
-function isOwn({ pm2_env: own }: Listed, { paths }: Asked): boolean {
-  return own.RUNNER_SHARED === paths.shared;
+/** Whether a process is of the instance, of its slot, and of this root. */
+function isOwn({ pm2_env: own }: Listed, { slot, paths }: Asked): boolean {
+  return own.RUNNER_SHARED === paths.shared && own.RUNNER_SLOT === slot;
 }
 
 /** The processes of the instance; undefined if pm2 does not answer. */
@@ -119,7 +125,8 @@ async function remove(target: Target, { stopTimeout }: Pm2): Promise<Sizes> {
     // By number: the previous file may have used another name.
     const ids = running.map(({ pm_id: id }) => String(id));
     const deletion = step(['delete', ...ids], stopTimeout);
-    await tryStep(log, signal, { ...deletion, stage: 'start', cwd, env });
+    const confinement = target.confine('client');
+    await tryStep(log, signal, { ...deletion, stage: 'start', cwd, env, confinement });
   }
   return sizes;
 }
@@ -168,8 +175,14 @@ export const pm2Driver: Driver = {
     refuseTaken(target, start);
     const sizes = await remove(target, start);
     const what =
-      'config' in start ? [start.config] : [start.run, '--name', ownName(target), '--cwd', release];
-    await runFor(target, step(['start', ...what, '--update-env'], start.timeout));
+      'config' in start
+        ? [ecosystemFor(target, start.config)]
+        : [start.run, '--name', ownName(target), '--cwd', release];
+    const confinement = target.confine('client');
+    await runFor(target, {
+      ...step(['start', ...what, '--update-env'], start.timeout),
+      confinement,
+    });
     // `pm2 start` succeeds even if the program ends at once.
     await new Promise((resolve) => setTimeout(resolve, SETTLE));
     const death = () => deathOf(target, sizes);
@@ -182,13 +195,14 @@ export const pm2Driver: Driver = {
   },
   status(target) {
     if (target.start.type !== 'pm2') return 'unknown';
-    const env = only(target.env, ['PATH', 'HOME', 'PM2_HOME']);
+    const env = only(target.env, ['PATH', 'PM2_HOME']);
     // The client would start a daemon.
     if (!hasDaemon(env)) return 'stopped';
     return {
       program: 'pm2',
       args: ['jlist'],
       env,
+      confinement: target.confine('client'),
       meaning(stdout) {
         const all = listedIn(stdout)?.filter((each) => isOwn(each, target));
         if (all === undefined) return 'unknown';

@@ -2,14 +2,15 @@
  * `start.type: process`: a detached session with a pidfile. Nothing restarts it after a crash: for
  * containers, the demo and tests. Otherwise use a supervisor.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { STOP_TIMEOUTS, type Start } from '@runner/common/deploy-file/read';
 import {
   bootId,
   isBusy,
   type PidFile,
+  parentOf,
   pidFileIn,
   recordedProcess,
   runningPid,
@@ -18,10 +19,19 @@ import {
 import { makeFolder, removeIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
 import { systemFailure } from '@runner/common/foundation/failure';
-import { endProcesses, inSessionOf, processesWhere, releaseIn, STEP } from '../../run/processes.ts';
+import { type Inside, spawnDetached } from '../../run/inside.ts';
+import {
+  endProcesses,
+  inSessionOf,
+  isHolder,
+  ownProcesses,
+  processesWhere,
+  releaseIn,
+  STEP,
+} from '../../run/processes.ts';
 import { loggedFailure } from '../../run/step.ts';
 import { strangerTo } from '../stranger.ts';
-import { type Driver, type Started, type Target, unobserved } from './driver.ts';
+import { appFolderOf, type Driver, type Started, type Target, unobserved } from './driver.ts';
 import { endOfFile } from './end-of-file.ts';
 
 type StartOfProcess = Extract<Start, { type: 'process' | 'command' }>;
@@ -40,7 +50,7 @@ const sleep = (milliseconds: number) =>
   new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
 
 /** Names an instance, and where its record is. */
-export type ProcessOwner = Pick<Target, 'app' | 'paths'> & {
+export type ProcessOwner = Pick<Target, 'app' | 'slot' | 'paths'> & {
   readonly instance: Pick<Target['instance'], 'name'>;
 };
 
@@ -48,11 +58,12 @@ export type ProcessOwner = Pick<Target, 'app' | 'paths'> & {
  * What runs of an instance: the session of the recorded process, and what carries the instance's
  * names, no matter what started it. The steps of the deploy `atWork` are not the app.
  */
-function processesOf({ app, instance, paths }: ProcessOwner, atWork?: string): number[] {
+function processesOf({ app, instance, slot, paths }: ProcessOwner, atWork?: string): number[] {
   const recorded = recordedProcess(paths.run);
-  const folder = dirname(dirname(paths.dir));
+  const folder = appFolderOf(paths);
   const named = processesWhere((env) => {
     if (env.RUNNER_APP !== app || env.RUNNER_INSTANCE !== instance.name) return false;
+    if (env.RUNNER_SLOT !== slot) return false;
     if (env[STEP] !== undefined && env.RUNNER_DEPLOY_ID === atWork) return false;
     const release = releaseIn(env, folder);
     // What a build left, such as a compiler's daemon, is not the app.
@@ -79,46 +90,68 @@ function note({ paths }: Target, record: PidFile): void {
   writeWhole(pidFileIn(paths.run), `${JSON.stringify(record)}\n`);
 }
 
+/** What was started: the child, and the pid that stands for the app. */
+interface Spawned {
+  readonly child: ChildProcess;
+  readonly pid: number | undefined;
+}
+
 /** Starts the app, with a record of it in any case: without one it would run on unnoticed. */
 async function spawnNoted(
   target: Target,
   { run, stopTimeout }: StartOfProcess,
   output: number,
-): Promise<ChildProcess> {
-  const child = spawn('/bin/sh', ['-c', run], {
-    cwd: target.release,
-    env: target.env,
-    detached: true,
-    stdio: ['ignore', output, output],
-  });
-  const { pid } = child;
-  if (pid === undefined) return child;
-  const identity = { pid, start_time: startTimeOf(pid) ?? '', boot_id: bootId() };
-  const record = { ...identity, stop_timeout: stopTimeout };
+): Promise<Spawned> {
+  const { release: cwd, env } = target;
+  const program = { file: '/bin/sh', args: ['-c', run], cwd, env, output };
+  const { child, inside } = spawnDetached({ ...program, confinement: target.confine('app') });
+  if (child.pid === undefined) return { child, pid: undefined };
+  const record = { ...identityOf(child.pid), stop_timeout: stopTimeout };
   try {
     note(target, record);
-    return child;
+    const app = inside && (await recordInside(child, inside));
+    if (app) note(target, { ...record, ...app });
+    return { child, pid: app?.pid ?? child.pid };
   } catch (error) {
+    inside?.kill();
     await endProcesses(() => inSessionOf(record), 0);
     throw error;
   }
 }
 
+const hasEnded = ({ exitCode, signalCode }: ChildProcess) =>
+  exitCode !== null || signalCode !== null;
+
+function identityOf(pid: number): PidFile {
+  return { pid, start_time: startTimeOf(pid) ?? '', boot_id: bootId() };
+}
+
+/** The app's first process in the sandbox, which bubblewrap is about to start; undefined if it has ended. */
+async function recordInside(child: ChildProcess, { first }: Inside): Promise<PidFile | undefined> {
+  const session = await first;
+  if (session === undefined) return undefined;
+  for (; !hasEnded(child); await sleep(1)) {
+    const [pid] = ownProcesses().filter((each) => parentOf(each) === session && !isHolder(each));
+    if (pid !== undefined) return { ...identityOf(pid), session };
+  }
+  return undefined;
+}
+
 /** Why the app's first process ended. */
 function wordsOf(target: Target, code: number | null, by: NodeJS.Signals | null): string {
   if (by) return `was ended by ${by}`;
-  if (code !== 0 || processesOf(target, target.env.RUNNER_DEPLOY_ID).length === 0)
+  if (code !== 0 || !processesOf(target, target.env.RUNNER_DEPLOY_ID).some((pid) => !isHolder(pid)))
     return `ended with status ${code}`;
   return 'went into the background: start the app in the foreground, without & or a daemon option';
 }
 
 /** Waits until the app has settled, or has ended. */
-async function settled(child: ChildProcess, isOver: () => boolean): Promise<void> {
+async function settled(pid: number | undefined, isOver: () => boolean): Promise<void> {
   const begun = performance.now();
   let quiet = 0;
   const hasSettled = () => {
     const took = performance.now() - begun;
-    quiet = child.pid !== undefined && isBusy(child.pid) ? 0 : quiet + 1;
+    quiet = pid !== undefined && isBusy(pid) ? 0 : quiet + 1;
     return took >= SETTLE && (quiet >= QUIET || took >= SETTLE_BUSY);
   };
   while (!isOver() && !hasSettled()) await sleep(POLL);
@@ -136,15 +169,17 @@ export const processDriver = {
     const output = openOutput(outputPath);
     const from = fstatSync(output).size;
     log.line(`$ ${start.run} (output in ${outputPath})`);
-    const child = await spawnNoted(target, start, output);
+    const { child, pid } = await spawnNoted(target, start, output);
     let words: string | undefined;
     child.once('error', (error: NodeJS.ErrnoException) => {
       words = `could not be started (${error.code})`;
     });
-    child.once('exit', (code, by) => {
+    const exited = (code: number | null, by: NodeJS.Signals | null) => {
       words ??= wordsOf(target, code, by);
-    });
-    await settled(child, () => words !== undefined || signal.aborted);
+    };
+    child.once('exit', exited);
+    if (hasEnded(child)) exited(child.exitCode, child.signalCode);
+    await settled(pid, () => words !== undefined || signal.aborted);
     const death = () =>
       words === undefined
         ? undefined
@@ -159,7 +194,8 @@ export const processDriver = {
     }
     // The runner ends, the app keeps running.
     child.unref();
-    return { death, strangerOn: (port) => strangerTo(processesOf(target), port) };
+    const pids = () => processesOf(target);
+    return { death, strangerOn: (port) => strangerTo(pids(), port), pids };
   },
   stop: (target: Target) => endInstance(target, target.env.RUNNER_DEPLOY_ID),
   status: ({ paths }: Pick<Target, 'paths'>) =>

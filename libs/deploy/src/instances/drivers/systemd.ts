@@ -4,8 +4,10 @@
  */
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Start } from '@runner/common/deploy-file/read';
+import { otherSlot, SLOTS, type SlotName } from '@runner/common/apps/slots';
+import type { Instance, Start } from '@runner/common/deploy-file/read';
 import { loggedFailure, StepFailure, withReason } from '../../run/step.ts';
+import { writeEnvFile } from '../env-file.ts';
 import { strangerToUsers } from '../stranger.ts';
 import { ask } from './ask.ts';
 import { type Driver, only, runFor, type Status, type Target, unobserved } from './driver.ts';
@@ -19,9 +21,30 @@ const JOURNAL_LINES = '50';
 /** Time for the journal to receive a program's last output, in milliseconds. */
 const JOURNAL_DELAY = 200;
 
-/** `app@.service` and `app@%i.service` of the instance `web` are `app@web.service`. */
-export function unitOf(unit: string, instance: string): string {
-  return unit.replaceAll('%i', instance).replace('@.', `@${instance}.`);
+/**
+ * `app@.service` and `app@%i.service` of the instance `web` are `app@web.service`; of its slot b
+ * `app@web-b.service`, for which `%I` is `web/b`.
+ */
+export function unitOf(unit: string, instance: string, slot?: SlotName): string {
+  const name = slot === undefined ? instance : escapePath(`${instance}/${slot}`);
+  return unit.replaceAll('%i', name).replace('@.', `@${name}.`);
+}
+
+/** All units of an instance. */
+export function unitsOf(
+  unit: string,
+  { name, traffic }: Pick<Instance, 'name' | 'traffic'>,
+): string[] {
+  return traffic ? SLOTS.map((slot) => unitOf(unit, name, slot)) : [unitOf(unit, name)];
+}
+
+/** As systemd-escape does it. */
+function escapePath(path: string): string {
+  const hex = (character: string) => `\\x${character.charCodeAt(0).toString(16)}`;
+  return path
+    .replace(/[^A-Za-z0-9:_./]/g, hex)
+    .replace(/^\./, hex)
+    .replaceAll('/', '-');
 }
 
 function manager(start: Systemd): string[] {
@@ -52,8 +75,11 @@ interface UnitState {
   readonly done: boolean;
 }
 
-function stateOf(start: Systemd, { instance, env }: Pick<Target, 'instance' | 'env'>): UnitState {
-  const unit = unitOf(start.unit, instance.name);
+function stateOf(
+  start: Systemd,
+  { instance, slot, outerEnv: env }: Pick<Target, 'instance' | 'slot' | 'outerEnv'>,
+): UnitState {
+  const unit = unitOf(start.unit, instance.name, slot);
   const active = outputOf('systemctl', start, env, ['is-active', '--', unit]).trim();
   const properties = 'SubState,NRestarts,Type,Result';
   const text = outputOf('systemctl', start, env, ['show', '--property', properties, '--', unit]);
@@ -76,8 +102,12 @@ function whyDead(now: UnitState, before: UnitState): string | undefined {
 }
 
 /** Who listens on a port instead of the unit's users, in words. */
-function strangerTo(start: Systemd, { instance, env }: Target, port: number): string | undefined {
-  const unit = unitOf(start.unit, instance.name);
+function strangerTo(
+  start: Systemd,
+  { instance, slot, outerEnv: env }: Target,
+  port: number,
+): string | undefined {
+  const unit = unitOf(start.unit, instance.name, slot);
   const properties = 'MainPID,ControlGroup,TriggeredBy';
   const text = outputOf('systemctl', start, env, ['show', '--property', properties, '--', unit]);
   const value = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(text)?.[1] ?? '';
@@ -102,8 +132,12 @@ function usersOf(mainPid: string, group: string): number[] {
 }
 
 /** What the unit has logged since `since`, in seconds since 1970. */
-function journal(start: Systemd, { instance, env, redact }: Target, since: number): string {
-  const unit = unitOf(start.unit, instance.name);
+function journal(
+  start: Systemd,
+  { instance, slot, outerEnv: env, redact }: Target,
+  since: number,
+): string {
+  const unit = unitOf(start.unit, instance.name, slot);
   const main = outputOf('systemctl', start, env, ['show', '--property', 'ExecMainPID', '--', unit]);
   const pid = /^ExecMainPID=([1-9]\d*)$/m.exec(main)?.[1];
   const field = start.user ? 'USER_UNIT' : 'UNIT';
@@ -120,13 +154,14 @@ async function control(
   verb: string,
   timeout: number,
 ): Promise<void> {
-  const unit = unitOf(start.unit, target.instance.name);
+  const unit = unitOf(start.unit, target.instance.name, target.slot);
   try {
     await runFor(target, {
       title: ['systemctl', ...manager(start), verb, unit].join(' '),
       file: 'systemctl',
       args: [...manager(start), verb, '--', unit],
       timeout,
+      env: target.outerEnv,
       serverFault: NOT_ALLOWED,
     });
   } catch (error) {
@@ -152,9 +187,10 @@ function meaningOf(shown: string): Status {
 
 export const systemdDriver: Driver = {
   async start(target) {
-    const { start, instance, env } = target;
+    const { start, instance, slot, outerEnv: env } = target;
     if (start.type !== 'systemd') return unobserved;
-    const unit = unitOf(start.unit, instance.name);
+    writeEnvFile(target);
+    const unit = unitOf(start.unit, instance.name, slot);
     const since = Math.floor(Date.now() / 1000);
     // A unit that crashed too often could not be started otherwise, not even the previous release.
     outputOf('systemctl', start, env, ['reset-failed', '--', unit]);
@@ -179,13 +215,24 @@ export const systemdDriver: Driver = {
     if (start.type !== 'systemd' || stateOf(start, target).active === 'inactive') return;
     await control(target, start, 'stop', start.stopTimeout);
   },
-  status({ start, instance, env }) {
+  async live(target) {
+    const { start, instance, slot, outerEnv: env, log } = target;
+    if (start.type !== 'systemd' || slot === undefined) return;
+    // Without the right to enable units, `fetch` starts what is live after a reboot.
+    const change = (verb: string, of: SlotName) =>
+      ask('systemctl', [...manager(start), verb, '--', unitOf(start.unit, instance.name, of)], {
+        env,
+      }).status === 0;
+    const isEnabled = change('enable', slot) && change('disable', otherSlot(slot));
+    if (!isEnabled) log.line(`${unitOf(start.unit, instance.name, slot)} could not be enabled`);
+  },
+  status({ start, instance, slot, outerEnv: env }) {
     if (start.type !== 'systemd') return 'unknown';
     return {
       program: 'systemctl',
       args: [...manager(start), 'show', `--property=${SHOWN}`, '--'],
-      subject: unitOf(start.unit, instance.name),
-      env: only(env, ['PATH', 'HOME', 'LANG', 'XDG_RUNTIME_DIR', 'DBUS_SESSION_BUS_ADDRESS']),
+      subject: unitOf(start.unit, instance.name, slot),
+      env: only(env, ['PATH', 'LANG', 'XDG_RUNTIME_DIR', 'DBUS_SESSION_BUS_ADDRESS']),
       meaning: (stdout, at) => meaningOf(stdout.trim().split(/\n{2,}/)[at] ?? ''),
     };
   },

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { readTextIfThere } from '@runner/common/files/read';
-import { NOT_ALLOWED, unitOf } from './systemd.ts';
+import { NOT_ALLOWED, unitsOf } from './systemd.ts';
 
 /** One unit or template a line. */
 export const UNITS_FILE = '/etc/runner/units';
@@ -18,7 +18,7 @@ export function unlistedUnits({
   const text = readList();
   if (text === undefined) return [];
   const listed = new Set(text.split('\n'));
-  const units = instances.map(({ name }) => unitOf(start.unit, name));
+  const units = instances.flatMap((instance) => unitsOf(start.unit, instance));
   const templateOf = (unit: string) => unit.replace(/@.*(\.[a-z]+)$/, '@$1');
   return units.filter((unit) => !listed.has(unit) && !listed.has(templateOf(unit)));
 }

@@ -1,13 +1,8 @@
 /** What an answer of Discord's webhook means. */
 import type { HttpAnswer } from '@runner/common/http/request';
+import { jsonObject } from '@runner/common/text/json';
 import type { Outcome } from '../../service/contract.ts';
-import {
-  type Call,
-  delayOf,
-  foreignAnswer,
-  jsonObject,
-  problemOf,
-} from '../../service/exchange.ts';
+import { type Call, delayOf, foreignAnswer, refusedAnswer } from '../../service/exchange.ts';
 
 /** JSON error codes: discord.com/developers/docs/topics/opcodes-and-status-codes#json. */
 const INVALID_FORM = 50035;
@@ -24,29 +19,24 @@ const TOO_LONG = /MAX_LENGTH|MAX_EMBED_SIZE|or fewer in length|exceeds maximum s
 /** Sorts an answer to an executed webhook into the classes of the contract. */
 export function judgeDiscord(call: Call, answer: HttpAnswer): Outcome {
   const { status } = answer;
-  const body = jsonObject(answer);
+  const body = jsonObject(answer.body);
   // Compatible services answer 204, with wait=true or without.
   const taken = status === 204 || (status >= 200 && status < 300 && body !== undefined);
   if (taken) return { class: 'delivered', rest: restOf(answer) };
-  if (!body) return foreignAnswer(call, answer, delayOf(answer));
+  if (!body) return foreignAnswer(call, answer);
   // Code 0 means that there is none.
   const code = typeof body.code === 'number' && body.code > 0 ? body.code : status;
   const details = typeof body.errors === 'object' ? innermost(body.errors, []) : [];
   const said = typeof body.message === 'string' ? body.message : '';
-  const description = [said, ...details.slice(0, 3)].filter(Boolean).join('; ');
-  const problem = (retryable: boolean) =>
-    problemOf(call, status, code, description, retryable, BY_STATUS[status]);
-  if (status === 429)
-    return { class: 'wait', delay: delayOf(answer, body.retry_after), problem: problem(true) };
-  if (status >= 500 || status === 408) return { class: 'retry', problem: problem(true) };
-  if (status === 401 || status === 404) return { class: 'gone', problem: problem(false) };
-  const long =
-    status === 413 || (code === INVALID_FORM && TOO_LONG.test(JSON.stringify(body.errors ?? '')));
-  return {
-    class: 'rejected',
-    problem: problem(false),
-    ...(long && { complaint: 'length' as const }),
-  };
+  const long = code === INVALID_FORM && TOO_LONG.test(JSON.stringify(body.errors ?? ''));
+  return refusedAnswer(call, answer, {
+    status,
+    code,
+    description: [said, ...details.slice(0, 3)].filter(Boolean).join('; '),
+    pause: body.retry_after,
+    hint: BY_STATUS[status],
+    complaint: long || status === 413 ? 'length' : undefined,
+  });
 }
 
 /** Discord announces when a webhook's allowance is used up. */

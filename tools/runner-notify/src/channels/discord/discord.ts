@@ -4,7 +4,7 @@ import type { Channel, Line, Rate, Service } from '../../service/contract.ts';
 import { ask, exchange } from '../../service/exchange.ts';
 import { fieldsOf, wordOf } from '../../service/fields.ts';
 import { judgeDiscord } from './answer.ts';
-import { discordMessages, testMessage } from './message.ts';
+import { discordMessages, TEST_MESSAGE } from './message.ts';
 import { executionAddress } from './webhook.ts';
 
 /**
@@ -24,12 +24,17 @@ export function connectDiscord(
   { webhook }: NonNullable<NotifySettings['discord']>,
   line: Line,
 ): Channel {
-  const post = { ...line, method: METHOD };
   const address = () => executionAddress(webhook.reveal());
+  const send: Channel['send'] = ({ payload: body }, timeout) =>
+    exchange(
+      { ...line, method: METHOD },
+      address(),
+      { method: 'POST', body, timeout },
+      judgeDiscord,
+    );
   return {
     rates: RATES,
-    send: ({ payload: body }, timeout) =>
-      exchange(post, address(), { method: 'POST', body, timeout }, judgeDiscord),
+    send,
     async inspect() {
       const url = new URL(address());
       url.search = '';
@@ -43,15 +48,7 @@ export function connectDiscord(
         ? { healthy: false, facts: {}, advice: [], problem: reply.problem }
         : { healthy: true, facts: { webhook: reply.value }, advice: [] };
     },
-    async sendTest() {
-      const request = { method: 'POST', body: testMessage() } as const;
-      const reply = await ask(post, address(), request, judgeDiscord, (body) => ({
-        message_id: wordOf(body.id),
-        channel_id: wordOf(body.channel_id),
-      }));
-      if ('problem' in reply) return { delivered: false, problem: reply.problem };
-      return { delivered: true, method: METHOD, httpStatus: reply.httpStatus, answer: reply.value };
-    },
+    sendTest: () => send(TEST_MESSAGE),
   };
 }
 
@@ -82,6 +79,7 @@ export const discord: Service = {
     const { id, name, channel_id: channel } = fieldsOf(fieldsOf(answer).webhook);
     return id ? [['webhook', `${wordOf(name)}, channel ${wordOf(channel)}`]] : [];
   },
+  reportOf: ({ id, channel_id }) => ({ message_id: wordOf(id), channel_id: wordOf(channel_id) }),
   placeOf: ({ channel_id: channel }) =>
     channel ? `channel ${wordOf(channel)}` : "the webhook's channel",
   messages: discordMessages,

@@ -12,15 +12,17 @@ import {
   TEST_TITLE,
 } from '../../message/announcement.ts';
 import type { Notice, NoticeKind } from '../../message/notice.ts';
-import { fillTemplate, parseTemplate, valuesOf } from '../../message/template.ts';
-import type { Message } from '../../service/contract.ts';
+import { fillTemplate, valuesOf } from '../../message/template.ts';
+import type { Message, Service } from '../../service/contract.ts';
+import { messagesOf, tooLong, type Writing } from '../../service/draft.ts';
 import type { Fields } from '../../service/fields.ts';
 import { escapeValue, fence, phraseText } from './markup.ts';
 
-/** Code points of an embed's description: discord.com/developers/docs/resources/message#embed-object-embed-limits. */
-const DESCRIPTION_MAX = 4096;
-/** One report says that Discord counts some characters twice. */
-const MARGIN = 48;
+/**
+ * Code points of an embed's description: discord.com/developers/docs/resources/message#embed-object-embed-limits
+ * says 4096; one report says that Discord counts some characters twice.
+ */
+const DESCRIPTION_MAX = 4096 - 48;
 
 const COLOURS: Readonly<Record<NoticeKind, number>> = {
   started: 0x3498db,
@@ -30,6 +32,7 @@ const COLOURS: Readonly<Record<NoticeKind, number>> = {
   AppDown: 0xe74c3c,
   AppUp: 0x2ecc71,
   CheckRecovered: 0x2ecc71,
+  DeployWaiting: 0xf39c12,
   TokenEnding: 0xf39c12,
   TokenRenewed: 0x2ecc71,
 };
@@ -46,62 +49,56 @@ const INLINE = new Set([
   'To',
 ]);
 
-/** The messages of a notice; `template` is the user's wording of the first one's description. */
-export function discordMessages(
+function payloadOf(
+  { icon, title, headline }: Announcement,
   notice: Notice,
-  template: string | undefined,
-  warn: (text: string) => void,
-): Message[] {
-  const [first, ...others] = announcementsOf(notice);
-  const own = template === undefined ? undefined : ownDescription(template, notice, warn);
-  const messages = [first, ...others].map(
-    (announcement, index) =>
-      announcement && message(notice, announcement, index === 0 ? own : undefined, 1),
-  );
-  return messages.filter((each) => each !== undefined);
-}
-
-/** How often a message that is refused for its length is shortened. */
-const SHORTER_MAX = 3;
-
-function message(
-  notice: Notice,
-  announcement: Announcement,
-  own: string | undefined,
-  part: number,
-): Message {
-  const { icon, title, headline, rows } = announcement;
-  const description = own ?? described(announcement.block ?? '', part);
+  description: string,
+  fields: readonly Detail[] | undefined,
+): Fields {
   return {
-    payload: {
-      content: `${icon} ${title}: ${phraseText(headline)}`,
-      embeds: [
-        {
-          title: `${icon} ${title}`,
-          color: COLOURS[notice.kind],
-          ...(description !== '' && { description }),
-          ...(own === undefined && { fields: rows.map(fieldOf) }),
-          ...(!isStateEvent(notice.eventType) && { footer: { text: `deploy ${notice.deployId}` } }),
-          ...(notice.timestamp !== undefined && { timestamp: notice.timestamp }),
-        },
-      ],
-      allowed_mentions: { parse: [] },
-    },
-    instead(complaint) {
-      if (complaint !== 'length' || part >= 2 ** SHORTER_MAX) return undefined;
-      // A user's wording is not cut: half of its markup would remain.
-      return message(notice, announcement, undefined, part * 2);
-    },
+    content: `${icon} ${title}: ${phraseText(headline)}`,
+    embeds: [
+      {
+        title: `${icon} ${title}`,
+        color: COLOURS[notice.kind],
+        ...(description !== '' && { description }),
+        ...(fields && { fields: fields.map(fieldOf) }),
+        ...(!isStateEvent(notice.eventType) && { footer: { text: `deploy ${notice.deployId}` } }),
+        ...(notice.timestamp !== undefined && { timestamp: notice.timestamp }),
+      },
+    ],
+    allowed_mentions: { parse: [] },
   };
 }
 
+const writing: Writing = {
+  channel: 'discord',
+  codeEscapes: false,
+  draft: (announcement, notice) => (share, plain) => {
+    if (plain) return undefined;
+    const description = described(announcement.block ?? '', share);
+    return payloadOf(announcement, notice, description, announcement.rows);
+  },
+  reworded(template, notice, builtIn) {
+    const text = fillTemplate(template, valuesOf(notice), escapeValue).trim();
+    if (text === '') throw new Error('the text is empty');
+    if (codePoints(text) > DESCRIPTION_MAX) throw tooLong(DESCRIPTION_MAX);
+    const [announcement] = announcementsOf(notice) as [Announcement];
+    // A user's wording is not cut: half of its markup would remain.
+    return (share, plain) =>
+      share < 1 || plain ? builtIn(share, plain) : payloadOf(announcement, notice, text, undefined);
+  },
+};
+
+/** The messages of a notice; `template` is the user's wording of the first one's description. */
+export const discordMessages: Service['messages'] = (...given) => messagesOf(writing, ...given);
+
 /** A fenced block that fits the description, even with its inner fences broken up. */
-function described(block: string, part: number): string {
-  if (block === '') return '';
-  const total = codePoints(block);
-  let size = Math.floor(total / part);
-  let text = fence(part === 1 ? block : headAndTail(block, size));
-  while (codePoints(text) > DESCRIPTION_MAX - MARGIN) {
+function described(block: string, share: number): string {
+  let size = Math.floor(codePoints(block) * share);
+  if (size === 0) return '';
+  let text = fence(share === 1 ? block : headAndTail(block, size));
+  while (codePoints(text) > DESCRIPTION_MAX) {
     size = Math.floor(size * 0.9);
     text = fence(headAndTail(block, size));
   }
@@ -116,32 +113,12 @@ function fieldOf({ label, phrase }: Detail) {
   };
 }
 
-/** The user's wording; undefined when it is wrong or too long. */
-function ownDescription(
-  template: string,
-  notice: Notice,
-  warn: (text: string) => void,
-): string | undefined {
-  const where = `notify.templates.${notice.kind}.discord`;
-  try {
-    const text = fillTemplate(parseTemplate(template, false), valuesOf(notice), escapeValue).trim();
-    if (text !== '' && codePoints(text) <= DESCRIPTION_MAX - MARGIN) return text;
-    const wrong =
-      text === ''
-        ? 'the text is empty'
-        : `the text is longer than ${DESCRIPTION_MAX - MARGIN} characters`;
-    warn(`${where}: ${wrong}; the built-in text is sent`);
-  } catch (error) {
-    warn(`${where}: ${(error as Error).message}; the built-in text is sent`);
-  }
-  return undefined;
-}
-
 /** A test notification, in the colour of a deploy that starts. */
-export function testMessage(): Fields {
-  return {
+export const TEST_MESSAGE: Message = {
+  payload: {
     content: `🔔 ${TEST_TITLE}`,
     embeds: [{ title: `🔔 ${TEST_TITLE}`, description: TEST_TEXT, color: COLOURS.started }],
     allowed_mentions: { parse: [] },
-  };
-}
+  },
+  instead: () => undefined,
+};

@@ -20,10 +20,11 @@ const NOT_A_WEBHOOK =
 /** Asks for the address and sends a test message; saves nothing. */
 export async function setUpDiscord(situation: Situation): Promise<Prepared> {
   const { dialogue, inputs } = situation;
+  const given = inputs.answers['webhook-file'];
   dialogue?.title('Discord');
-  return tested(situation, 'discord', 'address', inputs.webhook !== undefined, async () => {
+  return tested(situation, 'discord', 'address', given !== undefined, async () => {
     const { value, answer: facts } = await acceptedSecret(situation, 'discord', {
-      given: inputs.webhook,
+      given,
       question: 'Webhook address',
       read: (text) => readAddress(situation, text),
       check: (webhook) => lookAt(situation, webhook),
@@ -58,10 +59,10 @@ async function lookAt(
   const discord = { webhook: new Secret(address) };
   const line = situation.line({ telegram: undefined, discord });
   const { facts, problem } = await connectDiscord(discord, line).inspect();
-  if (!problem) return { value: facts, httpStatus: 200 };
+  if (!problem) return { value: facts };
   // A compatible service may accept messages only: then the test message decides.
-  if (situation.test && isUnasked(problem)) return { value: {}, httpStatus: 200 };
-  return { problem, answer: undefined };
+  if (situation.test && isUnasked(problem)) return { value: {} };
+  return { problem };
 }
 
 /** The service does not support GET; Discord itself would send a code of its own. */

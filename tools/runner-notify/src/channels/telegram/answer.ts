@@ -1,13 +1,8 @@
 /** What an answer of the Bot API means. */
 import type { HttpAnswer } from '@runner/common/http/request';
+import { jsonObject } from '@runner/common/text/json';
 import type { Complaint, Outcome } from '../../service/contract.ts';
-import {
-  type Call,
-  delayOf,
-  foreignAnswer,
-  jsonObject,
-  problemOf,
-} from '../../service/exchange.ts';
+import { type Call, foreignAnswer, refusedAnswer } from '../../service/exchange.ts';
 import { type Fields, fieldsOf } from '../../service/fields.ts';
 
 /** What to check, by what the description says; docs/notifications.md, "No messages arrive". */
@@ -30,7 +25,7 @@ const HINTS: readonly (readonly [RegExp, string])[] = [
     'the person must start a chat with the bot again',
   ],
 ];
-const BY_CODE: Readonly<Record<number, string>> = {
+const BY_STATUS: Readonly<Record<number, string>> = {
   401: 'check the bot token: it was revoked or is mistyped',
   403: 'check that the bot is in the group with privacy off, or is a channel administrator',
   404: 'check the bot token, and telegram_api_url if it is set',
@@ -43,29 +38,25 @@ const COMPLAINTS: readonly (readonly [RegExp, Complaint])[] = [
 
 /** Sorts an answer to sendMessage into the classes of the contract. */
 export function judgeTelegram(call: Call, answer: HttpAnswer): Outcome {
-  const body = jsonObject(answer);
-  if (typeof body?.ok !== 'boolean') return foreignAnswer(call, answer, delayOf(answer));
+  const body = jsonObject(answer.body);
+  if (typeof body?.ok !== 'boolean') return foreignAnswer(call, answer);
   if (body.ok) return { class: 'delivered', rest: 0 };
-  const { code, description, parameters } = errorOf(body, answer);
-  const hint = HINTS.find(([text]) => text.test(description))?.[1] ?? BY_CODE[code];
-  const problem = (retryable: boolean) =>
-    problemOf(call, answer.status, code, description, retryable, hint);
-  if (code === 429)
-    return {
-      class: 'wait',
-      delay: delayOf(answer, parameters.retry_after),
-      problem: problem(true),
-    };
-  if (code >= 500 || code === 408) return { class: 'retry', problem: problem(true) };
-  if (code === 401 || code === 404) return { class: 'gone', problem: problem(false) };
-  const complaint =
-    code === 400 ? COMPLAINTS.find(([text]) => text.test(description))?.[1] : undefined;
-  return { class: 'rejected', problem: problem(false), ...(complaint && { complaint }) };
+  const { status, description, parameters } = errorOf(body, answer);
+  const matching = <T>(rows: readonly (readonly [RegExp, T])[]) =>
+    rows.find(([text]) => text.test(description))?.[1];
+  return refusedAnswer(call, answer, {
+    status,
+    description,
+    pause: parameters.retry_after,
+    hint: matching(HINTS) ?? BY_STATUS[status],
+    complaint: status === 400 ? matching(COMPLAINTS) : undefined,
+    movedTo: migratedTo(answer),
+  });
 }
 
 /** The id of the supergroup that the chat has become; undefined when it has not. */
 export function migratedTo(answer: HttpAnswer): string | undefined {
-  const { parameters } = errorOf(jsonObject(answer) ?? {}, answer);
+  const { parameters } = errorOf(jsonObject(answer.body) ?? {}, answer);
   // As written: an id may have more digits than a number keeps.
   const source = /"migrate_to_chat_id"\s*:\s*"?(-?\d{1,20})\b/.exec(answer.body)?.[1];
   return parameters.migrate_to_chat_id === undefined ? undefined : source;
@@ -74,7 +65,7 @@ export function migratedTo(answer: HttpAnswer): string | undefined {
 function errorOf(body: Fields, answer: HttpAnswer) {
   const { error_code, description, parameters } = body;
   return {
-    code: typeof error_code === 'number' ? error_code : answer.status,
+    status: typeof error_code === 'number' ? error_code : answer.status,
     description: typeof description === 'string' ? description : '',
     parameters: fieldsOf(parameters),
   };

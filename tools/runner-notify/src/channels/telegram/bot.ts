@@ -5,9 +5,6 @@ import { ANSWER_MAX, ask, EXCHANGE_TIMEOUT, type Reply } from '../../service/exc
 import { type Fields, fieldsOf, wordOf } from '../../service/fields.ts';
 import { judgeTelegram } from './answer.ts';
 
-/** A chat id; core.telegram.org/bots/api#sendmessage. */
-export const CHAT_ID = /^(?:-?\d{1,19}|@[A-Za-z0-9_]{4,64})$/;
-
 /** Seconds that getUpdates waits for something new; Telegram throttles shorter polling. */
 const POLL = 25;
 
@@ -49,7 +46,7 @@ export interface Member {
   readonly mayPost: boolean | undefined;
 }
 
-/** The methods that this tool calls; only `send` changes anything. */
+/** The methods that this tool calls beside sendMessage; none changes anything. */
 export type Bot = ReturnType<typeof openBot>;
 
 /** `apiUrl` without a trailing slash. */
@@ -105,7 +102,6 @@ export function openBot(apiUrl: string, token: Secret, line: Line) {
         }),
         { status: '', mayPost: undefined },
       ),
-    send: (body: Fields) => call('sendMessage', body, fieldsOf),
   };
 }
 
@@ -113,7 +109,7 @@ export function openBot(apiUrl: string, token: Secret, line: Line) {
 async function orUnknown<T>(asked: Promise<Reply<T>>, unknown: T): Promise<Reply<T>> {
   const reply = await asked;
   if (!('problem' in reply) || reply.problem.http_status !== 404) return reply;
-  return { value: unknown, httpStatus: 404 };
+  return { value: unknown };
 }
 
 /** Reads a Chat object; `otherwise` is its id when it has none. */

@@ -4,8 +4,9 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Dialogue } from '../../dialogue/dialogue.ts';
 import { refusalOf, refusalText } from '../../dialogue/refusal.ts';
 import { ATTEMPTS, type Situation, withRetries } from '../../dialogue/situation.ts';
-import { CHAT_ID, type ChatFacts } from './bot.ts';
+import type { ChatFacts } from './bot.ts';
 import { detectChat } from './detect-chat.ts';
+import { CHAT_ID, THREAD_ID } from './options.ts';
 import { rightsOf } from './rights.ts';
 import { chatTitle, type Topic } from './seen-chats.ts';
 import type { KnownBot } from './token.ts';
@@ -19,19 +20,23 @@ export interface ChosenChat {
 /** Throws the refusal of a chat where there is no terminal to ask for another one. */
 export async function chooseChat(situation: Situation, known: KnownBot): Promise<ChosenChat> {
   const { dialogue, inputs, io } = situation;
+  const { 'chat-id': chatId, 'thread-id': givenThread } = inputs.answers;
   for (;;) {
     const seen =
-      dialogue && inputs.chatId === undefined
+      dialogue && chatId === undefined
         ? await detectChat(dialogue, known.bot, known.me, io.elapsed)
         : undefined;
-    const id = seen?.id ?? inputs.chatId;
+    const id = seen?.id ?? chatId;
     const found = await chatFacts(situation, known, id);
     const chat = found.type === '' && seen ? { ...seen, id: found.id } : found;
     if ((await checkRights(situation, known, chat)) === 'other') continue;
     const topics = seen?.topics ?? [];
     const threadId =
-      inputs.threadId ??
-      (dialogue && chat.isForum ? await chooseTopic(dialogue, topics) : undefined);
+      givenThread === undefined
+        ? dialogue && chat.isForum
+          ? await chooseTopic(dialogue, topics)
+          : undefined
+        : Number(givenThread);
     return { chat, threadId };
   }
 }
@@ -51,7 +56,8 @@ async function chatFacts(
       dialogue?.done(`The chat is ${chatTitle(reply.value)}`);
       return reply.value;
     }
-    if (!dialogue || inputs.chatId !== undefined) throw refusalOf('telegram', reply.problem);
+    if (!dialogue || inputs.answers['chat-id'] !== undefined)
+      throw refusalOf('telegram', reply.problem);
     dialogue.warn(refusalText('telegram', reply.problem));
     id = undefined;
   }
@@ -92,11 +98,11 @@ async function checkRights(
     }
     const answer = await dialogue.choose('The bot cannot post there yet. What now?', [
       'Check again',
-      ...(situation.inputs.chatId === undefined ? ['Choose another chat'] : []),
+      ...(situation.inputs.answers['chat-id'] === undefined ? ['Choose another chat'] : []),
       'Continue anyway',
     ]);
     if (answer === 0) continue;
-    return answer === 1 && situation.inputs.chatId === undefined ? 'other' : 'ready';
+    return answer === 1 && situation.inputs.answers['chat-id'] === undefined ? 'other' : 'ready';
   }
 }
 
@@ -113,7 +119,7 @@ async function chooseTopic(
   if (topic) return topic.id;
   for (;;) {
     const answer = await dialogue.ask('Number of the topic (in its link, after the chat)');
-    if (/^[1-9]\d{0,14}$/.test(answer)) return Number(answer);
+    if (THREAD_ID.test(answer)) return Number(answer);
     dialogue.warn('that is not a whole number above 0');
   }
 }

@@ -8,7 +8,7 @@ export async function setUpTelegram(situation: Situation): Promise<Prepared> {
   situation.dialogue?.title('Telegram');
   const known = await knownBot(situation);
   const { id, username } = known.me;
-  const given = situation.inputs.chatId !== undefined;
+  const given = situation.inputs.answers['chat-id'] !== undefined;
   return tested(situation, 'telegram', 'chat', given, async () => {
     const { chat, threadId } = await chooseChat(situation, known);
     return (movedTo = chat.id) => ({

@@ -1,21 +1,11 @@
 /** The bot chat service. */
 import type { NotifySettings } from '@runner/common/config/settings';
-import type {
-  Channel,
-  Inspection,
-  Line,
-  Message,
-  Outcome,
-  Rate,
-  Row,
-  Service,
-  Trial,
-} from '../../service/contract.ts';
-import { type Call, exchange, type Reply } from '../../service/exchange.ts';
+import type { Channel, Inspection, Line, Rate, Row, Service } from '../../service/contract.ts';
+import { exchange } from '../../service/exchange.ts';
 import { type Fields, fieldsOf, wordOf } from '../../service/fields.ts';
-import { judgeTelegram, migratedTo } from './answer.ts';
+import { judgeTelegram } from './answer.ts';
 import { type Bot, chatFactsOf, openBot } from './bot.ts';
-import { telegramMessages, testMessage } from './message.ts';
+import { TEST_MESSAGE, telegramMessages } from './message.ts';
 import { rightsOf } from './rights.ts';
 
 type Settings = NonNullable<NotifySettings['telegram']>;
@@ -37,45 +27,31 @@ export function connectTelegram(settings: Settings, line: Line): Channel {
   let { chatId } = settings;
   /** Where the chat has moved, until it was reported. */
   let moved: string | undefined;
-  const post = (
-    message: Message,
-    timeout: number | undefined,
-    judge: (call: Call, answer: Parameters<typeof judgeTelegram>[1]) => Outcome,
-  ) =>
-    exchange(
-      { ...line, method: METHOD },
-      `${apiUrl}/bot${botToken.reveal()}/${METHOD}`,
-      { method: 'POST', body: { ...addressOf(settings, chatId), ...message.payload }, timeout },
-      judge,
-    );
+  const send: Channel['send'] = async ({ payload }, timeout) => {
+    const post = () =>
+      exchange(
+        { ...line, method: METHOD },
+        `${apiUrl}/bot${botToken.reveal()}/${METHOD}`,
+        { method: 'POST', body: { ...addressOf(settings, chatId), ...payload }, timeout },
+        judgeTelegram,
+      );
+    let outcome = await post();
+    if (outcome.class === 'rejected' && outcome.movedTo !== undefined) {
+      // The group was upgraded to a supergroup: only its new id is valid now.
+      chatId = outcome.movedTo;
+      moved = outcome.movedTo;
+      outcome = await post();
+    }
+    if (outcome.class !== 'delivered' || moved === undefined) return outcome;
+    const reported = { ...outcome, movedTo: moved };
+    moved = undefined;
+    return reported;
+  };
   return {
     rates: /^\d+$/.test(chatId) ? RATES : [...RATES, GROUP_RATE],
-    async send(message, timeout) {
-      let movedTo: string | undefined;
-      let outcome = await post(message, timeout, (call, answer) => {
-        movedTo = migratedTo(answer);
-        return judgeTelegram(call, answer);
-      });
-      if (movedTo !== undefined) {
-        // The group was upgraded to a supergroup: only its new id is valid now.
-        chatId = movedTo;
-        moved = movedTo;
-        outcome = await post(message, timeout, judgeTelegram);
-      }
-      if (outcome.class !== 'delivered' || moved === undefined) return outcome;
-      const reported = { ...outcome, movedTo: moved };
-      moved = undefined;
-      return reported;
-    },
+    send,
     inspect: () => inspectChat(bot, chatId),
-    async sendTest() {
-      const sendTo = (id: string) => bot.send({ ...addressOf(settings, id), ...testMessage() });
-      const first = await sendTo(chatId);
-      const movedTo = 'answer' in first && first.answer ? migratedTo(first.answer) : undefined;
-      if (movedTo === undefined) return trialOf(first);
-      const again = trialOf(await sendTo(movedTo));
-      return again.delivered ? { ...again, movedTo } : again;
-    },
+    sendTest: () => send(TEST_MESSAGE),
   };
 }
 
@@ -104,22 +80,6 @@ async function inspectChat(bot: Bot, chatId: string): Promise<Inspection> {
     healthy: canPost,
     facts: { ...facts, rights: { status, can_post: canPost } },
     advice,
-  };
-}
-
-function trialOf(reply: Reply<Fields>): Trial {
-  if ('problem' in reply) return { delivered: false, problem: reply.problem };
-  const { id, type, title } = chatFactsOf(fieldsOf(reply.value.chat));
-  const thread = reply.value.message_thread_id;
-  return {
-    delivered: true,
-    method: METHOD,
-    httpStatus: reply.httpStatus,
-    answer: {
-      message_id: wordOf(reply.value.message_id),
-      chat: { id, type, title },
-      ...(typeof thread === 'number' && { message_thread_id: thread }),
-    },
   };
 }
 
@@ -173,8 +133,17 @@ export const telegram: Service = {
     }
     return rows;
   },
-  placeOf(answer) {
-    const { title, type, id } = fieldsOf(answer.chat);
+  reportOf(body) {
+    const { message_id: message, message_thread_id: thread, chat } = fieldsOf(body.result);
+    const { id, type, title } = chatFactsOf(fieldsOf(chat));
+    return {
+      message_id: wordOf(message),
+      chat: { id, type, title },
+      ...(typeof thread === 'number' && { message_thread_id: thread }),
+    };
+  },
+  placeOf({ chat }) {
+    const { title, type, id } = fieldsOf(chat);
     if (type) return `${wordOf(title)} (${wordOf(type)} ${wordOf(id)})`;
     return id ? `chat ${wordOf(id)}` : 'the chat';
   },

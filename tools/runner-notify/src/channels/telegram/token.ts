@@ -23,7 +23,7 @@ export interface KnownBot {
 /** Throws `token_invalid` after ATTEMPTS, or when the given token is refused. */
 export async function knownBot(situation: Situation): Promise<KnownBot> {
   const { value, answer: me } = await acceptedSecret(situation, 'telegram', {
-    given: situation.inputs.token,
+    given: situation.inputs.answers['token-file'],
     question: 'Bot token from @BotFather',
     read: (text) =>
       TOKEN.test(text)

@@ -1,0 +1,177 @@
+/** Changes the secrets of an app, under the registry's lock. */
+import { changeRegistry } from '../apps/change.ts';
+import { requireApp, writeApp } from '../apps/store.ts';
+import { Failure } from '../foundation/failure.ts';
+import type { Io } from '../foundation/io.ts';
+import type { Paths } from '../foundation/paths.ts';
+import { initiatorOf } from '../foundation/user.ts';
+import type { Secret } from '../secrets/secret.ts';
+import { sealingKeys } from '../tokens/borrow.ts';
+import { requireKeyring } from '../tokens/keyring.ts';
+import { keyIdOf, open, seal } from '../tokens/vault.ts';
+import {
+  fieldOf,
+  readSecrets,
+  type SealedSecret,
+  type SecretsFile,
+  type StartedWith,
+  writeSecrets,
+} from './file.ts';
+import type { AppSecret, AppSecrets } from './open.ts';
+
+/** Where the change happens. */
+interface Place {
+  readonly io: Io;
+  readonly paths: Paths;
+}
+
+/** A variable to set. */
+export interface NewSecret {
+  readonly name: string;
+  /** `*`, or an instance. */
+  readonly instance: string;
+  readonly value: Secret;
+  /** Not to be redacted. */
+  readonly plain: boolean;
+}
+
+/** Bytes of all values of one app: the kernel limits an environment to 2 MiB. */
+const TOTAL_MAX = 1_048_576;
+
+function emptyFile(app: string): SecretsFile {
+  const { randomBytes } = process.getBuiltinModule('node:crypto');
+  const salt = randomBytes(16).toString('base64url');
+  return { version: 1, app, salt, secrets: [], started: [], starting: [] };
+}
+
+/** Sets variables, all or none. Throws `usage` if they are too much for an environment. */
+export function setSecrets({ io, paths }: Place, name: string, added: readonly NewSecret[]): void {
+  changeRegistry(paths, io, 'env', () => {
+    const app = requireApp(paths, name);
+    const file = readSecrets(paths, name) ?? emptyFile(name);
+    const keyring = sealingKeys(io, paths);
+    const now = io.now();
+    const entries = added.map(({ name: variable, instance, value, plain }): SealedSecret => {
+      const place = { name: variable, instance };
+      const sealed = seal(value, name, keyring, false, fieldOf(place));
+      const changed = { changed_at: now.toISOString(), changed_by: initiatorOf(io, 'manual') };
+      return { ...place, sealed, ...changed, ...(plain && { plain }) };
+    });
+    const isReplaced = (old: SealedSecret) => entries.some((each) => isSame(each, old));
+    const secrets = [...file.secrets.filter((old) => !isReplaced(old)), ...entries];
+    checkSize(secrets);
+    // First: 0.1.0 refuses the state, and so never starts the app without its secrets.
+    if (app.version !== 2) writeApp(paths, { ...app, version: 2, updated_at: now.toISOString() });
+    writeSecrets(paths, { ...file, secrets: secrets.sort(byName) }, now);
+  });
+}
+
+const isSame = (one: SealedSecret, other: { name: string; instance: string }) =>
+  one.name === other.name && one.instance === other.instance;
+
+const byName = (a: SealedSecret, b: SealedSecret) =>
+  a.name < b.name ? -1 : a.name > b.name ? 1 : a.instance < b.instance ? -1 : 1;
+
+/** By the sealed values, which are a third longer. */
+function checkSize(secrets: readonly SealedSecret[]): void {
+  const bytes = secrets.reduce((sum, { sealed }) => sum + (sealed.length * 3) / 4, 0);
+  if (bytes > TOTAL_MAX)
+    throw new Failure('usage', 'the secrets of an app may have 1 MiB together, not more');
+}
+
+/** Removes variables, all or none. Throws `secret_not_found`. */
+export function unsetSecrets(
+  { io, paths }: Place,
+  name: string,
+  variables: readonly string[],
+  instance: string,
+): void {
+  changeRegistry(paths, io, 'env', () => {
+    requireApp(paths, name);
+    const file = readSecrets(paths, name);
+    const isSet = (variable: string) =>
+      file?.secrets.some((each) => isSame(each, { name: variable, instance }));
+    const missing = variables.find((variable) => !isSet(variable));
+    if (!file || missing !== undefined)
+      throw new Failure(
+        'secret_not_found',
+        `'${name}' has no secret ${missing}${instance === '*' ? '' : ` for the instance ${instance}`}; see: runner env list ${name}`,
+      );
+    const stays = (each: SealedSecret) =>
+      !variables.some((variable) => isSame(each, { name: variable, instance }));
+    writeSecrets(paths, { ...file, secrets: file.secrets.filter(stays) }, io.now());
+  });
+}
+
+/** Notes what each of these instances is about to be started with. */
+export function noteStarting(
+  { io, paths }: Place,
+  app: string,
+  instances: readonly string[],
+  secrets: AppSecrets,
+): void {
+  changeFile({ io, paths }, app, (file) => {
+    // Sealed again: the keys may have changed since they were opened.
+    const keyring = requireKeyring(paths, io.env);
+    const sealAgain = ({ value, ...rest }: AppSecret): SealedSecret => ({
+      ...rest,
+      sealed: seal(value, app, keyring, false, fieldOf(rest)),
+    });
+    const starting = instances.map((instance) => ({
+      instance,
+      secrets: secrets.today(instance).map(sealAgain),
+    }));
+    return { ...file, starting };
+  });
+}
+
+/** What was noted runs from now on; other instances keep theirs. */
+export function noteStarted({ io, paths }: Place, app: string): void {
+  changeFile({ io, paths }, app, (file) => {
+    const isNew = ({ instance }: StartedWith) =>
+      file.starting.some((each) => each.instance === instance);
+    const kept = file.started.filter((each) => !isNew(each));
+    const started = [...kept, ...file.starting].filter(({ secrets }) => secrets.length > 0);
+    return { ...file, started, starting: [] };
+  });
+}
+
+function changeFile(
+  { io, paths }: Place,
+  app: string,
+  change: (file: SecretsFile) => SecretsFile,
+): void {
+  if (!readSecrets(paths, app)) return;
+  changeRegistry(paths, io, 'env', () => {
+    const file = readSecrets(paths, app);
+    if (file) writeSecrets(paths, change(file), io.now());
+  });
+}
+
+/** Re-seals all secrets of an app with the current key, under the registry's lock; their number. */
+export function resealSecrets({ io, paths }: Place, app: string): number {
+  const file = readSecrets(paths, app);
+  if (!file) return 0;
+  const keyring = requireKeyring(paths, io.env);
+  let count = 0;
+  const done = new Map<string, string>();
+  const reseal = (entry: SealedSecret): SealedSecret => {
+    const field = fieldOf(entry);
+    const value = open(entry.sealed, app, keyring, field);
+    if (keyIdOf(entry.sealed) === keyring[0].kid) return entry;
+    count += done.has(entry.sealed) ? 0 : 1;
+    const sealed = done.get(entry.sealed) ?? seal(value, app, keyring, false, field);
+    done.set(entry.sealed, sealed);
+    return { ...entry, sealed };
+  };
+  const resealAll = (list: readonly StartedWith[]) =>
+    list.map((each) => ({ ...each, secrets: each.secrets.map(reseal) }));
+  const resealed = {
+    ...file,
+    secrets: file.secrets.map(reseal),
+    started: resealAll(file.started),
+    starting: resealAll(file.starting),
+  };
+  if (count > 0) writeSecrets(paths, resealed, io.now());
+  return count;
+}

@@ -1,0 +1,108 @@
+/** Opens the secrets of an app. */
+import { Failure } from '../foundation/failure.ts';
+import type { Env } from '../foundation/io.ts';
+import type { Paths } from '../foundation/paths.ts';
+import { Secret } from '../secrets/secret.ts';
+import { requireKeyring } from '../tokens/keyring.ts';
+import { open } from '../tokens/vault.ts';
+import { fieldOf, readSecrets, type SealedSecret, type SecretsFile, secretsFor } from './file.ts';
+
+/** A secret with its value. */
+export interface AppSecret extends Omit<SealedSecret, 'sealed'> {
+  readonly value: Secret;
+}
+
+/** The secrets of an app as they were at one moment. */
+export interface AppSecrets {
+  /** The file they come from; undefined if the app has none. */
+  readonly file: SecretsFile | undefined;
+  /** All that are set now. */
+  readonly all: readonly AppSecret[];
+  /** What an instance gets when it is started now. */
+  today(instance: string): readonly AppSecret[];
+  /** What an instance was last started with. */
+  started(instance: string): readonly AppSecret[];
+}
+
+export const NO_SECRETS: AppSecrets = {
+  file: undefined,
+  all: [],
+  today: () => [],
+  started: () => [],
+};
+
+/**
+ * Opens all secrets of an app. If `tokens rekey` replaced file and keys between the two reads, both are
+ * read again. Throws `secret_corrupt`, `secret_wrong_app`, `mkey_missing`, `mkey_unknown`.
+ */
+export function openSecrets(paths: Paths, env: Env, app: string): AppSecrets {
+  for (let before = ''; ; ) {
+    const file = readSecrets(paths, app);
+    if (!file) return NO_SECRETS;
+    try {
+      return opened(file, paths, env);
+    } catch (error) {
+      const text = JSON.stringify(file);
+      const isReplaced = error instanceof Failure && error.code === 'mkey_unknown';
+      if (!isReplaced || text === before) throw error;
+      before = text;
+    }
+  }
+}
+
+function opened(file: SecretsFile, paths: Paths, env: Env): AppSecrets {
+  const keyring = requireKeyring(paths, env);
+  const values = new Map<string, Secret>();
+  const openOne = ({ sealed, ...rest }: SealedSecret): AppSecret => {
+    const value = values.get(sealed) ?? open(sealed, file.app, keyring, fieldOf(rest));
+    values.set(sealed, value);
+    return { ...rest, value };
+  };
+  const all = file.secrets.map(openOne);
+  const started = file.started.map(({ instance, secrets }) => ({
+    instance,
+    secrets: secrets.map(openOne),
+  }));
+  return {
+    file,
+    all,
+    today: (instance) => secretsFor(file.secrets, instance).map(openOne),
+    started: (instance) => started.find((each) => each.instance === instance)?.secrets ?? [],
+  };
+}
+
+/** Variables and their values. */
+export function variablesOf(secrets: readonly AppSecret[]): Record<string, string> {
+  return Object.fromEntries(secrets.map(({ name, value }) => [name, value.reveal()]));
+}
+
+/** `ev_1234…9abc`: equal for equal values of one app. */
+export function secretFingerprint({ salt }: SecretsFile, { value }: AppSecret): string {
+  const { createHmac } = process.getBuiltinModule('node:crypto');
+  const digest = createHmac('sha256', salt).update(value.reveal()).digest('hex');
+  return `ev_${digest.slice(0, 4)}…${digest.slice(8, 12)}`;
+}
+
+/** Shortest value that is redacted if it has a letter and a digit, and shortest of any other. */
+const [MIXED_MIN, ANY_MIN] = [12, 24];
+
+/** Whether a value is redacted: a shorter one would occur in ordinary text. */
+export function isRedactable(value: string): boolean {
+  if (value.length >= ANY_MIN) return true;
+  return value.length >= MIXED_MIN && /\d/.test(value) && /[A-Za-z]/.test(value);
+}
+
+/** The first and last line of a key or certificate, which say nothing. */
+const FRAME = /^-----(?:BEGIN|END) [A-Z0-9 ]+-----$/;
+
+/** The values to redact; each line of one too, since a program may print them one by one. */
+export function secretsToRedact({ file, all, started }: AppSecrets): Secret[] {
+  const used = (file?.started ?? []).flatMap(({ instance }) => started(instance));
+  const secret = [...all, ...used].filter(({ plain }) => !plain);
+  const texts = secret.flatMap(({ value }) => {
+    const text = value.reveal();
+    const lines = text.includes('\n') ? text.split(/\r?\n/).map((line) => line.trim()) : [];
+    return [text, ...lines.filter((line) => !FRAME.test(line))];
+  });
+  return [...new Set(texts.filter(isRedactable))].map((text) => new Secret(text));
+}

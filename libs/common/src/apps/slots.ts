@@ -1,0 +1,67 @@
+/**
+ * The two slots of an instance with `traffic`, and the link `live`, which names the one that gets the
+ * requests: a proxy resolves the link at each request, so one rename moves them all.
+ */
+import { readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { systemCode } from '../foundation/failure.ts';
+import type { InstancePaths } from '../foundation/paths.ts';
+
+export const SLOTS = ['a', 'b'] as const;
+export type SlotName = (typeof SLOTS)[number];
+
+/** What was started in a slot. */
+export interface SlotState {
+  release: string;
+  version: string;
+  commit: string;
+  deploy_id: string;
+  port: number | null;
+  started_at: string;
+  /** Boot in which it was started: nothing of it runs in the next one. */
+  boot_id: string;
+}
+
+/** The slot that finishes its last requests, and until when it may. */
+export interface Draining {
+  slot: SlotName;
+  since: string;
+  until: string;
+}
+
+/** The link that the proxy follows. */
+export function liveLink({ dir }: Pick<InstancePaths, 'dir'>): string {
+  return join(dir, 'live');
+}
+
+/** The slot that `live` names; undefined without one. */
+export function liveSlot(paths: Pick<InstancePaths, 'dir'>): SlotName | undefined {
+  try {
+    const target = readlinkSync(liveLink(paths));
+    return SLOTS.find((slot) => slot === target);
+  } catch (error) {
+    if (['ENOENT', 'EINVAL', 'ENOTDIR'].includes(systemCode(error) ?? '')) return undefined;
+    throw error;
+  }
+}
+
+export function otherSlot(slot: SlotName): SlotName {
+  return slot === 'a' ? 'b' : 'a';
+}
+
+/** Where a slot's release and socket are. The records of its process stay outside: an app may write there. */
+export function slotPaths(paths: InstancePaths, slot: SlotName | undefined): InstancePaths {
+  if (slot === undefined) return paths;
+  const dir = join(paths.dir, slot);
+  return { ...paths, dir, current: join(dir, 'current'), run: join(paths.run, slot) };
+}
+
+/** The folder `run` of what is active in an instance. */
+export function liveRun(paths: InstancePaths): string {
+  return slotPaths(paths, liveSlot(paths)).run;
+}
+
+/** The socket of a slot, or of what is live. */
+export function socketIn(dir: string): string {
+  return join(dir, 'app.sock');
+}

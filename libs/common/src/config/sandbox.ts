@@ -1,0 +1,28 @@
+/** `sandbox` and `build` in config.yml: how the commands of a repository are confined on this server. */
+import type { Config } from './file.ts';
+import { pick } from './settings.ts';
+
+/** When commands run in the sandbox: where it works, always, or never. */
+export type SandboxMode = 'auto' | 'required' | 'off';
+
+/** The setting for one app. */
+export interface SandboxSetting {
+  readonly mode: SandboxMode;
+  /** Paths that its commands may also use, e.g. the socket of docker. */
+  readonly allow: readonly string[];
+}
+
+/** The setting for an app; `fallback` is the mode of a server whose config.yml has none. */
+export function sandboxSettingOf(
+  config: Config,
+  app: string,
+  fallback: SandboxMode = 'auto',
+): SandboxSetting {
+  const value = pick(config, ['sandbox'], []).get('sandbox');
+  if (!(value instanceof Map)) return { mode: (value as SandboxMode) ?? fallback, allow: [] };
+  const ofApp = (key: string): unknown => (value.get(key) as Map<string, unknown>)?.get(app);
+  return {
+    mode: (ofApp('apps') ?? value.get('mode') ?? fallback) as SandboxMode,
+    allow: (ofApp('allow') ?? []) as string[],
+  };
+}

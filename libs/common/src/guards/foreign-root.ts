@@ -1,0 +1,27 @@
+/** Root at work in another user's root: what that user planted there would run as root. */
+import { statSync } from 'node:fs';
+import { Failure } from '../foundation/failure.ts';
+import type { Io } from '../foundation/io.ts';
+import type { Paths } from '../foundation/paths.ts';
+import { word } from '../text/shell.ts';
+
+/** The owner of a root, if root is at work in it and it is not root's own. */
+export function foreignOwner(uid: number, { root }: Paths): number | undefined {
+  if (uid !== 0) return undefined;
+  const owner = statSync(root, { throwIfNoEntry: false })?.uid;
+  return owner === 0 ? undefined : owner;
+}
+
+/** Throws `guard_tripped` with the command that runs as the owner, e.g. for `deploy shop`. */
+export function refuseForeignRoot(
+  { io, paths }: { readonly io: Pick<Io, 'uid'>; readonly paths: Paths },
+  command: string,
+): void {
+  const owner = foreignOwner(io.uid, paths);
+  if (owner === undefined) return;
+  const root = word(paths.root);
+  throw new Failure(
+    'guard_tripped',
+    `${root} belongs to user ${owner}, whose commands must not run as root; run: sudo -u '#${owner}' runner ${command} --root ${root}`,
+  );
+}

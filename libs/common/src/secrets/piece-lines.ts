@@ -1,0 +1,49 @@
+/** The pieces of a form that stand in the lines before and after a piece, behind a prefix or an offset. */
+import type { Compact } from './compact.ts';
+import type { Piece } from './pieces.ts';
+import { sameAfter, sameBefore } from './same.ts';
+
+/** What may stand between two lines of a form: a prefix, an offset, the text beside a dump. */
+const GAP = 96;
+/** How much of the form must follow it. */
+const AGAIN = 8;
+const AGAIN_MIN = 4;
+
+/** The piece with which the form goes on. */
+export function laterPiece(text: string, compact: Compact, piece: Piece): Piece | undefined {
+  const { form, to, end } = piece;
+  const wanted = form.units.subarray(end, end + AGAIN);
+  const last = Math.min(to + GAP, compact.length - wanted.length);
+  for (let at = to + 1; at <= last; at += 1) {
+    if (stands(compact, at, wanted) && breaks(text, compact, to, at)) {
+      const length = sameAfter(compact, at, form.units, end);
+      return { form, from: at, to: at + length, start: end, end: end + length };
+    }
+  }
+  return undefined;
+}
+
+/** The piece with which the form comes up to this one. */
+export function earlierPiece(text: string, compact: Compact, piece: Piece): Piece | undefined {
+  const { form, from, start } = piece;
+  const wanted = form.units.subarray(Math.max(0, start - AGAIN), start);
+  const first = Math.max(0, from - GAP - wanted.length);
+  for (let at = from - wanted.length - 1; at >= first; at -= 1) {
+    const to = at + wanted.length;
+    if (stands(compact, at, wanted) && breaks(text, compact, to, from)) {
+      const length = sameBefore(compact, to, form.units, start);
+      return { form, from: to - length, to, start: start - length, end: start };
+    }
+  }
+  return undefined;
+}
+
+/** Whether enough of a form stands here. */
+function stands({ units }: Compact, at: number, wanted: Uint8Array): boolean {
+  return wanted.length >= AGAIN_MIN && wanted.every((unit, index) => units[at + index] === unit);
+}
+
+/** Whether a line ends between what ends at `to` and what begins at `from`. */
+function breaks(text: string, { at }: Compact, to: number, from: number): boolean {
+  return text.slice((at[to - 1] as number) + 1, at[from]).includes('\n');
+}

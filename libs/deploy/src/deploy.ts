@@ -1,0 +1,7 @@
+/** What the executables load when they deploy: all of it is bundled once, into dist/lib/deploy.cjs. */
+export { fetchApps } from './fetch/fetch.ts';
+export { planDeploy } from './pipeline/check.ts';
+export { deploy } from './pipeline/deploy.ts';
+export { explainFailure, printNextSteps } from './pipeline/explanation.ts';
+export { removeApp } from './remove/remove.ts';
+export { rollBackByHand } from './rollback/rollback.ts';

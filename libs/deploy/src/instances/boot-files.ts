@@ -1,0 +1,67 @@
+/** The files with secrets of all units and containers, which a reboot has removed. */
+import { noteStarted, noteStarting } from '@runner/common/app-secrets/change';
+import { openSecrets, variablesOf } from '@runner/common/app-secrets/open';
+import type { AppState } from '@runner/common/apps/state';
+import { listApps } from '@runner/common/apps/store';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Io } from '@runner/common/foundation/io';
+import type { Paths } from '@runner/common/foundation/paths';
+import { stepEnvironment } from '../run/environment.ts';
+import { envFileOf, writeEnvFile } from './env-file.ts';
+import { fileOfRelease } from './kept-file.ts';
+
+/** What `runner env files` prints. */
+export interface WrittenFiles {
+  files: { app: string; instance: string; path: string }[];
+  /** Apps whose secrets could not be opened or written. */
+  failed: string[];
+}
+
+interface Place {
+  readonly io: Io;
+  readonly paths: Paths;
+  note(text: string): void;
+}
+
+/** Writes the files of all apps. One that fails does not stop the others. */
+export function writeBootFiles(place: Place): WrittenFiles {
+  const { apps, unreadable } = listApps(place.paths);
+  const written: WrittenFiles = { files: [], failed: [] };
+  const fail = (app: string, { message, code }: Failure) => {
+    place.note(`${app}: ${message} (${code})`);
+    written.failed.push(app);
+  };
+  for (const { app, failure } of unreadable) fail(app, failure);
+  for (const app of apps) {
+    try {
+      written.files.push(...writeFilesOf(place, app));
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      fail(app.app, error);
+    }
+  }
+  return written;
+}
+
+function writeFilesOf({ io, paths }: Place, { app, instances }: AppState): WrittenFiles['files'] {
+  const secrets = openSecrets(paths, io.env, app);
+  if (!secrets.file) return [];
+  const env = stepEnvironment(io.env);
+  const targets = Object.entries(instances).flatMap(([instance, { current }]) => {
+    const type = current && fileOfRelease(paths, app, current)?.start.type;
+    const own = variablesOf(secrets.today(instance));
+    if ((type !== 'systemd' && type !== 'compose') || Object.keys(own).length === 0) return [];
+    const place = { app, instance: { name: instance }, env, secrets: own };
+    return [{ ...place, paths: paths.app(app).instance(instance) }];
+  });
+  for (const target of targets) writeEnvFile(target);
+  const names = targets.map(({ instance }) => instance.name);
+  // What boots now starts with them.
+  if (names.length > 0) noteStarting({ io, paths }, app, names, secrets);
+  if (names.length > 0) noteStarted({ io, paths }, app);
+  return targets.map((target) => ({
+    app,
+    instance: target.instance.name,
+    path: envFileOf(target),
+  }));
+}

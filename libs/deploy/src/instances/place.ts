@@ -1,0 +1,70 @@
+/**
+ * Where a version of an instance runs. An instance with `traffic` has two slots, so that two versions
+ * can run at once; any other has one place, the instance's own folder.
+ */
+
+import {
+  liveSlot,
+  otherSlot,
+  SLOTS,
+  type SlotName,
+  slotPaths,
+  socketIn,
+} from '@runner/common/apps/slots';
+import type { InstanceState } from '@runner/common/apps/state';
+import type { Instance } from '@runner/common/deploy-file/read';
+import type { Traffic } from '@runner/common/deploy-file/traffic';
+import type { InstancePaths } from '@runner/common/foundation/paths';
+import { listenersOn } from '../run/listeners.ts';
+
+/** A place, and the variables of programs in it. */
+export interface Place {
+  readonly slot: SlotName | undefined;
+  readonly paths: InstancePaths;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** A slot of an instance; undefined: the instance without slots. */
+export function placeIn(
+  { traffic }: Instance,
+  paths: InstancePaths,
+  slot: SlotName | undefined,
+): Place {
+  const own = slotPaths(paths, slot);
+  if (slot === undefined || !traffic) return { slot: undefined, paths, env: {} };
+  const port = portOf(traffic, slot) ?? socketIn(own.dir);
+  return { slot, paths: own, env: { PORT: String(port), RUNNER_SLOT: slot } };
+}
+
+/** The port of a slot; undefined for a socket. */
+export function portOf({ ports }: Traffic, slot: SlotName): number | undefined {
+  return ports?.[slot === 'a' ? 0 : 1];
+}
+
+/** The slot in which a release of an instance is, or is to be started. */
+export function slotFor(
+  { traffic }: Instance,
+  paths: InstancePaths,
+  slots: InstanceState['slots'],
+  release: string,
+): SlotName | undefined {
+  if (!traffic) return undefined;
+  return SLOTS.find((slot) => slots?.[slot]?.release === release) ?? freeSlot(traffic, paths);
+}
+
+/** The slot that may be used next: the one that is not live, unless there may only be one. */
+function freeSlot(traffic: Traffic, paths: InstancePaths): SlotName {
+  const live = liveSlot(paths);
+  if (live !== undefined) return traffic.overlap ? otherSlot(live) : live;
+  // What ran before without `traffic` may have one of the ports.
+  const isFree = (slot: SlotName) => {
+    const port = portOf(traffic, slot);
+    return port === undefined || listenersOn(port).length === 0;
+  };
+  return SLOTS.find(isFree) ?? 'a';
+}
+
+/** Whether a version starts while the one before still serves. */
+export function startsBeside({ traffic }: Pick<Instance, 'traffic'>): boolean {
+  return traffic?.overlap ?? false;
+}

@@ -1,0 +1,72 @@
+/** Whether a slot can be reached: the length of its socket's path, its port, and what an app opened. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { liveLink, socketIn } from '@runner/common/apps/slots';
+import type { InstancePaths } from '@runner/common/foundation/paths';
+import { holds, listenersOn, portsHeldBy } from '../run/listeners.ts';
+import { ownProcesses } from '../run/processes.ts';
+
+/** Limit of the path of a socket, in bytes: 108 with the byte that ends it. */
+const SOCKET_PATH_MAX = 107;
+
+/** Why the socket of an instance could not be opened by its path; undefined if it can. */
+export function socketProblem(paths: InstancePaths): string | undefined {
+  const path = socketIn(liveLink(paths));
+  const bytes = Buffer.byteLength(path);
+  if (bytes <= SOCKET_PATH_MAX) return undefined;
+  return `${path} has ${bytes} bytes, a socket may have ${SOCKET_PATH_MAX}: use a shorter --root or name`;
+}
+
+/** Who listens on a port, in words; undefined if it is free. */
+export function portHolder(port: number): string | undefined {
+  const listeners = listenersOn(port);
+  const [first] = listeners;
+  if (!first) return undefined;
+  const pid = ownProcesses().find((each) => holds(each, listeners));
+  return pid === undefined ? `a process of user ${first.uid}` : `${nameOf(pid)} (pid ${pid})`;
+}
+
+/** The name of a program. */
+export function nameOf(pid: number): string {
+  try {
+    return readFileSync(join('/proc', String(pid), 'comm'), 'utf8').trim();
+  } catch {
+    return 'unknown';
+  }
+}
+
+/** `does it listen on PORT? It opened port 3000`. */
+export function elsewhereWords(pids: readonly number[]): string {
+  const ports = portsHeldBy(pids);
+  const opened = ports.length > 0 ? ` It opened port ${ports.join(', ')}` : '';
+  return `does it listen on PORT?${opened}`;
+}
+
+/** Whether something listens at PORT: the path of a socket, or a port. */
+export async function isOpen(address: string | undefined): Promise<boolean> {
+  if (address === undefined) return false;
+  return address.startsWith('/')
+    ? accepts({ socketPath: address })
+    : listenersOn(Number(address)).length > 0;
+}
+
+/** Where something may listen. */
+export type Address = { readonly socketPath: string } | { readonly port: number };
+
+/** Longest time for a connection, in milliseconds. */
+const PATIENCE = 5_000;
+
+/** Whether a connection is accepted. */
+export function accepts(address: Address): Promise<boolean> {
+  return new Promise((resolve) => {
+    const to = 'port' in address ? { port: address.port } : { path: address.socketPath };
+    const socket = process.getBuiltinModule('node:net').connect({ ...to, timeout: PATIENCE });
+    const end = (isAccepted: boolean) => {
+      socket.destroy();
+      resolve(isAccepted);
+    };
+    socket.once('connect', () => end(true));
+    socket.once('timeout', () => end(false));
+    socket.once('error', () => end(false));
+  });
+}

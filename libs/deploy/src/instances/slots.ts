@@ -1,0 +1,216 @@
+/** The slots of an instance: taking one, sending the requests to it, and leaving the other. */
+import { chmodSync, closeSync, constants, lstatSync, openSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { changeApp } from '@runner/common/apps/change';
+import { liveLink, liveSlot, type SlotName, slotPaths, socketIn } from '@runner/common/apps/slots';
+import type { InstanceState } from '@runner/common/apps/state';
+import { findApp } from '@runner/common/apps/store';
+import { bootId } from '@runner/common/files/process';
+import { makeFolder, removeIfThere } from '@runner/common/files/read';
+import { writeWhole } from '@runner/common/files/write';
+import { Failure } from '@runner/common/foundation/failure';
+import { asStepFailure, runStep, StepFailure, shellStep } from '../run/step.ts';
+import { linkTo, switchTo } from './current-link.ts';
+import { driverFor } from './drivers/choose.ts';
+import { endInstance } from './drivers/process.ts';
+import { portOf } from './place.ts';
+import { portHolder, socketProblem } from './reach.ts';
+import { keptTarget, type ReleaseTarget, releaseOf, type TargetBase } from './target.ts';
+
+const NEW: InstanceState = { current: null, previous: [] };
+const EMPTY = { a: null, b: null };
+
+/** What the state says of an instance. */
+export function instanceState(
+  { paths, app }: Pick<TargetBase, 'paths' | 'app'>,
+  name: string,
+): InstanceState {
+  return findApp(paths, app)?.instances[name] ?? NEW;
+}
+
+function changeInstance(
+  { paths, io, app }: TargetBase,
+  name: string,
+  change: (now: InstanceState) => InstanceState,
+  slot?: SlotName,
+): void {
+  changeApp(paths, io, 'deploy', app, (state) => ({
+    ...state,
+    instances: { ...state.instances, [name]: change(state.instances[name] ?? NEW) },
+    deploying: state.deploying && { ...state.deploying, ...(slot && { slot }) },
+  }));
+}
+
+/** The same where a full disk must not end what is under way. */
+function noteInstance(
+  base: TargetBase,
+  name: string,
+  change: (now: InstanceState) => InstanceState,
+): void {
+  try {
+    changeInstance(base, name, change);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    base.log.line(`${error.message}; the next command corrects the state (${error.code})`);
+  }
+}
+
+/** Makes a place ready for a release: its link, and the files of a slot. Throws a StepFailure. */
+export function occupy(base: TargetBase, target: ReleaseTarget): void {
+  const { slot, paths, instance } = target;
+  if (slot === undefined) {
+    switchTo(paths, target.release);
+    return;
+  }
+  const { traffic } = instance;
+  const port = traffic && portOf(traffic, slot);
+  refuseLongPath(base, target);
+  if (port !== undefined) refuseBusyPort(instance.name, port);
+  makeFolder(paths.dir);
+  for (const folder of [paths.dir, dirname(paths.dir), dirname(dirname(paths.dir))])
+    letPass(folder);
+  removeIfThere(socketIn(paths.dir));
+  const { PORT = '', RUNNER_SLOT = '' } = target.env;
+  writeWhole(join(paths.dir, 'env'), `PORT=${PORT}\nRUNNER_SLOT=${RUNNER_SLOT}\n`, 0o644);
+  if (port !== undefined) makeFlag(join(paths.dir, String(port)));
+  switchTo(paths, target.release);
+  const { RUNNER_VERSION: version = '', RUNNER_COMMIT: commit = '' } = target.env;
+  const held = {
+    ...{ release: releaseOf(target), version, commit, deploy_id: base.deployId },
+    ...{ port: port ?? null, started_at: base.io.now().toISOString(), boot_id: bootId() },
+  };
+  changeInstance(
+    base,
+    instance.name,
+    (now) => ({ ...now, slots: { ...EMPTY, ...now.slots, [slot]: held } }),
+    slot,
+  );
+}
+
+/** Lets other users, such as a proxy's, through a folder; what it holds stays unlisted. */
+function letPass(folder: string): void {
+  const { mode, uid } = statSync(folder);
+  if (uid === process.geteuid?.() && (mode & 0o001) === 0)
+    chmodSync(folder, (mode & 0o7777) | 0o001);
+}
+
+/** The file by which a proxy sees the port of the live slot. */
+function makeFlag(path: string): void {
+  const { O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
+  closeSync(openSync(path, O_CREAT | O_NOFOLLOW | O_WRONLY, 0o644));
+}
+
+function refuseLongPath(base: TargetBase, { instance }: ReleaseTarget): void {
+  if (instance.traffic?.type !== 'socket') return;
+  const problem = socketProblem(base.paths.app(base.app).instance(instance.name));
+  if (problem) throw new StepFailure('start', `start: ${problem}`, '', 'operator');
+}
+
+function refuseBusyPort(name: string, port: number): void {
+  const holder = portHolder(port);
+  if (holder === undefined) return;
+  const words = `${name}: port ${port} is taken by ${holder}, which is not of this slot`;
+  throw new StepFailure('start', `start: ${words}`, '', 'server');
+}
+
+/**
+ * Sends the requests of an instance to a target that is healthy. What got them until now drains; what
+ * ran without `traffic` goes on. Throws a StepFailure of stage `traffic`.
+ */
+export async function goLive(base: TargetBase, target: ReleaseTarget): Promise<void> {
+  const { slot, instance } = target;
+  const own = base.paths.app(base.app).instance(instance.name);
+  const before = liveSlot(own);
+  if (slot === undefined) {
+    if (before === undefined) return;
+    noteInstance(base, instance.name, (now) => leaving(base, target, now, before));
+    removeIfThere(liveLink(own));
+    return;
+  }
+  openSocket(target);
+  await movePort(base, target);
+  if (before !== slot)
+    noteInstance(base, instance.name, (now) => leaving(base, target, now, before));
+  if (before !== slot) linkTo(liveLink(own), slot);
+  linkTo(own.current, 'live/current');
+  await driverFor(target.start).live?.(target);
+}
+
+/** The state once the requests have left `before`. */
+function leaving(
+  { io }: TargetBase,
+  target: ReleaseTarget,
+  now: InstanceState,
+  before: SlotName | undefined,
+): InstanceState {
+  const { current, slots } = now;
+  const since = io.now();
+  const until = new Date(since.getTime() + (target.instance.traffic?.drain ?? 0));
+  const draining =
+    before && slots?.[before]
+      ? { slot: before, since: since.toISOString(), until: until.toISOString() }
+      : null;
+  if (target.slot === undefined) {
+    const { before_traffic: _, ...rest } = now;
+    return { ...rest, draining };
+  }
+  const inSlot = [slots?.a, slots?.b].some((held) => held?.release === current?.release);
+  const isFirst = before === undefined && current && !inSlot && !now.before_traffic;
+  return { ...now, draining, ...(isFirst && { before_traffic: current }) };
+}
+
+/** The proxy runs as another user: only the folders say who may enter. */
+function openSocket({ paths, instance, env }: ReleaseTarget): void {
+  if (instance.traffic?.type !== 'socket') return;
+  const path = socketIn(paths.dir);
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (!found?.isSocket()) {
+    throw new StepFailure('traffic', `traffic: the app did not open ${env.PORT}`, '');
+  }
+  if (found.uid === process.geteuid?.() && (found.mode & 0o777) !== 0o666) chmodSync(path, 0o666);
+}
+
+/** Longest time for the command that moves requests, in milliseconds. */
+const MOVE_TIMEOUT = 60_000;
+
+/** Type `command`: status 0 means that new requests go to PORT. */
+async function movePort(base: TargetBase, target: ReleaseTarget): Promise<void> {
+  const { run } = target.instance.traffic ?? {};
+  if (run === undefined) return;
+  const { release: cwd, env } = target;
+  const confinement = target.confine('hook');
+  const step = { stage: 'traffic' as const, cwd, env, timeout: MOVE_TIMEOUT, confinement };
+  await runStep(base.log, base.signal, shellStep({ command: run, ...step }));
+}
+
+/** Runs the mover for the slot that is live, since one that failed may have moved some requests. */
+export async function movePortBack(base: TargetBase, name: string): Promise<void> {
+  const live = liveSlot(base.paths.app(base.app).instance(name));
+  const held = live && instanceState(base, name).slots?.[live];
+  const target = held && keptTarget(base, name, held, live);
+  try {
+    if (target) await movePort(base, target);
+  } catch (error) {
+    base.log.line(asStepFailure(error, 'traffic').message);
+  }
+}
+
+/** Stops what is in a slot, and forgets it. Throws a StepFailure. */
+export async function stopSlot(base: TargetBase, name: string, slot: SlotName): Promise<void> {
+  const held = instanceState(base, name).slots?.[slot];
+  const paths = slotPaths(base.paths.app(base.app).instance(name), slot);
+  const target = held && keptTarget(base, name, held, slot);
+  if (target) await driverFor(target.start).stop(target);
+  else await endInstance({ app: base.app, instance: { name }, slot, paths });
+  noteInstance(base, name, (now) => without(now, slot));
+}
+
+function without(now: InstanceState, slot: SlotName): InstanceState {
+  const draining = now.draining?.slot === slot ? null : (now.draining ?? null);
+  return { ...now, draining, slots: { ...EMPTY, ...now.slots, [slot]: null } };
+}
+
+/** What ran before `traffic` has been stopped. */
+export function forgetBeforeTraffic(base: TargetBase, name: string): void {
+  changeInstance(base, name, ({ before_traffic: _, ...now }) => now);
+}

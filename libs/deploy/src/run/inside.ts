@@ -1,0 +1,108 @@
+/**
+ * The processes in a sandbox. bubblewrap passes no signal on: they are signalled one by one, and
+ * bubblewrap goes last.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readlinkSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+import type { Confinement, Program } from '../sandbox/sandbox.ts';
+import { cutOff } from './outside.ts';
+import { ownProcesses } from './processes.ts';
+
+/** What runs in a sandbox. */
+export interface Inside {
+  /** Resolves with the pid of its first process, which only waits; undefined if it has not begun. */
+  readonly first: Promise<number | undefined>;
+  /** Signals all of it. What has not begun yet is not started. */
+  signal(name: NodeJS.Signals): void;
+  /** Ends all of it at once. */
+  kill(): void;
+}
+
+/** What to start, and where its output goes. */
+export interface Spawned extends Program {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Descriptor for standard output and standard error. */
+  readonly output: number;
+  /** Runs it in the sandbox. */
+  readonly confinement?: Confinement | undefined;
+}
+
+/** Starts a program in a session of its own, in the sandbox if it has a confinement. */
+export function spawnDetached(spec: Spawned): {
+  readonly child: ChildProcess;
+  readonly inside: Inside | undefined;
+} {
+  const { cwd, env, output, confinement } = spec;
+  const stdio = ['ignore', output, output] as const;
+  if (confinement === undefined) {
+    const child = cutOff(() =>
+      spawn(spec.file, [...spec.args], { cwd, env, detached: true, stdio: [...stdio] }),
+    );
+    return { child, inside: undefined };
+  }
+  const { file, args } = confinement.wrap(spec, cwd);
+  const child = cutOff(() =>
+    spawn(file, ['--info-fd', '3', ...args], {
+      ...{ cwd, env, detached: true },
+      stdio: [...stdio, 'pipe'],
+    }),
+  );
+  return { child, inside: insideOf(child) };
+}
+
+/** What bubblewrap runs, which reports about it on descriptor 3. */
+function insideOf(child: ChildProcess): Inside {
+  let first: number | undefined;
+  const pipe = child.stdio[3] as Readable;
+  const known = new Promise<number | undefined>((resolve) => {
+    let text = '';
+    pipe.setEncoding('latin1').on('data', (chunk: string) => {
+      text += chunk;
+    });
+    pipe.once('error', () => resolve(undefined));
+    pipe.once('close', () => {
+      const pid = /"child-pid": ([0-9]+)/.exec(text)?.[1];
+      first = pid === undefined ? undefined : Number(pid);
+      resolve(first);
+    });
+  });
+  return {
+    first: known,
+    signal(name) {
+      const pids = first === undefined ? [] : processesIn(first);
+      for (const pid of pids) send(pid, name);
+      if (pids.length === 0) send(first ?? child.pid, 'SIGKILL');
+    },
+    kill() {
+      // The end of the first process of a namespace ends the others.
+      if (first !== undefined && namespaceOf(first) !== namespaceOf(process.pid))
+        send(first, 'SIGKILL');
+    },
+  };
+}
+
+/** The processes of the namespace that `first` began, without it; itself if it began none. */
+function processesIn(first: number): number[] {
+  const space = namespaceOf(first);
+  if (space === undefined || space === namespaceOf(process.pid)) return [first];
+  return ownProcesses().filter((pid) => pid !== first && namespaceOf(pid) === space);
+}
+
+function namespaceOf(pid: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/ns/pid`);
+  } catch {
+    return undefined;
+  }
+}
+
+function send(pid: number | undefined, name: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It has ended already.
+  }
+}

@@ -1,0 +1,123 @@
+/** The file that a step writes to, and copying it into the log while the step runs. */
+import { closeSync, constants, ftruncateSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { StringDecoder } from 'node:string_decoder';
+import { readRange, removeIfThere } from '@runner/common/files/read';
+import { writeFully } from '@runner/common/files/write';
+import { systemCode, systemFailure } from '@runner/common/foundation/failure';
+import { KeyStream } from '@runner/common/secrets/private-key-stream';
+import type { Redactor } from '@runner/common/secrets/secret';
+
+/** How much is read at once, in bytes. */
+export const BLOCK = 262_144;
+export const NEWLINE = 0x0a;
+
+/**
+ * Returns what copies the whole lines written since the last call, redacted, or with `all` everything
+ * left. A secret that the step has printed in part is held back until it is complete.
+ */
+export function copierOf(
+  raw: number,
+  redact: Redactor,
+  add: (text: string) => void,
+): (all: boolean) => void {
+  let position = 0;
+  let held = '';
+  const decoder = new StringDecoder('utf8');
+  // The lines of a private key may arrive one at a time.
+  const keys = new KeyStream();
+  const show = (piece: string, cut: (text: string) => number) => {
+    const text = held + piece;
+    const at = cut(text);
+    held = text.slice(at);
+    if (at > 0) add(redact(text.slice(0, at)));
+  };
+  return (all) => {
+    for (;;) {
+      const bytes = readRange(raw, position, BLOCK);
+      const isFull = bytes.length === BLOCK;
+      const lines = bytes.lastIndexOf(NEWLINE) + 1;
+      const isCut = isFull && lines === 0;
+      const length = all && !isFull ? bytes.length : lines || (isCut ? pieceOf(bytes) : 0);
+      if (length === 0) break;
+      position += length;
+      const piece = keys.take(decoder.write(bytes.subarray(0, length)));
+      show(piece, isCut ? (text) => cutOf(text, redact) : redact.unfinishedAt);
+    }
+    if (all) show(decoder.end() + keys.end(), (text) => text.length);
+  };
+}
+
+/** No secret that we recognise is longer, in bytes. */
+const SECRET_MAX = 32_768;
+const SPACE = 0x20;
+
+/**
+ * How much of a line that exceeds a block to take, in bytes: up to a private key or a space, if there is
+ * one near the end.
+ */
+function pieceOf(bytes: Buffer): number {
+  const near = bytes.length - SECRET_MAX;
+  const key = bytes.lastIndexOf('-----BEGIN ');
+  if (key > near) return key;
+  const space = bytes.lastIndexOf(SPACE) + 1;
+  return space > near ? space : bytes.length;
+}
+
+/** How far a cut moves that would divide a secret, and how often. */
+const MOVE = 4_093;
+const MOVES = 16;
+
+/** Where a line that goes on can be cut without dividing a secret. */
+function cutOf(text: string, redact: Redactor): number {
+  const whole = redact(text);
+  let at = Math.min(redact.unfinishedAt(text), text.length - SECRET_MAX);
+  for (let moved = 0; moved < MOVES && at > 0; moved += 1) {
+    if (redact(text.slice(0, at)) + redact(text.slice(at)) === whole) return at;
+    at -= MOVE;
+  }
+  return Math.max(0, at);
+}
+
+/** Space that must be free before a step writes, in bytes. */
+const ROOM = 65_536;
+
+/**
+ * Where a step writes to. On a full disk that is /dev/null: a program that cannot print would fail,
+ * and with it a rollback.
+ */
+export function openOutput(folder: string, id: string): number {
+  const fd = openNameless(folder, id);
+  try {
+    writeFully(fd, Buffer.alloc(ROOM));
+    ftruncateSync(fd, 0);
+    return fd;
+  } catch {
+    closeSync(fd);
+    return openSync('/dev/null', constants.O_RDWR);
+  }
+}
+
+/** Attempts to create a file whose name other processes use at the same time. */
+const TRIES = 1_000;
+
+/**
+ * A file whose name is removed before anything is written to it. Several processes may do this in one
+ * folder at once: each gets its own file.
+ */
+export function openNameless(folder: string, id: string): number {
+  const path = join(folder, `.${id}.raw`);
+  const { O_APPEND, O_CREAT, O_EXCL, O_RDWR } = constants;
+  for (let tried = 1; ; tried += 1) {
+    // Left by a process that was killed, or in use by another one right now.
+    removeIfThere(path);
+    try {
+      const fd = openSync(path, O_RDWR | O_CREAT | O_EXCL | O_APPEND, 0o600);
+      removeIfThere(path);
+      return fd;
+    } catch (error) {
+      if (systemCode(error) !== 'EEXIST' || tried === TRIES)
+        throw systemFailure(error, `write to ${folder}`);
+    }
+  }
+}

@@ -1,0 +1,146 @@
+/** What a command sees of the file system: the options of bubblewrap for each profile. */
+import { realpathSync, statSync } from 'node:fs';
+import { delimiter, dirname, isAbsolute, join, relative } from 'node:path';
+import type { Env } from '@runner/common/foundation/io';
+import type { Paths } from '@runner/common/foundation/paths';
+import { memoryFolders, memoryFoldersOf } from './memory-folders.ts';
+import { namespaceOptions } from './probe.ts';
+
+/**
+ * `build`: writes its release and the shared files. `hook`, `app`: write what is the app's; what an
+ * `app` starts may outlive it. `client`: of a supervisor that looks at the pids of the server.
+ */
+export type Profile = 'build' | 'hook' | 'app' | 'client';
+
+/** What is confined. */
+export interface Subject {
+  readonly paths: Paths;
+  readonly app: string;
+  readonly env: Env;
+  /** Further paths that it may use. */
+  readonly allow: readonly string[];
+  /** The folder that stands for /tmp in a build. */
+  readonly scratch: () => string;
+}
+
+/** A command's own folders in a build. */
+export interface BuildFolders {
+  readonly release: string;
+  readonly shared: string;
+}
+
+const within = (folder: string, path: string) =>
+  path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`);
+
+/** The real path of a folder; undefined if there is none. */
+function realFolder(path: string | undefined): string | undefined {
+  if (path === undefined || !isAbsolute(path)) return undefined;
+  try {
+    const real = realpathSync(path);
+    return real !== '/' && statSync(real).isDirectory() ? real : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const realFolders = (paths: readonly (string | undefined)[]) => [
+  ...new Set(paths.flatMap((path) => realFolder(path) ?? [])),
+];
+
+const bind = (path: string, at = path) => ['--bind-try', path, at];
+const readOnly = (path: string) => ['--ro-bind-try', path, path];
+const empty = (path: string) => ['--tmpfs', path];
+
+/** Options for a command of an app in a profile; `folders` are those of a build. */
+export function mountsFor(profile: Profile, subject: Subject, folders: BuildFolders): string[] {
+  const isBuild = profile === 'build';
+  return [
+    ...namespaceOptions(),
+    '--new-session',
+    ...(profile === 'client' ? [] : ['--unshare-pid']),
+    ...(profile === 'build' || profile === 'hook' ? ['--die-with-parent'] : []),
+    ...(isBuild ? ['--unshare-ipc', '--unshare-uts'] : []),
+    ...(isBuild ? ['--ro-bind', '/', '/'] : ['--bind', '/', '/']),
+    ...['--dev', '/dev'],
+    // Another process namespace needs the right to mount its own.
+    ...(profile === 'client' ? [] : ['--proc', '/proc']),
+    ...(isBuild ? outsideOfBuild(subject) : outsideOfApp(subject, profile)),
+    ...root(subject, isBuild ? [folders.release, folders.shared] : appFolders(subject)),
+    ...subject.allow.flatMap((path) => ['--dev-bind-try', path, path]),
+  ];
+}
+
+function appFolders({ paths, app }: Subject): string[] {
+  const { releases, instances } = paths.app(app);
+  return [releases, instances];
+}
+
+/** The root is empty but for some folders of the app. */
+function root({ paths, app }: Subject, folders: readonly string[]): string[] {
+  const real = realFolder(paths.root) ?? paths.root;
+  // Any of them may be a link to another disk.
+  const elsewhere = realFolders([
+    ...['apps', 'state', 'logs', 'locks', 'spool'].map((name) => join(paths.root, name)),
+    paths.app(app).dir,
+  ]).filter((folder) => !within(real, folder));
+  const { home } = paths.app(app);
+  return [
+    ...empty(real),
+    ...elsewhere.flatMap(empty),
+    ...[...folders, home].flatMap((path) => bind(path, join(real, relative(paths.root, path)))),
+    ...['--remount-ro', real],
+  ];
+}
+
+const TEMPORARY = ['/tmp', '/var/tmp'];
+
+/** A build has /tmp, /run and the user's home to itself. */
+function outsideOfBuild({ env, scratch }: Subject): string[] {
+  const home = realFolder(env.HOME);
+  const temporary = realFolders([...TEMPORARY, env.TMPDIR]);
+  const hidden = realFolders(['/run', env.CREDENTIALS_DIRECTORY, home]);
+  return [
+    ...hidden.flatMap(empty),
+    ...temporary.flatMap((path) => bind(scratch(), path)),
+    ...programsBelow([...hidden, ...temporary], env).flatMap(readOnly),
+    ...resolverFolder().flatMap(readOnly),
+  ];
+}
+
+/** What PATH leads to below folders that are hidden, such as ~/.nvm. */
+function programsBelow(hidden: readonly string[], { PATH = '' }: Env): string[] {
+  const found = PATH.split(delimiter).flatMap((entry) => {
+    const path = realFolder(entry);
+    const above = hidden.filter((each) => path !== undefined && within(each, path)).at(-1);
+    if (path === undefined || above === undefined || path === above) return [];
+    return [join(above, relative(above, path).split('/')[0] as string)];
+  });
+  return [...new Set(found)];
+}
+
+/** Where the addresses of name servers are, when they are below /run. */
+function resolverFolder(): string[] {
+  try {
+    const folder = dirname(realpathSync('/etc/resolv.conf'));
+    return within('/run', folder) && folder !== '/run' ? [folder] : [];
+  } catch {
+    return [];
+  }
+}
+
+/** An app has the server's /run and /tmp; its user's home it can only read. */
+function outsideOfApp({ paths, env, app }: Subject, profile: Profile): string[] {
+  const home = realFolder(env.HOME);
+  const supervisor = env.PM2_HOME ?? (env.HOME && join(env.HOME, '.pm2'));
+  const runtime = { XDG_RUNTIME_DIR: `/run/user/${process.geteuid?.()}`, ...env };
+  const memory = memoryFoldersOf(paths.root, runtime).map((folder) => join(folder, app));
+  return [
+    ...(home === undefined ? [] : readOnly(home)),
+    ...(profile === 'client' ? realFolders([supervisor]).flatMap((path) => bind(path)) : []),
+    ...realFolders([
+      ...['/run/credentials', env.CREDENTIALS_DIRECTORY],
+      ...memoryFolders(runtime),
+    ]).flatMap(empty),
+    ...memory.flatMap((path) => bind(path)),
+  ];
+}

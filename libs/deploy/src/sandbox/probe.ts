@@ -1,0 +1,55 @@
+/** Whether bubblewrap can run here, tried once per command. */
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, isAbsolute, join } from 'node:path';
+import type { Env } from '@runner/common/foundation/io';
+import { harmlessLine } from '@runner/common/text/harmless';
+
+/** For the attempt, in milliseconds: it takes 10. */
+const PATIENCE = 10_000;
+
+/** Where bubblewrap is, or why it cannot be used. */
+export type Bubblewrap = { readonly program: string } | { readonly problem: string };
+
+/**
+ * What every use needs. Root would keep its capabilities, and with them could undo the mounts; in a
+ * user namespace, and without any, it cannot.
+ */
+export function namespaceOptions(): string[] {
+  return process.geteuid?.() === 0 ? ['--unshare-user', '--cap-drop', 'ALL'] : [];
+}
+
+let known: { readonly path: string; readonly found: Bubblewrap } | undefined;
+
+/** Finds bubblewrap on PATH and tries it. */
+export function bubblewrap({ PATH = '/usr/local/bin:/usr/bin:/bin' }: Env): Bubblewrap {
+  if (known?.path !== PATH) known = { path: PATH, found: tryOn(PATH) };
+  return known.found;
+}
+
+function tryOn(path: string): Bubblewrap {
+  const program = path
+    .split(delimiter)
+    .filter(isAbsolute)
+    .map((folder) => join(folder, 'bwrap'))
+    .find(isExecutable);
+  if (program === undefined) return { problem: 'bubblewrap is not installed' };
+  const mounts = ['--ro-bind', '/', '/', '--unshare-pid', '--proc', '/proc', '--dev', '/dev'];
+  const { status, stderr, error } = spawnSync(
+    program,
+    [...namespaceOptions(), ...mounts, '/bin/true'],
+    { env: {}, encoding: 'utf8', timeout: PATIENCE, stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  if (status === 0) return { program };
+  const why = harmlessLine((stderr ?? '').trim().split('\n').at(-1) || String(error ?? status));
+  return { problem: `bubblewrap cannot run here: ${why}` };
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

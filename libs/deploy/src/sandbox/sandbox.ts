@@ -1,0 +1,138 @@
+/** The sandbox: bubblewrap around every command that a repository decides. */
+import { mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import { readConfig } from '@runner/common/config/file';
+import {
+  type SandboxMode,
+  type SandboxSetting,
+  sandboxSettingOf,
+} from '@runner/common/config/sandbox';
+import { makeFolder } from '@runner/common/files/read';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Env } from '@runner/common/foundation/io';
+import type { Paths } from '@runner/common/foundation/paths';
+import { explanation } from './explain.ts';
+import { mountsFor, type Profile } from './mounts.ts';
+import { bubblewrap } from './probe.ts';
+
+/** A program and its arguments. */
+export interface Program {
+  readonly file: string;
+  readonly args: readonly string[];
+}
+
+/** How one command is confined. */
+export interface Confinement {
+  /** The program that runs it confined, in a folder: bubblewrap. */
+  wrap(program: Program, cwd: string): Program;
+  /** Why the output of a failed command may be the sandbox's doing, with the line that changes it. */
+  explain(output: string): string | undefined;
+}
+
+/** The folders that a command may write to. */
+export interface Folders {
+  /** The one it runs in. */
+  readonly release: string;
+  readonly shared: string;
+}
+
+/** The sandbox of an app. */
+export interface Sandbox {
+  /** How a command is confined; undefined where it is not. */
+  confine(profile: Profile, folders: Folders): Confinement | undefined;
+  /** Removes with `remove` the folder that builds had as /tmp. */
+  close(remove: (path: string) => void): void;
+}
+
+/** Whose commands are confined. */
+export interface SandboxRequest {
+  readonly paths: Paths;
+  readonly env: Env;
+  readonly app: string;
+  /** Is called once if a command runs without the sandbox although config.yml does not say so. */
+  note?(text: string): void;
+}
+
+const MODES: readonly (string | undefined)[] = ['auto', 'required', 'off'];
+
+/** The mode where config.yml has none: RUNNER_SANDBOX, else `auto`. */
+export function modeIn({ RUNNER_SANDBOX: chosen }: Env): SandboxMode {
+  return MODES.includes(chosen) ? (chosen as SandboxMode) : 'auto';
+}
+
+/** Throws `sandbox_unavailable` if config.yml requires a sandbox and there is none, `config_invalid`. */
+export function openSandbox(request: SandboxRequest): Sandbox {
+  const { paths, env, app } = request;
+  return new OpenSandbox(request, sandboxSettingOf(readConfig(paths), app, modeIn(env)));
+}
+
+/** The same for what has to go on with a config.yml that cannot be read. */
+export function openSandboxAnyway(request: SandboxRequest): Sandbox {
+  try {
+    return openSandbox(request);
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code === 'sandbox_unavailable') throw error;
+    return new OpenSandbox(request, { mode: 'auto', allow: [] });
+  }
+}
+
+class OpenSandbox implements Sandbox {
+  readonly #request: SandboxRequest;
+  readonly #setting: SandboxSetting;
+  #scratch: string | undefined;
+  #isNoted = false;
+
+  constructor(request: SandboxRequest, setting: SandboxSetting) {
+    this.#request = request;
+    this.#setting = setting;
+    if (setting.mode === 'required') this.#program();
+  }
+
+  confine(profile: Profile, { release, shared }: Folders): Confinement | undefined {
+    const program = this.#program();
+    if (program === undefined) return undefined;
+    const { paths, app, env } = this.#request;
+    if (profile === 'build') makeFolder(shared);
+    const { allow } = this.#setting;
+    const scratch = () => this.#scratchFolder();
+    const mounts = mountsFor(profile, { paths, app, env, allow, scratch }, { release, shared });
+    return {
+      wrap: ({ file, args }, cwd) => ({
+        file: program,
+        args: [...mounts, '--chdir', cwd, '--', file, ...args],
+      }),
+      explain: (output) => explanation(output, { paths, app, env }),
+    };
+  }
+
+  close(remove: (path: string) => void): void {
+    if (this.#scratch !== undefined) remove(this.#scratch);
+    this.#scratch = undefined;
+  }
+
+  /** Path of bubblewrap; undefined where commands run without it. */
+  #program(): string | undefined {
+    const { mode } = this.#setting;
+    if (mode === 'off') return undefined;
+    const found = bubblewrap(this.#request.env);
+    if ('program' in found) return found.program;
+    if (mode === 'required') throw unavailable(found.problem);
+    if (!this.#isNoted) this.#request.note?.(`no sandbox: ${found.problem}`);
+    this.#isNoted = true;
+    return undefined;
+  }
+
+  /** Beside unfinished releases: on the disk that has room for them, and removed after a kill as they are. */
+  #scratchFolder(): string {
+    const { paths, app } = this.#request;
+    this.#scratch ??= mkdtempSync(join(paths.app(app).releases, '.tmp-scratch-'));
+    return this.#scratch;
+  }
+}
+
+function unavailable(problem: string): Failure {
+  return new Failure(
+    'sandbox_unavailable',
+    `config.yml requires a sandbox, and ${problem}; install bubblewrap, or see: runner doctor --sandbox`,
+  );
+}

@@ -1,0 +1,133 @@
+/** The records of the audit log put together to deploys. */
+import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/events';
+import { timeOfIso } from '@runner/common/text/time';
+import type { Deploy, Step } from './deploy.ts';
+
+/** Add the records, oldest first; then read `all`. */
+export class Deploys {
+  /** In the order of the log. */
+  readonly all: Deploy[] = [];
+  readonly #byId = new Map<string, Deploy>();
+
+  add(record: LogRecord): void {
+    const kind = kindOf(record);
+    if (kind === 'DeployStarted') this.#start(record);
+    else if (kind === 'DeploySuccess' || kind === 'DeployFailure') this.#end(record, kind);
+    else if (kind === 'RollbackSuccess') this.#rollBack(record);
+  }
+
+  #find(record: LogRecord): Deploy | undefined {
+    return this.#byId.get(keyOf(record));
+  }
+
+  #make(record: LogRecord, start: number): Deploy {
+    const made: Deploy = {
+      timestamp: Number.isNaN(start) ? '' : new Date(start).toISOString(),
+      project: String(projectOf(record) ?? ''),
+      instances: [],
+      result: 'unknown',
+      trigger: fieldOf(record, 'trigger'),
+      deploy_id: fieldOf(record, 'deploy_id'),
+      byHand: false,
+      switched: false,
+      steps: [],
+      start,
+      ...described(record),
+    };
+    this.all.push(made);
+    this.#byId.set(keyOf(record), made);
+    return made;
+  }
+
+  #start(record: LogRecord): void {
+    const known = this.#find(record);
+    // Without an id the same key comes again with each deploy of the app.
+    const same = known?.result === 'unknown' ? known : undefined;
+    const deploy = same ?? this.#make(record, timeOf(record));
+    addInstance(deploy, record);
+  }
+
+  #end(record: LogRecord, kind: 'DeploySuccess' | 'DeployFailure'): void {
+    const known = this.#find(record);
+    // `fetch` could not look at the branch: no deploy.
+    if (!known && kind === 'DeployFailure' && record.stage === 'fetch') return;
+    const duration = numberOf(record, 'duration_ms');
+    const deploy = known ?? this.#make(record, timeOf(record) - (duration ?? 0));
+    addInstance(deploy, record);
+    Object.assign(deploy, described(record));
+    deploy.end = timeOf(record);
+    deploy.duration_ms = duration ?? null;
+    deploy.gap_ms = numberOf(record, 'gap_ms') ?? null;
+    if (Array.isArray(record.steps)) deploy.steps = record.steps.filter(isStep);
+    if (kind === 'DeploySuccess') {
+      if (deploy.result === 'unknown') deploy.result = 'success';
+      deploy.switched = true;
+      return;
+    }
+    deploy.byHand ||= !known && record.from_version !== undefined;
+    deploy.result = resultOf(record);
+    deploy.switched = !deploy.byHand && typeof record.rolled_back === 'boolean';
+    deploy.stage = fieldOf(record, 'stage');
+    deploy.cause = fieldOf(record, 'cause') ?? fieldOf(record, 'error');
+  }
+
+  #rollBack(record: LogRecord): void {
+    const known = this.#find(record);
+    if (known && !known.byHand) {
+      known.restored = timeOf(record);
+      return;
+    }
+    const deploy = known ?? this.#make(record, timeOf(record));
+    addInstance(deploy, record);
+    deploy.byHand = true;
+    deploy.result = 'success';
+    deploy.trigger = 'rollback';
+    deploy.end = timeOf(record);
+    deploy.previous_version = fieldOf(record, 'from_version');
+    deploy.duration_ms = numberOf(record, 'duration_ms') ?? null;
+  }
+}
+
+/** Older versions wrote no `deploy_id`: one deploy of an app at a time. */
+function keyOf(record: LogRecord): string {
+  return `${projectOf(record)} ${textOf(record, 'deploy_id')}`;
+}
+
+/** What a later record of the same deploy may know better. */
+function described(record: LogRecord) {
+  const names = ['version', 'previous_version', 'commit', 'subject', 'author', 'user'] as const;
+  const known = names.map((name) => [name, fieldOf(record, name)] as const);
+  const committed = timeOfIso(textOf(record, 'committed_at'));
+  return {
+    ...(Object.fromEntries(known.filter(([, value]) => value !== null)) as Partial<Deploy>),
+    ...(!Number.isNaN(committed) && { committed }),
+  };
+}
+
+function addInstance(deploy: Deploy, record: LogRecord): void {
+  for (const name of (textOf(record, 'instance') || 'default').split(','))
+    if (!deploy.instances.includes(name)) deploy.instances.push(name);
+}
+
+function resultOf({ interrupted, rolled_back }: LogRecord): Deploy['result'] {
+  if (interrupted === true) return 'interrupted';
+  return rolled_back === true ? 'rolled_back' : 'failed';
+}
+
+function timeOf(record: LogRecord): number {
+  return timeOfIso(textOf(record, 'timestamp'));
+}
+
+function fieldOf(record: LogRecord, name: string): string | null {
+  return textOf(record, name) || null;
+}
+
+function numberOf(record: LogRecord, name: string): number | undefined {
+  const value = record[name];
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+}
+
+function isStep(step: unknown): step is Step {
+  const { stage, ms } = (step ?? {}) as Partial<Step>;
+  return typeof stage === 'string' && typeof ms === 'number' && Number.isFinite(ms) && ms >= 0;
+}

@@ -1,0 +1,52 @@
+/** Reads the deploys of this server from its audit log. */
+import { appendWaiting } from '@runner/common/audit/append';
+import { logFiles, Unread } from '@runner/common/audit/files';
+import { liveHolder } from '@runner/common/files/lock';
+import { isAppName } from '@runner/common/foundation/names';
+import type { Paths } from '@runner/common/foundation/paths';
+import { allRecords } from '../log/filter.ts';
+import { closeLogs, openLogs } from '../log/lines.ts';
+import type { Deploy } from './deploy.ts';
+import { Deploys } from './fold.ts';
+
+/** Which deploys are wanted. */
+export interface Wanted {
+  readonly project?: string | undefined;
+}
+
+/**
+ * All deploys, oldest first; none without an audit log. `note` reports what could not be read. Throws
+ * `file_unreadable`.
+ */
+export async function readDeploys(
+  paths: Paths,
+  { project }: Wanted,
+  note: (text: string) => void,
+): Promise<Deploy[]> {
+  const unread = new Unread();
+  const waiting = appendWaiting(paths);
+  const none = logFiles(paths).length === 0;
+  const logs = none ? [] : openLogs(paths, (path, why) => unread.skipped(path, why));
+  const deploys = new Deploys();
+  try {
+    for await (const records of allRecords({ logs, waiting }, { project }, unread))
+      for (const record of records) deploys.add(record);
+  } finally {
+    closeLogs(logs);
+  }
+  unread.tell(note);
+  settle(paths, deploys.all);
+  return deploys.all;
+}
+
+/** A deploy without an end runs, or was killed. */
+function settle(paths: Paths, deploys: readonly Deploy[]): void {
+  for (const deploy of deploys)
+    if (deploy.result === 'unknown')
+      deploy.result = isRunning(paths, deploy) ? 'running' : 'interrupted';
+}
+
+function isRunning(paths: Paths, { project, deploy_id }: Deploy): boolean {
+  if (deploy_id === null || !isAppName(project)) return false;
+  return liveHolder(paths.lock(project))?.deploy_id === deploy_id;
+}

@@ -1,0 +1,120 @@
+/** What the deploys of a period amount to. docs/history.md defines each figure, with an example. */
+import type { Deploy } from '../deploys/deploy.ts';
+
+/** Percentiles by nearest rank; null without a value. */
+export interface Figures {
+  /** ISO 8601, UTC. */
+  since: string;
+  until: string;
+  deploys: number;
+  changes: number;
+  per_day: number;
+  lead_time_s: { p50: number | null; p90: number | null };
+  /** Failed changes of all changes, from 0 to 1; null without a change. */
+  change_failure_rate: number | null;
+  time_to_restore_s: { p50: number | null; p90: number | null };
+  duration_ms: { p50: number | null; p95: number | null };
+  /** At most five, by their 95th percentile. */
+  slowest_steps: { stage: string; p50: number | null; p95: number | null }[];
+}
+
+/** In milliseconds since 1970: `since` inclusive, `until` exclusive. */
+export interface Period {
+  readonly since: number;
+  readonly until: number;
+}
+
+const DAY = 86_400_000;
+const STEPS_SHOWN = 5;
+
+/** The smallest value that is not below this part (0 to 100) of all values. */
+export function percentile(values: readonly number[], part: number): number | null {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil((part / 100) * sorted.length) - 1)] ?? null;
+}
+
+/** Whether a deploy began in a period. */
+export function isIn({ since, until }: Period, { start }: Deploy): boolean {
+  return start >= since && start < until;
+}
+
+/**
+ * Counts the deploys that began in the period. `history` is all that is known, oldest first: what left
+ * or restored a version may have happened later.
+ */
+export function figuresOf(history: readonly Deploy[], period: Period): Figures {
+  const wanted = history.filter((deploy) => !deploy.byHand && isIn(period, deploy));
+  const left = leftByHand(history);
+  const changes = wanted.filter(({ switched }) => switched);
+  const failed = changes.filter((deploy) => deploy.result !== 'success' || left.has(deploy));
+  const leads = wanted.flatMap((deploy) => leadOf(deploy) ?? []);
+  const restores = failed.flatMap((deploy) => restoreOf(deploy, history) ?? []);
+  const durations = wanted.flatMap(({ duration_ms }) => duration_ms ?? []);
+  return {
+    since: new Date(period.since).toISOString(),
+    until: new Date(period.until).toISOString(),
+    deploys: wanted.length,
+    changes: changes.length,
+    per_day: rounded(wanted.length / ((period.until - period.since) / DAY)),
+    lead_time_s: { p50: inSeconds(leads, 50), p90: inSeconds(leads, 90) },
+    change_failure_rate: changes.length === 0 ? null : rounded(failed.length / changes.length),
+    time_to_restore_s: { p50: inSeconds(restores, 50), p90: inSeconds(restores, 90) },
+    duration_ms: { p50: percentile(durations, 50), p95: percentile(durations, 95) },
+    slowest_steps: slowest(wanted),
+  };
+}
+
+/** The deploys whose version was later left by a rollback by hand. */
+function leftByHand(history: readonly Deploy[]): Set<Deploy> {
+  const left = new Set<Deploy>();
+  const active = new Map<string, Deploy[]>();
+  for (const deploy of history) {
+    if (deploy.result !== 'success') continue;
+    const good = active.get(deploy.project) ?? [];
+    if (!deploy.byHand) {
+      active.set(deploy.project, [...good, deploy]);
+      continue;
+    }
+    const gone = good.findLast((each) => each.version === deploy.previous_version);
+    if (gone) left.add(gone);
+  }
+  return left;
+}
+
+/** From the commit to the success. */
+function leadOf({ result, committed, end }: Deploy): number | undefined {
+  if (result !== 'success' || committed === undefined || end === undefined) return undefined;
+  return Math.max(0, end - committed);
+}
+
+/** From the end of a failed change to the app's next success or rollback. */
+function restoreOf(failed: Deploy, history: readonly Deploy[]): number | undefined {
+  const { end, project } = failed;
+  if (end === undefined || Number.isNaN(end)) return undefined;
+  if (failed.restored !== undefined) return Math.max(0, failed.restored - end);
+  const good = history
+    .filter((deploy) => deploy !== failed && deploy.project === project)
+    .map((deploy) => (deploy.result === 'success' ? deploy.end : deploy.restored))
+    .filter((time) => time !== undefined && time >= end) as number[];
+  return good.length === 0 ? undefined : good.reduce((a, b) => Math.min(a, b)) - end;
+}
+
+function slowest(deploys: readonly Deploy[]): Figures['slowest_steps'] {
+  const times = new Map<string, number[]>();
+  for (const { steps } of deploys)
+    for (const { stage, ms } of steps) times.set(stage, [...(times.get(stage) ?? []), ms]);
+  return [...times]
+    .map(([stage, all]) => ({ stage, p50: percentile(all, 50), p95: percentile(all, 95) }))
+    .sort((a, b) => (b.p95 ?? 0) - (a.p95 ?? 0) || (a.stage < b.stage ? -1 : 1))
+    .slice(0, STEPS_SHOWN);
+}
+
+function inSeconds(values: readonly number[], part: number): number | null {
+  const found = percentile(values, part);
+  return found === null ? null : found / 1000;
+}
+
+/** Four digits after the point: a rate, or deploys a day. */
+function rounded(value: number): number {
+  return Math.round(value * 10_000) / 10_000;
+}

@@ -1,0 +1,88 @@
+/** Random histories of an audit log, and what really happened in them. */
+import type { LogRecord } from '@runner/common/audit/events';
+
+/** A random number generator with a seed (mulberry32). */
+export function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** What one deploy was, noted while its records are written. */
+export interface Fact {
+  readonly app: string;
+  readonly start: number;
+  readonly end?: number;
+  readonly kind: 'success' | 'failed' | 'rolled_back' | 'interrupted' | 'killed' | 'by hand';
+  readonly version: string;
+  readonly lead?: number;
+  readonly took?: number;
+  readonly restored?: number;
+  readonly left?: string;
+}
+
+/** Records of two apps over about three months, across a change of the clocks. */
+export function storyOf(seed: number): { records: LogRecord[]; facts: Fact[] } {
+  const random = randomOf(seed);
+  const facts: Fact[] = [];
+  const records: LogRecord[] = [];
+  const active = new Map<string, string>();
+  let now = Date.parse('2026-08-20T00:00:00.000Z');
+  for (let number = 1; number <= 80; number += 1) {
+    now += Math.floor(random() * 2 * 86_400_000);
+    const app = random() < 0.7 ? 'shop' : 'blog';
+    const id = number.toString(16).padStart(8, '0');
+    const version = `v${number}`;
+    const instances = random() < 0.3 ? ['blue', 'green'] : ['default'];
+    const add = (event_type: string, at: number, more: LogRecord) => {
+      for (const instance of instances)
+        records.push({
+          timestamp: new Date(at).toISOString(),
+          ...{ event_type, project: app, instance, version, deploy_id: id, instances, ...more },
+        });
+    };
+    const previous = active.get(app);
+    if (previous !== undefined && random() < 0.15) {
+      add('RollbackSuccess', now, { version: 'older', from_version: previous, reason: 'by hand' });
+      facts.push({ app, start: now, end: now, kind: 'by hand', version: 'older', left: previous });
+      active.delete(app);
+      continue;
+    }
+    const took = 1000 + Math.floor(random() * 600_000);
+    const lead = Math.floor(random() * 100_000) * 1000;
+    const [start, end] = [now, now + took];
+    now = end;
+    add('DeployStarted', start, { committed_at: new Date(end - lead).toISOString() });
+    const fact = { app, start, end, version, took };
+    const chance = random();
+    if (chance < 0.6) {
+      add('DeploySuccess', end, { duration_ms: took });
+      facts.push({ ...fact, kind: 'success', lead });
+      active.set(app, version);
+    } else if (chance < 0.7) {
+      add('DeployFailure', end, { duration_ms: took, stage: 'build', error: 'no' });
+      facts.push({ ...fact, kind: 'failed' });
+    } else if (chance < 0.85) {
+      const rolledBack = { duration_ms: took, stage: 'health', error: 'no', rolled_back: true };
+      add('DeployFailure', end, rolledBack);
+      now += 2000;
+      add('RollbackSuccess', now, { version: 'older', from_version: version });
+      facts.push({ ...fact, kind: 'rolled_back', restored: now });
+    } else if (chance < 0.95) {
+      add('DeployFailure', end, {
+        duration_ms: took,
+        stage: 'build',
+        interrupted: true,
+        error: '',
+      });
+      facts.push({ ...fact, kind: 'interrupted' });
+    } else {
+      facts.push({ app, start, kind: 'killed', version });
+    }
+  }
+  return { records, facts };
+}

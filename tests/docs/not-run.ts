@@ -1,0 +1,124 @@
+/** What of the documentation's commands a test cannot run, each with its reason. */
+
+/** A page, block or line that is not run. */
+export interface NotRun {
+  readonly page: string;
+  /** Text that one block of the page holds: the block is left out. */
+  readonly block?: string;
+  /** A line of one block: the line alone is left out. Without block and line it is the page. */
+  readonly line?: string;
+  readonly reason: string;
+}
+
+/** In the order of the pages. */
+export const NOT_RUN: readonly NotRun[] = [
+  {
+    page: 'README.md',
+    block: 'npm run demo ',
+    reason: 'the demo is played by tests/docs/pictures.test.ts; the tests cannot run the tests',
+  },
+  {
+    page: 'README.md',
+    block: 'npm run package',
+    reason: 'it installs a package as root: npm run test:system does, in a booted system',
+  },
+  {
+    page: 'README.md',
+    block: 'npm run build',
+    reason: 'the build makes what the tests run, and cannot change under them',
+  },
+  {
+    page: 'docs/adding-a-rule.md',
+    reason: 'libs/extract/test/adding-a-rule.test.ts follows it in a copy of the extractor',
+  },
+  {
+    page: 'docs/audit-log.md',
+    line: 'runner audit tail -f --json | jq .version               # as they come, through rotations',
+    reason: 'it follows the log and never ends; tail -f has tests of its own',
+  },
+  {
+    page: 'docs/commands.md',
+    block: 'source <(runner completion zsh)',
+    reason: 'each line is for another shell; the tests of completion run them in all three',
+  },
+  {
+    page: 'docs/commands.md',
+    block: 'runner env set shop DATABASE_URL',
+    reason: 'it prompts on a terminal: tests/deploys/app-secrets.test.ts sets values in every way',
+  },
+  {
+    page: 'docs/commands.md',
+    line: 'runner env import shop < .env',
+    reason: 'there is no such file: tests/deploys/app-secrets.test.ts imports one',
+  },
+  {
+    page: 'docs/commands.md',
+    line: 'runner env unset shop OLD_API_KEY',
+    reason: 'the app has no such secret: tests/deploys/app-secrets.test.ts removes some',
+  },
+  {
+    page: 'docs/secrets.md',
+    block: 'runner env set shop DATABASE_URL',
+    reason: 'it prompts on a terminal: tests/deploys/app-secrets.test.ts sets values in every way',
+  },
+  {
+    page: 'docs/commands.md',
+    line: 'runner debug log shop --deploy a1b2c3d4',
+    reason: 'the id of a deploy is never the same; the tests of debug log choose one by its id',
+  },
+  {
+    page: 'docs/commands.md',
+    block: 'runner doctor --offline --json',
+    reason: 'its app does not run, so the status is 1: docs/doctor.md runs it and says so',
+  },
+  {
+    page: 'docs/commands.md',
+    line: 'runner status --check',
+    reason:
+      'its app does not run, so the status is 1: tests/deploys/states.test.ts tries every state',
+  },
+  {
+    page: 'docs/commands.md',
+    line: 'runner notify setup',
+    reason: 'setup asks on a terminal; the tests of notify type the answers',
+  },
+  {
+    page: 'docs/commands.md',
+    line: '* * * * * root runner notify flush',
+    reason: 'a line for cron, not for a shell',
+  },
+  {
+    page: 'docs/commands.md',
+    line: 'runner notify queue show mib0k3v1c-9f2e',
+    reason: 'the id of a message is never the same; the tests of queue show one by its id',
+  },
+  {
+    page: 'docs/cookbook.md',
+    block: 'runner audit tail -f',
+    reason: 'it follows the log and never ends; tail -f has tests of its own',
+  },
+  {
+    page: 'docs/deploy-file.md',
+    block: 'sudo -u runner install -d',
+    reason: 'it needs sudo and an npm login; the tests of HOME make the same files',
+  },
+  {
+    page: 'docs/install.md',
+    reason: 'it installs packages and units as root: npm run test:system does, in a booted system',
+  },
+  {
+    page: 'docs/notifications.md',
+    block: 'runner notify setup      # asks',
+    reason: 'setup asks on a terminal; the tests of notify type the answers',
+  },
+  {
+    page: 'docs/operating.md',
+    block: 'sudo systemctl stop runner-fetch.timer',
+    reason: 'it needs root and systemd; the block below it restores without them',
+  },
+  {
+    page: 'docs/troubleshooting.md',
+    line: 'runner doctor --offline         # permissions, keys, disk, programs, dead deploys',
+    reason: 'its app does not run, so the status is 1: docs/doctor.md runs it and says so',
+  },
+];

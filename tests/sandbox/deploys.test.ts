@@ -1,0 +1,145 @@
+/** Deploys whose commands run in the sandbox. */
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { cleanEnvironment, start } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
+import { until } from '@runner/testing/until';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { deployFile, makeWorld, type World } from '../deploys/world.ts';
+import { isAvailable } from './available.ts';
+
+const deploys = suite('deploys in the sandbox');
+const test = isAvailable ? deploys : deploys.skip;
+
+const REQUIRED = { RUNNER_SANDBOX: 'required' };
+
+/** The log of the newest deploy. */
+function logOf({ root }: World): string {
+  const folder = join(root, 'logs/deploys/shop');
+  const paths = readdirSync(folder).map((name) => join(folder, name));
+  const newest = paths.sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)[0] as string;
+  return readFileSync(newest, 'utf8');
+}
+
+async function inWorld(body: (world: World) => Promise<void>): Promise<void> {
+  const world = await makeWorld();
+  try {
+    await body(world);
+  } finally {
+    await world.close();
+  }
+}
+
+const build = (script: string) => `build: |\n  ${script.replaceAll('\n', '\n  ')}\n`;
+
+test('a build writes its release, the shared files, /tmp and its HOME, and sees nothing else of the root', () =>
+  inWorld(async (world) => {
+    const deploy = build(`set -e
+echo built > made; echo kept > $RUNNER_SHARED/kept; echo x > /tmp/x; echo y > ~/y; cat /dev/null
+for each in ${world.root}/x ${world.root}/state/x /etc/x; do ! touch $each; done
+ls -A ${world.root} ${world.root}/apps/shop
+cat /tmp/x; ! ls /proc/${process.pid}`);
+    await world.push('v1', { deploy });
+    assert.is((await world.deploy([], REQUIRED)).status, 0);
+    const log = logOf(world);
+    assert.match(log, /root:\napps\n\n.*apps\/shop:\nhome\ninstances\nreleases\nx\n/);
+    const app = join(world.root, 'apps/shop');
+    assert.is(readFileSync(join(app, 'instances/default/current/made'), 'utf8'), 'built\n');
+    assert.is(readFileSync(join(app, 'instances/default/shared/kept'), 'utf8'), 'kept\n');
+    assert.is(readFileSync(join(app, 'home/y'), 'utf8'), 'y\n');
+    assert.equal(readdirSync(join(app, 'releases')).length, 1);
+  }));
+
+test('an app runs, is replaced and is stopped as it is without the sandbox', () =>
+  inWorld(async (world) => {
+    const hooks = `hooks: { post_deploy: "! cat ${world.root}/mkey && ls ${world.root}/apps" }\n`;
+    await world.push('v1', { deploy: deployFile(world.port, hooks) });
+    assert.is((await world.deploy([], REQUIRED)).status, 0);
+    assert.is(await world.page(), 'v1');
+    assert.match(logOf(world), /\nshop\n/);
+    const pidFile = join(world.root, 'apps/shop/instances/default/run/pid.json');
+    const { pid } = JSON.parse(readFileSync(pidFile, 'utf8')) as { pid: number };
+    assert.match(readFileSync(`/proc/${pid}/cmdline`, 'utf8'), 'server.js');
+    await world.push('v2', { deploy: deployFile(world.port) });
+    assert.is((await world.deploy([], REQUIRED)).status, 0);
+    assert.is(await world.page(), 'v2');
+    assert.not(existsSync(`/proc/${pid}`));
+    const removed = start('runner-remove', ['shop', '--yes'], {
+      root: world.root,
+      env: REQUIRED,
+      stdin: '',
+    });
+    assert.is((await removed.done).status, 0);
+    assert.is(await world.page(), null);
+  }));
+
+test('a cancelled build gets SIGTERM, and what it started ends with it', () =>
+  inWorld(async (world) => {
+    const script =
+      'trap "echo was asked to end; exit 3" TERM\nsetsid sleep 4711 & echo begun; wait';
+    await world.push('v1', { deploy: build(script) });
+    const running = start('runner-deploy', ['shop', '--verbose'], {
+      root: world.root,
+      env: REQUIRED,
+      stdin: '',
+    });
+    await until(() => running.stderr().includes('begun'), 'the build has not begun');
+    process.kill(running.pid, 'SIGTERM');
+    assert.is((await running.done).status, 143);
+    assert.match(logOf(world), 'was asked to end');
+    const left = readdirSync('/proc').filter((each) => {
+      const file = `/proc/${each}/cmdline`;
+      return (
+        /^\d+$/.test(each) && existsSync(file) && readFileSync(file, 'latin1').includes('4711')
+      );
+    });
+    assert.equal(left, []);
+  }));
+
+deploys('where bubblewrap cannot run, auto says so once in the log, and required refuses', () =>
+  inWorld(async (world) => {
+    const folder = temporaryFolder('path');
+    const why = 'bwrap: No permissions to create new namespace';
+    writeFileSync(join(folder, 'bwrap'), `#!/bin/sh\necho '${why}' >&2; exit 1\n`, { mode: 0o755 });
+    await world.push('v1', { deploy: 'build: [echo one, echo two]\n' });
+    const PATH = `${folder}:${cleanEnvironment().PATH}`;
+    assert.is((await world.deploy([], { RUNNER_SANDBOX: 'auto', PATH })).status, 0);
+    const note = `no sandbox: bubblewrap cannot run here: ${why}`;
+    assert.is(logOf(world).split(note).length, 2);
+    const config = `code_host_git_url: ${world.git.url}\nsandbox: required\n`;
+    writeFileSync(join(world.root, 'config.yml'), config);
+    const refused = await world.deploy([], { PATH });
+    assert.is(refused.status, 1);
+    assert.match(refused.stderr, `requires a sandbox, and bubblewrap cannot run here: ${why}`);
+    assert.match(refused.stderr, /\(sandbox_unavailable\)\n$/);
+  }),
+);
+
+test('a failure that looks like the doing of the sandbox names the line for config.yml', () =>
+  inWorld(async (world) => {
+    for (const [command, words] of [
+      [
+        'touch /usr/local/share/x',
+        'config.yml: sandbox: { allow: { shop: [/usr/local/share/x] } }',
+      ],
+      [`cat ${world.root}/mkey`, `${world.root}/mkey is hidden`],
+      [
+        'echo "dial unix /var/run/docker.sock: connect: no such file"; exit 1',
+        '[/run/docker.sock]',
+      ],
+      ['exit 1', undefined],
+    ] as const) {
+      await world.push('v1', { deploy: build(command) });
+      assert.is((await world.deploy([], REQUIRED)).status, 1);
+      const error = String(world.events().at(-1)?.error);
+      if (words === undefined) assert.not(error.includes('sandbox'));
+      else assert.ok(error.includes(words), error);
+    }
+    const config = `code_host_git_url: ${world.git.url}\nsandbox: { mode: required, apps: { shop: off } }\n`;
+    writeFileSync(join(world.root, 'config.yml'), config);
+    await world.push('v2', { deploy: build(`test -e ${world.root}/mkey`) });
+    assert.is((await world.deploy([], REQUIRED)).status, 0);
+  }));
+
+deploys.run();

@@ -1,0 +1,75 @@
+/** {kill -9 at every step of a deploy, a rollback and a recovery} under load: no request is lost. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { killedAfter, recorded, staged } from '../deploys/faults.ts';
+import { trafficFile, trafficFiles } from './app.ts';
+import { request, startLoad } from './proxy.ts';
+import { makeTrafficWorld, runningSlots, type TrafficWorld } from './world.ts';
+
+const test = suite<{ world: TrafficWorld }>('kills with traffic');
+
+test.before.each(async (context) => {
+  context.world = await makeTrafficWorld();
+});
+test.after.each(async ({ world }) => {
+  await world.close();
+});
+
+const written = (text: string) =>
+  `name === 'renameSync' && args[1].endsWith('/state/shop.json') && /${text}/.test(text(args[1]))`;
+
+/** When it dies, and the version that gets the requests after the next command. */
+const KILLS: readonly [when: string, moment: string, after: 'v1' | 'v2'][] = [
+  ['when the slot is recorded', written('"slot": "b"'), 'v1'],
+  ['in the start', staged('start'), 'v1'],
+  ['in the health check', staged('health'), 'v1'],
+  ['before the rename', written('"draining": \\{'), 'v1'],
+  ['after the rename', `name === 'renameSync' && args[1].endsWith('/live')`, 'v2'],
+  ['when its success is recorded', recorded('DeploySuccess'), 'v2'],
+  [
+    'in the drain',
+    written('"deploying": null[^]*"draining": \\{|"draining": \\{[^]*"deploying": null'),
+    'v2',
+  ],
+];
+
+for (const [when, moment, after] of KILLS) {
+  test(`killed ${when}, the next fetch leaves ${after} in one slot, and loses nothing`, async ({
+    world,
+  }) => {
+    await world.ship('v1');
+    await world.push('v2', { deploy: trafficFile(), files: trafficFiles('v2') });
+    const load = startLoad(world.proxy.port);
+    const killed = await world.deploy([], killedAfter(moment));
+    assert.is(killed.signal, 'SIGKILL', killed.stderr);
+    const again = await world.deploy(['--ref', after]);
+    assert.is(again.status, 0, again.stderr);
+    assert.is((await world.runner('fetch', '--deploy')).status, 0);
+    assert.equal((await load.end()).failed, []);
+    assert.is((await request(world.proxy.port)).version, after);
+    const { current, draining } = world.instance();
+    assert.is((current as { version: string }).version, after);
+    assert.is(draining ?? null, null);
+    assert.equal(runningSlots(world), [world.live()]);
+    assert.is(world.state().deploying, null);
+  });
+}
+
+test('a drain that was killed is finished by fetch, and a second fetch does nothing', async ({
+  world,
+}) => {
+  await world.ship('v1');
+  await world.push('v2', { deploy: trafficFile(), files: trafficFiles('v2') });
+  const inDrain = written(
+    '"deploying": null[^]*"draining": \\{|"draining": \\{[^]*"deploying": null',
+  );
+  await world.deploy([], killedAfter(inDrain));
+  assert.equal(runningSlots(world), ['a', 'b']);
+  assert.is((await world.runner('fetch', '--deploy')).status, 0);
+  assert.equal(runningSlots(world), ['b']);
+  const before = JSON.stringify(world.instance());
+  await world.runner('fetch', '--deploy');
+  assert.is(JSON.stringify(world.instance()), before);
+});
+
+test.run();

@@ -1,0 +1,128 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { freePort } from '@runner/testing/app';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { deployFile } from '../deploys/world.ts';
+import { trafficFiles } from './app.ts';
+import { type Answer, request, startLoad, startProxy } from './proxy.ts';
+import { makeTrafficWorld, runningSlots, type TrafficWorld } from './world.ts';
+
+const test = suite<{ world: TrafficWorld }>('ports, a command, workers, and apps without traffic');
+
+test.before.each(async (context) => {
+  context.world = await makeTrafficWorld();
+});
+test.after.each(async ({ world }) => {
+  await world.close();
+});
+
+const version = (port: number): Promise<string> => request(port).then((got: Answer) => got.version);
+
+test('with ports, the flag file in live names the port of the version that is live', async ({
+  world,
+}) => {
+  const ports = [await freePort(), await freePort()];
+  const flag = () => ports.find((port) => existsSync(join(world.dir, 'live', String(port)))) ?? 0;
+  const proxy = await startProxy(() => ({ port: flag() }));
+  const more = `traffic: { type: ports, ports: [${ports.join(', ')}], drain: 2s }\n`;
+  assert.is((await world.ship('v0', 'good', more)).status, 0);
+  const load = startLoad(proxy.port);
+  assert.is((await world.ship('v1', 'good', more)).status, 0);
+  const deaf = await world.ship('v2', 'deaf', more);
+  assert.match(
+    deaf.stderr,
+    /health: default: the app did not open \d+ within 0.6 s: does it listen on PORT\? It opened port \d+; v1 goes on serving, nothing was switched/,
+  );
+  const { failed, versions } = await load.end();
+  assert.equal(failed, []);
+  assert.equal(versions, ['v0', 'v1']);
+  proxy.close();
+});
+
+test('a command moves the requests; one that fails leaves them where they are', async ({
+  world,
+}) => {
+  const ports = [await freePort(), await freePort()];
+  const target = join(world.root, 'target');
+  const more = (run: string) =>
+    `traffic: { type: command, ports: [${ports.join(', ')}], run: "${run}", drain: 1s }\n`;
+  const move = `echo $PORT > ${target}`;
+  assert.is((await world.ship('v0', 'good', more(move))).status, 0);
+  assert.is((await world.ship('v1', 'good', more(move))).status, 0);
+  const failed = await world.ship('v2', 'good', more(`echo 1 > ${target}; exit 1`));
+  assert.is(failed.status, 1);
+  assert.match(failed.stderr, /ended with status 1; v1 goes on serving, nothing was switched/);
+  const port = Number(readFileSync(target, 'utf8'));
+  assert.is(await version(port), 'v1');
+  assert.equal(runningSlots(world), [world.live()]);
+});
+
+test('instances move together, and a worker is restarted after them', async ({ world }) => {
+  const port = await freePort();
+  const file = (health: string) =>
+    `instances: { one: {}, two: {}, worker: { traffic: false, env: { PORT: "${port}" } } }
+start: { type: process, run: exec node server.js, stop_timeout: 2s }
+health: { cmd: "${health}", interval: 50ms, within: 2s }
+traffic: { type: socket, drain: 1s }\n`;
+  const push = (name: string, health: string) =>
+    world.push(name, { deploy: file(health), files: trafficFiles(name) });
+  const ask = (instance: string) =>
+    startProxy(() => ({
+      socketPath: join(world.root, 'apps/shop/instances', instance, 'live/app.sock'),
+    }));
+  await push('v0', 'true');
+  const first = await world.deploy();
+  assert.is(first.status, 0, first.stderr);
+  const proxies = [await ask('one'), await ask('two')];
+  await push('v1', 'test $RUNNER_INSTANCE != two');
+  assert.is((await world.deploy()).status, 1);
+  assert.equal(await Promise.all([...proxies.map((each) => version(each.port)), version(port)]), [
+    'v0',
+    'v0',
+    'v0',
+  ]);
+  await push('v2', 'test $RUNNER_INSTANCE != worker');
+  assert.is((await world.deploy()).status, 1);
+  assert.equal(await Promise.all([...proxies.map((each) => version(each.port)), version(port)]), [
+    'v0',
+    'v0',
+    'v0',
+  ]);
+  await push('v3', 'true');
+  assert.is((await world.deploy()).status, 0);
+  assert.equal(await Promise.all([...proxies.map((each) => version(each.port)), version(port)]), [
+    'v3',
+    'v3',
+    'v3',
+  ]);
+  for (const each of proxies) each.close();
+});
+
+test('the first deploy with traffic leaves what runs without it, until it is stopped', async ({
+  world,
+}) => {
+  const old = deployFile(world.port);
+  await world.push('v0', { deploy: old, files: trafficFiles('v0') });
+  assert.is((await world.deploy()).status, 0);
+  const load = startLoad(world.port);
+  assert.is((await world.ship('v1')).status, 0);
+  assert.is((await world.ship('v2')).status, 0);
+  assert.equal((await load.end()).failed, []);
+  assert.equal([await version(world.port), await version(world.proxy.port)], ['v0', 'v2']);
+  const stopped = await world.runner('stop', 'shop', '--before-traffic');
+  assert.is(stopped.stdout, 'Stopped v0 of default, which shop ran before traffic\n');
+  assert.is((await request(world.port)).status, 0);
+  assert.is(await version(world.proxy.port), 'v2');
+  const refused = await world.runner('rollback', 'shop', '--to', 'v0');
+  assert.match(
+    refused.stderr,
+    /v0 of default has no traffic: it listens on port \d+, and the proxy sends requests to .*live\/app.sock; change the proxy, then add --force \(force_needed\)/,
+  );
+  assert.is((await world.runner('rollback', 'shop', '--to', 'v0', '--force')).status, 0);
+  assert.is(await version(world.port), 'v0');
+  assert.is(world.live(), null);
+  assert.equal(runningSlots(world), []);
+});
+
+test.run();

@@ -1,0 +1,77 @@
+import { readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { until } from '@runner/testing/until';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { request, startLoad } from './proxy.ts';
+import { makeTrafficWorld, runningSlots, type TrafficWorld } from './world.ts';
+
+const test = suite<{ world: TrafficWorld }>('traffic through a socket');
+
+test.before.each(async (context) => {
+  context.world = await makeTrafficWorld();
+});
+test.after.each(async ({ world }) => {
+  await world.close();
+});
+
+test('a deploy and one that fails lose no request', async ({ world }) => {
+  const { proxy, dir } = world;
+  const first = await world.ship('v0');
+  assert.is(first.status, 0, first.stderr);
+  assert.is(world.state().version, 2);
+  const load = startLoad(proxy.port);
+  const good = await world.ship('v1');
+  assert.match(good.stderr, /runner deploy: \d+ probes, none failed\n/);
+  const bad = await world.ship('v2', 'unhealthy');
+  assert.is(bad.status, 1);
+  assert.match(bad.stderr, /within 0.6 s; v1 goes on serving, nothing was switched\n/);
+  const { failed, versions } = await load.end();
+  assert.equal(failed, []);
+  assert.equal(versions, ['v0', 'v1']);
+  assert.is((await request(proxy.port)).version, 'v1');
+  assert.is(readlinkSync(join(dir, 'current')), 'live/current');
+  assert.equal(runningSlots(world), [world.live()]);
+  const failure = world.events().find(({ event_type: kind }) => kind === 'DeployFailure');
+  assert.is(failure?.reason, 'nothing was switched');
+  assert.is(failure?.rolled_back, undefined);
+  assert.is(failure?.gap_ms, 0);
+});
+
+test('what is still open when the drain ends is closed, and that is said', async ({ world }) => {
+  await world.ship('v0');
+  const stream = request(world.proxy.port, '/stream');
+  const done = await world.ship('v1', 'good', 'traffic: { type: socket, drain: 500ms }\n');
+  assert.is(done.status, 0);
+  const words = /drain: 1 connection was open after 0.5s and was closed \(WebSockets or streams\)/;
+  assert.match(done.stderr, words);
+  assert.match(String(await world.runner('debug', 'log', 'shop').then((log) => log.stdout)), words);
+  assert.is((await stream).status, 0);
+  assert.equal(runningSlots(world), [world.live()]);
+});
+
+test('a rollback within the drain goes back to the version that still runs', async ({ world }) => {
+  const file = 'traffic: { type: socket, drain: 20s }\n';
+  await world.ship('v0', 'good', file);
+  const before = world.instance().slots;
+  const stream = request(world.proxy.port, '/stream');
+  const deploying = world.ship('v1', 'good', file);
+  await until(
+    () => world.instance().draining != null && world.state().deploying === null,
+    'no drain',
+  );
+  const load = startLoad(world.proxy.port);
+  const rolling = world.runner('rollback', 'shop');
+  await until(() => world.live() === 'a', 'not rolled back');
+  assert.is((await request(world.proxy.port)).version, 'v0');
+  assert.equal((await load.end()).failed, []);
+  assert.equal(
+    (await Promise.all([deploying, rolling])).map(({ status }) => status),
+    [0, 0],
+  );
+  assert.equal((world.instance().slots as { a: unknown }).a, (before as { a: unknown }).a);
+  assert.equal(runningSlots(world), ['a']);
+  void stream;
+});
+
+test.run();

@@ -1,0 +1,129 @@
+/** Runs all checks in parallel. */
+import { appNames } from '@runner/common/apps/store';
+import { Failure, systemFailure } from '@runner/common/foundation/failure';
+import type { Io } from '@runner/common/foundation/io';
+import { DEFAULT_ROOT, type Paths } from '@runner/common/foundation/paths';
+import { trippedGuards } from '@runner/common/guards/check';
+import { word } from '@runner/common/text/shell';
+import { mkeyFile } from '@runner/common/tokens/key-file';
+import {
+  type Check,
+  type Examination,
+  type Finding,
+  type Found,
+  type Patient,
+  problem,
+} from '../foundation/finding.ts';
+import { chats } from './chats.ts';
+import { clock } from './clock.ts';
+import { config } from './config.ts';
+import { deploys } from './deploys.ts';
+import { disk } from './disk.ts';
+import { folders, unlessClosed } from './folders.ts';
+import { keys } from './keys.ts';
+import { logs } from './logs.ts';
+import { programs } from './programs.ts';
+import { sandbox } from './sandbox.ts';
+import { spool } from './spool.ts';
+import { timers } from './timers.ts';
+import { tokens } from './tokens.ts';
+import { traffic } from './traffic.ts';
+import { units } from './units.ts';
+
+/** The checks by name, in the order in which their findings are printed. */
+const CHECKS = {
+  folders,
+  keys,
+  config,
+  tokens,
+  chats,
+  timers,
+  units,
+  disk,
+  programs,
+  sandbox,
+  clock,
+  deploys,
+  traffic,
+  spool,
+  logs,
+} satisfies Readonly<Record<string, Check>>;
+
+/** Checks that need the network. */
+const ONLINE: readonly string[] = ['tokens', 'chats', 'clock'];
+
+/** All findings, in the order of the checks. */
+export async function examine(
+  { io, paths }: { readonly io: Io; readonly paths: Paths },
+  offline: boolean,
+): Promise<Examination> {
+  const patient: Patient = { io, paths, offline };
+  const skipped = offline || isForeign(patient) ? ONLINE : [];
+  const checks = Object.entries(CHECKS).filter(([name]) => !skipped.includes(name));
+  const found = (await Promise.all(checks.map((each) => run(...each, patient)))).flat();
+  const findings = withoutRepeats(found).map((each) => withCause(each, found));
+  const countOf = (level: string) => findings.filter((each) => each.level === level).length;
+  const problems = countOf('problem');
+  return {
+    root: paths.root,
+    healthy: problems === 0,
+    problems,
+    warnings: countOf('warning'),
+    skipped,
+    findings,
+  };
+}
+
+/** Whether others could have decided where secrets would be sent, as `folders` reports. */
+function isForeign({ io, paths }: Patient): boolean {
+  const states = unlessClosed(() => appNames(paths)).map((app) => paths.state(app));
+  const asker = { io, command: 'runner doctor', rootNamed: true };
+  const inRoot = (path: string) => path === paths.root || path.startsWith(`${paths.root}/`);
+  return trippedGuards(paths, states, asker).some(
+    ({ guard, path }) =>
+      (guard === 'owner' || guard === 'writable') &&
+      (inRoot(path) || path === mkeyFile(paths, io.env)),
+  );
+}
+
+/** Runs one check; an error in it is a problem and does not stop the other checks. */
+async function run(name: string, check: Check, patient: Patient): Promise<readonly Finding[]> {
+  try {
+    const found = await check(patient);
+    return found.map((each) => ({ check: name, ...withRoot(each, patient) }));
+  } catch (error) {
+    const failure = systemFailure(error, 'finish this check', 'file_unreadable');
+    if (!(failure instanceof Failure)) throw error;
+    const again = patient.io.uid === 0 ? 'runner doctor' : 'sudo runner doctor';
+    return [{ check: name, ...withRoot(problem(failure.message, again), patient) }];
+  }
+}
+
+/** A file that is not to be trusted is reported by `folders`, with the command that fixes it. */
+function withoutRepeats(found: readonly Finding[]): readonly Finding[] {
+  const isReported = found.some(({ check, level }) => check === 'folders' && level === 'problem');
+  const repeats = ({ check, message }: Finding) =>
+    check !== 'folders' && message.startsWith('not to be trusted: ');
+  return isReported ? found.filter((each) => !repeats(each)) : found;
+}
+
+/** A check that was denied access is fixed by the command of the `folders` check. */
+function withCause(finding: Finding, all: readonly Finding[]): Finding {
+  if (finding.check === 'folders' || !finding.message.endsWith(': permission denied'))
+    return finding;
+  const causes = all.filter(({ check, level }) => check === 'folders' && level === 'problem');
+  const pathOf = ({ message }: Finding) => message.slice(0, message.indexOf(' '));
+  const cause = causes.find((each) => finding.message.includes(pathOf(each))) ?? causes[0];
+  return cause === undefined ? finding : { ...finding, mend: cause.mend };
+}
+
+/** Adds `--root` to a runner command when it would look at another root. */
+function withRoot(found: Found, { io, paths }: Patient): Found {
+  const { mend } = found;
+  const ours =
+    mend !== null && /^(?:sudo (?:-u '#\d+' )?)?runner /.test(mend) && !mend.includes(' --root ');
+  const known = paths.root === DEFAULT_ROOT || (io.env.RUNNER_ROOT && !mend?.startsWith('sudo '));
+  if (!ours || known) return found;
+  const named = mend.split(' && ').map((each) => `${each} --root ${word(paths.root)}`);
+  return { ...found, mend: named.join(' && ') };
+}

@@ -1,0 +1,48 @@
+/** Storing secrets, and what is printed about it. */
+import { type NewSecret, setSecrets } from '@runner/common/app-secrets/change';
+import { isRedactable } from '@runner/common/app-secrets/open';
+import type { Context } from '@runner/common/cli/command';
+import { harmlessLine } from '@runner/common/text/harmless';
+import { type ListedSecret, listSecrets, scopeWords } from './listing.ts';
+
+/** What `set` and `import` print. */
+export interface SetSecrets {
+  app: string;
+  result: 'set';
+  /** Those that were set. */
+  secrets: ListedSecret[];
+  /** The result in words. */
+  text: string;
+}
+
+type ChangeContext = Pick<Context, 'io' | 'paths' | 'note'>;
+
+/** Stores them all, or none. */
+export function store(
+  context: ChangeContext,
+  app: string,
+  added: readonly NewSecret[],
+): SetSecrets {
+  if (added.length > 0) setSecrets(context, app, added);
+  const short = added.filter(({ value, plain }) => !plain && !isRedactable(value.reveal()));
+  if (short.length > 0)
+    context.note(
+      `too short to be redacted in logs and messages: ${short.map(({ name }) => name).join(', ')}`,
+    );
+  const isNew = (listed: ListedSecret) =>
+    added.some(({ name, instance }) => name === listed.name && instance === listed.instance);
+  const secrets = listSecrets(context, app).secrets.filter(isNew);
+  return { app, result: 'set', secrets, text: wordsOf(app, secrets) };
+}
+
+function wordsOf(app: string, secrets: readonly ListedSecret[]): string {
+  const [first] = secrets;
+  const name = harmlessLine(app);
+  if (!first) return `Nothing to set for ${name}`;
+  const one = `${first.name} (${first.fingerprint})`;
+  const what = secrets.length === 1 ? one : `${secrets.length} secrets`;
+  const when = secrets.every(({ applied }) => applied)
+    ? 'it runs with them'
+    : 'applied by its next start';
+  return `Set ${what} of ${name}${scopeWords(first.instance)}; ${when}`;
+}

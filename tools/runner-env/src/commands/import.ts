@@ -1,0 +1,40 @@
+import { command } from '@runner/common/cli/command';
+import type { SetSecrets } from '../change.ts';
+
+export const importSecrets = command({
+  name: 'import',
+  about: 'Set the secrets of a .env file',
+  details:
+    'Reads NAME=value lines from standard input, or from --file: bare, in single quotes (taken as they\n' +
+    'are) or in double quotes (with \\n, \\", \\\\ and \\$). Values in quotes may hold line breaks. Nothing\n' +
+    'is expanded. All are set or, if a line cannot be read, none; other secrets of the app stay.',
+  positionals: { app: { required: true, about: 'Name of the app' } },
+  options: {
+    file: {
+      kind: 'value',
+      placeholder: 'FILE',
+      default: '-',
+      about: 'The file [default: standard input]',
+    },
+    instance: { kind: 'value', placeholder: 'NAME', about: 'Only for this instance' },
+    plain: { kind: 'flag', about: 'Not secrets: do not redact them in logs and messages' },
+  },
+  examples: ['runner env import shop < .env'],
+  async run(context) {
+    const { requireApp } = await import('@runner/common/apps/store');
+    const { checkedValue, readFileOf, scopeOf, variableName } = await import('../value.ts');
+    const { parseDotenv } = await import('../dotenv.ts');
+    const { store } = await import('../change.ts');
+    const { io, paths, args, options } = context;
+    const { app } = requireApp(paths, args.app);
+    const instance = scopeOf(options.instance);
+    const entries = parseDotenv(readFileOf(io, options.file)).map(([name, text]) => ({
+      name: variableName(name),
+      instance,
+      value: checkedValue(text, name),
+      plain: options.plain,
+    }));
+    return { value: store(context, app, entries) };
+  },
+  human: ({ text }: SetSecrets) => `${text}\n`,
+});

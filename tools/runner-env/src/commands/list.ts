@@ -1,0 +1,38 @@
+import { command } from '@runner/common/cli/command';
+import { harmlessLine } from '@runner/common/text/harmless';
+import type { SecretList } from '../listing.ts';
+
+export const list = command({
+  name: 'list',
+  about: 'List the secrets of an app: names and fingerprints, never a value',
+  details:
+    'Equal values of one app have equal fingerprints. A value that what runs was not started with is\n' +
+    'marked: the next start applies it.',
+  positionals: { app: { required: true, about: 'Name of the app' } },
+  async run(context) {
+    const { listSecrets } = await import('../listing.ts');
+    return { value: listSecrets(context, context.args.app) };
+  },
+  human({ app, secrets }: SecretList, style) {
+    if (secrets.length === 0) return `${harmlessLine(app)} has no secrets\n`;
+    const rows = secrets.map((each) => [
+      each.name,
+      each.instance,
+      each.fingerprint,
+      each.changed_at.replace(/T(\d\d:\d\d).*/, ' $1'),
+      harmlessLine(each.changed_by),
+      [each.applied ? '' : 'not applied yet', each.redacted ? '' : 'not redacted']
+        .filter(Boolean)
+        .join(', '),
+    ]);
+    const widths = [0, 1, 2, 3, 4].map((column) =>
+      Math.max(...rows.map((row) => [...(row[column] ?? '')].length)),
+    );
+    return rows
+      .map((row) => {
+        const cells = row.map((cell, column) => cell.padEnd(widths[column] ?? 0));
+        return `${[style.bold(cells[0] ?? ''), ...cells.slice(1)].join('  ').trimEnd()}\n`;
+      })
+      .join('');
+  },
+});

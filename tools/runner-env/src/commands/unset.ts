@@ -1,0 +1,39 @@
+import { command } from '@runner/common/cli/command';
+import { harmlessLine } from '@runner/common/text/harmless';
+
+/** What `unset` prints. */
+interface Unset {
+  app: string;
+  result: 'unset';
+  names: string[];
+}
+
+export const unset = command({
+  name: 'unset',
+  about: 'Remove secrets of an app',
+  details:
+    'What runs keeps them until its next start. All are removed or, if one is not set, none.',
+  positionals: {
+    app: { required: true, about: 'Name of the app' },
+    names: { required: true, many: true, about: 'Names of the variables' },
+  },
+  options: {
+    instance: {
+      kind: 'value',
+      placeholder: 'NAME',
+      about: 'The value of this instance; that of all instances stays',
+    },
+  },
+  examples: ['runner env unset shop OLD_API_KEY'],
+  async run({ io, paths, args, options }) {
+    const { requireApp } = await import('@runner/common/apps/store');
+    const { scopeOf } = await import('../value.ts');
+    const { unsetSecrets } = await import('@runner/common/app-secrets/change');
+    const { app } = requireApp(paths, args.app);
+    unsetSecrets({ io, paths }, app, args.names, scopeOf(options.instance));
+    const value: Unset = { app, result: 'unset', names: [...args.names] };
+    return { value };
+  },
+  human: ({ app, names }: Unset) =>
+    `Removed ${harmlessLine(names.join(', '))} of ${harmlessLine(app)}; applied by its next start\n`,
+});

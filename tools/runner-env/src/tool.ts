@@ -1,0 +1,12 @@
+import type { Tool } from '@runner/common/cli/command';
+import { files } from './commands/files.ts';
+import { importSecrets } from './commands/import.ts';
+import { list } from './commands/list.ts';
+import { set } from './commands/set.ts';
+import { unset } from './commands/unset.ts';
+
+export const tool: Tool = {
+  name: 'runner-env',
+  about: 'Keep the secrets of an app',
+  commands: [set, importSecrets, list, unset, files],
+};

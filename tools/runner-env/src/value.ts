@@ -1,0 +1,65 @@
+/** Names and values of secrets, as they are typed, piped or read from a file. */
+import { resolve } from 'node:path';
+import { ALL } from '@runner/common/app-secrets/file';
+import { readIfThere } from '@runner/common/files/read';
+import { Failure, usage } from '@runner/common/foundation/failure';
+import { type Io, readAll } from '@runner/common/foundation/io';
+import { Secret } from '@runner/common/secrets/secret';
+import { askSecret, canAsk } from '@runner/common/tokens/prompt';
+
+/** Bytes of one value. */
+const VALUE_MAX = 65_536;
+/** Bytes of a file with many. */
+const FILE_MAX = 4_194_304;
+
+/** Checks the name of a variable. Throws `usage`. */
+export function variableName(name: string): string {
+  const shown = name.length > 80 ? `${name.slice(0, 77)}…` : name;
+  if (!/^[A-Za-z_][A-Za-z0-9_]{0,199}$/.test(name))
+    throw usage(`invalid value '${shown}' for '<NAME>': it must be the name of a variable`);
+  if (name.startsWith('RUNNER_'))
+    throw usage(`invalid value '${shown}' for '<NAME>': runner sets RUNNER_ variables itself`);
+  return name;
+}
+
+/** The scope that `--instance` names. Throws `usage`. */
+export function scopeOf(instance: string | undefined): string {
+  if (instance === undefined) return ALL;
+  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(instance)) return instance;
+  throw usage(`invalid value '${instance.slice(0, 80)}' for '--instance <NAME>': not a name`);
+}
+
+/** Checks a value. Throws `usage`, which never quotes it. */
+export function checkedValue(text: string, name: string): Secret {
+  const refuse = (why: string) => usage(`the value of ${name} ${why}`);
+  if (Buffer.byteLength(text) > VALUE_MAX) throw refuse('is longer than 64 KiB');
+  if (text.includes('\0')) throw refuse('has a NUL character, which no environment can hold');
+  return new Secret(text);
+}
+
+/** The value for a variable: from `--file`, standard input (`-`), or a hidden prompt. */
+export function readValue(io: Io, file: string | undefined, name: string): Secret {
+  if (file !== undefined) return checkedValue(withoutNewline(readFileOf(io, file)), name);
+  if (canAsk(io)) return checkedValue(askSecret(io, `Value of ${name}`), name);
+  throw usage('stdin is not a terminal: pipe the value with --file -, or name a file with --file');
+}
+
+/** The text of `--file`, or of standard input. Throws `file_unreadable`. */
+export function readFileOf(io: Io, file: string): string {
+  if (file === '-') return strict(readAll(io.stdin, FILE_MAX, 'the input'));
+  const path = resolve(io.cwd, file);
+  const bytes = readIfThere(path, FILE_MAX);
+  if (!bytes) throw new Failure('file_unreadable', `there is no file ${path}`);
+  return strict(bytes.toString('utf8'));
+}
+
+/** Bytes that are not UTF-8 would be changed. */
+function strict(text: string): string {
+  if (!text.includes('\ufffd')) return text;
+  throw new Failure('file_unreadable', 'the value is not UTF-8 text: encode it, with base64 say');
+}
+
+/** `echo` and editors end a line; a text of several lines, such as a key, stays as it is. */
+function withoutNewline(text: string): string {
+  return /^[^\n]*\n$/.test(text) ? text.replace(/\r?\n$/, '') : text;
+}

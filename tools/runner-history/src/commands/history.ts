@@ -1,0 +1,92 @@
+import { command } from '@runner/common/cli/command';
+import { type Style, table } from '@runner/common/cli/output';
+import { harmlessLine } from '@runner/common/text/harmless';
+import { durationText } from '@runner/common/text/time';
+import { type Deploy, type HistoryRow, rowOf } from '@runner/history/deploys/deploy';
+import { readDeploys } from '@runner/history/deploys/read';
+import { lineCount, timeOf } from '@runner/history/log/options';
+
+/** Without `--since` and `-n`. */
+const COUNT = 20;
+
+export const history = command({
+  name: '',
+  about: 'Show the deploys so far, one a line',
+  details:
+    'Oldest first, from the audit log and its rotated files. RESULT is success, failed (nothing was\n' +
+    'switched, or the rollback failed), rolled_back, interrupted or running. A rollback by hand is a\n' +
+    'line of its own, and its version has a ← before it. TIME is ISO 8601 (UTC unless it has a zone),\n' +
+    'a date, or how long ago: 30m, 2h, 7d. With --json each deploy is one line.',
+  positionals: { app: { about: 'Only deploys of this app' } },
+  options: {
+    since: {
+      kind: 'value',
+      placeholder: 'TIME',
+      about: 'Only deploys that began at this time or later',
+    },
+    lines: {
+      kind: 'value',
+      short: 'n',
+      placeholder: 'N',
+      about: `Only the last N, up to 100000 [default: ${COUNT}, or all with --since]`,
+    },
+  },
+  examples: ['runner history shop', 'runner history --since 7d --json'],
+  async run(context) {
+    const { io, paths, args, options, format, note, style } = context;
+    const since =
+      options.since === undefined ? undefined : timeOf(options.since, 'since', io.now());
+    const count = options.lines === undefined ? undefined : lineCount(options.lines);
+    const all = await readDeploys(paths, { project: args.app }, note);
+    const wanted = all.filter(({ start }) => since === undefined || start >= since);
+    const last = count ?? (since === undefined ? COUNT : wanted.length);
+    const { RecordCleaner } = await import('@runner/common/redaction/redact');
+    const cleaner = new RecordCleaner({ paths, env: io.env });
+    const rows: HistoryRow[] = [];
+    for (const deploy of last === 0 ? [] : wanted.slice(-last))
+      rows.push(await cleanRow(deploy, cleaner));
+    if (format !== 'human') for (const row of rows) await context.print(row);
+    else io.stdout.write(textOf(rows, style, io.stdout.isTTY ? io.stdout.columns : undefined));
+    return {};
+  },
+});
+
+interface Cleaner {
+  clean(record: Readonly<Record<string, unknown>>): Promise<unknown>;
+}
+
+async function cleanRow(deploy: Deploy, cleaner: Cleaner): Promise<HistoryRow> {
+  return (await cleaner.clean({ ...rowOf(deploy) })) as HistoryRow;
+}
+
+const HEADING = ['TIME (UTC)', 'APP', 'RESULT', 'VERSION', 'TOOK', 'BY', 'SUBJECT OR CAUSE'];
+
+function textOf(rows: readonly HistoryRow[], style: Style, width: number | undefined): string {
+  if (rows.length === 0) return 'No deploys.\n';
+  const lines = table(HEADING, rows.map(cellsOf), style, width).split('\n');
+  const colour = (text: string, row: HistoryRow | undefined) =>
+    row === undefined ? text : (COLOURS[row.result]?.(style)(text) ?? text);
+  return lines.map((line, index) => colour(line, rows[index - 1])).join('\n');
+}
+
+const COLOURS: Partial<Record<Deploy['result'], (style: Style) => (text: string) => string>> = {
+  failed: (style) => style.red,
+  rolled_back: (style) => style.red,
+  interrupted: (style) => style.yellow,
+  running: (style) => style.cyan,
+};
+
+function cellsOf(row: HistoryRow): string[] {
+  const { project, instance, result, version, trigger, user } = row;
+  const why = (row.cause ?? '').split('\n')[0] || row.subject || '';
+  const shown = [
+    row.timestamp.slice(0, 19).replace('T', ' ') || '-',
+    instance === 'default' ? project : `${project}/${instance}`,
+    result,
+    trigger === 'rollback' ? `← ${version ?? '-'}` : (version ?? '-'),
+    durationText(row.duration_ms) || '-',
+    user ?? trigger ?? '-',
+    why,
+  ];
+  return shown.map(harmlessLine);
+}

@@ -1,0 +1,102 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { run } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
+import { runOnTerminal } from '@runner/testing/terminal';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const TOKEN = `ghp_${'a1B2c3D4'.repeat(4)}abcd`;
+
+/** A record of a deploy of shop on the 20th of November. */
+function record(event_type: string, clock: string, deploy_id: string, version: string, more = {}) {
+  const timestamp = `2026-11-20T${clock}.000Z`;
+  const own = { event_type, project: 'shop', instance: 'default', version, deploy_id };
+  return { timestamp, ...own, user: 'ada', trigger: 'manual', ...more };
+}
+
+const RECORDS = [
+  record('DeployStarted', '08:00:00', '00000001', 'v1', { subject: 'First' }),
+  record('DeploySuccess', '08:00:09', '00000001', 'v1', { duration_ms: 9000 }),
+  record('DeployStarted', '09:00:00', '00000002', 'v2', { previous_version: 'v1' }),
+  record('DeployFailure', '09:01:00', '00000002', 'v2', {
+    ...{ duration_ms: 60_000, stage: 'build', error: 'long', cause: `error TS2339 ${TOKEN}\nmore` },
+  }),
+  record('DeployFailure', '09:30:00', '0000000f', 'main', { stage: 'fetch', error: 'no network' }),
+  record('DeployStarted', '10:00:00', '00000003', 'v3', { previous_version: 'v1' }),
+  record('DeployFailure', '10:00:20', '00000003', 'v3', {
+    ...{ duration_ms: 20_000, stage: 'health', error: 'answered 503', rolled_back: true },
+  }),
+  record('RollbackSuccess', '10:00:21', '00000003', 'v1', { from_version: 'v3' }),
+  record('DeployStarted', '11:00:00', '00000004', 'v4'),
+  record('DeployStarted', '12:00:00', '00000005', 'v5', {
+    instance: 'eu',
+    instances: ['eu', 'us'],
+  }),
+  record('DeployStarted', '12:00:00', '00000005', 'v5', {
+    instance: 'us',
+    instances: ['eu', 'us'],
+  }),
+  record('DeploySuccess', '12:00:05', '00000005', 'v5', { instance: 'eu', duration_ms: 5000 }),
+  record('DeploySuccess', '12:00:05', '00000005', 'v5', { instance: 'us', duration_ms: 5000 }),
+  record('RollbackSuccess', '13:00:00', '00000006', 'v1', { from_version: 'v5' }),
+];
+
+function rootWith(records: readonly object[], more = ''): string {
+  const root = temporaryFolder('history');
+  mkdirSync(join(root, 'logs'));
+  const lines = records.map((each) => `${JSON.stringify(each)}\n`).join('');
+  writeFileSync(join(root, 'logs/deploy-events.jsonl'), lines + more);
+  return root;
+}
+
+test('each deploy is a line, with what became of it and why', async () => {
+  const { status, stdout, stderr } = await run('runner-history', [], { root: rootWith(RECORDS) });
+  assert.is(
+    stdout,
+    `TIME (UTC)           APP         RESULT       VERSION  TOOK      BY   SUBJECT OR CAUSE
+2026-11-20 08:00:00  shop        success      v1       9.0 s     ada  First
+2026-11-20 09:00:00  shop        failed       v2       1 m 00 s  ada  error TS2339 [REDACTED]
+2026-11-20 10:00:00  shop        rolled_back  v3       20 s      ada  answered 503
+2026-11-20 11:00:00  shop        interrupted  v4       -         ada
+2026-11-20 12:00:00  shop/eu,us  success      v5       5.0 s     ada
+2026-11-20 13:00:00  shop        success      ← v1     -         ada
+`,
+  );
+  assert.equal([status, stderr], [0, '']);
+});
+
+test('with --json each deploy is an object; -n and --since choose, another app has none', async () => {
+  const root = rootWith(RECORDS, 'not a record\n');
+  const { stdout, stderr } = await run('runner-history', ['shop', '--json', '-n', '1'], { root });
+  assert.equal(JSON.parse(stdout), {
+    timestamp: '2026-11-20T13:00:00.000Z',
+    ...{ project: 'shop', instance: 'default', version: 'v1', previous_version: 'v5' },
+    ...{ commit: null, subject: null, result: 'success', duration_ms: null, gap_ms: null },
+    ...{ user: 'ada', trigger: 'rollback', stage: null, cause: null, deploy_id: '00000006' },
+  });
+  assert.is(stderr, '');
+  const noted = (await run('runner-history', [], { root })).stderr;
+  assert.is(noted, 'runner history: skipped 1 line(s) that are not records\n');
+  const since = await run('runner-history', ['--since', '2026-11-20T11:30Z', '--json'], { root });
+  assert.is(since.stdout.trimEnd().split('\n').length, 2);
+  assert.is((await run('runner-history', ['blog'], { root })).stdout, 'No deploys.\n');
+});
+
+test('without a log there are no deploys; a wrong value is one sentence', async () => {
+  const root = temporaryFolder('history');
+  const none = await run('runner-history', [], { root });
+  assert.equal([none.status, none.stdout, none.stderr], [0, 'No deploys.\n', '']);
+  const wrong = await run('runner-history', ['-n', 'x'], { root });
+  assert.is(wrong.status, 2);
+  assert.match(wrong.stderr, /^error: invalid value 'x' for '--lines <N>'/);
+});
+
+test('on a narrow terminal lines are cut, and failures are red', async () => {
+  const root = rootWith(RECORDS);
+  const { text } = await runOnTerminal('runner-history', ['shop'], { root, columns: 60 });
+  const lines = text.split('\r\n');
+  assert.match(lines[2] ?? '', /^\u001b\[31m2026-11-20 09:00:00.*…/);
+});
+
+test.run();

@@ -1,0 +1,6 @@
+/** What the commands load when they send: all of it is bundled once, into dist/lib/sending.cjs. */
+export { printPreviews } from '../channels/preview.ts';
+export { announceAll } from '../deliver/announce.ts';
+export { flushAll } from '../deliver/flush.ts';
+export { setUp } from '../setup/setup.ts';
+export { tryChannels } from '../status/trial.ts';

@@ -1,0 +1,43 @@
+import { command } from '@runner/common/cli/command';
+import { usage } from '@runner/common/foundation/failure';
+import { readDeploys } from '@runner/history/deploys/read';
+import { figuresOf } from '@runner/history/figures/figures';
+import { timeOf } from '@runner/history/log/options';
+import { prometheusText } from '../prometheus.ts';
+import { statsText } from '../stats-text.ts';
+
+export const stats = command({
+  name: '',
+  about: 'Count deploys, failures, and how long they took',
+  details:
+    'Deploys a day, lead time (from the commit to the success), the part of the changes that failed,\n' +
+    'time to restore, durations and the slowest steps: docs/history.md defines them. TIME is ISO 8601\n' +
+    '(UTC unless it has a zone), a date, or how long ago: 30m, 2h, 7d. With --prometheus the figures of\n' +
+    "each app are printed for the node exporter's textfile collector.",
+  positionals: { app: { about: 'Only deploys of this app' } },
+  options: {
+    since: {
+      kind: 'value',
+      placeholder: 'TIME',
+      default: '30d',
+      about: 'Only deploys that began at this time or later',
+    },
+    prometheus: {
+      kind: 'flag',
+      about: 'Print metrics of each app for Prometheus',
+      conflicts: ['json', 'output'],
+    },
+  },
+  examples: ['runner stats', 'runner stats shop --since 90d --json', 'runner stats --prometheus'],
+  async run({ io, paths, args, options, format, note, style }) {
+    const now = io.now();
+    const period = { since: timeOf(options.since, 'since', now), until: now.getTime() };
+    if (period.since >= period.until)
+      throw usage(`invalid value '${options.since}' for '--since <TIME>': it must lie in the past`);
+    const history = await readDeploys(paths, { project: args.app }, note);
+    if (options.prometheus) io.stdout.write(prometheusText(history, period));
+    else if (format !== 'human') return { value: figuresOf(history, period) };
+    else io.stdout.write(statsText({ history, period, app: args.app }, style, io.stdout.isTTY));
+    return {};
+  },
+});

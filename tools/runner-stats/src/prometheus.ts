@@ -1,0 +1,95 @@
+/** The figures of each app in Prometheus' text format. */
+import type { Deploy } from '@runner/history/deploys/deploy';
+import { type Figures, figuresOf, isIn, type Period } from '@runner/history/figures/figures';
+
+interface Metric {
+  readonly name: string;
+  readonly help: string;
+  /** Label pairs beside the app's, and the value; null: no sample. */
+  samples(app: AppFigures): readonly (readonly [labels: string, value: number | null])[];
+}
+
+interface AppFigures {
+  readonly figures: Figures;
+  readonly deploys: readonly Deploy[];
+}
+
+const RESULTS = ['success', 'failed', 'rolled_back', 'interrupted'] as const;
+
+const METRICS: readonly Metric[] = [
+  {
+    name: 'runner_deploys',
+    help: 'Deploys in the period, by result.',
+    samples: ({ deploys }) =>
+      RESULTS.map((result) => [
+        `result="${result}"`,
+        deploys.filter((deploy) => deploy.result === result).length,
+      ]),
+  },
+  {
+    name: 'runner_changes',
+    help: 'Deploys in the period whose version served.',
+    samples: ({ figures }) => [['', figures.changes]],
+  },
+  {
+    name: 'runner_change_failure_ratio',
+    help: 'Failed changes of all changes in the period.',
+    samples: ({ figures }) => [['', figures.change_failure_rate]],
+  },
+  {
+    name: 'runner_lead_time_seconds',
+    help: 'From the commit to the success.',
+    samples: ({ figures: { lead_time_s: lead } }) => [
+      ['quantile="0.5"', lead.p50],
+      ['quantile="0.9"', lead.p90],
+    ],
+  },
+  {
+    name: 'runner_time_to_restore_seconds',
+    help: 'From a failed change to the next success or rollback.',
+    samples: ({ figures: { time_to_restore_s: restore } }) => [
+      ['quantile="0.5"', restore.p50],
+      ['quantile="0.9"', restore.p90],
+    ],
+  },
+  {
+    name: 'runner_deploy_duration_seconds',
+    help: 'How long deploys took.',
+    samples: ({ figures: { duration_ms: took } }) => [
+      ['quantile="0.5"', inSeconds(took.p50)],
+      ['quantile="0.95"', inSeconds(took.p95)],
+    ],
+  },
+  {
+    name: 'runner_last_deploy_timestamp_seconds',
+    help: 'When the last deploy of the period began.',
+    samples: ({ deploys }) => [['', inSeconds(deploys.at(-1)?.start ?? null)]],
+  },
+];
+
+export function prometheusText(history: readonly Deploy[], period: Period): string {
+  const apps = [...new Set(history.map(({ project }) => project))].sort().map((app) => {
+    const own = history.filter(({ project }) => project === app);
+    const deploys = own.filter((deploy) => !deploy.byHand && isIn(period, deploy));
+    return { app, figures: figuresOf(own, period), deploys };
+  });
+  return METRICS.map((metric) => {
+    const lines = apps.flatMap((each) =>
+      metric.samples(each).flatMap(([labels, value]) => {
+        if (value === null) return [];
+        const all = [`app="${escaped(each.app)}"`, labels].filter((label) => label !== '');
+        return [`${metric.name}{${all.join(',')}} ${value}\n`];
+      }),
+    );
+    return `# HELP ${metric.name} ${metric.help}\n# TYPE ${metric.name} gauge\n${lines.join('')}`;
+  }).join('');
+}
+
+function inSeconds(milliseconds: number | null): number | null {
+  return milliseconds === null ? null : milliseconds / 1000;
+}
+
+/** A label's value: a log may hold any name. */
+function escaped(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+}

@@ -1,0 +1,94 @@
+/** The figures for people: with pictures on a terminal, plain in a pipe. */
+import { fields, type Style } from '@runner/common/cli/output';
+import { harmlessLine } from '@runner/common/text/harmless';
+import { durationText } from '@runner/common/text/time';
+import type { Deploy } from '@runner/history/deploys/deploy';
+import { type Figures, figuresOf, isIn, type Period } from '@runner/history/figures/figures';
+
+/** What the text is about. */
+export interface Source {
+  readonly history: readonly Deploy[];
+  readonly period: Period;
+  /** All apps if undefined. */
+  readonly app: string | undefined;
+}
+
+const DAY = 86_400_000;
+/** Days of a sparkline, and cells of the bar of outcomes. */
+const COLUMNS = 40;
+const LEVELS = '▁▂▃▄▅▆▇█';
+
+export function statsText(source: Source, style: Style, isTerminal: boolean): string {
+  const { history, period, app } = source;
+  const figures = figuresOf(history, period);
+  const { lead_time_s: lead, time_to_restore_s: restore, duration_ms: took } = figures;
+  const deploys = history.filter((deploy) => !deploy.byHand && isIn(period, deploy));
+  const rows: [string, string][] = [
+    ['deploys:', `${figures.deploys}, ${number(figures.per_day)} a day`],
+    ...(isTerminal && deploys.length > 0
+      ? ([
+          ['', sparkline(deploys, period)],
+          ['', bar(deploys, style)],
+        ] as [string, string][])
+      : []),
+    ['changes:', `${figures.changes}${failures(figures)}`],
+    ['lead time:', pair(seconds(lead.p50), 'p90', seconds(lead.p90))],
+    ['time to restore:', pair(seconds(restore.p50), 'p90', seconds(restore.p90))],
+    ['duration:', pair(durationText(took.p50), 'p95', durationText(took.p95))],
+    ['slowest steps:', steps(figures)],
+  ];
+  const heading = `${app ?? 'All apps'} since ${figures.since.slice(0, 10)}`;
+  return `${style.bold(harmlessLine(heading))}\n${fields(rows)}`;
+}
+
+function number(value: number): string {
+  return String(Math.round(value * 10) / 10);
+}
+
+function failures({ changes, change_failure_rate: rate }: Figures): string {
+  if (rate === null) return '';
+  return `, ${Math.round(rate * changes)} failed (${number(rate * 100)} %)`;
+}
+
+function seconds(value: number | null): string {
+  return value === null ? '' : durationText(value * 1000);
+}
+
+function pair(median: string, name: string, high: string): string {
+  return median === '' ? '-' : `p50 ${median}, ${name} ${high}`;
+}
+
+function steps({ slowest_steps }: Figures): string {
+  const shown = slowest_steps.map(({ stage, p95 }) => `${stage} ${durationText(p95)}`);
+  return shown.length === 0 ? '-' : `${harmlessLine(shown.join(', '))} (p95)`;
+}
+
+/** Deploys a day; several days a column where the period is long. */
+function sparkline(deploys: readonly Deploy[], { since, until }: Period): string {
+  const columns = Math.min(COLUMNS, Math.max(1, Math.ceil((until - since) / DAY)));
+  const counts = new Array<number>(columns).fill(0);
+  for (const { start } of deploys) {
+    const column = Math.min(columns - 1, Math.floor(((start - since) / (until - since)) * columns));
+    counts[column] = (counts[column] ?? 0) + 1;
+  }
+  const most = Math.max(...counts);
+  return counts
+    .map((count) => (count === 0 ? ' ' : LEVELS[Math.ceil((count / most) * LEVELS.length) - 1]))
+    .join('');
+}
+
+/** The part of each result, and in words. */
+function bar(deploys: readonly Deploy[], style: Style): string {
+  const groups = [
+    ['succeeded', style.green, ({ result }: Deploy) => result === 'success'],
+    ['failed', style.red, ({ result }: Deploy) => result === 'failed' || result === 'rolled_back'],
+    ['did not end', style.yellow, ({ result }: Deploy) => /^(interrupted|running)$/.test(result)],
+  ] as const;
+  const counted = groups
+    .map(([name, colour, is]) => ({ name, colour, count: deploys.filter(is).length }))
+    .filter(({ count }) => count > 0);
+  const cells = counted.map(({ colour, count }) =>
+    colour('█'.repeat(Math.max(1, Math.round((count / deploys.length) * COLUMNS)))),
+  );
+  return `${cells.join('')} ${counted.map(({ name, count }) => `${count} ${name}`).join(', ')}`;
+}
