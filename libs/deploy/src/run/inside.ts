@@ -6,6 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readlinkSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { Confinement, Program } from '../sandbox/sandbox.ts';
+import { cutOff } from './outside.ts';
 import { ownProcesses } from './processes.ts';
 
 /** What runs in a sandbox. */
@@ -41,10 +42,12 @@ export function spawnDetached(spec: Spawned): {
     ? [confined.file, '--info-fd', '3', ...confined.args]
     : [spec.file, ...spec.args];
   const [file, ...args] = [...prefix, ...command];
-  const child = spawn(file as string, args, {
-    ...{ cwd, env, detached: true },
-    stdio: ['ignore', output, output, ...(confined ? ['pipe' as const] : [])],
-  });
+  const child = cutOff(() =>
+    spawn(file as string, args, {
+      ...{ cwd, env, detached: true },
+      stdio: ['ignore', output, output, ...(confined ? ['pipe' as const] : [])],
+    }),
+  );
   return { child, inside: confined && insideOf(child) };
 }
 

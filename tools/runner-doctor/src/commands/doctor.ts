@@ -48,16 +48,21 @@ export const doctor = command({
     endPrograms();
     return { status: signalStatus(value) };
   },
-  human(value: Examination | SandboxReport, style) {
+  human(value: Examination | SandboxReport, style, { options }) {
     if ('attempts' in value) return sandboxText(value, style);
     const { findings, problems, warnings, skipped } = value;
     const width = Math.max(...findings.map(({ check }) => check.length));
+    const shown = new Set<string>();
     const lines = findings.map(({ check, level, message, mend }) => {
       const first = `${word(level, style)}  ${check.padEnd(width)}  ${harmlessLine(message)}\n`;
       const indent = ' '.repeat(WORD + width + 4);
-      return mend === null ? first : `${first}${indent}${style.cyan(harmlessLine(mend))}\n`;
+      // One command can fix several findings: it is printed once.
+      if (mend === null || shown.has(mend)) return first;
+      shown.add(mend);
+      return `${first}${indent}${style.cyan(harmlessLine(mend))}\n`;
     });
-    const left = skipped.length > 0 ? `; skipped (--offline): ${skipped.join(', ')}` : '';
+    const why = options.offline ? '--offline' : 'others could have changed files';
+    const left = skipped.length > 0 ? `; skipped (${why}): ${skipped.join(', ')}` : '';
     return `${lines.join('')}\n${count(problems, 'problem')}, ${count(warnings, 'warning')}${left}\n`;
   },
 });
