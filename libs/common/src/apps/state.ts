@@ -112,6 +112,29 @@ export interface CheckFailed {
   message: string;
 }
 
+/** Instances that an operator stopped: `fetch`, doctor and the next boot leave them alone. */
+export interface Stopped {
+  since: string;
+  by: string;
+  reason: string | null;
+  instances: string[];
+}
+
+/** `fetch` deploys nothing of an app. */
+export interface Paused {
+  since: string;
+  by: string;
+  /** When it ends; null: with `runner resume`. */
+  until: string | null;
+  reason: string | null;
+}
+
+/** The pause of an app that has not ended. */
+export function pauseOf({ paused }: Pick<AppState, 'paused'>, now: Date): Paused | null {
+  if (!paused || (paused.until !== null && paused.until <= now.toISOString())) return null;
+  return paused;
+}
+
 /** What was announced of an app and is not over yet, so that a change is announced once. */
 export interface Reported {
   /** Codes of failed checks. */
@@ -120,6 +143,8 @@ export interface Reported {
   down?: string[];
   /** The token's end, and how many days were left. */
   token?: { ends: string; days: number; fingerprint?: string } | undefined;
+  /** What waits for a deploy window, in words. */
+  waits?: string | undefined;
   /** The last result that `fetch --quiet` printed. */
   said?: string;
 }
@@ -156,6 +181,8 @@ export interface AppState {
   /** Set while `fetch` fails: nothing new is deployed then. */
   check_failed?: CheckFailed | null;
   reported?: Reported;
+  stopped?: Stopped | null;
+  paused?: Paused | null;
   [field: string]: unknown;
 }
 
@@ -190,6 +217,7 @@ const LAST_FAILURE_SHAPE: Shape = {
 const ATTEMPTS_SHAPE: Shape = { commit: 'string', count: 'number', at: 'string' };
 const CHECK_FAILED_SHAPE: Shape = { since: 'string', error: 'string', message: 'string' };
 const HELD_SHAPE: Shape = { commit: 'string', since: 'string', reason: 'string' };
+const STOPPED_SHAPE: Shape = { since: 'string', by: 'string' };
 const BROKEN_SHAPE: Shape = { since: 'string', reason: 'string' };
 const DEPLOYING_SHAPE: Shape = {
   deploy_id: 'string',
@@ -247,6 +275,12 @@ export function parseState(name: string, text: string, path: string): AppState {
   value.deploying = optional(value.deploying, DEPLOYING_SHAPE, bad);
   if (value.check_failed !== undefined)
     value.check_failed = optional(value.check_failed, CHECK_FAILED_SHAPE, bad);
+  if (value.paused !== undefined) value.paused = optional(value.paused, STOPPED_SHAPE, bad);
+  if (value.stopped !== undefined) {
+    value.stopped = optional(value.stopped, STOPPED_SHAPE, bad);
+    if (isRecord(value.stopped) && !Array.isArray(value.stopped.instances))
+      throw bad('has a malformed section');
+  }
   if (value.reported !== undefined && !isRecord(value.reported)) delete value.reported;
   value.last_checked = typeof value.last_checked === 'string' ? value.last_checked : null;
   return value as AppState;

@@ -50,6 +50,25 @@ const RETRY_AFTER: Schema = {
     numbers: [0, 999_999_999],
   },
 };
+/** When `fetch` deploys; windows.ts reads the texts. */
+const textOrList = (description: string): Schema => ({
+  anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }],
+  description,
+});
+const WINDOWS: Schema = {
+  type: 'array',
+  description: 'When fetch --deploy deploys; rules for the same app all apply [default: always]',
+  items: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      app: { type: 'string', description: 'The app [default: all]' },
+      allow: textOrList('Days and times such as "mon-thu 08:00-17:00" [default: always]'),
+      freeze: textOrList('Days such as 2026-12-24, or 2026-12-20..2027-01-06, without deploys'),
+      zone: { type: 'string', description: 'Time zone such as Europe/Berlin [default: UTC]' },
+    },
+  },
+};
 const SANDBOX_MODE: Schema = {
   type: 'string',
   enum: ['auto', 'required', 'off'],
@@ -95,6 +114,7 @@ export const KEYS = {
   code_host_git_url: address('git of the code host [default: https://github.com]'),
   max_deploy_retries: RETRIES,
   retry_after: RETRY_AFTER,
+  deploy_windows: WINDOWS,
   sandbox: SANDBOX,
   telegram_bot_token: BOT_TOKEN,
   telegram_chat_id: CHAT_ID,

@@ -38,7 +38,8 @@ export async function recordResults(
       if (!app) return { result, isNews: true };
       const check = checkFailed(app, result, view.now.toISOString());
       const summary = summaryOf(paths, { ...app, check_failed: check }, view);
-      const found = changesOf(app, { deploys, check, summary });
+      const waits = result.result === 'closed' ? result.text : undefined;
+      const found = changesOf(app, { deploys, check, summary, waits });
       changes.push(...found.changes.map((change) => ({ app, change })));
       const shown = withHealth(result, summary);
       const said = [shown.result, shown.error, shown.commit].join(' ');

@@ -1,4 +1,5 @@
 /** What the state of an app becomes after a rollback by hand. */
+import { withoutStopped } from '@runner/common/apps/operator';
 import { type AppState, type Deployed, type Hold, heldCommits } from '@runner/common/apps/state';
 import type { Move } from './operation.ts';
 
@@ -64,7 +65,9 @@ export function rolledBackState(
     app.last_failure,
     moves.map(({ instance }) => instance),
   );
-  return { ...app, instances, held, last_failure, deploying: null };
+  const names = moves.map(({ instance }) => instance);
+  const stopped = withoutStopped(app, names);
+  return { ...app, instances, held, last_failure, stopped, deploying: null };
 }
 
 /** The latest failure, followed by a switch of these instances. */

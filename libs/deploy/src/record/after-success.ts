@@ -1,4 +1,5 @@
 /** What the state of an app becomes when a deploy succeeds. */
+import { withoutStopped } from '@runner/common/apps/operator';
 import type { AppState, Deployed } from '@runner/common/apps/state';
 import { followed } from './after-rollback.ts';
 
@@ -31,6 +32,7 @@ export function succeededState(
     attempts: null,
     held: holdAfter(instances, names, deployed, choice),
     last_failure: followed(app.last_failure, names),
+    stopped: withoutStopped(app, names),
     deploying: null,
   };
 }

@@ -9,6 +9,8 @@ export interface Seen {
   readonly deploys: boolean;
   readonly check: CheckFailed | null;
   readonly summary: AppSummary;
+  /** What waits for a deploy window, in words. */
+  readonly waits: string | undefined;
 }
 
 /** An event without what every event of the app has. */
@@ -22,7 +24,7 @@ export interface Changes {
 
 /** Compares what is known with what was announced. */
 export function changesOf(app: AppState, seen: Seen): Changes {
-  const parts = [checkChanges(app, seen), runningChanges(app, seen)];
+  const parts = [checkChanges(app, seen), runningChanges(app, seen), waitingChanges(app, seen)];
   return {
     changes: parts.flatMap(({ changes }) => changes),
     reported: Object.assign({}, app.reported, ...parts.map(({ reported }) => reported)),
@@ -52,15 +54,22 @@ function runningChanges({ reported }: AppState, { summary }: Seen): Changes {
   if (summary.state === 'deploying') return { changes: [], reported: {} };
   const changes: Change[] = [];
   const down: string[] = [];
-  for (const { instance, current, running, broken } of summary.instances) {
+  for (const { instance, current, running, stopped, broken } of summary.instances) {
     const wasDown = known.includes(instance);
-    const isDown = running === false && !broken;
-    if (isDown || (wasDown && running !== true)) down.push(instance);
+    const isDown = running === false && !broken && !stopped;
+    if (isDown || (wasDown && running !== true && !stopped)) down.push(instance);
     const about = { instance, version: current?.version ?? summary.branch };
     if (isDown && !wasDown) changes.push({ event_type: 'AppDown', ...about, reason: summary.next });
     if (wasDown && running === true) changes.push({ event_type: 'AppUp', ...about });
   }
   return { changes, reported: { down } };
+}
+
+/** A version that waits for a window is announced once. */
+function waitingChanges({ reported }: AppState, { waits, deploys }: Seen): Changes {
+  if (waits === undefined) return { changes: [], reported: { waits: undefined } };
+  if (!deploys || waits === reported?.waits) return { changes: [], reported: {} };
+  return { changes: [{ event_type: 'DeployWaiting', reason: waits }], reported: { waits } };
 }
 
 function textsOf(value: unknown): readonly string[] {
