@@ -64,9 +64,7 @@ const LOGGED =
 const USUAL =
   /^(?:(?:.*_)?(?:time|ts|date|id)|timestamp|@.*|at|level|severity|lvl|levelname|msg|message|error|err|exception|reason|detail|cause|type|name|class|stack|stacktrace|logger|caller|thread|host|hostname|pid|env|service|app|version|v|trace|span|.*[iI]d|code|.*\..*|stream|log|.*(?:pass|secret|token|auth|cred|cookie|key).*)$/i;
 const PLAIN = /^[a-zA-Z_]{2,24}$/;
-const PAIRS =
-  /^(?:[\w.@-]{1,60}=(?:"(?:[^"\\]|\\.){0,8000}"|[^\s"]{0,400})(?:[ \t]{1,4}|$)){2,60}$/;
-const PAIR = /([\w.@-]{1,60})=(?:"((?:[^"\\]|\\.){0,8000})"|([^\s"]{0,400}))(?:[ \t]|$)/g;
+const PAIR = /([\w.@-]{1,60})=(?:"((?:[^"\\]|\\.){0,8000})"|([^\s"]{0,400}))(?:[ \t]{1,4}|$)/y;
 /** A record that a line cites behind its own words. */
 const CITED = /^(?<before>[^{]{1,160}?)(?<record>\{"[\s\S]{20,}\})$/;
 
@@ -74,8 +72,7 @@ const CITED = /^(?<before>[^{]{1,160}?)(?<record>\{"[\s\S]{20,}\})$/;
 export function openRecord(line: string): Opened | null {
   const first = line.trimStart();
   if (first[0] === '{') return first.endsWith('}') ? say(parse(first)) : null;
-  if (first.includes('=') && /\b(?:msg|message)=/.test(first) && PAIRS.test(first))
-    return say(pairs(first));
+  if (first.includes('=') && /\b(?:msg|message)=/.test(first)) return say(pairs(first));
   if (!first.endsWith('}')) return null;
   const cited = CITED.exec(first)?.groups;
   const opened = cited?.record === undefined ? null : say(parse(cited.record));
@@ -99,13 +96,19 @@ function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function pairs(line: string): Fields {
-  return Object.fromEntries(
-    [...line.matchAll(PAIR)].map(([, key = '', quoted, bare]) => [
-      key,
-      quoted === undefined ? bare : (parse(`{"v":"${quoted}"}`)?.v ?? quoted),
-    ]),
-  );
+/** The fields of a line that is nothing but pairs. */
+function pairs(line: string): Fields | null {
+  const fields: Record<string, unknown> = {};
+  PAIR.lastIndex = 0;
+  for (let count = 0; PAIR.lastIndex < line.length || count === 0; count += 1) {
+    const found = PAIR.exec(line);
+    if (found === null) return null;
+    const [, key = '', quoted, bare] = found;
+    fields[key] = quoted?.includes('\\')
+      ? (parse(`{"v":"${quoted}"}`)?.v ?? quoted)
+      : (quoted ?? bare);
+  }
+  return fields;
 }
 
 /** The first of the fields that has words. */
