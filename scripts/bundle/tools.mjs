@@ -27,6 +27,9 @@ const OLD_NODE = `if (!process.getBuiltinModule) {
   process.exit(1);
 }`;
 
+/** Without a listener the signal opens Node's inspector, and what a build left could take the program over. */
+const NO_INSPECTOR = "process.on('SIGUSR1', () => {});";
+
 const common = {
   absWorkingDir: checkout,
   outdir: 'dist',
@@ -67,7 +70,7 @@ export async function bundleTools(tools, version) {
     build({
       ...ours,
       entryPoints: tools.map((tool) => ({ in: `tools/${tool}/src/main.ts`, out: `bin/${tool}` })),
-      banner: { js: `#!/usr/bin/env node\n${OLD_NODE}` },
+      banner: { js: `#!/usr/bin/env node\n${OLD_NODE}\n${NO_INSPECTOR}` },
     }),
     build({ ...ours, entryPoints: entriesOf(OURS), outExtension: { '.js': '.cjs' } }),
     build({

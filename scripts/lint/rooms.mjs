@@ -8,15 +8,15 @@ export const rooms = new Map([
     'libs/common',
     'foundation text files secrets http yaml config deploy-file apps tokens app-secrets guards audit redaction cli',
   ],
-  ['libs/extract', 'rules line collect choose'],
+  ['libs/extract', 'rules line undress collect choose'],
   [
     'libs/deploy',
-    'sandbox run git report record instances release recovery rollback pipeline watch fetch remove',
+    'sandbox run git report record instances release recovery rollback lifecycle pipeline watch fetch remove',
   ],
   ['libs/history', 'log deploys figures'],
   ['tools/runner-audit', 'log verify commands'],
   ['tools/runner-notify', 'message service dialogue channels spool deliver status setup commands'],
-  ['tools/runner-doctor', 'foundation checks commands'],
+  ['tools/runner-doctor', 'foundation checks sandbox commands'],
 ]);
 
 /** Which packages of ours a library may import; a tool may import every library. */

@@ -83,11 +83,14 @@ whenPossible('the Debian package says what it needs, and holds what belongs to i
     assert.match(files[`usr/lib/runner/bin/${name}`] ?? '', /^0755 #!/);
   }
   for (const unit of [
+    'runner-boot.service',
     'runner-env.service',
     'runner-fetch.service',
     'runner-fetch.timer',
     'runner-notify.service',
     'runner-notify.timer',
+    'runner-tokens.service',
+    'runner-tokens.timer',
   ]) {
     assert.match(files[`usr/lib/systemd/system/${unit}`] ?? '', /^0644 \[Unit\]/);
   }

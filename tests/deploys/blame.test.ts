@@ -144,7 +144,7 @@ test('the mirror of another user is refused with the command to type', async ({ 
   if (process.geteuid?.() !== 0) return;
   await world.push('v1', { deploy: 'keep: 2\n' });
   assert.is((await world.deploy()).status, 0);
-  spawnSync('chown', ['-R', '12345', `${world.root}/apps/shop/repo.git`]);
+  spawnSync('chown', ['-R', '12345', join(world.root, 'apps/shop/repo.git')]);
   const done = await world.deploy();
   assert.is(done.status, 1);
   assert.ok(

@@ -89,6 +89,23 @@ test('compose brings up one project per instance from the release, and takes it 
   assert.is(acts().length, 3);
 });
 
+test('a project of compose that dies after its start fails with its own words', async ({
+  world,
+}) => {
+  const { env } = recording(
+    ['docker'],
+    "case $* in *' logs '*) echo 'no such table: users' ;; esac",
+  );
+  const health = `health: { url: "http://127.0.0.1:${world.port}/", within: 60s }\n`;
+  await commit(world, `start: { type: compose }\n${health}`);
+  const done = await world.deploy([], env);
+  assert.is(done.status, 1);
+  assert.match(
+    done.stderr,
+    /^health: no container of the project runner-shop-default-[0-9a-f]{4} runs\n {2}no such table: users$/m,
+  );
+});
+
 /** A pm2 that lists what was started last. */
 const PM2 = `list=$(dirname "$0")/list
 case $1 in

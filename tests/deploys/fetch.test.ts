@@ -295,7 +295,11 @@ test('without any app it says so and makes no folder', async () => {
   const said = await run('runner-fetch', ['--deploy'], { root });
   assert.equal(
     [said.status, said.stdout, said.stderr],
-    [0, 'no apps yet: register one with runner add\n', ''],
+    [
+      0,
+      'no apps yet: register one with runner add\n',
+      `runner fetch: the root ${root} does not exist\n`,
+    ],
   );
   const json = await run('runner-fetch', ['--json'], { root });
   assert.equal([json.status, json.stdout], [0, '{"count":0,"apps":[]}\n']);

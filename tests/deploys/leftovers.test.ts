@@ -1,6 +1,7 @@
 /** What outlives its leader, its session or its deploy is found by its environment, and ended. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { processesIn } from '@runner/testing/processes';
 import { preloading, run, shellWord, start } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { isAlive, until } from '@runner/testing/until';
@@ -102,6 +103,21 @@ test('the start command of a killed deploy is ended before the next one starts',
   assert.is(done.status, 0, done.stderr);
   assert.is(readFileSync(served, 'utf8'), 'v3\n');
   assert.not.ok(isAlive(Number(readFileSync(pid, 'utf8'))), 'the start command goes on');
+});
+
+test('what the start command of a killed deploy forks while it is ended is ended too', async ({
+  world,
+}) => {
+  const there = join(temporaryFolder('forks'), 'there');
+  const forks = `while :; do touch '${there}'; setsid sleep 97.531 & sleep 0.005; done`;
+  await world.push('v1', { deploy: `start: { type: command, run: "${forks}" }\n` });
+  const killed = start('runner-deploy', ['shop'], { root: world.root });
+  killed.stdin.end();
+  await until(() => existsSync(there), killed.stderr);
+  process.kill(killed.pid, 'SIGKILL');
+  await killed.done.catch(() => {});
+  await world.deploy(['--ref', 'nothing']);
+  assert.equal(processesIn(join(world.root, 'apps')), []);
 });
 
 test('nothing is started when its note cannot be written', async ({ world }) => {

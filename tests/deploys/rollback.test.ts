@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Deployed } from '@runner/common/apps/state';
+import { killApp } from '@runner/testing/app';
 import { type Ended, run, start } from '@runner/testing/run';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -183,6 +184,29 @@ test('what an older runner kept of one commit twice is passed over', async ({ wo
   assert.match(done.stdout, /^Rolled back shop from v2 to v1 \[/, done.stderr);
 });
 
+test('two commits of one version are told apart by commit', async ({ world }) => {
+  await deployAll(world, 'v1');
+  const old = String(world.state().head).slice(0, 12);
+  await world.push('v1', { files: { 'moved.txt': 'the tag was moved\n' } });
+  assert.is((await world.deploy()).status, 0);
+  const head = String(world.state().head).slice(0, 12);
+  const status = await run('runner-status', ['shop', '--offline'], { root: world.root });
+  assert.match(status.stdout, `before: v1 (${old})`);
+  const either = await rollback(world, ['--to', 'v1']);
+  assert.equal(
+    [either.status, either.stderr],
+    [
+      1,
+      `runner rollback: 'shop' keeps 2 commits of v1: ${head}, ${old}; name one: runner rollback shop --to ${old} (ref_ambiguous)\n`,
+    ],
+  );
+  const back = await rollback(world, ['--to', old]);
+  assert.match(back.stdout, `Rolled back shop from v1 (${head}) to v1 (${old}) [`);
+  killApp(world.root, 'shop');
+  const down = await run('runner-status', ['shop'], { root: world.root });
+  assert.match(down.stdout, `runner rollback shop --to ${old}\n`);
+});
+
 test('with no earlier version, or an unknown one, nothing is touched', async ({ world }) => {
   await deployAll(world, 'v1');
   const none = await rollback(world);
@@ -200,7 +224,7 @@ test('with no earlier version, or an unknown one, nothing is touched', async ({ 
   const instance = await rollback(world, ['--instance', 'nope']);
   assert.is(
     instance.stderr,
-    "runner rollback: 'shop' has no instance 'nope' that was deployed (instance_not_found)\n",
+    "runner rollback: 'shop' has no instance 'nope' that was deployed; it has: default (instance_not_found)\n",
   );
   assert.is(await world.page(), 'v2');
   assert.is(world.kinds().length, 4);

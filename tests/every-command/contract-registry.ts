@@ -108,6 +108,36 @@ export const REGISTRY: readonly Entry[] = [
     refusals: { ...STATE, ...OUTPUT, file_unreadable: ['a state file is a folder'] },
   },
   {
+    command: 'pause',
+    calls: [call('shop', '--for', '2h'), call('--all', '--reason', 'a sale', '--json')],
+    writes: true,
+    wrong: [
+      ['app_not_found', call('nope')],
+      ['usage', call('shop', '--for', 'ever')],
+    ],
+    refusals: {
+      locked: ['another command changes the registry'],
+      ...STATE,
+      ...FLOCK,
+      ...OUTPUT,
+      file_unreadable: ['a state file is a folder'],
+      not_writable: ['a file stands in the place of locks'],
+    },
+  },
+  {
+    command: 'resume',
+    calls: [call('shop'), call('--all', '--json')],
+    writes: false,
+    wrong: [['app_not_found', call('nope')]],
+    refusals: {
+      locked: ['another command changes the registry'],
+      ...STATE,
+      ...FLOCK,
+      ...OUTPUT,
+      file_unreadable: ['a state file is a folder'],
+    },
+  },
+  {
     command: 'env set',
     calls: [
       { ...call('shop', 'A_KEY', '--file', '-'), stdin: () => 'f1rst value of the app' },
@@ -163,23 +193,6 @@ export const REGISTRY: readonly Entry[] = [
     calls: [call(), call('--json')],
     writes: false,
     refusals: { ...OUTPUT },
-  },
-  {
-    command: 'stop',
-    calls: [call('shop', '--before-traffic'), call('blog', '--before-traffic', '--json')],
-    writes: true,
-    wrong: [
-      ['app_not_found', call('nope', '--before-traffic')],
-      ['usage', call('shop')],
-    ],
-    refusals: {
-      ...STATE,
-      ...FLOCK,
-      ...OUTPUT,
-      file_unreadable: ['a state file is a folder'],
-      locked: ['a deploy of the app runs'],
-      not_writable: ['a file stands in the place of locks'],
-    },
   },
   {
     command: 'tokens list',

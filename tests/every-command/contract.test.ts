@@ -17,6 +17,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   git_failed: 'libs/deploy/test/git/failure.test.ts',
   lfs_unsupported: 'tests/deploys/submodules.test.ts',
   ref_ambiguous: 'tests/deploys/ref.test.ts',
+  paused: 'tests/deploys/life.test.ts',
   force_needed: 'tests/traffic/kinds.test.ts',
   sandbox_unavailable: 'tests/sandbox/deploys.test.ts',
   secret_corrupt: 'libs/common/test/app-secrets/open.test.ts',

@@ -16,7 +16,7 @@ export async function addApp({ container, git, discord, step, type }: Server): P
     const folder = `/etc/systemd/system/${timer}.timer.d`;
     await container.ok(`mkdir -p ${folder}; cat > ${folder}/hurry.conf`, { stdin: HURRY });
   }
-  const config = `code_host_git_url: ${git.url}\nretry_after: [2s, 2s]\nnotify:\n  discord_webhook: ${discord.webhook}\n`;
+  const config = `code_host_git_url: ${git.url}\nsandbox: required\nretry_after: [2s, 2s]\nnotify:\n  discord_webhook: ${discord.webhook}\n`;
   await type(
     'install -o runner -g runner -m 0600 /dev/null /opt/runner/config.yml; cat >/opt/runner/config.yml',
     {

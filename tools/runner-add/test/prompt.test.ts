@@ -7,6 +7,7 @@ import { contentOf, fingerprint, newRoot, register, SHOP, TOKEN } from './root.t
 
 const QUESTION = 'Token for acme/shop (hidden): ';
 const ADDED = `Added shop (acme/shop, branch main, token ${fingerprint(TOKEN)})`;
+const NEXT = 'Next: runner deploy shop --check';
 
 /** Types each of `keys` once the question stands there; what the terminal received, and the status. */
 function type(
@@ -21,7 +22,7 @@ function type(
 test('on a terminal the token is asked for, and what is typed is never shown', async () => {
   const root = newRoot();
   const { status, text } = await type(root, [TOKEN, '\r']);
-  assert.equal([status, text], [0, `${QUESTION}\r\n${ADDED}\r\n`]);
+  assert.equal([status, text], [0, `${QUESTION}\r\n${ADDED}\r\n${NEXT}\r\n`]);
   assert.equal(findSecret(text, TOKEN), []);
 });
 
@@ -33,7 +34,11 @@ test('a token that is pasted or typed key by key, and corrected, is the same', a
     ['nonsense', '\x15', TOKEN, '\r'],
   ]) {
     const { status, text } = await type(newRoot(), keys);
-    assert.equal([status, text], [0, `${QUESTION}\r\n${ADDED}\r\n`], JSON.stringify(keys));
+    assert.equal(
+      [status, text],
+      [0, `${QUESTION}\r\n${ADDED}\r\n${NEXT}\r\n`],
+      JSON.stringify(keys),
+    );
   }
 });
 

@@ -139,7 +139,7 @@ test('--token-from distinguishes an unknown app, even under an invalid name, fro
     await refused(
       [...BLOG, '--token-from', source],
       1,
-      `runner add: there is no app called '${source}' to take the token from (token_source_not_found)`,
+      `runner add: there is no app called '${source}' to take the token from; registered: shop (token_source_not_found)`,
     );
   }
   await refused(

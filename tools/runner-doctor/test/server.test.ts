@@ -12,11 +12,11 @@ import { examined, programs, registered } from './patient.ts';
 const canMount = process.getuid?.() === 0 && spawnSync('unshare', ['-m', 'true']).status === 0;
 const PATH = `${dirname(process.execPath)}:${process.env.PATH}`;
 
-/** A systemctl that shows these states of the two timers. */
+/** A systemctl that shows these states of the timers. */
 function systemctl(
   ...units: readonly (readonly [load: string, active: string, file: string])[]
 ): string {
-  const names = ['runner-fetch.timer', 'runner-notify.timer'];
+  const names = ['runner-fetch.timer', 'runner-notify.timer', 'runner-tokens.timer'];
   const shown = units.map(
     ([load, active, file], index) =>
       `Id=${names[index]}\nLoadState=${load}\nActiveState=${active}\nUnitFileState=${file}\n`,
@@ -35,6 +35,11 @@ test('a timer that is not installed, not active, not enabled or has failed is re
       [good, ['loaded', 'inactive', 'enabled']],
       [`warning timers: runner-notify.timer is inactive: ${flush}`],
       'systemctl enable --now runner-notify.timer',
+    ],
+    [
+      [good, good, ['loaded', 'inactive', 'disabled']],
+      ['warning timers: runner-tokens.timer is inactive: a token that ends soon is not announced'],
+      'systemctl enable --now runner-tokens.timer',
     ],
     [
       [['loaded', 'active', 'disabled'], good],

@@ -84,7 +84,12 @@ function stateWith(
 ): AppState['state'] {
   if (!token && !options.public) return app.state;
   // When the old token ends no longer matters.
-  const { repohost_token: before, repohost_token_ends: _, ...rest } = app.state;
+  const {
+    repohost_token: before,
+    repohost_token_ends: _,
+    repohost_token_fingerprint: __,
+    ...rest
+  } = app.state;
   if (!token) return rest;
   const twoLayers = options.ckey || hasTwoLayers(before ?? '');
   return { ...rest, repohost_token: seal(token, app.app, sealingKeys(io, paths), twoLayers) };

@@ -88,7 +88,7 @@ test('--token-from distinguishes an unknown app from one without a token', async
   await refused(
     ['shop', '--token-from', 'nope'],
     1,
-    "runner edit: there is no app called 'nope' to take the token from (token_source_not_found)",
+    "runner edit: there is no app called 'nope' to take the token from; registered: blog, open, shop (token_source_not_found)",
   );
   await refused(
     ['shop', '--token-from', 'open'],

@@ -117,6 +117,7 @@ test('JSON has the whole summary of each app, and never the sealed token', async
             current: deployed('v2'),
             active_since: '2026-05-04T09:30:12.345Z',
             running: null,
+            stopped: false,
             broken: null,
             previous: [],
           },
@@ -125,6 +126,8 @@ test('JSON has the whole summary of each app, and never the sealed token', async
         last_failure: null,
         max_deploy_retries: 3,
         held: null,
+        stopped: null,
+        paused: null,
         deploying: null,
         lock: null,
         next: '1 of 3 attempts used; the next fetch --deploy tries again',
@@ -155,6 +158,8 @@ apps:
     last_failure: null
     max_deploy_retries: 3
     held: null
+    stopped: null
+    paused: null
     deploying: null
     lock: null
     next: "the next fetch --deploy; by hand: runner deploy a"

@@ -59,10 +59,24 @@ test('without records it shows a sample of every kind, and the long failure in t
       'DeployFailure 1/2',
       'DeployFailure 2/2',
       'RollbackSuccess 1/1',
+      'DeployFailure 1/1',
+      'CheckRecovered 1/1',
+      'AppDown 1/1',
+      'AppUp 1/1',
+      'TokenEnding 1/1',
+      'TokenRenewed 1/1',
     ],
   );
-  assert.is(shown.length, 12);
-  assert.is(new Set(shown.map(({ deploy_id }) => deploy_id)).size, 1);
+  assert.is(shown.length, 24);
+  const text = JSON.stringify(shown);
+  for (const words of [
+    'not tried again until the next push',
+    'ends in 7 days',
+    'rollback shop --to',
+  ])
+    assert.match(text, words);
+  const ofDeploys = shown.filter(({ event_type: kind }) => /^Deploy|^Rollback/.test(kind));
+  assert.is(new Set(ofDeploys.map(({ deploy_id }) => deploy_id)).size, 1);
   assert.is(shown[0].payload.chat_id, String(CHAT_ID));
 });
 
@@ -80,7 +94,7 @@ test('on a terminal it shows the samples without waiting for input', async () =>
 
 test('no credentials are needed, and the channel is chosen by --channel', async () => {
   chats.configure('');
-  assert.is(records((await preview(['--json'])).stdout).length, 12);
+  assert.is(records((await preview(['--json'])).stdout).length, 24);
   const shown = records((await preview(['--json', '--channel', 'telegram'])).stdout);
   assert.equal([...new Set(shown.map(({ channel }) => channel))], ['telegram']);
   assert.is(shown[0].payload.chat_id, undefined);

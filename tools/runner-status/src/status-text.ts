@@ -1,6 +1,7 @@
 /** One app for people, in lines that fit the terminal. */
 import { progressText } from '@runner/common/apps/progress';
 import type { AppSummary, InstanceSummary } from '@runner/common/apps/summary';
+import { versionLabel } from '@runner/common/apps/versions';
 import { fields, type Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
 
@@ -28,6 +29,17 @@ function runs({ current, active_since: since, running, broken }: InstanceSummary
   ];
 }
 
+/** What an instance with `traffic` runs where. */
+function slotLines({ live, draining, before_traffic: old }: InstanceSummary): string[] {
+  return [
+    ...(live ? [`requests go to slot ${live}`] : []),
+    ...(draining
+      ? [`slot ${draining.slot} drains, until ${time(draining.until)} at the latest`]
+      : []),
+    ...(old ? [`${old.version} still runs from before traffic`] : []),
+  ];
+}
+
 /** An app that needs an operator, in one line. */
 export function unhealthyLine({ app, state, check_failed: failed, next }: AppSummary): string {
   const why =
@@ -51,9 +63,11 @@ function rowsOf(app: AppSummary, now: Date): [label: string, lines: string[]][] 
     ['token:', [app.token ? 'stored, encrypted' : 'none']],
   ];
   for (const each of app.instances) {
-    const { instance, previous } = each;
-    const before = previous.map((each) => each.version).join(', ');
-    rows.push([`${instance}:`, [...runs(each), ...(before ? [`before: ${before}`] : [])]]);
+    const { instance, current, previous } = each;
+    const all = [current, ...previous];
+    const before = previous.map((one) => versionLabel(one, all)).join(', ');
+    const lines = [...runs(each), ...slotLines(each), ...(before ? [`before: ${before}`] : [])];
+    rows.push([`${instance}:`, lines]);
   }
   if (app.deploying) {
     const { deploy_id, stage, started, pid, version, user } = app.deploying;
@@ -88,8 +102,9 @@ function rowsOf(app: AppSummary, now: Date): [label: string, lines: string[]][] 
     ]);
   }
   if (app.held) {
-    const { commit, since, reason } = app.held;
-    rows.push(['held:', [`commit ${short(commit)} since ${time(since)}`, reason]]);
+    const { commit, since, reason, by } = app.held;
+    const who = by === undefined ? '' : ` by ${by}`;
+    rows.push(['held:', [`commit ${short(commit)} since ${time(since)}${who}`, reason]]);
   }
   rows.push(['next:', [app.next]]);
   if (app.last_checked) rows.push(['checked:', [time(app.last_checked), ...refusal(app)]]);

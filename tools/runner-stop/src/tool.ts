@@ -3,6 +3,6 @@ import { stop } from './commands/stop.ts';
 
 export const tool: Tool = {
   name: 'runner-stop',
-  about: 'Stop what an app ran before traffic',
+  about: 'Stop an app',
   commands: [stop],
 };

@@ -305,7 +305,7 @@ test('--quiet prints problems alone, remembers when tokens end, and records a ne
   );
   assert.match(
     String(event.reason),
-    /^the token ends in 5 days, at .*: make a new one and run runner edit blog --token -$/,
+    /^the token of blog ends in 5 days, at .*: make a new one and run runner edit blog --token -$/,
   );
   await near.close();
   configure(root, host.apiUrl);
@@ -314,6 +314,49 @@ test('--quiet prints problems alone, remembers when tokens end, and records a ne
   assert.match(events(), /"event_type":"TokenRenewed"[^\n]*$/);
   const alone = await run('runner-tokens', ['test', 'blog', '--quiet'], { root });
   assert.is(alone.status, 2);
+});
+
+test('the end of a token that apps share is one record that names them all, and so is its renewal', async ({
+  host,
+}) => {
+  const ends = new Date(Date.now() + 5 * 86_400_000).toISOString();
+  const expires = `${ends.slice(0, 19).replace('T', ' ')} UTC`;
+  const login = { login: 'robot', scopes: [] };
+  const near = await startCodeHost({ tokens: { [FINE]: { ...login, expires } } });
+  const root = rootWith({ blog: FINE, docs: FINE, shop: FINE });
+  configure(root, near.apiUrl);
+  const events = () =>
+    readFileSync(join(root, 'logs/deploy-events.jsonl'), 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  for (let day = 0; day < 2; day += 1) await askAll(root, ['--quiet']);
+  // The timer does not announce it once more for each app.
+  await run('runner-fetch', [], { root });
+  const [first, ...others] = events();
+  assert.equal(others, []);
+  assert.equal([first?.event_type, first?.projects], ['TokenEnding', ['blog', 'docs', 'shop']]);
+  assert.match(
+    String(first?.reason),
+    /^the token of blog, docs, shop ends in 5 days, at .*: make a new one and run runner edit blog --token -, then runner edit <APP> --token-from blog$/,
+  );
+  await near.close();
+  configure(root, host.apiUrl);
+  for (const [app, ...args] of [
+    ['blog', '--token', '-'],
+    ['docs', '--token-from', 'blog'],
+    ['shop', '--token-from', 'blog'],
+  ] as const) {
+    assert.is(events().length, 1);
+    const edited = await run('runner-edit', [app, ...args], { root, stdin: `${FINE}2` });
+    assert.is(edited.status, 0, edited.stderr);
+    await run('runner-fetch', [], { root });
+  }
+  const last = events().slice(1);
+  assert.equal(
+    last.map(({ event_type, projects, reason }) => [event_type, projects, reason]),
+    [['TokenRenewed', ['blog', 'docs', 'shop'], 'the token of blog, docs, shop was replaced']],
+  );
 });
 
 test.run();

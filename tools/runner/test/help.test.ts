@@ -18,7 +18,11 @@ Commands:
   fetch       Look for new commits, and deploy them
   rollback    Go back to the previous version
   cancel      End a running deploy
-  stop        Stop what an app ran before traffic
+  start       Start what is active of an app
+  stop        Stop an app
+  restart     Restart an app
+  pause       Pause the automatic deploys of an app
+  resume      Resume the automatic deploys of an app
   env         Keep the secrets of an app
   tokens      Show which apps share which code-host token
   notify      Announce deploys in Telegram and Discord

@@ -59,6 +59,18 @@ everywhere('help of an unknown command, and options in the wrong place, get a hi
   assert.is(unexpected('--json'), "error: unexpected argument '--json' found\n");
 });
 
+everywhere('with --json an unknown command is an object on stdout too', (stage) => {
+  commands(stage);
+  const message = "unknown command 'tokn'; did you mean 'tokens'?";
+  for (const args of [['--json'], ['-o', 'json']]) {
+    const { status, stdout, stderr } = stage.run(['tokn', ...args]);
+    assert.equal([status, stderr], [127, `runner: ${message}\n`]);
+    assert.equal(JSON.parse(stdout), { error: 'usage', message });
+  }
+  const odd = stage.run(['a"b\\', '--json']);
+  assert.is(JSON.parse(odd.stdout).message, "unknown command 'a?b?'; 'runner help' lists them");
+});
+
 everywhere('a beginning is near', (stage) => {
   commands(stage);
   assert.equal(stage.run(['tok']), unknown('tok', "did you mean 'tokens'?"));

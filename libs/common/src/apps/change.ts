@@ -5,7 +5,7 @@ import { sweepStrays } from '../files/write.ts';
 import type { Io } from '../foundation/io.ts';
 import type { Paths } from '../foundation/paths.ts';
 import type { AppState } from './state.ts';
-import { requireApp, writeApp } from './store.ts';
+import { requireTrustedApp, writeApp } from './store.ts';
 
 /** Longest wait for another command's change, in seconds. */
 const WAIT = 20;
@@ -37,7 +37,10 @@ export function changeApp(
   wait = WAIT,
 ): AppState {
   const write = () => {
-    const changed = { ...change(requireApp(paths, name)), updated_at: io.now().toISOString() };
+    const changed = {
+      ...change(requireTrustedApp(paths, name)),
+      updated_at: io.now().toISOString(),
+    };
     writeApp(paths, changed);
     return changed;
   };

@@ -22,8 +22,10 @@ export async function retryPolicyFor(
  * does not count, and `fetch --deploy` tries again.
  */
 export function isDueAgain(app: AppState): boolean {
-  const { last_failure: failure, held } = app;
+  const { last_failure: failure, held, head } = app;
   if (!failure || failure.rollback || isHeld(app, failure.commit)) return false;
+  // A commit that an operator chose is not tried again.
+  if (head !== undefined && failure.commit !== head) return false;
   const active = Object.values(app.instances).flatMap(({ current, active_since: since }) =>
     current ? [{ ...current, since: since ?? current.deployed_at }] : [],
   );
@@ -35,14 +37,14 @@ export function isDueAgain(app: AppState): boolean {
 
 /** How long `fetch --deploy` waits before it tries this commit again, in milliseconds; 0: not at all. */
 export function retryWait(
-  { last_failure: failure }: Pick<AppState, 'last_failure'>,
+  { attempts }: Pick<AppState, 'attempts'>,
   commit: string,
   { waits }: RetryPolicy,
   now: Date,
 ): number {
-  if (!failure?.attempts || failure.commit !== commit || failure.rollback) return 0;
-  const wait = waits[Math.min(failure.attempts, waits.length) - 1] ?? 0;
-  const passed = now.getTime() - Date.parse(failure.at);
+  if (attempts?.commit !== commit) return 0;
+  const wait = waits[Math.min(attempts.count, waits.length) - 1] ?? 0;
+  const passed = now.getTime() - Date.parse(attempts.at);
   // A clock that was set back must not make it wait for longer.
   return passed >= 0 && passed < wait ? wait - passed : 0;
 }

@@ -24,6 +24,8 @@ export interface Hold {
   head?: string;
   /** Every commit that was left by hand, and the head; absent in states written by 0.1.0. */
   commits?: string[];
+  /** Who chose the other version; absent in states written by 0.1.0. */
+  by?: string;
 }
 
 /** Whether `fetch --deploy` skips a commit. */
@@ -78,11 +80,13 @@ export interface Deploying {
   notify?: string;
   /** Head of the branch, put on hold if only some instances are deployed. */
   passed_over?: string;
+  /** Only one instance is deployed. */
+  partial?: boolean;
   /** Why it failed, until that is recorded. */
   failed?: { stage: string; error: string; blame: string };
 }
 
-/** The latest failure of a deploy or rollback; kept after a later success. */
+/** The latest failure of a deploy, or of a rollback by hand; kept after a later success. */
 export interface LastFailure {
   version: string;
   commit: string;
@@ -91,9 +95,7 @@ export interface LastFailure {
   /** Its first line. */
   error: string;
   at: string;
-  /** Failed attempts at this commit in a row; absent as of 0.1.0. */
-  attempts?: number;
-  /** A manual rollback failed: no deploy of this commit is due. */
+  /** It was a rollback by hand: 0.1.0 kept both in one place. */
   rollback?: boolean;
   /** Instances that were switched after it; absent in states written by 0.1.0. */
   followed_by?: string[];
@@ -110,6 +112,29 @@ export interface CheckFailed {
   message: string;
 }
 
+/** Instances that an operator stopped: `fetch`, doctor and the next boot leave them alone. */
+export interface Stopped {
+  since: string;
+  by: string;
+  reason: string | null;
+  instances: string[];
+}
+
+/** `fetch` deploys nothing of an app. */
+export interface Paused {
+  since: string;
+  by: string;
+  /** When it ends; null: with `runner resume`. */
+  until: string | null;
+  reason: string | null;
+}
+
+/** The pause of an app that has not ended. */
+export function pauseOf({ paused }: Pick<AppState, 'paused'>, now: Date): Paused | null {
+  if (!paused || (paused.until !== null && paused.until <= now.toISOString())) return null;
+  return paused;
+}
+
 /** What was announced of an app and is not over yet, so that a change is announced once. */
 export interface Reported {
   /** Codes of failed checks. */
@@ -117,7 +142,9 @@ export interface Reported {
   /** Instances that were down. */
   down?: string[];
   /** The token's end, and how many days were left. */
-  token?: { ends: string; days: number } | undefined;
+  token?: { ends: string; days: number; fingerprint?: string } | undefined;
+  /** What waits for a deploy window, in words. */
+  waits?: string | undefined;
   /** The last result that `fetch --quiet` printed. */
   said?: string;
 }
@@ -135,6 +162,8 @@ export interface AppState {
     repohost_token?: string | null;
     /** As the code host said when the token was last tested; absent if it did not. */
     repohost_token_ends?: string;
+    /** Of the token that was tested then: apps that share it have the same. */
+    repohost_token_fingerprint?: string;
     [field: string]: unknown;
   };
   instances: Record<string, InstanceState>;
@@ -142,6 +171,9 @@ export interface AppState {
   failures: { commit: string; count: number; last_at: string; stage: string } | null;
   held: Hold | null;
   last_failure?: LastFailure | null;
+  last_rollback_failure?: LastFailure | null;
+  /** Failed attempts at the head of the branch in a row, also those that do not count as failures. */
+  attempts?: { commit: string; count: number; at: string } | null;
   deploying: Deploying | null;
   last_checked: string | null;
   /** Head of the branch when it was last fetched; absent in states written by 0.1.0. */
@@ -149,6 +181,8 @@ export interface AppState {
   /** Set while `fetch` fails: nothing new is deployed then. */
   check_failed?: CheckFailed | null;
   reported?: Reported;
+  stopped?: Stopped | null;
+  paused?: Paused | null;
   [field: string]: unknown;
 }
 
@@ -180,8 +214,10 @@ const LAST_FAILURE_SHAPE: Shape = {
   error: 'string',
   at: 'string',
 };
+const ATTEMPTS_SHAPE: Shape = { commit: 'string', count: 'number', at: 'string' };
 const CHECK_FAILED_SHAPE: Shape = { since: 'string', error: 'string', message: 'string' };
 const HELD_SHAPE: Shape = { commit: 'string', since: 'string', reason: 'string' };
+const STOPPED_SHAPE: Shape = { since: 'string', by: 'string' };
 const BROKEN_SHAPE: Shape = { since: 'string', reason: 'string' };
 const DEPLOYING_SHAPE: Shape = {
   deploy_id: 'string',
@@ -233,11 +269,18 @@ export function parseState(name: string, text: string, path: string): AppState {
   value.instances = instances;
   value.failures = optional(value.failures, FAILURE_SHAPE, bad);
   value.held = optional(value.held, HELD_SHAPE, bad);
-  if (value.last_failure !== undefined)
-    value.last_failure = optional(value.last_failure, LAST_FAILURE_SHAPE, bad);
+  for (const field of ['last_failure', 'last_rollback_failure'])
+    if (value[field] !== undefined) value[field] = optional(value[field], LAST_FAILURE_SHAPE, bad);
+  if (value.attempts !== undefined) value.attempts = optional(value.attempts, ATTEMPTS_SHAPE, bad);
   value.deploying = optional(value.deploying, DEPLOYING_SHAPE, bad);
   if (value.check_failed !== undefined)
     value.check_failed = optional(value.check_failed, CHECK_FAILED_SHAPE, bad);
+  if (value.paused !== undefined) value.paused = optional(value.paused, STOPPED_SHAPE, bad);
+  if (value.stopped !== undefined) {
+    value.stopped = optional(value.stopped, STOPPED_SHAPE, bad);
+    if (isRecord(value.stopped) && !Array.isArray(value.stopped.instances))
+      throw bad('has a malformed section');
+  }
   if (value.reported !== undefined && !isRecord(value.reported)) delete value.reported;
   value.last_checked = typeof value.last_checked === 'string' ? value.last_checked : null;
   return value as AppState;

@@ -1,19 +1,20 @@
 /** The registry: one state file per app. */
 
-import { isThere, makeFolder, namesIn, readTextIfThere } from '../files/read.ts';
+import { isThere, makeFolder, namesIn, readIfThere } from '../files/read.ts';
+import { readTrusted } from '../files/trusted.ts';
 import { writeWhole } from '../files/write.ts';
 import { Failure } from '../foundation/failure.ts';
 import { appName, isAppName } from '../foundation/names.ts';
 import type { Paths } from '../foundation/paths.ts';
-import { nearest } from '../text/nearest.ts';
+import { didYouMean } from '../text/nearest.ts';
 import { type AppState, parseState } from './state.ts';
 
 /** Bytes; our state files have a few kilobytes. */
 const STATE_MAX = 1_048_576;
 
-function readApp(paths: Paths, name: string): AppState | undefined {
+function readApp(paths: Paths, name: string, read = readIfThere): AppState | undefined {
   const path = paths.state(name);
-  const text = readTextIfThere(path, STATE_MAX);
+  const text = read(path, STATE_MAX)?.toString('utf8');
   return text === undefined ? undefined : parseState(name, text, path);
 }
 
@@ -34,15 +35,35 @@ export function requireApp(paths: Paths, name: string): AppState {
   );
 }
 
+/**
+ * `requireApp` for a command that opens its token or runs something. Throws `guard_tripped` for a state
+ * file of another user, or a root that others may write.
+ */
+export function requireTrustedApp(paths: Paths, name: string): AppState {
+  return (isAppName(name) && readApp(paths, name, trustedIn(paths))) || requireApp(paths, name);
+}
+
+function trustedIn({ root }: Paths): typeof readIfThere {
+  return (path, limit) => readTrusted(path, limit, root);
+}
+
 /** More registered apps than this are not listed in an error. */
 const LISTED_MAX = 5;
 
-function hintFor(paths: Paths, name: string): string {
+/** What to say of an app that does not exist: the nearest name, else all, or that there is no root. */
+export function hintFor(paths: Paths, name: string): string {
+  const missing = missingRoot(paths);
+  if (missing) return `: ${missing}`;
   const names = appNames(paths);
-  const near = nearest(name, names);
-  if (near !== undefined) return `; did you mean '${near}'?`;
+  const near = didYouMean(name, names);
+  if (near !== '') return near;
   const isShort = names.length > 0 && names.length <= LISTED_MAX;
   return isShort ? `; registered: ${names.join(', ')}` : '';
+}
+
+/** That the root does not exist, in words; undefined if it does. */
+export function missingRoot({ root }: Pick<Paths, 'root'>): string | undefined {
+  return isThere(root) ? undefined : `the root ${root} does not exist`;
 }
 
 /** Names of all registered apps, sorted. */
@@ -59,7 +80,10 @@ export interface UnreadableApp {
   readonly failure: Failure;
 }
 
-/** Visits one app after the other, without keeping them; an unreadable one does not hide the others. */
+/**
+ * Visits one app after the other, without keeping them; an unreadable one, or one of another user, does
+ * not hide the others.
+ */
 export function visitApps(
   paths: Paths,
   visit: (app: AppState) => void,
@@ -69,7 +93,7 @@ export function visitApps(
   for (const name of names) {
     let app: AppState | undefined;
     try {
-      app = readApp(paths, name);
+      app = readApp(paths, name, trustedIn(paths));
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       unreadable({ app: name, failure: error });

@@ -15,7 +15,11 @@ import {
   type InstanceState,
   isHeld,
   type LastFailure,
+  type Paused,
+  pauseOf,
+  type Stopped,
 } from './state.ts';
+import { versionArgument } from './versions.ts';
 
 /** One instance of an app. */
 export interface InstanceSummary {
@@ -25,6 +29,8 @@ export interface InstanceSummary {
   active_since: string | null;
   /** Whether it runs; null if its supervisor cannot know, did not answer or was not asked. */
   running: boolean | null;
+  /** An operator stopped it. */
+  stopped: boolean;
   /** Since when and why no version could be started. */
   broken: { since: string; reason: string } | null;
   previous: Deployed[];
@@ -51,6 +57,10 @@ export interface AppSummary {
   /** Failures of one commit after which automatic deploys of it stop. */
   max_deploy_retries: number;
   held: AppState['held'];
+  /** Since when, by whom and why instances are stopped. */
+  stopped: Stopped | null;
+  /** Since when, by whom, until when and why fetch deploys nothing. */
+  paused: Paused | null;
   deploying: AppState['deploying'];
   /** The current holder of the app's lock. */
   lock: { pid: number; command: string; since: string } | null;
@@ -68,7 +78,8 @@ export interface AppSummary {
  * its process died, the next command cleans up, or an operator ended the last deploy; `broken`: a
  * version failed, and the previous one could not be restarted; `down`: an instance does not run;
  * `blocked`: the newest commit failed too often; `stale`: `fetch` cannot find out what is new;
- * `failing`: the last deploy failed; `held`: the newest commit is on hold after a manual rollback;
+ * `failing`: the last deploy failed; `stopped`: an operator stopped an instance; `paused`: fetch deploys
+ * nothing; `held`: the newest commit is on hold after a manual rollback;
  * `new`: never deployed; `ok`: the last deploy succeeded.
  */
 export type StateWord =
@@ -79,6 +90,8 @@ export type StateWord =
   | 'blocked'
   | 'stale'
   | 'failing'
+  | 'stopped'
+  | 'paused'
   | 'held'
   | 'new'
   | 'ok';
@@ -103,9 +116,9 @@ export interface View {
 /** Summarises a state. */
 export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
   const instances = Object.entries(app.instances).map(([name, instance]) =>
-    instanceSummary(paths, app.app, name, instance, view),
+    instanceSummary(paths, app, name, instance, view),
   );
-  const state = stateOf(app, instances, view.retries.max);
+  const state = stateOf(app, instances, view);
   const { pid, command, since } = liveHolder(paths.lock(app.app)) ?? {};
   return {
     app: app.app,
@@ -115,9 +128,11 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
     state,
     instances,
     failures: app.failures,
-    last_failure: app.last_failure ?? null,
+    last_failure: newestFailure(app),
     max_deploy_retries: view.retries.max,
     held: app.held,
+    stopped: app.stopped ?? null,
+    paused: pauseOf(app, view.now),
     deploying: app.deploying,
     lock:
       pid === undefined
@@ -133,7 +148,7 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
 
 function instanceSummary(
   paths: Paths,
-  app: string,
+  { app, stopped }: AppState,
   instance: string,
   { current, active_since, broken, previous, draining, before_traffic }: InstanceState,
   { runs }: View,
@@ -146,6 +161,7 @@ function instanceSummary(
     running:
       current &&
       (isRunning(liveRun(paths.app(app).instance(instance))) ?? runs?.(app, instance) ?? null),
+    stopped: stopped?.instances.includes(instance) ?? false,
     broken: broken ?? null,
     previous,
     ...(live && { live }),
@@ -154,28 +170,37 @@ function instanceSummary(
   };
 }
 
+/** The failure that came last: of a deploy, or of a rollback by hand. */
+function newestFailure({ last_failure: deploy, last_rollback_failure: rollback }: AppState) {
+  const isRollback = rollback && (!deploy || deploy.at < rollback.at);
+  return (isRollback ? rollback : deploy) ?? null;
+}
+
 function stateOf(
   app: AppState,
   instances: readonly InstanceSummary[],
-  maxRetries: number,
+  { retries: { max: maxRetries }, now }: View,
 ): StateWord {
   if (app.deploying) return isAlive(app.deploying) ? 'deploying' : 'interrupted';
   if (instances.some(({ broken }) => broken)) return 'broken';
-  if (instances.some(({ running }) => running === false)) return 'down';
+  if (instances.some(({ running, stopped }) => running === false && !stopped)) return 'down';
   const failures = app.failures && !isHeld(app, app.failures.commit) ? app.failures.count : 0;
   if (failures >= maxRetries) return 'blocked';
   if (app.check_failed) return 'stale';
   if (failures > 0) return 'failing';
   if (isDueAgain(app)) return app.last_failure?.interrupted ? 'interrupted' : 'failing';
+  if (app.stopped) return 'stopped';
+  if (pauseOf(app, now)) return 'paused';
   if (app.held) return 'held';
   return instances.some(({ current }) => current) ? 'ok' : 'new';
 }
 
 /** The command that restarts an instance. */
-function startAgain(app: string, { instance, current }: InstanceSummary, among: number): string {
+function startAgain(app: string, each: InstanceSummary, among: number): string {
+  const { instance, current, previous } = each;
   if (!current) return `runner deploy ${app}`;
   const only = among > 1 ? ` --instance ${instance}` : '';
-  return `runner rollback ${app} --to ${current.version}${only}`;
+  return `runner rollback ${app} --to ${versionArgument(current, previous)}${only}`;
 }
 
 function nextOf(
@@ -186,7 +211,7 @@ function nextOf(
 ): string {
   const { app: name, branch, failures, held, last_failure } = app;
   const retry = () => {
-    const wait = retryWait(app, last_failure?.commit ?? '', retries, now);
+    const wait = retryWait(app, failures?.commit ?? last_failure?.commit ?? '', retries, now);
     if (wait === 0) return 'the next fetch --deploy tries again';
     return `fetch --deploy waits, retry in ${inWords(wait)}`;
   };
@@ -198,7 +223,9 @@ function nextOf(
       return 'the next deploy, rollback or fetch --deploy cleans up first';
     case 'broken':
     case 'down': {
-      const bad = instances.filter(({ broken, running }) => broken || running === false);
+      const bad = instances.filter(
+        ({ broken, running, stopped }) => broken || (running === false && !stopped),
+      );
       const commands = bad.map((each) => startAgain(name, each, instances.length));
       return `not restarted automatically; run: ${commands.join('; ')}`;
     }
@@ -211,6 +238,14 @@ function nextOf(
         ? `${failures.count} of ${retries.max} attempts used; `
         : 'the failure does not count: ';
       return `${used}${retry()}`;
+    }
+    case 'stopped':
+      return `nothing until runner start ${name}`;
+    case 'paused': {
+      const { until } = app.paused ?? {};
+      return until
+        ? `paused until ${until}; sooner: runner resume ${name}`
+        : `paused until runner resume ${name}`;
     }
     case 'held':
       return `held until the next push to ${branch}: ${held?.reason}`;

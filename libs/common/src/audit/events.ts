@@ -12,7 +12,18 @@ const DEPLOY_EVENTS = [
   'RollbackSuccess',
 ] as const;
 /** Changes in the state of an app; they belong to no deploy. */
-const STATE_EVENTS = ['AppDown', 'AppUp', 'CheckRecovered', 'TokenEnding', 'TokenRenewed'] as const;
+const STATE_EVENTS = [
+  'AppDown',
+  'AppUp',
+  'CheckRecovered',
+  'DeployWaiting',
+  'TokenEnding',
+  'TokenRenewed',
+] as const;
+/** What operators did with an app; not announced. */
+export const OPERATOR_EVENTS = ['AppStarted', 'AppStopped', 'AppRestarted'] as const;
+/** What an operator did with an app. */
+export type OperatorEvent = (typeof OPERATOR_EVENTS)[number];
 /** The kinds that are announced. */
 export const EVENT_TYPES = [...DEPLOY_EVENTS, ...STATE_EVENTS] as const;
 /** A kind of event that is announced. */
@@ -29,7 +40,7 @@ export function isStateEvent(kind: EventType): kind is StateEvent {
 export interface DeployEvent {
   /** ISO 8601 UTC with milliseconds. */
   timestamp: string;
-  event_type: EventType | 'GuardBypassed';
+  event_type: EventType | OperatorEvent | 'GuardBypassed';
   project: string;
   instance: string;
   version: string;
@@ -43,6 +54,8 @@ export interface DeployEvent {
   domain?: string;
   /** All instances of the event, each of which has a record of its own; absent as of 0.1.0. */
   instances?: string[];
+  /** Of a token: all apps that share it, if there are several. */
+  projects?: string[];
   /** Of a failure at one of several instances. */
   failed_instance?: string;
   /** Who began it: the user, before sudo; `timer`. */
@@ -113,7 +126,8 @@ export function completeEvent(input: unknown, completion: Completion): DeployEve
   if (!isObject(input)) throw invalid('is not a JSON object');
   const { event, app, ...fields } = input;
   const kind = oneName(fields.event_type, event, 'event_type', 'event');
-  if (!EVENT_TYPES.includes(kind as EventType)) {
+  const isOperator = OPERATOR_EVENTS.includes(kind as OperatorEvent);
+  if (!isOperator && !EVENT_TYPES.includes(kind as EventType)) {
     throw invalid(`needs an event_type that is one of ${EVENT_TYPES.join(', ')}`);
   }
   const project = shortText(oneName(fields.project, app, 'project', 'app'), 'project');
@@ -124,7 +138,7 @@ export function completeEvent(input: unknown, completion: Completion): DeployEve
     project,
     instance: fields.instance === undefined ? 'default' : shortText(fields.instance, 'instance'),
     version: shortText(fields.version, 'version'),
-    deploy_id: deployIdOf(kind as EventType, fields.deploy_id, completion),
+    deploy_id: isOperator ? null : deployIdOf(kind as EventType, fields.deploy_id, completion),
   };
   const others = Object.entries(fields).filter(
     ([field, value]) => !Object.hasOwn(checked, field) && value !== undefined,

@@ -1,5 +1,6 @@
 /** Runs a tool: parse, run, render, exit status. */
-import { EXIT, Failure, systemCode, usage } from '../foundation/failure.ts';
+import { writeFileSync } from 'node:fs';
+import { EXIT, Failure, usage } from '../foundation/failure.ts';
 import { type Io, processIo } from '../foundation/io.ts';
 import { chooseRoot, pathsOf } from '../foundation/paths.ts';
 import { redactor } from '../secrets/secret.ts';
@@ -9,6 +10,8 @@ import { type Command, type Context, optionsOf, type Tool, titleOf } from './com
 import { commandHelp, toolHelp, usageLine } from './help.ts';
 import { type ColourWhen, type Format, PLAIN, styleFor, yamlText } from './output.ts';
 import { parse } from './parse.ts';
+import { sudoHint } from './sudo.ts';
+import { withoutTokens } from './typed.ts';
 
 declare const __VERSION__: string;
 
@@ -17,6 +20,7 @@ declare const __VERSION__: string;
  * every sink of `io` writes synchronously, and a command awaits everything it started.
  */
 export function main(tool: Tool): void {
+  protect();
   const io = processIo();
   const argv = process.argv.slice(2);
   const fail = (error: unknown) => {
@@ -24,6 +28,16 @@ export function main(tool: Tool): void {
   };
   process.on('uncaughtException', fail);
   run(tool, argv, io).then((status) => process.exit(status), fail);
+}
+
+/** Other users cannot write what this process makes, and its memory is written to no core dump. */
+function protect(): void {
+  process.umask(0o027);
+  try {
+    writeFileSync('/proc/self/coredump_filter', '0');
+  } catch {
+    // Without /proc, or a kernel without core dumps.
+  }
 }
 
 async function run(tool: Tool, argv: readonly string[], io: Io): Promise<number> {
@@ -130,13 +144,13 @@ async function report(
   }
   const definition = tool.commands.find((each) => each.name === argv[0] || each.name === '');
   const title = titleOf(tool, definition);
-  // Ordinary users may not read the registry of an installed server.
-  const isDenied = error.code === 'file_unreadable' && systemCode(error.cause) === 'EACCES';
-  const hint = isDenied && io.uid !== 0 ? `; use: sudo ${title}` : '';
-  const message = harmlessLine(redact(error.message)) + hint;
+  const args = definition?.name === '' ? argv : argv.slice(1);
+  const hint = sudoHint(io, title, args, error);
+  const message = harmlessLine(withoutTokens(redact(error.message + hint), argv));
   const line =
     error.code === 'usage' ? `error: ${message}` : `${title}: ${message} (${error.code})`;
-  const value = { ...error.facts, error: error.code, message };
+  const facts = JSON.parse(withoutTokens(JSON.stringify(error.facts ?? {}), argv)) as object;
+  const value = { ...facts, error: error.code, message };
   try {
     io.stderr.write(`${line}\n`);
     const format = wantedFormat(argv);

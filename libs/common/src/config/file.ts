@@ -1,5 +1,5 @@
 /** Reads config.yml; settings.ts interprets it. */
-import { readIfThere } from '../files/read.ts';
+import { readTrusted } from '../files/trusted.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { readYaml, YAML_MAX } from '../yaml/read.ts';
 import type { FileName, Tree } from '../yaml/schema.ts';
@@ -10,9 +10,12 @@ export interface Config {
   readonly tree: Tree | undefined;
 }
 
-/** Reads config.yml; a missing file is an empty one. Throws `config_invalid` or `file_unreadable`. */
+/**
+ * Reads config.yml; a missing file is an empty one. Throws `config_invalid`, `file_unreadable` or
+ * `guard_tripped`.
+ */
 export function readConfig(paths: Paths): Config {
   const file: FileName = { name: paths.config, code: 'config_invalid' };
-  const bytes = readIfThere(paths.config, YAML_MAX);
+  const bytes = readTrusted(paths.config, YAML_MAX, paths.root);
   return { file, tree: bytes && readYaml(bytes, file) };
 }

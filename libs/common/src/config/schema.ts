@@ -1,5 +1,6 @@
 /** The schema of config.yml, for the current layout and the earlier one. */
 import type { ObjectSchema, Schema } from '../yaml/schema.ts';
+import { LIMIT_KEYS } from './build-limits.ts';
 
 // An empty value switches the channel off.
 const BOT_TOKEN: Schema = {
@@ -50,6 +51,25 @@ const RETRY_AFTER: Schema = {
     numbers: [0, 999_999_999],
   },
 };
+/** When `fetch` deploys; windows.ts reads the texts. */
+const textOrList = (description: string): Schema => ({
+  anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }],
+  description,
+});
+const WINDOWS: Schema = {
+  type: 'array',
+  description: 'When fetch --deploy deploys; rules for the same app all apply [default: always]',
+  items: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      app: { type: 'string', description: 'The app [default: all]' },
+      allow: textOrList('Days and times such as "mon-thu 08:00-17:00" [default: always]'),
+      freeze: textOrList('Days such as 2026-12-24, or 2026-12-20..2027-01-06, without deploys'),
+      zone: { type: 'string', description: 'Time zone such as Europe/Berlin [default: UTC]' },
+    },
+  },
+};
 const SANDBOX_MODE: Schema = {
   type: 'string',
   enum: ['auto', 'required', 'off'],
@@ -95,7 +115,14 @@ export const KEYS = {
   code_host_git_url: address('git of the code host [default: https://github.com]'),
   max_deploy_retries: RETRIES,
   retry_after: RETRY_AFTER,
+  deploy_windows: WINDOWS,
   sandbox: SANDBOX,
+  build: {
+    type: 'object',
+    additionalProperties: false,
+    description: 'Limits of every build',
+    properties: LIMIT_KEYS,
+  },
   telegram_bot_token: BOT_TOKEN,
   telegram_chat_id: CHAT_ID,
   discord_webhook: WEBHOOK,

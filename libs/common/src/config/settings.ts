@@ -6,6 +6,7 @@ import { durationOf } from '../text/time.ts';
 import { check, type Entry, type Schema, section } from '../yaml/schema.ts';
 import type { Config } from './file.ts';
 import { CREDENTIALS, KEYS, NOTIFY_KEYS } from './schema.ts';
+import { type Window, windowOf } from './windows.ts';
 
 /** Checks only these keys of the file and of its section `notify`. */
 export function pick(
@@ -86,6 +87,19 @@ export function retryPolicyOf(config: Config): RetryPolicy {
   const texts = pick(config, ['retry_after'], []).get('retry_after') as string[] | undefined;
   const waits = (texts ?? ['1m', '10m']).map((text) => durationOf(text) ?? 0);
   return { max: maxDeployRetries(config), waits };
+}
+
+/** What decides about automatic deploys. */
+export interface DeployPolicy extends RetryPolicy {
+  readonly windows: readonly Window[];
+}
+
+/** The retry policy and `deploy_windows`. Throws `config_invalid`. */
+export function deployPolicyOf(config: Config): DeployPolicy {
+  const values = pick(config, ['deploy_windows'], []);
+  const given = (values.get('deploy_windows') ?? []) as Map<string, unknown>[];
+  const windows = given.map((each) => windowOf(each, placeOf(config, ['deploy_windows'])));
+  return { ...retryPolicyOf(config), windows };
 }
 
 /** The chat services, in the order in which results are printed. */

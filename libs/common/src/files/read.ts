@@ -9,6 +9,7 @@ import {
   openSync,
   readdirSync,
   readSync,
+  type Stats,
   statSync,
   unlinkSync,
 } from 'node:fs';
@@ -19,9 +20,13 @@ const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 
 /**
  * Reads a regular file of at most `limit` bytes; undefined if it does not exist. Never follows a
- * symbolic link or blocks on a FIFO. Throws `file_unreadable`.
+ * symbolic link or blocks on a FIFO. `check` may refuse it. Throws `file_unreadable`.
  */
-export function readIfThere(path: string, limit: number): Buffer | undefined {
+export function readIfThere(
+  path: string,
+  limit: number,
+  check?: (stat: Stats) => void,
+): Buffer | undefined {
   let fd: number;
   try {
     fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -33,6 +38,7 @@ export function readIfThere(path: string, limit: number): Buffer | undefined {
     const stat = fstatSync(fd);
     if (!stat.isFile())
       throw new Failure('file_unreadable', `cannot read ${path}: it is not a file`);
+    check?.(stat);
     if (stat.size > limit) {
       throw new Failure('file_unreadable', `cannot read ${path}: it is larger than ${limit} bytes`);
     }

@@ -56,6 +56,7 @@ export const FAILURE_CODES = [
   'not_configured',
   'not_writable',
   'output_failed',
+  'paused',
   'rate_limited',
   'ref_ambiguous',
   'ref_not_found',

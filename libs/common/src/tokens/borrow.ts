@@ -1,6 +1,6 @@
 /** `--token-from`: the token of another app, and the keys that seal it. */
 
-import { findApp, listApps } from '../apps/store.ts';
+import { findApp, hintFor, listApps } from '../apps/store.ts';
 import { namesIn } from '../files/read.ts';
 import { Failure } from '../foundation/failure.ts';
 import type { Io } from '../foundation/io.ts';
@@ -18,7 +18,7 @@ export function tokenFrom(io: Io, paths: Paths, source: string): Secret {
   if (!isAppName(source) || !findApp(paths, source)) {
     throw new Failure(
       'token_source_not_found',
-      `there is no app called '${source.slice(0, 80)}' to take the token from`,
+      `there is no app called '${source.slice(0, 80)}' to take the token from${hintFor(paths, source)}`,
     );
   }
   const token = openToken(paths, io.env, source);

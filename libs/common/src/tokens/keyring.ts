@@ -2,7 +2,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { accessSync, constants, lstatSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { isThere, makeFolder, namesIn, readTextIfThere, removeIfThere } from '../files/read.ts';
+import { isThere, makeFolder, namesIn, readIfThere, removeIfThere } from '../files/read.ts';
+import { readTrusted } from '../files/trusted.ts';
 import { writeWhole } from '../files/write.ts';
 import { Failure, systemFailure } from '../foundation/failure.ts';
 import type { Env } from '../foundation/io.ts';
@@ -29,11 +30,14 @@ function masterKey(bytes: Buffer): MasterKey {
 
 /**
  * Reads the master keys; undefined without a key file. Throws `mkey_exposed` if others may read the
- * file, `mkey_malformed`, `file_unreadable`.
+ * file, `mkey_malformed`, `file_unreadable`, `guard_tripped`.
  */
 export function readKeyring(paths: Paths, env: Env): Keyring | undefined {
   const path = mkeyFile(paths, env);
-  const text = readTextIfThere(path, KEY_FILE_MAX);
+  const isOwn = path !== credentialFile(env);
+  const text = (
+    isOwn ? readTrusted(path, KEY_FILE_MAX, paths.root) : readIfThere(path, KEY_FILE_MAX)
+  )?.toString('utf8');
   if (text === undefined) return undefined;
   if (isKeyExposed(path, env)) {
     throw new Failure(

@@ -1,5 +1,5 @@
 /** Opens the token of a registered app. */
-import { requireApp } from '../apps/store.ts';
+import { requireTrustedApp } from '../apps/store.ts';
 import { Failure } from '../foundation/failure.ts';
 import type { Env } from '../foundation/io.ts';
 import type { Paths } from '../foundation/paths.ts';
@@ -13,7 +13,7 @@ import { open } from './vault.ts';
  */
 export function openToken(paths: Paths, env: Env, name: string): Secret | undefined {
   for (let sealedBefore: string | undefined; ; ) {
-    const { app, state } = requireApp(paths, name);
+    const { app, state } = requireTrustedApp(paths, name);
     const sealed = state.repohost_token;
     if (!sealed) return undefined;
     try {

@@ -9,6 +9,7 @@ import {
   requireApp,
   writeApp,
 } from '@runner/common/apps/store';
+import { makeFolder } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import fc from 'fast-check';
 import { test } from 'uvu';
@@ -109,6 +110,7 @@ test('an app is registered once', () => {
 
 test('an unknown app is app_not_found, also when its name is no name', () => {
   const paths = freshRoot();
+  makeFolder(paths.root);
   for (const name of ['blog', '../state/x', '__proto__', 'registry', 'x'.repeat(300)]) {
     const shown = name.length > 80 ? `${name.slice(0, 77)}…` : name;
     assert.is(

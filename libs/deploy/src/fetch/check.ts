@@ -1,6 +1,6 @@
 /** Asking for the head of an app's branch, and what it means for the app. */
 import { requireApp } from '@runner/common/apps/store';
-import type { RetryPolicy } from '@runner/common/config/settings';
+import type { DeployPolicy } from '@runner/common/config/settings';
 import { Failure, systemFailure } from '@runner/common/foundation/failure';
 import { sourceOf } from '../git/open.ts';
 import { remoteHead, versionOf } from '../git/remote.ts';
@@ -11,7 +11,7 @@ import type { FetchRequest } from './request.ts';
 export async function check(
   request: FetchRequest,
   name: string,
-  policy: RetryPolicy,
+  policy: DeployPolicy,
 ): Promise<FetchResult> {
   try {
     const app = requireApp(request.paths, name);

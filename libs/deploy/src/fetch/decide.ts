@@ -1,7 +1,10 @@
 /** What the head of a branch means for an app. */
+
+import { pauseWords, stoppedWords } from '@runner/common/apps/operator';
 import { retryWait } from '@runner/common/apps/retries';
-import { type AppState, isHeld } from '@runner/common/apps/state';
-import type { RetryPolicy } from '@runner/common/config/settings';
+import { type AppState, isHeld, pauseOf } from '@runner/common/apps/state';
+import type { DeployPolicy } from '@runner/common/config/settings';
+import { opensAt, untilWords } from '@runner/common/config/windows';
 import { inWords } from '@runner/common/text/time';
 import type { DeployOutcome } from '../pipeline/outcome.ts';
 
@@ -17,6 +20,10 @@ export interface FetchResult {
     /** Its last attempt failed a short time ago. */
     | 'waiting'
     | 'held'
+    | 'stopped'
+    | 'paused'
+    /** Outside its deploy windows. */
+    | 'closed'
     | 'skipped'
     | 'error'
     | DeployOutcome['result'];
@@ -47,7 +54,7 @@ export function decide(
   app: AppState,
   commit: string,
   version: string,
-  policy: RetryPolicy,
+  policy: DeployPolicy,
   now: Date,
 ): FetchResult {
   const result = (kind: FetchResult['result'], text: string) =>
@@ -68,6 +75,11 @@ export function decide(
     const why = reason.endsWith(' was deployed by hand') ? reason : `${version} was rolled back`;
     return result('held', `on hold: ${why}`);
   }
+  if (app.stopped) return result('stopped', `${version} waits: ${stoppedWords(app.stopped)}`);
+  const pause = pauseOf(app, now);
+  if (pause) return result('paused', `${version} waits: ${pauseWords(pause)}`);
+  const opens = opensAt(policy.windows, app.app, now);
+  if (opens) return result('closed', `${version} waits${untilWords(opens)}`);
   const wait = retryWait(app, commit, policy, now);
   if (wait > 0) return result('waiting', `retry in ${inWords(wait)}`);
   return result('new_commit', `new commit ${version}`);

@@ -1,7 +1,7 @@
 /** Deploying a new commit that `fetch` found. */
 import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
-import type { RetryPolicy } from '@runner/common/config/settings';
+import type { DeployPolicy } from '@runner/common/config/settings';
 import { holderOf } from '@runner/common/files/lock';
 import type { Paths } from '@runner/common/foundation/paths';
 import type { ResolvedRef } from '../git/ref.ts';
@@ -25,7 +25,7 @@ class Overtaken extends Error {
 export async function deployNew(
   request: FetchRequest,
   { app, commit, version }: FetchResult,
-  policy: RetryPolicy,
+  policy: DeployPolicy,
 ): Promise<{ result: FetchResult; outcome?: DeployOutcome }> {
   const { io, paths, notify, reporter, signal } = request;
   // Another fetch may have deployed it meanwhile, or a recovery changed the state.

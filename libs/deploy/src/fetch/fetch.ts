@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { readConfig } from '@runner/common/config/file';
-import { type RetryPolicy, retryPolicyOf } from '@runner/common/config/settings';
+import { type DeployPolicy, deployPolicyOf } from '@runner/common/config/settings';
 import { refuseForeignRoot } from '@runner/common/guards/foreign-root';
 import { type Reporter, withoutSteps } from '../report/reporter.ts';
 import { announceChanges } from '../watch/announce.ts';
@@ -19,16 +19,20 @@ import { keepUp } from './upkeep.ts';
 /** Concurrent requests to the code host; more of them count as abuse. */
 const AT_ONCE = 4;
 
+const WAITING: ReadonlySet<FetchResult['result']> = new Set(['stopped', 'paused', 'closed']);
+
 /** Checks every app, then deploys what is new. Returns the worst status. */
 export async function fetchApps(request: FetchRequest): Promise<number> {
   const { io, paths, apps, signal, reporter } = request;
   refuseForeignRoot(request, request.deploy ? 'fetch --deploy' : 'fetch');
-  const policy = retryPolicyOf(readConfig(paths));
+  const policy = deployPolicyOf(readConfig(paths));
   let worst = 0;
   let isLogBroken = false;
   const conclude = async (settled: Settled) => {
-    const { result } = settled;
-    const problem = logResult(paths, io.now(), result);
+    const { result, isNews } = settled;
+    // What waits for an operator is logged once.
+    const isLogged = isNews || !WAITING.has(result.result);
+    const problem = isLogged ? logResult(paths, io.now(), result) : undefined;
     if (problem && !isLogBroken) reporter.note(problem);
     isLogBroken ||= problem !== undefined;
     worst = Math.max(worst, result.status, problem ? 1 : 0);
@@ -54,7 +58,7 @@ export async function fetchApps(request: FetchRequest): Promise<number> {
 async function deployAll(
   request: FetchRequest,
   due: readonly FetchResult[],
-  policy: RetryPolicy,
+  policy: DeployPolicy,
   conclude: (settled: Settled) => Promise<void>,
 ): Promise<void> {
   const atOnce = Math.min(due.length, request.jobs ?? jobsFor(availableMemory()));
@@ -92,7 +96,7 @@ function availableMemory(): number {
 async function settle(
   request: FetchRequest,
   results: readonly FetchResult[],
-  policy: RetryPolicy,
+  policy: DeployPolicy,
 ): Promise<Settled[]> {
   if (request.signal.aborted) return results.map((result) => ({ result, isNews: true }));
   if (results.length === 0) return [];

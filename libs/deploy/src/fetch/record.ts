@@ -3,7 +3,7 @@ import { appendFileSync, closeSync, constants, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { changeRegistry } from '@runner/common/apps/change';
 import type { AppState, CheckFailed } from '@runner/common/apps/state';
-import { findApp, writeApp } from '@runner/common/apps/store';
+import { requireTrustedApp, writeApp } from '@runner/common/apps/store';
 import { type AppSummary, summaryOf, type View } from '@runner/common/apps/summary';
 import type { RetryPolicy } from '@runner/common/config/settings';
 import { makeFolder } from '@runner/common/files/read';
@@ -14,6 +14,7 @@ import { cutCodePoints } from '@runner/common/text/plain';
 import { whatRuns } from '../instances/running.ts';
 import type { AppChange } from '../watch/announce.ts';
 import { changesOf } from '../watch/changes.ts';
+import { tokenChanges } from '../watch/token.ts';
 import type { FetchResult } from './decide.ts';
 import type { FetchRequest, Settled } from './request.ts';
 
@@ -30,14 +31,15 @@ export async function recordResults(
   const apps = results.flatMap(({ app }) => readable(paths, app) ?? []);
   const view: View = { retries, now: io.now(), runs: await whatRuns(request, apps) };
   const changes: AppChange[] = [];
-  const settled = changeRegistry(paths, io, 'fetch', () =>
-    results.map((result): Settled => {
+  const settled = changeRegistry(paths, io, 'fetch', () => {
+    const all = results.map((result): Settled => {
       const app = readable(paths, result.app);
       // Removed meanwhile, or malformed, which was reported already.
       if (!app) return { result, isNews: true };
       const check = checkFailed(app, result, view.now.toISOString());
       const summary = summaryOf(paths, { ...app, check_failed: check }, view);
-      const found = changesOf(app, { deploys, check, summary, now: view.now });
+      const waits = result.result === 'closed' ? result.text : undefined;
+      const found = changesOf(app, { deploys, check, summary, waits });
       changes.push(...found.changes.map((change) => ({ app, change })));
       const shown = withHealth(result, summary);
       const said = [shown.result, shown.error, shown.commit].join(' ');
@@ -50,14 +52,16 @@ export async function recordResults(
       });
       const isNews = shown.deploy_id !== null || said !== app.reported?.said;
       return { result: shown, isNews, branch: app.branch };
-    }),
-  );
+    });
+    changes.push(...tokenChanges(paths, apps, view.now));
+    return all;
+  });
   return { settled, changes };
 }
 
 function readable(paths: Paths, name: string): AppState | undefined {
   try {
-    return findApp(paths, name);
+    return requireTrustedApp(paths, name);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     return undefined;

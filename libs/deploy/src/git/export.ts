@@ -5,6 +5,7 @@ import { makeFolder, readIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';
 import { gitEnvironment } from '../run/environment.ts';
+import { cutOff } from '../run/outside.ts';
 import { onMirror } from './repository.ts';
 import type { GitSource } from './source.ts';
 
@@ -13,11 +14,13 @@ export async function exportCommit(source: GitSource, commit: string, into: stri
   ignoreAttributes(source.mirror);
   const env = gitEnvironment(source.io.env);
   const { signal } = source;
-  const tar = spawn('tar', ['-x', '--no-same-owner', '-f', '-', '-C', into], {
-    env,
-    signal,
-    stdio: ['pipe', 'ignore', 'pipe'],
-  });
+  const tar = cutOff(() =>
+    spawn('tar', ['-x', '--no-same-owner', '-f', '-', '-C', into], {
+      env,
+      signal,
+      stdio: ['pipe', 'ignore', 'pipe'],
+    }),
+  );
   // git writes to tar directly: through this process every byte would be copied twice more.
   const archive = spawn('git', ['-c', 'tar.umask=0022', 'archive', '--format=tar', commit], {
     env: { ...env, ...onMirror(source.mirror) },

@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '@runner/common/foundation/failure';
 import { refName } from '@runner/common/foundation/names';
+import { didYouMean } from '@runner/common/text/nearest';
 import { gitFailure } from './failure.ts';
 import { git } from './git.ts';
 import {
@@ -61,15 +62,21 @@ async function fetchRef(source: GitSource, ref: string): Promise<ResolvedRef> {
   const head = listing.refs.find(([, listed]) => listed === own)?.[0];
   const found = candidates.find((each) => listing.refs.some(([, listed]) => listed === each));
   if (found !== undefined) return { ...(await fetchNamed(source, listing, found)), head };
-  if (!/^[0-9a-f]{4,64}$/i.test(name)) throw notFound(source, ref);
+  if (!/^[0-9a-f]{4,64}$/i.test(name)) throw notFound(source, ref, namesOf(listing.refs));
   const commit = await fetchCommit(source, listing.url, name.toLowerCase());
   return { commit, version: versionOf(commit, tagOn(commit, listing.refs)), head };
 }
 
-function notFound(source: GitSource, ref: string): Failure {
+/** Names of branches and tags. */
+function namesOf(refs: RemoteRefs['refs']): string[] {
+  return refs.map(([, name]) => name.replace(/^refs\/(?:heads|tags)\/|\^\{\}$/g, ''));
+}
+
+function notFound(source: GitSource, ref: string, known: readonly string[] = []): Failure {
+  const near = didYouMean(ref, known.filter(isShowable));
   return new Failure(
     'ref_not_found',
-    `the repository ${source.repo} has no branch, tag or commit '${ref.slice(0, 80)}'`,
+    `the repository ${source.repo} has no branch, tag or commit '${ref.slice(0, 80)}'${near}`,
   );
 }
 

@@ -77,8 +77,12 @@ async function stopOne(
   }
 }
 
-/** Also what drains, and what ran before `traffic`. */
-async function stopAllOf(base: TargetBase, name: string, running: ReleaseTarget): Promise<void> {
+/** Stops an instance; also what drains, and what ran before `traffic`. Throws a StepFailure. */
+export async function stopAllOf(
+  base: TargetBase,
+  name: string,
+  running: ReleaseTarget,
+): Promise<void> {
   const { slots, before_traffic: before } = instanceState(base, name);
   await stopUnlessBeside(base, running, undefined);
   for (const slot of SLOTS) if (slots?.[slot]) await stopSlot(base, name, slot);

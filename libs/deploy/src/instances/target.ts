@@ -9,6 +9,7 @@ import { makeFolder } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { AppPaths, Paths } from '@runner/common/foundation/paths';
+import { choiceOf } from '@runner/common/text/nearest';
 import type { Job, Version } from '../record/operation.ts';
 import { stepEnvironment } from '../run/environment.ts';
 import type { DeployLog } from '../run/log.ts';
@@ -204,9 +205,9 @@ export function onlyInstance(
   if (name === undefined) return file;
   const instances = file.instances.filter((each) => each.name === name);
   if (instances.length > 0) return { ...file, instances };
-  const known = file.instances.map((each) => each.name).join(', ');
+  const known = file.instances.map((each) => each.name);
   throw new Failure(
     'instance_not_found',
-    `.deploy.yml of ${version} has no instance '${name.slice(0, 80)}'; it has: ${known}`,
+    `.deploy.yml of ${version} has no instance '${name.slice(0, 80)}'${choiceOf('it has', name, known)}`,
   );
 }

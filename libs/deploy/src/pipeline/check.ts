@@ -16,6 +16,7 @@ import { obstacles } from '../instances/drivers/availability.ts';
 import { unlistedUnits, unlistedWords } from '../instances/drivers/units.ts';
 import { portProblems } from '../instances/ports.ts';
 import { onlyInstance } from '../instances/target.ts';
+import { trafficProblems } from '../instances/traffic-check.ts';
 import { lockApp } from '../record/lock.ts';
 import { spaceFor, spaceProblems } from '../release/folder.ts';
 import { missingSecret } from '../release/make.ts';
@@ -111,6 +112,7 @@ async function planOf(
       .filter((name) => !set.includes(name))
       .map((name) => `build: ${missingSecret(app.app, name)}`),
     ...portProblems(paths, listApps(paths).apps, app.app, file),
+    ...trafficProblems(paths, app.app, file, io.env),
   ];
   return {
     app: app.app,

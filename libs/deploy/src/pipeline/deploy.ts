@@ -34,7 +34,6 @@ import { reasoned } from '../release/reason.ts';
 import { takeBack } from '../release/shared.ts';
 import { silent, startNotifier } from '../report/notifier.ts';
 import { type Reporter, redacting, reported } from '../report/reporter.ts';
-import { useSystemUmask } from '../run/environment.ts';
 import { openDeployLog } from '../run/log.ts';
 import { asStepFailure, StepFailure } from '../run/step.ts';
 import { openSandbox } from '../sandbox/sandbox.ts';
@@ -73,7 +72,6 @@ interface FetchedCommit {
  */
 export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
   const { io, paths } = request;
-  useSystemUmask();
   const deployId = newDeployId(io.random);
   const note = (text: string) => request.reporter.note(text);
   const lock = await lockApp({ ...request, note }, 'deploy', request.trigger, deployId);
@@ -161,7 +159,7 @@ function startDeploy(job: Job, contents: Contents | StepFailure, request: Deploy
     ...{ deploy_id: job.deployId, commit, version, instance: instances.join(',') },
     ...{ stage: job.stages.now, user: initiatorOf(io, job.trigger) },
     ...(channels && { notify: channels }),
-    ...(skippedHead !== undefined && { passed_over: skippedHead }),
+    ...(skippedHead !== undefined && { passed_over: skippedHead, partial: job.partial }),
   });
   if (request.notify) job.notifier = startNotifier(io, paths.root, channels);
   const events = eventsOf(job, 'DeployStarted', instances, file, (instance) =>

@@ -2,6 +2,7 @@
 import type { Deployed } from '@runner/common/apps/state';
 import type { DeployEvent } from '@runner/common/audit/events';
 import type { DeployFile } from '@runner/common/deploy-file/read';
+import { initiatorOf } from '@runner/common/foundation/user';
 import { UNSWITCHED } from '../instances/activate.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import type { Seen } from '../instances/probe.ts';
@@ -74,7 +75,8 @@ export function concludeSuccess(
   const deployed_at = events[0]?.timestamp ?? job.io.now().toISOString();
   const deployed: Deployed = { version, commit, release, deployed_at, deploy_id };
   secretsStarted(job);
-  writeEnd(job, (app) => succeededState(app, names, deployed, file.keep, job.skippedHead));
+  const choice = { ...job, by: initiatorOf(job.io, job.trigger) };
+  writeEnd(job, (app) => succeededState(app, names, deployed, file.keep, choice));
   for (const event of events) job.notifier.send(event);
   const outcome = { result: 'deployed' as const, active_version: version, ...seen };
   return { ...baseOf(job, names, end.duration_ms), ...outcome };

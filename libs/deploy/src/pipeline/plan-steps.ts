@@ -1,31 +1,52 @@
 /** The steps of a deploy in words, without running any. */
 import type { DeployFile, Health, Instance } from '@runner/common/deploy-file/read';
 import { expand } from '@runner/common/deploy-file/variables';
-import { unitOf } from '../instances/drivers/systemd.ts';
+import { unitsOf } from '../instances/drivers/systemd.ts';
+import { startsBeside } from '../instances/place.ts';
 
 /** In the order they run. */
 export function stepsOf(file: DeployFile, version: string): string[] {
   const { hooks, build, instances } = file;
+  const beside = instances.filter(startsBeside);
+  const others = instances.filter((instance) => !startsBeside(instance));
   return [
     `export ${version}`,
     ...hooks.pre_build.map((command) => `pre_build: ${command}`),
     ...build.run.map((command) => `build: ${command}`),
     ...hooks.post_build.map((command) => `post_build: ${command}`),
-    ...instances.flatMap((instance) => [
+    ...beside.flatMap((instance) => [
+      ...hooks.pre_switch.map((command) => `pre_switch: ${command}`),
+      ...upSteps(file, instance),
+    ]),
+    ...beside.map(({ name, traffic }) => `switch ${name} to the other slot${moverWords(traffic)}`),
+    ...others.flatMap((instance) => [
       ...hooks.pre_switch.map((command) => `pre_switch: ${command}`),
       `switch ${instance.name}`,
-      ...startStep(file, instance),
-      ...(file.health ? [`health of ${instance.name}: ${healthWords(file.health, instance)}`] : []),
+      ...upSteps(file, instance),
     ]),
     ...instances.flatMap(() => hooks.post_deploy.map((command) => `post_deploy: ${command}`)),
+    ...beside.map(
+      ({ name, traffic }) => `drain ${name}: at most ${(traffic?.drain ?? 0) / 1000} s`,
+    ),
   ];
 }
 
-function startStep({ start }: DeployFile, { name }: Instance): string[] {
+function upSteps(file: DeployFile, instance: Instance): string[] {
+  const { health } = file;
+  const last = health ? [`health of ${instance.name}: ${healthWords(health, instance)}`] : [];
+  return [...startStep(file, instance), ...last];
+}
+
+function moverWords(traffic: Instance['traffic']): string {
+  return traffic?.run === undefined ? '' : `: ${traffic.run}`;
+}
+
+function startStep({ start }: DeployFile, instance: Instance): string[] {
+  const { name } = instance;
   if (start.type === 'none') return [];
   const what = (): string => {
     if (start.type === 'systemd')
-      return `${start.reload ? 'reload or restart' : 'restart'} ${unitOf(start.unit, name)}`;
+      return `${start.reload ? 'reload or restart' : 'restart'} ${unitsOf(start.unit, instance).join(' or ')}`;
     if (start.type === 'compose') return start.file;
     return start.type === 'pm2' && 'config' in start ? start.config : start.run;
   };
@@ -34,7 +55,12 @@ function startStep({ start }: DeployFile, { name }: Instance): string[] {
 
 function healthWords(health: Health, instance: Instance): string {
   const { kind, target, interval, timeout, within } = health;
-  const shown = kind === 'cmd' ? target : expand(target, instance.env);
+  const { traffic } = instance;
+  // PORT is known when the deploy chooses a slot.
+  const env = traffic
+    ? { PORT: traffic.ports?.join('|') ?? 'app.sock', ...instance.env }
+    : instance.env;
+  const shown = kind === 'cmd' ? target : expand(target, env);
   const [every, each, all] = [interval, timeout, within].map((time) => `${time / 1000} s`);
   return `${shown}, every ${every}, ${each} each, within ${all}`;
 }

@@ -1,5 +1,5 @@
 /** What the state of an app becomes after a failure: who is to blame, and what still runs. */
-import type { AppState } from '@runner/common/apps/state';
+import type { AppState, LastFailure } from '@runner/common/apps/state';
 import { readConfig } from '@runner/common/config/file';
 import { maxDeployRetries } from '@runner/common/config/settings';
 import { Failure } from '@runner/common/foundation/failure';
@@ -27,37 +27,49 @@ export interface FailureNote {
 
 /** The state after a failure, once every instance that had been touched was moved back. */
 export function failedState(app: AppState, failure: FailureNote, moves: readonly Move[]): AppState {
-  const { version, commit, deployId, stage, error, at } = failure;
-  const counts = failure.blame === 'commit' && !failure.byHand;
+  const instances = withMoves(app.instances, moves, failure.at);
+  const ended = { ...app, instances, deploying: null };
+  const failed = lastFailure(failure);
+  if (failure.byHand) return { ...ended, last_rollback_failure: { ...failed, rollback: true } };
+  const isHead = app.head === undefined || app.head === failure.commit;
+  return { ...ended, last_failure: failed, ...(isHead && countAttempt(app, failure)) };
+}
+
+function lastFailure(failure: FailureNote): LastFailure {
+  const { version, commit, deployId, stage, error, at, interrupted } = failure;
   return {
-    ...app,
-    instances: withMoves(app.instances, moves, at),
-    failures: counts ? countFailure(app, failure) : app.failures,
-    last_failure: {
-      ...{ version, commit, deploy_id: deployId, stage },
-      error: firstLine(error),
-      at: at.toISOString(),
-      attempts: attemptsOf(app, failure),
-      ...(failure.byHand && { rollback: true }),
-      followed_by: [],
-      ...(failure.interrupted && { interrupted: true }),
-    },
-    deploying: null,
+    ...{ version, commit, deploy_id: deployId, stage },
+    error: firstLine(error),
+    at: at.toISOString(),
+    followed_by: [],
+    ...(interrupted && { interrupted }),
   };
 }
 
-/** One more attempt at a commit. An interrupted one is not followed by a wait. */
-function attemptsOf({ last_failure: last }: AppState, { commit, blame }: FailureNote): number {
-  const before = last?.commit === commit ? (last.attempts ?? 0) : 0;
-  return blame === 'commit' || blame === 'server' ? before + 1 : before;
+/**
+ * One more attempt at the head of the branch; another commit starts at one. An interrupted attempt
+ * is not followed by a wait. A commit that an operator chose counts nothing: it is not tried again.
+ */
+function countAttempt(
+  { attempts, failures }: AppState,
+  { commit, blame, stage, at }: FailureNote,
+): Pick<AppState, 'attempts' | 'failures'> {
+  const tried = attempts?.commit === commit ? attempts.count : 0;
+  const isTry = blame === 'commit' || blame === 'server';
+  const failed = failures?.commit === commit ? failures.count : 0;
+  const last_at = at.toISOString();
+  return {
+    attempts: { commit, count: isTry ? tried + 1 : tried, at: last_at },
+    failures: blame === 'commit' ? { commit, count: failed + 1, last_at, stage } : failures,
+  };
 }
 
 /** Whether a failure is the last one before automatic deploys of its commit stop. */
 export function willBlock(
-  { paths, app, commit }: Pick<Job, 'paths' | 'app' | 'commit'>,
+  { paths, app, commit, skippedHead = commit }: Job,
   blame: Blame,
 ): boolean {
-  if (blame !== 'commit') return false;
+  if (blame !== 'commit' || skippedHead !== commit) return false;
   const failed = app.failures?.commit === commit ? app.failures.count + 1 : 1;
   try {
     return failed >= maxDeployRetries(readConfig(paths));
@@ -66,12 +78,6 @@ export function willBlock(
     if (error instanceof Failure) return true;
     throw error;
   }
-}
-
-/** One more failure of a commit; another commit starts at one. */
-function countFailure(app: AppState, { commit, stage, at }: FailureNote): AppState['failures'] {
-  const before = app.failures?.commit === commit ? app.failures.count : 0;
-  return { commit, count: before + 1, last_at: at.toISOString(), stage };
 }
 
 /** Marks instances that could not be restored as broken, and clears the mark of those that were. */

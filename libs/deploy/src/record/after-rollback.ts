@@ -1,5 +1,6 @@
 /** What the state of an app becomes after a rollback by hand. */
-import { type AppState, type Deployed, heldCommits } from '@runner/common/apps/state';
+import { withoutStopped } from '@runner/common/apps/operator';
+import { type AppState, type Deployed, type Hold, heldCommits } from '@runner/common/apps/state';
 import type { Move } from './operation.ts';
 
 /** A move of a rollback by hand: both versions are kept releases. */
@@ -51,14 +52,22 @@ export function recordedMoves(app: AppState): KeptMove[] {
 }
 
 /** The state once every instance runs its version. */
-export function rolledBackState(app: AppState, moves: readonly KeptMove[], now: Date): AppState {
+export function rolledBackState(
+  app: AppState,
+  moves: readonly KeptMove[],
+  now: Date,
+  by: string | undefined,
+): AppState {
   const instances = moved(app, moves, now);
-  const held = holdAfter(app, instances, moves, now);
+  const hold = { since: now.toISOString(), ...(by !== undefined && { by }) };
+  const held = holdAfter(app, instances, moves, hold);
   const last_failure = followed(
     app.last_failure,
     moves.map(({ instance }) => instance),
   );
-  return { ...app, instances, held, last_failure, deploying: null };
+  const names = moves.map(({ instance }) => instance);
+  const stopped = withoutStopped(app, names);
+  return { ...app, instances, held, last_failure, stopped, deploying: null };
 }
 
 /** The latest failure, followed by a switch of these instances. */
@@ -87,7 +96,7 @@ function holdAfter(
   app: AppState,
   instances: AppState['instances'],
   moves: readonly KeptMove[],
-  now: Date,
+  hold: Pick<Hold, 'since' | 'by'>,
 ): AppState['held'] {
   const left = moves.filter((move) => !isRestart(move)).map(({ from }) => from);
   const [newest] = [...left].sort((a, b) => (isOlder(a, b) ? 1 : -1));
@@ -102,7 +111,7 @@ function holdAfter(
     commit: head,
     head,
     commits: [...new Set([...before, head, ...left.map(({ commit }) => commit)])],
-    since: now.toISOString(),
+    ...hold,
     reason: `${newest.version} was rolled back by hand`,
   };
 }

@@ -1,6 +1,16 @@
 /** What the state of an app becomes when a deploy succeeds. */
+import { withoutStopped } from '@runner/common/apps/operator';
 import type { AppState, Deployed } from '@runner/common/apps/state';
 import { followed } from './after-rollback.ts';
+
+/** What an operator chose to deploy. */
+export interface Choice {
+  /** Head of the branch, if another commit or only one instance was chosen. */
+  readonly skippedHead: string | undefined;
+  /** Only one instance was deployed: the others stay. */
+  readonly partial: boolean;
+  readonly by: string;
+}
 
 /**
  * The state after a success: a version for these instances, and no failures. If an operator left an
@@ -12,24 +22,35 @@ export function succeededState(
   names: readonly string[],
   deployed: Deployed,
   keep: number,
-  skippedHead: string | undefined,
+  choice: Choice,
 ): AppState {
   const instances = withCurrent(app, names, deployed, keep);
-  const isElsewhere = Object.values(instances).some(
-    ({ current }) => current && current.commit !== skippedHead,
+  return {
+    ...app,
+    instances,
+    failures: null,
+    attempts: null,
+    held: holdAfter(instances, names, deployed, choice),
+    last_failure: followed(app.last_failure, names),
+    stopped: withoutStopped(app, names),
+    deploying: null,
+  };
+}
+
+function holdAfter(
+  instances: AppState['instances'],
+  names: readonly string[],
+  { version, deployed_at: since }: Deployed,
+  { skippedHead: head, partial, by }: Choice,
+): AppState['held'] {
+  const isElsewhere = Object.entries(instances).some(
+    // What the commit no longer names goes, unless only one instance was deployed.
+    ([name, { current }]) =>
+      (partial || names.includes(name)) && current && current.commit !== head,
   );
-  const held =
-    skippedHead !== undefined && isElsewhere
-      ? {
-          commit: skippedHead,
-          head: skippedHead,
-          commits: [skippedHead],
-          since: deployed.deployed_at,
-          reason: `${deployed.version} was deployed by hand`,
-        }
-      : null;
-  const last_failure = followed(app.last_failure, names);
-  return { ...app, instances, failures: null, held, last_failure, deploying: null };
+  if (head === undefined || !isElsewhere) return null;
+  const reason = `${version} was deployed by hand`;
+  return { commit: head, head, commits: [head], since, by, reason };
 }
 
 function withCurrent(

@@ -2,7 +2,7 @@
  * The mark in the state of an app while a deploy or rollback runs, from which the next command sees
  * that it was killed, and cleans up.
  */
-import { noteStarted } from '@runner/common/app-secrets/change';
+import { noteStarted, noteStarting } from '@runner/common/app-secrets/change';
 import { changeApp } from '@runner/common/apps/change';
 import type { AppState, Deploying } from '@runner/common/apps/state';
 import { bootId, startTimeOf } from '@runner/common/files/process';
@@ -93,9 +93,16 @@ export function writeEnd(operation: Operation, change: (app: AppState) => AppSta
   anyway(operation, () => changeApp(paths, io, 'deploy', app.app, change));
 }
 
-/** The secrets with which the instances were started are those that run now. */
-export function secretsStarted(operation: Operation): void {
-  anyway(operation, () => noteStarted(operation, operation.app.app));
+/**
+ * The secrets with which instances were started are those that run now; `names` if it was not noted
+ * before which ones that are.
+ */
+export function secretsStarted(operation: Operation, names?: readonly string[]): void {
+  const { app, secrets } = operation;
+  anyway(operation, () => {
+    if (names) noteStarting(operation, app.app, names, secrets);
+    noteStarted(operation, app.app);
+  });
 }
 
 function anyway(operation: Operation, write: () => void): void {

@@ -1,6 +1,6 @@
 /** The lock of an app: how to take it, wait for it, and report who holds it. */
 import { progressText } from '@runner/common/apps/progress';
-import { findApp, requireApp } from '@runner/common/apps/store';
+import { findApp, requireTrustedApp } from '@runner/common/apps/store';
 import { type Holder, holderOf, type Lock, takeLock } from '@runner/common/files/lock';
 import { startTimeOf } from '@runner/common/files/process';
 import { Failure } from '@runner/common/foundation/failure';
@@ -36,7 +36,7 @@ export async function lockApp(
 ): Promise<Lock> {
   const { io, paths, wait = 0, signal, note } = request;
   refuseForeignRoot(request, `${command} ${request.app}`);
-  const { app } = requireApp(paths, request.app);
+  const { app } = requireTrustedApp(paths, request.app);
   const start_time = startTimeOf(io.pid);
   const holder = {
     ...{ pid: io.pid, command, ...(deployId !== undefined && { deploy_id: deployId }) },

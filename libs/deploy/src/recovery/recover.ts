@@ -165,7 +165,7 @@ async function finishDeploy(
     // It was not sent: that comes after the state.
     for (const sent of eventsLike(event, records)) notifier.send(sent);
     return changeApp(paths, io, 'deploy', app.app, (state) =>
-      succeededState(state, names, deployed, keep, dead.passed_over),
+      succeededState(state, names, deployed, keep, choiceOf(dead)),
     );
   });
 }
@@ -190,9 +190,14 @@ async function finishRollback(
       notifier.send(written ? { ...event, timestamp: String(written.timestamp) } : event);
     }
     return changeApp(paths, io, 'rollback', app.app, (state) =>
-      rolledBackState(state, moves, io.now()),
+      rolledBackState(state, moves, io.now(), dead.user),
     );
   });
+}
+
+/** What was chosen to be deployed, as far as the mark says. */
+function choiceOf({ passed_over: skippedHead, partial = true, user: by = 'unknown' }: Deploying) {
+  return { skippedHead, partial, by };
 }
 
 async function notifying(

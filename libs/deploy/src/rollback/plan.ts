@@ -1,7 +1,9 @@
 /** The plan of a rollback by hand: which release each instance goes to. */
 import type { AppState, Deployed, InstanceState } from '@runner/common/apps/state';
+import { versionArgument, versionLabel } from '@runner/common/apps/versions';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
+import { choiceOf } from '@runner/common/text/nearest';
 import { isRestorable } from '../instances/kept-file.ts';
 import { failedSince, isOlder, isRestart, type KeptMove } from '../record/after-rollback.ts';
 
@@ -40,12 +42,14 @@ export function nothingToDo(
   const names = chosen.map(([name]) => name);
   const failed = failedSince(app, names);
   const [, state] = first;
-  if (!failed || !state.current) return undefined;
+  const { current, previous } = state;
+  if (!failed || !current) return undefined;
+  const earlier = earlierThan(state, keptIn(paths, app));
   return {
-    version: state.current.version,
+    version: versionLabel(current, [failed]),
     instance: names.join(','),
-    failed_version: failed.version,
-    earlier_version: destination(state, to, keptIn(paths, app))?.version ?? null,
+    failed_version: versionLabel(failed, [current]),
+    earlier_version: earlier ? versionArgument(earlier, [current, ...previous]) : null,
   };
 }
 
@@ -64,9 +68,10 @@ export function planRollback(
   { instance, to }: RollbackTarget,
 ): RollbackPlan {
   if (instance !== undefined && !Object.hasOwn(app.instances, instance)) {
+    const known = Object.keys(app.instances);
     throw new Failure(
       'instance_not_found',
-      `'${app.app}' has no instance '${instance.slice(0, 80)}' that was deployed`,
+      `'${app.app}' has no instance '${instance.slice(0, 80)}' that was deployed${choiceOf('it has', instance, known)}`,
     );
   }
   const isKept = keptIn(paths, app);
@@ -76,7 +81,7 @@ export function planRollback(
           {
             instance: name,
             from: state.current,
-            to: destination(state, to, isKept),
+            to: destination(app.app, state, to, isKept),
             isBroken: Boolean(state.broken),
           },
         ]
@@ -99,15 +104,46 @@ export function planRollback(
 }
 
 function destination(
-  { current, previous, broken }: InstanceState,
+  app: string,
+  state: InstanceState,
   to: string | undefined,
   isKept: (each: Deployed) => boolean,
 ): Deployed | undefined {
-  const kept = [current, ...previous].filter((each): each is Deployed => !!each && isKept(each));
-  if (to !== undefined)
-    return kept.find((each) => [each.version, each.release, each.commit].includes(to));
-  if (broken && kept[0] === current) return kept[0];
-  return kept.find((each) => current && each.commit !== current.commit && isOlder(each, current));
+  const { current, broken } = state;
+  if (to !== undefined) return chosen(app, keptOf(state, isKept), to);
+  if (broken && current && isKept(current)) return current;
+  return earlierThan(state, isKept);
+}
+
+function keptOf({ current, previous }: InstanceState, isKept: (each: Deployed) => boolean) {
+  return [current, ...previous].filter((each): each is Deployed => !!each && isKept(each));
+}
+
+/** The newest kept version of another commit that is older than the active one. */
+function earlierThan(
+  state: InstanceState,
+  isKept: (each: Deployed) => boolean,
+): Deployed | undefined {
+  const { current } = state;
+  return keptOf(state, isKept).find(
+    (each) => current && each.commit !== current.commit && isOlder(each, current),
+  );
+}
+
+/** The kept version with this name: a version, a release, or a commit by its first 7 characters. */
+function chosen(app: string, kept: readonly Deployed[], to: string): Deployed | undefined {
+  const isCommit = /^[0-9a-f]{7,}$/.test(to);
+  const exact = kept.find(({ release, commit }) => release === to || commit === to);
+  const found = kept.filter(
+    ({ version, commit }) => version === to || (isCommit && commit.startsWith(to)),
+  );
+  const [first, other] = exact ? [exact] : found;
+  if (!first || !other || found.every(({ commit }) => commit === first.commit)) return first;
+  const commits = found.map(({ commit }) => commit.slice(0, 12));
+  throw new Failure(
+    'ref_ambiguous',
+    `'${app}' keeps ${found.length} commits of ${first.version}: ${commits.join(', ')}; name one: runner rollback ${app} --to ${other.commit.slice(0, 12)}`,
+  );
 }
 
 function whyItStays(target: Deployed | undefined, to: string | undefined): string {
@@ -116,15 +152,16 @@ function whyItStays(target: Deployed | undefined, to: string | undefined): strin
 }
 
 function nothingKept(app: AppState, to: string | undefined, instance: string | undefined): Failure {
-  const kept = Object.entries(app.instances).flatMap(([name, { previous }]) =>
-    instance === undefined || name === instance ? previous.map((each) => each.version) : [],
+  const kept = Object.entries(app.instances).flatMap(([name, { current, previous }]) =>
+    instance === undefined || name === instance
+      ? previous.map((each) => versionArgument(each, [current, ...previous]))
+      : [],
   );
   const of = instance === undefined ? '' : ` for ${instance}`;
-  const list = kept.length > 0 ? `; kept: ${[...new Set(kept)].join(', ')}` : '';
   return new Failure(
     'version_not_found',
     to === undefined
       ? `'${app.app}' has no earlier version to go back to${of}`
-      : `'${app.app}' has no kept version '${to.slice(0, 80)}'${of}${list}`,
+      : `'${app.app}' has no kept version '${to.slice(0, 80)}'${of}${choiceOf('kept', to, [...new Set(kept)])}`,
   );
 }

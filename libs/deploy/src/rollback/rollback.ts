@@ -4,8 +4,8 @@
  */
 import { noteStarting } from '@runner/common/app-secrets/change';
 import { openSecrets } from '@runner/common/app-secrets/open';
-import type { Deployed } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
+import { versionLabel } from '@runner/common/apps/versions';
 import { newDeployId } from '@runner/common/audit/events';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
@@ -31,7 +31,6 @@ import { type Job, problemsOf } from '../record/operation.ts';
 import { recover } from '../recovery/recover.ts';
 import { type Notifier, silent, startNotifier } from '../report/notifier.ts';
 import { type Reporter, redacting, reported } from '../report/reporter.ts';
-import { useSystemUmask } from '../run/environment.ts';
 import { type DeployLog, openDeployLog } from '../run/log.ts';
 import { asStepFailure, type StepFailure } from '../run/step.ts';
 import { openSandboxAnyway } from '../sandbox/sandbox.ts';
@@ -97,7 +96,6 @@ type Moves = readonly [KeptMove, ...KeptMove[]];
 /** Throws `app_not_found`, `locked`, `instance_not_found`, `version_not_found`. */
 export async function rollBackByHand(request: RollbackRequest): Promise<RollbackOutcome> {
   const { io, paths } = request;
-  useSystemUmask();
   const deployId = newDeployId(io.random);
   const lock = await lockApp(request, 'rollback', 'manual', deployId);
   let notifier: Notifier = silent;
@@ -173,12 +171,6 @@ function noteSecrets(job: RollbackJob, moves: Moves): void {
   }
 }
 
-/** Its version, with the commit if the other one has the same version. */
-function nameOf({ version, commit }: Deployed, other: Deployed): string {
-  const isUnique = version !== other.version || commit === other.commit;
-  return isUnique ? version : `${version} (${commit.slice(0, 12)})`;
-}
-
 function namesOf(moves: Moves): string {
   return moves.map((move) => move.instance).join(',');
 }
@@ -192,7 +184,7 @@ async function moveAll(job: RollbackJob, moves: Moves): Promise<RollbackOutcome>
     instance: namesOf(moves),
     deploy_id: job.deployId,
     instances: moves.map(({ instance, from, to }) => {
-      const [from_version, version] = [nameOf(from, to), nameOf(to, from)];
+      const [from_version, version] = [versionLabel(from, [to]), versionLabel(to, [from])];
       return { instance, from_version, version };
     }),
     ...(isRestart(moves[0]) && { restarted: true as const }),
@@ -224,7 +216,8 @@ async function moveAll(job: RollbackJob, moves: Moves): Promise<RollbackOutcome>
     announce(job, [rolledBackEvent(job, move, file, reasonOf(move))]);
   }
   secretsStarted(job);
-  writeEnd(job, (now) => rolledBackState(now, moves, io.now()));
+  const by = initiatorOf(io, job.trigger);
+  writeEnd(job, (now) => rolledBackState(now, moves, io.now(), by));
   return { ...base, result: 'rolled_back', version: moves[0].to.version, duration_ms: duration() };
 }
 

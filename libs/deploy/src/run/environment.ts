@@ -78,11 +78,6 @@ function systemLanguage(): string {
   return 'C.UTF-8';
 }
 
-/** Modes of what git and builds make are the commit's, whatever the operator's umask is. */
-export function useSystemUmask(): void {
-  process.umask(0o022);
-}
-
 /** For builds, hooks and the app itself; without HOME, which is the app's. */
 export function stepEnvironment(env: Env): Record<string, string> {
   return {

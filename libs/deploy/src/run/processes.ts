@@ -11,6 +11,7 @@ const POLL = 20;
 const ROUNDS = 5;
 /** Time for a killed process to disappear, in milliseconds. */
 const KILL_TIME = 2_000;
+const KILL_POLL = 2;
 
 /** Environment of a process, as it was when its program started. */
 export type ProcessEnv = Readonly<Record<string, string | undefined>>;
@@ -26,10 +27,17 @@ export function ownProcesses(): number[] {
     .filter((pid) => groupOf(pid) !== group);
 }
 
+/** How often an empty environment is read again. */
+const READS = 5;
+
 /** Empty for a process that has ended. */
 export function environmentOf(pid: number): ProcessEnv {
   try {
-    const entries = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+    let text = readFileSync(`/proc/${pid}/environ`, 'utf8');
+    // While a process starts its program, it has none.
+    for (let read = 1; text === '' && read < READS && hasProgram(pid); read += 1)
+      text = readFileSync(`/proc/${pid}/environ`, 'utf8');
+    const entries = text.split('\0');
     return Object.fromEntries(
       entries.map((entry) => {
         const at = entry.indexOf('=');
@@ -38,6 +46,15 @@ export function environmentOf(pid: number): ProcessEnv {
     );
   } catch {
     return {};
+  }
+}
+
+/** false for threads of the kernel, and for a process that has ended. */
+function hasProgram(pid: number): boolean {
+  try {
+    return readlinkSync(`/proc/${pid}/exe`) !== '';
+  } catch {
+    return false;
   }
 }
 
@@ -113,13 +130,23 @@ export function endDeploy(
   deployId: string,
   isWanted: (release: string) => boolean = () => true,
 ): void {
-  const left = processesWhere((env) => {
-    if (env.RUNNER_DEPLOY_ID !== deployId) return false;
-    if (env.RUNNER_RELEASE === app) return true;
-    const release = releaseIn(env, app);
-    return release !== undefined && isWanted(release);
-  });
-  for (const pid of left) signal(pid, 'SIGKILL');
+  killAll(() =>
+    processesWhere((env) => {
+      if (env.RUNNER_DEPLOY_ID !== deployId) return false;
+      if (env.RUNNER_RELEASE === app) return true;
+      const release = releaseIn(env, app);
+      return release !== undefined && isWanted(release);
+    }),
+  );
+}
+
+/** Kills what `find` finds until it finds nothing: what was forked meanwhile is found again. */
+function killAll(find: () => number[]): void {
+  const until = performance.now() + KILL_TIME;
+  for (let left = find(); left.length > 0 && performance.now() < until; left = find()) {
+    for (const pid of left) signal(pid, 'SIGKILL');
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, KILL_POLL);
+  }
 }
 
 /** The releases of an app that a process works in or was started for, such as one that drains. */
@@ -143,7 +170,7 @@ function workingFolder(pid: number): string {
 
 /** Kills at once every process with this variable in its environment. */
 export function endWithVariable(name: string, value: string): void {
-  for (const pid of processesWhere((env) => env[name] === value)) signal(pid, 'SIGKILL');
+  killAll(() => processesWhere((env) => env[name] === value));
 }
 
 function signal(pid: number, name: NodeJS.Signals): void {

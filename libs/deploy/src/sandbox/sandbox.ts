@@ -34,6 +34,8 @@ export interface Folders {
   /** The one it runs in. */
   readonly release: string;
   readonly shared: string;
+  /** Whether a build has the network; absent: it has. */
+  readonly network?: boolean;
 }
 
 /** The sandbox of an app. */
@@ -55,16 +57,15 @@ export interface SandboxRequest {
 
 const MODES: readonly (string | undefined)[] = ['auto', 'required', 'off'];
 
-/** The setting for an app: config.yml, else RUNNER_SANDBOX, else `auto`. Throws `config_invalid`. */
-export function settingFor({ paths, env, app }: SandboxRequest): SandboxSetting {
-  const { RUNNER_SANDBOX: chosen } = env;
-  const fallback = MODES.includes(chosen) ? (chosen as SandboxMode) : 'auto';
-  return sandboxSettingOf(readConfig(paths), app, fallback);
+/** The mode where config.yml has none: RUNNER_SANDBOX, else `auto`. */
+export function modeIn({ RUNNER_SANDBOX: chosen }: Env): SandboxMode {
+  return MODES.includes(chosen) ? (chosen as SandboxMode) : 'auto';
 }
 
 /** Throws `sandbox_unavailable` if config.yml requires a sandbox and there is none, `config_invalid`. */
 export function openSandbox(request: SandboxRequest): Sandbox {
-  return new OpenSandbox(request, settingFor(request));
+  const { paths, env, app } = request;
+  return new OpenSandbox(request, sandboxSettingOf(readConfig(paths), app, modeIn(env)));
 }
 
 /** The same for what has to go on with a config.yml that cannot be read. */
@@ -89,14 +90,14 @@ class OpenSandbox implements Sandbox {
     if (setting.mode === 'required') this.#program();
   }
 
-  confine(profile: Profile, { release, shared }: Folders): Confinement | undefined {
+  confine(profile: Profile, folders: Folders): Confinement | undefined {
     const program = this.#program();
     if (program === undefined) return undefined;
     const { paths, app, env } = this.#request;
-    if (profile === 'build') makeFolder(shared);
+    if (profile === 'build') makeFolder(folders.shared);
     const { allow } = this.#setting;
     const scratch = () => this.#scratchFolder();
-    const mounts = mountsFor(profile, { paths, app, env, allow, scratch }, { release, shared });
+    const mounts = mountsFor(profile, { paths, app, env, allow, scratch }, folders);
     return {
       wrap: ({ file, args }, cwd) => ({
         file: program,

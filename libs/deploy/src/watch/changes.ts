@@ -2,7 +2,6 @@
 import type { AppState, CheckFailed, Reported } from '@runner/common/apps/state';
 import type { AppSummary } from '@runner/common/apps/summary';
 import type { DeployEvent } from '@runner/common/audit/events';
-import { tokenEnding } from './token.ts';
 
 /** What is known now. */
 export interface Seen {
@@ -10,7 +9,8 @@ export interface Seen {
   readonly deploys: boolean;
   readonly check: CheckFailed | null;
   readonly summary: AppSummary;
-  readonly now: Date;
+  /** What waits for a deploy window, in words. */
+  readonly waits: string | undefined;
 }
 
 /** An event without what every event of the app has. */
@@ -24,7 +24,7 @@ export interface Changes {
 
 /** Compares what is known with what was announced. */
 export function changesOf(app: AppState, seen: Seen): Changes {
-  const parts = [checkChanges(app, seen), runningChanges(app, seen), tokenChanges(app, seen.now)];
+  const parts = [checkChanges(app, seen), runningChanges(app, seen), waitingChanges(app, seen)];
   return {
     changes: parts.flatMap(({ changes }) => changes),
     reported: Object.assign({}, app.reported, ...parts.map(({ reported }) => reported)),
@@ -54,10 +54,10 @@ function runningChanges({ reported }: AppState, { summary }: Seen): Changes {
   if (summary.state === 'deploying') return { changes: [], reported: {} };
   const changes: Change[] = [];
   const down: string[] = [];
-  for (const { instance, current, running, broken } of summary.instances) {
+  for (const { instance, current, running, stopped, broken } of summary.instances) {
     const wasDown = known.includes(instance);
-    const isDown = running === false && !broken;
-    if (isDown || (wasDown && running !== true)) down.push(instance);
+    const isDown = running === false && !broken && !stopped;
+    if (isDown || (wasDown && running !== true && !stopped)) down.push(instance);
     const about = { instance, version: current?.version ?? summary.branch };
     if (isDown && !wasDown) changes.push({ event_type: 'AppDown', ...about, reason: summary.next });
     if (wasDown && running === true) changes.push({ event_type: 'AppUp', ...about });
@@ -65,25 +65,11 @@ function runningChanges({ reported }: AppState, { summary }: Seen): Changes {
   return { changes, reported: { down } };
 }
 
-/** A token is announced 14, 7, 3 and 1 days before its end. */
-export function tokenChanges({ app, state, reported }: AppState, now: Date): Changes {
-  const ends = state.repohost_token_ends;
-  const ending = tokenEnding(ends, now);
-  const known = reported?.token;
-  if (ends !== undefined && ending) {
-    const before = known?.ends === ends ? known.days : Number.POSITIVE_INFINITY;
-    if (ending.days >= before) return { changes: [], reported: {} };
-    const reason = `${ending.words}: make a new one and run runner edit ${app} --token -`;
-    const change = { event_type: 'TokenEnding', reason, expires_at: ends } as const;
-    return { changes: [change], reported: { token: { ends, days: ending.days } } };
-  }
-  // The same token does not end later because a clock was set back.
-  if (!known || known.ends === ends) return { changes: [], reported: {} };
-  const reason = ends === undefined ? 'the token was replaced' : `the new token ends at ${ends}`;
-  return {
-    changes: [{ event_type: 'TokenRenewed', reason }],
-    reported: { token: undefined },
-  };
+/** A version that waits for a window is announced once. */
+function waitingChanges({ reported }: AppState, { waits, deploys }: Seen): Changes {
+  if (waits === undefined) return { changes: [], reported: { waits: undefined } };
+  if (!deploys || waits === reported?.waits) return { changes: [], reported: {} };
+  return { changes: [{ event_type: 'DeployWaiting', reason: waits }], reported: { waits } };
 }
 
 function textsOf(value: unknown): readonly string[] {

@@ -1,19 +1,138 @@
-/** When the end of a token is announced. */
+/** When the end of a token is announced: once for all apps that share it. */
+import type { AppState } from '@runner/common/apps/state';
+import { listApps, writeApp } from '@runner/common/apps/store';
+import type { Paths } from '@runner/common/foundation/paths';
+import { activeFile } from '../instances/target.ts';
+import type { AppChange } from './announce.ts';
 
 const DAY = 86_400_000;
 
 /** Days before the end of a token at which it is announced. */
 const STAGES = [1, 3, 7, 14];
 
+/** Names of apps that one message shows. */
+const NAMES_MAX = 4;
+
 /** The stage that a token has reached, and when it ends in words; undefined if its end is not near. */
-export function tokenEnding(
+function endingAt(
   ends: string | undefined,
   now: Date,
 ): { readonly days: number; readonly words: string } | undefined {
   const left = Date.parse(ends ?? '') - now.getTime();
   const days = STAGES.find((stage) => left <= stage * DAY);
   if (days === undefined) return undefined;
-  if (left < 0) return { days, words: `the token ended at ${ends}` };
+  if (left < 0) return { days, words: `ended at ${ends}` };
   const whole = Math.ceil(left / DAY);
-  return { days, words: `the token ends in ${whole} day${whole === 1 ? '' : 's'}, at ${ends}` };
+  return { days, words: `ends in ${whole} day${whole === 1 ? '' : 's'}, at ${ends}` };
+}
+
+/**
+ * Announces the end of the tokens of these apps at each stage, once for each token, and once more when
+ * all apps that shared it have another one. Writes to the states what was announced: under the
+ * registry's lock.
+ */
+export function tokenChanges(paths: Paths, apps: readonly AppState[], now: Date): AppChange[] {
+  if (!apps.some((app) => isNews(app, now))) return [];
+  const all = listApps(paths).apps;
+  const names = new Set(apps.map(({ app }) => app));
+  const changes: AppChange[] = [];
+  const done = new Set<string>();
+  for (const app of all) {
+    if (!names.has(app.app) || done.has(app.app) || !isNews(app, now)) continue;
+    const ending = endingAt(app.state.repohost_token_ends, now);
+    const sharing = all.filter((other) => (ending ? sharesToken : sharedToken)(app, other));
+    for (const each of sharing) done.add(each.app);
+    changes.push(...(ending ? ended(paths, sharing, ending) : renewed(paths, sharing)));
+  }
+  return changes;
+}
+
+/** Whether an app's token has reached a stage, or is another one than the one announced. */
+function isNews({ state, reported }: AppState, now: Date): boolean {
+  const ends = state.repohost_token_ends;
+  const known = reported?.token;
+  const ending = endingAt(ends, now);
+  if (ending) return known === undefined || known.ends !== ends || ending.days < known.days;
+  // The same token does not end later because a clock was set back.
+  return known !== undefined && known.ends !== ends;
+}
+
+/** Whether two apps have the same token, as it was last tested. */
+function sharesToken({ app, state: one }: AppState, { app: name, state: other }: AppState) {
+  if (app === name) return true;
+  return (
+    one.repohost_token_fingerprint !== undefined &&
+    one.repohost_token_fingerprint === other.repohost_token_fingerprint &&
+    one.repohost_token_ends === other.repohost_token_ends
+  );
+}
+
+/** Whether the same end was announced for two apps. */
+function sharedToken({ app, reported: one }: AppState, { app: name, reported: other }: AppState) {
+  if (app === name) return true;
+  return (
+    one?.token?.fingerprint !== undefined &&
+    one.token.fingerprint === other?.token?.fingerprint &&
+    one.token.ends === other.token.ends
+  );
+}
+
+function ended(
+  paths: Paths,
+  apps: readonly AppState[],
+  { days, words }: { readonly days: number; readonly words: string },
+): AppChange[] {
+  const { repohost_token_ends: ends = '', repohost_token_fingerprint: fingerprint } =
+    apps[0]?.state ?? {};
+  const known = apps.some(
+    ({ reported }) => reported?.token?.ends === ends && reported.token.days <= days,
+  );
+  const token = { ends, days, ...(fingerprint !== undefined && { fingerprint }) };
+  for (const app of apps) writeApp(paths, { ...app, reported: { ...app.reported, token } });
+  // An app that began to share it since then is not news.
+  if (known) return [];
+  const [first = '', ...others] = apps.map(({ app }) => app);
+  const rest = others.length > 0 ? `, then runner edit <APP> --token-from ${first}` : '';
+  const reason = `the token of ${listed([first, ...others])} ${words}: make a new one and run runner edit ${first} --token -${rest}`;
+  return [changeOf(paths, apps, 'TokenEnding', reason, { expires_at: ends, ...tokenOf(token) })];
+}
+
+/** Nothing, as long as one of the apps still has the token whose end was announced. */
+function renewed(paths: Paths, apps: readonly AppState[]): AppChange[] {
+  const still = apps.some(
+    ({ reported, state }) => reported?.token?.ends === state.repohost_token_ends,
+  );
+  if (still) return [];
+  const token = apps[0]?.reported?.token;
+  for (const app of apps) {
+    const { token: _, ...reported } = app.reported ?? {};
+    writeApp(paths, { ...app, reported });
+  }
+  const ends = apps[0]?.state.repohost_token_ends;
+  const what = ends === undefined ? 'was replaced' : `was replaced; the new one ends at ${ends}`;
+  const reason = `the token of ${listed(apps.map(({ app }) => app))} ${what}`;
+  return [changeOf(paths, apps, 'TokenRenewed', reason, tokenOf(token))];
+}
+
+const tokenOf = (token: { fingerprint?: string } | undefined) =>
+  token?.fingerprint === undefined ? {} : { fingerprint: token.fingerprint };
+
+/** One record for all apps, of one that wants to be notified. */
+function changeOf(
+  paths: Paths,
+  apps: readonly AppState[],
+  event_type: 'TokenEnding' | 'TokenRenewed',
+  reason: string,
+  more: object,
+): AppChange {
+  const app = apps.find((each) => activeFile(paths, each)?.notify !== 'none') ?? apps[0];
+  const names = apps.map((each) => each.app);
+  const projects = names.length > 1 ? { projects: names } : {};
+  return { app: app as AppState, change: { event_type, reason, ...projects, ...more } };
+}
+
+function listed(names: readonly string[]): string {
+  const shown = names.slice(0, NAMES_MAX);
+  const left = names.length - shown.length;
+  return left > 0 ? `${shown.join(', ')} and ${left} more` : shown.join(', ');
 }

@@ -75,12 +75,12 @@ case $* in
     stop
     setsid node server.js >${at('output')} 2>&1 </dev/null &
     echo $! >${at('pid')}
-    while [ ! -s ${at('output')} ]; do sleep 0.05; done
-    sleep 0.2
+    while kill -0 "$(cat ${at('pid')})" 2>/dev/null && ! grep -q listens ${at('output')}; do sleep 0.05; done
     kill -0 "$(cat ${at('pid')})" 2>/dev/null || { cat ${at('output')}; exit 1; }
     ;;
   *' down '* | stop) stop ;;
-  *' ps '*) [ ! -f ${at('pid')} ] || echo c0ffee ;;
+  *' ps '*) ! kill -0 "$(cat ${at('pid')} 2>/dev/null)" 2>/dev/null || echo c0ffee ;;
+  *' logs '*) cat ${at('output')} ;;
 esac
 exit 0
 `;

@@ -55,6 +55,10 @@ export const add = command({
     const { register } = await import('../registration.ts');
     return { value: register(context) };
   },
-  human: (added: Added, style) =>
-    `Added ${style.bold(harmlessLine(added.app))} (${harmlessLine(added.repo)}, branch ${harmlessLine(added.branch)}, ${added.fingerprint ? `token ${added.fingerprint}` : 'no token'})\n`,
+  human(added: Added, style, { io }) {
+    const [app, repo, branch] = [added.app, added.repo, added.branch].map(harmlessLine);
+    const token = added.fingerprint ? `token ${added.fingerprint}` : 'no token';
+    const next = io.stdout.isTTY ? `Next: runner deploy ${app} --check\n` : '';
+    return `Added ${style.bold(app as string)} (${repo}, branch ${branch}, ${token})\n${next}`;
+  },
 });

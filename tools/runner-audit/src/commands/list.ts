@@ -1,6 +1,6 @@
-import { appNames } from '@runner/common/apps/store';
+import { appNames, hintFor } from '@runner/common/apps/store';
 import { appendWaiting, waitingNote } from '@runner/common/audit/append';
-import { EVENT_TYPES, type LogRecord } from '@runner/common/audit/events';
+import { EVENT_TYPES, type LogRecord, OPERATOR_EVENTS } from '@runner/common/audit/events';
 import { Unread } from '@runner/common/audit/files';
 import { command } from '@runner/common/cli/command';
 import { Failure, usage } from '@runner/common/foundation/failure';
@@ -23,7 +23,7 @@ export const list = command({
     event: {
       kind: 'value',
       placeholder: 'EVENT',
-      choices: [...EVENT_TYPES, 'GuardBypassed'],
+      choices: [...EVENT_TYPES, ...OPERATOR_EVENTS, 'GuardBypassed'],
       about: 'Only events of this kind',
     },
     instance: {
@@ -78,7 +78,7 @@ export const list = command({
     if (format === 'human' && !table.end()) io.stdout.write('No such events.\n');
     const { project } = filter;
     if (!found && project !== undefined && isUnknown(paths, project))
-      note(`no app called '${project}' is registered on this server`);
+      note(`no app called '${project}' is registered on this server${hintFor(paths, project)}`);
     unread.tell(note);
     const wait = waitingNote(waiting);
     if (wait !== undefined) note(wait);

@@ -1,7 +1,11 @@
+import { pauseWords } from '@runner/common/apps/operator';
+import { type AppState, pauseOf } from '@runner/common/apps/state';
+import { requireApp } from '@runner/common/apps/store';
 import { type Answer, type Context, command } from '@runner/common/cli/command';
 import { EXIT, Failure, signalStatus, usage } from '@runner/common/foundation/failure';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { durationOf } from '@runner/common/text/time';
+import { ask, canAsk } from '@runner/common/tokens/prompt';
 import type { Plan } from '@runner/deploy/pipeline/check';
 import type { DeployOutcome } from '@runner/deploy/pipeline/outcome';
 import { type Interruption, interruptionOf } from '@runner/deploy/report/interruption';
@@ -30,6 +34,7 @@ export const deploy = command({
       kind: 'flag',
       about: 'Check .deploy.yml and everything else a deploy needs, but deploy nothing',
     },
+    force: { kind: 'flag', about: 'Deploy although the app is paused' },
     'no-notify': {
       kind: 'flag',
       about: 'Send no notifications; the audit log is still written',
@@ -81,6 +86,7 @@ type DeployContext = Pick<Context, 'io' | 'paths' | 'format' | 'note' | 'errStyl
     readonly instance: string | undefined;
     readonly 'no-notify': boolean;
     readonly wait: string | undefined;
+    readonly force: boolean;
     readonly verbose: boolean;
   };
 };
@@ -88,6 +94,7 @@ type DeployContext = Pick<Context, 'io' | 'paths' | 'format' | 'note' | 'errStyl
 async function runDeploy(context: DeployContext, interruption: Interruption): Promise<Answer> {
   const { io, paths, args, options, format, note } = context;
   const wait = waitOf(options.wait);
+  if (!options.force) confirmPaused(io, requireApp(paths, args.app));
   const { deploy: deployApp } = await import('@runner/deploy/deploy');
   const progress = progressFor(context, options.verbose);
   try {
@@ -116,8 +123,20 @@ async function runDeploy(context: DeployContext, interruption: Interruption): Pr
     if (!(error instanceof Failure)) throw error;
     // The last line of --json always has a result, even if the deploy never began.
     const result = error.code === 'locked' ? 'skipped' : 'failed';
-    throw new Failure(error.code, error.message, { ...error.facts, app: args.app, result });
+    const facts = { ...error.facts, app: args.app, result };
+    throw new Failure(error.code, error.message, facts, error.cause);
   }
+}
+
+/** Asks before a paused app is deployed. Throws `paused`, `interrupted`. */
+function confirmPaused(io: Context['io'], app: AppState): void {
+  const pause = pauseOf(app, io.now());
+  if (!pause) return;
+  const why = `'${app.app}' is ${pauseWords(pause)}`;
+  if (!canAsk(io)) throw new Failure('paused', `${why}; deploy it with --force`);
+  const answer = ask(io, `${harmlessLine(why)}. Deploy it? [y/N]`);
+  if (!/^y(es)?$/i.test(answer.trim()))
+    throw new Failure('interrupted', 'not confirmed, nothing was changed');
 }
 
 /** In milliseconds. Throws `usage`. */

@@ -1,8 +1,11 @@
 /** Runs all checks in parallel. */
+import { appNames } from '@runner/common/apps/store';
 import { Failure, systemFailure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import { DEFAULT_ROOT, type Paths } from '@runner/common/foundation/paths';
+import { trippedGuards } from '@runner/common/guards/check';
 import { word } from '@runner/common/text/shell';
+import { mkeyFile } from '@runner/common/tokens/key-file';
 import {
   type Check,
   type Examination,
@@ -16,13 +19,15 @@ import { clock } from './clock.ts';
 import { config } from './config.ts';
 import { deploys } from './deploys.ts';
 import { disk } from './disk.ts';
-import { folders } from './folders.ts';
+import { folders, unlessClosed } from './folders.ts';
 import { keys } from './keys.ts';
 import { logs } from './logs.ts';
 import { programs } from './programs.ts';
+import { sandbox } from './sandbox.ts';
 import { spool } from './spool.ts';
 import { timers } from './timers.ts';
 import { tokens } from './tokens.ts';
+import { traffic } from './traffic.ts';
 import { units } from './units.ts';
 
 /** The checks by name, in the order in which their findings are printed. */
@@ -36,8 +41,10 @@ const CHECKS = {
   units,
   disk,
   programs,
+  sandbox,
   clock,
   deploys,
+  traffic,
   spool,
   logs,
 } satisfies Readonly<Record<string, Check>>;
@@ -51,10 +58,10 @@ export async function examine(
   offline: boolean,
 ): Promise<Examination> {
   const patient: Patient = { io, paths, offline };
-  const skipped = offline ? ONLINE : [];
+  const skipped = offline || isForeign(patient) ? ONLINE : [];
   const checks = Object.entries(CHECKS).filter(([name]) => !skipped.includes(name));
   const found = (await Promise.all(checks.map((each) => run(...each, patient)))).flat();
-  const findings = found.map((each) => withCause(each, found));
+  const findings = withoutRepeats(found).map((each) => withCause(each, found));
   const countOf = (level: string) => findings.filter((each) => each.level === level).length;
   const problems = countOf('problem');
   return {
@@ -65,6 +72,18 @@ export async function examine(
     skipped,
     findings,
   };
+}
+
+/** Whether others could have decided where secrets would be sent, as `folders` reports. */
+function isForeign({ io, paths }: Patient): boolean {
+  const states = unlessClosed(() => appNames(paths)).map((app) => paths.state(app));
+  const asker = { io, command: 'runner doctor', rootNamed: true };
+  const inRoot = (path: string) => path === paths.root || path.startsWith(`${paths.root}/`);
+  return trippedGuards(paths, states, asker).some(
+    ({ guard, path }) =>
+      (guard === 'owner' || guard === 'writable') &&
+      (inRoot(path) || path === mkeyFile(paths, io.env)),
+  );
 }
 
 /** Runs one check; an error in it is a problem and does not stop the other checks. */
@@ -78,6 +97,14 @@ async function run(name: string, check: Check, patient: Patient): Promise<readon
     const again = patient.io.uid === 0 ? 'runner doctor' : 'sudo runner doctor';
     return [{ check: name, ...withRoot(problem(failure.message, again), patient) }];
   }
+}
+
+/** A file that is not to be trusted is reported by `folders`, with the command that fixes it. */
+function withoutRepeats(found: readonly Finding[]): readonly Finding[] {
+  const isReported = found.some(({ check, level }) => check === 'folders' && level === 'problem');
+  const repeats = ({ check, message }: Finding) =>
+    check !== 'folders' && message.startsWith('not to be trusted: ');
+  return isReported ? found.filter((each) => !repeats(each)) : found;
 }
 
 /** A check that was denied access is fixed by the command of the `folders` check. */

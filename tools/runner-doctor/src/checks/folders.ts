@@ -28,7 +28,7 @@ function look(path: string): Stats | undefined {
 }
 
 /** The names, or none if the folder cannot be read. */
-function unlessClosed(names: () => readonly string[]): readonly string[] {
+export function unlessClosed(names: () => readonly string[]): readonly string[] {
   try {
     return names();
   } catch (error) {

@@ -7,17 +7,25 @@ import { word } from '@runner/common/text/shell';
 import { type Found, ok, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
 import { runFor } from '../foundation/program.ts';
 
-/** The package's timers, what is not done without them, and what they run. */
+/** The package's timers, what is not done without them, what they run, and when cron would. */
 const TIMERS = {
   'runner-fetch.timer': {
     undone: 'new commits are not deployed automatically',
     tool: 'runner-fetch',
     args: '--deploy --quiet',
+    when: '* * * * *',
   },
   'runner-notify.timer': {
     undone: 'waiting messages are sent only by the next deploy',
     tool: 'runner-notify',
     args: 'flush',
+    when: '* * * * *',
+  },
+  'runner-tokens.timer': {
+    undone: 'a token that ends soon is not announced',
+    tool: 'runner-tokens',
+    args: 'test --all --quiet',
+    when: '17 6 * * *',
   },
 } as const;
 type Timer = keyof typeof TIMERS;
@@ -58,7 +66,7 @@ export async function timers(patient: Patient): Promise<readonly Found[]> {
   });
   const wrong = elsewhere ? [] : await ofAnotherUser(patient, service);
   const idle = found.length + wrong.length === 0 ? lookedLast(apps, io.now().getTime()) : [];
-  const well = elsewhere ? 'cron does the work of the timers' : `${NAMES.join(' and ')} are active`;
+  const well = elsewhere ? 'cron does the work of the timers' : `${NAMES.join(', ')} are active`;
   return orOk([...wrong, ...found, ...idle], well);
 }
 
@@ -69,8 +77,8 @@ function isForAnother(service: Unit | undefined, root: string): boolean {
 }
 
 function cronLine({ io, paths }: Patient, name: Timer): string {
-  const { tool, args } = TIMERS[name];
-  return `* * * * * ${word(join(dirname(io.program), tool))} ${args} --root ${word(paths.root)}`;
+  const { tool, args, when } = TIMERS[name];
+  return `${when} ${word(join(dirname(io.program), tool))} ${args} --root ${word(paths.root)}`;
 }
 
 /** The timers can neither read nor write files of another account. */

@@ -23,7 +23,7 @@ export interface Examination {
   readonly healthy: boolean;
   readonly problems: number;
   readonly warnings: number;
-  /** Names of the checks that `--offline` left out. */
+  /** Names of the checks that were left out: `--offline`, or files that others could have changed. */
   readonly skipped: readonly string[];
   readonly findings: readonly Finding[];
 }

@@ -24,6 +24,7 @@ export const set = command({
       placeholder: 'NAME',
       about: 'Only for this instance, in place of the value of all',
     },
+    restart: { kind: 'flag', about: 'Restart what gets it, so that it is applied at once' },
     plain: { kind: 'flag', about: 'Not a secret: do not redact it in logs and messages' },
   },
   examples: [
@@ -39,7 +40,10 @@ export const set = command({
     const name = variableName(args.name);
     const instance = scopeOf(options.instance);
     const value = readValue(io, options.file, name);
-    return { value: store(context, app, [{ name, instance, value, plain: options.plain }]) };
+    const stored = store(context, app, [{ name, instance, value, plain: options.plain }]);
+    if (!options.restart) return { value: stored };
+    const { restartFor } = await import('../restart.ts');
+    return restartFor(context, app, options.instance, stored);
   },
   human: ({ text }: SetSecrets) => `${text}\n`,
 });

@@ -1,4 +1,4 @@
-import { appNames, requireApp } from '@runner/common/apps/store';
+import { appNames, missingRoot, requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
 import { signalStatus, usage } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
@@ -43,11 +43,13 @@ export const fetch = command({
   ],
   examples: ['runner fetch --deploy --quiet', 'runner fetch shop blog'],
   async run(context) {
-    const { io, paths, args, options, format, print } = context;
+    const { io, paths, args, options, format, print, note } = context;
     for (const name of args.apps) requireApp(paths, name);
     const apps = args.apps.length > 0 ? [...new Set(args.apps)] : appNames(paths);
     const jobs = options.jobs === undefined ? undefined : jobsOf(options.jobs);
     if (apps.length === 0) {
+      const missing = missingRoot(paths);
+      if (missing) note(missing);
       if (!options.quiet) await print({ count: 0, apps: [] });
       return { status: 0 };
     }

@@ -40,6 +40,7 @@ const FACES: Readonly<Record<NoticeKind, readonly [icon: string, title: string]>
   AppDown: ['🔻', 'App down'],
   AppUp: ['🔺', 'App up again'],
   CheckRecovered: ['✅', 'Checks work again'],
+  DeployWaiting: ['⏸️', 'Deploy waits'],
   TokenEnding: ['⏳', 'Token ending'],
   TokenRenewed: ['🔑', 'Token renewed'],
 };

@@ -1,10 +1,12 @@
 /** A record of every kind, to show the messages. */
 import type { Announceable } from './records.ts';
 
+const DAY = 86_400_000;
+
 /** Enough lines for an error that is longer than one message shows. */
 const STEPS = 24;
 
-/** Started, completed, failed with a short error, failed with a long one, rolled back. */
+/** A record of every kind, and of a failure those whose messages differ. */
 export function sampleRecords(deployId: string, now: Date): Announceable[] {
   const common = {
     timestamp: now.toISOString(),
@@ -25,12 +27,50 @@ export function sampleRecords(deployId: string, now: Date): Announceable[] {
     record('DeployFailure', {
       error: 'health: http://127.0.0.1:3000/health answered 500, wanted 200-299',
     }),
-    record('DeployFailure', { error: longError() }),
+    record('DeployFailure', { error: longError(), blocked: true }),
     record('RollbackSuccess', {
       version: 'v1.2.9',
       from_version: 'v1.3.0',
       reason: 'health: answered 500, wanted 200-299',
     }),
+    ...stateRecords(deployId, now).map(([kind, fields]) => record(kind, fields)),
+  ];
+}
+
+/** Changes in the state of an app, and the failed check that `CheckRecovered` ends. */
+function stateRecords(deployId: string, now: Date): (readonly [Announceable['kind'], object])[] {
+  const branch = { deploy_id: null, version: 'main', domain: undefined };
+  const active = { deploy_id: null, version: 'v1.2.9' };
+  const ends = new Date(now.getTime() + 7 * DAY).toISOString();
+  const advice = 'make a new one and run runner edit shop --token -';
+  return [
+    [
+      'DeployFailure',
+      {
+        ...branch,
+        deploy_id: deployId,
+        stage: 'fetch',
+        error: 'the code host refuses the token of acme/shop',
+      },
+    ],
+    [
+      'CheckRecovered',
+      { ...branch, reason: `new commits could not be checked since ${now.toISOString()}` },
+    ],
+    [
+      'AppDown',
+      { ...active, reason: 'not restarted automatically; run: runner rollback shop --to v1.2.9' },
+    ],
+    ['AppUp', active],
+    [
+      'TokenEnding',
+      {
+        ...branch,
+        reason: `the token of shop ends in 7 days, at ${ends}: ${advice}`,
+        expires_at: ends,
+      },
+    ],
+    ['TokenRenewed', { ...branch, reason: 'the token of shop was replaced' }],
   ];
 }
 

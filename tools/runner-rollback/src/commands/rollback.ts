@@ -84,5 +84,6 @@ function unchangedText(outcome: RollbackOutcome): string {
   const way = earlier
     ? `to go back from ${active}: runner rollback ${harmlessLine(app)} --to ${harmlessLine(earlier)}`
     : 'there is no earlier version';
-  return `${active} is active: ${left} failed and never stayed; ${way}\n`;
+  const what = active === left ? `deploying it again failed` : `${left} failed and never stayed`;
+  return `${active} is active: ${what}; ${way}\n`;
 }

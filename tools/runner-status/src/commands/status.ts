@@ -1,4 +1,4 @@
-import { listApps, requireApp } from '@runner/common/apps/store';
+import { listApps, missingRoot, requireApp } from '@runner/common/apps/store';
 import { type AppSummary, isHealthy, summaryOf } from '@runner/common/apps/summary';
 import { command } from '@runner/common/cli/command';
 import { usage } from '@runner/common/foundation/failure';
@@ -44,8 +44,11 @@ export const status = command({
     const view = await viewOf({ io, paths }, apps, options.offline);
     for (const { failure } of unreadable) note(`${failure.message} (${failure.code})`);
     const bad = apps.map((app) => summaryOf(paths, app, view)).filter((app) => !isHealthy(app));
+    // A root that is misspelled is not a server without trouble.
+    const missing = missingRoot(paths);
+    if (missing) note(missing);
     const value: Checked = {
-      healthy: bad.length + unreadable.length === 0,
+      healthy: !missing && bad.length + unreadable.length === 0,
       count: apps.length + unreadable.length,
       apps: bad,
       unreadable: unreadable.map(({ app }) => app),

@@ -1,33 +1,48 @@
 import { command } from '@runner/common/cli/command';
-import { usage } from '@runner/common/foundation/failure';
+import type { Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { StoppedBefore } from '@runner/deploy/instances/stop-before';
+import { LIFE_EXITS, LIFE_OPTIONS, lifeText, runLife } from '@runner/deploy/lifecycle/command';
+import type { LifeOutcome } from '@runner/deploy/lifecycle/operate';
 
 export const stop = command({
   name: '',
-  about: 'Stop what an app ran before traffic',
+  about: 'Stop an app',
   details:
-    'The first deploy with traffic leaves the version before running, because the proxy still sends\n' +
-    'requests to its port. Once the proxy has moved to the slots, this stops it. When nothing of it\n' +
-    'runs, the status is 0.',
+    'Stops what is active of each instance as its .deploy.yml says. It stays stopped: fetch --deploy, doctor\n' +
+    'and the next boot leave the app alone until runner start or runner deploy. The first deploy with\n' +
+    'traffic leaves the version before running, because the proxy still sends requests to its port: once\n' +
+    'the proxy has moved to the slots, --before-traffic stops that alone.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
-    'before-traffic': { kind: 'flag', about: 'Stop the version that runs outside the slots' },
+    ...LIFE_OPTIONS,
+    reason: { kind: 'value', placeholder: 'TEXT', about: 'Why, for status and the audit log' },
+    'before-traffic': {
+      kind: 'flag',
+      about: 'Stop only the version that runs outside the slots',
+      conflicts: ['instance', 'reason', 'wait'],
+    },
   },
-  exits: [[75, 'A deploy of the app is running']],
-  examples: ['runner stop shop --before-traffic'],
-  async run({ io, paths, args, options }) {
-    if (!options['before-traffic'])
-      throw usage('the following required arguments were not provided: --before-traffic');
+  exits: LIFE_EXITS,
+  examples: [
+    'runner stop shop --reason "moving the database"',
+    'runner stop shop --before-traffic',
+  ],
+  async run(context) {
+    const { io, paths, args, options } = context;
+    if (!options['before-traffic']) return runLife(context, 'stop', args.app, options.reason);
     const { stopAllBeforeTraffic } = await import('@runner/deploy/instances/stop-before');
     return { value: await stopAllBeforeTraffic(io, paths, args.app) };
   },
-  human({ app, result, instances }: StoppedBefore, style) {
-    const name = style.bold(harmlessLine(app));
-    if (result === 'nothing_running') return `Nothing of ${name} runs outside its slots.\n`;
-    const all = instances.map(
-      ({ instance, version }) => `${harmlessLine(version)} of ${harmlessLine(instance)}`,
-    );
-    return `${style.green('Stopped')} ${all.join(', ')}, which ${name} ran before traffic\n`;
-  },
+  human: (value: LifeOutcome | StoppedBefore, style) =>
+    'duration_ms' in value ? lifeText(value, style) : beforeText(value, style),
 });
+
+function beforeText({ app, result, instances }: StoppedBefore, style: Style): string {
+  const name = style.bold(harmlessLine(app));
+  if (result === 'nothing_running') return `Nothing of ${name} runs outside its slots.\n`;
+  const all = instances.map(
+    ({ instance, version }) => `${harmlessLine(version)} of ${harmlessLine(instance)}`,
+  );
+  return `${style.green('Stopped')} ${all.join(', ')}, which ${name} ran before traffic\n`;
+}

@@ -1,3 +1,4 @@
+import { missingRoot } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
 import type { TokenGroup } from '../groups.ts';
 
@@ -13,6 +14,8 @@ export const list = command({
   plain: true,
   async run({ paths, io, note }) {
     const { groupTokens } = await import('../groups.ts');
+    const missing = missingRoot(paths);
+    if (missing) note(missing);
     const { groups, without, failed, keysRefused } = groupTokens(paths, io.env);
     if (without.length > 0) note(`without a token: ${without.join(', ')}`);
     for (const { app, failure } of failed) note(`${app}: ${failure.message} (${failure.code})`);

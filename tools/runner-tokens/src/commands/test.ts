@@ -1,3 +1,4 @@
+import { missingRoot } from '@runner/common/apps/store';
 import { type Context, command } from '@runner/common/cli/command';
 import { fields, type Style, table } from '@runner/common/cli/output';
 import { Failure, usage } from '@runner/common/foundation/failure';
@@ -92,6 +93,8 @@ async function testAll(context: TestContext, isQuiet: boolean) {
   const { codeHostOf } = await import('@runner/common/config/settings');
   // An invalid configuration is reported once, not for every token.
   codeHostOf(readConfig(paths), io.env);
+  const missing = missingRoot(paths);
+  if (missing) note(missing);
   const { groups, failed, keysRefused } = groupTokens(paths, io.env);
   if (keysRefused) throw keysRefused;
   const verdicts: TokenVerdict[] = [];

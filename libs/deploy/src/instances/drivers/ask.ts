@@ -1,5 +1,6 @@
 /** Asking a supervisor, with a time limit. */
 import { execFile, spawnSync } from 'node:child_process';
+import { cutOff } from '../../run/outside.ts';
 import type { Confinement } from '../../sandbox/sandbox.ts';
 import type { Question, Status } from './driver.ts';
 
@@ -24,15 +25,17 @@ export function ask(
 ): { readonly status: number | null; readonly stdout: string } {
   const asked = { file: program, args };
   const confined = confinement?.wrap(asked, cwd) ?? asked;
-  const { status, stdout } = spawnSync(confined.file, confined.args, {
-    env,
-    cwd,
-    encoding: 'utf8',
-    maxBuffer: most,
-    timeout: PATIENCE,
-    killSignal: 'SIGKILL',
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
+  const { status, stdout } = cutOff(() =>
+    spawnSync(confined.file, confined.args, {
+      env,
+      cwd,
+      encoding: 'utf8',
+      maxBuffer: most,
+      timeout: PATIENCE,
+      killSignal: 'SIGKILL',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }),
+  );
   return { status, stdout: stdout ?? '' };
 }
 

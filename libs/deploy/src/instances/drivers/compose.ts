@@ -4,8 +4,16 @@ import type { Start } from '@runner/common/deploy-file/read';
 import { isThere, makeFolder, readTextIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
 import { existingEnvFile, writeEnvFile } from '../env-file.ts';
-import { ask } from './ask.ts';
-import { type Asked, appFolderOf, type Driver, runFor, type Target, unobserved } from './driver.ts';
+import { ask, askNow } from './ask.ts';
+import {
+  type Asked,
+  appFolderOf,
+  type Driver,
+  runFor,
+  type Started,
+  type Target,
+  unobserved,
+} from './driver.ts';
 import { ownName } from './names.ts';
 
 type Compose = Extract<Start, { type: 'compose' }>;
@@ -68,6 +76,18 @@ function run(
   });
 }
 
+/** Lines of each container's log that an error shows. */
+const LOG_LINES = '50';
+
+function deathOf(target: Target, start: Compose): ReturnType<Started['death']> {
+  if (askNow(composeDriver.status(target)) !== 'stopped') return undefined;
+  const all = [...args(target, start), 'logs', '--no-color', '--tail', LOG_LINES];
+  const confinement = target.confine('app');
+  const { stdout } = ask('docker', all, { env: target.env, cwd: target.release, confinement });
+  const words = `no container of the project ${projectOf(target)} runs`;
+  return { words, output: target.redact(stdout) };
+}
+
 export const composeDriver: Driver = {
   async start(target) {
     const { start } = target;
@@ -77,6 +97,7 @@ export const composeDriver: Driver = {
       writeWhole(noteOf(target), `${projectOf(target)}\n`);
       // --wait: until the containers run, and are healthy if they have a health check.
       await run(target, start, ['up', '--detach', '--wait', '--remove-orphans'], start.timeout);
+      return { death: () => deathOf(target, start) };
     }
     return unobserved;
   },

@@ -36,7 +36,7 @@ export interface Target {
 
 /** What a start left running. */
 export interface Started {
-  /** How it has died since, in words, with its output; undefined while it runs. */
+  /** How it has died since, in words, with its output; undefined while it runs, or nothing is known. */
   death(): { words: string; output: string } | undefined;
   /**
    * Who listens on a port instead of what was started, in words; undefined if that does. Absent if

@@ -1,0 +1,45 @@
+/** Keeps what could be a token, typed in the wrong place, out of the message that refuses it. */
+import { REDACTED } from '../secrets/private-keys.ts';
+
+/** Options whose values are commits, which look like tokens. */
+const COMMITS = new Set(['--ref', '--to', '--deploy']);
+/** A part of a word that is as long as this and has letters and digits is no name that a person chose. */
+const PART_MIN = 12;
+const WORD_MIN = 20;
+/** How much of a word finds it in a message, which may have cut it. */
+const BEGINNING = 10;
+
+/** The message without the words of a command line that could be tokens. */
+export function withoutTokens(message: string, argv: readonly string[]): string {
+  let cleaned = message;
+  for (const word of argv.flatMap((each, index) => wordsIn(each, argv[index - 1]))) {
+    // Taken for a path, an address has one slash.
+    const begins = word
+      .slice(0, BEGINNING)
+      .replace(/[^\w/]/g, '\\$&')
+      .replace(/\/+/g, '/+');
+    cleaned = cleaned.replace(new RegExp(`${begins}[\\w.~+/=@:%?&#-]*`, 'g'), REDACTED);
+  }
+  return cleaned;
+}
+
+function wordsIn(typed: string, before: string | undefined): string[] {
+  const value = /^--?[a-z-]+=(.*)$/s.exec(typed)?.[1];
+  const isCommit =
+    /^[0-9a-f]{7,64}$/.test(value ?? typed) &&
+    COMMITS.has((value === undefined ? before : typed.split('=')[0]) ?? '');
+  return isCommit ? [] : [value ?? typed].filter(couldBeToken);
+}
+
+function couldBeToken(word: string): boolean {
+  if (word.includes('://')) return true;
+  // A path, the name of a repository, or an option.
+  if (word.includes('/') || /^[.~-]/.test(word)) return false;
+  const isMixed = (text: string) => /[a-z]/i.test(text) && /\d/.test(text);
+  const parts = word.split(/[^A-Za-z0-9]+/);
+  return (
+    parts.some((part) => part.length >= PART_MIN && isMixed(part)) ||
+    parts.some((part) => part.length > WORD_MIN) ||
+    (word.length >= WORD_MIN && isMixed(word) && /[A-Z]/.test(word) && /[a-z]/.test(word))
+  );
+}

@@ -1,0 +1,198 @@
+/** `deploy_windows`: when `fetch --deploy` may deploy, by the wall clock of a time zone. */
+import { Failure } from '../foundation/failure.ts';
+
+const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
+const DAY_MINUTES = 1_440;
+
+/** Days of the week, 0 is Sunday, and minutes of the day; `to` may be before `from`: past midnight. */
+interface Allowed {
+  readonly days: ReadonlySet<number>;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** One rule. */
+export interface Window {
+  /** undefined: all apps. */
+  readonly app: string | undefined;
+  /** Empty: always. */
+  readonly allow: readonly Allowed[];
+  /** First and last day, `2026-12-24`. */
+  readonly freeze: readonly (readonly [from: string, to: string])[];
+  readonly zone: string;
+}
+
+/** Reads one rule; `place` is for messages. Throws `config_invalid`. */
+export function windowOf(rule: ReadonlyMap<string, unknown>, place: string): Window {
+  const bad = (key: string, text: string, wanted: string) =>
+    new Failure('config_invalid', `${place}.${key}: '${text.slice(0, 80)}' is not ${wanted}`);
+  const list = (key: string) => [rule.get(key) ?? []].flat() as string[];
+  const zone = (rule.get('zone') ?? 'UTC') as string;
+  try {
+    clockOf(zone);
+  } catch {
+    throw bad('zone', zone, 'a time zone such as Europe/Berlin');
+  }
+  return {
+    app: rule.get('app') as string | undefined,
+    allow: list('allow').map((text) => {
+      const allowed = allowedOf(text);
+      if (!allowed) throw bad('allow', text, 'days and times such as mon-thu 08:00-17:00');
+      return allowed;
+    }),
+    freeze: list('freeze').map((text) => {
+      const [, from, to = from] = /^(\d{4}-\d\d-\d\d)(?:\.\.(\d{4}-\d\d-\d\d))?$/.exec(text) ?? [];
+      if (!from || !to || to < from)
+        throw bad('freeze', text, 'a day or days such as 2026-12-20..2027-01-06');
+      return [from, to] as const;
+    }),
+    zone,
+  };
+}
+
+function allowedOf(text: string): Allowed | undefined {
+  const match = /^([a-z]{3}(?:[-,][a-z]{3})*|daily)(?:\s+(\d\d:\d\d)-(\d\d:\d\d))?$/i.exec(
+    text.trim(),
+  );
+  const days = daysOf(match?.[1]?.toLowerCase() ?? '');
+  const [from, to] = [minutesOf(match?.[2] ?? '00:00'), minutesOf(match?.[3] ?? '24:00')];
+  if (!match || !days || from === undefined || to === undefined) return undefined;
+  return from === to || from === DAY_MINUTES ? undefined : { days, from, to };
+}
+
+/** `mon-thu,sat`; undefined for anything else. */
+function daysOf(text: string): Set<number> | undefined {
+  if (text === 'daily') return new Set(DAYS.keys());
+  const days = new Set<number>();
+  for (const part of text.split(',')) {
+    const [first, last, ...more] = part.split('-').map((name) => DAYS.indexOf(name));
+    if (first === undefined || first < 0 || (last !== undefined && last < 0) || more.length > 0)
+      return undefined;
+    for (let day = first; ; day = (day + 1) % 7) {
+      days.add(day);
+      if (day === (last ?? first)) break;
+    }
+  }
+  return days;
+}
+
+function minutesOf(text: string): number | undefined {
+  const [hours = 0, minutes = 0] = text.split(':').map(Number);
+  const all = hours * 60 + minutes;
+  return minutes < 60 && all <= DAY_MINUTES ? all : undefined;
+}
+
+/** What a clock on a wall in the zone shows. */
+interface WallClock {
+  /** `2026-12-24` */
+  readonly date: string;
+  readonly day: number;
+  readonly minute: number;
+}
+
+const clocks = new Map<string, Intl.DateTimeFormat>();
+
+function clockOf(zone: string): Intl.DateTimeFormat {
+  const known = clocks.get(zone);
+  if (known) return known;
+  const parts = { year: 'numeric', month: '2-digit', day: '2-digit', weekday: 'short' } as const;
+  const clock = new Intl.DateTimeFormat('en-US', {
+    ...{ ...parts, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+    timeZone: zone,
+  });
+  clocks.set(zone, clock);
+  return clock;
+}
+
+function wallClock(time: number, zone: string): WallClock {
+  const parts = Object.fromEntries(
+    clockOf(zone)
+      .formatToParts(time)
+      .map(({ type, value }) => [type, value]),
+  );
+  return {
+    date: `${parts.year}-${parts.month}-${parts.day}`,
+    day: DAYS.indexOf((parts.weekday ?? '').toLowerCase()),
+    minute: Number(parts.hour) * 60 + Number(parts.minute),
+  };
+}
+
+/** Whether a rule allows a deploy at a time. */
+export function isOpen({ allow, freeze, zone }: Window, time: number): boolean {
+  const { date, day, minute } = wallClock(time, zone);
+  if (freeze.some(([from, to]) => from <= date && date <= to)) return false;
+  const before = (day + 6) % 7;
+  return (
+    allow.length === 0 ||
+    allow.some(({ days, from, to }) =>
+      from < to
+        ? days.has(day) && minute >= from && minute < to
+        : (days.has(day) && minute >= from) || (days.has(before) && minute < to),
+    )
+  );
+}
+
+/** When the windows of an app open. */
+export interface Opening {
+  /** undefined: not within a year. */
+  readonly at: Date | undefined;
+  readonly zone: string;
+  readonly now: Date;
+}
+
+const MINUTE = 60_000;
+const DAY = DAY_MINUTES * MINUTE;
+/** Days that are searched. */
+const HORIZON = 400;
+
+/** When an app may be deployed next; undefined: now. */
+export function opensAt(windows: readonly Window[], app: string, now: Date): Opening | undefined {
+  const rules = windows.filter((each) => each.app === undefined || each.app === app);
+  const areOpen = (time: number) => rules.every((rule) => isOpen(rule, time));
+  if (areOpen(now.getTime())) return undefined;
+  const closed = rules.find((rule) => !isOpen(rule, now.getTime()));
+  const zone = closed?.zone ?? 'UTC';
+  // A window opens at the beginning of a minute that a rule names, at midnight, or when a clock jumps.
+  for (let day = -1; day <= HORIZON; day += 1) {
+    const times = rules
+      .flatMap((rule) => beginnings(rule, now.getTime() + day * DAY))
+      .filter((time) => time > now.getTime() && areOpen(time))
+      .sort((a, b) => a - b);
+    const [first] = times;
+    if (first === undefined) continue;
+    let at = first;
+    while (at - MINUTE > now.getTime() && areOpen(at - MINUTE)) at -= MINUTE;
+    return { at: new Date(at), zone, now };
+  }
+  return { at: undefined, zone, now };
+}
+
+/** The times at which a rule may open on the day of `near`. */
+function beginnings({ allow, zone }: Window, near: number): number[] {
+  const { date } = wallClock(near, zone);
+  const midnight = Date.parse(`${date}T00:00Z`);
+  const minutes = new Set([0, ...allow.map(({ from }) => from)]);
+  // The zone's distance to UTC before and after that day: a clock may jump on it.
+  const offsets = [near - DAY, near + DAY].map((time) => {
+    const wall = wallClock(time, zone);
+    return (
+      Date.parse(`${wall.date}T00:00Z`) + wall.minute * MINUTE - Math.floor(time / MINUTE) * MINUTE
+    );
+  });
+  return [...minutes].flatMap((minute) =>
+    [...new Set(offsets)].map((offset) => midnight + minute * MINUTE - offset),
+  );
+}
+
+const WEEK = 6 * DAY;
+
+/** ` until Mon 08:00`; with the day if that is far away. */
+export function untilWords({ at, zone, now }: Opening): string {
+  if (!at) return ': no deploy window opens within a year';
+  const { date, day, minute } = wallClock(at.getTime(), zone);
+  const two = (number: number) => String(number).padStart(2, '0');
+  const time = `${two(Math.floor(minute / 60))}:${two(minute % 60)}`;
+  const name = DAYS[day] ?? '';
+  const isNear = at.getTime() - now.getTime() < WEEK;
+  return ` until ${isNear ? `${name[0]?.toUpperCase()}${name.slice(1)}` : date} ${time}`;
+}

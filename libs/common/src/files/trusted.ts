@@ -1,0 +1,37 @@
+/**
+ * Reads a file that decides what runs, or where a secret goes. Only root, the user, and for root the
+ * owner of the installation may have written it.
+ */
+import { type Stats, statSync } from 'node:fs';
+import { Failure } from '../foundation/failure.ts';
+import { word } from '../text/shell.ts';
+import { readIfThere } from './read.ts';
+
+/** `readIfThere`; throws `guard_tripped` for a file of another user, or a root that others may write. */
+export function readTrusted(path: string, limit: number, root: string): Buffer | undefined {
+  return readIfThere(path, limit, (stat) => refuseForeign(path, stat, root));
+}
+
+/** Members of its group and other users. */
+const OTHERS = 0o022;
+
+function refuseForeign(path: string, { uid }: Stats, root: string): void {
+  const folder = statSync(root, { throwIfNoEntry: false });
+  const user = process.geteuid?.() ?? 0;
+  const account = folder?.uid ?? user;
+  const may = account === user || user === 0 ? '' : 'sudo ';
+  const trusted = user === 0 ? [0, account] : [0, user];
+  if (!trusted.includes(uid)) {
+    const ours = account === user || user === 0;
+    const fix = ours
+      ? `${user === 0 ? '' : 'sudo '}chown ${account || 'root'} ${word(path)}`
+      : `the command as that user, sudo -u '#${uid}' runner …`;
+    throw refused(`${path} belongs to another user (uid ${uid}): run ${fix}`);
+  }
+  if (folder && (folder.mode & OTHERS) !== 0)
+    throw refused(`${root} can be written by others: run ${may}chmod go-w ${word(root)}`);
+}
+
+function refused(why: string): Failure {
+  return new Failure('guard_tripped', `not to be trusted: ${why}`);
+}

@@ -1,0 +1,54 @@
+/** What would keep a deploy with `traffic` from working, for `runner deploy --check`. */
+import type { DeployFile, Instance } from '@runner/common/deploy-file/read';
+import type { Env } from '@runner/common/foundation/io';
+import type { Paths } from '@runner/common/foundation/paths';
+import { stepEnvironment } from '../run/environment.ts';
+import { ask } from './drivers/ask.ts';
+import { unitsOf } from './drivers/systemd.ts';
+import { obstructions } from './proxies.ts';
+import { socketProblem } from './reach.ts';
+
+/** A sentence for each problem, with the command that changes it if there is one. */
+export function trafficProblems(paths: Paths, app: string, file: DeployFile, env: Env): string[] {
+  const found = file.instances.flatMap((instance) => {
+    const { name, traffic } = instance;
+    if (!traffic) return [];
+    const own = paths.app(app).instance(name);
+    const tooLong = traffic.type === 'socket' ? socketProblem(own) : undefined;
+    return [
+      ...(tooLong === undefined ? [] : [`traffic: ${tooLong}`]),
+      ...healthProblem(file, instance),
+      ...unitProblems(file, instance, env),
+      ...obstructions(own, traffic).map(({ words, mend }) => `traffic: ${words}: ${mend}`),
+    ];
+  });
+  return [...new Set(found)];
+}
+
+/** Health has to ask the slot that is being started. */
+function healthProblem({ health }: DeployFile, { name, traffic }: Instance): string[] {
+  if (!health || !traffic) return [];
+  const usesPort = /\$(?:\{PORT\}|PORT\b)/.test(health.target);
+  const usesSocket = health.kind === 'url' && /^http:\/\/unix(?:[/?]|$)/.test(health.target);
+  if (usesPort || (traffic.type === 'socket' && usesSocket) || health.kind === 'cmd') return [];
+  const use = traffic.type === 'socket' ? 'http://unix/…' : '${PORT}';
+  return [
+    `health.${health.kind} asks another version of ${name} than the one that starts: use ${use}`,
+  ];
+}
+
+/** A template has to find the release and PORT of the slot that it is started for. */
+function unitProblems({ start }: DeployFile, instance: Instance, env: Env): string[] {
+  const [unit] = start.type === 'systemd' ? unitsOf(start.unit, instance) : [];
+  if (start.type !== 'systemd' || unit === undefined) return [];
+  const manager = start.user ? ['--user'] : [];
+  const { status, stdout } = ask('systemctl', [...manager, 'cat', '--', unit], {
+    env: stepEnvironment(env),
+  });
+  if (status !== 0) return [];
+  return ['WorkingDirectory', 'EnvironmentFile']
+    .filter((key) => !new RegExp(`^${key}=.*%[iI]`, 'm').test(stdout))
+    .map(
+      (key) => `start: ${start.unit} has no ${key} with %I: systemctl edit --full ${start.unit}`,
+    );
+}

@@ -1,0 +1,40 @@
+/** `runner start --boot`: what ran before a reboot. */
+import { listApps } from '@runner/common/apps/store';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Io } from '@runner/common/foundation/io';
+import type { Paths } from '@runner/common/foundation/paths';
+import { fileOfRelease } from '../instances/kept-file.ts';
+import type { Reporter } from '../report/reporter.ts';
+import { type LifeOutcome, operate } from './operate.ts';
+
+/** Starts what is active of each app, unless an operator stopped it. One that fails does not stop the others. */
+export async function startAll(
+  io: Io,
+  paths: Paths,
+  reporter: Reporter,
+): Promise<{ apps: LifeOutcome[]; failed: string[] }> {
+  const { apps, unreadable } = listApps(paths);
+  const done: LifeOutcome[] = [];
+  const failed = unreadable.map(({ app }) => app);
+  for (const { app, failure } of unreadable)
+    reporter.note(`${app}: ${failure.message} (${failure.code})`);
+  for (const { app, instances, stopped } of apps) {
+    for (const [instance, { current }] of Object.entries(instances)) {
+      const file = current && fileOfRelease(paths, app, current);
+      if (!file || file.start.type === 'none' || stopped?.instances.includes(instance)) continue;
+      try {
+        const outcome = await operate(
+          { io, paths, app, instance, wait: 60_000, reporter },
+          'start',
+        );
+        done.push(outcome);
+        if (outcome.result === 'failed') failed.push(app);
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error;
+        reporter.note(`${app}: ${error.message} (${error.code})`);
+        failed.push(app);
+      }
+    }
+  }
+  return { apps: done, failed: [...new Set(failed)] };
+}

@@ -1,0 +1,84 @@
+/** What the commands start, stop and restart share: options, exit statuses, the text for people. */
+import type { Answer, Context } from '@runner/common/cli/command';
+import type { Style } from '@runner/common/cli/output';
+import { usage } from '@runner/common/foundation/failure';
+import { harmless, harmlessLine } from '@runner/common/text/harmless';
+import { durationOf } from '@runner/common/text/time';
+import { progressFor } from '../report/progress.ts';
+import type { LifeOutcome } from './operate.ts';
+import type { LifeInstance, Verb } from './record.ts';
+
+export const LIFE_OPTIONS = {
+  instance: { kind: 'value', placeholder: 'NAME', about: 'Only this instance [default: all]' },
+  wait: {
+    kind: 'value',
+    placeholder: 'TIME',
+    about: 'Wait up to this long (30s, 10m) for another command of the app to end',
+  },
+} as const;
+
+export const LIFE_EXITS = [
+  [75, 'A deploy or another command of the app is running; --wait waits for it'],
+] as const;
+
+type LifeContext = Pick<Context, 'io' | 'paths' | 'note' | 'errStyle'> & {
+  readonly options: { readonly instance: string | undefined; readonly wait: string | undefined };
+};
+
+/** Runs one of the commands. */
+export async function runLife(
+  context: LifeContext,
+  verb: Verb,
+  app: string,
+  reason?: string,
+): Promise<Answer> {
+  const { io, paths, options } = context;
+  const wait = options.wait === undefined ? undefined : durationOf(options.wait);
+  if (options.wait !== undefined && wait === undefined)
+    throw usage(
+      `invalid value '${options.wait}' for '--wait <TIME>': it must be a time such as 30s, 10m, 1h`,
+    );
+  const { operate } = await import('./operate.ts');
+  const progress = progressFor({ ...context, format: 'human' }, false);
+  try {
+    const { reporter } = progress;
+    const { instance } = options;
+    const value = await operate({ io, paths, app, instance, reason, wait, reporter }, verb);
+    return { value, status: value.result === 'failed' ? 1 : 0 };
+  } finally {
+    progress.end();
+  }
+}
+
+/** Runs `start --boot`. */
+export async function runBoot(context: LifeContext): Promise<Answer> {
+  const { io, paths } = context;
+  const { startAll } = await import('./boot.ts');
+  const progress = progressFor({ ...context, format: 'human' }, false);
+  try {
+    const value = await startAll(io, paths, progress.reporter);
+    return { value, status: value.failed.length > 0 ? 1 : 0 };
+  } finally {
+    progress.end();
+  }
+}
+
+const WORDS: Readonly<Record<LifeInstance['result'], string>> = {
+  started: 'Started',
+  stopped: 'Stopped',
+  restarted: 'Restarted',
+  unchanged: 'Runs already:',
+  failed: 'Failed:',
+};
+
+/** A line for each instance. */
+export function lifeText(value: LifeOutcome | { apps: LifeOutcome[] }, style: Style): string {
+  if ('apps' in value) return value.apps.map((each) => lifeText(each, style)).join('');
+  const line = ({ instance, version, result, error }: LifeInstance) => {
+    const word = result === 'failed' ? style.red(WORDS[result]) : style.green(WORDS[result]);
+    const why = error === undefined ? '' : `: ${harmless(error)}`;
+    const name = `${harmlessLine(value.app)} ${harmlessLine(version)}`;
+    return `${word} ${style.bold(name)} (${harmlessLine(instance)})${why}\n`;
+  };
+  return value.instances.map(line).join('');
+}

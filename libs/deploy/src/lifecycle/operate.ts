@@ -1,0 +1,201 @@
+/** Starting, stopping and restarting what is active of an app, as its `.deploy.yml` says. */
+import { openSecrets } from '@runner/common/app-secrets/open';
+import type { AppState, Deployed } from '@runner/common/apps/state';
+import { requireApp } from '@runner/common/apps/store';
+import { newDeployId } from '@runner/common/audit/events';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Io } from '@runner/common/foundation/io';
+import type { Paths } from '@runner/common/foundation/paths';
+import { refuseForeignRoot } from '@runner/common/guards/foreign-root';
+import { redactorForAny } from '@runner/common/redaction/redact';
+import { askNow } from '../instances/drivers/ask.ts';
+import { driverFor } from '../instances/drivers/choose.ts';
+import { startsBeside } from '../instances/place.ts';
+import { stopAllOf } from '../instances/stop.ts';
+import { switchBack } from '../instances/switch-back.ts';
+import {
+  keptTarget,
+  type ReleaseTarget,
+  type TargetBase,
+  uninterrupted,
+} from '../instances/target.ts';
+import { secretsStarted } from '../record/in-progress.ts';
+import { lockApp } from '../record/lock.ts';
+import type { Operation } from '../record/operation.ts';
+import { recover } from '../recovery/recover.ts';
+import { type Reporter, redacting, reported } from '../report/reporter.ts';
+import { type DeployLog, openDeployLog } from '../run/log.ts';
+import { asStepFailure, StepFailure } from '../run/step.ts';
+import { openSandboxAnyway } from '../sandbox/sandbox.ts';
+import { type LifeInstance, recordDone, type Verb } from './record.ts';
+
+/** What the command line asks for. */
+export interface LifeRequest {
+  readonly io: Io;
+  readonly paths: Paths;
+  readonly app: string;
+  /** Only this instance; undefined: all. */
+  readonly instance: string | undefined;
+  readonly reason?: string | undefined;
+  /** How long to wait for the lock, in milliseconds. */
+  readonly wait?: number | undefined;
+  readonly reporter: Reporter;
+}
+
+/** What `start`, `stop` and `restart` print. */
+export interface LifeOutcome {
+  app: string;
+  result: LifeInstance['result'];
+  instances: LifeInstance[];
+  duration_ms: number;
+}
+
+/** The past tense of each verb. */
+export const DONE = { start: 'started', stop: 'stopped', restart: 'restarted' } as const;
+
+/** Throws `app_not_found`, `instance_not_found`, `version_not_found`, `locked`. */
+export async function operate(request: LifeRequest, verb: Verb): Promise<LifeOutcome> {
+  const { io, paths } = request;
+  refuseForeignRoot(request, `${verb} ${request.app}`);
+  const began = io.elapsed();
+  const deployId = newDeployId(io.random);
+  const note = (text: string) => request.reporter.note(text);
+  const lock = await lockApp({ ...request, note }, verb, 'manual', deployId);
+  try {
+    const redact = await redactorForAny({ paths, env: io.env }, request.app);
+    const reporter = redacting(request.reporter, redact);
+    const secrets = openSecrets(paths, io.env, request.app);
+    const known = requireApp(paths, request.app);
+    const app = await recover({ io, paths, reporter, redact, secrets, app: known });
+    const chosen = chosenInstances(app, request.instance);
+    const log: DeployLog = openDeployLog(paths, app.app, deployId, redact, reporter.output);
+    try {
+      const sandbox = openSandboxAnyway({
+        ...{ paths, env: io.env, app: app.app },
+        note: (text) => log.line(text),
+      });
+      const operation = { io, paths, app, reporter, redact, secrets, sandbox };
+      const base = uninterrupted(
+        { ...operation, deployId, log },
+        verb === 'stop' ? 'started' : 'today',
+      );
+      const instances = await eachInstance(operation, verb, base, chosen);
+      recordDone(operation, verb, instances, request.reason);
+      const result = overall(instances, verb);
+      return { app: app.app, result, instances, duration_ms: Math.round(io.elapsed() - began) };
+    } finally {
+      log.close();
+    }
+  } finally {
+    lock.release();
+  }
+}
+
+interface Chosen {
+  readonly name: string;
+  readonly current: Deployed;
+  /** undefined: its `.deploy.yml` cannot be read. */
+  readonly target: ReleaseTarget | undefined;
+}
+
+function chosenInstances(app: AppState, only: string | undefined): [string, Deployed][] {
+  const isWanted = (name: string) => only === undefined || name === only;
+  const active = Object.entries(app.instances).flatMap(([name, { current }]) =>
+    current && isWanted(name) ? [[name, current] as [string, Deployed]] : [],
+  );
+  if (active.length > 0) return active;
+  const names = Object.keys(app.instances).join(', ');
+  if (only !== undefined && !Object.hasOwn(app.instances, only))
+    throw new Failure(
+      'instance_not_found',
+      `'${app.app}' has no instance '${only.slice(0, 80)}'; it has: ${names || 'none'}`,
+    );
+  throw new Failure(
+    'version_not_found',
+    `nothing of '${app.app}' is active: run runner deploy ${app.app}`,
+  );
+}
+
+async function eachInstance(
+  operation: Operation,
+  verb: Verb,
+  base: TargetBase,
+  chosen: readonly [string, Deployed][],
+): Promise<LifeInstance[]> {
+  const done: LifeInstance[] = [];
+  for (const [instance, current] of chosen) {
+    const { version } = current;
+    try {
+      const target = keptTarget(base, instance, current);
+      const result = await one(operation, verb, base, { name: instance, current, target });
+      done.push({ instance, version, result });
+    } catch (error) {
+      const failure = asStepFailure(error, 'start');
+      const text = [failure.message, failure.output.trimEnd()].filter(Boolean).join('\n');
+      done.push({ instance, version, result: 'failed', error: operation.redact(text) });
+    }
+  }
+  const started = done.filter(({ result }) => result === 'started' || result === 'restarted');
+  if (started.length > 0)
+    secretsStarted(
+      operation,
+      started.map(({ instance }) => instance),
+    );
+  return done;
+}
+
+/** Whether an instance is as `start` would make it. */
+function hasRun(target: ReleaseTarget, verb: Verb): boolean {
+  return verb === 'start' && askNow(driverFor(target.start).status(target)) === 'running';
+}
+
+async function one(
+  { reporter, app }: Operation,
+  verb: Verb,
+  base: TargetBase,
+  { name, current, target }: Chosen,
+): Promise<LifeInstance['result']> {
+  if (!target)
+    throw new StepFailure(
+      'start',
+      `${current.version} of ${name} has no readable .deploy.yml: run runner deploy ${app.app}`,
+      '',
+      'server',
+    );
+  if (target.start.type === 'none')
+    throw new StepFailure(
+      'start',
+      `start.type of ${name} is none: there is nothing to ${verb}`,
+      '',
+      'operator',
+    );
+  if (hasRun(target, verb)) return 'unchanged';
+  if (verb === 'stop') {
+    if (target.start.type === 'command' && target.stop === undefined)
+      throw new StepFailure(
+        'start',
+        `the .deploy.yml of ${name} has no stop command`,
+        '',
+        'operator',
+      );
+    await reported(reporter, `stop ${name}`, () => stopAllOf(base, name, target));
+    return 'stopped';
+  }
+  const isAnew = verb === 'start' || (await endsFirst(target));
+  await reported(reporter, `${verb} ${name}`, () =>
+    switchBack(base, name, isAnew ? undefined : target, current),
+  );
+  return DONE[verb];
+}
+
+/** `docker compose up` alone keeps containers that have not changed: they are stopped first. */
+async function endsFirst(target: ReleaseTarget): Promise<boolean> {
+  const isKept = target.start.type === 'compose' && !startsBeside(target.instance);
+  if (isKept) await driverFor(target.start).stop(target);
+  return isKept;
+}
+
+function overall(instances: readonly LifeInstance[], verb: Verb): LifeInstance['result'] {
+  if (instances.some(({ result }) => result === 'failed')) return 'failed';
+  return instances.every(({ result }) => result === 'unchanged') ? 'unchanged' : DONE[verb];
+}

@@ -1,0 +1,86 @@
+/** What is recorded of a start, stop or restart: in the audit log, and in the state of the app. */
+import { changeApp } from '@runner/common/apps/change';
+import { withoutStopped } from '@runner/common/apps/operator';
+import type { AppState } from '@runner/common/apps/state';
+import { completeEvent, type OperatorEvent } from '@runner/common/audit/events';
+import { Failure } from '@runner/common/foundation/failure';
+import { initiatorOf } from '@runner/common/foundation/user';
+import { cleanRecord } from '@runner/common/redaction/record';
+import { recordAnyway } from '../record/events.ts';
+import type { Operation } from '../record/operation.ts';
+
+/** What to do. */
+export type Verb = 'start' | 'stop' | 'restart';
+
+/** What became of one instance. */
+export interface LifeInstance {
+  instance: string;
+  version: string;
+  /** `unchanged`: it ran already. */
+  result: 'started' | 'stopped' | 'restarted' | 'unchanged' | 'failed';
+  error?: string;
+}
+
+const KINDS: Readonly<Record<Verb, OperatorEvent>> = {
+  start: 'AppStarted',
+  stop: 'AppStopped',
+  restart: 'AppRestarted',
+};
+
+/** Records what was done with each instance; one that was left as it was has no event. */
+export function recordDone(
+  operation: Operation,
+  verb: Verb,
+  instances: readonly LifeInstance[],
+  reason: string | undefined,
+): void {
+  const { io, app, redact } = operation;
+  const user = initiatorOf(io, 'manual');
+  const timestamp = io.now().toISOString();
+  const isNew = ({ result }: LifeInstance) => result !== 'failed' && result !== 'unchanged';
+  const done = instances.filter(isNew);
+  const names = done.map(({ instance }) => instance);
+  const events = done.map(({ instance, version }) =>
+    cleanRecord(
+      completeEvent(
+        {
+          ...{ timestamp, event_type: KINDS[verb], project: app.app, instance, version },
+          ...{ deploy_id: null, user, instances: names, ...(reason !== undefined && { reason }) },
+        },
+        io,
+      ),
+      redact,
+    ),
+  );
+  recordAnyway(operation, events);
+  const good = instances
+    .filter(({ result }) => result !== 'failed')
+    .map(({ instance }) => instance);
+  remember(operation, verb, good, { since: timestamp, by: user, reason: reason ?? null });
+}
+
+/** The state is what `fetch`, doctor and the next boot go by. */
+function remember(
+  { io, paths, app: { app }, reporter }: Operation,
+  verb: Verb,
+  names: readonly string[],
+  how: { since: string; by: string; reason: string | null },
+): void {
+  if (names.length === 0) return;
+  const change = (now: AppState): AppState => {
+    const others = withoutStopped(now, names)?.instances ?? [];
+    if (verb === 'stop') return { ...now, stopped: { ...how, instances: [...others, ...names] } };
+    const instances = { ...now.instances };
+    for (const name of names) {
+      const instance = instances[name];
+      if (instance?.broken) instances[name] = { ...instance, broken: null };
+    }
+    return { ...now, instances, stopped: withoutStopped(now, names) };
+  };
+  try {
+    changeApp(paths, io, verb, app, change);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    reporter.note(`${error.message}; that is not remembered (${error.code})`);
+  }
+}

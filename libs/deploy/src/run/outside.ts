@@ -1,0 +1,47 @@
+/** What of this process does not reach the programs that a repository decides. */
+import { spawnSync } from 'node:child_process';
+import { closeSync, readdirSync, readFileSync } from 'node:fs';
+
+/** O_CLOEXEC in /proc/PID/fdinfo. */
+const CLOSED_ON_EXEC = 0o2_000_000;
+
+let hasLimits = false;
+
+/**
+ * Starts a program without the descriptors that this process has inherited, without core dumps, and
+ * with the umask that a commit and its build expect.
+ */
+export function cutOff<T>(start: () => T): T {
+  closeInherited();
+  if (!hasLimits) forbidCores();
+  hasLimits = true;
+  const umask = process.umask(0o022);
+  try {
+    return start();
+  } finally {
+    process.umask(umask);
+  }
+}
+
+/** Node closes its own on exec; those of the caller would stay open. */
+function closeInherited(): void {
+  for (const name of readdirSync('/proc/self/fd')) {
+    const fd = Number(name);
+    if (fd > 2 && isInherited(fd)) closeSync(fd);
+  }
+}
+
+function isInherited(fd: number): boolean {
+  try {
+    const flags = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1'))?.[1];
+    return flags !== undefined && (Number.parseInt(flags, 8) & CLOSED_ON_EXEC) === 0;
+  } catch {
+    return false; // That of the listing itself.
+  }
+}
+
+/** A build could otherwise end this process so that its memory is written to a file. */
+function forbidCores(): void {
+  const args = ['--core=0:0', '--pid', String(process.pid)];
+  spawnSync('prlimit', args, { stdio: 'ignore', env: { PATH: '/usr/bin:/bin' } });
+}

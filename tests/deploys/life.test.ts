@@ -1,0 +1,135 @@
+/** Start, stop, restart, pause and deploy windows. */
+import { appendFileSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { run } from '@runner/testing/run';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { makeWorld, type World } from './world.ts';
+
+const test = suite<{ world: World }>('the life of an app');
+
+test.before.each(async (context) => {
+  context.world = await makeWorld();
+});
+test.after.each(async ({ world }) => {
+  await world.close();
+});
+
+const type = (world: World, tool: string, ...args: string[]) =>
+  run(`runner-${tool}`, args, { root: world.root });
+const stateOf = async (world: World) =>
+  JSON.parse((await type(world, 'status', 'shop', '--json')).stdout);
+const fetched = async (world: World) => {
+  const done = await type(world, 'fetch', '--deploy', '--json');
+  return JSON.parse(done.stdout.trim().split('\n').at(-1) ?? '');
+};
+const logged = (world: World) =>
+  readFileSync(join(world.root, 'logs/fetch.log'), 'utf8').trim().split('\n');
+
+test('stop is remembered until start or deploy, and recorded with its user', async ({ world }) => {
+  await world.push('v1');
+  assert.is((await world.deploy()).status, 0);
+  const stopped = await type(world, 'stop', 'shop', '--reason', 'moving the database', '--json');
+  assert.is(stopped.status, 0, stopped.stderr);
+  assert.is(JSON.parse(stopped.stdout).result, 'stopped');
+  assert.is(await world.page(), null);
+  const status = await stateOf(world);
+  assert.is(status.state, 'stopped');
+  assert.is(status.stopped.reason, 'moving the database');
+  assert.is((await type(world, 'status', '--check')).status, 0);
+  await world.push('v2');
+  const left = await fetched(world);
+  assert.is(left.result, 'stopped');
+  assert.match(left.text, /^v2 waits: default stopped by \S+: moving the database$/);
+  await fetched(world);
+  assert.is(logged(world).length, 1);
+  assert.is((await type(world, 'start', '--boot')).status, 0);
+  assert.is(await world.page(), null);
+  const started = await type(world, 'start', 'shop');
+  assert.match(started.stdout, /^Started shop v1 \(default\)\n$/);
+  assert.is(await world.page(), 'v1');
+  assert.match((await type(world, 'start', 'shop')).stdout, /^Runs already: shop v1/);
+  const pidFile = join(world.root, 'apps/shop/instances/default/run/pid.json');
+  const before = readFileSync(pidFile, 'utf8');
+  assert.is((await type(world, 'restart', 'shop')).status, 0);
+  assert.is.not(readFileSync(pidFile, 'utf8'), before);
+  const kinds = world.kinds().slice(-3);
+  assert.equal(kinds, ['AppStopped', 'AppStarted', 'AppRestarted']);
+  assert.ok(world.events().at(-1)?.user);
+  assert.is((await type(world, 'stop', 'shop')).status, 0);
+  assert.is((await world.deploy()).status, 0);
+  assert.is((await stateOf(world)).state, 'ok');
+  assert.is((await type(world, 'stop', 'shop', '--instance', 'web')).status, 1);
+  assert.is((await type(world, 'audit', 'verify')).status, 0);
+});
+
+test('start --boot starts what a reboot ended', async ({ world }) => {
+  await world.push('v1');
+  assert.is((await world.deploy()).status, 0);
+  const pidFile = join(world.root, 'apps/shop/instances/default/run/pid.json');
+  process.kill(-JSON.parse(readFileSync(pidFile, 'utf8')).pid, 'SIGKILL');
+  const booted = await type(world, 'start', '--boot', '--json');
+  assert.is(booted.status, 0, booted.stderr);
+  assert.is(JSON.parse(booted.stdout).apps[0].result, 'started');
+  assert.is(await world.page(), 'v1');
+});
+
+test('a new secret is applied at once with --restart', async ({ world }) => {
+  await world.push('v1');
+  assert.is((await world.deploy()).status, 0);
+  const options = { root: world.root, stdin: 'x' };
+  const set = await run(
+    'runner-env',
+    ['set', 'shop', 'MODE', '--file', '-', '--restart', '--json'],
+    options,
+  );
+  assert.is(set.status, 0, set.stderr);
+  const { secrets, restart } = JSON.parse(set.stdout);
+  assert.equal([secrets[0].applied, restart.result], [true, 'restarted']);
+});
+
+test('a paused app waits for resume; by hand it needs --force, a rollback nothing', async ({
+  world,
+}) => {
+  for (const version of ['v1', 'v2']) {
+    await world.push(version);
+    assert.is((await world.deploy()).status, 0);
+  }
+  const paused = await type(world, 'pause', 'shop', '--for', '4h', '--reason', 'sale', '--json');
+  assert.is(JSON.parse(paused.stdout).paused.reason, 'sale');
+  assert.is((await stateOf(world)).state, 'paused');
+  await world.push('v3');
+  for (let round = 0; round < 2; round += 1) assert.is((await fetched(world)).result, 'paused');
+  assert.is(logged(world).length, 1);
+  const refused = await world.deploy();
+  assert.match(
+    refused.stderr,
+    /'shop' is paused by .* until .*: sale; deploy it with --force \(paused\)/,
+  );
+  assert.is((await type(world, 'rollback', 'shop')).status, 0);
+  assert.is((await world.deploy(['--force'])).status, 0);
+  assert.match((await type(world, 'resume', '--all')).stdout, /^Resumed shop\n$/);
+  await world.push('v4');
+  assert.is((await fetched(world)).result, 'deployed');
+  const over = await type(world, 'pause', 'shop', '--until', '2020-01-01');
+  assert.match(over.stderr, /must be in the future/);
+});
+
+test('outside its deploy windows a version waits, said once', async ({ world }) => {
+  await world.push('v1');
+  assert.is((await world.deploy()).status, 0);
+  const today = new Date().toISOString().slice(0, 10);
+  appendFileSync(
+    join(world.root, 'config.yml'),
+    `deploy_windows:\n  - { app: shop, freeze: [${today}..9000-01-01] }\n`,
+  );
+  await world.push('v2');
+  const waits = await fetched(world);
+  assert.is(waits.result, 'closed');
+  assert.is(waits.text, 'v2 waits: no deploy window opens within a year');
+  await fetched(world);
+  assert.is(logged(world).length, 1);
+  assert.is(world.kinds().filter((kind) => kind === 'DeployWaiting').length, 1);
+});
+
+test.run();

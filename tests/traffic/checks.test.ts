@@ -1,0 +1,117 @@
+import { spawn } from 'node:child_process';
+import { chmodSync, copyFileSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { run } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
+import { isAlive, until } from '@runner/testing/until';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { trafficFile, trafficFiles } from './app.ts';
+import { makeTrafficWorld, type TrafficWorld } from './world.ts';
+
+const test = suite<{ world: TrafficWorld }>('what --check, doctor and status say of traffic');
+
+test.before.each(async (context) => {
+  context.world = await makeTrafficWorld();
+});
+test.after.each(async ({ world }) => {
+  await world.close();
+});
+
+const NOBODY = 65_534;
+
+/** A program called nginx, of another user. */
+async function startNginx(): Promise<() => void> {
+  const folder = temporaryFolder('nginx');
+  chmodSync(folder, 0o755);
+  copyFileSync('/bin/sleep', join(folder, 'nginx'));
+  const child = spawn(join(folder, 'nginx'), ['600'], { uid: NOBODY, gid: NOBODY, cwd: '/' });
+  await new Promise((resolve, reject) => child.once('spawn', resolve).once('error', reject));
+  return () => child.kill('SIGKILL');
+}
+
+test('mistakes in the section are refused with their line', async ({ world }) => {
+  const start = 'start: { type: process, run: sleep 1 }\n';
+  const health = 'health: { cmd: "true" }\n';
+  const cases: [file: string, words: string][] = [
+    [
+      `${start}traffic: socket\n`,
+      '2: traffic: needs the section health, which says when to switch',
+    ],
+    [`${health}traffic: socket\n`, '2: traffic: needs a start.type that starts the app'],
+    [`${start}${health}traffic: { type: ports }\n`, '3: traffic: type ports needs the key ports'],
+    [
+      `${start}${health}traffic: { type: ports, ports: [3001, 3001] }\n`,
+      '3: traffic.ports: must be two different ports',
+    ],
+    [
+      `${start}${health}instances: { default: { env: { PORT: "1" } } }\ntraffic: socket\n`,
+      '4: traffic: sets PORT itself: remove it from the env of default',
+    ],
+    [
+      `start: { type: systemd, unit: shop@.service, reload: true }\n${health}traffic: socket\n`,
+      '3: traffic: does not go with start.reload',
+    ],
+    [
+      `start: { type: systemd, unit: shop.service }\n${health}traffic: socket\n`,
+      '3: traffic: needs a template unit like shop@.service',
+    ],
+  ];
+  for (const [deploy, words] of cases) {
+    await world.push('bad', { deploy });
+    const checked = await world.deploy(['--check']);
+    assert.ok(checked.stderr.includes(`.deploy.yml:${words}`), checked.stderr);
+  }
+});
+
+test('a health address of a fixed port, and a path that is too long, are found', async ({
+  world,
+}) => {
+  const deploy = trafficFile().replace('http://unix/health', 'http://127.0.0.1:3000/health');
+  await world.push('v1', { deploy, files: trafficFiles('v1') });
+  const fixed = await world.deploy(['--check']);
+  assert.is(fixed.status, 1);
+  assert.match(
+    fixed.stdout,
+    /asks another version of default than the one that starts: use http:\/\/unix/,
+  );
+  const name = 'a-very-long-name-of-an-instance-that-takes-much-of-the-path';
+  const long = `instances: { ${name}: {} }\n${trafficFile()}`;
+  await world.push('v2', { deploy: long, files: trafficFiles('v2') });
+  const checked = await world.deploy(['--check']);
+  assert.match(
+    checked.stdout,
+    /live\/app.sock has \d+ bytes, a socket may have 107: use a shorter --root/,
+  );
+  const deployed = await world.deploy();
+  assert.match(deployed.stderr, /a socket may have 107: .*; nothing was switched/);
+});
+
+test('doctor names the folder that a proxy may not enter, and what no longer answers', async ({
+  world,
+}) => {
+  if (process.getuid?.() !== 0) return;
+  const stop = await startNginx();
+  try {
+    await world.ship('v1');
+    chmodSync(join(world.root, 'apps'), 0o750);
+    const closed = await run('runner-doctor', ['--offline'], { root: world.root });
+    assert.match(closed.stdout, /nginx \(nobody\) may not enter \S+\n? +chmod o\+x \S+/);
+    const checked = await world.deploy(['--check']);
+    assert.match(
+      checked.stdout + checked.stderr,
+      /traffic: nginx \(nobody\) may not enter \S+: chmod o\+x/,
+    );
+  } finally {
+    stop();
+  }
+  const { pid } = JSON.parse(readFileSync(join(world.dir, 'run/a/pid.json'), 'utf8')) as {
+    pid: number;
+  };
+  process.kill(pid, 'SIGKILL');
+  await until(() => !isAlive(pid), 'it lives');
+  const dead = await run('runner-doctor', ['--offline'], { root: world.root });
+  assert.match(dead.stdout, /nothing listens on \S+a\/app.sock, where the requests of shop go/);
+});
+
+test.run();

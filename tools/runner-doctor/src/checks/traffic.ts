@@ -1,0 +1,77 @@
+/** Apps with `traffic`: what is live runs, nothing else does, and the proxies can reach it. */
+import { lstatSync } from 'node:fs';
+import { liveSlot, otherSlot, slotPaths, socketIn } from '@runner/common/apps/slots';
+import type { AppState, InstanceState } from '@runner/common/apps/state';
+import { listApps } from '@runner/common/apps/store';
+import type { Instance } from '@runner/common/deploy-file/read';
+import { bootId } from '@runner/common/files/process';
+import type { Paths } from '@runner/common/foundation/paths';
+import { word } from '@runner/common/text/shell';
+import { fileOfRelease } from '@runner/deploy/instances/kept-file';
+import { placeIn } from '@runner/deploy/instances/place';
+import { obstructions } from '@runner/deploy/instances/proxies';
+import { isOpen } from '@runner/deploy/instances/reach';
+import { type Found, ok, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
+
+export async function traffic({ paths }: Patient): Promise<readonly Found[]> {
+  const { apps } = listApps(paths);
+  const all = apps.flatMap((app) => instancesOf(paths, app));
+  if (all.length === 0) return [ok('no app has traffic')];
+  const found = await Promise.all(all.map((each) => examine(paths, each)));
+  return orOk(found.flat(), 'every live slot answers, and every proxy can reach it');
+}
+
+/** An instance with `traffic`, and what is active in it. */
+interface Subject {
+  readonly app: string;
+  readonly instance: Instance;
+  readonly state: InstanceState;
+}
+
+function instancesOf(paths: Paths, { app, instances }: AppState): Subject[] {
+  return Object.entries(instances).flatMap(([name, state]) => {
+    const file = state.current && fileOfRelease(paths, app, state.current);
+    const instance = file?.instances.find((each) => each.name === name);
+    return instance?.traffic ? [{ app, instance, state }] : [];
+  });
+}
+
+async function examine(paths: Paths, { app, instance, state }: Subject): Promise<Found[]> {
+  const { name, traffic } = instance;
+  const own = paths.app(app).instance(name);
+  const live = liveSlot(own);
+  if (!traffic || !state.current) return [];
+  const again = `runner rollback ${app} --to ${word(state.current.version)} --instance ${name}`;
+  if (live === undefined)
+    return [problem(`${own.dir}/live is missing: ${app} gets no requests`, again)];
+  const { PORT: address } = placeIn(instance, own, live).env;
+  const found: Found[] = [];
+  if (!(await isOpen(address)))
+    found.push(problem(`nothing listens on ${address}, where the requests of ${app} go`, again));
+  if (traffic.type === 'socket') found.push(...closedSocket(socketIn(slotPaths(own, live).dir)));
+  const other = state.slots?.[otherSlot(live)];
+  if (other && !state.draining)
+    found.push(
+      warning(
+        `${other.version} of ${app} still runs in slot ${otherSlot(live)}`,
+        `runner deploy ${app}`,
+      ),
+    );
+  if (traffic.run !== undefined && state.slots?.[live]?.boot_id !== bootId())
+    found.push(warning(`the traffic command of ${app} has not run since the boot`, again));
+  if (state.before_traffic)
+    found.push(
+      warning(
+        `${state.before_traffic.version} of ${app} still runs outside its slots`,
+        `runner stop ${app} --before-traffic`,
+      ),
+    );
+  return [...found, ...obstructions(own, traffic).map(({ words, mend }) => problem(words, mend))];
+}
+
+/** A proxy runs as another user. */
+function closedSocket(path: string): Found[] {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (!found || (found.mode & 0o002) !== 0) return [];
+  return [warning(`other users may not write to ${path}`, `chmod 0666 ${word(path)}`)];
+}

@@ -1,0 +1,35 @@
+import { endOfPause, namedApps, type PauseResult, pauseApps } from '@runner/common/apps/pause';
+import { command } from '@runner/common/cli/command';
+import { harmlessLine } from '@runner/common/text/harmless';
+
+export const pause = command({
+  name: '',
+  about: 'Pause the automatic deploys of an app',
+  details:
+    'fetch --deploy deploys nothing of the app until the pause ends; it goes on checking. What waits is\n' +
+    'logged once. runner deploy asks first, or needs --force; runner rollback is never refused. What runs\n' +
+    'goes on running.',
+  positionals: { app: { about: 'Name of the app; required without --all' } },
+  options: {
+    all: { kind: 'flag', about: 'All registered apps' },
+    until: {
+      kind: 'value',
+      placeholder: 'TIME',
+      about: 'End it at a time such as 2026-12-24T18:00+01:00 [default: with runner resume]',
+      conflicts: ['for'],
+    },
+    for: { kind: 'value', placeholder: 'TIME', about: 'End it after 30m, 4h, 2d' },
+    reason: { kind: 'value', placeholder: 'TEXT', about: 'Why, for status and fetch' },
+  },
+  examples: ['runner pause shop --for 4h --reason "sale"', 'runner pause --all'],
+  async run(context) {
+    const { io, paths, args, options } = context;
+    const until = endOfPause(io.now(), options.until, options.for);
+    const apps = namedApps(paths, args.app, options.all);
+    return { value: pauseApps(context, apps, until, options.reason ?? null) };
+  },
+  human: ({ apps, paused }: PauseResult) => {
+    const end = paused?.until ? `until ${paused.until}` : 'until runner resume';
+    return apps.map((app) => `Paused ${harmlessLine(app)} ${end}\n`).join('');
+  },
+});

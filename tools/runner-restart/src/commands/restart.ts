@@ -1,0 +1,20 @@
+import { command } from '@runner/common/cli/command';
+import { LIFE_EXITS, LIFE_OPTIONS, lifeText, runLife } from '@runner/deploy/lifecycle/command';
+
+export const restart = command({
+  name: '',
+  about: 'Restart an app',
+  details:
+    'Starts what is active of each instance again, with the secrets of today, and waits until it is\n' +
+    'healthy. Nothing is rolled back if it is not.',
+  positionals: { app: { required: true, about: 'Name of the app' } },
+  options: {
+    ...LIFE_OPTIONS,
+  },
+  exits: LIFE_EXITS,
+  examples: ['runner restart shop', 'runner restart shop --instance default'],
+  async run(context) {
+    return runLife(context, 'restart', context.args.app, undefined);
+  },
+  human: lifeText,
+});

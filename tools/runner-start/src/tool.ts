@@ -1,0 +1,8 @@
+import type { Tool } from '@runner/common/cli/command';
+import { start } from './commands/start.ts';
+
+export const tool: Tool = {
+  name: 'runner-start',
+  about: 'Start what is active of an app',
+  commands: [start],
+};
