@@ -17,6 +17,13 @@ export function execIn(
   const wrapped = confinement?.wrap({ file, args }, cwd);
   const program = wrapped ? { ...wrapped, args: sessionOf(io, wrapped.args) } : { file, args };
   const all = wrapped ? ['--info-fd', '3', ...program.args] : program.args;
+  const isShared = io.stdin.isTTY && !program.args.includes('--new-session');
+  let forward = (_: NodeJS.Signals) => {};
+  // Before the start: the command may run before this process goes on.
+  const remove = io.onSignal((signal) => {
+    // The terminal has sent Ctrl-C to the command as well.
+    if (signal !== 'SIGINT' || !isShared) forward(signal);
+  });
   return new Promise((resolve, reject) => {
     const stdio = [
       'inherit',
@@ -26,13 +33,10 @@ export function execIn(
     ] as const;
     const child = cutOff(() => spawn(program.file, [...all], { cwd, env, stdio: [...stdio] }));
     const inside = wrapped ? insideOf(child) : undefined;
-    const isShared = io.stdin.isTTY && !program.args.includes('--new-session');
-    const remove = io.onSignal((signal) => {
-      // The terminal has sent Ctrl-C to the command as well.
-      if (signal === 'SIGINT' && isShared) return;
-      if (inside) inside.signal(signal);
+    forward = (signal) => {
+      if (inside) void inside.first.then(() => inside.signal(signal));
       else child.kill(signal);
-    });
+    };
     child.once('error', (error: NodeJS.ErrnoException) => {
       remove();
       const missing = error.code === 'ENOENT';
