@@ -8,7 +8,7 @@ export const rooms = new Map([
     'libs/common',
     'foundation text files secrets http yaml config deploy-file apps tokens app-secrets guards audit redaction cli',
   ],
-  ['libs/extract', 'rules line collect choose'],
+  ['libs/extract', 'rules line undress collect choose'],
   [
     'libs/deploy',
     'sandbox run git report record instances release recovery rollback lifecycle pipeline watch fetch remove',

@@ -62,7 +62,7 @@ test('a rollback that fails or is killed does not hide that the newest deploy fa
   const { root, port } = world;
   // v1 starts only while there is no file `stop`.
   const file = join(root, 'stop');
-  const fragile = deployFile(port).replace('exec node', `test ! -e ${file} || exit 1; exec node`);
+  const fragile = deployFile(port).replace('exec node', `test ! -e '${file}' || exit 1; exec node`);
   await world.push('v1', { deploy: fragile });
   await world.deploy();
   await world.push('v2');

@@ -1,5 +1,6 @@
 /** What a misspelled name, a missing root and an ordinary user are answered. */
 import { chownSync, rmSync } from 'node:fs';
+import { word } from '@runner/common/text/shell';
 import { executable, run, shell } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { suite } from 'uvu';
@@ -71,19 +72,19 @@ test('an ordinary user is told the command to type, a token left out', async ({ 
     const { stderr } = await shell(command, { root, cwd: '/', env });
     return /; use: (.*) \(\w+\)$/m.exec(stderr)?.[1];
   };
-  assert.is(await as('runner-list', ''), `sudo runner list --root ${root}`);
-  assert.is(await as('runner-deploy', 'shop'), `sudo runner deploy shop --root ${root}`);
+  assert.is(await as('runner-list', ''), `sudo runner list --root ${word(root)}`);
+  assert.is(await as('runner-deploy', 'shop'), `sudo runner deploy shop --root ${word(root)}`);
   assert.is(
-    await as('runner-status', `shop --root ${root}`),
-    `sudo runner status shop --root ${root}`,
+    await as('runner-status', `shop --root ${word(root)}`),
+    `sudo runner status shop --root ${word(root)}`,
   );
   assert.is(
     await as('runner-edit', 'shop --token ghp_secretsecret'),
-    `sudo runner edit --root ${root}`,
+    `sudo runner edit --root ${word(root)}`,
   );
   assert.is(
     await as('runner-add', '--repo acme/x --branch main --public'),
-    `sudo runner add --repo acme/x --branch main --public --root ${root}`,
+    `sudo runner add --repo acme/x --branch main --public --root ${word(root)}`,
   );
 });
 

@@ -10,13 +10,14 @@
 import { redactor } from '@runner/common/secrets/secret';
 import { codePoints, cutCodePoints } from '@runner/common/text/plain';
 import { type Baseline, noBaseline } from './choose/baseline.ts';
-import { compose } from './choose/compose.ts';
+import { compose, type Show } from './choose/compose.ts';
 import { type Ending, explainEnding } from './choose/ending.ts';
 import { hasNews, lastWords } from './choose/last-words.ts';
 import { type Ranked, rank } from './choose/rank.ts';
 import { type Collected, Collector } from './collect/collect.ts';
 import { createLineReader } from './line/split.ts';
 import type { ErrorClass } from './rules/rule.ts';
+import { Undresser } from './undress/undress.ts';
 
 export { type Baseline, baselineOf, createShapeReader } from './choose/baseline.ts';
 export { lineShape } from './line/shape.ts';
@@ -57,13 +58,15 @@ export interface Extractor {
 export function createExtractor(options: ExtractOptions = {}): Extractor {
   const redact = options.redact ?? redactor();
   const collector = new Collector();
+  const undresser = new Undresser((line) => collector.add(line));
   const reader = createLineReader((text, line, overwritten) =>
-    collector.add(text, line, overwritten),
+    undresser.add(text, line, overwritten),
   );
   return {
     push: reader.push,
     end() {
       reader.end();
+      undresser.end();
       return extraction(collector.finish(), options, redact);
     },
   };
@@ -88,9 +91,15 @@ function extraction(
   const last = ended !== null && !ended.grave && (silent || leader.score < CERTAIN);
   const words = first || last ? ended.words : '';
   const room = Math.max(0, max - (words === '' ? 0 : codePoints(words) + 1));
+  const show: Show = ({ speaker, body }) =>
+    redact(
+      collected.several && speaker !== ''
+        ? `${speaker}${/(?:^| )\[.*\]$/.test(speaker) ? '' : ':'} ${body}`
+        : body,
+    );
   const { text, lines } = silent
-    ? lastWords(collected, leader, baseline, room, redact)
-    : compose([leader, ...ranked.filter((other) => other !== leader)], room, redact);
+    ? lastWords(collected, leader, baseline, room, show)
+    : compose([leader, ...ranked.filter((other) => other !== leader)], room, show);
   const parts = [first ? words : '', redact(text), last ? words : ''];
   const ends = first || (last && (said === undefined || said.class === 'exit'));
   return {

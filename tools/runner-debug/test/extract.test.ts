@@ -112,7 +112,7 @@ test('of a log that names no error its last rare lines are shown, in their order
   };
   const last = ['397', '398', '399', '400'];
   assert.equal(await found(steps.join('')), [
-    last.map((number) => `INFO step ${number}`).join('\n'),
+    last.map((number) => `step ${number}`).join('\n'),
     last.map(Number),
   ]);
   const rare = [

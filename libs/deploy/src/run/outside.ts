@@ -42,5 +42,6 @@ function isInherited(fd: number): boolean {
 
 /** A build could otherwise end this process so that its memory is written to a file. */
 function forbidCores(): void {
-  spawnSync('prlimit', ['--core=0:0', '--pid', String(process.pid)], { stdio: 'ignore' });
+  const args = ['--core=0:0', '--pid', String(process.pid)];
+  spawnSync('prlimit', args, { stdio: 'ignore', env: { PATH: '/usr/bin:/bin' } });
 }

@@ -1,7 +1,7 @@
 /** Chooses the lines around a candidate that a reader needs to understand it. */
 import { marks } from '../line/marks.ts';
 import type { Candidate, Row } from '../line/row.ts';
-import { readLabels } from '../line/severity.ts';
+import { severityOfRow } from '../line/severity.ts';
 import { following } from './following.ts';
 import type { Pick } from './reading.ts';
 
@@ -102,14 +102,15 @@ const NAMES_NOTHING =
 const NAMES = /\d|["'`/]|\w\.\w/;
 
 /** Whether a line is unlabelled prose, not code, a stack frame, progress or another message. */
-function isSaid({ trimmed }: Row): boolean {
+function isSaid(row: Row): boolean {
+  const { trimmed } = row;
   return (
     !marks.isCode(trimmed) &&
     !marks.isFrame(trimmed) &&
     !marks.isPassing(trimmed) &&
     !marks.isEcho(trimmed) &&
     !marks.isSummary(trimmed) &&
-    readLabels(trimmed).severity === '' &&
+    severityOfRow(row) === '' &&
     /\p{L}{2}/u.test(trimmed)
   );
 }

@@ -1,7 +1,5 @@
 /** Puts the chosen lines together: cause first, within the limit. */
 import { codePoints, cutCodePoints } from '@runner/common/text/plain';
-import { withoutTimes } from '../collect/prefix.ts';
-import { sayJson } from '../line/json.ts';
 import { marks } from '../line/marks.ts';
 import type { Candidate, Row } from '../line/row.ts';
 import { blockOf } from './block.ts';
@@ -30,28 +28,28 @@ export interface Composed {
   readonly lines: number[];
 }
 
+/** A row as people see it: redacted, with its speaker if several speak. */
+export type Show = (row: Row) => string;
+
 interface Shown {
   readonly line: number;
+  readonly at: number;
   readonly text: string;
 }
 
 /** The leader's block and the heads of the others in at most `max` code points. */
-export function compose(
-  ranked: readonly Ranked[],
-  max: number,
-  redact: (text: string) => string,
-): Composed {
+export function compose(ranked: readonly Ranked[], max: number, show: Show): Composed {
   const leader = ranked[0];
   if (leader === undefined) return { text: '', lines: [] };
   const shown: Shown[] = [];
   let used = 0;
   const add = (row: Row, limit: number, room: number, times: number): boolean => {
     if (shown.some((other) => other.line === row.line)) return true;
-    const text = line(say(row, redact), limit, times);
+    const text = line(show(row), limit, times);
     if (shown.some((other) => repeats(other.text, text))) return true;
     const size = codePoints(text) + (shown.length > 0 ? 1 : 0);
     if (used + size > room) return false;
-    shown.push({ line: row.line, text });
+    shown.push({ line: row.line, at: row.at, text });
     used += size;
     return true;
   };
@@ -143,24 +141,8 @@ function arrange(shown: readonly Shown[], picks: readonly Pick[]): Composed {
   const first = shown.filter(({ line: at }) => at === head);
   return {
     text: [...first, ...rest].map(({ text }) => text).join('\n'),
-    lines: [...new Set(shown.map(({ line: at }) => at))].toSorted((a, b) => a - b),
+    lines: [...new Set(shown.map(({ at }) => at))].toSorted((a, b) => a - b),
   };
-}
-
-/** The line without its times. */
-export function shownText({ text, whole }: Row): string {
-  const at = text.length - whole.length;
-  return withoutTimes(text.slice(0, at)) + text.slice(at);
-}
-
-/** The row's text, redacted; of a line of JSON what it says. */
-function say(row: Row, redact: (text: string) => string): string {
-  const text = redact(shownText(row));
-  const start = text.indexOf('{"');
-  // Behind words only where the line is too long to be shown whole.
-  if (start < 0 || (!row.whole.startsWith('{"') && text.length <= LINE)) return text;
-  const said = sayJson(text.slice(start));
-  return said === null ? text : text.slice(0, start) + said;
 }
 
 function line(text: string, limit: number, times: number): string {

@@ -2,7 +2,7 @@
 import { classify, type Match } from '../line/classify.ts';
 import { marks } from '../line/marks.ts';
 import type { Candidate, Row } from '../line/row.ts';
-import { readLabels } from '../line/severity.ts';
+import { readLabels, severityOfRow } from '../line/severity.ts';
 import {
   type Decision,
   isOpen,
@@ -50,7 +50,7 @@ function outside(row: Row, { candidate, test }: Reading): Decision | null {
   }
   // npm puts `npm error` before its advice, too.
   const quoted = head.whole !== head.trimmed;
-  return quoted && classify(row.whole)?.rule.use === 'wrapper' ? 'skip' : null;
+  return quoted && classify(row.whole, row.level)?.rule.use === 'wrapper' ? 'skip' : null;
 }
 
 /** Decides on lines recognised by form: causes, fields, stack frames, code, places. */
@@ -100,7 +100,7 @@ function words(row: Row, reading: Reading, next: boolean): Decision {
   const deeper = row.indent > head.indent;
   const inQuote = head.whole !== head.trimmed && row.whole !== trimmed;
   const announced = candidate.around.announcer?.trimmed.endsWith(':') === true;
-  const match = classify(trimmed);
+  const match = classify(trimmed, row.level);
   // Some tools put the explanation below the place.
   const explains =
     reading.code && gap && reading.taken.text === 0 && /^[A-Z].*[\w"'`)][.,?!]$/.test(trimmed);
@@ -116,7 +116,7 @@ function words(row: Row, reading: Reading, next: boolean): Decision {
   reading.wraps = wraps && !/[.!?:]$/.test(trimmed);
   if (match !== null && !near && !test && !sibling && !inQuote) {
     // A weak match may continue the message.
-    const another = !match.rule.weak || readLabels(trimmed).severity === 'error';
+    const another = !match.rule.weak || severityOfRow(row) === 'error';
     if (another || !reading.joined || frames) return dies ? 'skip' : 'stop';
     return { sort: 'text', need: wraps ? 0 : dies ? 1 : 2 };
   }

@@ -5,7 +5,7 @@ import { classify } from '../line/classify.ts';
 import { marks } from '../line/marks.ts';
 import type { Row } from '../line/row.ts';
 import type { Baseline } from './baseline.ts';
-import { type Composed, shownText, tidy } from './compose.ts';
+import { type Composed, type Show, tidy } from './compose.ts';
 import type { Ranked } from './rank.ts';
 
 /** Lines shown, and code points of one. */
@@ -26,7 +26,7 @@ export function lastWords(
   wrapper: Ranked | undefined,
   baseline: Baseline,
   max: number,
-  redact: (text: string) => string,
+  show: Show,
 ): Composed {
   const [first, ...others] = lastRows(collected, wrapper?.candidate.row, baseline);
   const passing = wrapper === undefined ? [] : [wrapper.candidate.row];
@@ -35,7 +35,7 @@ export function lastWords(
   const kept: { row: Row; text: string }[] = [];
   let used = 0;
   for (const row of rows) {
-    const text = cutCodePoints(tidy(redact(shownText(row))), Math.min(LINE, max));
+    const text = cutCodePoints(tidy(show(row)), Math.min(LINE, max));
     used += codePoints(text) + 1;
     if (kept.length > 0 && (kept.length === SHOWN || used > max * ROOM)) break;
     kept.push({ row, text });
@@ -48,7 +48,7 @@ export function lastWords(
       : [head, ...ascending.filter((each) => each !== head)];
   return {
     text: shown.map(({ text }) => text).join('\n'),
-    lines: ascending.map(({ row }) => row.line),
+    lines: [...new Set(ascending.map(({ row }) => row.at))],
   };
 }
 
@@ -95,14 +95,14 @@ function worthwhile(
   const early = before.filter(({ aftermath }) => !aftermath);
   const pool = (early.length > 0 ? early : before).map(({ row }) => row);
   const worth = pool.filter(
-    ({ text, whole, trimmed, shape }) =>
+    ({ text, whole, level, trimmed, shape }) =>
       shape.seen <= RARE &&
       !marks.isPassing(trimmed) &&
       !marks.isEcho(trimmed) &&
       !/^(?:> \S|Traceback \()/.test(trimmed) &&
       !marks.isSummary(trimmed) &&
       !baseline(text) &&
-      classify(whole)?.rule.use !== 'wrapper' &&
+      classify(whole, level)?.rule.use !== 'wrapper' &&
       /\p{L}{2}/u.test(trimmed),
   );
   return { pool, worth };

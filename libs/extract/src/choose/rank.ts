@@ -3,7 +3,7 @@
 import type { Collected } from '../collect/collect.ts';
 import { marks } from '../line/marks.ts';
 import type { Candidate } from '../line/row.ts';
-import { readLabels } from '../line/severity.ts';
+import { severityOfRow } from '../line/severity.ts';
 import { LABELLED } from '../rules/labels.ts';
 import type { Baseline } from './baseline.ts';
 import { blockOf } from './block.ts';
@@ -128,7 +128,7 @@ function isDeadly({ rule, score, after }: Candidate): boolean {
 function isTolerated({ row, after }: Candidate): boolean {
   const next = after[0];
   if (next === undefined || next.line - row.line > 2) return false;
-  return marks.isTolerating(next.trimmed) && readLabels(next.trimmed).severity !== 'error';
+  return marks.isTolerating(next.trimmed) && severityOfRow(next) !== 'error';
 }
 
 function isRefused({ row }: Candidate): boolean {

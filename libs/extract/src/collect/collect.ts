@@ -4,8 +4,8 @@ import { kindOf } from '../line/kinds.ts';
 import { marks } from '../line/marks.ts';
 import type { Around, Candidate, Kind, Row } from '../line/row.ts';
 import { createShapes, type ShapeCounts, shapeKey } from '../line/shape.ts';
+import type { Undressed } from '../undress/undress.ts';
 import { endTraceback, isAttached, isSource, SAYS_MORE, thrownAbove } from './exceptions.ts';
-import { createPrefixSplitter } from './prefix.ts';
 import { type Rare, RareLines } from './rare.ts';
 import { createShortlist } from './shortlist.ts';
 import {
@@ -31,7 +31,7 @@ const SURE = 80;
 const QUOTED = /^(?:npm (?:error|ERR!)|[│┃]|\[(?:error|ERROR)\])(?= |$)/;
 /** What Python puts before the lines of an exception group. */
 const GROUP = /^\s*\+ Exception Group Traceback/;
-const GROUPED = /^\s{1,60}(?:\| ?|\+(?=-))/;
+const GROUPED = /^\s{0,60}(?:\| ?|\+(?=-))/;
 
 /** The rest of a sentence, without a label of its own. */
 const GOES_ON = /^(?!(?:fatal )?error: |fatal: )[a-z]/;
@@ -43,17 +43,20 @@ export interface Collected {
   readonly rare: readonly Rare[];
   /** How often the shapes of candidates were seen. */
   readonly repeats: ShapeCounts;
+  /** Whether several programs speak. */
+  readonly several: boolean;
   /** The last lines that are not blank, the very last one at the end. */
   readonly lastRows: readonly Row[];
 }
 
 /** Takes the lines of one log in their order. */
 export class Collector {
-  readonly #split = createPrefixSplitter();
   readonly #shapeOf = createShapes();
   readonly #shortlist = createShortlist();
   readonly #lines = new RareLines();
   #streamOf = createStreams();
+  readonly #speakers = new Set<string>();
+  #line = 0;
   #bare: Row | undefined;
   #epoch = 0;
   #aftermath = false;
@@ -62,25 +65,39 @@ export class Collector {
   #job = '';
   #jobs = 0;
 
-  add(text: string, line: number, overwritten: boolean): void {
-    // A blank line, as most are in some logs, has no prefix.
-    const spoken = text === '' ? { stream: '', job: this.#job, body: '' } : this.#split(text);
-    if (spoken.job !== this.#job) this.#nextJob(spoken.job);
-    const stream = this.#streamOf(spoken.stream);
-    stream.grouped = (stream.grouped && GROUPED.test(spoken.body)) || GROUP.test(spoken.body);
-    const inner = spoken.body.replace(stream.grouped ? GROUPED : QUOTED, '');
+  add(spoken: Undressed): void {
+    const { text, body, speaker, level, overwritten } = spoken;
+    this.#line += 1;
+    if (this.#speakers.size < 2) this.#speakers.add(speaker);
+    const job = spoken.job.split('\t', 1)[0] ?? '';
+    if (job !== this.#job) this.#nextJob(job);
+    const stream = this.#streamOf(spoken.job + speaker);
+    stream.grouped = (stream.grouped && GROUPED.test(body)) || GROUP.test(body);
+    const inner = body.replace(stream.grouped ? GROUPED : QUOTED, '');
     const trimmed = inner.trim();
+    const whole = body.trim();
+    const key = level === '' ? shapeKey(whole) : shapeKey(level + whole);
+    const row: Row = {
+      line: this.#line,
+      at: spoken.line,
+      text,
+      speaker,
+      level,
+      body,
+      whole,
+      trimmed,
+      key,
+      indent: inner.length - inner.trimStart().length,
+      shape: this.#shapeOf(key),
+      gap: stream.gap,
+    };
     if (trimmed === '') {
       addBlank(stream, overwritten);
       // A log of nothing but prefixes still has something to show.
-      if (text.trim() !== '') this.#bare ??= bareRow(text, line);
+      if (text.trim() !== '')
+        this.#bare ??= { ...row, speaker: '', body: text, whole: text, trimmed: text };
       return;
     }
-    const indent = inner.length - inner.trimStart().length;
-    const whole = spoken.body.trim();
-    const key = shapeKey(whole);
-    const shape = this.#shapeOf(key);
-    const row: Row = { line, text, whole, trimmed, indent, key, shape, gap: stream.gap };
     const kind = kindOf(row);
     const { match } = kind;
     if (!overwritten) this.#take(row, kind, stream);
@@ -93,6 +110,7 @@ export class Collector {
       candidates: this.#shortlist.all(),
       rare: this.#lines.rare(),
       repeats: this.#shortlist.repeats,
+      several: this.#speakers.size > 1,
       lastRows: last.length === 0 && this.#bare !== undefined ? [this.#bare] : last,
     };
   }
@@ -169,14 +187,6 @@ export class Collector {
       return candidate;
     });
   }
-}
-
-function bareRow(text: string, line: number): Row {
-  const shape = { seen: 1, kind: undefined };
-  return {
-    ...{ line, text, whole: text, trimmed: text, indent: 0 },
-    ...{ key: shapeKey(text), shape, gap: false },
-  };
 }
 
 function addBlank(stream: Stream, overwritten: boolean): void {

@@ -2,7 +2,7 @@
 import type { Match } from '../line/classify.ts';
 import { marks } from '../line/marks.ts';
 import type { Around, Row } from '../line/row.ts';
-import { readLabels } from '../line/severity.ts';
+import { severityOfRow } from '../line/severity.ts';
 import { PYTHON, TRACED } from '../rules/labels.ts';
 import { followTraceback, type Stream } from './stream.ts';
 
@@ -56,7 +56,7 @@ export function thrownAbove(stream: Stream, row: Row): { row: Row; match: Match 
   if (!TRACE_BEGINS.test(row.trimmed) || !trimmed.includes(' ')) return null;
   if (marks.isFrame(trimmed) || marks.isCode(trimmed) || marks.isPlace(trimmed)) return null;
   if (TRACE_HEADING.test(trimmed) || goesOn(stream, last)) return null;
-  if (marks.isProgress(trimmed) || readLabels(trimmed).severity !== '') return null;
+  if (marks.isProgress(trimmed) || severityOfRow(last) !== '') return null;
   return { row: last, match: { rule: TRACED, score: TRACED.score } };
 }
 
@@ -64,7 +64,7 @@ export function thrownAbove(stream: Stream, row: Row): { row: Row; match: Match 
 function goesOn(stream: Stream, last: Row): boolean {
   if (last.gap) return false;
   for (const row of stream.ring.slice(0, -1).toReversed()) {
-    if (readLabels(row.trimmed).severity === 'error') return true;
+    if (severityOfRow(row) === 'error') return true;
     if (row.gap) return false;
   }
   return false;

@@ -36,9 +36,9 @@ const COUNTS = /^\p{L}+(?: {2,10}\d{1,9}){2,6}$/u;
 const ASIDE = /^(?:DETAIL|HINT|CONTEXT|STATEMENT|QUERY|LINE \d+):/;
 
 /** Classifies a trimmed line; null when no rule knows it. */
-export function classify(trimmed: string): Match | null {
+export function classify(trimmed: string, level: Severity = ''): Match | null {
   const text = trimmed.length > SEEN ? trimmed.slice(0, SEEN) : trimmed;
-  if (!GATE.test(text)) return null;
+  if (level !== 'error' && !GATE.test(text)) return null;
   // What PowerShell says of every program that writes to its standard error.
   if (/NativeCommandError$|^:String\) \[\], RemoteException$/.test(text)) return null;
   // What a compiler adds to a message.
@@ -52,6 +52,7 @@ export function classify(trimmed: string): Match | null {
     return null;
   }
   const severity = severityOf(label, text);
+  const logged = severity === '' ? level : '';
   if (severity === '' && marks.isProgress(text) && !/[:!]|fail|exit/i.test(text)) return null;
   const seen = { line: text, body, message };
   const quiet = severity === 'info' || (marks.saysNone(text) && !NAMES_ERROR.test(text));
@@ -66,8 +67,13 @@ export function classify(trimmed: string): Match | null {
     }
     if (!rule.pattern.test(seen[rule.on])) continue;
     if (rule.use === 'wrapper' && marks.saysNone(text)) return null;
-    return { rule, score: weigh(rule, severity, quiet, text) };
+    return {
+      rule,
+      score: weigh(rule, severity, quiet, text) + LOGGED[logged] * (rule.weak ? 2 : 1),
+    };
   }
+  // The logger knows that it is an error, whatever its words.
+  if (logged === 'error' && !quiet) return { rule: LABELLED, score: 64 };
   // One sign of punctuation is what is left of a brace or a rule.
   const meaningful = message.length > 1 || /[\p{L}\p{N}]/u.test(message);
   if (severity === 'error' && meaningful && !quiet) {
@@ -77,6 +83,9 @@ export function classify(trimmed: string): Match | null {
   }
   return null;
 }
+
+/** What the level at which a line was logged adds: relays give all they pass on the same level. */
+const LOGGED: Readonly<Record<Severity, number>> = { error: 4, warning: -6, info: -4, '': 0 };
 
 /** What a CI's action says of its own failure. */
 const ANNOTATED = /^(?:##\[error\]|::error)/;

@@ -2,7 +2,7 @@
 import { classify } from './classify.ts';
 import { marks } from './marks.ts';
 import type { Kind, Row } from './row.ts';
-import { readLabels } from './severity.ts';
+import { severityOfRow } from './severity.ts';
 import { KEYED } from './shape.ts';
 
 const WARNS = /warn|deprec|achtung|attention/i;
@@ -31,16 +31,16 @@ const PLAIN: Kind = {
   begins: false,
 };
 
-function look({ whole, trimmed }: Row): Kind {
+function look({ whole, trimmed, level }: Row): Kind {
   const kind: Kind = {
     // Inside a drawn box the message is what the box holds; `npm error` says something itself.
-    match: classify(/^[│┃]/.test(whole) ? trimmed : whole),
+    match: classify(/^[│┃]/.test(whole) ? trimmed : whole, level),
     aftermath: marks.isAftermath(trimmed),
     step: marks.isStep(trimmed),
     where: marks.isWhere(trimmed),
     file: marks.isFileHeader(trimmed),
     captured: marks.isCaptured(trimmed),
-    warns: WARNS.test(whole) && readLabels(whole).severity === 'warning',
+    warns: WARNS.test(whole) && severityOfRow({ trimmed: whole, level }) === 'warning',
     begins: TEST_BEGINS.test(trimmed),
   };
   return Object.values(kind).some(Boolean) ? kind : PLAIN;

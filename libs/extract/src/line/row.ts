@@ -1,13 +1,21 @@
 /** One line of a log, and a line that may tell the cause, with what stands around it. */
 import type { Match } from './classify.ts';
+import type { Severity } from './severity.ts';
 
 /** One line, and the forms in which it is looked at. */
 export interface Row {
-  /** Number in the log, from 1. */
+  /** Its place among the undressed lines, from 1; a record of the log may hold several. */
   readonly line: number;
-  /** The cleaned line, prefixes and all. */
+  /** Number of its line in the log, from 1. */
+  readonly at: number;
+  /** The line of the log without escapes. */
   readonly text: string;
-  /** The line without speaker and time, trimmed. */
+  readonly speaker: string;
+  /** The level at which it was logged, if the log has several. */
+  readonly level: Severity;
+  /** The line as the program printed it. */
+  readonly body: string;
+  /** The same, trimmed. */
   readonly whole: string;
   /** The same without `npm error` or the bar of a box, which tools put before every line. */
   readonly trimmed: string;

@@ -75,6 +75,19 @@ export function readLabels(body: string): Labelled {
   return { severity, body: body.slice(plain), message: body.slice(at) };
 }
 
+/** What a logger's name for a level means; '' if it is none. */
+export function severityNamed(level: string): Severity {
+  if (/^(?:e|f|c|a|err.*|ftl|fatal|crit.*|severe|alert|emerg.*|panic)$/i.test(level))
+    return 'error';
+  if (/^w/i.test(level)) return 'warning';
+  return level === '' ? '' : 'info';
+}
+
+/** The severity that a line states, or else the level at which it was logged. */
+export function severityOfRow({ trimmed, level }: { trimmed: string; level: Severity }): Severity {
+  return readLabels(trimmed).severity || level;
+}
+
 function caseFits(groups: Record<string, string | undefined>, next: string): boolean {
   const { shout, yarn, mark } = groups;
   // `x` marks an error only before a capitalised word.

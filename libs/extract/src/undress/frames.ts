@@ -1,0 +1,246 @@
+/** Learns which columns the lines of a log share, and cuts them off. */
+import { severityNamed } from '../line/severity.ts';
+import { type Column, columnAt } from './columns.ts';
+
+/** A line without its columns, and what they said. */
+export interface Framed {
+  readonly text: string;
+  /** Who speaks; '' if no column says. */
+  readonly speaker: string;
+  /** The job and its step, where fields divided by tabs stand before the time; else ''. */
+  readonly job: string;
+  readonly level: string;
+  /** Whether a time, a level or the like was cut off. */
+  readonly framed: boolean;
+  readonly partial: boolean;
+}
+
+/** What follows one sequence of columns. */
+interface Node {
+  lines: number;
+  /** Lines in which nothing follows, and those in which an indented text does. */
+  blank: number;
+  indented: number;
+  /** Lines in which a label follows, and those whose own column names a failure. */
+  labels: number;
+  loud: number;
+  /** Spaces that all texts here begin with. */
+  indent: number;
+  /** Lines that began with this column and had no dress; none at all after one that had. */
+  misses: number;
+  readonly next: Map<string, Node>;
+}
+
+/** Columns of one line, and different columns followed in one place. */
+const COLUMNS = 12;
+const BRANCHES = 200;
+/** Share of the lines that must have a column, and lines from which a share says something. */
+const SHARE = 0.9;
+const ENOUGH = 4;
+/** A label counts as a speaker when it was seen this often. */
+const HEARD = 3;
+/** Lines after which what follows a column is known, or known to be text. */
+const KNOWN = 512;
+const GIVEN_UP = 256;
+
+function createNode(): Node {
+  return {
+    lines: 0,
+    blank: 0,
+    indented: 0,
+    labels: 0,
+    loud: 0,
+    indent: Number.POSITIVE_INFINITY,
+    misses: 0,
+    next: new Map(),
+  };
+}
+
+/** The frames of one log. Knows nothing at first; its memory is bounded. */
+export class Frames {
+  readonly #root = createNode();
+  #last: { speaker?: string; job?: string } = {};
+
+  /** Looks at some lines, then cuts off their frames. */
+  strip(lines: readonly string[]): Framed[] {
+    const items = lines.map((text) => ({ text, at: 0, column: columnAt(text, 0) }));
+    learn(this.#root, items, 0);
+    return items.map((item) => this.#cut(item));
+  }
+
+  #cut({ text, column: first }: Item): Framed {
+    let node = this.#root;
+    let best: { node: Node; at: number } | null = null;
+    let loud: { best: { node: Node; at: number }; said: Said } | null = null;
+    let said = NOTHING;
+    let pending = { ...NOTHING };
+    let at = 0;
+    let timed = false;
+    let numbered = false;
+    let worded = false;
+    for (let count = 0; count < COLUMNS; count += 1) {
+      const column = count === 0 ? first : columnAt(text, at);
+      const child = column === null ? undefined : node.next.get(column.key);
+      if (column === null || child === undefined) break;
+      // Behind columns that have never been dress there is no need to look.
+      if (best === null && child.misses > GIVEN_UP) break;
+      const verdict = judge(column, child, node, {
+        anchored: best !== null,
+        spoken: pending.speaker !== '',
+        leveled: pending.level !== '',
+        worded,
+        numbered,
+      });
+      if (verdict === 'text') break;
+      pending.job ||= column.job ?? '';
+      timed ||= column.key.includes('time');
+      // A name behind the level is a logger's.
+      if (column.speaker !== undefined && (pending.level === '' || column.trust === 'sure'))
+        pending.speaker += (pending.speaker && ' ') + column.speaker;
+      pending.level ||= column.level ?? '';
+      pending.partial ||= column.partial;
+      at = column.end;
+      numbered ||= NUMBERED.test(column.key);
+      const above = node;
+      node = child;
+      if (verdict === 'bridge') {
+        worded ||= column.trust === 'literal';
+        continue;
+      }
+      // The level of an error stays where it is part of what is read: right before the text.
+      loud =
+        column.level !== undefined && isLoud(column.level) && !isConstant(child)
+          ? { best: { node: above, at: column.start }, said: { ...pending, level: said.level } }
+          : null;
+      worded = false;
+      best = { node, at };
+      said = pending;
+      pending = { ...said };
+    }
+    // What a program prints in several lines has its time on the first of them.
+    if (loud !== null) {
+      best = loud.best;
+      said = loud.said;
+    }
+    if (best === null) {
+      const child = first === null ? undefined : this.#root.next.get(first.key);
+      if (child !== undefined) child.misses += 1;
+      return { ...said, ...this.#last, text, framed: false };
+    }
+    const begun = first === null ? undefined : this.#root.next.get(first.key);
+    if (begun !== undefined) begun.misses = Number.NEGATIVE_INFINITY;
+    this.#last = timed ? { speaker: said.speaker, job: said.job } : {};
+    let from = best.at;
+    const most = Math.min(
+      text.length,
+      from + (best.node.indent === Number.POSITIVE_INFINITY ? 0 : best.node.indent),
+    );
+    while (from < most && text[from] === ' ') from += 1;
+    return { ...said, text: text.slice(from), framed: true };
+  }
+}
+
+type Said = { speaker: string; job: string; level: string; partial: boolean };
+
+function isLoud(level: string): boolean {
+  return severityNamed(level) === 'error';
+}
+
+function isConstant({ lines, loud }: Node): boolean {
+  return lines >= ENOUGH && loud >= SHARE * lines;
+}
+
+const NOTHING: Said = { speaker: '', job: '', level: '', partial: false };
+
+type Item = { readonly text: string; readonly at: number; readonly column: Column | null };
+
+function learn(node: Node, items: readonly Item[], depth: number): void {
+  node.lines += items.length;
+  const groups = new Map<string, { column: Column; items: Item[]; loud: number }>();
+  for (const { text, at, column } of items) {
+    let from = at;
+    while (from < text.length && text[from] === ' ') from += 1;
+    if (from >= text.length) node.blank += 1;
+    else if (from > at || text[from] === '\t') node.indented += 1;
+    if (from < text.length) node.indent = Math.min(node.indent, from - at);
+    if (column === null) continue;
+    const group = groups.get(column.key) ?? { column, items: [], loud: 0 };
+    groups.set(column.key, group);
+    if (column.trust === 'heard') node.labels += 1;
+    if (column.level !== undefined && isLoud(column.level)) group.loud += 1;
+    group.items.push({ text, at, column });
+  }
+  for (const [key, group] of groups) {
+    let child = node.next.get(key);
+    const { trust } = group.column;
+    if (child === undefined) {
+      if (node.next.size >= (trust === 'literal' ? BRANCHES : 2 * BRANCHES)) continue;
+      child = createNode();
+      node.next.set(key, child);
+    }
+    child.loud += group.loud;
+    const worth = trust === 'sure' || trust === 'heard' || group.items.length >= 0.5 * items.length;
+    if (!worth || depth === COLUMNS || child.lines > KNOWN || child.misses > GIVEN_UP)
+      child.lines += group.items.length;
+    else
+      learn(
+        child,
+        group.items.map(({ text, column }) => {
+          const at = column?.end ?? 0;
+          return { text, at, column: columnAt(text, at) };
+        }),
+        depth + 1,
+      );
+  }
+}
+
+/** What a column is: text, dress at which the frame may end, or dress if more of it follows. */
+function judge(
+  column: Column,
+  child: Node,
+  parent: Node,
+  before: Before,
+): 'text' | 'bridge' | 'dress' {
+  const { trust, level, speaker, key } = column;
+  const shared =
+    child.lines >= SHARE * parent.lines ||
+    (trust === 'heard' && before.anchored && parent.labels >= SHARE * parent.lines);
+  // A second speaker must be the only one there: `web | 0/5 | FAILED | …` is a table.
+  if (trust === 'sure' && (speaker === undefined || !before.spoken)) return 'dress';
+  if (trust !== 'shared' && trust !== 'literal' && !column.table && child.lines >= HEARD)
+    return 'dress';
+  if (parent.lines < ENOUGH && !before.anchored) return trust === 'literal' ? 'text' : 'bridge';
+  if (!shared) return 'text';
+  if (parent.lines < ENOUGH) {
+    // A few lines show nothing: what stands between a time and a level, say, is dress anyway.
+    if (level !== undefined) return before.worded ? 'text' : 'dress';
+    if (trust === 'literal') return before.leveled ? 'text' : 'bridge';
+    return !before.worded && (before.leveled || key === '|' || key === '[id]') ? 'dress' : 'bridge';
+  }
+  if (before.anchored) {
+    if (ends(child) || level !== undefined) return 'dress';
+    return !before.worded && (trust !== 'literal' || NAME.test(key)) ? 'dress' : 'bridge';
+  }
+  // Without a time, a level or words that all lines have may be what the program says of itself.
+  if (level !== undefined) return child.loud > 0 ? 'text' : 'dress';
+  return ends(child) && (before.numbered || NUMBERED.test(key)) ? 'dress' : 'bridge';
+}
+
+/** Whether a text that may be blank or indented follows: then the dress ends here. */
+function ends({ lines, blank, indented }: Node): boolean {
+  return blank + indented > 0 && blank < SHARE * lines;
+}
+
+/** Made by a machine: of more than letters. */
+const NUMBERED = /[#\d]|\w-\w|^id$/;
+const NAME = /^(?=.*(?:#|\w-\w))[\w.#-]{1,40}$/;
+
+interface Before {
+  readonly anchored: boolean;
+  readonly spoken: boolean;
+  readonly leveled: boolean;
+  /** Whether a word stands before it that may be text. */
+  readonly worded: boolean;
+  /** Whether a column before was a number or a made name. */
+  readonly numbered: boolean;
+}
