@@ -142,4 +142,19 @@ test('a failure that looks like the doing of the sandbox names the line for conf
     assert.is((await world.deploy([], REQUIRED)).status, 0);
   }));
 
+test('a build keeps to its limits, and one that cannot be enforced is refused by name', () =>
+  inWorld(async (world) => {
+    const run = 'test $(grep -c : /proc/net/dev) = 1; test $(nice) = 10';
+    await world.push('v1', { deploy: `build: { run: ["${run}"], network: false }\n` });
+    assert.is((await world.deploy([], REQUIRED)).status, 0);
+    await world.push('v2', { deploy: 'build: { run: "true", memory: 1G }\n' });
+    const { status } = await world.deploy([], REQUIRED);
+    const refused = 'build: build.memory cannot be limited here: ';
+    if (status !== 0) assert.match(String(world.events().at(-1)?.error), refused);
+    await world.push('v3', { deploy: 'build: { run: "true", network: false }\n' });
+    assert.is((await world.deploy([], { RUNNER_SANDBOX: 'off' })).status, 1);
+    const error = String(world.events().at(-1)?.error);
+    assert.match(error, 'build.network cannot be switched off here');
+  }));
+
 deploys.run();

@@ -53,7 +53,7 @@ export async function upgradeAndBack(server: Server, version: string): Promise<v
   await until('runner status shop', /v7 since/);
   assert.match(await type('grep -c from_the_future /opt/runner/state/shop.json'), '1');
   await type('systemctl stop runner-fetch.timer runner-fetch.service');
-  await edit('a.version=2');
+  await edit('a.version=99');
   const before = await container.ok('cat /opt/runner/state/shop.json');
   const refused = await type('runner deploy shop', { status: 1 });
   assert.match(refused, /was written by a newer runner/);

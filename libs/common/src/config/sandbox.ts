@@ -1,4 +1,5 @@
 /** `sandbox` and `build` in config.yml: how the commands of a repository are confined on this server. */
+import { type BuildLimits, limitsIn } from './build-limits.ts';
 import type { Config } from './file.ts';
 import { pick } from './settings.ts';
 
@@ -25,4 +26,9 @@ export function sandboxSettingOf(
     mode: (ofApp('apps') ?? value.get('mode') ?? fallback) as SandboxMode,
     allow: (ofApp('allow') ?? []) as string[],
   };
+}
+
+/** The limits of this server for all builds. Throws `config_invalid`. */
+export function buildLimitsOf(config: Config): BuildLimits {
+  return limitsIn((pick(config, ['build'], []).get('build') ?? new Map()) as Map<string, unknown>);
 }

@@ -1,5 +1,6 @@
 /** The schema of config.yml, for the current layout and the earlier one. */
 import type { ObjectSchema, Schema } from '../yaml/schema.ts';
+import { LIMIT_KEYS } from './build-limits.ts';
 
 // An empty value switches the channel off.
 const BOT_TOKEN: Schema = {
@@ -116,6 +117,12 @@ export const KEYS = {
   retry_after: RETRY_AFTER,
   deploy_windows: WINDOWS,
   sandbox: SANDBOX,
+  build: {
+    type: 'object',
+    additionalProperties: false,
+    description: 'Limits of every build',
+    properties: LIMIT_KEYS,
+  },
   telegram_bot_token: BOT_TOKEN,
   telegram_chat_id: CHAT_ID,
   discord_webhook: WEBHOOK,

@@ -1,5 +1,6 @@
 /** Reads `.deploy.yml` of a commit: how an app is deployed. */
 
+import { type BuildLimits, limitsIn } from '../config/build-limits.ts';
 import { harmlessLine } from '../text/harmless.ts';
 import { durationOf } from '../text/time.ts';
 import { readYaml } from '../yaml/read.ts';
@@ -79,6 +80,7 @@ export interface DeployFile {
     readonly timeout: number;
     /** Names of the secrets that it gets. */
     readonly env: readonly string[];
+    readonly limits: BuildLimits;
   };
   readonly start: Start;
   readonly stop: string | undefined;
@@ -136,6 +138,7 @@ export function readDeployFile(bytes: Uint8Array | undefined): DeployFile {
       run: list(buildMap.get('run')),
       timeout: milliseconds(buildMap.get('timeout'), 1_800_000),
       env: list(buildMap.get('env')),
+      limits: limitsIn(buildMap),
     },
     start,
     stop: values.get('stop') as string | undefined,

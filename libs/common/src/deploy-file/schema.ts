@@ -1,4 +1,5 @@
 /** The schema of `.deploy.yml`. */
+import { LIMIT_KEYS } from '../config/build-limits.ts';
 import type { ObjectSchema, Schema } from '../yaml/schema.ts';
 import { TRAFFIC_TYPES } from './traffic.ts';
 
@@ -125,6 +126,7 @@ export const DEPLOY_SCHEMA: ObjectSchema = {
               items: { type: 'string', pattern: VARIABLE, wanted: 'the name of a variable' },
             },
             timeout: duration('Longest time for all of them [default: 30m]'),
+            ...LIMIT_KEYS,
           },
         },
       ],

@@ -8,9 +8,16 @@ import { told } from '../cli/refusal.ts';
 
 const read = (text: string) => readDeployFile(Buffer.from(text));
 
+const NO_LIMITS = { memory: undefined, cpu: undefined, network: true };
+
 const DEFAULTS: DeployFile = {
   instances: [{ name: 'default', domain: undefined, env: {} }],
-  build: { run: [], timeout: 1_800_000, env: [] },
+  build: {
+    run: [],
+    timeout: 1_800_000,
+    env: [],
+    limits: NO_LIMITS,
+  },
   start: { type: 'none' },
   stop: undefined,
   health: undefined,
@@ -46,7 +53,7 @@ notify: { channel: discord }
         env: { PORT: '3000', NAME: 'x y', BIG: '12345678901234567890' },
       },
     ],
-    build: { run: ['npm ci', 'npm run build'], timeout: 300_000, env: [] },
+    build: { run: ['npm ci', 'npm run build'], timeout: 300_000, env: [], limits: NO_LIMITS },
     start: { type: 'process', run: 'node server.js', timeout: 20_000, stopTimeout: 3_000 },
     stop: undefined,
     health: {
@@ -99,7 +106,11 @@ test('what could only fail after the switch is refused before it', () => {
 });
 
 test('build is a command, a list of them or a section', () => {
-  const build = (text: string) => read(text).build;
+  const build = (text: string) => {
+    const { limits, ...rest } = read(text).build;
+    assert.equal(limits, NO_LIMITS);
+    return rest;
+  };
   assert.equal(build('build: make\n'), { run: ['make'], timeout: 1_800_000, env: [] });
   assert.equal(build('build: [make, make check]\n'), {
     run: ['make', 'make check'],
@@ -176,13 +187,16 @@ const BAD: readonly (readonly [text: string, sentence: string])[] = [
   ['\nhello\n', ':2: must be a section, not a single value'],
   [
     'keep: 5\nbiuld: make\n',
-    ':2: biuld: unknown key (known here: instances, build, start, stop, health, keep, shared, hooks, notify)',
+    ':2: biuld: unknown key (known here: instances, build, start, stop, health, traffic, keep, shared, hooks, notify)',
   ],
   [
     '__proto__: 1\n',
-    ':1: __proto__: unknown key (known here: instances, build, start, stop, health, keep, shared, hooks, notify)',
+    ':1: __proto__: unknown key (known here: instances, build, start, stop, health, traffic, keep, shared, hooks, notify)',
   ],
-  ['build: {cmd: make}\n', ':1: build.cmd: unknown key (known here: run, env, timeout)'],
+  [
+    'build: {cmd: make}\n',
+    ':1: build.cmd: unknown key (known here: run, env, timeout, memory, cpu, network)',
+  ],
   ['build: 5\n', ':1: build: must be a command'],
   ['build: ""\n', ':1: build: must not be empty'],
   ['build:\n  - make\n  - ""\n', ':3: build[1]: must not be empty'],
@@ -276,7 +290,10 @@ const BAD: readonly (readonly [text: string, sentence: string])[] = [
   ['instances:\n  ../x: {}\n', ':2: instances.../x: is not a valid name'],
   ['instances:\n  "a b":\n', ':2: instances.a b: is not a valid name'],
   ['instances:\n  __proto__: {}\n', ':2: instances.__proto__: is not a valid name'],
-  ['instances:\n  a: {port: 1}\n', ':2: instances.a.port: unknown key (known here: domain, env)'],
+  [
+    'instances:\n  a: {port: 1}\n',
+    ':2: instances.a.port: unknown key (known here: domain, env, traffic, ports)',
+  ],
   ['instances:\n  a:\n    domain: a b\n', ':3: instances.a.domain: must be a domain name'],
   ['instances:\n  a:\n    env: {A-B: 1}\n', ':3: instances.a.env.A-B: is not a valid name'],
   [

@@ -25,13 +25,17 @@ export async function runHook(
   job: Job,
   target: ReleaseTarget,
   hook: Hook,
-  { folder = target.release, error = '' }: { folder?: string; error?: string } = {},
+  {
+    folder = target.release,
+    error = '',
+    prefix,
+  }: { folder?: string; error?: string; prefix?: readonly string[] } = {},
 ): Promise<void> {
   const environment = hookEnvironment(job, target.instance, error);
   const env = { ...target.env, ...environment, RUNNER_RELEASE: folder };
   const { hookTimeout: timeout } = target.file;
   const isOfBuild = hook === 'pre_build' || hook === 'post_build';
-  const rest = { stage: 'hook' as const, cwd: folder, env, timeout };
+  const rest = { stage: 'hook' as const, cwd: folder, env, timeout, prefix };
   for (const command of target.file.hooks[hook]) {
     const confinement = target.confine(isOfBuild ? 'build' : 'hook');
     await reported(job.reporter, `${hook}: ${command}`, () =>

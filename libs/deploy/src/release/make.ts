@@ -1,5 +1,8 @@
 /** Making a release: export, shared paths, build. The running version is not touched. */
 import { variablesOf } from '@runner/common/app-secrets/open';
+import { stricter } from '@runner/common/config/build-limits';
+import { readConfig } from '@runner/common/config/file';
+import { buildLimitsOf } from '@runner/common/config/sandbox';
 import type { DeployFile, Instance } from '@runner/common/deploy-file/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Contents } from '../git/contents.ts';
@@ -12,6 +15,7 @@ import { markStage } from '../record/in-progress.ts';
 import type { Job } from '../record/operation.ts';
 import { reported } from '../report/reporter.ts';
 import { asStepFailure, runStep, type Stage, StepFailure, shellStep } from '../run/step.ts';
+import { prefixFor } from '../sandbox/limits.ts';
 import type { Profile } from '../sandbox/mounts.ts';
 import {
   finishRelease,
@@ -111,18 +115,22 @@ async function build(job: Job, file: DeployFile, folder: string): Promise<void> 
   const [first] = file.instances as [Instance];
   const secrets = buildSecrets(job, file, first);
   const { shared } = job.paths.app(job.app.app).instance(first.name);
+  const limits = stricter(buildLimitsOf(readConfig(job.paths)), file.build.limits);
+  const folders = { release: folder, shared, network: limits.network };
   const target = {
     ...jobTarget(job, file, first, 'none', secrets),
-    confine: (profile: Profile) => job.sandbox.confine(profile, { release: folder, shared }),
+    confine: (profile: Profile) => job.sandbox.confine(profile, folders),
   };
   const env = { ...target.env, RUNNER_RELEASE: folder };
-  await runHook(job, target, 'pre_build', { folder });
+  const prefix = hasBuild(file) ? prefixFor(limits, target.outerEnv, target.confine('build')) : [];
+  await runHook(job, target, 'pre_build', { folder, prefix });
   const until = job.io.elapsed() + file.build.timeout;
   for (const command of file.build.run) {
     const timeout = Math.max(1, Math.ceil(until - job.io.elapsed()));
     const confinement = target.confine('build');
-    const step = shellStep({ stage: 'build', command, cwd: folder, env, timeout, confinement });
+    const how = { cwd: folder, env, timeout, confinement, prefix };
+    const step = shellStep({ stage: 'build', command, ...how });
     await reported(job.reporter, `build: ${command}`, () => runStep(job.log, job.signal, step));
   }
-  await runHook(job, target, 'post_build', { folder });
+  await runHook(job, target, 'post_build', { folder, prefix });
 }

@@ -27,6 +27,8 @@ export interface Spawned extends Program {
   readonly output: number;
   /** Runs it in the sandbox. */
   readonly confinement?: Confinement | undefined;
+  /** Program and arguments before it, which run it within limits. */
+  readonly prefix?: readonly string[] | undefined;
 }
 
 /** Starts a program in a session of its own, in the sandbox if it has a confinement. */
@@ -34,26 +36,23 @@ export function spawnDetached(spec: Spawned): {
   readonly child: ChildProcess;
   readonly inside: Inside | undefined;
 } {
-  const { cwd, env, output, confinement } = spec;
-  const stdio = ['ignore', output, output] as const;
-  if (confinement === undefined) {
-    const child = cutOff(() =>
-      spawn(spec.file, [...spec.args], { cwd, env, detached: true, stdio: [...stdio] }),
-    );
-    return { child, inside: undefined };
-  }
-  const { file, args } = confinement.wrap(spec, cwd);
+  const { cwd, env, output, confinement, prefix = [] } = spec;
+  const confined = confinement?.wrap(spec, cwd);
+  const command = confined
+    ? [confined.file, '--info-fd', '3', ...confined.args]
+    : [spec.file, ...spec.args];
+  const [file, ...args] = [...prefix, ...command];
   const child = cutOff(() =>
-    spawn(file, ['--info-fd', '3', ...args], {
+    spawn(file as string, args, {
       ...{ cwd, env, detached: true },
-      stdio: [...stdio, 'pipe'],
+      stdio: ['ignore', output, output, ...(confined ? ['pipe' as const] : [])],
     }),
   );
-  return { child, inside: insideOf(child) };
+  return { child, inside: confined && insideOf(child) };
 }
 
 /** What bubblewrap runs, which reports about it on descriptor 3. */
-function insideOf(child: ChildProcess): Inside {
+export function insideOf(child: ChildProcess): Inside {
   let first: number | undefined;
   const pipe = child.stdio[3] as Readable;
   const known = new Promise<number | undefined>((resolve) => {

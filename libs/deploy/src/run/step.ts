@@ -131,6 +131,8 @@ export interface Step {
   readonly serverFault?: RegExp;
   /** Runs it in the sandbox. */
   readonly confinement?: Confinement | undefined;
+  /** Program and arguments before it, which run it within limits. */
+  readonly prefix?: readonly string[] | undefined;
 }
 
 /** A shell command as a step. */
@@ -179,6 +181,7 @@ export async function tryStep(
       timeout: step.timeout,
       signal,
       confinement: step.confinement,
+      prefix: step.prefix,
       leavesApp: step.stage === 'start',
     }),
   );

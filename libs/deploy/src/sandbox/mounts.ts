@@ -27,6 +27,8 @@ export interface Subject {
 export interface BuildFolders {
   readonly release: string;
   readonly shared: string;
+  /** Whether it has the network; absent: it has. */
+  readonly network?: boolean;
 }
 
 const within = (folder: string, path: string) =>
@@ -60,6 +62,7 @@ export function mountsFor(profile: Profile, subject: Subject, folders: BuildFold
     ...(profile === 'client' ? [] : ['--unshare-pid']),
     ...(profile === 'build' || profile === 'hook' ? ['--die-with-parent'] : []),
     ...(isBuild ? ['--unshare-ipc', '--unshare-uts'] : []),
+    ...(isBuild && folders.network === false ? ['--unshare-net'] : []),
     ...(isBuild ? ['--ro-bind', '/', '/'] : ['--bind', '/', '/']),
     ...['--dev', '/dev'],
     // Another process namespace needs the right to mount its own.

@@ -34,6 +34,8 @@ export interface Folders {
   /** The one it runs in. */
   readonly release: string;
   readonly shared: string;
+  /** Whether a build has the network; absent: it has. */
+  readonly network?: boolean;
 }
 
 /** The sandbox of an app. */
@@ -88,14 +90,14 @@ class OpenSandbox implements Sandbox {
     if (setting.mode === 'required') this.#program();
   }
 
-  confine(profile: Profile, { release, shared }: Folders): Confinement | undefined {
+  confine(profile: Profile, folders: Folders): Confinement | undefined {
     const program = this.#program();
     if (program === undefined) return undefined;
     const { paths, app, env } = this.#request;
-    if (profile === 'build') makeFolder(shared);
+    if (profile === 'build') makeFolder(folders.shared);
     const { allow } = this.#setting;
     const scratch = () => this.#scratchFolder();
-    const mounts = mountsFor(profile, { paths, app, env, allow, scratch }, { release, shared });
+    const mounts = mountsFor(profile, { paths, app, env, allow, scratch }, folders);
     return {
       wrap: ({ file, args }, cwd) => ({
         file: program,

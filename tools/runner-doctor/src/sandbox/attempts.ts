@@ -109,7 +109,7 @@ const GROUPS: Readonly<Record<string, readonly Row[]>> = {
     ],
     [
       'a terminal of the user',
-      'for each in /dev/pts/[0-9]*; do test -e "$each" && exit 0; done; test -n "$HAS_TERMINAL" || exit 3; exit 1',
+      'for each in /dev/pts/[0-9]*; do test -e "$each" && exit 0; done; exit 3',
     ],
   ],
   sockets: [

@@ -47,16 +47,26 @@ export async function tryEscapes(io: Io): Promise<SandboxReport> {
     const without = await tryAll(io, decoy, undefined, undefined);
     const build = program === undefined ? undefined : await tryAll(io, decoy, program, 'build');
     const app = program === undefined ? undefined : await tryAll(io, decoy, program, 'hook');
-    const attempts = ATTEMPTS.map(({ group, name, isOpenToApp = false }, at) => ({
-      ...{ group, attempt: name, without: without[at] as Result },
-      ...{ build: build?.[at] ?? null, app: app?.[at] ?? null, open_to_app: isOpenToApp },
-    }));
+    const attempts = ATTEMPTS.map(({ group, name, isOpenToApp = false }, at) => {
+      const outside = without[at] as Result;
+      return {
+        ...{ group, attempt: name, without: outside, open_to_app: isOpenToApp },
+        ...{ build: inside(outside, build?.[at]), app: inside(outside, app?.[at]) },
+      };
+    });
     const escaped = attempts.filter(hasEscaped).length;
     const problem = 'problem' in found ? found.problem : null;
     return { holds: problem === null && escaped === 0, problem, escaped, attempts };
   } finally {
     decoy.remove();
   }
+}
+
+/** What is on the server and cannot be seen in the sandbox is not absent. */
+function inside(outside: Result, found: Result | undefined): Result | null {
+  if (found === undefined) return null;
+  if (outside === 'absent') return 'absent';
+  return found === 'absent' ? 'stopped' : found;
 }
 
 /** Whether an attempt got out of a profile that should have stopped it. */
@@ -111,7 +121,6 @@ function tryOne(
   const env = {
     ...{ PATH, ROOT: paths.root, OUTER_HOME: home, RUNNER: String(runner.pid) },
     ...{ NODE: process.execPath, MARK: mark, PROOF: proof },
-    ...(io.stdin.isTTY && { HAS_TERMINAL: 'yes' }),
   };
   const subject = {
     ...{ paths, app: 'escape', env: { PATH, HOME: home, ...(TMPDIR !== undefined && { TMPDIR }) } },

@@ -1,0 +1,52 @@
+/** Limits of a build: `build` in config.yml, and of `.deploy.yml`. The stricter one counts. */
+import type { Schema } from '../yaml/schema.ts';
+
+/** undefined: no limit. */
+export interface BuildLimits {
+  /** As systemd writes it: `512M`. */
+  readonly memory: string | undefined;
+  /** `50%` of one processor. */
+  readonly cpu: string | undefined;
+  readonly network: boolean;
+}
+
+/** The keys. */
+export const LIMIT_KEYS = {
+  memory: {
+    type: 'string',
+    pattern: '^[1-9][0-9]{0,5}[KMGT]$',
+    wanted: 'a size like 512M or 1G',
+    description: 'Most memory of a build, e.g. 1G [default: no limit]',
+  },
+  cpu: {
+    type: 'string',
+    pattern: '^[1-9][0-9]{0,4}%$',
+    wanted: 'a share of one processor like 50% or 200%',
+    description: 'Most processor time of a build, of one processor, e.g. 50% [default: no limit]',
+  },
+  network: { type: 'boolean', description: 'false: a build has no network [default: true]' },
+} as const satisfies Record<string, Schema>;
+
+/** The limits in a section. */
+export function limitsIn(section: ReadonlyMap<string, unknown>): BuildLimits {
+  return {
+    memory: section.get('memory') as string | undefined,
+    cpu: section.get('cpu') as string | undefined,
+    network: section.get('network') !== false,
+  };
+}
+
+/** The stricter of each. */
+export function stricter(one: BuildLimits, other: BuildLimits): BuildLimits {
+  const least = (a: string | undefined, b: string | undefined) =>
+    a === undefined || (b !== undefined && amountOf(b) < amountOf(a)) ? b : a;
+  return {
+    memory: least(one.memory, other.memory),
+    cpu: least(one.cpu, other.cpu),
+    network: one.network && other.network,
+  };
+}
+
+function amountOf(text: string): number {
+  return Number.parseInt(text, 10) * 1024 ** Math.max(0, ' KMGT'.indexOf(text.slice(-1)));
+}
