@@ -141,4 +141,29 @@ export const PIPELINE: readonly Entry[] = [
       'status 1': ['the releases are gone'],
     },
   },
+  {
+    command: 'exec',
+    calls: [call('shop', '--', 'true'), call('blog', '--', 'sh', '-c', 'exit 0')],
+    writes: false,
+    wrong: [
+      ['app_not_found', call('nope', '--', 'true')],
+      ['instance_not_found', call('shop', '--instance', 'nope', '--', 'true')],
+      ['usage', call('shop')],
+    ],
+    refusals: {
+      ...STATE,
+      file_unreadable: ['a state file is a folder'],
+      version_not_found: ['the releases are gone'],
+    },
+  },
+  {
+    command: 'logs',
+    calls: [{ ...call('shop'), status: 1 }],
+    writes: false,
+    wrong: [
+      ['app_not_found', call('nope')],
+      ['log_not_found', call('shop')],
+    ],
+    refusals: { ...STATE, file_unreadable: ['a state file is a folder'] },
+  },
 ];

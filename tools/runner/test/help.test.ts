@@ -21,6 +21,8 @@ Commands:
   start       Start what is active of an app
   stop        Stop an app
   restart     Restart an app
+  logs        Show what an app prints
+  exec        Run a command in the active release of an app
   pause       Pause the automatic deploys of an app
   resume      Resume the automatic deploys of an app
   env         Keep the secrets of an app

@@ -52,7 +52,7 @@ export function spawnDetached(spec: Spawned): {
 }
 
 /** What bubblewrap runs, which reports about it on descriptor 3. */
-function insideOf(child: ChildProcess): Inside {
+export function insideOf(child: ChildProcess): Inside {
   let first: number | undefined;
   const pipe = child.stdio[3] as Readable;
   const known = new Promise<number | undefined>((resolve) => {

@@ -60,6 +60,11 @@ function args(target: Asked, start: Compose): string[] {
   return [...project, ...usual, '--env-file', secrets];
 }
 
+/** The arguments of `docker` before a verb that changes nothing. */
+export function composeLogs(target: Asked, start: Compose): string[] {
+  return args(target, start);
+}
+
 function run(
   target: Target,
   start: Compose,

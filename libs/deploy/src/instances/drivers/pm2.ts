@@ -211,3 +211,8 @@ export const pm2Driver: Driver = {
     };
   },
 };
+
+/** The files that pm2 writes the output of an instance to; of a stopped one there are none. */
+export function pm2Logs(target: Target): string[] {
+  return [...new Set((processesOf(target) ?? []).flatMap(logsOf))];
+}

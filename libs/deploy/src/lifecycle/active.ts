@@ -1,0 +1,52 @@
+/** What is active of an app, for commands that change nothing of it. */
+import { openSecrets } from '@runner/common/app-secrets/open';
+import { requireApp } from '@runner/common/apps/store';
+import { newDeployId } from '@runner/common/audit/events';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Io } from '@runner/common/foundation/io';
+import type { Paths } from '@runner/common/foundation/paths';
+import { redactor } from '@runner/common/secrets/secret';
+import { keptTarget, type ReleaseTarget, uninterrupted } from '../instances/target.ts';
+import type { DeployLog } from '../run/log.ts';
+import { openSandboxAnyway } from '../sandbox/sandbox.ts';
+
+/** Nothing is kept of these commands. */
+const NO_LOG: DeployLog = {
+  path: '',
+  parts: [],
+  line: () => {},
+  capture: () => Promise.reject(new Error('there is no log')),
+  close: () => {},
+};
+
+/**
+ * The active instances of an app, or only one of them, with the secrets of today. Throws
+ * `app_not_found`, `instance_not_found`, `version_not_found`.
+ */
+export function activeTargets(
+  { io, paths, note }: { readonly io: Io; readonly paths: Paths; note(text: string): void },
+  name: string,
+  only: string | undefined,
+): readonly [ReleaseTarget, ...ReleaseTarget[]] {
+  const app = requireApp(paths, name);
+  if (only !== undefined && !Object.hasOwn(app.instances, only)) {
+    const known = Object.keys(app.instances).join(', ') || 'none';
+    const words = `'${app.app}' has no instance '${only.slice(0, 80)}'; it has: ${known}`;
+    throw new Failure('instance_not_found', words);
+  }
+  const sandbox = openSandboxAnyway({ paths, env: io.env, app: app.app, note });
+  const secrets = openSecrets(paths, io.env, app.app);
+  const deployId = newDeployId(io.random);
+  const job = { io, paths, app, deployId, log: NO_LOG, redact: redactor(), secrets, sandbox };
+  const base = uninterrupted(job, 'today');
+  const targets = Object.entries(app.instances).flatMap(([each, { current }]) => {
+    if (!current || (only !== undefined && each !== only)) return [];
+    return keptTarget(base, each, current) ?? [];
+  });
+  const [first, ...more] = targets;
+  if (first) return [first, ...more];
+  throw new Failure(
+    'version_not_found',
+    `nothing of '${app.app}' is active: run runner deploy ${app.app}`,
+  );
+}

@@ -1,0 +1,72 @@
+/** What an app prints, and commands in its active release. */
+import { run, start } from '@runner/testing/run';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { deployFile, makeWorld, type World } from './world.ts';
+
+const test = suite<{ world: World }>('logs and exec');
+const SECRET = 'planted-value-1234';
+
+test.before.each(async (context) => {
+  const world = await makeWorld();
+  context.world = world;
+  await run('runner-env', ['set', 'shop', 'KEY', '--file', '-'], {
+    root: world.root,
+    stdin: SECRET,
+  });
+  const chatty =
+    'i=0; while [ $i -lt 150 ]; do i=$((i+1)); echo "line $i $KEY"; done; exec node server.js >/dev/null';
+  const deploy = deployFile(world.port).replace('exec node server.js', JSON.stringify(chatty));
+  await world.push('v1', { deploy });
+  const done = await world.deploy();
+  assert.is(done.status, 0, done.stderr);
+});
+test.after.each(async ({ world }) => {
+  await world.close();
+});
+
+test('logs shows the last lines, redacted, and follows through a restart', async ({ world }) => {
+  const { root } = world;
+  const shown = await run('runner-logs', ['shop', '-n', '2'], { root });
+  assert.is(shown.stdout, 'line 149 [REDACTED]\nline 150 [REDACTED]\n');
+  assert.is((await run('runner-logs', ['shop'], { root })).stdout.trim().split('\n').length, 100);
+  const [first] = (await run('runner-logs', ['shop', '--json'], { root })).stdout.split('\n');
+  assert.equal(JSON.parse(String(first)), { instance: 'default', line: 'line 51 [REDACTED]' });
+  const following = start('runner-logs', ['shop', '-f', '-n', '1'], { root });
+  const seen: string[] = [];
+  const reading = (async () => {
+    for await (const line of following.stdout) {
+      seen.push(line);
+      if (seen.length === 151) break;
+    }
+  })();
+  while (seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.is((await run('runner-restart', ['shop'], { root })).status, 0);
+  await reading;
+  following.kill('SIGINT');
+  assert.is((await following.done).status, 130);
+  const all = Array.from({ length: 150 }, (_, at) => `line ${at + 1} [REDACTED]`);
+  assert.equal(seen, ['line 150 [REDACTED]', ...all]);
+  assert.is((await run('runner-logs', ['shop', '--since', '1h'], { root })).status, 2);
+});
+
+test('exec passes environment, input, status and signals through', async ({ world }) => {
+  const { root } = world;
+  const exec = (args: string[], stdin = '') =>
+    run('runner-exec', ['shop', ...args], { root, stdin });
+  const shown = await exec(
+    ['--', 'sh', '-c', 'echo "$KEY $RUNNER_VERSION"; cat; ls server.js; exit 7'],
+    'input\n',
+  );
+  assert.equal([shown.status, shown.stdout], [7, `${SECRET} v1\ninput\nserver.js\n`]);
+  assert.is((await exec(['--', 'sh', '-c', 'kill -TERM $$'])).status, 143);
+  assert.match((await exec(['--instance', 'web', '--', 'true'])).stderr, /instance_not_found/);
+  const trap = 'trap "echo ended; exit 5" TERM; echo ready; while :; do sleep 0.1; done';
+  const running = start('runner-exec', ['shop', '--', 'sh', '-c', trap], { root });
+  for await (const line of running.stdout) if (line === 'ready') break;
+  process.kill(running.pid, 'SIGTERM');
+  const { status, stdout } = await running.done;
+  assert.equal([status, stdout], [5, 'ready\nended\n']);
+});
+
+test.run();

@@ -1,0 +1,31 @@
+import { command } from '@runner/common/cli/command';
+
+export const exec = command({
+  name: '',
+  about: 'Run a command in the active release of an app',
+  details:
+    'In the folder of the release, with the environment and the secrets of the instance, and in the\n' +
+    'sandbox where there is one. Terminal, signals and standard input pass through; the exit status is\n' +
+    "the command's. What it prints is shown as it is, secrets too.",
+  positionals: {
+    app: { required: true, about: 'Name of the app' },
+    command: { required: true, many: true, about: 'The command and its arguments, behind --' },
+  },
+  options: {
+    instance: {
+      kind: 'value',
+      placeholder: 'NAME',
+      about: 'In this instance [default: the first that is active]',
+    },
+  },
+  examples: ['runner exec shop -- node --version', 'runner exec shop -- sh'],
+  async run(context) {
+    const { io, paths, args, options } = context;
+    const { refuseForeignRoot } = await import('@runner/common/guards/foreign-root');
+    refuseForeignRoot({ io, paths }, `exec ${args.app}`);
+    const { activeTargets } = await import('@runner/deploy/lifecycle/active');
+    const { execIn } = await import('@runner/deploy/lifecycle/exec');
+    const [target] = activeTargets(context, args.app, options.instance);
+    return { status: await execIn(io, target, args.command) };
+  },
+});

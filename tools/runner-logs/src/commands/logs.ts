@@ -1,0 +1,100 @@
+import { type Context, command } from '@runner/common/cli/command';
+import { usage } from '@runner/common/foundation/failure';
+import type { Redactor } from '@runner/common/secrets/secret';
+import { harmless, harmlessLine } from '@runner/common/text/harmless';
+import { durationOf, timeOfIso } from '@runner/common/text/time';
+import type { ReleaseTarget } from '@runner/deploy/instances/target';
+import type { Show } from '@runner/deploy/lifecycle/show';
+
+export const logs = command({
+  name: '',
+  about: 'Show what an app prints',
+  details:
+    'The output of start.type process, the journal of a unit, docker compose logs, the files of pm2:\n' +
+    'the last lines, and with -f what comes, through restarts and deploys. Secrets are redacted and\n' +
+    'control characters are escaped. With --json: an object for each line.',
+  positionals: { app: { required: true, about: 'Name of the app' } },
+  options: {
+    instance: { kind: 'value', placeholder: 'NAME', about: 'Only this instance [default: all]' },
+    follow: { kind: 'flag', short: 'f', about: 'Go on with what comes, until Ctrl-C' },
+    lines: {
+      kind: 'value',
+      short: 'n',
+      placeholder: 'N',
+      default: '100',
+      about: 'How many of the last lines [default: 100]',
+    },
+    since: {
+      kind: 'value',
+      placeholder: 'TIME',
+      about: 'Only from this time on, or this long ago: 2026-12-24T18:00Z, 30m (units and compose)',
+    },
+  },
+  examples: ['runner logs shop', 'runner logs shop -n 20'],
+  async run(context) {
+    const { io, paths, args, options } = context;
+    if (!/^\d{1,7}$/.test(options.lines))
+      throw usage(`invalid value '${options.lines}' for '--lines <N>': it must be a number`);
+    const lines = Number(options.lines);
+    const wanted = { lines, follow: options.follow, since: sinceOf(io.now(), options.since) };
+    const { activeTargets } = await import('@runner/deploy/lifecycle/active');
+    const { outputOf } = await import('@runner/deploy/lifecycle/output');
+    const { showFiles, showProgram } = await import('@runner/deploy/lifecycle/show');
+    const { redactorForAny } = await import('@runner/common/redaction/redact');
+    const redact = await redactorForAny({ paths, env: io.env }, args.app);
+    const targets = activeTargets(context, args.app, options.instance);
+    const outputs = targets.map((target) => ({ target, output: outputOf(paths, target, wanted) }));
+    const show = (target: ReleaseTarget) => shownBy(context, target, targets.length > 1, redact);
+    const files = outputs.flatMap(({ target, output }) =>
+      'files' in output ? output.files.map((path) => ({ path, show: show(target) })) : [],
+    );
+    const programs = outputs.flatMap(({ target, output }) =>
+      'files' in output
+        ? []
+        : [
+            showProgram(
+              io,
+              { ...output, cwd: target.release, env: { ...target.env } },
+              show(target),
+            ),
+          ],
+    );
+    const statuses = await Promise.all([
+      ...(files.length > 0 ? [showFiles(io, files, lines, options.follow)] : []),
+      ...programs,
+    ]);
+    return { status: Math.max(0, ...statuses) };
+  },
+});
+
+/** In ISO 8601. Throws `usage`. */
+function sinceOf(now: Date, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const ago = durationOf(text);
+  const time = ago === undefined ? timeOfIso(text) : now.getTime() - ago;
+  if (!Number.isNaN(time)) return new Date(time).toISOString();
+  throw usage(`invalid value '${text.slice(0, 80)}' for '--since <TIME>': it must be a time`);
+}
+
+/** Prints whole lines, redacted; with the instance's name if there are several. */
+function shownBy(
+  { io, format, print }: Pick<Context, 'io' | 'format' | 'print'>,
+  { instance: { name } }: ReleaseTarget,
+  isOneOfMany: boolean,
+  redact: Redactor,
+): Show {
+  let partial = '';
+  return (text) => {
+    const whole = partial + text;
+    const end = whole.lastIndexOf('\n') + 1;
+    // A line without an end must not fill the memory.
+    const cut = end === 0 && whole.length > 1_048_576 ? whole.length : end;
+    partial = whole.slice(cut);
+    if (cut === 0) return;
+    const lines = redact(whole.slice(0, cut)).replace(/\n$/, '').split('\n');
+    if (format === 'human') {
+      const prefix = isOneOfMany ? `${harmlessLine(name)} | ` : '';
+      io.stdout.write(lines.map((line) => `${prefix}${harmless(line)}\n`).join(''));
+    } else for (const line of lines) void print({ instance: name, line });
+  };
+}
