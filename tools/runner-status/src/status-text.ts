@@ -1,4 +1,5 @@
 /** One app for people, in lines that fit the terminal. */
+import { pauseWords, stoppedWords } from '@runner/common/apps/operator';
 import { progressText } from '@runner/common/apps/progress';
 import type { AppSummary, InstanceSummary } from '@runner/common/apps/summary';
 import { versionLabel } from '@runner/common/apps/versions';
@@ -14,11 +15,17 @@ function short(commit: string): string {
   return commit.slice(0, 12);
 }
 
-function runs({ current, active_since: since, running, broken }: InstanceSummary): string[] {
+function runs({
+  current,
+  active_since: since,
+  running,
+  stopped,
+  broken,
+}: InstanceSummary): string[] {
   const why = broken
     ? [`broken since ${time(broken.since)}: it could not be started again`, broken.reason]
     : running === false
-      ? ['not running']
+      ? [stopped ? 'stopped' : 'not running']
       : [];
   if (!current) return ['nothing runs', ...why];
   const { version, commit, deploy_id } = current;
@@ -101,6 +108,10 @@ function rowsOf(app: AppSummary, now: Date): [label: string, lines: string[]][] 
       [`${version}, ${time(at)}, deploy ${deploy_id}`, error, `runner debug last-error ${app.app}`],
     ]);
   }
+  if (app.stopped)
+    rows.push(['stopped:', [`${stoppedWords(app.stopped)}, since ${time(app.stopped.since)}`]]);
+  if (app.paused)
+    rows.push(['paused:', [`${pauseWords(app.paused)}, since ${time(app.paused.since)}`]]);
   if (app.held) {
     const { commit, since, reason, by } = app.held;
     const who = by === undefined ? '' : ` by ${by}`;
