@@ -117,6 +117,11 @@ export const NOT_RUN: readonly NotRun[] = [
     reason: 'it needs root and systemd; the block below it restores without them',
   },
   {
+    page: 'docs/sandbox.md',
+    block: 'sudo apt-get install bubblewrap',
+    reason: 'it installs a package; tests/sandbox tries to escape',
+  },
+  {
     page: 'docs/troubleshooting.md',
     line: 'runner doctor --offline         # permissions, keys, disk, programs, dead deploys',
     reason: 'its app does not run, so the status is 1: docs/doctor.md runs it and says so',

@@ -143,7 +143,7 @@ export const PIPELINE: readonly Entry[] = [
   },
   {
     command: 'exec',
-    calls: [call('shop', '--', 'true'), call('blog', '--', 'sh', '-c', 'exit 0')],
+    calls: [call('shop', '--', 'echo', 'done'), call('blog', '--', 'sh', '-c', 'exit 0')],
     writes: false,
     wrong: [
       ['app_not_found', call('nope', '--', 'true')],

@@ -190,7 +190,7 @@ export const REGISTRY: readonly Entry[] = [
   },
   {
     command: 'env files',
-    calls: [call(), call('--json')],
+    calls: [call('--json'), call()],
     writes: false,
     refusals: { ...OUTPUT },
   },
