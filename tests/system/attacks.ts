@@ -1,0 +1,78 @@
+/** A chapter about attacks of the user `runner` on root: each is tried, and none succeeds. */
+import * as assert from 'uvu/assert';
+import type { Server } from './server.ts';
+
+/** How often each is tried; 100 in a thorough run. */
+const TRIES = Number(process.env.ATTACK_TRIES ?? 5);
+
+/** Runs a program on a terminal of root, and looks which terminal it was given. */
+const ON_TERMINAL = `cat >/usr/lib/runner/bin/runner-look <<'END'
+#!/bin/sh
+for fd in 0 1 2; do readlink /proc/self/fd/$fd; done
+(: </dev/tty) 2>/dev/null && echo has-terminal || echo no-terminal
+id -un
+END
+chmod 755 /usr/lib/runner/bin/runner-look; ln -sfn ../lib/runner/launch /usr/bin/runner-look`;
+
+export async function attackTerminal({ container, step }: Server): Promise<void> {
+  step("root's terminal does not reach what runs as runner, however the streams are redirected");
+  await container.ok(ON_TERMINAL);
+  const look = async (redirections: string) => {
+    const script = `tty >/tmp/tty; runner-look ${redirections}`;
+    await container.ok(`rm -f /tmp/seen; script -qec '${script}' /tmp/shown </dev/null >/dev/null`);
+    const [own, shown] = [await container.ok('cat /tmp/tty'), await container.ok('cat /tmp/shown')];
+    return {
+      own: own.trim(),
+      shown: redirections.includes('seen') ? await container.ok('cat /tmp/seen') : shown,
+    };
+  };
+  for (let tried = 0; tried < TRIES; tried += 1) {
+    for (const redirections of ['', '>/tmp/seen', '2>/tmp/errors >/tmp/seen', '</dev/null']) {
+      const { own, shown } = await look(redirections);
+      assert.match(shown, /runner\r?\n/, redirections);
+      assert.not(
+        new RegExp(`^${own}\\r?$`, 'm').test(shown),
+        `${redirections}: ${own} in ${shown}`,
+      );
+      if (redirections !== '') assert.match(shown, 'no-terminal');
+    }
+  }
+  await container.ok('rm -f /usr/bin/runner-look /usr/lib/runner/bin/runner-look');
+}
+
+/** runner turns its folder `logs` into a link to a folder of root, and back, again and again. */
+const RACE = `cd /opt/runner; mv logs logs.kept
+while test ! -e /tmp/stop; do ln -sfn /srv/prey logs; ln -sfn /srv/none logs; done
+rm -f logs; mv logs.kept logs`;
+
+export async function attackSetup({ container, step }: Server): Promise<void> {
+  step('the installer gives no folder of root away');
+  await container.ok('mkdir -p /srv/prey; rm -f /tmp/stop');
+  const racing = container.sh(RACE, { user: 'runner', timeout: 600_000 });
+  await container.ok('mv /opt/runner/spool/notify /opt/runner/spool/kept', { user: 'runner' });
+  for (let tried = 0; tried < TRIES; tried += 1) {
+    await container.ok('ln -sfn /srv/prey /opt/runner/spool/notify', { user: 'runner' });
+    await container.sh('/usr/lib/runner/setup install again');
+    const owner = await container.ok("stat -c '%U %a' /srv/prey; ls -A /srv/prey");
+    assert.is(owner, 'root 755\n');
+  }
+  await container.ok('touch /tmp/stop');
+  await racing;
+  await container.ok('cd /opt/runner/spool; rm notify; mv kept notify', { user: 'runner' });
+}
+
+export async function attackRotation({ container, step }: Server): Promise<void> {
+  step('logrotate follows no link of runner as root');
+  await container.ok('rm -f /tmp/stop; mkdir -p /srv/prey');
+  const racing = container.sh(RACE, { user: 'runner', timeout: 600_000 });
+  for (let tried = 0; tried < TRIES; tried += 1) {
+    await container.sh(
+      'dd if=/dev/zero of=/srv/prey/deploy-events.jsonl bs=1M count=2 status=none; logrotate -f /etc/logrotate.d/runner',
+    );
+    const made = await container.ok('ls /srv/prey');
+    assert.is(made, 'deploy-events.jsonl\n');
+  }
+  await container.ok('touch /tmp/stop');
+  await racing;
+  await container.ok('rm -r /srv/prey');
+}
