@@ -74,8 +74,8 @@ async function main(): Promise<void> {
     kept.push(printTable('The shim', [floor, without, within, own]));
   }
   const reading = [
-    command(QUICK, 'runner-list'),
-    command(QUICK, 'runner-status', 'app0'),
+    command(QUICK, 'runner-list', '--offline'),
+    command(QUICK, 'runner-status', 'app0', '--offline'),
     command(1.35, 'runner-tokens', 'list'),
     command(QUICK, 'runner-debug', 'last-error', 'app0'),
     command(YAML, 'runner-list', '-o', 'yaml'),
