@@ -86,7 +86,7 @@ export const PIPELINE: readonly Entry[] = [
   },
   {
     command: 'start',
-    calls: [call('shop'), call('blog', '--json')],
+    calls: [call('shop'), call('shop', '--json')],
     writes: true,
     changesInSpite: true,
     wrong: [
@@ -105,7 +105,7 @@ export const PIPELINE: readonly Entry[] = [
   },
   {
     command: 'stop',
-    calls: [call('shop'), call('blog', '--json'), call('shop', '--before-traffic')],
+    calls: [call('shop'), call('shop', '--json'), call('shop', '--before-traffic')],
     writes: true,
     changesInSpite: true,
     wrong: [
@@ -124,7 +124,7 @@ export const PIPELINE: readonly Entry[] = [
   },
   {
     command: 'restart',
-    calls: [call('shop'), call('blog', '--json')],
+    calls: [call('shop'), call('shop', '--json')],
     writes: true,
     changesInSpite: true,
     wrong: [
@@ -143,7 +143,7 @@ export const PIPELINE: readonly Entry[] = [
   },
   {
     command: 'exec',
-    calls: [call('shop', '--', 'echo', 'done'), call('blog', '--', 'sh', '-c', 'exit 0')],
+    calls: [call('shop', '--', 'echo', 'done'), call('shop', '--', 'sh', '-c', 'exit 0')],
     writes: false,
     wrong: [
       ['app_not_found', call('nope', '--', 'true')],

@@ -68,7 +68,7 @@ export const FULL_DISK: HardPlace = {
     }
   },
   end: (disk) => rmSync(ballast(disk)),
-  works: ['remove', 'rollback', 'stop', 'notify flush'],
+  works: ['remove', 'rollback', 'notify flush'],
   words: /no space left on the disk|No space left on device/,
 };
 

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { executable, run, shell } from '@runner/testing/run';
+import { executable, run, shell, shellWord } from '@runner/testing/run';
 import { findSecret } from '@runner/testing/secret-search';
 import { temporaryFolder, tree } from '@runner/testing/temp';
 import { test } from 'uvu';
@@ -76,7 +76,11 @@ test('a user who may not write the root is refused, and changes nothing', async 
   const foreign = await as(`${SHOP.join(' ')} --token -`);
   assert.equal(
     [foreign.status, foreign.stdout, foreign.stderr],
-    [1, '', `runner add: cannot make the folder ${root}/locks: permission denied (not_writable)\n`],
+    [
+      1,
+      '',
+      `runner add: cannot make the folder ${root}/locks: permission denied; use: sudo runner add --root ${shellWord(root)} (not_writable)\n`,
+    ],
   );
   assert.equal(contentOf(root), before);
 

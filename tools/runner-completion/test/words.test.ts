@@ -77,6 +77,7 @@ const CASES: readonly (readonly [typed: string, current: string, wanted: readonl
       'AppDown',
       'AppUp',
       'CheckRecovered',
+      'DeployWaiting',
       'TokenEnding',
       'TokenRenewed',
     ],

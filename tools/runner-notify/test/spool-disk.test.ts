@@ -19,7 +19,7 @@ function sendOn(fill: string, args: string) {
   const disk = shellWord(temporaryFolder('disk'));
   const script = [
     'set -e',
-    `mount -t tmpfs -o size=64k tmpfs ${disk}`,
+    `mount -t tmpfs -o size=64k,mode=755 tmpfs ${disk}`,
     `cp ${shellWord(chats.root)}/config.yml ${disk}/config.yml`,
     `mkdir ${disk}/logs`,
     `echo '{"old":"record"}' > ${disk}/logs/deploy-events.jsonl`,
@@ -80,7 +80,7 @@ test('setup reports a root that cannot be written before it asks any service', a
   const disk = shellWord(root);
   const script = [
     'set -e',
-    `mount -t tmpfs -o size=64k tmpfs ${disk}`,
+    `mount -t tmpfs -o size=64k,mode=755 tmpfs ${disk}`,
     `mount -o remount,ro tmpfs ${disk}`,
     `runner-notify setup --webhook-file - --root ${disk}`,
   ].join('\n');

@@ -61,7 +61,7 @@ export function recordDone(
 
 /** The state is what `fetch`, doctor and the next boot go by. */
 function remember(
-  { io, paths, app: { app }, reporter }: Operation,
+  { io, paths, app: { app } }: Operation,
   verb: Verb,
   names: readonly string[],
   how: { since: string; by: string; reason: string | null },
@@ -81,6 +81,6 @@ function remember(
     changeApp(paths, io, verb, app, change);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    reporter.note(`${error.message}; that is not remembered (${error.code})`);
+    throw new Failure(error.code, `${error.message}; that is not remembered`);
   }
 }
