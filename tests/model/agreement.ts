@@ -1,5 +1,5 @@
 /** Whether all that can be seen of an app agrees with itself and with the rules. */
-import { type Rules, stateWords } from './rules.ts';
+import { type Rules, stateWord } from './rules.ts';
 import type { LogLine, Observed } from './subject.ts';
 
 /** What differs, in words; empty if all agrees. */
@@ -42,8 +42,7 @@ export function differences(
   found.push(...holdDifferences(rules, state, ids), ...openDeploys(seen.log));
   compare('deploying', state.deploying, null);
   compare('check_failed', state.check_failed ?? null, null);
-  const words = stateWords(rules);
-  if (!words.includes(listed.state)) compare('state word', listed.state, words.join(' or '));
+  compare('state word', listed.state, stateWord(rules));
   return found;
 }
 

@@ -1,4 +1,5 @@
 /** One sequence of steps, done to a real app and to the model of the rules. */
+import { setTimeout } from 'node:timers/promises';
 import type { GitServer } from '@runner/testing/git-server';
 import { differences } from './agreement.ts';
 import {
@@ -76,7 +77,7 @@ async function runSteps(
     if (reasons.length > 0) return { steps: steps.slice(0, index + 1), reasons, printed };
   }
   if (subject.isInterrupted()) return undefined;
-  const reasons = [...leftOvers(subject, seen), await subject.verify()].filter(Boolean);
+  const reasons = [...(await leftOvers(subject, seen)), await subject.verify()].filter(Boolean);
   return reasons.length > 0 ? { steps, reasons, printed: 'at the end' } : undefined;
 }
 
@@ -139,12 +140,21 @@ function agreeing(
   return { rules, reasons: nearest?.reasons ?? [] };
 }
 
+/** Milliseconds for the git of a killed command to end: its answer goes nowhere. */
+const ENDING = 10_000;
+
 /** One process for each instance that runs, and no others. */
-function leftOvers(subject: Subject, seen: Observed): string[] {
+async function leftOvers(subject: Subject, seen: Observed): Promise<string[]> {
   const running = active(seen).length;
-  const processes = subject.processes().map(({ command }) => command);
+  const began = performance.now();
+  let processes = subject.processes();
+  while (processes.length > running && performance.now() - began < ENDING) {
+    await setTimeout(100);
+    processes = subject.processes();
+  }
   if (processes.length === running) return [];
-  return [`${processes.length} processes for ${running} instances: ${processes.join(' | ')}`];
+  const commands = processes.map(({ command }) => command).join(' | ');
+  return [`${processes.length} processes for ${running} instances: ${commands}`];
 }
 
 /** Runs the steps on an app of its own. */

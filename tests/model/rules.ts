@@ -33,6 +33,8 @@ export interface Rules {
   readonly known: string | null;
   readonly instances: Readonly<Record<string, InstanceRules>>;
   readonly failures: { readonly version: string; readonly count: number } | null;
+  /** The head of the branch that failed last, also through a kill; null after a success. */
+  readonly tried: string | null;
   /** What the timer must skip. */
   readonly held: readonly string[] | null;
   /** The newest deploy, if it failed and so is not what runs. */
@@ -56,6 +58,7 @@ export const NOTHING: Rules = {
   known: null,
   instances: {},
   failures: null,
+  tried: null,
   held: null,
   failed: null,
   deploys: 0,
@@ -153,28 +156,37 @@ function success(rules: Rules, commit: Commit): Rules {
     instances[name] = { current, previous: kept.slice(0, commit.keep - 1) };
   }
   const held = commit.version === rules.head ? null : [rules.head as string];
-  const after = { instances, failures: null, held, failed: null, deploys: current.order };
+  const after = {
+    instances,
+    failures: null,
+    tried: null,
+    held,
+    failed: null,
+    deploys: current.order,
+  };
   return { ...rules, ...after };
 }
 
+/** Only failures of the head count: another commit, chosen by an operator, is not tried again. */
 function failure(rules: Rules, { version }: Commit, counts: boolean): Rules {
+  const after = { ...rules, failed: version };
+  if (version !== rules.known) return after;
   const before = rules.failures?.version === version ? rules.failures.count : 0;
   const failures = counts ? { version, count: before + 1 } : rules.failures;
-  return { ...rules, failures, failed: version };
+  return { ...after, failures, tried: version };
 }
 
 /** The version of each instance that has one. */
-function currents({ instances }: Rules): string[] {
+function currents({ instances }: Pick<Rules, 'instances'>): string[] {
   return Object.values(instances).flatMap(({ current }) => (current ? [current.version] : []));
 }
 
-/** The words that `runner list` may give for the app's state. */
-export function stateWords(rules: Rules): string[] {
-  const { failures, known, failed, held } = rules;
-  if (failures?.version === known && failures && failures.count >= RETRIES) return ['blocked'];
-  const running = currents(rules);
+/** The state of the app in `runner list`: what the timer would do with the head that is known. */
+export function stateWord({ failures, known, tried, held, instances }: Rules): string {
+  const running = currents({ instances });
   const rest = held ? 'held' : running.length > 0 ? 'ok' : 'new';
-  if (failed !== null) return running.includes(failed) ? ['failing', rest] : ['failing'];
-  // Older failures of a commit that is not due: an operator has chosen another version since.
-  return failures ? [rest, 'failing'] : [rest];
+  if (known === null || (running.length > 0 && running.every((each) => each === known)))
+    return rest;
+  if (failures?.version === known && failures.count >= RETRIES) return 'blocked';
+  return tried === known && !held?.includes(known) ? 'failing' : rest;
 }

@@ -18,15 +18,18 @@ export function deployed(version: string, more: object = {}): object {
   };
 }
 
-/** So many failed builds of that commit. */
+/** A newer commit, which fails. */
+export const FAILED = 'fedcba9876543210fedcba9876543210fedcba98';
+
+/** So many failed builds of the newer commit. */
 export const failures = (count: number) => ({
-  commit: COMMIT,
+  commit: FAILED,
   count,
   last_at: '2026-05-04T10:00:00.000Z',
   stage: 'build',
 });
 
-/** That commit, rolled back by hand. */
+/** The commit of all versions, rolled back by hand. */
 export const HELD = { commit: COMMIT, since: '2026-05-04T11:00:00.000Z', reason: 'rolled back' };
 
 /** A deploy that this test's own process seems to run. */

@@ -4,6 +4,7 @@ import {
   COMMIT,
   DEPLOYING,
   deployed,
+  FAILED,
   failures,
   HELD,
   INTERRUPTED,
@@ -75,7 +76,7 @@ test('a failing app shows how often and where it failed, its last failure, and t
   repo:          acme/shop
   branch:        main
   token:         none
-  failures:      commit 0123456789ab failed 2 times (limit 3)
+  failures:      commit fedcba987654 failed 2 times (limit 3)
                  the last one at build, 2026-05-04 10:00:00 UTC
   last failure:  v2, 2026-05-04 10:00:00 UTC, deploy b1b2c3d4
                  build: \`make\` ended with status 2
@@ -85,26 +86,26 @@ test('a failing app shows how often and where it failed, its last failure, and t
   );
 });
 
-test("an app whose newest deploy failed by nobody's commit is failing: the next fetch tries again", async () => {
-  const other = { ...LAST, commit: 'f'.repeat(40), error: 'deploy interrupted during build' };
+test('an app whose head failed because of the server is failing: the next fetch tries again', async () => {
+  const at = '2026-05-04T10:00:00.000Z';
+  const tried = { head: FAILED, attempts: { commit: FAILED, count: 0, at } };
   for (const instances of [running('v1'), {}]) {
     assert.match(
-      await shown({ instances, last_failure: other }),
+      await shown({ instances, ...tried }),
       /^ {2}state: +failing\n[\s\S]*\n {2}next: +the failure does not count: the next fetch --deploy tries\s+again\n$/,
     );
   }
-  const settled = [
-    { last_failure: { ...other, rollback: true } },
-    { last_failure: { ...other, at: '2026-05-04T09:00:00.000Z' } },
-    { last_failure: LAST },
-  ];
-  for (const more of settled)
-    assert.match(await shown({ instances: running('v1'), ...more }), /^ {2}state: +ok\n/);
-  const held = { ...HELD, commit: other.commit };
-  assert.match(
-    await shown({ instances: running('v1'), last_failure: other, held }),
-    /^ {2}state: +held\n/,
-  );
+  const left = [
+    [{ head: COMMIT }, 'ok'],
+    [{ head: COMMIT, failures: failures(3) }, 'ok'],
+    [{ held: { ...HELD, commit: FAILED } }, 'held'],
+    [{ held: { ...HELD, commit: FAILED }, failures: failures(1) }, 'held'],
+    [{ held: { ...HELD, commit: FAILED }, failures: failures(3) }, 'blocked'],
+  ] as const;
+  for (const [more, word] of left) {
+    const text = await shown({ instances: running('v1'), ...tried, ...more });
+    assert.match(text, new RegExp(`^ {2}state: +${word}\n`));
+  }
 });
 
 test('a blocked app shows until when, and its last failure stays when a later deploy succeeds', async () => {

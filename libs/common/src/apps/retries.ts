@@ -11,28 +11,30 @@ export async function retryPolicyFor(
   paths: Paths,
   apps: readonly AppState[],
 ): Promise<RetryPolicy> {
-  if (!apps.some((app) => app.failures || isDueAgain(app))) return UNUSED;
+  if (!apps.some(({ failures, attempts }) => failures || attempts)) return UNUSED;
   const { readConfig } = await import('../config/file.ts');
   const { retryPolicyOf } = await import('../config/settings.ts');
   return retryPolicyOf(readConfig(paths));
 }
 
-/**
- * Whether the last deploy failed because of the server (a kill, a full disk) and not of the commit: that
- * does not count, and `fetch --deploy` tries again.
- */
-export function isDueAgain(app: AppState): boolean {
-  const { last_failure: failure, held, head } = app;
-  if (!failure || failure.rollback || isHeld(app, failure.commit)) return false;
-  // A commit that an operator chose is not tried again.
-  if (head !== undefined && failure.commit !== head) return false;
-  const active = Object.values(app.instances).flatMap(({ current, active_since: since }) =>
-    current ? [{ ...current, since: since ?? current.deployed_at }] : [],
-  );
-  return (
-    !active.some(({ commit }) => commit === failure.commit) &&
-    [...active.map(({ since }) => since), held?.since].every((time) => !time || time < failure.at)
-  );
+/** Why `fetch --deploy` leaves a commit alone: it is active, failed too often or is on hold. */
+export function leftAlone(
+  app: AppState,
+  commit: string,
+  max: number,
+): 'active' | 'blocked' | 'held' | undefined {
+  const running = Object.values(app.instances).map(({ current }) => current?.commit);
+  if (running.length > 0 && running.every((each) => each === commit)) return 'active';
+  if (app.failures?.commit === commit && app.failures.count >= max) return 'blocked';
+  return isHeld(app, commit) ? 'held' : undefined;
+}
+
+/** What `fetch --deploy` makes of the head of the branch as last fetched; `due`: it failed and is tried again. */
+export function headState(app: AppState, max: number): ReturnType<typeof leftAlone> | 'due' {
+  const { failures, attempts, head = failures?.commit } = app;
+  if (head === undefined) return undefined;
+  const isTried = failures?.commit === head || attempts?.commit === head;
+  return leftAlone(app, head, max) ?? (isTried ? 'due' : undefined);
 }
 
 /** How long `fetch --deploy` waits before it tries this commit again, in milliseconds; 0: not at all. */

@@ -5,7 +5,7 @@ import { liveHolder } from '../files/lock.ts';
 import { bootId, isRunning } from '../files/process.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { inWords } from '../text/time.ts';
-import { isDueAgain, retryWait } from './retries.ts';
+import { headState, retryWait } from './retries.ts';
 import { type Draining, liveRun, liveSlot, type SlotName } from './slots.ts';
 import {
   type AppState,
@@ -13,7 +13,6 @@ import {
   type Deployed,
   type Deploying,
   type InstanceState,
-  isHeld,
   type LastFailure,
   type Paused,
   pauseOf,
@@ -184,15 +183,25 @@ function stateOf(
   if (app.deploying) return isAlive(app.deploying) ? 'deploying' : 'interrupted';
   if (instances.some(({ broken }) => broken)) return 'broken';
   if (instances.some(({ running, stopped }) => running === false && !stopped)) return 'down';
-  const failures = app.failures && !isHeld(app, app.failures.commit) ? app.failures.count : 0;
-  if (failures >= maxRetries) return 'blocked';
+  const head = headState(app, maxRetries);
+  if (head === 'blocked') return 'blocked';
   if (app.check_failed) return 'stale';
-  if (failures > 0) return 'failing';
-  if (isDueAgain(app)) return app.last_failure?.interrupted ? 'interrupted' : 'failing';
+  if (head === 'due') return wasInterrupted(app) ? 'interrupted' : 'failing';
   if (app.stopped) return 'stopped';
   if (pauseOf(app, now)) return 'paused';
   if (app.held) return 'held';
   return instances.some(({ current }) => current) ? 'ok' : 'new';
+}
+
+/** Failures of the branch's head; states written by 0.1.0 have no head. */
+function headFailures({ failures, head = failures?.commit }: AppState): AppState['failures'] {
+  return failures?.commit === head ? failures : null;
+}
+
+/** Whether an operator ended the newest deploy, and the head has not failed. */
+function wasInterrupted(app: AppState): boolean {
+  const { last_failure: failure, head } = app;
+  return !headFailures(app) && failure?.commit === head && failure?.interrupted === true;
 }
 
 /** The command that restarts an instance. */
@@ -209,9 +218,10 @@ function nextOf(
   instances: readonly InstanceSummary[],
   { retries, now }: View,
 ): string {
-  const { app: name, branch, failures, held, last_failure } = app;
+  const { app: name, branch, attempts, held } = app;
+  const failures = headFailures(app);
   const retry = () => {
-    const wait = retryWait(app, failures?.commit ?? last_failure?.commit ?? '', retries, now);
+    const wait = retryWait(app, attempts?.commit ?? '', retries, now);
     if (wait === 0) return 'the next fetch --deploy tries again';
     return `fetch --deploy waits, retry in ${inWords(wait)}`;
   };

@@ -1,8 +1,8 @@
 /** What the head of a branch means for an app. */
 
 import { pauseWords, stoppedWords } from '@runner/common/apps/operator';
-import { retryWait } from '@runner/common/apps/retries';
-import { type AppState, isHeld, pauseOf } from '@runner/common/apps/state';
+import { leftAlone, retryWait } from '@runner/common/apps/retries';
+import { type AppState, pauseOf } from '@runner/common/apps/state';
 import type { DeployPolicy } from '@runner/common/config/settings';
 import { opensAt, untilWords } from '@runner/common/config/windows';
 import { inWords } from '@runner/common/text/time';
@@ -61,19 +61,17 @@ export function decide(
     fetchResult(app.app, kind, text, { commit, version });
   // A deploy that was killed has to be cleaned up, whatever the head is.
   if (app.deploying) return result('new_commit', `new commit ${version}`);
-  const running = Object.values(app.instances).map(({ current }) => current?.commit);
-  if (running.length > 0 && running.every((each) => each === commit)) {
-    return result('up_to_date', 'up to date');
-  }
-  if (app.failures?.commit === commit && app.failures.count >= policy.max) {
-    const { count } = app.failures;
+  const why = leftAlone(app, commit, policy.max);
+  if (why === 'active') return result('up_to_date', 'up to date');
+  if (why === 'blocked') {
+    const count = app.failures?.count;
     const times = count === 1 ? '1 time' : `${count} times`;
     return result('blocked', `deploy blocked, same commit failed ${times}`);
   }
-  if (app.held && isHeld(app, commit)) {
+  if (why === 'held' && app.held) {
     const { reason } = app.held;
-    const why = reason.endsWith(' was deployed by hand') ? reason : `${version} was rolled back`;
-    return result('held', `on hold: ${why}`);
+    const what = reason.endsWith(' was deployed by hand') ? reason : `${version} was rolled back`;
+    return result('held', `on hold: ${what}`);
   }
   if (app.stopped) return result('stopped', `${version} waits: ${stoppedWords(app.stopped)}`);
   const pause = pauseOf(app, now);
