@@ -60,6 +60,7 @@ test('exec passes environment, input, status and signals through', async ({ worl
   );
   assert.equal([shown.status, shown.stdout], [7, `${SECRET} v1\ninput\nserver.js\n`]);
   assert.is((await exec(['--', 'sh', '-c', 'kill -TERM $$'])).status, 143);
+  assert.is((await exec(['--', 'sh', '-c', 'kill -KILL $$'])).status, 137);
   assert.match((await exec(['--instance', 'web', '--', 'true'])).stderr, /instance_not_found/);
   const trap = 'trap "echo ended; exit 5" TERM; echo ready; while :; do sleep 0.1; done';
   const running = start('runner-exec', ['shop', '--', 'sh', '-c', trap], { root });

@@ -1,7 +1,8 @@
 /** A command in the active release of an app; terminal, signals, input and status pass through. */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { Failure, signalStatus } from '@runner/common/foundation/failure';
+import { constants } from 'node:os';
+import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { ReleaseTarget } from '../instances/target.ts';
 import { insideOf } from '../run/inside.ts';
@@ -49,7 +50,7 @@ export function execIn(
     });
     child.once('exit', (code, signal) => {
       remove();
-      resolve(signal ? signalStatus(signal) : (code ?? 1));
+      resolve(signal ? 128 + constants.signals[signal] : (code ?? 1));
     });
   });
 }
