@@ -1,5 +1,15 @@
 /** The contract of what deploys. */
-import { call, type Entry, FLOCK, KEY, OUTPUT, type Refusals, SEALED, STATE } from './entry.ts';
+import {
+  type Call,
+  call,
+  type Entry,
+  FLOCK,
+  KEY,
+  OUTPUT,
+  type Refusals,
+  SEALED,
+  STATE,
+} from './entry.ts';
 
 /** Of those that ask the code host for a branch, and may deploy it. */
 const FETCHING = {
@@ -23,6 +33,27 @@ const FETCHING = {
   rate_limited: ['every host answers 429'],
   code_host_error: ['every host answers 500', 'every host answers no JSON'],
 } as const satisfies Refusals;
+
+/** What starting, stopping and restarting an app have in common. */
+const lifecycle = (command: string, ...more: readonly Call[]): Entry => ({
+  command,
+  calls: [call('shop'), call('shop', '--json'), ...more],
+  writes: true,
+  changesInSpite: true,
+  wrong: [
+    ['app_not_found', call('nope')],
+    ['instance_not_found', call('shop', '--instance', 'nope')],
+  ],
+  refusals: {
+    ...STATE,
+    ...FLOCK,
+    ...OUTPUT,
+    file_unreadable: ['a state file is a folder'],
+    locked: ['a deploy of the app runs'],
+    not_writable: ['a file stands in the place of locks'],
+    'status 1': ['the releases are gone'],
+  },
+});
 
 export const PIPELINE: readonly Entry[] = [
   {
@@ -84,63 +115,9 @@ export const PIPELINE: readonly Entry[] = [
       version_not_found: ['the releases are gone'],
     },
   },
-  {
-    command: 'start',
-    calls: [call('shop'), call('shop', '--json')],
-    writes: true,
-    changesInSpite: true,
-    wrong: [
-      ['app_not_found', call('nope')],
-      ['instance_not_found', call('shop', '--instance', 'nope')],
-    ],
-    refusals: {
-      ...STATE,
-      ...FLOCK,
-      ...OUTPUT,
-      file_unreadable: ['a state file is a folder'],
-      locked: ['a deploy of the app runs'],
-      not_writable: ['a file stands in the place of locks'],
-      'status 1': ['the releases are gone'],
-    },
-  },
-  {
-    command: 'stop',
-    calls: [call('shop'), call('shop', '--json'), call('shop', '--before-traffic')],
-    writes: true,
-    changesInSpite: true,
-    wrong: [
-      ['app_not_found', call('nope')],
-      ['instance_not_found', call('shop', '--instance', 'nope')],
-    ],
-    refusals: {
-      ...STATE,
-      ...FLOCK,
-      ...OUTPUT,
-      file_unreadable: ['a state file is a folder'],
-      locked: ['a deploy of the app runs'],
-      not_writable: ['a file stands in the place of locks'],
-      'status 1': ['the releases are gone'],
-    },
-  },
-  {
-    command: 'restart',
-    calls: [call('shop'), call('shop', '--json')],
-    writes: true,
-    changesInSpite: true,
-    wrong: [
-      ['app_not_found', call('nope')],
-      ['instance_not_found', call('shop', '--instance', 'nope')],
-    ],
-    refusals: {
-      ...STATE,
-      ...FLOCK,
-      ...OUTPUT,
-      file_unreadable: ['a state file is a folder'],
-      locked: ['a deploy of the app runs'],
-      not_writable: ['a file stands in the place of locks'],
-      'status 1': ['the releases are gone'],
-    },
-  },
+  lifecycle('start'),
+  lifecycle('stop', call('shop', '--before-traffic')),
+  lifecycle('restart'),
   {
     command: 'exec',
     calls: [call('shop', '--', 'echo', 'done'), call('shop', '--', 'sh', '-c', 'exit 0')],

@@ -8,9 +8,20 @@ const GAP = 96;
 /** How much of the form must follow it. */
 const AGAIN = 8;
 const AGAIN_MIN = 4;
+/** How much of a prefix may be what the form goes on with, by chance. */
+const CHANCE = 3;
 
 /** The piece with which the form goes on. */
 export function laterPiece(text: string, compact: Compact, piece: Piece): Piece | undefined {
+  for (let chance = 0; chance <= CHANCE; chance += 1) {
+    const { to, end } = piece;
+    const found = laterFrom(text, compact, { ...piece, to: to - chance, end: end - chance });
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function laterFrom(text: string, compact: Compact, piece: Piece): Piece | undefined {
   const { form, to, end } = piece;
   const wanted = form.units.subarray(end, end + AGAIN);
   const last = Math.min(to + GAP, compact.length - wanted.length);

@@ -39,6 +39,15 @@ test('a secret that each line cuts with its own prefix is not found', () => {
   );
 });
 
+test('a prefix that begins as the secret goes on hides nothing of it', () => {
+  const value = 'aA00AA__a0A0__A_Aa00-__A-_--A000aa0-aA--Aaa-aAAAA_0-aA-_Aa0A--';
+  const lines = Buffer.from(`token=${value}\n`)
+    .toString('base64')
+    .match(/.{1,76}/g);
+  const text = lines?.map((line) => `l-_1 | ${line}\n`).join('') ?? '';
+  assert.is(leftOf(redactor([new Secret(value)])(text), value), '');
+});
+
 test('what surrounds an encoded secret stays', () => {
   const value = 'ghx_abcdefghijklmnopqrstuvwxyz0123456789';
   const redact = redactor([new Secret(value)]);

@@ -65,7 +65,7 @@ export function existingEnvFile(place: Place): string | undefined {
     });
 }
 
-/** Writes the file before a start; without secrets there is none. Throws `not_writable`. */
+/** Writes the file before a start; an app without secrets gets no file. Throws `not_writable`. */
 export function writeEnvFile(target: Place & Pick<Target, 'secrets'>): void {
   if (Object.keys(target.secrets).length === 0) {
     removeEnvFile(target);
