@@ -35,6 +35,8 @@ import { type DeployLog, openDeployLog } from '../run/log.ts';
 import { asStepFailure, type StepFailure } from '../run/step.ts';
 import { openSandboxAnyway } from '../sandbox/sandbox.ts';
 import { refuseBorder } from './border.ts';
+import { rollbackInLog } from './ended.ts';
+import type { RollbackOutcome } from './outcome.ts';
 import { type NothingToDo, nothingToDo, planRollback } from './plan.ts';
 
 /** What the command line asks for. */
@@ -49,32 +51,10 @@ export interface RollbackRequest {
   readonly notify: boolean;
   /** Go back to a version without `traffic` too: the proxy has to be changed. */
   readonly force: boolean;
+  readonly trigger: string;
+  /** If the log knows it, nothing is done: its end is waited for and returned. */
+  readonly deployId?: string | undefined;
   readonly reporter: Reporter;
-}
-
-/** What `runner rollback` prints. */
-export interface RollbackOutcome {
-  app: string;
-  /** `unchanged`: the newest deploy failed, and what was active before it still is. */
-  result: 'rolled_back' | 'failed' | 'unchanged';
-  /** The version that is active now; null if that is uncertain. */
-  version: string | null;
-  from_version: string;
-  instance: string;
-  /** null if nothing was done. */
-  deploy_id: string | null;
-  /** Each instance, and where it went. */
-  instances?: { instance: string; from_version: string; version: string }[];
-  /** With `unchanged`: the version that failed. */
-  failed_version?: string;
-  /** With `unchanged`: what `--to` would go to; null if nothing older is kept. */
-  earlier_version?: string | null;
-  /** The active version was started again; nothing was switched. */
-  restarted?: true;
-  duration_ms: number;
-  error?: string;
-  /** Why the version that was active could not be restored either; the exit status is 3 then. */
-  rollback_error?: string;
 }
 
 type RollbackJob = Pick<
@@ -96,8 +76,10 @@ type Moves = readonly [KeptMove, ...KeptMove[]];
 /** Throws `app_not_found`, `locked`, `instance_not_found`, `version_not_found`. */
 export async function rollBackByHand(request: RollbackRequest): Promise<RollbackOutcome> {
   const { io, paths } = request;
-  const deployId = newDeployId(io.random);
-  const lock = await lockApp(request, 'rollback', 'manual', deployId);
+  const deployId = request.deployId ?? newDeployId(io.random);
+  const ended = rollbackInLog(paths, request.app, request.deployId);
+  if (ended) return ended;
+  const lock = await lockApp(request, 'rollback', request.trigger, deployId);
   let notifier: Notifier = silent;
   let log: DeployLog | undefined;
   let job: RollbackJob | undefined;
@@ -107,6 +89,8 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
     const secrets = openSecrets(paths, io.env, request.app);
     const known = requireApp(paths, request.app);
     const app = await recover({ io, paths, reporter, redact, secrets, app: known });
+    const endedMeanwhile = rollbackInLog(paths, request.app, request.deployId);
+    if (endedMeanwhile) return endedMeanwhile;
     const nothing = nothingToDo(paths, app, request);
     if (nothing) return unchanged(app.app, nothing);
     const { moves, staying } = planRollback(paths, app, request);
@@ -120,7 +104,7 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
     const channels = request.notify ? fileOfRelease(paths, app.app, moves[0].to)?.notify : 'none';
     notifier = startNotifier(io, paths.root, channels);
     const common = { io, paths, app, deployId, reporter, redact, secrets, sandbox };
-    job = { ...common, log, notifier, trigger: 'manual' };
+    job = { ...common, log, notifier, trigger: request.trigger };
     beginAnyway(job, moves, channels);
     noteSecrets(job, moves);
     return await moveAll(job, moves);
@@ -150,7 +134,7 @@ function beginAnyway(job: RollbackJob, moves: Moves, notify: string | undefined)
       version,
       instance: namesOf(moves),
       stage: 'switch',
-      user: initiatorOf(job.io, 'manual'),
+      user: initiatorOf(job.io, job.trigger),
       rollback: Object.fromEntries(moves.map(({ instance, to }) => [instance, to.release])),
       ...(notify !== undefined && { notify }),
     });
