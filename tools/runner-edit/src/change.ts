@@ -4,8 +4,6 @@ import { changeApp } from '@runner/common/apps/change';
 import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import type { Context } from '@runner/common/cli/command';
-import { codeHostsOf } from '@runner/common/config/code-hosts';
-import { readConfig } from '@runner/common/config/file';
 import { placeOfRepo } from '@runner/common/config/repo-place';
 import { usage } from '@runner/common/foundation/failure';
 import { refName } from '@runner/common/foundation/names';
@@ -41,7 +39,7 @@ type EditContext = Pick<Context, 'io' | 'paths' | 'note'> & {
 };
 
 /** Throws `app_not_found`, `name_invalid`, `token_invalid`, `token_source_…`, `usage`. */
-export function change(context: EditContext): Edited {
+export async function change(context: EditContext): Promise<Edited> {
   const { io, paths, options, args } = context;
   const given = options.token ?? options['token-file'] ?? options['token-from'];
   if (
@@ -60,10 +58,7 @@ export function change(context: EditContext): Edited {
     );
   }
   const { app } = requireApp(paths, args.app);
-  const where =
-    options.repo === undefined
-      ? undefined
-      : placeOfRepo(options.repo, () => codeHostsOf(readConfig(paths), io.env));
+  const where = options.repo === undefined ? undefined : await placeOfRepo(context, options.repo);
   const branch = options.branch === undefined ? undefined : refName(options.branch);
   const token = given === undefined ? undefined : newToken(context);
   const changed = changeApp(paths, io, 'edit', app, ({ host, ...now }) => ({

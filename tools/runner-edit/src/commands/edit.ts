@@ -44,7 +44,7 @@ export const edit = command({
   examples: ['runner edit shop --token-file ~/new-token', 'runner edit shop --branch release'],
   async run(context) {
     const { change } = await import('../change.ts');
-    return { value: change(context) };
+    return { value: await change(context) };
   },
   human: (edited: Edited, style) =>
     `Changed ${style.bold(harmlessLine(edited.app))} (${harmlessLine(repoLabel(edited))}, branch ${harmlessLine(edited.branch)}${edited.fingerprint ? `, token ${edited.fingerprint}` : ''})\n`,
