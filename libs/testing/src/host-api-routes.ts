@@ -1,5 +1,5 @@
 /** What each host answers, with the fields that its published description requires. */
-import type { ApiAnswer, ApiCall, ApiType } from './host-api.ts';
+import type { ApiAnswer, ApiCall, ApiType } from './host-api-types.ts';
 
 const END = '2099-01-01T00:00:00Z';
 

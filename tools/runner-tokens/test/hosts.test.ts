@@ -2,12 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type GitServer, startGitServer } from '@runner/testing/git-server';
-import {
-  type ApiToken,
-  type ApiType,
-  type HostApiServer,
-  startHostApi,
-} from '@runner/testing/host-api';
+import { startHostApi } from '@runner/testing/host-api';
+import type { ApiToken, ApiType, HostApiServer } from '@runner/testing/host-api-types';
 import { run } from '@runner/testing/run';
 import { findSecret } from '@runner/testing/secret-search';
 import { temporaryFolder } from '@runner/testing/temp';
