@@ -2,6 +2,7 @@
 import type { ObjectSchema, Schema } from '../yaml/schema.ts';
 import { LIMIT_KEYS } from './build-limits.ts';
 import { CHANNEL_NAMES, SECTION_NAMES, SECTION_SCHEMAS } from './channels.ts';
+import { CODE_HOSTS } from './code-hosts-schema.ts';
 
 // An empty value switches the channel off.
 const BOT_TOKEN: Schema = {
@@ -120,6 +121,7 @@ const address = (description: string): Schema => ({ type: 'string', description 
 export const KEYS = {
   code_host_api_url: address('API of the code host [default: https://api.github.com]'),
   code_host_git_url: address('git of the code host [default: https://github.com]'),
+  code_hosts: CODE_HOSTS,
   max_deploy_retries: RETRIES,
   retry_after: RETRY_AFTER,
   deploy_windows: WINDOWS,
