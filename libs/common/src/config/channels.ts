@@ -77,7 +77,7 @@ const mailbox = (description: string): Schema => ({
   description,
 });
 
-/** An address, and what follows its host: whoever knows that may post. */
+/** An address, and what follows its host: anyone who knows that may post. */
 const addressSecrets = (value: string) => {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   const end = url ? `${url.pathname}${url.search}`.slice(1) : '';

@@ -125,7 +125,7 @@ export const ntfy = sectionService(
     mask: maskedAddress,
     secretsOf: ({ ntfy: topic }) =>
       topic ? [topic.url.reveal(), topic.token?.reveal() ?? ''] : [],
-    // Whoever knows the topic may read it.
+    // Anyone who knows the topic may read it.
     addressOf: ({ ntfy: topic }) => (topic ? { topic: '…' } : {}),
     reportOf: ({ id }) => ({ message_id: wordOf(id) }),
     placeOf: () => 'the topic',
