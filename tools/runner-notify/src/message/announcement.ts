@@ -1,8 +1,9 @@
 /** A notice laid out: the fields of each message, their order and words. Each channel adds its markup. */
 
 import { isStateEvent } from '@runner/common/audit/events';
-import { cutCodePoints } from '@runner/common/text/plain';
-import type { Notice, NoticeKind } from './notice.ts';
+import { codePoints, cutCodePoints, headAndTail } from '@runner/common/text/plain';
+import { LOG_MAX, type Notice, type NoticeKind } from './notice.ts';
+import { isTwofold } from './steps.ts';
 
 /** Constant words, and values, which a channel shows as code so that they contain no markup. */
 export type Phrase = readonly (string | { readonly value: string })[];
@@ -26,6 +27,9 @@ export interface Announcement {
 
 /** Longest name beside the log: a message has 4096 characters, the log takes 3800. */
 const SHORT_MAX = 63;
+
+/** Between what matters of an error and the whole log. */
+const LOG_RULE = '\n\n--- full error log ---\n';
 
 /** The words of a test notification. */
 export const TEST_TITLE = 'Test notification';
@@ -55,7 +59,19 @@ export function announcementsOf(notice: Notice): Announcement[] {
     rows: rowsOf(notice),
     block: notice.error || undefined,
   };
+  if (isTwofold(notice))
+    return [
+      { ...first, block: undefined },
+      { ...first, block: wholeOf(notice) },
+    ];
   return notice.log === undefined ? [first] : [first, logOf(notice, notice.log)];
+}
+
+/** What matters of an error, and the whole log below it, as long as the log of a message of its own. */
+function wholeOf({ error, log }: Notice): string {
+  if (log === undefined) return error;
+  const rest = LOG_MAX - codePoints(error) - codePoints(LOG_RULE);
+  return `${error}${LOG_RULE}${headAndTail(log, rest)}`;
 }
 
 function rowsOf(notice: Notice): Detail[] {

@@ -53,6 +53,14 @@ export interface Notice extends Subject {
   readonly duration: string;
   /** Of a failure after the switch: whether the rollback succeeded. */
   readonly rolledBack: boolean | undefined;
+  /** Full hash; empty when the record has none. */
+  readonly commit: string;
+  /** Of a failure. */
+  readonly stage: string;
+  /** Who began the deploy. */
+  readonly user: string;
+  /** The channel edits messages: one message a deploy. */
+  readonly edited?: true;
   /** Of a failure: its commit is not tried again until the next push. */
   readonly blocked: boolean;
   /** Of a failure: at most 800 code points. */
@@ -105,6 +113,9 @@ export async function noticeOf(record: Announceable, options: NoticeOptions): Pr
     fromVersion: field('from_version'),
     reason: field('reason', REASON_MAX),
     domain: field('domain'),
+    commit: field('commit'),
+    stage: field('stage'),
+    user: field('user'),
     duration: durationText(fields.duration_ms),
     rolledBack: typeof fields.rolled_back === 'boolean' ? fields.rolled_back : undefined,
     blocked: fields.blocked === true,
