@@ -11,7 +11,7 @@ export const rooms = new Map([
   ['libs/extract', 'rules line undress collect choose'],
   [
     'libs/deploy',
-    'sandbox run git report record instances release recovery rollback lifecycle pipeline watch fetch remove',
+    'sandbox run git report record instances release recovery rollback lifecycle pipeline watch checks fetch remove',
   ],
   ['libs/history', 'log deploys figures'],
   ['tools/runner-audit', 'log verify commands'],
@@ -31,6 +31,9 @@ export const libraries = new Map([
 export const ownersOfPackages = new Map([
   ['mri', ['libs/common/src/cli/parse.ts']],
   ['undici', ['libs/common/src/http/request.ts']],
+  ['smtp-server', ['libs/testing/src/mail-server.ts']],
+  ['standardwebhooks', ['libs/testing/src/receiver.ts']],
+  ['nodemailer', ['tools/runner-notify/src/channels/email/smtp.ts']],
   ['picocolors', ['libs/common/src/cli/output.ts']],
   ['@lydell/node-pty', ['libs/testing/src/terminal.ts']],
   ['yaml', ['yaml/read', 'config/edit', 'cli/output'].map((name) => `libs/common/src/${name}.ts`)],

@@ -4,8 +4,6 @@ import { changeRegistry } from '@runner/common/apps/change';
 import type { AppState } from '@runner/common/apps/state';
 import { createApp } from '@runner/common/apps/store';
 import type { Context } from '@runner/common/cli/command';
-import { codeHostsOf } from '@runner/common/config/code-hosts';
-import { readConfig } from '@runner/common/config/file';
 import { placeOfRepo, repoLabel } from '@runner/common/config/repo-place';
 import { isThere } from '@runner/common/files/read';
 import { Failure, usage } from '@runner/common/foundation/failure';
@@ -41,9 +39,9 @@ export interface Registration {
 type AddContext = Pick<Context, 'io' | 'paths' | 'note'> & { options: Registration };
 
 /** Checks everything, prompts for the token if necessary, and writes the app's state file. */
-export function register(context: AddContext): Added {
+export async function register(context: AddContext): Promise<Added> {
   const { io, paths, options } = context;
-  const where = placeOfRepo(options.repo, () => codeHostsOf(readConfig(paths), io.env));
+  const where = await placeOfRepo(context, options.repo);
   const branch = refName(options.branch);
   const app = appName(options.name ?? (where.repo.split('/').at(-1) as string));
   // The prompt comes before the lock, since a person may take a while, and after this check.

@@ -1,4 +1,4 @@
-/** How a stored token is presented to git of each type of code host. */
+/** How a stored token is presented to git and to the API of each type of code host. */
 import type { HostType } from '../config/code-hosts.ts';
 import { Secret } from '../secrets/secret.ts';
 
@@ -26,6 +26,21 @@ export function loginOf(type: HostType, token: Secret): Login {
   // An API token of Bitbucket has its owner's mail address for the API, and a fixed user for git.
   const user = type === 'bitbucket' ? 'x-bitbucket-api-token-auth' : text.slice(0, at);
   return { user, password: new Secret(text.slice(at + 1)) };
+}
+
+/** The header `Authorization` of a request to the API. */
+export function authorizationOf(type: HostType, token: Secret): string {
+  const text = token.reveal();
+  if (type === 'gitea') return `token ${loginOf(type, token).password.reveal()}`;
+  if (type === 'bitbucket' && text.includes(':'))
+    return `Basic ${Buffer.from(text, 'utf8').toString('base64')}`;
+  return `Bearer ${text}`;
+}
+
+/** Whether an API can be asked about a token: not for `git`, nor with a deploy token of GitLab. */
+export function hasApi(type: HostType, token: Secret): boolean {
+  if (type === 'git') return false;
+  return type !== 'gitlab' || !token.reveal().includes(':');
 }
 
 /** A token and the password in it: each must be redacted. */

@@ -55,7 +55,7 @@ export const add = command({
   ],
   async run(context) {
     const { register } = await import('../registration.ts');
-    return { value: register(context) };
+    return { value: await register(context) };
   },
   human(added: Added, style, { io }) {
     const [app, repo, branch] = [added.app, repoLabel(added), added.branch].map(harmlessLine);
