@@ -4,8 +4,9 @@ import { changeApp } from '@runner/common/apps/change';
 import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import type { Context } from '@runner/common/cli/command';
+import { placeOfRepo } from '@runner/common/config/repo-place';
 import { usage } from '@runner/common/foundation/failure';
-import { refName, repoName } from '@runner/common/foundation/names';
+import { refName } from '@runner/common/foundation/names';
 import { digestOf, fingerprintOf, type Secret } from '@runner/common/secrets/secret';
 import { sealingKeys, tokenFrom } from '@runner/common/tokens/borrow';
 import { readToken } from '@runner/common/tokens/input';
@@ -14,6 +15,8 @@ import { hasTwoLayers, seal } from '@runner/common/tokens/vault';
 /** What `edit` prints; `fingerprint` is null when the token was not changed. */
 export interface Edited {
   app: string;
+  /** Name of the code host; absent for `default`. */
+  host?: string;
   repo: string;
   branch: string;
   fingerprint: string | null;
@@ -36,7 +39,7 @@ type EditContext = Pick<Context, 'io' | 'paths' | 'note'> & {
 };
 
 /** Throws `app_not_found`, `name_invalid`, `token_invalid`, `token_source_…`, `usage`. */
-export function change(context: EditContext): Edited {
+export async function change(context: EditContext): Promise<Edited> {
   const { io, paths, options, args } = context;
   const given = options.token ?? options['token-file'] ?? options['token-from'];
   if (
@@ -55,18 +58,19 @@ export function change(context: EditContext): Edited {
     );
   }
   const { app } = requireApp(paths, args.app);
-  const repo = options.repo === undefined ? undefined : repoName(options.repo);
+  const where = options.repo === undefined ? undefined : await placeOfRepo(context, options.repo);
   const branch = options.branch === undefined ? undefined : refName(options.branch);
   const token = given === undefined ? undefined : newToken(context);
-  const changed = changeApp(paths, io, 'edit', app, (now) => ({
+  const changed = changeApp(paths, io, 'edit', app, ({ host, ...now }) => ({
     ...now,
-    ...(repo !== undefined && { repo }),
+    ...(where ?? (host !== undefined && { host })),
     ...(branch !== undefined && { branch }),
-    ...((repo !== undefined || branch !== undefined) && { head: undefined }),
+    ...((where !== undefined || branch !== undefined) && { head: undefined }),
     state: stateWith(context, now, token),
   }));
   const fingerprint = token ? fingerprintOf(digestOf(token)) : null;
-  return { app, repo: changed.repo, branch: changed.branch, fingerprint };
+  const { host, repo } = changed;
+  return { app, ...(host !== undefined && { host }), repo, branch: changed.branch, fingerprint };
 }
 
 function newToken({ io, paths, options, note }: EditContext): Secret | undefined {

@@ -18,9 +18,10 @@ import { type Contents, contentsOf, isOfTheCommit, lookalikeNote } from '../git/
 import { sourceOf } from '../git/open.ts';
 import { fetchWanted, type ResolvedRef } from '../git/ref.ts';
 import type { GitSource } from '../git/source.ts';
-import { activate, rollBackSwitched } from '../instances/activate.ts';
+import { activate } from '../instances/activate.ts';
 import { drainAll } from '../instances/drain.ts';
 import { seenWords } from '../instances/probe.ts';
+import { rollBackSwitched } from '../instances/roll-back.ts';
 import { activeFile, interruptible, onlyInstance } from '../instances/target.ts';
 import { eventsOf } from '../record/events.ts';
 import { begin, clearMark, markFailed } from '../record/in-progress.ts';
