@@ -5,7 +5,6 @@ import {
   JetStreamApiError,
   type JetStreamClient,
   type JetStreamManager,
-  type JsMsg,
   jetstream,
   jetstreamManager,
   type StoredMsg,
@@ -37,9 +36,6 @@ export interface Stored {
   readonly subject: string;
   readonly at: Date;
 }
-
-/** Version of `expect` for a subject that must still be without a message. */
-export const NOTHING = 0;
 
 /** In ms: an answer of the broker, a connection, between two signs of life. */
 const TIMEOUT = 5_000;
@@ -218,6 +214,3 @@ export class Broker {
     await this.manager.consumers.delete('ORDERS', server).catch(() => {});
   }
 }
-
-/** An order as it was delivered. */
-export type Delivered = JsMsg;
