@@ -9,6 +9,7 @@ const PACKAGES = {
   // The ES modules of yaml load in half the time of its CommonJS.
   yaml: './libs/common/node_modules/yaml/browser/dist/index.js',
   undici: './scripts/bundle/undici.cjs',
+  nodemailer: './tools/runner-notify/node_modules/nodemailer/dist/esm/nodemailer.js',
 };
 const OURS = [
   'libs/deploy/src/active.ts',

@@ -35,6 +35,9 @@ export const libraries = new Map([
 export const ownersOfPackages = new Map([
   ['mri', ['libs/common/src/cli/parse.ts']],
   ['undici', ['libs/common/src/http/request.ts']],
+  ['smtp-server', ['libs/testing/src/mail-server.ts']],
+  ['standardwebhooks', ['libs/testing/src/receiver.ts']],
+  ['nodemailer', ['tools/runner-notify/src/channels/email/smtp.ts']],
   ['picocolors', ['libs/common/src/cli/output.ts']],
   ['@nats-io/transport-node', ['libs/fleet/src/broker/nats.ts']],
   ['@nats-io/jetstream', ['libs/fleet/src/broker/nats.ts']],

@@ -27,7 +27,7 @@ Commands:
   resume      Resume the automatic deploys of an app
   env         Keep the secrets of an app
   tokens      Show which apps share which code-host token
-  notify      Announce deploys in Telegram and Discord
+  notify      Announce deploys in chats, by e-mail and webhook
   history     Show the deploys so far, one a line
   stats       Count deploys, failures, and how long they took
   audit       Write and read the audit log of deploy events
