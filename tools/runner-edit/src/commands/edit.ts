@@ -40,6 +40,12 @@ export const edit = command({
       about: 'New repository: owner/name, HOST:group/sub/name, or an address',
     },
     branch: { kind: 'value', placeholder: 'BRANCH', about: 'New branch to deploy' },
+    'require-checks': {
+      kind: 'value',
+      placeholder: 'CHECKS',
+      about:
+        'Let fetch deploy only commits whose checks passed: all, names such as build,test, or none',
+    },
   },
   examples: ['runner edit shop --token-file ~/new-token', 'runner edit shop --branch release'],
   async run(context) {
