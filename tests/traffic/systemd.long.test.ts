@@ -73,13 +73,13 @@ setfacl -R -m u:shop:rX,d:u:shop:rX ${ROOT}/apps/shop`);
     assert.is(refused.status, 1);
     assert.match(
       refused.stderr,
-      /traffic: the socket of shop has mode 0755: with UMask=0007 in its unit the proxy may use it, and nobody else/,
+      /traffic: the socket of shop has mode 0755: with UMask=0007 in its unit the proxy may use it, and no one else/,
     );
     const unit = '/etc/systemd/system/shop@.service';
     await container.ok(`sed -i 's/^User=shop/UMask=0007\\n&/' ${unit}; systemctl daemon-reload`);
   });
 
-  test("the socket is the unit user's to make, the proxy's to use, and nobody else's", async () => {
+  test("the socket is the unit user's to make, the proxy's to use, and no one else's", async () => {
     const done = await ship('v1');
     assert.is(done.status, 0, done.stderr);
     assert.is(await page('www-data'), 'v1');

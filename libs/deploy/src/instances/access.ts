@@ -1,7 +1,7 @@
 /**
  * Who may use the socket of a slot when the unit of the app runs as another user: that user makes it,
  * runner and the proxies write to it. Access lists say so, which need neither root nor a group and give
- * nobody else a right. The sticky bit keeps what runner put into the folder from being replaced.
+ * no one else a right. The sticky bit keeps what runner put into the folder from being replaced.
  */
 import { chmodSync, lstatSync } from 'node:fs';
 import { socketIn } from '@runner/common/apps/slots';
@@ -42,7 +42,7 @@ export function openSocket({ paths, instance, env }: ReleaseTarget): void {
   if (found.uid === process.geteuid?.()) {
     if (mode !== 0o666) chmodSync(path, 0o666);
   } else if ((mode & 0o022) === 0) {
-    const words = `the socket of ${userName(found.uid)} has mode 0${mode.toString(8)}: with UMask=0007 in its unit the proxy may use it, and nobody else`;
+    const words = `the socket of ${userName(found.uid)} has mode 0${mode.toString(8)}: with UMask=0007 in its unit the proxy may use it, and no one else`;
     throw new StepFailure('traffic', `traffic: ${words}`, '', 'server');
   }
 }
