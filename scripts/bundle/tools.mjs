@@ -17,6 +17,7 @@ const OURS = {
   '@runner/deploy/instances/running': './libs/deploy/src/instances/running.ts',
   '../checks/examine.ts': './tools/runner-doctor/src/checks/examine.ts',
   './sending.ts': './tools/runner-notify/src/commands/sending.ts',
+  '../page/drawing.ts': './tools/runner-report/src/page/drawing.ts',
 };
 const libFile = (path) => `lib/${posix.basename(path, '.ts')}`;
 const entriesOf = (lazy) =>

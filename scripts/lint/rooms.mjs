@@ -15,6 +15,7 @@ export const rooms = new Map([
   ],
   ['libs/history', 'log deploys figures'],
   ['tools/runner-audit', 'log verify commands'],
+  ['tools/runner-report', 'model page commands'],
   ['tools/runner-notify', 'message service dialogue channels spool deliver status setup commands'],
   ['tools/runner-doctor', 'foundation checks sandbox commands'],
 ]);
@@ -27,11 +28,21 @@ export const libraries = new Map([
   ['libs/history', ['libs/common']],
 ]);
 
+const inReport = (name) => `tools/runner-report/src/${name}.ts`;
+
 /** Who may import which package: a dependency is known to its owners alone. */
 export const ownersOfPackages = new Map([
   ['mri', ['libs/common/src/cli/parse.ts']],
   ['undici', ['libs/common/src/http/request.ts']],
   ['picocolors', ['libs/common/src/cli/output.ts']],
   ['@lydell/node-pty', ['libs/testing/src/terminal.ts']],
+  [
+    'd3-array',
+    ['model/outcomes', 'model/lanes', 'model/causes', 'page/outcomes', 'page/durations'].map(
+      inReport,
+    ),
+  ],
+  ['d3-scale', ['page/axis', 'page/outcomes', 'page/durations'].map(inReport)],
+  ['d3-shape', ['page/durations', 'page/page'].map(inReport)],
   ['yaml', ['yaml/read', 'config/edit', 'cli/output'].map((name) => `libs/common/src/${name}.ts`)],
 ]);
