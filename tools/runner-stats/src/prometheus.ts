@@ -74,10 +74,12 @@ export function prometheusText(history: readonly Deploy[], period: Period): stri
     if (own) own.push(deploy);
     else byApp.set(deploy.project, [deploy]);
   }
-  const apps = [...byApp].sort(([a], [b]) => (a < b ? -1 : 1)).map(([app, own]) => {
-    const deploys = own.filter((deploy) => !deploy.byHand && isIn(period, deploy));
-    return { app, figures: figuresOf(own, period), deploys };
-  });
+  const apps = [...byApp]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([app, own]) => {
+      const deploys = own.filter((deploy) => !deploy.byHand && isIn(period, deploy));
+      return { app, figures: figuresOf(own, period), deploys };
+    });
   return METRICS.map((metric) => {
     const lines = apps.flatMap((each) =>
       metric.samples(each).flatMap(([labels, value]) => {

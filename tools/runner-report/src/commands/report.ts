@@ -1,13 +1,9 @@
-import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { command } from '@runner/common/cli/command';
 import { writeWhole } from '@runner/common/files/write';
 import { usage } from '@runner/common/foundation/failure';
-import { RecordCleaner } from '@runner/common/redaction/redact';
 import { OFFLINE } from '@runner/deploy/instances/view';
-import { readDeploys } from '@runner/history/deploys/read';
 import { timeOf } from '@runner/history/log/options';
-import { registryOf } from '../model/registry.ts';
 
 /** The answer. */
 interface Drawn {
@@ -52,15 +48,9 @@ export const report = command({
     const toStdout = options.html === '-';
     if (toStdout && format !== 'human')
       throw usage("the argument '--html -' cannot be used with '--output <FORMAT>'");
-    const history = await readDeploys(paths, { project: args.app }, note);
-    const { app } = args;
-    const registry = await registryOf({ io, paths }, { app, offline: options.offline }, note);
     const { draw } = await import('../page/drawing.ts');
-    const cleaner = new RecordCleaner({ paths, env: io.env });
-    const { page, deploys } = await draw(
-      { ...registry, server: hostname(), app, period, history },
-      (record) => cleaner.clean(record),
-    );
+    const wanted = { app: args.app, period, offline: options.offline };
+    const { page, deploys } = await draw({ io, paths, note }, wanted);
     const bytes = Buffer.from(page);
     if (toStdout) {
       io.stdout.write(bytes);

@@ -49,7 +49,7 @@ export function partOf(part: number | null): string {
   return part === null ? '–' : `${Math.round(part * 1000) / 10} %`;
 }
 
-/** The mark of a result: its shape tells as much as its colour. */
+/** The mark of a result: its shape says as much as its colour. */
 export function markOf(outcome: Outcome): Html {
   return html`<svg class="mark ${outcome}" viewBox="-6 -6 12 12" aria-hidden="true"><use href="#m-${outcome}"/></svg>`;
 }
