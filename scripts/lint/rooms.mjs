@@ -6,14 +6,17 @@
 export const rooms = new Map([
   [
     'libs/common',
-    'foundation text files secrets http yaml config deploy-file apps tokens app-secrets guards audit redaction cli',
+    'foundation text files secrets http yaml config deploy-file apps tokens hosts app-secrets guards audit redaction cli',
   ],
   ['libs/extract', 'rules line undress collect choose'],
   [
     'libs/deploy',
-    'sandbox run git report record instances release recovery rollback lifecycle pipeline watch fetch remove',
+    'sandbox run git report record instances release recovery rollback lifecycle pipeline watch checks fetch changes remove',
   ],
   ['libs/history', 'log deploys figures'],
+  ['libs/fleet', 'files order broker events'],
+  ['tools/runner-agent', 'orders run commands'],
+  ['tools/runner-fleet', 'rollout events commands'],
   ['tools/runner-audit', 'log verify commands'],
   ['tools/runner-report', 'model page commands'],
   ['tools/runner-notify', 'message service dialogue channels spool deliver status setup commands'],
@@ -26,6 +29,7 @@ export const libraries = new Map([
   ['libs/extract', ['libs/common']],
   ['libs/deploy', ['libs/common', 'libs/extract']],
   ['libs/history', ['libs/common']],
+  ['libs/fleet', ['libs/common']],
 ]);
 
 const inReport = (name) => `tools/runner-report/src/${name}.ts`;
@@ -34,7 +38,12 @@ const inReport = (name) => `tools/runner-report/src/${name}.ts`;
 export const ownersOfPackages = new Map([
   ['mri', ['libs/common/src/cli/parse.ts']],
   ['undici', ['libs/common/src/http/request.ts']],
+  ['smtp-server', ['libs/testing/src/mail-server.ts']],
+  ['standardwebhooks', ['libs/testing/src/receiver.ts']],
+  ['nodemailer', ['tools/runner-notify/src/channels/email/smtp.ts']],
   ['picocolors', ['libs/common/src/cli/output.ts']],
+  ['@nats-io/transport-node', ['libs/fleet/src/broker/nats.ts']],
+  ['@nats-io/jetstream', ['libs/fleet/src/broker/nats.ts']],
   ['@lydell/node-pty', ['libs/testing/src/terminal.ts']],
   [
     'd3-array',

@@ -1,19 +1,21 @@
 /** What the registry knows of the apps; the page does without it where it cannot be read. */
 import { listApps } from '@runner/common/apps/store';
 import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
+import { codeHostsOf, DEFAULT_HOST } from '@runner/common/config/code-hosts';
 import { readConfig } from '@runner/common/config/file';
-import { codeHostOf } from '@runner/common/config/settings';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
+import { compareLink } from '@runner/deploy/changes/compare-link';
 import { viewOf } from '@runner/deploy/instances/view';
+
+import type { CompareOf } from './rows.ts';
 
 /** What of the registry the page shows. */
 export interface Registry {
   /** Undefined if no app is registered, or the registry cannot be read. */
   readonly apps: readonly AppSummary[] | undefined;
-  /** The address of an app's repository on its host. */
-  repositoryOf(app: string): string | undefined;
+  readonly compareOf: CompareOf;
 }
 
 type Place = Readonly<{ io: Io; paths: Paths }>;
@@ -28,22 +30,22 @@ export async function registryOf(
     if (!(error instanceof Failure)) throw error;
     note(`${error.message} (${error.code})`);
   };
-  const none: Registry = { apps: undefined, repositoryOf: () => undefined };
+  const none: Registry = { apps: undefined, compareOf: () => undefined };
   try {
     const { apps: all, unreadable } = listApps(paths);
     for (const { failure } of unreadable) noted(failure);
     const apps = all.filter((each) => app === undefined || each.app === app);
     if (apps.length === 0) return none;
     const view = await viewOf({ io, paths }, apps, offline);
-    const repositories = new Map(apps.map((each) => [each.app, each.repo]));
-    const host = codeHostOf(readConfig(paths), io.env).gitUrl;
+    const hosts = codeHostsOf(readConfig(paths), io.env);
+    const hostOf = (wanted = DEFAULT_HOST) => hosts.find((host) => host.name === wanted);
+    const known = new Map(apps.map((each) => [each.app, each]));
     return {
       apps: apps.map((each) => summaryOf(paths, each, view)),
-      repositoryOf(name) {
-        const repository = repositories.get(name);
-        return repository && /^[\w.-]+\/[\w.-]+$/.test(repository)
-          ? `${host}/${repository}`
-          : undefined;
+      compareOf(name, from, to) {
+        const found = known.get(name);
+        const host = found && hostOf(found.host);
+        return host && compareLink(host, found.repo, from, to);
       },
     };
   } catch (error) {

@@ -7,7 +7,7 @@ import { causesOf } from './causes.ts';
 import { lanesOf } from './lanes.ts';
 import type { Cut, Report } from './model.ts';
 import { binsOf, mediansOf, slowestOf, tookOfAll } from './outcomes.ts';
-import { type RepositoryOf, rowsOf } from './rows.ts';
+import { type CompareOf, rowsOf } from './rows.ts';
 import { runningOf } from './running.ts';
 
 /** What the report is made of. */
@@ -19,10 +19,10 @@ export interface Source {
   readonly history: readonly Deploy[];
   /** The registered apps; undefined if the registry cannot be read. */
   readonly apps: readonly AppSummary[] | undefined;
-  readonly repositoryOf: RepositoryOf;
+  readonly compareOf: CompareOf;
 }
 
-export function reportOf({ history, period, apps, repositoryOf, ...about }: Source): Report {
+export function reportOf({ history, period, apps, compareOf, ...about }: Source): Report {
   const wanted = history.filter((deploy) => isIn(period, deploy));
   const deploys = wanted.filter(({ byHand }) => !byHand);
   const figures = figuresOf(history, period);
@@ -38,7 +38,7 @@ export function reportOf({ history, period, apps, repositoryOf, ...about }: Sour
     slowest: slowestOf(deploys),
     lanes: lanesOf(history, period),
     causes: causesOf(deploys),
-    rows: rowsOf(history, (deploy) => isIn(period, deploy), repositoryOf),
+    rows: rowsOf(history, (deploy) => isIn(period, deploy), compareOf),
   };
 }
 

@@ -7,23 +7,21 @@ import { outcomeOf } from './outcomes.ts';
 const ROWS = 200;
 const COMMIT = /^[0-9a-f]{40,64}$/;
 
-/** The address of an app's repository on its host; undefined if unknown. */
-export type RepositoryOf = (project: string) => string | undefined;
+/** The host's page that compares two commits of an app; undefined if unknown. */
+export type CompareOf = (project: string, from: string, to: string) => string | undefined;
 
 /** The newest deploys of the period first. `history` is all that is known, oldest first. */
 export function rowsOf(
   history: readonly Deploy[],
   isIn: (deploy: Deploy) => boolean,
-  repositoryOf: RepositoryOf,
+  compareOf: CompareOf,
 ): Cut<Row> {
   const before = commitsBefore(history);
   const { shown, omitted } = cut(history.filter(isIn).reverse(), ROWS);
   const linkOf = (deploy: Deploy) => {
-    const repository = repositoryOf(deploy.project);
     const [from, to] = [before.get(deploy), deploy.commit ?? ''];
-    if (repository === undefined || !COMMIT.test(to) || deploy.byHand) return '';
-    if (from === undefined || from === to) return `${repository}/commit/${to}`;
-    return `${repository}/compare/${from}...${to}`;
+    if (from === undefined || from === to || !COMMIT.test(to) || deploy.byHand) return '';
+    return compareOf(deploy.project, from, to) ?? '';
   };
   return { omitted, shown: shown.map((deploy) => rowOf(deploy, linkOf(deploy))) };
 }
