@@ -16,6 +16,7 @@ const OURS = [
   'libs/deploy/src/deploy.ts',
   'libs/deploy/src/instances/running.ts',
   'libs/extract/src/extract.ts',
+  'libs/fleet/src/broker/nats.ts',
   'tools/runner-doctor/src/checks/examine.ts',
   'tools/runner-notify/src/commands/sending.ts',
   'tools/runner-tokens/src/account.ts',

@@ -14,6 +14,9 @@ export const rooms = new Map([
     'sandbox run git report record instances release recovery rollback lifecycle pipeline watch checks fetch remove',
   ],
   ['libs/history', 'log deploys figures'],
+  ['libs/fleet', 'files order broker events'],
+  ['tools/runner-agent', 'orders run commands'],
+  ['tools/runner-fleet', 'rollout events commands'],
   ['tools/runner-audit', 'log verify commands'],
   ['tools/runner-notify', 'message service dialogue channels spool deliver status setup commands'],
   ['tools/runner-doctor', 'foundation checks sandbox commands'],
@@ -25,6 +28,7 @@ export const libraries = new Map([
   ['libs/extract', ['libs/common']],
   ['libs/deploy', ['libs/common', 'libs/extract']],
   ['libs/history', ['libs/common']],
+  ['libs/fleet', ['libs/common']],
 ]);
 
 /** Who may import which package: a dependency is known to its owners alone. */
@@ -35,6 +39,8 @@ export const ownersOfPackages = new Map([
   ['standardwebhooks', ['libs/testing/src/receiver.ts']],
   ['nodemailer', ['tools/runner-notify/src/channels/email/smtp.ts']],
   ['picocolors', ['libs/common/src/cli/output.ts']],
+  ['@nats-io/transport-node', ['libs/fleet/src/broker/nats.ts']],
+  ['@nats-io/jetstream', ['libs/fleet/src/broker/nats.ts']],
   ['@lydell/node-pty', ['libs/testing/src/terminal.ts']],
   ['yaml', ['yaml/read', 'config/edit', 'cli/output'].map((name) => `libs/common/src/${name}.ts`)],
 ]);

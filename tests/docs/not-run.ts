@@ -38,6 +38,10 @@ export const NOT_RUN: readonly NotRun[] = [
     reason: 'it follows the log and never ends; tail -f has tests of its own',
   },
   {
+    page: 'docs/fleet.md',
+    reason: 'it needs several servers, SSH and a broker: tests/fleet has them',
+  },
+  {
     page: 'docs/commands.md',
     block: 'source <(runner completion zsh)',
     reason: 'each line is for another shell; the tests of completion run them in all three',

@@ -33,6 +33,8 @@ Commands:
   audit       Write and read the audit log of deploy events
   debug       Tell why the last deploy failed
   doctor      Check this installation, and say how to fix what is wrong
+  fleet       Deploy on several servers through a NATS broker
+  agent       Carry out the orders of a fleet on this server
   completion  Print the completion for bash, zsh or fish
 
 Options:
