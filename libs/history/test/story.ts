@@ -1,16 +1,6 @@
 /** Random histories of an audit log, and what really happened in them. */
 import type { LogRecord } from '@runner/common/audit/events';
-
-/** A random number generator with a seed (mulberry32). */
-export function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+import { randomOf } from '@runner/testing/random';
 
 /** What one deploy was, noted while its records are written. */
 export interface Fact {

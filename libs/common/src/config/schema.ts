@@ -125,6 +125,13 @@ export const KEYS = {
   max_deploy_retries: RETRIES,
   retry_after: RETRY_AFTER,
   deploy_windows: WINDOWS,
+  proxy_user: {
+    type: 'string',
+    pattern: '^[a-z_][a-z0-9_-]*\\$?$',
+    wanted: 'the name of a user',
+    description:
+      'The user of the proxy, for the sockets of units with a user of their own [default: found]',
+  },
   sandbox: SANDBOX,
   build: {
     type: 'object',
