@@ -18,7 +18,7 @@ const of = (kind: string, deploy_id: string, fields: object = {}) =>
 
 /** The first lines of the messages in the two chats. */
 const telegram = () => chats.bot.messages.map(({ text }) => text.split('\n')[0]);
-const discord = () => chats.hook.messages.map(({ embeds }) => String(embeds[0]?.title));
+const discord = () => chats.hook.messages.map(({ content }) => content.split(':')[0]);
 
 const sendAll = async (...records: unknown[]) => {
   for (const record of records) {

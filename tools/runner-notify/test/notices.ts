@@ -23,6 +23,7 @@ export const NOTICE: Notice = {
   fromVersion: '',
   reason: '',
   domain: '',
+  changes: undefined,
   commit: '',
   stage: '',
   user: '',

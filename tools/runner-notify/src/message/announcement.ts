@@ -5,8 +5,11 @@ import { codePoints, cutCodePoints, headAndTail } from '@runner/common/text/plai
 import { LOG_MAX, type Notice, type NoticeKind } from './notice.ts';
 import { isTwofold } from './steps.ts';
 
-/** Constant words, and values, which a channel shows as code so that they contain no markup. */
-export type Phrase = readonly (string | { readonly value: string })[];
+/**
+ * Constant words, and values, which a channel shows as code so that they contain no markup, or as the
+ * text of a link.
+ */
+export type Phrase = readonly (string | { readonly value: string; readonly url?: string })[];
 
 /** A field of a message. */
 export interface Detail {
@@ -18,7 +21,7 @@ export interface Detail {
 export interface Announcement {
   readonly icon: string;
   readonly title: string;
-  /** Names the deploy in one line. */
+  /** Names project, instance and version in one line. */
   readonly headline: Phrase;
   readonly rows: readonly Detail[];
   /** Error text of several lines. */
@@ -91,13 +94,33 @@ function rowsOf(notice: Notice): Detail[] {
     // Instances roll back one by one: without the name their messages would be identical.
     return notice.instance === 'default' ? [project, ...rows] : [project, instance, ...rows];
   }
-  const rows = [project, instance, row('Version', notice.version)];
-  if (notice.kind === 'success' && notice.duration) rows.push(row('Duration', notice.duration));
+  const rows = [project, instance, row('Version', notice.version), ...changesOf(notice)];
+  if (notice.kind !== 'started' && notice.duration) rows.push(row('Duration', notice.duration));
+  if (notice.user) rows.push(row('By', notice.user));
   rows.push(deploy);
   if (notice.kind === 'failure') rows.push({ label: 'Rollback', phrase: rollbackOf(notice) });
   if (notice.blocked)
     rows.push({ label: 'Retry', phrase: ['not tried again until the next push'] });
   return rows;
+}
+
+/** What the deploy brings, as far as the record says. */
+function changesOf({ changes }: Notice): Detail[] {
+  if (!changes) return [];
+  const { count, subjects, authors, url } = changes;
+  const listed = (names: readonly string[], between: string): Phrase =>
+    names.flatMap((value, index) => [...(index > 0 ? [between] : []), { value }]);
+  const many = count !== undefined && count > 1 ? [`${count} commits`] : [];
+  const by = authors.length > 0 ? [many.length > 0 ? ' by ' : 'by ', ...listed(authors, ', ')] : [];
+  const head = [...many, ...by];
+  const link = url === undefined ? [] : [' ', { value: 'compare', url }];
+  const named = listed(subjects, ' · ');
+  return [
+    {
+      label: 'Changes',
+      phrase: [...named, ...(named.length > 0 && head.length > 0 ? [', '] : []), ...head, ...link],
+    },
+  ];
 }
 
 /** What became of the version before. */
@@ -122,19 +145,9 @@ function logOf(notice: Notice, log: string): Announcement {
   };
 }
 
-function headlineOf({ project, instance, version, deployId, eventType }: Notice): Phrase {
+function headlineOf({ project, instance, version }: Notice): Phrase {
   const short = (text: string) => ({ value: cutCodePoints(text, SHORT_MAX) });
-  if (isStateEvent(eventType)) return [short(project), ' / ', short(instance), ' ', short(version)];
-  return [
-    short(project),
-    ' / ',
-    short(instance),
-    ' ',
-    short(version),
-    ' [',
-    { value: deployId },
-    ']',
-  ];
+  return [short(project), ' / ', short(instance), ' ', short(version)];
 }
 
 function row(label: string, value: string): Detail {

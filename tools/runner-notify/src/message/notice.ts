@@ -14,6 +14,7 @@ import type { TemplateKind } from '@runner/common/config/settings';
 import type { Paths } from '@runner/common/foundation/paths';
 import { cleanText, codePoints, cutCodePoints, headAndTail } from '@runner/common/text/plain';
 import { durationText } from '@runner/common/text/time';
+import { type Changes, changesIn } from './changes.ts';
 import type { Announceable } from './records.ts';
 
 /** Error text of the first failure message, in code points: readable at a glance. */
@@ -59,6 +60,8 @@ export interface Notice extends Subject {
   readonly stage: string;
   /** Who began the deploy. */
   readonly user: string;
+  /** What the deploy brings. */
+  readonly changes: Changes | undefined;
   /** The channel edits messages: one message a deploy. */
   readonly edited?: true;
   /** Of a failure: its commit is not tried again until the next push. */
@@ -113,6 +116,7 @@ export async function noticeOf(record: Announceable, options: NoticeOptions): Pr
     fromVersion: field('from_version'),
     reason: field('reason', REASON_MAX),
     domain: field('domain'),
+    changes: changesIn(fields, (text) => shortLine(text, options.redact)),
     commit: field('commit'),
     stage: field('stage'),
     user: field('user'),
