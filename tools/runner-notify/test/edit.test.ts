@@ -90,7 +90,7 @@ test('deploys of other commits and apps have messages of their own', async () =>
   assert.equal(discord(), ['✅ Deploy completed', '🚀 Deploy started', '🚀 Deploy started']);
 });
 
-test('a message that was deleted, or never sent, is sent anew', async () => {
+test('a message that was deleted, or never sent, is sent as a new one', async () => {
   chats.configure(configOf(chats.bot, chats.hook, 'td', ['edit: true']));
   await sendAll(of('DeployStarted', 'aaaaaaa1'));
   chats.bot.messages.splice(0);

@@ -1,4 +1,4 @@
-/** One request for a message: sent anew, as a reply, or as an edit of one that was posted. */
+/** One request for a message: posted as a new message, as a reply, or as an edit of one that was posted. */
 import type { Channel, Message, Outcome } from '../service/contract.ts';
 import type { Destination, Posted } from './destination.ts';
 

@@ -6,7 +6,7 @@ import type { Notice } from './notice.ts';
 
 /** How a message relates to earlier ones, which are known by keys such as `deploy shop a1b2c3d4`. */
 export interface Step {
-  /** Edits the message with this key; without one it is sent anew. */
+  /** Edits the message with this key; without one it is a new message. */
   readonly edits?: string;
   /** Not sent at all where there is none to edit. */
   readonly onlyEdit?: true;
@@ -19,7 +19,7 @@ export interface Step {
 
 const keyOf = (...words: readonly string[]) => words.join(' ');
 
-/** The step of each message of a notice, in their order; further messages are sent anew. */
+/** The step of each message of a notice, in their order; further messages are new. */
 export function stepsOf(notice: Notice): readonly Step[] {
   const { kind, project, instance, deployId, commit } = notice;
   const deploy = keyOf('deploy', project, deployId);

@@ -21,7 +21,7 @@ export type Complaint = 'markup' | 'length';
 
 /** One message, ready to be sent. */
 export interface Message {
-  /** Which posted message it edits or answers; undefined: it is sent anew. */
+  /** Which posted message it edits or answers; undefined: it is a new message. */
   readonly step?: Step | undefined;
   /** The JSON body, without the fields that name the destination. */
   readonly payload: Fields;
