@@ -84,6 +84,8 @@ whenPossible('the Debian package says what it needs, and holds what belongs to i
   }
   for (const unit of [
     'runner-boot.service',
+    'runner-digest.service',
+    'runner-digest.timer',
     'runner-env.service',
     'runner-fetch.service',
     'runner-fetch.timer',

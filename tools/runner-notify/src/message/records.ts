@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   EVENT_TYPES,
   type EventType,
+  isStateEvent,
   kindOf,
   type LogRecord,
   projectOf,
@@ -72,9 +73,17 @@ async function* readChunks(fd: number): AsyncGenerator<Uint8Array> {
   }
 }
 
+/** Kinds of messages: those of events, and the digest, which is in no log. */
+export type MessageKind = EventType | 'Digest';
+
+/** Whether a message is about a deploy, and so has a deploy_id. */
+export function isOfDeploy(kind: MessageKind): boolean {
+  return kind !== 'Digest' && !isStateEvent(kind);
+}
+
 /** A record of a kind that is announced. */
 export interface Announceable {
-  readonly kind: EventType;
+  readonly kind: MessageKind;
   readonly project: string;
   readonly fields: LogRecord;
 }
@@ -118,10 +127,10 @@ function announceable(text: string): Announceable | string | undefined {
 export function announceableOf(fields: LogRecord): Announceable | string | undefined {
   const kind = kindOf(fields);
   if (typeof kind !== 'string' || kind === '') return 'the record names no event_type';
-  if (!EVENT_TYPES.includes(kind as EventType)) return undefined;
+  if (kind !== 'Digest' && !EVENT_TYPES.includes(kind as EventType)) return undefined;
   const project = projectOf(fields);
   if (typeof project !== 'string' || project.trim() === '') return 'the record names no project';
-  return { kind: kind as EventType, project, fields };
+  return { kind: kind as MessageKind, project, fields };
 }
 
 /** Lines as bytes, without their newline; undefined for one that is too long. */
