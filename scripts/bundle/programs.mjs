@@ -11,7 +11,7 @@ const { version } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf
 
 /** Big packages stay where pnpm puts them, which keeps a bundle of everything within seconds. */
 const INSTALLED = ['@discordjs/rest', '@lydell/node-pty', 'ajv', 'fast-check', 'grammy'];
-const external = [...INSTALLED, 'undici', 'uvu', 'yaml'];
+const external = [...INSTALLED, 'semver', 'undici', 'uvu', 'yaml'];
 const findInstalled = `module.paths.push(require('node:path').join(__dirname, '../../node_modules/.pnpm/node_modules'));`;
 
 /** A program that imports this runs the executables. */

@@ -29,6 +29,7 @@ export const libraries = new Map([
 
 /** Who may import which package: a dependency is known to its owners alone. */
 export const ownersOfPackages = new Map([
+  ['semver', ['libs/common/src/apps/following.ts', 'libs/deploy/src/git/tags.ts']],
   ['mri', ['libs/common/src/cli/parse.ts']],
   ['undici', ['libs/common/src/http/request.ts']],
   ['picocolors', ['libs/common/src/cli/output.ts']],

@@ -1,12 +1,13 @@
 /** Registering an app, under the registry's lock. */
 
 import { changeRegistry } from '@runner/common/apps/change';
-import type { AppState } from '@runner/common/apps/state';
+import type { AppState, TagRule } from '@runner/common/apps/state';
 import { createApp } from '@runner/common/apps/store';
 import type { Context } from '@runner/common/cli/command';
+import { followedBy } from '@runner/common/cli/follow';
 import { isThere } from '@runner/common/files/read';
 import { Failure, usage } from '@runner/common/foundation/failure';
-import { appName, refName, repoName } from '@runner/common/foundation/names';
+import { appName, repoName } from '@runner/common/foundation/names';
 import { digestOf, fingerprintOf, type Secret } from '@runner/common/secrets/secret';
 import { sealingKeys, tokenFrom } from '@runner/common/tokens/borrow';
 import { readToken } from '@runner/common/tokens/input';
@@ -17,6 +18,8 @@ export interface Added {
   app: string;
   repo: string;
   branch: string;
+  tags?: TagRule | undefined;
+  paths?: string[] | undefined;
   fingerprint: string | null;
   created_at: string;
 }
@@ -24,7 +27,10 @@ export interface Added {
 /** The options that registering reads. */
 export interface Registration {
   repo: string;
-  branch: string;
+  branch: string | undefined;
+  tags: string | undefined;
+  semver: string | undefined;
+  paths: string | undefined;
   token: string | undefined;
   'token-file': string | undefined;
   'token-from': string | undefined;
@@ -36,10 +42,10 @@ export interface Registration {
 type AddContext = Pick<Context, 'io' | 'paths' | 'note'> & { options: Registration };
 
 /** Checks everything, prompts for the token if necessary, and writes the app's state file. */
-export function register(context: AddContext): Added {
+export async function register(context: AddContext): Promise<Added> {
   const { io, paths, options } = context;
   const repo = repoName(options.repo);
-  const branch = refName(options.branch);
+  const followed = await followedBy(options);
   const app = appName(options.name ?? (repo.split('/')[1] as string));
   // The prompt comes before the lock, since a person may take a while, and after this check.
   if (isThere(paths.state(app)))
@@ -53,7 +59,7 @@ export function register(context: AddContext): Added {
       version: 1,
       app,
       repo,
-      branch,
+      ...followed,
       created_at: now,
       updated_at: now,
       state: token
@@ -67,7 +73,7 @@ export function register(context: AddContext): Added {
     };
     createApp(paths, state);
     const fingerprint = token ? fingerprintOf(digestOf(token)) : null;
-    return { app, repo, branch, fingerprint, created_at: now };
+    return { app, repo, ...followed, fingerprint, created_at: now };
   });
 }
 

@@ -1,11 +1,12 @@
 /** Changing an app, under the registry's lock. */
 
 import { changeApp } from '@runner/common/apps/change';
-import type { AppState } from '@runner/common/apps/state';
+import type { AppState, TagRule } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import type { Context } from '@runner/common/cli/command';
+import { followedBy, isFollowGiven } from '@runner/common/cli/follow';
 import { usage } from '@runner/common/foundation/failure';
-import { refName, repoName } from '@runner/common/foundation/names';
+import { repoName } from '@runner/common/foundation/names';
 import { digestOf, fingerprintOf, type Secret } from '@runner/common/secrets/secret';
 import { sealingKeys, tokenFrom } from '@runner/common/tokens/borrow';
 import { readToken } from '@runner/common/tokens/input';
@@ -16,6 +17,8 @@ export interface Edited {
   app: string;
   repo: string;
   branch: string;
+  tags?: TagRule | undefined;
+  paths?: string[] | undefined;
   fingerprint: string | null;
 }
 
@@ -28,6 +31,9 @@ export interface Changes {
   ckey: boolean;
   repo: string | undefined;
   branch: string | undefined;
+  tags: string | undefined;
+  semver: string | undefined;
+  paths: string | undefined;
 }
 
 type EditContext = Pick<Context, 'io' | 'paths' | 'note'> & {
@@ -36,17 +42,17 @@ type EditContext = Pick<Context, 'io' | 'paths' | 'note'> & {
 };
 
 /** Throws `app_not_found`, `name_invalid`, `token_invalid`, `token_source_…`, `usage`. */
-export function change(context: EditContext): Edited {
+export async function change(context: EditContext): Promise<Edited> {
   const { io, paths, options, args } = context;
   const given = options.token ?? options['token-file'] ?? options['token-from'];
   if (
     given === undefined &&
     !options.public &&
     options.repo === undefined &&
-    options.branch === undefined
+    !isFollowGiven(options)
   ) {
     throw usage(
-      'the following required arguments were not provided: <--token <TOKEN>|--token-file <FILE>|--token-from <APP>|--public|--repo <OWNER/NAME>|--branch <BRANCH>>',
+      'the following required arguments were not provided: <--token <TOKEN>|--token-file <FILE>|--token-from <APP>|--public|--repo <OWNER/NAME>|--branch <BRANCH>|--tags <PATTERN>|--semver <RANGE>|--paths <PATHS>>',
     );
   }
   if (options.ckey && given === undefined) {
@@ -54,19 +60,21 @@ export function change(context: EditContext): Edited {
       'the following required arguments were not provided: <--token <TOKEN>|--token-file <FILE>|--token-from <APP>>',
     );
   }
-  const { app } = requireApp(paths, args.app);
+  const known = requireApp(paths, args.app);
+  const { app } = known;
   const repo = options.repo === undefined ? undefined : repoName(options.repo);
-  const branch = options.branch === undefined ? undefined : refName(options.branch);
+  const followed = isFollowGiven(options) ? await followedBy(options, known) : undefined;
   const token = given === undefined ? undefined : newToken(context);
   const changed = changeApp(paths, io, 'edit', app, (now) => ({
     ...now,
     ...(repo !== undefined && { repo }),
-    ...(branch !== undefined && { branch }),
-    ...((repo !== undefined || branch !== undefined) && { head: undefined }),
+    ...followed,
+    ...((repo !== undefined || followed) && { head: undefined }),
     state: stateWith(context, now, token),
   }));
   const fingerprint = token ? fingerprintOf(digestOf(token)) : null;
-  return { app, repo: changed.repo, branch: changed.branch, fingerprint };
+  const { branch, tags, paths: only } = changed;
+  return { app, repo: changed.repo, branch, tags, paths: only, fingerprint };
 }
 
 function newToken({ io, paths, options, note }: EditContext): Secret | undefined {

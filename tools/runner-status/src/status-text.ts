@@ -1,4 +1,5 @@
 /** One app for people, in lines that fit the terminal. */
+import { followedWords } from '@runner/common/apps/following';
 import { pauseWords, stoppedWords } from '@runner/common/apps/operator';
 import { progressText } from '@runner/common/apps/progress';
 import type { AppSummary, InstanceSummary } from '@runner/common/apps/summary';
@@ -66,7 +67,8 @@ function rowsOf(app: AppSummary, now: Date): [label: string, lines: string[]][] 
   const rows: [string, string[]][] = [
     ['state:', [app.state]],
     ['repo:', [app.repo]],
-    ['branch:', [app.branch]],
+    app.tags ? ['tags:', [followedWords(app).slice('tags '.length)]] : ['branch:', [app.branch]],
+    ...(app.paths ? [['paths:', app.paths] as [string, string[]]] : []),
     ['token:', [app.token ? 'stored, encrypted' : 'none']],
   ];
   for (const each of app.instances) {

@@ -2,6 +2,15 @@
 import { Failure } from '../foundation/failure.ts';
 import type { Draining, SlotName, SlotState } from './slots.ts';
 
+/** What a deploy brought. */
+export interface Changes {
+  /** Commits since the version before; null: unknown, or there was none. */
+  count: number | null;
+  /** Of the newest commits. */
+  subjects: string[];
+  authors: string[];
+}
+
 /** A version that is or was active. */
 export interface Deployed {
   version: string;
@@ -12,6 +21,8 @@ export interface Deployed {
   deploy_id: string;
   /** Order among the deploys of its instance, whatever the clock did; absent in states written by 0.1.0. */
   sequence?: number;
+  /** What it brought; absent as of 0.1.0. */
+  changes?: Changes;
 }
 
 /** Commits that `fetch --deploy` skips, because an operator chose another version. */
@@ -28,9 +39,9 @@ export interface Hold {
   by?: string;
 }
 
-/** Whether `fetch --deploy` skips a commit. */
-export function isHeld({ held }: Pick<AppState, 'held'>, commit: string): boolean {
-  return held ? heldCommits(held).includes(commit) : false;
+/** Whether `fetch --deploy` skips a commit, given as a test for it. */
+export function isHeld({ held }: Pick<AppState, 'held'>, same: (commit: string) => boolean) {
+  return held ? heldCommits(held).some(same) : false;
 }
 
 /** The commits of a hold. */
@@ -145,8 +156,18 @@ export interface Reported {
   token?: { ends: string; days: number; fingerprint?: string } | undefined;
   /** What waits for a deploy window, in words. */
   waits?: string | undefined;
+  /** What happened on the host to the tag that is active, in words. */
+  tag?: string | undefined;
   /** The last result that `fetch --quiet` printed. */
   said?: string;
+}
+
+/** The tags that an app follows: of those that match, the highest. */
+export interface TagRule {
+  /** `*` is any text, `?` any character. */
+  pattern: string;
+  /** The range of semver that their versions must be in; null: any. */
+  semver: string | null;
 }
 
 /** One app. Unknown fields survive a rewrite. */
@@ -155,7 +176,11 @@ export interface AppState {
   version: 1 | 2;
   app: string;
   repo: string;
+  /** Empty while tags are followed. */
   branch: string;
+  tags?: TagRule | undefined;
+  /** Pathspecs of git; only what changes one of them is deployed. */
+  paths?: string[] | undefined;
   created_at: string;
   updated_at: string;
   state: {
@@ -254,6 +279,7 @@ export function parseState(name: string, text: string, path: string): AppState {
   if (typeof value.repo !== 'string') throw bad('has no text in repo');
   if (typeof value.branch !== 'string') throw bad('has no text in branch');
   if (value.app !== undefined && value.app !== name) throw bad('names another app');
+  checkFollowed(value, bad);
   const inner = value.state ?? {};
   if (!isRecord(inner)) throw bad('has no section state');
   const token = inner.repohost_token ?? null;
@@ -284,6 +310,16 @@ export function parseState(name: string, text: string, path: string): AppState {
   if (value.reported !== undefined && !isRecord(value.reported)) delete value.reported;
   value.last_checked = typeof value.last_checked === 'string' ? value.last_checked : null;
   return value as AppState;
+}
+
+function checkFollowed({ tags, paths }: Record<string, unknown>, bad: (why: string) => Failure) {
+  const isText = (each: unknown) => typeof each === 'string' && each !== '';
+  if (paths !== undefined && !(Array.isArray(paths) && paths.every(isText)))
+    throw bad('has malformed paths');
+  if (tags === undefined) return;
+  const isRule =
+    isRecord(tags) && isText(tags.pattern) && (tags.semver === null || isText(tags.semver));
+  if (!isRule) throw bad('has malformed tags');
 }
 
 function checkInstance(instance: unknown, bad: (why: string) => Failure): void {

@@ -129,6 +129,7 @@ export function createApp(paths: Paths, app: AppState): void {
  */
 export function writeApp(paths: Paths, app: AppState): void {
   const hasSlots = Object.values(app.instances).some(({ slots }) => slots);
-  const written: AppState = hasSlots ? { ...app, version: 2 } : app;
+  const isNew = hasSlots || app.tags !== undefined || app.paths !== undefined;
+  const written: AppState = isNew ? { ...app, version: 2 } : app;
   writeWhole(paths.state(app.app), `${JSON.stringify(written, null, 2)}\n`);
 }

@@ -26,12 +26,13 @@ export function sourceOf(
   const config = readConfig(paths);
   const { gitUrl } = codeHostOf(config, io.env);
   const token = openToken(paths, io.env, app.app);
-  const { repo, branch } = app;
+  const { repo, branch, tags } = app;
   const source: GitSource = {
     io,
     app: app.app,
     repo,
     branch,
+    tags,
     gitUrl,
     token,
     mirror: paths.app(app.app).repo,

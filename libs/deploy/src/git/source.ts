@@ -1,4 +1,5 @@
 /** The repository of an app, and the result of a call of git. */
+import type { TagRule } from '@runner/common/apps/state';
 import type { Io } from '@runner/common/foundation/io';
 import type { Secret } from '@runner/common/secrets/secret';
 
@@ -7,7 +8,9 @@ export interface GitSource {
   readonly io: Io;
   readonly app: string;
   readonly repo: string;
+  /** Empty while tags are followed. */
   readonly branch: string;
+  readonly tags?: TagRule | undefined;
   /** The code host's address for git, without a trailing slash. */
   readonly gitUrl: string;
   readonly token: Secret | undefined;

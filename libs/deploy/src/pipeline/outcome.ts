@@ -73,7 +73,8 @@ export function concludeSuccess(
   }));
   recordAnyway(job, events);
   const deployed_at = events[0]?.timestamp ?? job.io.now().toISOString();
-  const deployed: Deployed = { version, commit, release, deployed_at, deploy_id };
+  const { changes } = job;
+  const deployed: Deployed = { version, commit, release, deployed_at, deploy_id, changes };
   secretsStarted(job);
   const choice = { ...job, by: initiatorOf(job.io, job.trigger) };
   writeEnd(job, (app) => succeededState(app, names, deployed, file.keep, choice));

@@ -1,4 +1,6 @@
+import { followedWords } from '@runner/common/apps/following';
 import { command } from '@runner/common/cli/command';
+import { FOLLOW_OPTIONS } from '@runner/common/cli/follow';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { Added } from '../registration.ts';
 
@@ -15,7 +17,7 @@ export const add = command({
       required: true,
       about: 'Repository on the code host',
     },
-    branch: { kind: 'value', placeholder: 'BRANCH', required: true, about: 'Branch to deploy' },
+    ...FOLLOW_OPTIONS,
     token: {
       kind: 'value',
       placeholder: 'TOKEN',
@@ -50,15 +52,17 @@ export const add = command({
   examples: [
     'runner add --repo acme/shop --branch main --token-file ~/token',
     'runner add --repo acme/blog --branch main --token-from shop',
+    "runner add --repo acme/shop --tags 'v*' --semver '^1' --token-from blog",
   ],
   async run(context) {
     const { register } = await import('../registration.ts');
-    return { value: register(context) };
+    return { value: await register(context) };
   },
   human(added: Added, style, { io }) {
-    const [app, repo, branch] = [added.app, added.repo, added.branch].map(harmlessLine);
+    const followed = added.tags ? followedWords(added) : `branch ${added.branch}`;
+    const [app, repo, what] = [added.app, added.repo, followed].map(harmlessLine);
     const token = added.fingerprint ? `token ${added.fingerprint}` : 'no token';
     const next = io.stdout.isTTY ? `Next: runner deploy ${app} --check\n` : '';
-    return `Added ${style.bold(app as string)} (${repo}, branch ${branch}, ${token})\n${next}`;
+    return `Added ${style.bold(app as string)} (${repo}, ${what}, ${token})\n${next}`;
   },
 });

@@ -1,4 +1,6 @@
+import { followedWords } from '@runner/common/apps/following';
 import { command } from '@runner/common/cli/command';
+import { FOLLOW_OPTIONS } from '@runner/common/cli/follow';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { Edited } from '../change.ts';
 
@@ -34,13 +36,17 @@ export const edit = command({
       about: "Also encrypt the new token with the app's own key (ckey), inside the master key",
     },
     repo: { kind: 'value', placeholder: 'OWNER/NAME', about: 'New repository on the code host' },
-    branch: { kind: 'value', placeholder: 'BRANCH', about: 'New branch to deploy' },
+    ...FOLLOW_OPTIONS,
   },
-  examples: ['runner edit shop --token-file ~/new-token', 'runner edit shop --branch release'],
+  examples: [
+    'runner edit shop --token-file ~/new-token',
+    'runner edit shop --branch release',
+    "runner edit shop --paths 'apps/shop/**'",
+  ],
   async run(context) {
     const { change } = await import('../change.ts');
-    return { value: change(context) };
+    return { value: await change(context) };
   },
   human: (edited: Edited, style) =>
-    `Changed ${style.bold(harmlessLine(edited.app))} (${harmlessLine(edited.repo)}, branch ${harmlessLine(edited.branch)}${edited.fingerprint ? `, token ${edited.fingerprint}` : ''})\n`,
+    `Changed ${style.bold(harmlessLine(edited.app))} (${harmlessLine(edited.repo)}, ${harmlessLine(edited.tags ? followedWords(edited) : `branch ${edited.branch}`)}${edited.fingerprint ? `, token ${edited.fingerprint}` : ''})\n`,
 });
