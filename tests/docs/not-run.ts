@@ -15,7 +15,8 @@ export const NOT_RUN: readonly NotRun[] = [
   {
     page: 'README.md',
     block: 'npm run demo ',
-    reason: 'the demo is played by tests/docs/pictures.test.ts; the tests cannot run the tests',
+    reason:
+      'the demo is played by tests/docs/pictures.long.test.ts; the tests cannot run the tests',
   },
   {
     page: 'README.md',

@@ -18,7 +18,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   lfs_unsupported: 'tests/deploys/submodules.test.ts',
   ref_ambiguous: 'tests/deploys/ref.test.ts',
   paused: 'tests/deploys/life.test.ts',
-  force_needed: 'tests/traffic/kinds.test.ts',
+  force_needed: 'tests/traffic/kinds.long.test.ts',
   sandbox_unavailable: 'tests/sandbox/deploys.test.ts',
   secret_corrupt: 'libs/common/test/app-secrets/open.test.ts',
   secret_wrong_app: 'libs/common/test/app-secrets/open.test.ts',

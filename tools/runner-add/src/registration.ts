@@ -5,9 +5,12 @@ import type { AppState, TagRule } from '@runner/common/apps/state';
 import { createApp } from '@runner/common/apps/store';
 import type { Context } from '@runner/common/cli/command';
 import { followedBy } from '@runner/common/cli/follow';
+import { codeHostsOf } from '@runner/common/config/code-hosts';
+import { readConfig } from '@runner/common/config/file';
+import { placeOfRepo, repoLabel } from '@runner/common/config/repo-place';
 import { isThere } from '@runner/common/files/read';
 import { Failure, usage } from '@runner/common/foundation/failure';
-import { appName, repoName } from '@runner/common/foundation/names';
+import { appName } from '@runner/common/foundation/names';
 import { digestOf, fingerprintOf, type Secret } from '@runner/common/secrets/secret';
 import { sealingKeys, tokenFrom } from '@runner/common/tokens/borrow';
 import { readToken } from '@runner/common/tokens/input';
@@ -16,6 +19,8 @@ import { seal } from '@runner/common/tokens/vault';
 /** What `add` prints; `fingerprint` is null for an app without a token. */
 export interface Added {
   app: string;
+  /** Name of the code host; absent for `default`. */
+  host?: string;
   repo: string;
   branch: string;
   tags?: TagRule | undefined;
@@ -44,13 +49,14 @@ type AddContext = Pick<Context, 'io' | 'paths' | 'note'> & { options: Registrati
 /** Checks everything, prompts for the token if necessary, and writes the app's state file. */
 export async function register(context: AddContext): Promise<Added> {
   const { io, paths, options } = context;
-  const repo = repoName(options.repo);
+  const where = placeOfRepo(options.repo, () => codeHostsOf(readConfig(paths), io.env));
   const followed = await followedBy(options);
-  const app = appName(options.name ?? (repo.split('/')[1] as string));
+  const app = appName(options.name ?? (where.repo.split('/').at(-1) as string));
   // The prompt comes before the lock, since a person may take a while, and after this check.
   if (isThere(paths.state(app)))
     throw new Failure('app_exists', `an app called '${app}' is registered already`);
-  const given = options.public || options['token-from'] ? undefined : tokenOf(context, repo);
+  const given =
+    options.public || options['token-from'] ? undefined : tokenOf(context, repoLabel(where));
   return changeRegistry(paths, io, 'add', () => {
     const source = options['token-from'];
     const token = source === undefined ? given : tokenFrom(io, paths, source);
@@ -58,7 +64,7 @@ export async function register(context: AddContext): Promise<Added> {
     const state: AppState = {
       version: 1,
       app,
-      repo,
+      ...where,
       ...followed,
       created_at: now,
       updated_at: now,
@@ -73,7 +79,7 @@ export async function register(context: AddContext): Promise<Added> {
     };
     createApp(paths, state);
     const fingerprint = token ? fingerprintOf(digestOf(token)) : null;
-    return { app, repo, ...followed, fingerprint, created_at: now };
+    return { app, ...where, ...followed, fingerprint, created_at: now };
   });
 }
 

@@ -5,8 +5,10 @@ import type { AppState, TagRule } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import type { Context } from '@runner/common/cli/command';
 import { followedBy, isFollowGiven } from '@runner/common/cli/follow';
+import { codeHostsOf } from '@runner/common/config/code-hosts';
+import { readConfig } from '@runner/common/config/file';
+import { placeOfRepo } from '@runner/common/config/repo-place';
 import { usage } from '@runner/common/foundation/failure';
-import { repoName } from '@runner/common/foundation/names';
 import { digestOf, fingerprintOf, type Secret } from '@runner/common/secrets/secret';
 import { sealingKeys, tokenFrom } from '@runner/common/tokens/borrow';
 import { readToken } from '@runner/common/tokens/input';
@@ -15,6 +17,8 @@ import { hasTwoLayers, seal } from '@runner/common/tokens/vault';
 /** What `edit` prints; `fingerprint` is null when the token was not changed. */
 export interface Edited {
   app: string;
+  /** Name of the code host; absent for `default`. */
+  host?: string;
   repo: string;
   branch: string;
   tags?: TagRule | undefined;
@@ -62,19 +66,22 @@ export async function change(context: EditContext): Promise<Edited> {
   }
   const known = requireApp(paths, args.app);
   const { app } = known;
-  const repo = options.repo === undefined ? undefined : repoName(options.repo);
+  const where =
+    options.repo === undefined
+      ? undefined
+      : placeOfRepo(options.repo, () => codeHostsOf(readConfig(paths), io.env));
   const followed = isFollowGiven(options) ? await followedBy(options, known) : undefined;
   const token = given === undefined ? undefined : newToken(context);
-  const changed = changeApp(paths, io, 'edit', app, (now) => ({
+  const changed = changeApp(paths, io, 'edit', app, ({ host, ...now }) => ({
     ...now,
-    ...(repo !== undefined && { repo }),
+    ...(where ?? (host !== undefined && { host })),
     ...followed,
-    ...((repo !== undefined || followed) && { head: undefined }),
+    ...((where !== undefined || followed) && { head: undefined }),
     state: stateWith(context, now, token),
   }));
   const fingerprint = token ? fingerprintOf(digestOf(token)) : null;
-  const { branch, tags, paths: only } = changed;
-  return { app, repo: changed.repo, branch, tags, paths: only, fingerprint };
+  const { host, repo, branch, tags, paths: only } = changed;
+  return { app, ...(host !== undefined && { host }), repo, branch, tags, paths: only, fingerprint };
 }
 
 function newToken({ io, paths, options, note }: EditContext): Secret | undefined {

@@ -1,8 +1,8 @@
 /** The account that an app's token belongs to, as the code host describes it. */
 
 import { requireApp } from '@runner/common/apps/store';
+import { codeHostOf } from '@runner/common/config/code-hosts';
 import { readConfig } from '@runner/common/config/file';
-import { codeHostOf } from '@runner/common/config/settings';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Env } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';

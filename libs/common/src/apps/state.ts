@@ -175,6 +175,8 @@ export interface AppState {
   /** 2: it uses what 0.1.0, which refuses that number, would misread. */
   version: 1 | 2;
   app: string;
+  /** Name of the code host; absent: `default`. */
+  host?: string;
   repo: string;
   /** Empty while tags are followed. */
   branch: string;
@@ -278,6 +280,8 @@ export function parseState(name: string, text: string, path: string): AppState {
   }
   if (typeof value.repo !== 'string') throw bad('has no text in repo');
   if (typeof value.branch !== 'string') throw bad('has no text in branch');
+  if (value.host !== undefined && typeof value.host !== 'string')
+    throw bad('has a host that is not a text');
   if (value.app !== undefined && value.app !== name) throw bad('names another app');
   checkFollowed(value, bad);
   const inner = value.state ?? {};

@@ -46,6 +46,8 @@ export interface InstanceSummary {
 /** One app in `runner list` and `runner status`. */
 export interface AppSummary {
   app: string;
+  /** Name of the code host; absent for `default`. */
+  host?: string;
   repo: string;
   /** Empty while tags are followed. */
   branch: string;
@@ -127,6 +129,7 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
   const { pid, command, since } = liveHolder(paths.lock(app.app)) ?? {};
   return {
     app: app.app,
+    ...(app.host !== undefined && { host: app.host }),
     repo: app.repo,
     branch: app.branch,
     tags: app.tags ?? null,

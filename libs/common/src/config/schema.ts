@@ -1,6 +1,7 @@
 /** The schema of config.yml, for the current layout and the earlier one. */
 import type { ObjectSchema, Schema } from '../yaml/schema.ts';
 import { LIMIT_KEYS } from './build-limits.ts';
+import { CODE_HOSTS } from './code-hosts-schema.ts';
 
 // An empty value switches the channel off.
 const BOT_TOKEN: Schema = {
@@ -113,6 +114,7 @@ const address = (description: string): Schema => ({ type: 'string', description 
 export const KEYS = {
   code_host_api_url: address('API of the code host [default: https://api.github.com]'),
   code_host_git_url: address('git of the code host [default: https://github.com]'),
+  code_hosts: CODE_HOSTS,
   max_deploy_retries: RETRIES,
   retry_after: RETRY_AFTER,
   deploy_windows: WINDOWS,

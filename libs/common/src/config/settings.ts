@@ -1,4 +1,4 @@
-/** The settings in config.yml: the code host, the retry limit, the section `notify`. */
+/** The settings in config.yml: the retry limit, deploy windows, the section `notify`. */
 import type { Env } from '../foundation/io.ts';
 import { httpAddress } from '../http/address.ts';
 import { Secret } from '../secrets/secret.ts';
@@ -45,26 +45,6 @@ export function placeOf(config: Config, path: readonly string[]): string {
     tree = entry?.value;
   }
   return `${config.file.name}${line}: ${path.join('.')}`;
-}
-
-/** Addresses of the code host, without a trailing slash. */
-export interface CodeHost {
-  readonly apiUrl: string;
-  readonly gitUrl: string;
-}
-
-/** The code host's addresses: environment, then config.yml, then GitHub. Throws `insecure_address`. */
-export function codeHostOf(config: Config, env: Env): CodeHost {
-  const values = pick(config, ['code_host_api_url', 'code_host_git_url'], []);
-  const choose = (variable: string, key: string, fallback: string) =>
-    httpAddress(
-      env[variable] || (values.get(key) as string | undefined) || fallback,
-      env[variable] ? variable : placeOf(config, [key]),
-    );
-  return {
-    apiUrl: choose('RUNNER_CODE_HOST_API_URL', 'code_host_api_url', 'https://api.github.com'),
-    gitUrl: choose('RUNNER_CODE_HOST_GIT_URL', 'code_host_git_url', 'https://github.com'),
-  };
 }
 
 /** Failures of one commit after which automatic deploys of it stop; default 3. */

@@ -1,6 +1,7 @@
 import { followedWords } from '@runner/common/apps/following';
 import { command } from '@runner/common/cli/command';
 import { FOLLOW_OPTIONS } from '@runner/common/cli/follow';
+import { repoLabel } from '@runner/common/config/repo-place';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { Added } from '../registration.ts';
 
@@ -15,7 +16,7 @@ export const add = command({
       kind: 'value',
       placeholder: 'OWNER/NAME',
       required: true,
-      about: 'Repository on the code host',
+      about: 'owner/name, HOST:group/sub/name, or the address on a known code host',
     },
     ...FOLLOW_OPTIONS,
     token: {
@@ -53,6 +54,7 @@ export const add = command({
     'runner add --repo acme/shop --branch main --token-file ~/token',
     'runner add --repo acme/blog --branch main --token-from shop',
     "runner add --repo acme/shop --tags 'v*' --semver '^1' --token-from blog",
+    'runner add --repo gitlab:acme/web/site --branch main --token-file ~/gitlab-token',
   ],
   async run(context) {
     const { register } = await import('../registration.ts');
@@ -60,7 +62,7 @@ export const add = command({
   },
   human(added: Added, style, { io }) {
     const followed = added.tags ? followedWords(added) : `branch ${added.branch}`;
-    const [app, repo, what] = [added.app, added.repo, followed].map(harmlessLine);
+    const [app, repo, what] = [added.app, repoLabel(added), followed].map(harmlessLine);
     const token = added.fingerprint ? `token ${added.fingerprint}` : 'no token';
     const next = io.stdout.isTTY ? `Next: runner deploy ${app} --check\n` : '';
     return `Added ${style.bold(app as string)} (${repo}, ${what}, ${token})\n${next}`;

@@ -1,6 +1,7 @@
 import { followedWords } from '@runner/common/apps/following';
 import { command } from '@runner/common/cli/command';
 import { FOLLOW_OPTIONS } from '@runner/common/cli/follow';
+import { repoLabel } from '@runner/common/config/repo-place';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { Edited } from '../change.ts';
 
@@ -35,7 +36,11 @@ export const edit = command({
       conflicts: ['public'],
       about: "Also encrypt the new token with the app's own key (ckey), inside the master key",
     },
-    repo: { kind: 'value', placeholder: 'OWNER/NAME', about: 'New repository on the code host' },
+    repo: {
+      kind: 'value',
+      placeholder: 'OWNER/NAME',
+      about: 'New repository: owner/name, HOST:group/sub/name, or an address',
+    },
     ...FOLLOW_OPTIONS,
   },
   examples: [
@@ -48,5 +53,5 @@ export const edit = command({
     return { value: await change(context) };
   },
   human: (edited: Edited, style) =>
-    `Changed ${style.bold(harmlessLine(edited.app))} (${harmlessLine(edited.repo)}, ${harmlessLine(edited.tags ? followedWords(edited) : `branch ${edited.branch}`)}${edited.fingerprint ? `, token ${edited.fingerprint}` : ''})\n`,
+    `Changed ${style.bold(harmlessLine(edited.app))} (${harmlessLine(repoLabel(edited))}, ${harmlessLine(edited.tags ? followedWords(edited) : `branch ${edited.branch}`)}${edited.fingerprint ? `, token ${edited.fingerprint}` : ''})\n`,
 });

@@ -90,9 +90,9 @@ async function testAll(context: TestContext, isQuiet: boolean) {
   const { io, paths, note } = context;
   const { groupTokens } = await import('../groups.ts');
   const { readConfig } = await import('@runner/common/config/file');
-  const { codeHostOf } = await import('@runner/common/config/settings');
+  const { codeHostsOf } = await import('@runner/common/config/code-hosts');
   // An invalid configuration is reported once, not for every token.
-  codeHostOf(readConfig(paths), io.env);
+  codeHostsOf(readConfig(paths), io.env);
   const missing = missingRoot(paths);
   if (missing) note(missing);
   const { groups, failed, keysRefused } = groupTokens(paths, io.env);
