@@ -11,7 +11,7 @@ export const rooms = new Map([
   ['libs/extract', 'rules line undress collect choose'],
   [
     'libs/deploy',
-    'sandbox run git report record instances release recovery rollback lifecycle pipeline watch fetch remove',
+    'sandbox run git report record instances release recovery rollback lifecycle pipeline watch fetch changes remove',
   ],
   ['libs/history', 'log deploys figures'],
   ['tools/runner-audit', 'log verify commands'],

@@ -23,6 +23,8 @@ export const NOTICE: Notice = {
   fromVersion: '',
   reason: '',
   domain: '',
+  changes: [],
+  author: '',
   duration: '',
   rolledBack: undefined,
   blocked: false,

@@ -2,6 +2,7 @@
 import { followedWords } from '@runner/common/apps/following';
 import { pauseWords, stoppedWords } from '@runner/common/apps/operator';
 import { progressText } from '@runner/common/apps/progress';
+import type { Deployed } from '@runner/common/apps/state';
 import type { AppSummary, InstanceSummary } from '@runner/common/apps/summary';
 import { versionLabel } from '@runner/common/apps/versions';
 import { fields, type Style } from '@runner/common/cli/output';
@@ -34,6 +35,21 @@ function runs({
     `${version} since ${time(since ?? '')}`,
     ...why,
     `commit ${short(commit)}, deploy ${deploy_id}`,
+    ...broughtBy(current),
+  ];
+}
+
+/** What a deploy brought, the newest first. */
+function broughtBy({ changes }: Deployed): string[] {
+  if (!changes || changes.subjects.length === 0) return [];
+  const { count, subjects, authors } = changes;
+  const commits = count === null ? '' : count === 1 ? '1 commit' : `${count} commits`;
+  const by = authors.length === 0 ? '' : `by ${authors.join(', ')}`;
+  const rest = (count ?? 0) - subjects.length;
+  return [
+    `brought ${[commits, by].filter(Boolean).join(' ')}:`,
+    ...subjects.map((subject) => `- ${subject}`),
+    ...(rest > 0 ? [`- and ${rest} more`] : []),
   ];
 }
 

@@ -66,7 +66,7 @@ export interface DeployEvent {
   subject?: string;
   /** Name of the commit's author. */
   author?: string;
-  /** Of DeployStarted: what the deploy brings. */
+  /** Of DeployStarted and DeploySuccess: what the deploy brings. */
   changes?: Changes;
   /** At the end: longest time without an answer to a prober, in ms. */
   gap_ms?: number;

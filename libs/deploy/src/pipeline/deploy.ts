@@ -14,6 +14,7 @@ import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { initiatorOf } from '@runner/common/foundation/user';
 import { configExposure } from '@runner/common/guards/exposure';
+import { cleanRecord } from '@runner/common/redaction/record';
 import { changesOf } from '../git/changes.ts';
 import { type CommitInfo, commitInfo } from '../git/commit-info.ts';
 import { type Contents, contentsOf, isOfTheCommit, lookalikeNote } from '../git/contents.ts';
@@ -113,7 +114,7 @@ export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
       notifier: silent,
       stages: new StageClock(io, began, contents instanceof StepFailure ? 'config' : 'export'),
       about,
-      changes,
+      changes: cleanRecord({ ...changes }, redact),
     };
     const note = contents instanceof StepFailure ? undefined : lookalikeNote(contents);
     if (note) reporter.note(note);

@@ -69,6 +69,7 @@ export function concludeSuccess(
   const end = { ...endFields(job), ...gapOf(seen) };
   const events = eventsOf(job, 'DeploySuccess', names, file, (instance) => ({
     ...end,
+    changes: job.changes,
     ...previousFields(job, instance),
   }));
   recordAnyway(job, events);

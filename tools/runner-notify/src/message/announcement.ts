@@ -78,6 +78,10 @@ function rowsOf(notice: Notice): Detail[] {
   }
   const rows = [project, instance, row('Version', notice.version)];
   if (notice.kind === 'success' && notice.duration) rows.push(row('Duration', notice.duration));
+  if (notice.kind === 'started' && notice.changes.length > 0) {
+    rows.push(row('Changes', notice.changes.join(' · ')));
+    if (notice.author) rows.push(row('By', notice.author));
+  }
   rows.push(deploy);
   if (notice.kind === 'failure') rows.push({ label: 'Rollback', phrase: rollbackOf(notice) });
   if (notice.blocked)

@@ -3,6 +3,7 @@
  * order: escapes, progress lines, controls, secrets, extraction, cutting. Each channel adds markup.
  */
 
+import type { Changes } from '@runner/common/apps/state';
 import {
   type EventType,
   isStateEvent,
@@ -49,6 +50,10 @@ export interface Notice extends Subject {
   readonly fromVersion: string;
   readonly reason: string;
   readonly domain: string;
+  /** Subjects of the commits that a deploy brings; the last may say how many more there are. */
+  readonly changes: readonly string[];
+  /** Who wrote them, else who wrote the commit. */
+  readonly author: string;
   /** In words, e.g. `1 m 05 s`. */
   readonly duration: string;
   /** Of a failure after the switch: whether the rollback succeeded. */
@@ -105,11 +110,35 @@ export async function noticeOf(record: Announceable, options: NoticeOptions): Pr
     fromVersion: field('from_version'),
     reason: field('reason', REASON_MAX),
     domain: field('domain'),
+    ...broughtBy(record, options.redact),
     duration: durationText(fields.duration_ms),
     rolledBack: typeof fields.rolled_back === 'boolean' ? fields.rolled_back : undefined,
     blocked: fields.blocked === true,
     error: error?.summary ?? '',
     log: error?.log,
+  };
+}
+
+/** Longest subject, in code points: five of them fit a field of Discord. */
+const SUBJECT_MAX = 72;
+
+function broughtBy(
+  { fields }: Announceable,
+  redact: NoticeOptions['redact'],
+): Pick<Notice, 'changes' | 'author'> {
+  const { count, subjects, authors } = Object(fields.changes) as Partial<Changes>;
+  const texts = (value: unknown, max: number) =>
+    (Array.isArray(value) ? value : [])
+      .filter((each) => typeof each === 'string')
+      .slice(0, 5)
+      .map((each) => shortLine(each, redact, max))
+      .filter(Boolean);
+  const shown = texts(subjects, SUBJECT_MAX);
+  const rest = typeof count === 'number' ? count - shown.length : 0;
+  const author = texts(authors, VALUE_MAX).join(', ') || textOf(fields, 'author');
+  return {
+    changes: rest > 0 && shown.length > 0 ? [...shown, `and ${rest} more`] : shown,
+    author: shortLine(author, redact),
   };
 }
 
