@@ -10,14 +10,17 @@ const PACKAGES = {
   yaml: './libs/common/node_modules/yaml/browser/dist/index.js',
   semver: './libs/common/node_modules/semver/index.js',
   undici: './scripts/bundle/undici.cjs',
+  nodemailer: './tools/runner-notify/node_modules/nodemailer/dist/esm/nodemailer.js',
 };
 const OURS = [
   'libs/deploy/src/active.ts',
   'libs/deploy/src/deploy.ts',
   'libs/deploy/src/instances/running.ts',
   'libs/extract/src/extract.ts',
+  'libs/fleet/src/broker/nats.ts',
   'tools/runner-doctor/src/checks/examine.ts',
   'tools/runner-notify/src/commands/sending.ts',
+  'tools/runner-report/src/page/drawing.ts',
   'tools/runner-tokens/src/account.ts',
   'tools/runner-tokens/src/master-key.ts',
   'tools/runner-tokens/src/remember.ts',

@@ -54,6 +54,7 @@ test('what a deploy would bring, and afterwards what it brought, with a link to 
     count: 7,
     subjects: ['v2', 'Test', 'Paint', 'Sort', 'Count'],
     authors: ['Ada Example'],
+    compare: next.compare,
   };
   const started = world.events().filter(({ event_type: kind }) => kind === 'DeployStarted');
   assert.equal(
@@ -103,7 +104,9 @@ test('on a host that sends files with the commits the newest subject is known, a
     .events()
     .filter(({ event_type: kind }) => kind === 'DeployStarted')
     .map(({ changes }) => changes);
-  assert.equal(found.at(-1), { count: null, subjects: ['v3'], authors: ['Ada Example'] });
+  const { compare, ...last } = found.at(-1) as Record<string, unknown>;
+  assert.equal(last, { count: null, subjects: ['v3'], authors: ['Ada Example'] });
+  assert.match(compare, /\/acme\/shop\/compare\/[0-9a-f]{40}\.\.\.[0-9a-f]{40}$/);
   assert.match(
     (await changes(world)).stderr,
     /the code host does not say what is between v2 and v3/,

@@ -38,6 +38,10 @@ export const NOT_RUN: readonly NotRun[] = [
     reason: 'it follows the log and never ends; tail -f has tests of its own',
   },
   {
+    page: 'docs/fleet.md',
+    reason: 'it needs several servers, SSH and a broker: tests/fleet has them',
+  },
+  {
     page: 'docs/commands.md',
     block: 'source <(runner completion zsh)',
     reason: 'each line is for another shell; the tests of completion run them in all three',
@@ -56,6 +60,11 @@ export const NOT_RUN: readonly NotRun[] = [
     page: 'docs/commands.md',
     line: 'runner env unset shop OLD_API_KEY',
     reason: 'the app has no such secret: tests/deploys/app-secrets.test.ts removes some',
+  },
+  {
+    page: 'docs/report.md',
+    block: '/var/www/html',
+    reason: 'it writes into the folder of a web server: tools/runner-report/test writes pages',
   },
   {
     page: 'docs/secrets.md',

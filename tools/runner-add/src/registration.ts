@@ -5,16 +5,14 @@ import type { AppState, TagRule } from '@runner/common/apps/state';
 import { createApp } from '@runner/common/apps/store';
 import type { Context } from '@runner/common/cli/command';
 import { followedBy } from '@runner/common/cli/follow';
-import { codeHostsOf } from '@runner/common/config/code-hosts';
-import { readConfig } from '@runner/common/config/file';
 import { placeOfRepo, repoLabel } from '@runner/common/config/repo-place';
 import { isThere } from '@runner/common/files/read';
 import { Failure, usage } from '@runner/common/foundation/failure';
 import { appName } from '@runner/common/foundation/names';
 import { digestOf, fingerprintOf, type Secret } from '@runner/common/secrets/secret';
+import { readAppKey, storedToken } from '@runner/common/tokens/app-key';
 import { sealingKeys, tokenFrom } from '@runner/common/tokens/borrow';
 import { readToken } from '@runner/common/tokens/input';
-import { seal } from '@runner/common/tokens/vault';
 
 /** What `add` prints; `fingerprint` is null for an app without a token. */
 export interface Added {
@@ -40,6 +38,8 @@ export interface Registration {
   'token-file': string | undefined;
   'token-from': string | undefined;
   public: boolean;
+  'app-id': string | undefined;
+  'app-key-file': string | undefined;
   name: string | undefined;
   ckey: boolean;
 }
@@ -49,7 +49,7 @@ type AddContext = Pick<Context, 'io' | 'paths' | 'note'> & { options: Registrati
 /** Checks everything, prompts for the token if necessary, and writes the app's state file. */
 export async function register(context: AddContext): Promise<Added> {
   const { io, paths, options } = context;
-  const where = placeOfRepo(options.repo, () => codeHostsOf(readConfig(paths), io.env));
+  const where = await placeOfRepo(context, options.repo);
   const followed = await followedBy(options);
   const app = appName(options.name ?? (where.repo.split('/').at(-1) as string));
   // The prompt comes before the lock, since a person may take a while, and after this check.
@@ -68,9 +68,7 @@ export async function register(context: AddContext): Promise<Added> {
       ...followed,
       created_at: now,
       updated_at: now,
-      state: token
-        ? { repohost_token: seal(token, app, sealingKeys(io, paths), options.ckey) }
-        : {},
+      state: token ? storedToken(token, app, sealingKeys(io, paths), options.ckey) : {},
       instances: {},
       failures: null,
       held: null,
@@ -84,7 +82,8 @@ export async function register(context: AddContext): Promise<Added> {
 }
 
 function tokenOf({ io, options, note }: AddContext, repo: string): Secret {
-  const token = readToken(io, { ...options, note }, `Token for ${repo} (hidden)`);
+  const token =
+    readAppKey(io, options) ?? readToken(io, { ...options, note }, `Token for ${repo} (hidden)`);
   if (token) return token;
   throw usage(
     'the following required arguments were not provided: <--token <TOKEN>|--token-file <FILE>|--token-from <APP>|--public>',

@@ -1,18 +1,18 @@
 /** Changing an app, under the registry's lock. */
 
 import { changeApp } from '@runner/common/apps/change';
-import type { AppState, TagRule } from '@runner/common/apps/state';
+import type { AppState, RequiredChecks, TagRule } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import type { Context } from '@runner/common/cli/command';
 import { followedBy, isFollowGiven } from '@runner/common/cli/follow';
-import { codeHostsOf } from '@runner/common/config/code-hosts';
-import { readConfig } from '@runner/common/config/file';
+import { codeHostOf } from '@runner/common/config/code-hosts';
 import { placeOfRepo } from '@runner/common/config/repo-place';
-import { usage } from '@runner/common/foundation/failure';
+import { Failure, usage } from '@runner/common/foundation/failure';
 import { digestOf, fingerprintOf, type Secret } from '@runner/common/secrets/secret';
+import { readAppKey, storedToken } from '@runner/common/tokens/app-key';
 import { sealingKeys, tokenFrom } from '@runner/common/tokens/borrow';
 import { readToken } from '@runner/common/tokens/input';
-import { hasTwoLayers, seal } from '@runner/common/tokens/vault';
+import { hasTwoLayers } from '@runner/common/tokens/vault';
 
 /** What `edit` prints; `fingerprint` is null when the token was not changed. */
 export interface Edited {
@@ -31,6 +31,8 @@ export interface Changes {
   token: string | undefined;
   'token-file': string | undefined;
   'token-from': string | undefined;
+  'app-id': string | undefined;
+  'app-key-file': string | undefined;
   public: boolean;
   ckey: boolean;
   repo: string | undefined;
@@ -38,7 +40,11 @@ export interface Changes {
   tags: string | undefined;
   semver: string | undefined;
   paths: string | undefined;
+  'require-checks': string | undefined;
 }
+
+/** Longest name of a check. */
+const CHECK_NAME_MAX = 200;
 
 type EditContext = Pick<Context, 'io' | 'paths' | 'note'> & {
   readonly options: Changes;
@@ -48,12 +54,18 @@ type EditContext = Pick<Context, 'io' | 'paths' | 'note'> & {
 /** Throws `app_not_found`, `name_invalid`, `token_invalid`, `token_source_…`, `usage`. */
 export async function change(context: EditContext): Promise<Edited> {
   const { io, paths, options, args } = context;
-  const given = options.token ?? options['token-file'] ?? options['token-from'];
+  const given =
+    options.token ??
+    options['token-file'] ??
+    options['token-from'] ??
+    options['app-id'] ??
+    options['app-key-file'];
   if (
     given === undefined &&
     !options.public &&
     options.repo === undefined &&
-    !isFollowGiven(options)
+    !isFollowGiven(options) &&
+    options['require-checks'] === undefined
   ) {
     throw usage(
       'the following required arguments were not provided: <--token <TOKEN>|--token-file <FILE>|--token-from <APP>|--public|--repo <OWNER/NAME>|--branch <BRANCH>|--tags <PATTERN>|--semver <RANGE>|--paths <PATHS>>',
@@ -66,16 +78,16 @@ export async function change(context: EditContext): Promise<Edited> {
   }
   const known = requireApp(paths, args.app);
   const { app } = known;
-  const where =
-    options.repo === undefined
-      ? undefined
-      : placeOfRepo(options.repo, () => codeHostsOf(readConfig(paths), io.env));
+  const where = options.repo === undefined ? undefined : await placeOfRepo(context, options.repo);
   const followed = isFollowGiven(options) ? await followedBy(options, known) : undefined;
+  const checks = requiredFrom(options['require-checks']);
+  if (checks !== undefined && checks !== 'none') await requireApi(context, where ?? known);
   const token = given === undefined ? undefined : newToken(context);
-  const changed = changeApp(paths, io, 'edit', app, ({ host, ...now }) => ({
+  const changed = changeApp(paths, io, 'edit', app, ({ host, require_checks: before, ...now }) => ({
     ...now,
     ...(where ?? (host !== undefined && { host })),
     ...followed,
+    ...withChecks(checks ?? before),
     ...((where !== undefined || followed) && { head: undefined }),
     state: stateWith(context, now, token),
   }));
@@ -84,10 +96,35 @@ export async function change(context: EditContext): Promise<Edited> {
   return { app, ...(host !== undefined && { host }), repo, branch, tags, paths: only, fingerprint };
 }
 
+/** `all`, a list of names, or `none`; undefined without the option. */
+function requiredFrom(text: string | undefined): RequiredChecks | 'none' | undefined {
+  if (text === undefined) return undefined;
+  if (text === 'all' || text === 'none') return text;
+  const names = text.split(',').map((name) => name.trim());
+  if (names.every((name) => name !== '' && name.length <= CHECK_NAME_MAX)) return names;
+  throw usage(
+    `invalid value '${text.slice(0, 80)}' for '--require-checks <CHECKS>': give all, none, or names with commas between them`,
+  );
+}
+
+/** Throws `not_configured` for a host that knows no checks. */
+async function requireApi({ io, paths }: EditContext, { host }: { host?: string }): Promise<void> {
+  const { readConfig } = await import('@runner/common/config/file');
+  const { type, name } = codeHostOf(readConfig(paths), io.env, host);
+  if (type !== 'git') return;
+  throw new Failure(
+    'not_configured',
+    `the code host ${name} is of the type git, which has no checks`,
+  );
+}
+
+const withChecks = (checks: RequiredChecks | 'none' | undefined) =>
+  checks === undefined || checks === 'none' ? {} : { require_checks: checks };
+
 function newToken({ io, paths, options, note }: EditContext): Secret | undefined {
   const source = options['token-from'];
   return source === undefined
-    ? readToken(io, { ...options, note }, 'New token (hidden)')
+    ? (readAppKey(io, options) ?? readToken(io, { ...options, note }, 'New token (hidden)'))
     : tokenFrom(io, paths, source);
 }
 
@@ -102,10 +139,11 @@ function stateWith(
   const {
     repohost_token: before,
     repohost_token_ends: _,
+    github_app: ___,
     repohost_token_fingerprint: __,
     ...rest
   } = app.state;
   if (!token) return rest;
   const twoLayers = options.ckey || hasTwoLayers(before ?? '');
-  return { ...rest, repohost_token: seal(token, app.app, sealingKeys(io, paths), twoLayers) };
+  return { ...rest, ...storedToken(token, app.app, sealingKeys(io, paths), twoLayers) };
 }

@@ -9,6 +9,8 @@ export interface Changes {
   /** Of the newest commits. */
   subjects: string[];
   authors: string[];
+  /** The page of the host that compares the two versions, if it has one. */
+  compare?: string;
 }
 
 /** A version that is or was active. */
@@ -170,6 +172,28 @@ export interface TagRule {
   semver: string | null;
 }
 
+/** Which checks of a commit must have passed before `fetch --deploy` deploys it. */
+export type RequiredChecks = 'all' | readonly string[];
+
+/** A check of a commit, in one word for every host. */
+export interface SeenCheck {
+  readonly name: string;
+  readonly state: 'passed' | 'failed' | 'pending';
+}
+
+/** A list of checks, and by which name the host knows this version of it. */
+export interface CheckPage {
+  readonly checks: readonly SeenCheck[];
+  readonly etag?: string;
+}
+
+/** What the host last said about the checks of a commit. */
+export interface CommitChecks {
+  readonly commit: string;
+  readonly checks: readonly SeenCheck[];
+  readonly pages: readonly CheckPage[];
+}
+
 /** One app. Unknown fields survive a rewrite. */
 export interface AppState {
   /** 2: it uses what 0.1.0, which refuses that number, would misread. */
@@ -187,6 +211,8 @@ export interface AppState {
   updated_at: string;
   state: {
     repohost_token?: string | null;
+    /** The id of a GitHub App, whose key is sealed in place of a token. */
+    github_app?: string;
     /** As the code host said when the token was last tested; absent if it did not. */
     repohost_token_ends?: string;
     /** Of the token that was tested then: apps that share it have the same. */
@@ -208,6 +234,9 @@ export interface AppState {
   /** Set while `fetch` fails: nothing new is deployed then. */
   check_failed?: CheckFailed | null;
   reported?: Reported;
+  /** In the state: a commit must not lift its own gate. */
+  require_checks?: RequiredChecks;
+  checks?: CommitChecks;
   stopped?: Stopped | null;
   paused?: Paused | null;
   [field: string]: unknown;
@@ -284,6 +313,10 @@ export function parseState(name: string, text: string, path: string): AppState {
     throw bad('has a host that is not a text');
   if (value.app !== undefined && value.app !== name) throw bad('names another app');
   checkFollowed(value, bad);
+  const required = value.require_checks;
+  if (required !== undefined && required !== 'all' && !isNames(required))
+    throw bad('has no list of names in require_checks');
+  if (value.checks !== undefined && !isChecks(value.checks)) delete value.checks;
   const inner = value.state ?? {};
   if (!isRecord(inner)) throw bad('has no section state');
   const token = inner.repohost_token ?? null;
@@ -324,6 +357,17 @@ function checkFollowed({ tags, paths }: Record<string, unknown>, bad: (why: stri
   const isRule =
     isRecord(tags) && isText(tags.pattern) && (tags.semver === null || isText(tags.semver));
   if (!isRule) throw bad('has malformed tags');
+}
+
+function isNames(value: unknown): boolean {
+  return (
+    Array.isArray(value) && value.length > 0 && value.every((name) => typeof name === 'string')
+  );
+}
+
+/** What the host said is asked again if it was damaged. */
+function isChecks(value: unknown): boolean {
+  return isRecord(value) && Array.isArray(value.checks) && Array.isArray(value.pages);
 }
 
 function checkInstance(instance: unknown, bad: (why: string) => Failure): void {

@@ -92,6 +92,17 @@ function defaultHost(config: Config, env: Env): CodeHost {
   };
 }
 
+/** Whether the address of git is known to belong to the API's: a token must not go to another host. */
+export function gitBelongsToApi(config: Config, env: Env, { name }: CodeHost): boolean {
+  if (name !== DEFAULT_HOST) return true;
+  const values = pick(config, ['code_host_api_url', 'code_host_git_url'], []);
+  const has = (variable: string, key: string) => Boolean(env[variable] || values.get(key));
+  return (
+    has('RUNNER_CODE_HOST_GIT_URL', 'code_host_git_url') ||
+    !has('RUNNER_CODE_HOST_API_URL', 'code_host_api_url')
+  );
+}
+
 function hostFrom(config: Config, name: string, values: Map<string, unknown>): CodeHost {
   const place = (key: string) => placeOf(config, ['code_hosts', name, key]);
   const bad = (words: string) =>

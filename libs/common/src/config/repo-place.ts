@@ -1,7 +1,9 @@
 /** Which repository on which code host a text means: `owner/name`, `gitlab:group/sub/name`, an address. */
 import { Failure } from '../foundation/failure.ts';
+import type { Io } from '../foundation/io.ts';
 import { repoName } from '../foundation/names.ts';
-import { type CodeHost, DEFAULT_HOST, known } from './code-hosts.ts';
+import type { Paths } from '../foundation/paths.ts';
+import { type CodeHost, codeHostsOf, DEFAULT_HOST, known } from './code-hosts.ts';
 
 /** A repository on a host. */
 export interface Place {
@@ -20,9 +22,14 @@ export interface RecordedPlace {
  * Finds `owner/name`, which needs no configuration, `<host>:group/sub/name`, or an address of a known
  * host. Throws `name_invalid`.
  */
-export function placeOfRepo(text: string, readHosts: () => readonly CodeHost[]): RecordedPlace {
+export async function placeOfRepo(
+  { paths, io }: { paths: Paths; io: Pick<Io, 'env'> },
+  text: string,
+): Promise<RecordedPlace> {
   if (!text.includes(':')) return { repo: repoName(text) };
-  const hosts = readHosts();
+  // Reading YAML is slow to load.
+  const { readConfig } = await import('./file.ts');
+  const hosts = codeHostsOf(readConfig(paths), io.env);
   const found = placeByName(hosts, text) ?? placeAt(hosts, text);
   if (!found) {
     throw new Failure(

@@ -4,6 +4,13 @@ import { httpAddress } from '../http/address.ts';
 import { Secret } from '../secrets/secret.ts';
 import { durationOf } from '../text/time.ts';
 import { check, type Entry, type Schema, section } from '../yaml/schema.ts';
+import {
+  type ChannelChoice,
+  type ChannelName,
+  SECTION_NAMES,
+  type SectionSettings,
+  sectionSettings,
+} from './channels.ts';
 import type { Config } from './file.ts';
 import { CREDENTIALS, KEYS, NOTIFY_KEYS } from './schema.ts';
 import { type Window, windowOf } from './windows.ts';
@@ -82,16 +89,13 @@ export function deployPolicyOf(config: Config): DeployPolicy {
   return { ...retryPolicyOf(config), windows };
 }
 
-/** The chat services, in the order in which results are printed. */
-export const CHANNEL_NAMES = ['telegram', 'discord'] as const;
-/** A chat service. */
-export type ChannelName = (typeof CHANNEL_NAMES)[number];
 /** A message that `notify.templates` can replace. */
 export type TemplateKind = 'started' | 'success' | 'failure' | 'rollback';
 
 /** Section `notify`. A channel without credentials is undefined: it is not active. */
-export interface NotifySettings {
-  readonly channel: ChannelName | 'both' | undefined;
+export interface NotifySettings
+  extends Readonly<{ [N in keyof SectionSettings]: SectionSettings[N] | undefined }> {
+  readonly channel: ChannelChoice | undefined;
   readonly telegram:
     | { botToken: Secret; chatId: string; threadId: number | undefined; apiUrl: string }
     | undefined;
@@ -99,6 +103,8 @@ export interface NotifySettings {
   readonly verboseErrors: boolean;
   /** Whether changes of state are announced too. */
   readonly events: boolean;
+  /** One message a deploy, edited in place. */
+  readonly edit: boolean;
   template(kind: string, channel: ChannelName): string | undefined;
 }
 
@@ -114,7 +120,12 @@ export function notifySettingsOf(config: Config, env: Env): NotifySettings {
   const apiUrl =
     env.RUNNER_TELEGRAM_API_URL || (notify.get('telegram_api_url') as string | undefined);
   const templates = section(notify, 'templates');
+  const sections = SECTION_NAMES.map((name) => {
+    const where = (key: string) => placeOf(config, ['notify', name, key]);
+    return [name, sectionSettings(name, section(notify, name) ?? new Map(), where)];
+  });
   return {
+    ...(Object.fromEntries(sections) as Pick<NotifySettings, keyof SectionSettings>),
     channel: notify.get('channel') as NotifySettings['channel'],
     telegram:
       botToken && chatId
@@ -132,6 +143,7 @@ export function notifySettingsOf(config: Config, env: Env): NotifySettings {
       ? { webhook: new Secret(httpAddress(webhook, at('discord_webhook'))) }
       : undefined,
     events: (notify.get('events') ?? true) as boolean,
+    edit: (notify.get('edit') ?? false) as boolean,
     verboseErrors: (notify.get('verbose_errors') ?? true) as boolean,
     template: (kind, channel) =>
       section(templates ?? new Map(), kind)?.get(channel) as string | undefined,

@@ -1,6 +1,7 @@
-/** How a stored token is presented to git of each type of code host. */
+/** How a stored token is presented to git and to the API of each type of code host. */
 import type { HostType } from '../config/code-hosts.ts';
 import { Secret } from '../secrets/secret.ts';
+import { appKeyOf } from '../tokens/app-key.ts';
 
 /** User name and password of git over https. */
 export interface Login {
@@ -28,10 +29,27 @@ export function loginOf(type: HostType, token: Secret): Login {
   return { user, password: new Secret(text.slice(at + 1)) };
 }
 
+/** The header `Authorization` of a request to the API. */
+export function authorizationOf(type: HostType, token: Secret): string {
+  const text = token.reveal();
+  if (type === 'gitea') return `token ${loginOf(type, token).password.reveal()}`;
+  if (type === 'bitbucket' && text.includes(':'))
+    return `Basic ${Buffer.from(text, 'utf8').toString('base64')}`;
+  return `Bearer ${text}`;
+}
+
+/** Whether an API can be asked about a token: not for `git`, nor with a deploy token of GitLab. */
+export function hasApi(type: HostType, token: Secret): boolean {
+  if (type === 'git') return false;
+  return type !== 'gitlab' || !token.reveal().includes(':');
+}
+
 /** A token and the password in it: each must be redacted. */
 export function formsOf(token: Secret | undefined): Secret[] {
   if (!token) return [];
   const text = token.reveal();
+  const app = appKeyOf(token);
+  if (app) return [token, new Secret(app.key.toString('base64'))];
   const at = text.indexOf(':');
   return at === -1 ? [token] : [token, new Secret(text.slice(at + 1))];
 }

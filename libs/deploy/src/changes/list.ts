@@ -1,7 +1,5 @@
 /** `runner changes`: the commits between two versions of an app. */
 import type { AppState, Deployed } from '@runner/common/apps/state';
-import { codeHostOf } from '@runner/common/config/code-hosts';
-import { readConfig } from '@runner/common/config/file';
 import { Failure } from '@runner/common/foundation/failure';
 import { refName } from '@runner/common/foundation/names';
 import { cleanRecord } from '@runner/common/redaction/record';
@@ -11,7 +9,6 @@ import { headOf, listFollowed, noHead, tagOn, versionOf } from '../git/remote.ts
 import type { GitSource } from '../git/source.ts';
 import type { Ref } from '../git/tags.ts';
 import { lockApp } from '../record/lock.ts';
-import { compareLink } from './compare-link.ts';
 
 /** A commit by its name and its id. */
 export interface Version {
@@ -45,7 +42,6 @@ export async function listChanges(
   from: string | undefined,
   to: string | undefined,
 ): Promise<ChangeList> {
-  const { io, paths } = request;
   const { source, redact } = sourceOf(request, app);
   const range = await rangeOf(source, app, from, to);
   const lock = await lockApp({ ...request, app: app.app, wait: WAIT }, 'changes');
@@ -56,8 +52,7 @@ export async function listChanges(
       const message = `the code host does not say what is between ${range.from.version} and ${range.to.version}: it has no longer both, or cannot leave out files`;
       throw new Failure('ref_not_found', message);
     }
-    const host = codeHostOf(readConfig(paths), io.env, app.host);
-    const compare = compareLink(host, app.repo, first, last) ?? null;
+    const compare = source.compare(first, last) ?? null;
     const list = { app: app.app, ...range, count: found.count, compare };
     return cleanRecord({ ...list, commits: [...found.commits] }, redact);
   } finally {

@@ -1,9 +1,12 @@
 /** Asking for the head of what an app follows, and what it means for the app. */
+import type { AppState, CommitChecks } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import type { DeployPolicy } from '@runner/common/config/settings';
 import { holderOf } from '@runner/common/files/lock';
 import { Failure, systemFailure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
+import { openApi } from '@runner/common/hosts/open';
+import { askChecks, CHECKS_LIMIT } from '../checks/ask.ts';
 import { sourceOf } from '../git/open.ts';
 import { headOf, listFollowed, noHead, versionOf } from '../git/remote.ts';
 import { lockApp } from '../record/lock.ts';
@@ -29,7 +32,12 @@ export async function check(
     const locked = <T>(work: () => Promise<T>) => underLock(request, name, work);
     const same = await sameFor({ app, source, commit }, locked);
     const found = { commit, version: versionOf(commit, tag), same };
-    return decide(app, found, policy, request.io.now());
+    const asked = (checks?: CommitChecks) =>
+      decide(app, { ...found, checks }, policy, request.io.now());
+    const decided = asked();
+    // A killed deploy is cleaned up first, and the gate asked under the lock.
+    const isGated = decided.result === 'checking' || (app.require_checks && app.deploying);
+    return isGated ? asked(await checksOf(request, app, commit)) : decided;
   } catch (error) {
     const { code, message } = asFailure(request, error);
     if (code === 'locked') return skipped(request.paths, name);
@@ -50,6 +58,11 @@ async function underLock<T>(
   } finally {
     lock.release();
   }
+}
+
+async function checksOf({ io, paths }: FetchRequest, app: AppState, commit: string) {
+  const api = await openApi({ paths, io }, app, CHECKS_LIMIT);
+  return askChecks(api, app.repo, commit, app.checks);
 }
 
 /** Another command has the lock of the app. */

@@ -2,10 +2,11 @@
 
 import { pauseWords, stoppedWords } from '@runner/common/apps/operator';
 import { leftAlone, retryWait } from '@runner/common/apps/retries';
-import { type AppState, heldCommits, pauseOf } from '@runner/common/apps/state';
+import { type AppState, type CommitChecks, heldCommits, pauseOf } from '@runner/common/apps/state';
 import type { DeployPolicy } from '@runner/common/config/settings';
 import { opensAt, untilWords } from '@runner/common/config/windows';
 import { inWords } from '@runner/common/text/time';
+import { verdictOf } from '../checks/verdict.ts';
 import type { DeployOutcome } from '../pipeline/outcome.ts';
 import type { Same } from './follow.ts';
 
@@ -24,6 +25,9 @@ export interface FetchResult {
     /** Its last attempt failed a short time ago. */
     | 'waiting'
     | 'held'
+    /** Its checks have not passed yet. */
+    | 'checking'
+    | 'checks_failed'
     | 'stopped'
     | 'paused'
     /** Outside its deploy windows. */
@@ -40,6 +44,8 @@ export interface FetchResult {
   deploy_id: string | null;
   /** What the result means for the exit status. */
   status: number;
+  /** What the host said about the commit's checks, which passed if the result is `new_commit`. */
+  checks?: CommitChecks;
 }
 
 /** A result with null for each field not given, and status 0. */
@@ -58,17 +64,19 @@ export interface Found {
   readonly commit: string;
   readonly version: string;
   readonly same?: Same | undefined;
+  /** What the host said about its checks; undefined: it was not asked. */
+  readonly checks?: CommitChecks | undefined;
 }
 
 /** Decides what to do about a head. Block and hold are about one commit: another one ends both. */
 export function decide(
   app: AppState,
-  { commit, version, same }: Found,
+  { commit, version, same, checks }: Found,
   policy: DeployPolicy,
   now: Date,
 ): FetchResult {
   const result = (kind: FetchResult['result'], text: string) =>
-    fetchResult(app.app, kind, text, { commit, version });
+    fetchResult(app.app, kind, text, { commit, version, ...(checks && { checks }) });
   // A deploy that was killed has to be cleaned up, whatever the head is.
   if (app.deploying) return result('new_commit', `new commit ${version}`);
   const why = leftAlone(app, commit, policy.max, same);
@@ -91,6 +99,12 @@ export function decide(
   if (opens) return result('closed', `${version} waits${untilWords(opens)}`);
   const wait = retryWait(app, commit, policy, now);
   if (wait > 0) return result('waiting', `retry in ${inWords(wait)}`);
+  if (app.require_checks) {
+    // A commit that was pushed since the host was asked has to wait for the next fetch.
+    const known = checks?.commit === commit ? checks : { commit, checks: [] };
+    const verdict = verdictOf(app.require_checks, known);
+    if (verdict.result !== 'passed') return result(verdict.result, verdict.text);
+  }
   return result('new_commit', `new commit ${version}`);
 }
 

@@ -25,7 +25,7 @@ class Overtaken extends Error {
 /** Deploys one app; without an outcome the deploy did not begin. Never throws. */
 export async function deployNew(
   request: FetchRequest,
-  { app, commit, version }: FetchResult,
+  { app, commit, version, checks }: FetchResult,
   policy: DeployPolicy,
 ): Promise<{ result: FetchResult; outcome?: DeployOutcome }> {
   const { io, paths, notify, reporter, signal } = request;
@@ -34,7 +34,7 @@ export async function deployNew(
     const kept = await whyKept(now, wanted.refs, { commit: wanted.commit, tag: wanted.version });
     if (kept) throw new Overtaken(fetchResult(app, kept.result, kept.text));
     const same = await sameFor({ app: now, source, commit: wanted.commit }, (work) => work());
-    const again = decide(now, { ...wanted, same }, policy, io.now());
+    const again = decide(now, { ...wanted, same, checks }, policy, io.now());
     if (again.result !== 'new_commit') throw new Overtaken(again);
   };
   try {

@@ -24,13 +24,15 @@ export async function changesOf(
     null,
   );
   if (from === undefined || from === to) return itself;
+  const compare = source.compare(from, to);
+  const link = compare === undefined ? {} : { compare };
   const signal = AbortSignal.any([source.signal, AbortSignal.timeout(TIMEOUT)]);
   try {
     const found = await commitsBetween({ ...source, signal }, from, to, 'near');
-    return found ? summary(found.commits, found.count) : itself;
+    return { ...(found ? summary(found.commits, found.count) : itself), ...link };
   } catch (error) {
     // Of no importance to the deploy.
-    if (error instanceof Failure && !source.signal.aborted) return itself;
+    if (error instanceof Failure && !source.signal.aborted) return { ...itself, ...link };
     throw error;
   }
 }

@@ -21,13 +21,18 @@ export interface GitSource {
    */
   elsewhere(address: string): Elsewhere | undefined;
   readonly token: Secret | undefined;
+  /** Makes the token of a GitHub App, once; in place of `token`. */
+  readonly mint: (() => Promise<Secret>) | undefined;
   /** Folder of the bare mirror. */
   readonly mirror: string;
+  /** The page of the host that compares two commits, if it has one. */
+  compare(from: string, to: string): string | undefined;
   readonly signal: AbortSignal;
 }
 
 /** What of a source is another for a submodule. */
-export interface Elsewhere extends Pick<GitSource, 'repo' | 'gitUrl' | 'gitUser' | 'token'> {
+export interface Elsewhere
+  extends Pick<GitSource, 'repo' | 'gitUrl' | 'gitUser' | 'token' | 'mint'> {
   /** Of its mirror, among those of the submodules. */
   readonly folder: string;
 }

@@ -31,6 +31,18 @@ export const edit = command({
       about: 'Reuse the token of a registered app',
     },
     public: { kind: 'flag', about: 'Forget the token: the repository needs none' },
+    'app-id': {
+      kind: 'value',
+      placeholder: 'N',
+      conflicts: ['token', 'token-file', 'token-from', 'public'],
+      about: 'GitHub App to act as, instead of a token',
+    },
+    'app-key-file': {
+      kind: 'value',
+      placeholder: 'FILE',
+      conflicts: ['token', 'token-file', 'token-from', 'public'],
+      about: 'Private key of the App (PEM); - reads it from standard input',
+    },
     ckey: {
       kind: 'flag',
       conflicts: ['public'],
@@ -42,6 +54,12 @@ export const edit = command({
       about: 'New repository: owner/name, HOST:group/sub/name, or an address',
     },
     ...FOLLOW_OPTIONS,
+    'require-checks': {
+      kind: 'value',
+      placeholder: 'CHECKS',
+      about:
+        'Let fetch deploy only commits whose checks passed: all, names such as build,test, or none',
+    },
   },
   examples: [
     'runner edit shop --token-file ~/new-token',

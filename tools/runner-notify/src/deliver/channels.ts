@@ -1,11 +1,9 @@
 /** The channels that config.yml describes, ready to deliver. */
+
+import type { ChannelName } from '@runner/common/config/channels';
 import { editConfig } from '@runner/common/config/edit';
 import { type Config, readConfig } from '@runner/common/config/file';
-import {
-  type ChannelName,
-  type NotifySettings,
-  notifySettingsOf,
-} from '@runner/common/config/settings';
+import { type NotifySettings, notifySettingsOf } from '@runner/common/config/settings';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
@@ -90,7 +88,9 @@ export class Opened {
   /** The messages of a notice on an active channel. */
   messages(name: ChannelName, notice: Notice): Message[] {
     const template = this.#settings.template(notice.kind, name);
-    return CHANNELS[name].messages(notice, template, (text) => this.noteOnce(`${name}: ${text}`));
+    const own =
+      this.#settings.edit && CHANNELS[name].edits ? { ...notice, edited: true as const } : notice;
+    return CHANNELS[name].messages(own, template, (text) => this.noteOnce(`${name}: ${text}`));
   }
 
   /** Delivers the queue of an active channel, under its lock; `own`: messages known already. */

@@ -3,14 +3,15 @@
  * can be sent, in order within each deploy. Entries are on disk, or in memory when it cannot be
  * written.
  */
-import type { ChannelName } from '@runner/common/config/settings';
+import type { ChannelName } from '@runner/common/config/channels';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Problem } from '../service/contract.ts';
 import type { Entry } from '../spool/entry.ts';
 import type { EntryName } from '../spool/names.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Clock } from './clock.ts';
-import { PAUSE_MAX, type Wait, type WaitKind } from './destination.ts';
+import type { Wait, WaitKind } from './destination.ts';
+import { PAUSE_MAX } from './retry.ts';
 
 /** The next request that can be made. */
 export interface Next {

@@ -3,7 +3,6 @@
  * order: escapes, progress lines, controls, secrets, extraction, cutting. Each channel adds markup.
  */
 
-import type { Changes } from '@runner/common/apps/state';
 import {
   type EventType,
   isStateEvent,
@@ -15,6 +14,7 @@ import type { TemplateKind } from '@runner/common/config/settings';
 import type { Paths } from '@runner/common/foundation/paths';
 import { cleanText, codePoints, cutCodePoints, headAndTail } from '@runner/common/text/plain';
 import { durationText } from '@runner/common/text/time';
+import { type Changes, changesIn } from './changes.ts';
 import type { Announceable } from './records.ts';
 
 /** Error text of the first failure message, in code points: readable at a glance. */
@@ -50,14 +50,20 @@ export interface Notice extends Subject {
   readonly fromVersion: string;
   readonly reason: string;
   readonly domain: string;
-  /** Subjects of the commits that a deploy brings; the last may say how many more there are. */
-  readonly changes: readonly string[];
-  /** Who wrote them, else who wrote the commit. */
-  readonly author: string;
   /** In words, e.g. `1 m 05 s`. */
   readonly duration: string;
   /** Of a failure after the switch: whether the rollback succeeded. */
   readonly rolledBack: boolean | undefined;
+  /** Full hash; empty when the record has none. */
+  readonly commit: string;
+  /** Of a failure. */
+  readonly stage: string;
+  /** Who began the deploy. */
+  readonly user: string;
+  /** What the deploy brings. */
+  readonly changes: Changes | undefined;
+  /** The channel edits messages: one message a deploy. */
+  readonly edited?: true;
   /** Of a failure: its commit is not tried again until the next push. */
   readonly blocked: boolean;
   /** Of a failure: at most 800 code points. */
@@ -110,35 +116,15 @@ export async function noticeOf(record: Announceable, options: NoticeOptions): Pr
     fromVersion: field('from_version'),
     reason: field('reason', REASON_MAX),
     domain: field('domain'),
-    ...broughtBy(record, options.redact),
+    changes: changesIn(fields, (text) => shortLine(text, options.redact)),
+    commit: field('commit'),
+    stage: field('stage'),
+    user: field('user'),
     duration: durationText(fields.duration_ms),
     rolledBack: typeof fields.rolled_back === 'boolean' ? fields.rolled_back : undefined,
     blocked: fields.blocked === true,
     error: error?.summary ?? '',
     log: error?.log,
-  };
-}
-
-/** Longest subject, in code points: five of them fit a field of Discord. */
-const SUBJECT_MAX = 72;
-
-function broughtBy(
-  { fields }: Announceable,
-  redact: NoticeOptions['redact'],
-): Pick<Notice, 'changes' | 'author'> {
-  const { count, subjects, authors } = Object(fields.changes) as Partial<Changes>;
-  const texts = (value: unknown, max: number) =>
-    (Array.isArray(value) ? value : [])
-      .filter((each) => typeof each === 'string')
-      .slice(0, 5)
-      .map((each) => shortLine(each, redact, max))
-      .filter(Boolean);
-  const shown = texts(subjects, SUBJECT_MAX);
-  const rest = typeof count === 'number' ? count - shown.length : 0;
-  const author = texts(authors, VALUE_MAX).join(', ') || textOf(fields, 'author');
-  return {
-    changes: rest > 0 && shown.length > 0 ? [...shown, `and ${rest} more`] : shown,
-    author: shortLine(author, redact),
   };
 }
 

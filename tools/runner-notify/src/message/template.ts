@@ -118,7 +118,7 @@ export function valuesOf(notice: Notice): Values {
     DURATION: notice.duration,
     ERROR: rollback ? notice.reason : notice.error,
     DOMAIN: notice.domain,
-    CHANGES: notice.changes.join(' · '),
-    AUTHOR: notice.author,
+    CHANGES: notice.changes?.subjects.join(' · ') ?? '',
+    AUTHOR: notice.changes?.authors.join(', ') ?? '',
   };
 }

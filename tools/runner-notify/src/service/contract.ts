@@ -3,9 +3,11 @@
  * everything else in this tool knows a service through this file alone.
  */
 import type { Value } from '@runner/common/cli/option';
-import type { ChannelName, NotifySettings } from '@runner/common/config/settings';
+import type { ChannelName } from '@runner/common/config/channels';
+import type { NotifySettings } from '@runner/common/config/settings';
 import type { Env } from '@runner/common/foundation/io';
 import type { Notice } from '../message/notice.ts';
+import type { Step } from '../message/steps.ts';
 import type { Fields } from './fields.ts';
 
 /** At most `count` messages in any `per` milliseconds. */
@@ -19,6 +21,8 @@ export type Complaint = 'markup' | 'length';
 
 /** One message, ready to be sent. */
 export interface Message {
+  /** Which posted message it edits or answers; undefined: it is a new message. */
+  readonly step?: Step | undefined;
   /** The JSON body, without the fields that name the destination. */
   readonly payload: Fields;
   /** The form to send after a complaint; undefined when there is none left. */
@@ -45,7 +49,7 @@ export type Outcome =
       readonly class: 'delivered';
       readonly rest: number;
       readonly movedTo?: string;
-      readonly accepted?: { readonly httpStatus: number; readonly body: Fields };
+      readonly accepted?: { readonly httpStatus: number | null; readonly body: Fields };
     }
   /** Not before `delay` milliseconds from now. */
   | { readonly class: 'wait'; readonly delay: number; readonly problem: Problem }
@@ -56,6 +60,8 @@ export type Outcome =
       readonly class: 'rejected';
       readonly complaint?: Complaint | undefined;
       readonly movedTo?: string | undefined;
+      /** The message to edit is not there any more. */
+      readonly missing?: boolean;
       readonly problem: Problem;
     }
   /** The destination accepts no message until its configuration is fixed. */
@@ -63,8 +69,8 @@ export type Outcome =
 
 /** What a service reports about a destination. */
 export interface Inspection {
-  /** Messages can be expected to arrive. */
-  readonly healthy: boolean;
+  /** Messages can be expected to arrive; null when only a message would show. */
+  readonly healthy: boolean | null;
   /** For `runner notify status`, by name. */
   readonly facts: Fields;
   /** What to change, as sentences. */
@@ -80,7 +86,11 @@ export interface Channel {
    * Makes one request (two when the destination has moved) within `timeout` milliseconds, by
    * default EXCHANGE_TIMEOUT.
    */
-  send(message: Message, timeout?: number): Promise<Outcome>;
+  send(message: Message, timeout?: number, repliesTo?: string): Promise<Outcome>;
+  /** Replaces a posted message; undefined where the service cannot. */
+  edit?(id: string, message: Message, timeout?: number): Promise<Outcome>;
+  /** The id of a posted message, from the answer. */
+  idOf?(body: Fields): string;
   /** Changes nothing and sends no message. */
   inspect(): Promise<Inspection>;
   /** Sends one test notification, once. */
@@ -88,7 +98,7 @@ export interface Channel {
 }
 
 /** The credentials of all channels. */
-export type Credentials = Pick<NotifySettings, ChannelName>;
+export type Credentials = Partial<Pick<NotifySettings, ChannelName>>;
 
 /** What every request needs. */
 export interface Line {
@@ -100,6 +110,8 @@ export interface Line {
 
 /** An option of `runner notify setup`: an answer that is given in advance. */
 export interface Answer extends Value {
+  /** The key of a channel's own section that it sets, and the question on a terminal. */
+  readonly sets?: { readonly key: string; readonly question: string };
   /** The value is a file that holds a secret, which may also be in a variable of the environment. */
   readonly file?: { readonly variable: string; readonly what: string };
   readonly pattern?: RegExp;
@@ -112,16 +124,18 @@ export interface Answer extends Value {
 /** By the names of the options. */
 export type Answers = Readonly<Record<string, Answer>>;
 
-/** Keys of section `notify`; undefined: the key is not there. */
-export type ConfigValues = Readonly<Record<string, string | number | undefined>>;
+/** Keys of section `notify`, `slack.webhook` of a section in it; undefined: the key is not there. */
+export type ConfigValues = Readonly<
+  Record<string, string | number | readonly string[] | undefined>
+>;
 
 /** A line of `runner notify status`. */
 export type Row = readonly [label: string, text: string];
 
 /** What `runner notify status` knows about a destination. */
 export interface Known {
-  readonly chat_id?: string;
-  readonly thread_id?: number;
+  /** What `shownOf` returned. */
+  readonly shown: Fields;
   /** `facts` of the inspection; null without one. */
   readonly answer: Fields | null;
 }
@@ -130,7 +144,10 @@ export interface Known {
 export interface Service {
   /** For people. */
   readonly title: string;
-  /** The keys of config.yml that make the channel; all are needed, the first is secret. */
+  /**
+   * The keys of section `notify` that make the channel, `slack.webhook` of a section in it; all are
+   * needed, the first is secret.
+   */
   readonly credentials: readonly [string, ...string[]];
   /** The key of a destination that may move; undefined when it cannot. */
   readonly movingKey: string | undefined;
@@ -140,6 +157,8 @@ export interface Service {
   readonly unhealthy: string;
   /** What messages are sent with, for people. */
   readonly method: string;
+  /** Posted messages can be edited: `connect` returns a channel with `edit`. */
+  readonly edits?: true;
   /** In this markup a backslash is an escape inside code as well. */
   readonly codeEscapes: boolean;
   /** Valid values for its keys: with them the rest of the file is checked before setup asks. */
@@ -153,7 +172,7 @@ export interface Service {
   /** The fields of a message's body that name the destination. */
   addressOf(credentials: Credentials): Fields;
   /** Configuration that `runner notify status` shows beside the secret. */
-  shownOf(credentials: Credentials): Omit<Known, 'answer'>;
+  shownOf(credentials: Credentials): Fields;
   /** The destination in rows, below that of the secret. */
   rows(known: Known): Row[];
   /** What is shown of the answer to a test message, without secrets. */

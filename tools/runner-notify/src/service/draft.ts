@@ -1,6 +1,7 @@
 /** The messages of a notice: each service's drafts, shortened until they fit and after a refusal. */
 import { type Announcement, announcementsOf } from '../message/announcement.ts';
 import type { Notice } from '../message/notice.ts';
+import { isTwofold, stepsOf } from '../message/steps.ts';
 import { type Piece, parseTemplate } from '../message/template.ts';
 import type { Message } from './contract.ts';
 import type { Fields } from './fields.ts';
@@ -18,8 +19,8 @@ export interface Writing {
   readonly codeEscapes: boolean;
   /** Has a form at share 0 that the service accepts. */
   draft(announcement: Announcement, notice: Notice): Draft;
-  /** The user's wording of `builtIn`. Throws when it cannot be used. */
-  reworded(template: readonly Piece[], notice: Notice, builtIn: Draft): Draft;
+  /** The user's wording of `announcement`. Throws when it cannot be used. */
+  reworded(template: readonly Piece[], notice: Notice, announcement: Announcement): Draft;
 }
 
 /** How much of the error is shown, from all of it down to nothing. */
@@ -46,16 +47,24 @@ export function messagesOf(
   template: string | undefined,
   warn: (text: string) => void,
 ): Message[] {
-  const drafts = announcementsOf(notice).map((each) => draft(each, notice));
+  const announcements = announcementsOf(notice);
+  const drafts = announcements.map((each) => draft(each, notice));
   if (template !== undefined) {
     try {
-      drafts[0] = reworded(parseTemplate(template, codeEscapes), notice, drafts[0] as Draft);
+      // The reply of a failure has its error, not the edited message.
+      const at = isTwofold(notice) ? 1 : 0;
+      const first = announcements[at] as Announcement;
+      drafts[at] = reworded(parseTemplate(template, codeEscapes), notice, first);
     } catch (error) {
       const where = `notify.templates.${notice.kind}.${channel}`;
       warn(`${where}: ${(error as Error).message}; the built-in text is sent`);
     }
   }
-  return drafts.flatMap((each) => fitting(each) ?? []);
+  const steps = notice.edited ? stepsOf(notice) : [];
+  return drafts.flatMap((each, index) => {
+    const message = fitting(each);
+    return message ? [{ ...message, step: steps[index] }] : [];
+  });
 }
 
 /** Thrown by `reworded`. */
