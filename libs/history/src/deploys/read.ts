@@ -1,5 +1,5 @@
 /** Reads the deploys of this server from its audit log. */
-import { appendWaiting } from '@runner/common/audit/append';
+import { appendWaiting } from '@runner/common/audit/kept';
 import { logFiles, Unread } from '@runner/common/audit/files';
 import { liveHolder } from '@runner/common/files/lock';
 import { isAppName } from '@runner/common/foundation/names';

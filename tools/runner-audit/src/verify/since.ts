@@ -1,0 +1,52 @@
+/** A chained record and the lines after it, up to the next one: what that one vouches for. */
+import type { Hash } from 'node:crypto';
+import { hashOf } from '@runner/common/audit/chain';
+import type { Line } from '@runner/common/files/lines-forward';
+import type { Place } from './problems.ts';
+
+/** More torn lines than this are counted as one. */
+const TORN_MAX = 1000;
+
+export class Since {
+  readonly #record: Buffer;
+  #recordHash: string | undefined;
+  #hash: Hash | undefined;
+  #isWhole = true;
+  readonly #torn: Place[] = [];
+  /** The first line after the record. */
+  first: Place | undefined;
+
+  constructor(record: Buffer) {
+    // The line is valid only until the next block is read.
+    this.#record = Buffer.from(record);
+  }
+
+  /** A line after the record; undefined for one that is too long. */
+  add(line: Line, place: Place, what: 'torn' | 'reported'): void {
+    this.first ??= place;
+    if (what === 'torn' && this.#torn.length < TORN_MAX) this.#torn.push(place);
+    this.#hash ??= process
+      .getBuiltinModule('node:crypto')
+      .createHash('sha256')
+      .update(this.#record);
+    if (line === undefined) this.#isWhole = false;
+    else this.#hash.update('\n').update(line);
+  }
+
+  /** Places of the lines that a killed writer may have left. */
+  get torn(): readonly Place[] {
+    return this.#torn;
+  }
+
+  /** Hash of the record alone. */
+  get recordHash(): string {
+    this.#recordHash ??= hashOf(this.#record);
+    return this.#recordHash;
+  }
+
+  /** Hash of the record and the lines after it; undefined if one of them was too long to be read. */
+  get hash(): string | undefined {
+    if (!this.#isWhole) return undefined;
+    return this.#hash === undefined ? this.recordHash : this.#hash.copy().digest('hex');
+  }
+}
