@@ -60,7 +60,7 @@ export function chained(lines: readonly string[], link: Link): string[] {
   });
 }
 
-/** A head as `--anchor` takes it: `57:1a2b3c4d`. */
-export function headText({ seq, hash }: Head): string {
-  return `${seq}:${hash.slice(0, SHORT_HASH)}`;
+/** A head as `--anchor` takes it: `57:1a2b3c4d`; messages have `57·1a2b3c4d`. */
+export function headText({ seq, hash }: Head, separator = ':'): string {
+  return `${seq}${separator}${hash.slice(0, SHORT_HASH)}`;
 }

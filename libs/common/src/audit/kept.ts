@@ -40,10 +40,11 @@ export function keepForLater(paths: Paths, event: DeployEvent): DeployEvent {
   return late;
 }
 
-/** A kept event; undefined for anything else in the spool, which is ignored. */
+/** The line of a kept event; undefined for anything else in the spool, which is ignored. */
 function keptLine(path: string): string | undefined {
   try {
-    return readIfThere(path, LINE_MAX)?.toString('utf8');
+    const record = readRecord(readIfThere(path, LINE_MAX)?.toString('utf8') ?? '');
+    return record && jsonLine(unlinked(record));
   } catch {
     return undefined;
   }
@@ -89,16 +90,11 @@ export function appendKeptTo(paths: Paths, log: LockedLog): void {
   if (waiting.length === 0 || !isOurs(paths.auditSpool)) return;
   // A writer may have been killed after it had appended them.
   const recent = newestLines(paths, waiting.length + 1);
-  const texts = waiting.map(keptLine);
-  const lines = texts.flatMap((text) => {
-    const record = readRecord(text ?? '');
-    return record ? [jsonLine(unlinked(record))] : [];
-  });
-  log.append(lines.filter((line) => !recent.has(line)).map((line) => `${line}\n`));
-  for (const [index, path] of waiting.entries()) {
-    const text = texts[index];
-    if (text === '' || readRecord(text ?? '')) removeIfThere(path);
-  }
+  const lines = waiting.map(keptLine);
+  const missing = lines.filter((line) => line !== undefined && !recent.has(line));
+  log.append(missing.map((line) => `${line}\n`));
+  for (const [index, path] of waiting.entries())
+    if (lines[index] !== undefined) removeIfThere(path);
 }
 
 /** The last lines of the live log, as they were before they were chained. */

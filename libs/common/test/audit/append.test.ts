@@ -219,7 +219,12 @@ test('what is no kept event does not hold up the others', () => {
   symlinkSync('/etc/passwd', join(paths.auditSpool, '2.jsonl'));
   appendEvents(paths, [event(2)]);
   assert.equal(versions(paths.auditLog), ['v1', 'v2']);
-  assert.equal(readdirSync(paths.auditSpool), ['.half-written.tmp', '1.jsonl', '2.jsonl']);
+  assert.equal(readdirSync(paths.auditSpool), [
+    '.half-written.tmp',
+    '0.jsonl',
+    '1.jsonl',
+    '2.jsonl',
+  ]);
 });
 
 test('a large event that had to wait is appended as well', () => {

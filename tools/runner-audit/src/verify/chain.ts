@@ -1,5 +1,5 @@
 /** What `verify` checks of the chain: numbers without a gap, hashes that fit, an anchor. */
-import { type Head, hashOf, type Link, linkOf, linkTo } from '@runner/common/audit/chain';
+import { type Head, hashOf, type Link, linkOf } from '@runner/common/audit/chain';
 import type { LogRecord } from '@runner/common/audit/events';
 import type { Line } from '@runner/common/files/lines-forward';
 import type { Place, Report } from './problems.ts';
@@ -27,14 +27,18 @@ export class ChainCheck {
   /** There are records before the chain. */
   #old = false;
   #anchored = false;
-  /** Number of the first chained record. */
-  first: number | undefined;
+  #begin: Last | undefined;
   /** Torn lines that a later record vouches for. */
   torn = 0;
 
   constructor(anchor: Head | undefined, report: Report) {
     this.#anchor = anchor;
     this.#report = report;
+  }
+
+  /** Number of the first chained record. */
+  get first(): number | undefined {
+    return this.#begin?.link.seq;
   }
 
   /** The newest chained record. */
@@ -49,7 +53,7 @@ export class ChainCheck {
       this.#checkAnchor(link.seq, line, place);
       const next = { link, place, since: new Since(line) };
       if (this.#last) this.#follow(this.#last, next);
-      else this.#begin(next);
+      else this.#start(next);
       this.#last = next;
     } else if (record.seq !== undefined || record.prev !== undefined) {
       this.#report('record_changed', 'the record has no valid seq and prev', place);
@@ -74,8 +78,10 @@ export class ChainCheck {
     this.#endAnchor(place);
   }
 
-  #begin({ link: { seq, prev }, place }: Last): void {
-    this.first = seq;
+  #start(begin: Last): void {
+    this.#begin = begin;
+    const { seq, prev } = begin.link;
+    const { place } = begin;
     if (seq === 1 && prev !== '0'.repeat(prev.length))
       this.#report('record_changed', 'record 1 was changed: nothing stands before it', place);
     if (seq > 1 && this.#old) this.#report('record_missing', missing(1, seq), place);
@@ -86,6 +92,7 @@ export class ChainCheck {
     const { since } = last;
     const mismatch = this.#mismatch;
     this.#mismatch = undefined;
+    const inserted = seq === before + 1 ? since.insertedBefore(prev) : undefined;
     const isFitting = seq === before + 1 && since.hash?.startsWith(prev) !== false;
     // The record between two misfits was changed; otherwise the one before the first.
     if (mismatch) this.#changed(isFitting || seq !== before + 1 ? mismatch.before : mismatch.after);
@@ -94,10 +101,16 @@ export class ChainCheck {
       this.#report('record_missing', missing(before + 1, seq), since.first ?? next.place);
     else if (seq === before)
       this.#report('record_order', `there are two records ${seq}`, last.place);
+    else if (this.#begin && seq < this.#begin.link.seq)
+      this.#report(
+        'record_order',
+        `record ${seq} stands after record ${before}`,
+        this.#begin.place,
+      );
     else if (seq < before)
       this.#report('record_order', `record ${seq} stands after record ${before}`, next.place);
-    else if (since.first && linkTo(before, since.recordHash).prev === prev)
-      this.#report('line_inserted', `a line was inserted after record ${before}`, since.first);
+    else if (inserted)
+      this.#report('line_inserted', `a line was inserted after record ${before}`, inserted);
     else if (!mismatch) this.#mismatch = { before: last, after: next };
   }
 
