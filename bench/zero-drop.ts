@@ -7,8 +7,8 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { freePort } from '@runner/testing/app';
+import { trafficFiles } from '@runner/testing/traffic-app';
 import { deployFile } from '../tests/deploys/world.ts';
-import { trafficFiles } from '../tests/traffic/app.ts';
 import { makeTrafficWorld, type TrafficWorld } from '../tests/traffic/world.ts';
 import { type Counted, startLoad } from './harness/load.ts';
 import { type Backend, type ProxyName, type RunningProxy, startProxy } from './harness/proxies.ts';

@@ -3,7 +3,16 @@ import { join } from 'node:path';
 import { checkout } from '../tasks/checkout.mjs';
 
 /** Licences that ask for no more than the notice that the bundle keeps. */
-const LICENCES = ['MIT', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', '0BSD'];
+const LICENCES = [
+  'MIT',
+  'MIT-0',
+  'ISC',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'Apache-2.0',
+  '0BSD',
+  'Unlicense',
+];
 
 /** The folder of the package that a source belongs to, relative to the checkout; else undefined. */
 function folderOf(source) {

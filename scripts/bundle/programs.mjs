@@ -10,7 +10,10 @@ const folder = join(checkout, 'dist', 'dev');
 const { version } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
 
 /** Big packages stay where pnpm puts them, which keeps a bundle of everything within seconds. */
-const INSTALLED = ['@discordjs/rest', '@lydell/node-pty', 'ajv', 'fast-check', 'grammy'];
+const INSTALLED = [
+  ...['@discordjs/rest', '@lydell/node-pty', 'ajv', 'fast-check', 'grammy'],
+  ...['nodemailer', 'smtp-server', 'standardwebhooks'],
+];
 const external = [...INSTALLED, 'undici', 'uvu', 'yaml'];
 const findInstalled = `module.paths.push(require('node:path').join(__dirname, '../../node_modules/.pnpm/node_modules'));`;
 

@@ -1,26 +1,29 @@
-import { posix, relative } from 'node:path';
+import { join, posix, relative } from 'node:path';
 import { build } from 'esbuild';
 import { checkout } from '../tasks/checkout.mjs';
 
-/**
- * What is large and not always needed, by the path that imports it: each is bundled once into dist/lib,
- * from where the executables load it when a branch needs it.
- */
+// What is large and not always needed: each is bundled once into dist/lib, from where the executables
+// load it when a branch needs it: PACKAGES by their names, OURS where it is
+// imported by `await import`, or by its name from another package.
 const PACKAGES = {
   // The ES modules of yaml load in half the time of its CommonJS.
   yaml: './libs/common/node_modules/yaml/browser/dist/index.js',
   undici: './scripts/bundle/undici.cjs',
+  nodemailer: './tools/runner-notify/node_modules/nodemailer/dist/esm/nodemailer.js',
 };
-const OURS = {
-  '@runner/extract/extract': './libs/extract/src/extract.ts',
-  '@runner/deploy/deploy': './libs/deploy/src/deploy.ts',
-  '@runner/deploy/instances/running': './libs/deploy/src/instances/running.ts',
-  '../checks/examine.ts': './tools/runner-doctor/src/checks/examine.ts',
-  './sending.ts': './tools/runner-notify/src/commands/sending.ts',
-};
+const OURS = [
+  'libs/deploy/src/active.ts',
+  'libs/deploy/src/deploy.ts',
+  'libs/deploy/src/instances/running.ts',
+  'libs/extract/src/extract.ts',
+  'libs/fleet/src/broker/nats.ts',
+  'tools/runner-doctor/src/checks/examine.ts',
+  'tools/runner-notify/src/commands/sending.ts',
+  'tools/runner-tokens/src/account.ts',
+  'tools/runner-tokens/src/master-key.ts',
+  'tools/runner-tokens/src/remember.ts',
+];
 const libFile = (path) => `lib/${posix.basename(path, '.ts')}`;
-const entriesOf = (lazy) =>
-  Object.entries(lazy).map(([path, source]) => ({ in: source, out: libFile(path) }));
 
 const OLD_NODE = `if (!process.getBuiltinModule) {
   console.error('runner: needs Node 20.18 or newer, this is ' + process.version);
@@ -44,13 +47,25 @@ const common = {
   logLevel: 'silent',
 };
 
+/** The source, relative to the checkout, that an import of our own means. */
+function sourceOf(path, folder) {
+  if (path.startsWith('.')) return relative(checkout, join(folder, path));
+  return path.replace(/^@runner\/([^/]+)\/(.*)$/, 'libs/$1/src/$2.ts');
+}
+
 const fromLib = {
   name: 'from-lib',
   setup(builder) {
-    const filter = new RegExp(`^(${Object.keys({ ...PACKAGES, ...OURS }).join('|')})$`);
-    builder.onResolve({ filter }, ({ path, kind }) =>
-      kind === 'entry-point' ? undefined : { path: `../${libFile(path)}.cjs`, external: true },
-    );
+    builder.onResolve({ filter: /^(\.|@runner\/)/ }, ({ path, kind, resolveDir }) => {
+      const source = sourceOf(path, resolveDir);
+      const isLazy = kind === 'dynamic-import' || (kind !== 'entry-point' && path.startsWith('@'));
+      if (!isLazy || !OURS.includes(source)) return undefined;
+      return { path: `../${libFile(source)}.cjs`, external: true };
+    });
+    builder.onResolve({ filter: /^(yaml|undici)$/ }, ({ path }) => ({
+      path: `../${libFile(path)}.cjs`,
+      external: true,
+    }));
   },
 };
 
@@ -72,10 +87,17 @@ export async function bundleTools(tools, version) {
       entryPoints: tools.map((tool) => ({ in: `tools/${tool}/src/main.ts`, out: `bin/${tool}` })),
       banner: { js: `#!/usr/bin/env node\n${OLD_NODE}\n${NO_INSPECTOR}` },
     }),
-    build({ ...ours, entryPoints: entriesOf(OURS), outExtension: { '.js': '.cjs' } }),
+    build({
+      ...ours,
+      entryPoints: OURS.map((source) => ({ in: source, out: libFile(source) })),
+      outExtension: { '.js': '.cjs' },
+    }),
     build({
       ...common,
-      entryPoints: entriesOf(PACKAGES),
+      entryPoints: Object.entries(PACKAGES).map(([name, source]) => ({
+        in: source,
+        out: libFile(name),
+      })),
       outExtension: { '.js': '.cjs' },
       nodePaths: ['node_modules/.pnpm/node_modules'],
       minify: true,

@@ -7,6 +7,7 @@ import { configFor, type Hosts, startHosts } from '@runner/testing/hosts';
 
 export const TOKEN = 'ghp_demo0demo0demo0demo0demo0demo0demo0';
 export const REPO = 'acme/shop';
+export const TRAFFIC_REPO = 'acme/cart';
 const BOT_TOKEN = '123456789:AAdemo_demo_demo_demo_demo_demo_demo';
 
 /** The server of the demo, with all that it talks to. */
@@ -22,7 +23,7 @@ export interface Stage extends Omit<Hosts, 'close'> {
 export async function setStage(): Promise<Stage> {
   const root = mkdtempSync(join(tmpdir(), 'runner-demo-'));
   const hosts = await startHosts(TOKEN, BOT_TOKEN);
-  await hosts.git.createRepo(REPO);
+  for (const repo of [REPO, TRAFFIC_REPO]) await hosts.git.createRepo(repo);
   mkdirSync(root, { recursive: true });
   writeFileSync(join(root, 'config.yml'), configFor(hosts, BOT_TOKEN), { mode: 0o600 });
   const port = await freePort();
@@ -32,7 +33,7 @@ export async function setStage(): Promise<Stage> {
     ...hosts,
     page: () => page(port),
     async close(keep) {
-      killApp(root, 'shop');
+      for (const app of ['shop', 'cart']) killApp(root, app);
       await hosts.close();
       if (!keep) rmSync(root, { recursive: true, force: true });
     },

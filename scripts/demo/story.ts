@@ -3,12 +3,14 @@ import { versionFiles } from './app.ts';
 import { discordMessages, telegramMessages } from './chats.ts';
 import { expect, say, show, type } from './narration.ts';
 import { REPO, type Stage, setStage, TOKEN } from './stage.ts';
+import { tellOfTraffic } from './traffic.ts';
 
 /** Plays it; rejects at the first thing that is not as announced. */
 export async function play(keep: boolean): Promise<void> {
   const stage = await setStage();
   try {
     await tell(stage);
+    await tellOfTraffic(stage);
     if (keep)
       say(`The root is left in ${stage.root}; look around with: export RUNNER_ROOT=${stage.root}`);
   } finally {

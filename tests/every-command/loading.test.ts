@@ -65,6 +65,7 @@ for (const [command, files] of [
   ['notify queue list', []],
   ['debug last-error shop', []],
   ['debug extract', ['extract.cjs']],
+  ['start --boot', ['deploy.cjs', 'yaml.cjs']],
   ['remove shop --yes', ['deploy.cjs', 'yaml.cjs']],
   ['add --repo acme/blog --branch main --public', []],
 ] as const) {

@@ -3,10 +3,10 @@ import { chmodSync, copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
+import { trafficFile, trafficFiles } from '@runner/testing/traffic-app';
 import { isAlive, until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { trafficFile, trafficFiles } from './app.ts';
 import { makeTrafficWorld, type TrafficWorld } from './world.ts';
 
 const test = suite<{ world: TrafficWorld }>('what --check, doctor and status say of traffic');

@@ -1,8 +1,8 @@
+import { trafficFile, trafficFiles } from '@runner/testing/traffic-app';
+import { request, startLoad } from '@runner/testing/traffic-proxy';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { execute, startPm2 } from '../deploys/pm2.ts';
-import { trafficFile, trafficFiles } from './app.ts';
-import { request, startLoad } from './proxy.ts';
 import { makeTrafficWorld } from './world.ts';
 
 const test = suite('traffic with pm2');

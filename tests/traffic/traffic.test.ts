@@ -1,9 +1,9 @@
 import { readlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { request, startLoad } from '@runner/testing/traffic-proxy';
 import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { request, startLoad } from './proxy.ts';
 import { makeTrafficWorld, runningSlots, type TrafficWorld } from './world.ts';
 
 const test = suite<{ world: TrafficWorld }>('traffic through a socket');

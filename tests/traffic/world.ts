@@ -2,9 +2,9 @@
 import { existsSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Ended, run } from '@runner/testing/run';
+import { impatientFile, type Manner, trafficFile, trafficFiles } from '@runner/testing/traffic-app';
+import { startProxy, type Way } from '@runner/testing/traffic-proxy';
 import { makeWorld, type World } from '../deploys/world.ts';
-import { impatientFile, type Manner, trafficFile, trafficFiles } from './app.ts';
-import { startProxy, type Way } from './proxy.ts';
 
 export interface TrafficWorld extends World {
   readonly proxy: Way;

@@ -1,5 +1,9 @@
-/** What the executables load when they deploy: all of it is bundled once, into dist/lib/deploy.cjs. */
+/** What the executables load when they change what runs: all of it is bundled once, into dist/lib/deploy.cjs. */
 export { fetchApps } from './fetch/fetch.ts';
+export { writeBootFiles } from './instances/boot-files.ts';
+export { stopAllBeforeTraffic } from './instances/stop-before.ts';
+export { startAll } from './lifecycle/boot.ts';
+export { operate } from './lifecycle/operate.ts';
 export { planDeploy } from './pipeline/check.ts';
 export { deploy } from './pipeline/deploy.ts';
 export { explainFailure, printNextSteps } from './pipeline/explanation.ts';

@@ -92,11 +92,13 @@ export function page(port: number): Promise<string | null> {
 
 /** Kills what `start.type: process` runs for the instance `default` of an app. */
 export function killApp(root: string, app: string): void {
-  try {
-    const file = join(root, 'apps', app, 'instances', 'default', 'run', 'pid.json');
-    const { pid } = JSON.parse(readFileSync(file, 'utf8')) as { pid: number };
-    process.kill(-pid, 'SIGKILL');
-  } catch {
-    // Nothing runs.
+  const folder = join(root, 'apps', app, 'instances', 'default', 'run');
+  for (const file of ['pid.json', 'a/pid.json', 'b/pid.json']) {
+    try {
+      const { pid } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as { pid: number };
+      process.kill(-pid, 'SIGKILL');
+    } catch {
+      // Nothing runs.
+    }
   }
 }

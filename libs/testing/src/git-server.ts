@@ -28,8 +28,8 @@ export interface GitServer extends Loopback {
   head(name: string, ref?: string): Promise<string | null>;
   /** Absolute path of the bare repository. */
   path(name: string): string;
-  /** From now on the token opens every repository. */
-  allow(token: string): void;
+  /** From now on the token opens every repository, with this user name (default `x-access-token`; null: any). */
+  allow(token: string, user?: string | null): void;
   /** From now on the token is refused. */
   revoke(token: string): void;
 }
@@ -44,20 +44,19 @@ interface GitPath {
 
 function gitPath(request: IncomingMessage): GitPath | null {
   const [path = '', query = ''] = (request.url ?? '').split('?', 2);
-  const match = /^\/([\w.-]+\/[\w.-]+?)(?:\.git)?\/(info\/refs|git-[a-z-]+|HEAD|objects\/.*)$/.exec(
-    path,
-  );
+  const match =
+    /^\/((?:[\w.-]+\/)*[\w.-]+?)(?:\.git)?\/(info\/refs|git-[a-z-]+|HEAD|objects\/.*)$/.exec(path);
   const [, repo, rest] = match ?? [];
   if (repo === undefined || rest === undefined || repo.includes('..')) return null;
   return { repo, rest, query };
 }
 
-/** The password of the right user; null for anything else. */
-function tokenOf(request: IncomingMessage): string | null {
+/** User name and password; null without them. */
+function loginOf(request: IncomingMessage): { user: string; password: string } | null {
   const [scheme, value = ''] = (request.headers.authorization ?? '').split(' ', 2);
   if (scheme?.toLowerCase() !== 'basic') return null;
-  const [user, ...password] = Buffer.from(value, 'base64').toString('utf8').split(':');
-  return user === TOKEN_USER ? password.join(':') : null;
+  const [user = '', ...password] = Buffer.from(value, 'base64').toString('utf8').split(':');
+  return { user, password: password.join(':') };
 }
 
 function refuse(response: ServerResponse, status: number, text: string): void {
@@ -110,7 +109,7 @@ function serve(
       GIT_PROTOCOL: old ? '' : given('git-protocol'),
       REMOTE_ADDR: '127.0.0.1',
       // With a user, pushing is allowed.
-      ...(tokenOf(request) !== null && { REMOTE_USER: TOKEN_USER }),
+      ...(loginOf(request) !== null && { REMOTE_USER: TOKEN_USER }),
     },
     stdio: ['pipe', 'pipe', 'ignore'],
   });
@@ -151,7 +150,8 @@ export async function startGitServer(
 ): Promise<GitServer> {
   const root = temporaryFolder('git-server');
   const repos = gitRepos(root);
-  const tokens = new Set<string>(options.token === undefined ? [] : [options.token]);
+  const tokens = new Map<string, string | null>();
+  if (options.token !== undefined) tokens.set(options.token, TOKEN_USER);
   const publicRepos = new Set<string>();
 
   const server = await startLoopback({
@@ -162,7 +162,9 @@ export async function startGitServer(
     answer(request, response) {
       const path = gitPath(request);
       if (path === null) return refuse(response, 404, 'Not found');
-      const authorized = tokens.has(tokenOf(request) ?? '');
+      const login = loginOf(request);
+      const user = tokens.get(login?.password ?? '');
+      const authorized = user === null || (user !== undefined && user === login?.user);
       if (
         !authorized &&
         (request.headers.authorization !== undefined || !publicRepos.has(path.repo))
@@ -183,7 +185,7 @@ export async function startGitServer(
       if (isPublic) publicRepos.add(name);
       await repos.createRepo(name, { old: options.old === true });
     },
-    allow: (token) => void tokens.add(token),
+    allow: (token, user = TOKEN_USER) => void tokens.set(token, user),
     revoke: (token) => void tokens.delete(token),
   };
 }

@@ -1,7 +1,8 @@
 /** The published JSON Schemas and the checks at run time take and refuse the same files. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { codeHostOf, maxDeployRetries, notifySettingsOf } from '@runner/common/config/settings';
+import { codeHostOf } from '@runner/common/config/code-hosts';
+import { maxDeployRetries, notifySettingsOf } from '@runner/common/config/settings';
 import { readDeployFile } from '@runner/common/deploy-file/read';
 import { Failure } from '@runner/common/foundation/failure';
 import { readYaml } from '@runner/common/yaml/read';

@@ -4,9 +4,10 @@ import { changeRegistry } from '@runner/common/apps/change';
 import type { AppState } from '@runner/common/apps/state';
 import { createApp } from '@runner/common/apps/store';
 import type { Context } from '@runner/common/cli/command';
+import { placeOfRepo, repoLabel } from '@runner/common/config/repo-place';
 import { isThere } from '@runner/common/files/read';
 import { Failure, usage } from '@runner/common/foundation/failure';
-import { appName, refName, repoName } from '@runner/common/foundation/names';
+import { appName, refName } from '@runner/common/foundation/names';
 import { digestOf, fingerprintOf, type Secret } from '@runner/common/secrets/secret';
 import { sealingKeys, tokenFrom } from '@runner/common/tokens/borrow';
 import { readToken } from '@runner/common/tokens/input';
@@ -15,6 +16,8 @@ import { seal } from '@runner/common/tokens/vault';
 /** What `add` prints; `fingerprint` is null for an app without a token. */
 export interface Added {
   app: string;
+  /** Name of the code host; absent for `default`. */
+  host?: string;
   repo: string;
   branch: string;
   fingerprint: string | null;
@@ -36,15 +39,16 @@ export interface Registration {
 type AddContext = Pick<Context, 'io' | 'paths' | 'note'> & { options: Registration };
 
 /** Checks everything, prompts for the token if necessary, and writes the app's state file. */
-export function register(context: AddContext): Added {
+export async function register(context: AddContext): Promise<Added> {
   const { io, paths, options } = context;
-  const repo = repoName(options.repo);
+  const where = await placeOfRepo(context, options.repo);
   const branch = refName(options.branch);
-  const app = appName(options.name ?? (repo.split('/')[1] as string));
+  const app = appName(options.name ?? (where.repo.split('/').at(-1) as string));
   // The prompt comes before the lock, since a person may take a while, and after this check.
   if (isThere(paths.state(app)))
     throw new Failure('app_exists', `an app called '${app}' is registered already`);
-  const given = options.public || options['token-from'] ? undefined : tokenOf(context, repo);
+  const given =
+    options.public || options['token-from'] ? undefined : tokenOf(context, repoLabel(where));
   return changeRegistry(paths, io, 'add', () => {
     const source = options['token-from'];
     const token = source === undefined ? given : tokenFrom(io, paths, source);
@@ -52,7 +56,7 @@ export function register(context: AddContext): Added {
     const state: AppState = {
       version: 1,
       app,
-      repo,
+      ...where,
       branch,
       created_at: now,
       updated_at: now,
@@ -67,7 +71,7 @@ export function register(context: AddContext): Added {
     };
     createApp(paths, state);
     const fingerprint = token ? fingerprintOf(digestOf(token)) : null;
-    return { app, repo, branch, fingerprint, created_at: now };
+    return { app, ...where, branch, fingerprint, created_at: now };
   });
 }
 

@@ -1,11 +1,13 @@
 /** Changing an app, under the registry's lock. */
 
 import { changeApp } from '@runner/common/apps/change';
-import type { AppState } from '@runner/common/apps/state';
+import type { AppState, RequiredChecks } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import type { Context } from '@runner/common/cli/command';
-import { usage } from '@runner/common/foundation/failure';
-import { refName, repoName } from '@runner/common/foundation/names';
+import { codeHostOf } from '@runner/common/config/code-hosts';
+import { placeOfRepo } from '@runner/common/config/repo-place';
+import { Failure, usage } from '@runner/common/foundation/failure';
+import { refName } from '@runner/common/foundation/names';
 import { digestOf, fingerprintOf, type Secret } from '@runner/common/secrets/secret';
 import { sealingKeys, tokenFrom } from '@runner/common/tokens/borrow';
 import { readToken } from '@runner/common/tokens/input';
@@ -14,6 +16,8 @@ import { hasTwoLayers, seal } from '@runner/common/tokens/vault';
 /** What `edit` prints; `fingerprint` is null when the token was not changed. */
 export interface Edited {
   app: string;
+  /** Name of the code host; absent for `default`. */
+  host?: string;
   repo: string;
   branch: string;
   fingerprint: string | null;
@@ -28,7 +32,11 @@ export interface Changes {
   ckey: boolean;
   repo: string | undefined;
   branch: string | undefined;
+  'require-checks': string | undefined;
 }
+
+/** Longest name of a check. */
+const CHECK_NAME_MAX = 200;
 
 type EditContext = Pick<Context, 'io' | 'paths' | 'note'> & {
   readonly options: Changes;
@@ -36,14 +44,15 @@ type EditContext = Pick<Context, 'io' | 'paths' | 'note'> & {
 };
 
 /** Throws `app_not_found`, `name_invalid`, `token_invalid`, `token_source_…`, `usage`. */
-export function change(context: EditContext): Edited {
+export async function change(context: EditContext): Promise<Edited> {
   const { io, paths, options, args } = context;
   const given = options.token ?? options['token-file'] ?? options['token-from'];
   if (
     given === undefined &&
     !options.public &&
     options.repo === undefined &&
-    options.branch === undefined
+    options.branch === undefined &&
+    options['require-checks'] === undefined
   ) {
     throw usage(
       'the following required arguments were not provided: <--token <TOKEN>|--token-file <FILE>|--token-from <APP>|--public|--repo <OWNER/NAME>|--branch <BRANCH>>',
@@ -55,19 +64,49 @@ export function change(context: EditContext): Edited {
     );
   }
   const { app } = requireApp(paths, args.app);
-  const repo = options.repo === undefined ? undefined : repoName(options.repo);
+  const where = options.repo === undefined ? undefined : await placeOfRepo(context, options.repo);
   const branch = options.branch === undefined ? undefined : refName(options.branch);
+  const checks = requiredFrom(options['require-checks']);
+  if (checks !== undefined && checks !== 'none')
+    await requireApi(context, where ?? requireApp(paths, app));
   const token = given === undefined ? undefined : newToken(context);
-  const changed = changeApp(paths, io, 'edit', app, (now) => ({
+  const changed = changeApp(paths, io, 'edit', app, ({ host, require_checks: before, ...now }) => ({
     ...now,
-    ...(repo !== undefined && { repo }),
+    ...(where ?? (host !== undefined && { host })),
     ...(branch !== undefined && { branch }),
-    ...((repo !== undefined || branch !== undefined) && { head: undefined }),
+    ...withChecks(checks ?? before),
+    ...((where !== undefined || branch !== undefined) && { head: undefined }),
     state: stateWith(context, now, token),
   }));
   const fingerprint = token ? fingerprintOf(digestOf(token)) : null;
-  return { app, repo: changed.repo, branch: changed.branch, fingerprint };
+  const { host, repo } = changed;
+  return { app, ...(host !== undefined && { host }), repo, branch: changed.branch, fingerprint };
 }
+
+/** `all`, a list of names, or `none`; undefined without the option. */
+function requiredFrom(text: string | undefined): RequiredChecks | 'none' | undefined {
+  if (text === undefined) return undefined;
+  if (text === 'all' || text === 'none') return text;
+  const names = text.split(',').map((name) => name.trim());
+  if (names.every((name) => name !== '' && name.length <= CHECK_NAME_MAX)) return names;
+  throw usage(
+    `invalid value '${text.slice(0, 80)}' for '--require-checks <CHECKS>': give all, none, or names with commas between them`,
+  );
+}
+
+/** Throws `not_configured` for a host that knows no checks. */
+async function requireApi({ io, paths }: EditContext, { host }: { host?: string }): Promise<void> {
+  const { readConfig } = await import('@runner/common/config/file');
+  const { type, name } = codeHostOf(readConfig(paths), io.env, host);
+  if (type !== 'git') return;
+  throw new Failure(
+    'not_configured',
+    `the code host ${name} is of the type git, which has no checks`,
+  );
+}
+
+const withChecks = (checks: RequiredChecks | 'none' | undefined) =>
+  checks === undefined || checks === 'none' ? {} : { require_checks: checks };
 
 function newToken({ io, paths, options, note }: EditContext): Secret | undefined {
   const source = options['token-from'];

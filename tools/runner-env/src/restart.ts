@@ -1,6 +1,6 @@
 /** `--restart`: what a new value is for gets it at once. */
 import type { Answer, Context } from '@runner/common/cli/command';
-import { runLife } from '@runner/deploy/lifecycle/command';
+import { runLife } from '@runner/deploy/life';
 import type { LifeOutcome } from '@runner/deploy/lifecycle/operate';
 import type { SetSecrets } from './change.ts';
 import { listSecrets } from './listing.ts';

@@ -9,6 +9,6 @@ import { test } from './commands/test.ts';
 
 export const tool: Tool = {
   name: 'runner-notify',
-  about: 'Announce deploys in Telegram and Discord',
+  about: 'Announce deploys in chats, by e-mail and webhook',
   commands: [setup, test, status, send, flush, queue, preview],
 };

@@ -2,7 +2,11 @@
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Discord, startDiscord } from '@runner/testing/discord';
+import { type MailServer, startMailServer } from '@runner/testing/mail-server';
+import { type Ntfy, startNtfy } from '@runner/testing/ntfy';
+import { type Receiver, startReceiver } from '@runner/testing/receiver';
 import { type Ended, type RunOptions, run } from '@runner/testing/run';
+import { type Slack, startSlack } from '@runner/testing/slack';
 import { startTelegram, type Telegram } from '@runner/testing/telegram';
 import { temporaryFolder } from '@runner/testing/temp';
 
@@ -20,6 +24,10 @@ export interface Chats {
   readonly root: string;
   readonly bot: Telegram;
   readonly hook: Discord;
+  readonly slack: Slack;
+  readonly ntfy: Ntfy;
+  readonly mail: MailServer;
+  readonly receiver: Receiver;
   /** Replaces config.yml; without an argument it names both chats. */
   configure(text?: string): void;
   /** Removes the spool: what waits, and what is known of the destinations. */
@@ -52,6 +60,13 @@ export function configOf(
 
 export async function startChats(options: { rates?: number } = {}): Promise<Chats> {
   const [bot, hook] = await Promise.all([startBot(), startDiscord(options)]);
+  const [slack, ntfy, mail, receiver] = await Promise.all([
+    startSlack(),
+    startNtfy(),
+    startMailServer(),
+    startReceiver(),
+  ]);
+  const all = [bot, hook, slack, ntfy, mail, receiver];
   const root = temporaryFolder('notify');
   const configure = (text = configOf(bot, hook)) =>
     writeFileSync(join(root, 'config.yml'), text, { mode: 0o600 });
@@ -60,6 +75,10 @@ export async function startChats(options: { rates?: number } = {}): Promise<Chat
     root,
     bot,
     hook,
+    slack,
+    ntfy,
+    mail,
+    receiver,
     configure,
     forget: () => rmSync(join(root, 'spool'), { recursive: true, force: true }),
     send(records, args = [], more = {}) {
@@ -71,7 +90,7 @@ export async function startChats(options: { rates?: number } = {}): Promise<Chat
       });
     },
     close: async () => {
-      await Promise.all([bot.close(), hook.close()]);
+      await Promise.all(all.map((each) => each.close()));
     },
   };
 }

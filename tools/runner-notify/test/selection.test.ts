@@ -38,6 +38,7 @@ for (const [set, channel, active] of ACTIVE) {
       channel,
       telegram: set.includes('t') ? TELEGRAM : undefined,
       discord: set.includes('d') ? DISCORD : undefined,
+      ...{ slack: undefined, ntfy: undefined, email: undefined, webhook: undefined },
       events: true,
       verboseErrors: true,
       template: () => undefined,

@@ -62,7 +62,7 @@ test('a malformed configuration is reported with its line, and nothing is sent',
   assert.is(ended.status, 1);
   assert.is(
     ended.stderr,
-    `runner notify send: ${chats.root}/config.yml:3: notify.channel: must be one of telegram, discord, both (config_invalid)\n`,
+    `runner notify send: ${chats.root}/config.yml:3: notify.channel: must be one of telegram, discord, slack, ntfy, email, webhook, both (config_invalid)\n`,
   );
   assert.is(JSON.parse(ended.stdout).error, 'config_invalid');
   assert.is(chats.bot.requests.length, 0);
@@ -144,7 +144,7 @@ for (const [args, sentence] of [
   ],
   [
     ['--channel', 'pigeon'],
-    "error: invalid value 'pigeon' for '--channel <CHANNEL>' [possible values: telegram, discord, both, none]\n",
+    "error: invalid value 'pigeon' for '--channel <CHANNEL>' [possible values: telegram, discord, slack, ntfy, email, webhook, both, all, none]\n",
   ],
   [['shop'], "error: unexpected argument 'shop' found\n"],
 ] as const) {

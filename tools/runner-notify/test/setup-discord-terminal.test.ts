@@ -78,9 +78,9 @@ test('a test embed that is refused can be sent to another address', async () => 
 test('without --channel it is asked what to set up, and both are saved at once', async () => {
   const { bot, hook } = chats;
   const session = setup();
-  await session.expect('Where to announce deploys? [1-3]:');
-  // The name is accepted like its number.
-  session.enter('both');
+  await session.expect('Where to announce deploys? [1-7]:');
+  // The words are accepted like their number.
+  session.enter('telegram and discord');
   await session.expect('Bot token');
   session.enter(BOT_TOKEN);
   await session.expect('m: enter the chat id');

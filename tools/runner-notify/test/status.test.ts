@@ -51,6 +51,8 @@ test('both channels are shown with what the services say, and no message is sent
       '  webhook     Deploys, channel 9',
       '  queue       0 waiting, 0 given up',
       '',
+      '– not configured: Slack, ntfy, E-mail, Webhook',
+      '',
       `  config      ${chats.root}/config.yml`,
       '  templates   started.discord',
       '  errors      verbose_errors on',
@@ -145,7 +147,10 @@ test('without any channel the status is 3, and the report is still printed', asy
   chats.configure('');
   const ended = await status();
   assert.is(ended.status, 1);
-  assert.match(ended.stdout, /^– Telegram: not configured\n\n– Discord: not configured\n/);
+  assert.match(
+    ended.stdout,
+    /^– not configured: Telegram, Discord, Slack, ntfy, E-mail, Webhook\n/,
+  );
   assert.is(
     ended.stderr,
     `runner notify status: no channel is active: run \`runner notify setup\`, or see section notify of ${chats.root}/config.yml\n`,

@@ -14,6 +14,8 @@ export interface TokenGroup {
   fingerprint: string;
   apps_count: number;
   apps: string[];
+  /** As the code host said when the token was last tested; absent when it did not. */
+  expires_at?: string;
 }
 
 /** All groups, and the apps without one. */
@@ -32,19 +34,20 @@ export interface Grouping {
  * then by fingerprint; apps by name.
  */
 export function groupTokens(paths: Paths, env: Env): Grouping {
-  const byDigest = new Map<string, string[]>();
+  const byDigest = new Map<string, AppState[]>();
   const without: string[] = [];
   const failed: Grouping['failed'] = [];
   let keyring: Keyring | undefined;
   let keysRefused: Failure | undefined;
-  const group = ({ app, state }: AppState) => {
+  const group = (app: AppState) => {
+    const { app: name, state } = app;
     try {
       const sealed = state.repohost_token;
       if (sealed && keysRefused) return;
       if (sealed) keyring ??= requireKeyring(paths, env);
-      const token = sealed && keyring && openedNow(paths, env, app, sealed, keyring);
+      const token = sealed && keyring && openedNow(paths, env, name, sealed, keyring);
       if (!token) {
-        without.push(app);
+        without.push(name);
         return;
       }
       const digest = digestOf(token);
@@ -55,17 +58,28 @@ export function groupTokens(paths: Paths, env: Env): Grouping {
       if (!(error instanceof Failure)) throw error;
       if (state.repohost_token && !keyring) keysRefused = error;
       // app_not_found: it was removed since the folder was read.
-      else if (error.code !== 'app_not_found') failed.push({ app, failure: error });
+      else if (error.code !== 'app_not_found') failed.push({ app: name, failure: error });
     }
   };
   visitApps(paths, group, (unreadable) => failed.push(unreadable));
-  const groups = [...byDigest].map(([digest, names]) => ({
-    fingerprint: fingerprintOf(digest),
-    apps_count: names.length,
-    apps: names,
-  }));
+  const groups = [...byDigest].map(([digest, apps]) => {
+    const fingerprint = fingerprintOf(digest);
+    return {
+      fingerprint,
+      apps_count: apps.length,
+      apps: apps.map(({ app }) => app),
+      ...endOf(apps, fingerprint),
+    };
+  });
   groups.sort((a, b) => b.apps_count - a.apps_count || (a.fingerprint < b.fingerprint ? -1 : 1));
   return { groups, without, failed, keysRefused };
+}
+
+/** The end that was remembered for this token, not for one before it. */
+function endOf(apps: readonly AppState[], fingerprint: string): { expires_at?: string } {
+  const tested = apps.find(({ state }) => state.repohost_token_fingerprint === fingerprint);
+  const end = tested?.state.repohost_token_ends;
+  return end === undefined ? {} : { expires_at: end };
 }
 
 /** A rekey may have dropped the key since the state was read: then both are read again. */

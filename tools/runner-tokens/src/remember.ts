@@ -1,11 +1,11 @@
 /** Remembering when tokens end, and announcing an end that is near. */
 import { changeRegistry } from '@runner/common/apps/change';
 import type { AppState } from '@runner/common/apps/state';
-import { requireApp, writeApp } from '@runner/common/apps/store';
-import type { Context } from '@runner/common/cli/command';
+import { findApp, writeApp } from '@runner/common/apps/store';
 import { Failure } from '@runner/common/foundation/failure';
 import { announceChanges } from '@runner/deploy/watch/announce';
 import { tokenChanges } from '@runner/deploy/watch/token';
+import type { TestContext } from './warn.ts';
 
 /** A token that the code host accepted. */
 interface Accepted {
@@ -15,33 +15,49 @@ interface Accepted {
   readonly expires_at: string | null;
 }
 
-/** Writes the ends to the states of the apps; each change is announced once for each token. */
-export async function rememberEnds(
-  { io, paths, note }: Pick<Context, 'io' | 'paths' | 'note'>,
+/** Writes the ends to the states of the apps. A root that cannot be written is only reported. */
+export function rememberEnds({ io, paths, note }: TestContext, tokens: readonly Accepted[]): void {
+  const ends = tokens.flatMap(({ apps, ...token }) => apps.map((name) => ({ name, ...token })));
+  const news = () =>
+    ends.flatMap(({ name, fingerprint, expires_at }) => {
+      const app = findApp(paths, name);
+      const next = app && withEnd(app, fingerprint, expires_at);
+      return next && next !== app ? [next] : [];
+    });
+  try {
+    if (news().length === 0) return;
+    changeRegistry(paths, io, 'tokens test', () => {
+      for (const app of news()) writeApp(paths, app);
+    });
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    note(`the end of the token is not remembered: ${error.message} (${error.code})`);
+  }
+}
+
+/** Announces each change once for each token. */
+export async function announceEnds(
+  { io, paths, note }: TestContext,
   tokens: readonly Accepted[],
 ): Promise<void> {
   const changes = changeRegistry(paths, io, 'tokens test', () => {
-    const seen: AppState[] = [];
-    for (const { fingerprint, apps, expires_at } of tokens) {
-      for (const name of apps) {
-        try {
-          const app = withEnd(requireApp(paths, name), fingerprint, expires_at);
-          writeApp(paths, app);
-          seen.push(app);
-        } catch (error) {
-          // Removed meanwhile.
-          if (!(error instanceof Failure) || error.code !== 'app_not_found') throw error;
-        }
-      }
-    }
-    return tokenChanges(paths, seen, io.now());
+    const apps = tokens.flatMap(({ apps: names }) =>
+      names.flatMap((name) => findApp(paths, name) ?? []),
+    );
+    return tokenChanges(paths, apps, io.now());
   });
   await announceChanges({ io, paths, reporter: { note }, notify: true }, changes);
 }
 
+/** The same app if there is nothing new: a host that omits the end once does not change it. */
 function withEnd(app: AppState, fingerprint: string, end: string | null): AppState {
-  const { repohost_token_ends: _, repohost_token_fingerprint: __, ...rest } = app.state;
-  if (end === null) return { ...app, state: rest };
+  const {
+    repohost_token_ends: knownEnd,
+    repohost_token_fingerprint: knownPrint,
+    ...rest
+  } = app.state;
+  if (knownPrint === fingerprint && (end === null || end === knownEnd)) return app;
+  if (end === null) return knownEnd === undefined ? app : { ...app, state: rest };
   const known = { repohost_token_ends: end, repohost_token_fingerprint: fingerprint };
   return { ...app, state: { ...rest, ...known } };
 }

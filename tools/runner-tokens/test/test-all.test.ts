@@ -279,7 +279,8 @@ test('--all and an app exclude each other, and one of them is needed', async ({ 
   assert.is(host.requests.length, 0);
 });
 
-test('nothing is written', async ({ root }) => {
+test('nothing but the ends is written, and those once', async ({ root }) => {
+  await askAll(root);
   const before = contentOf(root);
   await askAll(root);
   assert.equal(contentOf(root), before);

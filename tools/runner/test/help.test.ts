@@ -27,12 +27,14 @@ Commands:
   resume      Resume the automatic deploys of an app
   env         Keep the secrets of an app
   tokens      Show which apps share which code-host token
-  notify      Announce deploys in Telegram and Discord
+  notify      Announce deploys in chats, by e-mail and webhook
   history     Show the deploys so far, one a line
   stats       Count deploys, failures, and how long they took
   audit       Write and read the audit log of deploy events
   debug       Tell why the last deploy failed
   doctor      Check this installation, and say how to fix what is wrong
+  fleet       Deploy on several servers through a NATS broker
+  agent       Carry out the orders of a fleet on this server
   completion  Print the completion for bash, zsh or fish
 
 Options:

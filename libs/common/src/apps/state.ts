@@ -149,11 +149,35 @@ export interface Reported {
   said?: string;
 }
 
+/** Which checks of a commit must have passed before `fetch --deploy` deploys it. */
+export type RequiredChecks = 'all' | readonly string[];
+
+/** A check of a commit, in one word for every host. */
+export interface SeenCheck {
+  readonly name: string;
+  readonly state: 'passed' | 'failed' | 'pending';
+}
+
+/** A list of checks, and by which name the host knows this version of it. */
+export interface CheckPage {
+  readonly checks: readonly SeenCheck[];
+  readonly etag?: string;
+}
+
+/** What the host last said about the checks of a commit. */
+export interface CommitChecks {
+  readonly commit: string;
+  readonly checks: readonly SeenCheck[];
+  readonly pages: readonly CheckPage[];
+}
+
 /** One app. Unknown fields survive a rewrite. */
 export interface AppState {
   /** 2: it uses what 0.1.0, which refuses that number, would misread. */
   version: 1 | 2;
   app: string;
+  /** Name of the code host; absent: `default`. */
+  host?: string;
   repo: string;
   branch: string;
   created_at: string;
@@ -181,6 +205,9 @@ export interface AppState {
   /** Set while `fetch` fails: nothing new is deployed then. */
   check_failed?: CheckFailed | null;
   reported?: Reported;
+  /** In the state: a commit must not lift its own gate. */
+  require_checks?: RequiredChecks;
+  checks?: CommitChecks;
   stopped?: Stopped | null;
   paused?: Paused | null;
   [field: string]: unknown;
@@ -253,7 +280,13 @@ export function parseState(name: string, text: string, path: string): AppState {
   }
   if (typeof value.repo !== 'string') throw bad('has no text in repo');
   if (typeof value.branch !== 'string') throw bad('has no text in branch');
+  if (value.host !== undefined && typeof value.host !== 'string')
+    throw bad('has a host that is not a text');
   if (value.app !== undefined && value.app !== name) throw bad('names another app');
+  const required = value.require_checks;
+  if (required !== undefined && required !== 'all' && !isNames(required))
+    throw bad('has no list of names in require_checks');
+  if (value.checks !== undefined && !isChecks(value.checks)) delete value.checks;
   const inner = value.state ?? {};
   if (!isRecord(inner)) throw bad('has no section state');
   const token = inner.repohost_token ?? null;
@@ -284,6 +317,17 @@ export function parseState(name: string, text: string, path: string): AppState {
   if (value.reported !== undefined && !isRecord(value.reported)) delete value.reported;
   value.last_checked = typeof value.last_checked === 'string' ? value.last_checked : null;
   return value as AppState;
+}
+
+function isNames(value: unknown): boolean {
+  return (
+    Array.isArray(value) && value.length > 0 && value.every((name) => typeof name === 'string')
+  );
+}
+
+/** What the host said is asked again if it was damaged. */
+function isChecks(value: unknown): boolean {
+  return isRecord(value) && Array.isArray(value.checks) && Array.isArray(value.pages);
 }
 
 function checkInstance(instance: unknown, bad: (why: string) => Failure): void {

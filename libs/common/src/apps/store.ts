@@ -128,7 +128,15 @@ export function createApp(paths: Paths, app: AppState): void {
  * lose digits, as in any JSON that JavaScript rewrites.
  */
 export function writeApp(paths: Paths, app: AppState): void {
-  const hasSlots = Object.values(app.instances).some(({ slots }) => slots);
-  const written: AppState = hasSlots ? { ...app, version: 2 } : app;
+  const written: AppState = isMisread(app) ? { ...app, version: 2 } : app;
   writeWhole(paths.state(app.app), `${JSON.stringify(written, null, 2)}\n`);
+}
+
+/** Fields that 0.1.0 would pass over, and so deploy what it must not. */
+const SINCE_VERSION_2 = ['host', 'require_checks'] as const;
+
+/** Whether 0.1.0 would misread a state: version 2, which it refuses. */
+function isMisread(app: AppState): boolean {
+  const hasSlots = Object.values(app.instances).some(({ slots }) => slots);
+  return hasSlots || SINCE_VERSION_2.some((field) => app[field] !== undefined);
 }

@@ -44,6 +44,8 @@ export interface InstanceSummary {
 /** One app in `runner list` and `runner status`. */
 export interface AppSummary {
   app: string;
+  /** Name of the code host; absent for `default`. */
+  host?: string;
   repo: string;
   branch: string;
   /** Whether a token is stored. */
@@ -121,6 +123,7 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
   const { pid, command, since } = liveHolder(paths.lock(app.app)) ?? {};
   return {
     app: app.app,
+    ...(app.host !== undefined && { host: app.host }),
     repo: app.repo,
     branch: app.branch,
     token: Boolean(app.state.repohost_token),

@@ -16,6 +16,8 @@ export interface Value extends OptionBase {
   /** Shown in help as `<PLACEHOLDER>`. */
   readonly placeholder: string;
   readonly choices?: readonly string[];
+  /** Takes several of `choices`, separated by commas. */
+  readonly list?: true;
   readonly default?: string;
   readonly required?: boolean;
   /** The value may be empty, e.g. `--error ''`. */

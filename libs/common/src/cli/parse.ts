@@ -127,7 +127,8 @@ function singleValue(name: string, option: Value, given: readonly unknown[]): st
   if (marked === '' || (value === '' && !option.emptyAllowed)) {
     throw usage(`a value is required for '${title}' but none was supplied`);
   }
-  if (option.choices && !option.choices.includes(value)) {
+  const words = option.list ? value.split(',') : [value];
+  if (option.choices && !words.every((word) => option.choices?.includes(word))) {
     const shown = option.secret ? '' : `'${value}' `;
     throw usage(
       `invalid value ${shown}for '${title}' [possible values: ${option.choices.join(', ')}]`,

@@ -1,22 +1,42 @@
 /** The chats' credentials in config.yml, valid or not, for redaction. */
 import { Secret } from '../secrets/secret.ts';
 import type { Tree } from '../yaml/schema.ts';
+import { CHANNEL_SECTIONS, SECTION_NAMES } from './channels.ts';
 import type { Config } from './file.ts';
 
-/** Their keys, in either layout. */
-export const CHAT_SECRET_KEYS = ['telegram_bot_token', 'discord_webhook'] as const;
-type ChatSecretKey = (typeof CHAT_SECRET_KEYS)[number];
+const FLAT_KEYS = ['telegram_bot_token', 'discord_webhook'] as const;
+type ChatSecretKey = (typeof FLAT_KEYS)[number];
+
+/** A file without any of these words holds no credential. */
+export const CHAT_SECRET_KEYS: readonly string[] = [...FLAT_KEYS, ...SECTION_NAMES];
 
 /** Every credential in the file, also of an inactive channel, and its secret end. */
 export function chatSecretsOf({ tree }: Config): Secret[] {
-  return tree ? secretsBelow(tree).map((secret) => new Secret(secret)) : [];
+  if (!tree) return [];
+  const all = [...secretsBelow(tree), ...sectionSecrets(entryOf(tree, 'notify'))];
+  return all.map((secret) => new Secret(secret));
+}
+
+function entryOf(tree: Tree | undefined, key: string): Tree | undefined {
+  return tree?.kind === 'map' ? tree.entries.find((each) => each.key === key)?.value : undefined;
+}
+
+/** Those of the channels that have a section each. */
+function sectionSecrets(notify: Tree | undefined): string[] {
+  return SECTION_NAMES.flatMap((name) =>
+    Object.entries(CHANNEL_SECTIONS[name]).flatMap(([key, { secrets }]) => {
+      const value = entryOf(entryOf(notify, name), key);
+      const text = value?.kind === 'scalar' ? String(value.value ?? '').trim() : '';
+      return text === '' ? [] : (secrets?.(text) ?? []).filter(Boolean);
+    }),
+  );
 }
 
 function secretsBelow(tree: Tree): string[] {
   if (tree.kind === 'scalar') return [];
   if (tree.kind === 'list') return tree.items.flatMap(secretsBelow);
   return tree.entries.flatMap(({ key, value }) => {
-    const isSecret = value.kind === 'scalar' && CHAT_SECRET_KEYS.some((each) => each === key);
+    const isSecret = value.kind === 'scalar' && FLAT_KEYS.some((each) => each === key);
     return isSecret
       ? formsOf(key as ChatSecretKey, String(value.value ?? ''))
       : secretsBelow(value);

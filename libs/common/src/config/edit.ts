@@ -16,7 +16,7 @@ import { notifySettingsOf } from './settings.ts';
 /** A key, e.g. `['notify', 'channel']`, and its new value; undefined removes it. */
 export interface ConfigChange {
   readonly path: readonly string[];
-  readonly value: string | number | boolean | undefined;
+  readonly value: string | number | boolean | readonly string[] | undefined;
 }
 
 /** Longest wait for another command's change, in seconds. */
@@ -98,7 +98,7 @@ function editedYaml(text: string, changes: readonly ConfigChange[], file: FileNa
         throw problem(file, 1, above.join('.'), 'must be a section');
       }
     }
-    document.setIn(path, value);
+    document.setIn(path, typeof value === 'object' ? document.createNode(value) : value);
   }
   const after = document.toString(style);
   // Keeps the file's own spacing if nothing else changes.

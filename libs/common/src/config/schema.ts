@@ -1,6 +1,8 @@
 /** The schema of config.yml, for the current layout and the earlier one. */
 import type { ObjectSchema, Schema } from '../yaml/schema.ts';
 import { LIMIT_KEYS } from './build-limits.ts';
+import { CHANNEL_NAMES, SECTION_NAMES, SECTION_SCHEMAS } from './channels.ts';
+import { CODE_HOSTS } from './code-hosts-schema.ts';
 
 // An empty value switches the channel off.
 const BOT_TOKEN: Schema = {
@@ -31,6 +33,12 @@ const templates = (what: string): Schema => ({
       description: 'Text for Telegram, MarkdownV2, with ${NAME} variables',
     },
     discord: { type: 'string', description: 'Text for Discord, with ${NAME} variables' },
+    ...Object.fromEntries(
+      SECTION_NAMES.map((name) => [
+        name,
+        { type: 'string', description: `Text for ${name}, with \${NAME} variables` } as const,
+      ]),
+    ),
   },
 });
 const RETRIES: Schema = {
@@ -113,9 +121,17 @@ const address = (description: string): Schema => ({ type: 'string', description 
 export const KEYS = {
   code_host_api_url: address('API of the code host [default: https://api.github.com]'),
   code_host_git_url: address('git of the code host [default: https://github.com]'),
+  code_hosts: CODE_HOSTS,
   max_deploy_retries: RETRIES,
   retry_after: RETRY_AFTER,
   deploy_windows: WINDOWS,
+  proxy_user: {
+    type: 'string',
+    pattern: '^[a-z_][a-z0-9_-]*\\$?$',
+    wanted: 'the name of a user',
+    description:
+      'The user of the proxy, for the sockets of units with a user of their own [default: found]',
+  },
   sandbox: SANDBOX,
   build: {
     type: 'object',
@@ -130,9 +146,12 @@ export const KEYS = {
 /** The keys of the section `notify`. */
 export const NOTIFY_KEYS = {
   channel: {
-    type: 'string',
-    enum: ['telegram', 'discord', 'both'],
-    description: 'Which channels are used [default: every one with credentials]',
+    anyOf: [
+      { type: 'string', enum: [...CHANNEL_NAMES, 'both'] },
+      { type: 'array', items: { type: 'string', enum: CHANNEL_NAMES } },
+    ],
+    description:
+      'Which channels are used: a name, a list, or both for Telegram and Discord [default: every one with credentials]',
   },
   telegram_bot_token: BOT_TOKEN,
   telegram_chat_id: CHAT_ID,
@@ -144,6 +163,7 @@ export const NOTIFY_KEYS = {
   },
   telegram_api_url: address('Telegram: the Bot API server [default: https://api.telegram.org]'),
   discord_webhook: WEBHOOK,
+  ...SECTION_SCHEMAS,
   verbose_errors: {
     type: 'boolean',
     description: 'A second message with the whole log of a long error [default: true]',
@@ -175,7 +195,7 @@ export const CONFIG_SCHEMA: ObjectSchema = {
     notify: {
       type: 'object',
       additionalProperties: true,
-      description: 'Messages in Telegram and Discord; without it no notifications are sent',
+      description: 'Where deploys are announced; without it no notifications are sent',
       properties: NOTIFY_KEYS,
     },
   },

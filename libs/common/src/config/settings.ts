@@ -1,9 +1,16 @@
-/** The settings in config.yml: the code host, the retry limit, the section `notify`. */
+/** The settings in config.yml: the retry limit, deploy windows, the section `notify`. */
 import type { Env } from '../foundation/io.ts';
 import { httpAddress } from '../http/address.ts';
 import { Secret } from '../secrets/secret.ts';
 import { durationOf } from '../text/time.ts';
 import { check, type Entry, type Schema, section } from '../yaml/schema.ts';
+import {
+  type ChannelChoice,
+  type ChannelName,
+  SECTION_NAMES,
+  type SectionSettings,
+  sectionSettings,
+} from './channels.ts';
 import type { Config } from './file.ts';
 import { CREDENTIALS, KEYS, NOTIFY_KEYS } from './schema.ts';
 import { type Window, windowOf } from './windows.ts';
@@ -47,26 +54,6 @@ export function placeOf(config: Config, path: readonly string[]): string {
   return `${config.file.name}${line}: ${path.join('.')}`;
 }
 
-/** Addresses of the code host, without a trailing slash. */
-export interface CodeHost {
-  readonly apiUrl: string;
-  readonly gitUrl: string;
-}
-
-/** The code host's addresses: environment, then config.yml, then GitHub. Throws `insecure_address`. */
-export function codeHostOf(config: Config, env: Env): CodeHost {
-  const values = pick(config, ['code_host_api_url', 'code_host_git_url'], []);
-  const choose = (variable: string, key: string, fallback: string) =>
-    httpAddress(
-      env[variable] || (values.get(key) as string | undefined) || fallback,
-      env[variable] ? variable : placeOf(config, [key]),
-    );
-  return {
-    apiUrl: choose('RUNNER_CODE_HOST_API_URL', 'code_host_api_url', 'https://api.github.com'),
-    gitUrl: choose('RUNNER_CODE_HOST_GIT_URL', 'code_host_git_url', 'https://github.com'),
-  };
-}
-
 /** Failures of one commit after which automatic deploys of it stop; default 3. */
 export function maxDeployRetries(config: Config): number {
   const values = pick(config, ['max_deploy_retries'], ['max_deploy_retries']);
@@ -102,16 +89,13 @@ export function deployPolicyOf(config: Config): DeployPolicy {
   return { ...retryPolicyOf(config), windows };
 }
 
-/** The chat services, in the order in which results are printed. */
-export const CHANNEL_NAMES = ['telegram', 'discord'] as const;
-/** A chat service. */
-export type ChannelName = (typeof CHANNEL_NAMES)[number];
 /** A message that `notify.templates` can replace. */
 export type TemplateKind = 'started' | 'success' | 'failure' | 'rollback';
 
 /** Section `notify`. A channel without credentials is undefined: it is not active. */
-export interface NotifySettings {
-  readonly channel: ChannelName | 'both' | undefined;
+export interface NotifySettings
+  extends Readonly<{ [N in keyof SectionSettings]: SectionSettings[N] | undefined }> {
+  readonly channel: ChannelChoice | undefined;
   readonly telegram:
     | { botToken: Secret; chatId: string; threadId: number | undefined; apiUrl: string }
     | undefined;
@@ -134,7 +118,12 @@ export function notifySettingsOf(config: Config, env: Env): NotifySettings {
   const apiUrl =
     env.RUNNER_TELEGRAM_API_URL || (notify.get('telegram_api_url') as string | undefined);
   const templates = section(notify, 'templates');
+  const sections = SECTION_NAMES.map((name) => {
+    const where = (key: string) => placeOf(config, ['notify', name, key]);
+    return [name, sectionSettings(name, section(notify, name) ?? new Map(), where)];
+  });
   return {
+    ...(Object.fromEntries(sections) as Pick<NotifySettings, keyof SectionSettings>),
     channel: notify.get('channel') as NotifySettings['channel'],
     telegram:
       botToken && chatId

@@ -68,8 +68,11 @@ export interface Health {
 /** Name of a hook. */
 export type Hook = (typeof HOOKS)[number];
 
-/** Which channels are notified: `all` for `notify: {}` or `both`, `none` without the section. */
-export type NotifyChoice = 'telegram' | 'discord' | 'all' | 'none';
+/**
+ * Which channels are notified, as `runner notify send --channel` takes it: `all` for `notify: {}`,
+ * `none` without the section, `both`, or names of channels, separated by commas.
+ */
+export type NotifyChoice = 'all' | 'none' | 'both' | (string & {});
 
 /** `.deploy.yml` with all defaults filled in. */
 export interface DeployFile {
@@ -149,14 +152,15 @@ export function readDeployFile(bytes: Uint8Array | undefined): DeployFile {
       HOOKS.map((hook) => [hook, list(hooks?.get(hook))]),
     ) as DeployFile['hooks'],
     hookTimeout: milliseconds(hooks?.get('timeout'), 60_000),
-    notify: notify ? notifyOf(notify.get('channel') as string | undefined) : 'none',
+    notify: notify ? notifyOf(notify.get('channel')) : 'none',
   };
 }
 
 type Fail = (key: string, what: string) => Error;
 
-function notifyOf(channel: string | undefined): NotifyChoice {
-  return channel === 'telegram' || channel === 'discord' ? channel : 'all';
+function notifyOf(channel: unknown): NotifyChoice {
+  const names = [channel ?? []].flat() as string[];
+  return names.join(',') || 'all';
 }
 
 function instancesOf(

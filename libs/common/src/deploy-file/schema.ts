@@ -1,5 +1,6 @@
 /** The schema of `.deploy.yml`. */
 import { LIMIT_KEYS } from '../config/build-limits.ts';
+import { CHANNEL_NAMES } from '../config/channels.ts';
 import type { ObjectSchema, Schema } from '../yaml/schema.ts';
 import { TRAFFIC_TYPES } from './traffic.ts';
 
@@ -244,9 +245,11 @@ export const DEPLOY_SCHEMA: ObjectSchema = {
       additionalProperties: false,
       properties: {
         channel: {
-          type: 'string',
-          enum: ['telegram', 'discord', 'both'],
-          description: 'In which channel [default: every active one]',
+          anyOf: [
+            { type: 'string', enum: [...CHANNEL_NAMES, 'both'] },
+            { type: 'array', items: { type: 'string', enum: CHANNEL_NAMES } },
+          ],
+          description: 'In which channel, or a list of them [default: every active one]',
         },
       },
     },

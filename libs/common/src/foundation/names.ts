@@ -31,13 +31,17 @@ export function isAppName(text: string): boolean {
   return NAME.test(text) && !text.includes('..') && text !== RESERVED;
 }
 
-/** Checks `owner/name` of a repository (a `.git` ending is dropped); throws `name_invalid`. */
-export function repoName(text: string): string {
+/**
+ * Checks the name of a repository, by default `owner/name` (a `.git` ending is dropped); throws
+ * `name_invalid`.
+ */
+export function repoName(text: string, [least, most]: readonly [number, number] = [2, 2]): string {
   const repo = text.endsWith('.git') ? text.slice(0, -4) : text;
   const parts = repo.split('/');
   const good =
     repo.length <= 200 &&
-    parts.length === 2 &&
+    parts.length >= least &&
+    parts.length <= most &&
     parts.every((part) => /^[A-Za-z0-9_.][A-Za-z0-9_.-]*$/.test(part) && !/^\.+$/.test(part));
   if (good) return repo;
   throw new Failure(

@@ -7,7 +7,7 @@ import { word } from '../text/shell.ts';
 
 /** A secret in config.yml that is neither empty nor in a comment. */
 const SECRETS =
-  /^[^#\n]*\b(?:telegram_bot_token|discord_webhook)["']?[ \t]*:(?![ \t]*(?:""|''|~|null)[ \t]*(?:[#,}]|$))[ \t]*[^\s#,}]/m;
+  /^[^#\n]*\b(?:telegram_bot_token|discord_webhook|webhook|token|smtp|secret|url)["']?[ \t]*:(?![ \t]*(?:""|''|~|null)[ \t]*(?:[#,}]|$))[ \t]*[^\s#,}]/m;
 
 /** Whether config.yml holds secrets and others may read it. */
 export function isConfigExposed(paths: Paths): boolean {

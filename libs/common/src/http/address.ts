@@ -1,7 +1,8 @@
 /** Addresses to which a secret is sent: https, or http on this machine only. */
 import { Failure } from '../foundation/failure.ts';
 
-function isLoopback(host: string): boolean {
+/** Whether a host, as in a URL, is this machine. */
+export function isLoopback(host: string): boolean {
   return (
     host === 'localhost' ||
     host.endsWith('.localhost') ||
@@ -29,4 +30,22 @@ export function httpAddress(text: string, where: string): string {
     );
   }
   return url.href.replace(/\/+$/, '');
+}
+
+/**
+ * Checks the address of a mail server: TLS from the start, or STARTTLS, which the sender requires
+ * unless the server is this machine. Throws `insecure_address`, which never holds the address.
+ */
+export function smtpAddress(text: string, where: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url?.hostname || (url.protocol !== 'smtps:' && url.protocol !== 'smtp:')) {
+    throw new Failure('insecure_address', `${where} is not an smtps or smtp address`);
+  }
+  if (/^[^:/]+:\/\/[^/?#]*[/?#]./.test(text)) {
+    throw new Failure('insecure_address', `${where} must end after the port`);
+  }
+  if (/%(?![0-9a-f]{2})/i.test(text)) {
+    throw new Failure('insecure_address', `${where} must write % as %25`);
+  }
+  return text.replace(/\/$/, '');
 }

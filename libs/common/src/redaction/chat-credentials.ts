@@ -17,6 +17,7 @@ const CONFIG_MAX = 65_536;
 const USUAL = new Set([
   ...Object.keys({ ...KEYS, ...NOTIFY_KEYS }),
   ...['notify', 'telegram', 'api.telegram.org', 'discord', 'discord.com', 'webhooks', 'https'],
+  ...['hooks.slack.com', 'services', 'ntfy.sh', 'webhook', 'secret'],
 ]);
 
 /** The credentials in config.yml; none if it cannot be read. */

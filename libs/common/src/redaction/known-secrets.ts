@@ -4,6 +4,7 @@ import { appNames } from '../apps/store.ts';
 import { Failure } from '../foundation/failure.ts';
 import type { Env } from '../foundation/io.ts';
 import type { Paths } from '../foundation/paths.ts';
+import { formsOf } from '../hosts/login.ts';
 import { type Redactor, redactor, type Secret } from '../secrets/secret.ts';
 import { keyLines } from '../tokens/key-file.ts';
 import { openToken } from '../tokens/open.ts';
@@ -27,7 +28,9 @@ export function knownRedactor(
   others: readonly Secret[],
 ): Redactor {
   const apps = app === undefined ? unlessFailure(() => appNames(paths), []) : [app];
-  const tokens = apps.flatMap((name) => unlessFailure(() => openToken(paths, env, name) ?? [], []));
+  const tokens = apps.flatMap((name) =>
+    unlessFailure(() => formsOf(openToken(paths, env, name)), []),
+  );
   const secrets = apps.flatMap((name) =>
     unlessFailure(() => secretsToRedact(openSecrets(paths, env, name)), []),
   );

@@ -1,6 +1,8 @@
 /** A text as config.yml: what the commands that use it read, or refuse. */
+
+import { codeHostOf } from '@runner/common/config/code-hosts';
 import { readConfig } from '@runner/common/config/file';
-import { codeHostOf, maxDeployRetries, notifySettingsOf } from '@runner/common/config/settings';
+import { maxDeployRetries, notifySettingsOf } from '@runner/common/config/settings';
 import { told } from '../cli/refusal.ts';
 import { freshRoot, plant } from '../files/scratch.ts';
 

@@ -2,8 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
+import { codeHostOf } from '@runner/common/config/code-hosts';
 import { readConfig } from '@runner/common/config/file';
-import { codeHostOf, maxDeployRetries, notifySettingsOf } from '@runner/common/config/settings';
+import { maxDeployRetries, notifySettingsOf } from '@runner/common/config/settings';
 import { Failure } from '@runner/common/foundation/failure';
 import fc from 'fast-check';
 import { test } from 'uvu';
@@ -18,10 +19,22 @@ const BAD: readonly (readonly [text: string, sentence: string])[] = [
   ['just text\n', ':1: must be a section, not a single value'],
   ['notify: on\n', ':1: notify: must be a section, not a single value'],
   ['# one\nnotify:\n  - channel\n', ':3: notify: must be a section, not a list'],
-  ['notify:\n  channel: fax\n', ':2: notify.channel: must be one of telegram, discord, both'],
-  ['notify:\n  channel: Telegram\n', ':2: notify.channel: must be one of telegram, discord, both'],
-  ['notify:\n  channel: 1\n', ':2: notify.channel: must be one of telegram, discord, both'],
-  ['notify:\n  channel: [telegram]\n', ':2: notify.channel: must be a single value, not a list'],
+  [
+    'notify:\n  channel: fax\n',
+    ':2: notify.channel: must be one of telegram, discord, slack, ntfy, email, webhook, both',
+  ],
+  [
+    'notify:\n  channel: Telegram\n',
+    ':2: notify.channel: must be one of telegram, discord, slack, ntfy, email, webhook, both',
+  ],
+  [
+    'notify:\n  channel: 1\n',
+    ':2: notify.channel: must be one of telegram, discord, slack, ntfy, email, webhook, both',
+  ],
+  [
+    'notify:\n  channel: [fax]\n',
+    ':2: notify.channel[0]: must be one of telegram, discord, slack, ntfy, email, webhook',
+  ],
   ['notify:\n  telegram_bot_token: abc\n', `:2: notify.telegram_bot_token: ${TOKEN_RULE}`],
   ['notify:\n  telegram_bot_token: 123456\n', `:2: notify.telegram_bot_token: ${TOKEN_RULE}`],
   ['\n\ntelegram_bot_token: "12:a b"\n', `:3: telegram_bot_token: ${TOKEN_RULE}`],
@@ -74,7 +87,7 @@ const BAD: readonly (readonly [text: string, sentence: string])[] = [
   ],
   [
     'notify:\n  templates:\n    failure: {matrix: x}\n',
-    ':3: notify.templates.failure.matrix: unknown key (known here: telegram, discord)',
+    ':3: notify.templates.failure.matrix: unknown key (known here: telegram, discord, slack, ntfy, email, webhook)',
   ],
   [
     'notify:\n  templates:\n    failure: {discord: 5}\n',

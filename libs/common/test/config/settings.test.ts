@@ -1,5 +1,6 @@
+import { codeHostOf } from '@runner/common/config/code-hosts';
 import { readConfig } from '@runner/common/config/file';
-import { codeHostOf, maxDeployRetries, notifySettingsOf } from '@runner/common/config/settings';
+import { maxDeployRetries, notifySettingsOf } from '@runner/common/config/settings';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { freshRoot } from '../files/scratch.ts';
@@ -27,6 +28,8 @@ test('without a file, with an empty one or with comments alone, everything has i
     config('notify:\n'),
   ]) {
     assert.equal(codeHostOf(read, {}), {
+      name: 'default',
+      type: 'github',
       apiUrl: 'https://api.github.com',
       gitUrl: 'https://github.com',
     });
@@ -95,11 +98,15 @@ test('the environment wins over the file, and an empty variable is none', () => 
   const text =
     'code_host_api_url: https://one.example/\ncode_host_git_url: https://two.example/git//\n';
   assert.equal(codeHostOf(config(text), {}), {
+    name: 'default',
+    type: 'github',
     apiUrl: 'https://one.example',
     gitUrl: 'https://two.example/git',
   });
   const env = { RUNNER_CODE_HOST_API_URL: 'http://127.0.0.1:8080/', RUNNER_CODE_HOST_GIT_URL: '' };
   assert.equal(codeHostOf(config(text), env), {
+    name: 'default',
+    type: 'github',
     apiUrl: 'http://127.0.0.1:8080',
     gitUrl: 'https://two.example/git',
   });

@@ -141,10 +141,11 @@ test('notify chooses who hears: a channel, all of them, or nobody', () => {
     ['keep: 1\n', 'none'],
     ['notify: {}\n', 'all'],
     ['notify:\n', 'all'],
-    ['notify: {channel: both}\n', 'all'],
+    ['notify: {channel: both}\n', 'both'],
     ['notify: {channel: }\n', 'all'],
     ['notify: {channel: telegram}\n', 'telegram'],
     ['notify: {channel: discord}\n', 'discord'],
+    ['notify: {channel: [discord, slack]}\n', 'discord,slack'],
   ] as const) {
     assert.is(read(text).notify, choice, text);
   }
@@ -284,7 +285,10 @@ const BAD: readonly (readonly [text: string, sentence: string])[] = [
   ],
   ['hooks: {pre_build: {run: x}}\n', ':1: hooks.pre_build: must not be a section'],
   ['notify: telegram\n', ':1: notify: must be a section, not a single value'],
-  ['notify: {channel: mail}\n', ':1: notify.channel: must be one of telegram, discord, both'],
+  [
+    'notify: {channel: mail}\n',
+    ':1: notify.channel: must be one of telegram, discord, slack, ntfy, email, webhook, both',
+  ],
   ['notify: {chanel: both}\n', ':1: notify.chanel: unknown key (known here: channel)'],
   ['instances: [a]\n', ':1: instances: must be a section, not a list'],
   ['instances:\n  ../x: {}\n', ':2: instances.../x: is not a valid name'],

@@ -2,10 +2,11 @@
 
 import { pauseWords, stoppedWords } from '@runner/common/apps/operator';
 import { leftAlone, retryWait } from '@runner/common/apps/retries';
-import { type AppState, pauseOf } from '@runner/common/apps/state';
+import { type AppState, type CommitChecks, pauseOf } from '@runner/common/apps/state';
 import type { DeployPolicy } from '@runner/common/config/settings';
 import { opensAt, untilWords } from '@runner/common/config/windows';
 import { inWords } from '@runner/common/text/time';
+import { verdictOf } from '../checks/verdict.ts';
 import type { DeployOutcome } from '../pipeline/outcome.ts';
 
 /** What `fetch` found and did for an app; printed as one line. */
@@ -20,6 +21,9 @@ export interface FetchResult {
     /** Its last attempt failed a short time ago. */
     | 'waiting'
     | 'held'
+    /** Its checks have not passed yet. */
+    | 'checking'
+    | 'checks_failed'
     | 'stopped'
     | 'paused'
     /** Outside its deploy windows. */
@@ -36,6 +40,8 @@ export interface FetchResult {
   deploy_id: string | null;
   /** What the result means for the exit status. */
   status: number;
+  /** What the host said about the commit's checks, which passed if the result is `new_commit`. */
+  checks?: CommitChecks;
 }
 
 /** A result with null for each field not given, and status 0. */
@@ -56,9 +62,10 @@ export function decide(
   version: string,
   policy: DeployPolicy,
   now: Date,
+  checks?: CommitChecks,
 ): FetchResult {
   const result = (kind: FetchResult['result'], text: string) =>
-    fetchResult(app.app, kind, text, { commit, version });
+    fetchResult(app.app, kind, text, { commit, version, ...(checks && { checks }) });
   // A deploy that was killed has to be cleaned up, whatever the head is.
   if (app.deploying) return result('new_commit', `new commit ${version}`);
   const why = leftAlone(app, commit, policy.max);
@@ -80,5 +87,11 @@ export function decide(
   if (opens) return result('closed', `${version} waits${untilWords(opens)}`);
   const wait = retryWait(app, commit, policy, now);
   if (wait > 0) return result('waiting', `retry in ${inWords(wait)}`);
+  if (app.require_checks) {
+    // A commit that was pushed since the host was asked has to wait for the next fetch.
+    const known = checks?.commit === commit ? checks : { commit, checks: [] };
+    const verdict = verdictOf(app.require_checks, known);
+    if (verdict.result !== 'passed') return result(verdict.result, verdict.text);
+  }
   return result('new_commit', `new commit ${version}`);
 }

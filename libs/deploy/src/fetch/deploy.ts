@@ -24,13 +24,13 @@ class Overtaken extends Error {
 /** Deploys one app; without an outcome the deploy did not begin. Never throws. */
 export async function deployNew(
   request: FetchRequest,
-  { app, commit, version }: FetchResult,
+  { app, commit, version, checks }: FetchResult,
   policy: DeployPolicy,
 ): Promise<{ result: FetchResult; outcome?: DeployOutcome }> {
   const { io, paths, notify, reporter, signal } = request;
   // Another fetch may have deployed it meanwhile, or a recovery changed the state.
   const confirm = (now: AppState, wanted: ResolvedRef) => {
-    const again = decide(now, wanted.commit, wanted.version, policy, io.now());
+    const again = decide(now, wanted.commit, wanted.version, policy, io.now(), checks);
     if (again.result !== 'new_commit') throw new Overtaken(again);
   };
   try {

@@ -19,7 +19,12 @@ import { keepUp } from './upkeep.ts';
 /** Concurrent requests to the code host; more of them count as abuse. */
 const AT_ONCE = 4;
 
-const WAITING: ReadonlySet<FetchResult['result']> = new Set(['stopped', 'paused', 'closed']);
+const WAITING: ReadonlySet<FetchResult['result']> = new Set([
+  'stopped',
+  'paused',
+  'closed',
+  'checks_failed',
+]);
 
 /** Checks every app, then deploys what is new. Returns the worst status. */
 export async function fetchApps(request: FetchRequest): Promise<number> {

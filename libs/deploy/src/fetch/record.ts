@@ -48,6 +48,7 @@ export async function recordResults(
         last_checked: view.now.toISOString(),
         check_failed: check,
         ...(result.commit !== null && { head: result.commit }),
+        ...(result.checks && { checks: result.checks }),
         reported: { ...found.reported, said },
       });
       const isNews = shown.deploy_id !== null || said !== app.reported?.said;

@@ -152,7 +152,9 @@ function credential(source: GitSource, env: Record<string, string>): number | un
   }
   const { protocol, host } = new URL(source.gitUrl);
   env.RUNNER_ASKPASS_ORIGIN = `${protocol}//${host}`;
-  env.RUNNER_ASKPASS_USER_ORIGIN = `${protocol}//x-access-token@${host}`;
+  env.RUNNER_ASKPASS_USER = source.gitUser;
+  env.RUNNER_ASKPASS_USER_ORIGIN = `${protocol}//${source.gitUser}@${host}`;
+  env.RUNNER_ASKPASS_ENCODED_ORIGIN = `${protocol}//${percentEncoded(source.gitUser)}@${host}`;
   env.RUNNER_ASKPASS_FD = '3';
   const folder = dirname(source.mirror);
   makeFolder(folder);
@@ -164,4 +166,10 @@ function credential(source: GitSource, env: Record<string, string>): number | un
     throw systemFailure(error, `write to ${folder}`);
   }
   return fd;
+}
+
+/** As newer versions of git write a user name in their prompt. */
+function percentEncoded(user: string): string {
+  const hex = (char: string) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`;
+  return user.replace(/[^\w.~-]/g, hex);
 }

@@ -2,13 +2,15 @@
 import { type AppSecrets, openSecrets, secretsToRedact } from '@runner/common/app-secrets/open';
 import type { AppState } from '@runner/common/apps/state';
 import { chatSecretsOf } from '@runner/common/config/chat-credentials';
+import { codeHostOf } from '@runner/common/config/code-hosts';
 import { readConfig } from '@runner/common/config/file';
-import { codeHostOf } from '@runner/common/config/settings';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
+import { formsOf, loginOf } from '@runner/common/hosts/login';
 import { type Redactor, redactor } from '@runner/common/secrets/secret';
 import { keyLines } from '@runner/common/tokens/key-file';
 import { openToken } from '@runner/common/tokens/open';
+import { elsewhereFrom } from './elsewhere.ts';
 import type { GitSource } from './source.ts';
 
 /** What opening a source needs. */
@@ -24,26 +26,32 @@ export function sourceOf(
   app: AppState,
 ): { source: GitSource; secrets: AppSecrets; redact: Redactor } {
   const config = readConfig(paths);
-  const { gitUrl } = codeHostOf(config, io.env);
-  const token = openToken(paths, io.env, app.app);
-  const { repo, branch } = app;
+  const { env } = io;
+  const host = codeHostOf(config, env, app.host);
+  const token = openToken(paths, env, app.app);
+  const known = token && loginOf(host.type, token);
+  const login = {
+    gitUrl: host.gitUrl,
+    gitUser: known?.user ?? '',
+    token: known?.password,
+  };
   const source: GitSource = {
+    ...login,
     io,
     app: app.app,
-    repo,
-    branch,
-    gitUrl,
-    token,
+    repo: app.repo,
+    branch: app.branch,
     mirror: paths.app(app.app).repo,
     signal,
+    elsewhere: elsewhereFrom({ paths, env, config, host, login }),
   };
   // A step runs as the same user, who can read all of these.
   const secrets = openSecrets(paths, io.env, app.app);
-  const known = [
+  const toHide = [
     ...keyLines(paths, io.env),
     ...chatSecretsOf(config),
     ...secretsToRedact(secrets),
-    ...(token ? [token] : []),
+    ...formsOf(token),
   ];
-  return { source, secrets, redact: redactor(known) };
+  return { source, secrets, redact: redactor(toHide) };
 }

@@ -10,10 +10,23 @@ export interface GitSource {
   readonly branch: string;
   /** The code host's address for git, without a trailing slash. */
   readonly gitUrl: string;
+  /** The user name that goes with the token. */
+  readonly gitUser: string;
+  /**
+   * The repository of a submodule and the login of its host; undefined if no host is known there.
+   * Throws `name_invalid`.
+   */
+  elsewhere(address: string): Elsewhere | undefined;
   readonly token: Secret | undefined;
   /** Folder of the bare mirror. */
   readonly mirror: string;
   readonly signal: AbortSignal;
+}
+
+/** What of a source is another for a submodule. */
+export interface Elsewhere extends Pick<GitSource, 'repo' | 'gitUrl' | 'gitUser' | 'token'> {
+  /** Of its mirror, among those of the submodules. */
+  readonly folder: string;
 }
 
 /** How a call of git ended. */

@@ -1,15 +1,14 @@
 /**
- * Submodules on the app's own code host are fetched with its token. Any other address is refused:
- * the token goes to one host only.
+ * Submodules on a known code host are fetched, each with a token of its own host. Any other address is
+ * refused.
  */
 import { join } from 'node:path';
 import { Failure } from '@runner/common/foundation/failure';
-import { repoName } from '@runner/common/foundation/names';
 import { blobsOf, type CommitTree, treeOf } from './commit-files.ts';
 import { git } from './git.ts';
 import { refuseLargeFiles } from './large-files.ts';
 import { fetchById } from './remote.ts';
-import type { GitSource } from './source.ts';
+import type { Elsewhere, GitSource } from './source.ts';
 
 /** A submodule whose commit is in its mirror. */
 export interface Submodule {
@@ -44,9 +43,9 @@ async function collect(
     if (depth > DEEPEST || found.length >= room) {
       throw refused(place, `there are more than ${MOST} submodules, or more than ${DEEPEST} deep`);
     }
-    const repo = repoAt(source, place, addresses.get(path));
-    const mirror = join(rootMirror(source), 'modules', `${repo}.git`);
-    const inner: GitSource = { ...source, repo, mirror };
+    const { folder, ...known } = repoAt(source, place, addresses.get(path));
+    const mirror = join(rootMirror(source), 'modules', folder, `${known.repo}.git`);
+    const inner: GitSource = { ...source, ...known, mirror };
     await fetchSubmodule(inner, sha, place);
     found.push({ path: place, commit: sha, source: inner });
     const below = await treeOf(inner, sha, [MODULES_FILE]);
@@ -107,23 +106,24 @@ async function addressesOf(source: GitSource, tree: CommitTree): Promise<Map<str
   );
 }
 
-/** `owner/name` of a submodule on the app's own code host. */
-function repoAt(source: GitSource, path: string, address: string | undefined): string {
+/** The repository of a submodule, on the host of its parent or on another one. */
+function repoAt(source: GitSource, path: string, address: string | undefined): Elsewhere {
   if (address === undefined) throw refused(path, `${MODULES_FILE} has no address for it`);
-  const place = /^\.\.?\//.test(address)
-    ? relativeTo(source.repo, address)
-    : pathOnHost(source, address);
-  if (place === undefined) {
-    throw refused(
-      path,
-      `its address ${address.slice(0, 200)} is not on the code host ${new URL(source.gitUrl).host}, and the token goes nowhere else`,
-    );
-  }
+  const shown = address.slice(0, 200);
+  const isRelative = /^\.\.?\//.test(address);
+  const whole = isRelative ? `${source.gitUrl}/${relativeTo(source.repo, address)}` : address;
+  let place: Elsewhere | undefined;
   try {
-    return repoName(place);
-  } catch {
-    throw refused(path, `its address ${address.slice(0, 200)} is not <owner>/<name>`);
+    place = source.elsewhere(whole);
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== 'name_invalid') throw error;
+    throw refused(path, `its address ${shown} is not <owner>/<name>`);
   }
+  if (place) return place;
+  throw refused(
+    path,
+    `its address ${shown} is on no known code host: an operator can add the host to code_hosts in config.yml`,
+  );
 }
 
 /** `../lib.git` beside `acme/shop` is `acme/lib.git`. */
@@ -134,22 +134,4 @@ function relativeTo(repo: string, address: string): string {
     else if (part !== '.' && part !== '') parts.push(part);
   }
   return parts.join('/');
-}
-
-/** The path of an address of any kind when it names the code host; undefined for another host. */
-function pathOnHost(source: GitSource, address: string): string | undefined {
-  const host = new URL(source.gitUrl);
-  const scp = /^(?:[^@/:]+@)?([^/:@]+):(?!\/)(.+)$/.exec(address);
-  if (scp) return scp[1]?.toLowerCase() === host.hostname ? clean(scp[2] as string) : undefined;
-  if (!/^(?:https?|ssh|git|git\+ssh):\/\//i.test(address) || !URL.canParse(address))
-    return undefined;
-  const { protocol, hostname, port, pathname } = new URL(address);
-  const isWeb = /^https?:$/.test(protocol);
-  if (hostname.toLowerCase() !== host.hostname || (isWeb && port !== host.port)) return undefined;
-  const prefix = isWeb ? host.pathname.replace(/\/$/, '') : '';
-  return pathname.startsWith(`${prefix}/`) ? clean(pathname.slice(prefix.length)) : undefined;
-}
-
-function clean(path: string): string {
-  return path.replace(/^\/+|\/+$/g, '');
 }

@@ -19,9 +19,10 @@ import { type Contents, contentsOf, isOfTheCommit, lookalikeNote } from '../git/
 import { sourceOf } from '../git/open.ts';
 import { fetchWanted, type ResolvedRef } from '../git/ref.ts';
 import type { GitSource } from '../git/source.ts';
-import { activate, rollBackSwitched } from '../instances/activate.ts';
+import { activate } from '../instances/activate.ts';
 import { drainAll } from '../instances/drain.ts';
 import { seenWords } from '../instances/probe.ts';
+import { rollBackSwitched } from '../instances/roll-back.ts';
 import { activeFile, interruptible, onlyInstance } from '../instances/target.ts';
 import { eventsOf } from '../record/events.ts';
 import { begin, clearMark, markFailed } from '../record/in-progress.ts';
@@ -38,6 +39,7 @@ import { type Reporter, redacting, reported } from '../report/reporter.ts';
 import { openDeployLog } from '../run/log.ts';
 import { asStepFailure, StepFailure } from '../run/step.ts';
 import { openSandbox } from '../sandbox/sandbox.ts';
+import { deployInLog } from './ended.ts';
 import { finishFailure, finishSuccess } from './finish.ts';
 import { type DeployOutcome, previousFields } from './outcome.ts';
 
@@ -46,7 +48,9 @@ export interface DeployRequest {
   readonly io: Io;
   readonly paths: Paths;
   readonly app: string;
-  readonly trigger: 'manual' | 'fetch';
+  readonly trigger: string;
+  /** If the log knows it, nothing is deployed: its end is waited for and returned. */
+  readonly deployId?: string | undefined;
   /** Branch, tag or commit; undefined: the head of the app's branch. */
   readonly ref?: string | undefined;
   /** Only this instance; undefined: all. */
@@ -73,18 +77,22 @@ interface FetchedCommit {
  */
 export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
   const { io, paths } = request;
-  const deployId = newDeployId(io.random);
+  const deployId = request.deployId ?? newDeployId(io.random);
+  const ended = deployInLog(paths, request.app, request.deployId);
+  if (ended) return ended;
   const note = (text: string) => request.reporter.note(text);
   const lock = await lockApp({ ...request, note }, 'deploy', request.trigger, deployId);
   let job: Job | undefined;
   try {
-    const known = requireApp(paths, request.app);
-    const { source, secrets, redact } = sourceOf(request, known);
+    const registered = requireApp(paths, request.app);
+    const { source, secrets, redact } = sourceOf(request, registered);
     const reporter = redacting(request.reporter, redact);
     appendKeptEvents(paths, reporter);
     const exposed = configExposure(paths);
     if (exposed) reporter.note(exposed);
-    const app = await recover({ io, paths, reporter, redact, secrets, app: known });
+    const app = await recover({ io, paths, reporter, redact, secrets, app: registered });
+    const endedMeanwhile = deployInLog(paths, request.app, request.deployId);
+    if (endedMeanwhile) return endedMeanwhile;
     const sandbox = openSandbox({
       ...{ paths, env: io.env, app: app.app },
       note: (text) => job?.log.line(text),

@@ -46,7 +46,9 @@ export async function lockApp(
   for (let attempt = 1; ; attempt += 1) {
     const lock = takeLock(paths.lock(app), 0, holder);
     if (lock) return lock;
-    if (io.elapsed() >= until) throw new Failure('locked', await busyText(request));
+    const isRunning = deployId !== undefined && holderOf(paths.lock(app)).deploy_id === deployId;
+    // The deploy itself, begun by another process: its end is the answer.
+    if (io.elapsed() >= until && !isRunning) throw new Failure('locked', await busyText(request));
     if (attempt === 1) note?.(`waits: ${await busyText(request)}`);
     await new Promise((resolve) => setTimeout(resolve, POLL));
     if (signal?.aborted) throw new Failure('interrupted', 'interrupted');

@@ -11,6 +11,7 @@ import {
   textOf,
 } from '@runner/common/audit/events';
 import { eventsOfDeploy } from '@runner/common/audit/scan';
+import { isChannelList } from '@runner/common/config/channels';
 import type { NotifyChoice } from '@runner/common/deploy-file/read';
 import { namesIn } from '@runner/common/files/read';
 import type { Paths } from '@runner/common/foundation/paths';
@@ -24,7 +25,7 @@ import { announce, eventsOf, recordAnyway, rolledBackEvent } from '../record/eve
 import { clearMark, secretsStarted } from '../record/in-progress.ts';
 import type { Operation } from '../record/operation.ts';
 import { removeTree } from '../release/folder.ts';
-import { CHANNEL, type Notifier, startNotifier } from '../report/notifier.ts';
+import { type Notifier, startNotifier } from '../report/notifier.ts';
 import { openDeployLog } from '../run/log.ts';
 import { endDeploy } from '../run/processes.ts';
 import { openSandboxAnyway } from '../sandbox/sandbox.ts';
@@ -220,6 +221,6 @@ async function notifying(
 
 /** The channels it had chosen, else those of the active release, else all. */
 function channelsOf({ paths, app }: Operation, { notify }: Deploying): NotifyChoice | undefined {
-  if (notify !== undefined && Object.hasOwn(CHANNEL, notify)) return notify as NotifyChoice;
+  if (notify !== undefined && isChannelList(notify)) return notify;
   return activeFile(paths, app)?.notify;
 }

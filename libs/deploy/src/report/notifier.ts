@@ -29,14 +29,6 @@ const UNUSED = `${NO_CHANNEL}: ${SET_UP}`;
 /** For `--no-notify`, and for an app without notifications. */
 export const silent: Notifier = { send: () => {}, finish: async () => [] };
 
-/** The notifier's `--channel` for each choice. */
-export const CHANNEL: Readonly<Record<NotifyChoice, string>> = {
-  all: 'both',
-  telegram: 'telegram',
-  discord: 'discord',
-  none: 'none',
-};
-
 /**
  * Starts the notifier; `choice` is the app's own, undefined means the global channels, `own` that the
  * notifier looks up the choice of each event's app.
@@ -50,7 +42,7 @@ export function startNotifier(
   const program = join(dirname(io.program), 'runner-notify');
   if (!existsSync(program))
     return { ...silent, finish: async () => [`${program} is missing: no notification is sent`] };
-  const channel = choice === 'own' ? [] : ['--channel', CHANNEL[choice ?? 'all']];
+  const channel = choice === 'own' ? [] : ['--channel', choice ?? 'all'];
   const args = [program, 'send', '--root', root, ...channel];
   // A process group of its own: Ctrl-C ends the deploy, but not its notifications.
   const child = spawn(process.execPath, args, {
@@ -71,7 +63,7 @@ export function startNotifier(
     send: (event) => void child.stdin?.write(lineOf(event)),
     finish: async () => {
       const lines = await finish(child, ended, () => words);
-      const asked = choice === 'telegram' || choice === 'discord';
+      const asked = choice !== undefined && !['all', 'both', 'own'].includes(choice);
       return asked ? lines : lines.filter((line) => !line.includes(UNUSED));
     },
   };

@@ -14,28 +14,22 @@ import { initiatorOf } from '@runner/common/foundation/user';
 import { redactorForAny } from '@runner/common/redaction/redact';
 import { drainAll } from '../instances/drain.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
-import { blockingMoves, stopAll, switchBack } from '../instances/switch-back.ts';
-import { keptTarget, uninterrupted } from '../instances/target.ts';
-import { failedState } from '../record/after-failure.ts';
-import { isRestart, type KeptMove, reasonOf, rolledBackState } from '../record/after-rollback.ts';
-import { announce, eventsOf, rolledBackEvent } from '../record/events.ts';
-import {
-  begin,
-  markFailed,
-  markStageAnyway,
-  secretsStarted,
-  writeEnd,
-} from '../record/in-progress.ts';
+import { blockingMoves, stopAll } from '../instances/switch-back.ts';
+import { uninterrupted } from '../instances/target.ts';
+import { isRestart, reasonOf, rolledBackState } from '../record/after-rollback.ts';
+import { announce, rolledBackEvent } from '../record/events.ts';
+import { begin, markStageAnyway, secretsStarted, writeEnd } from '../record/in-progress.ts';
 import { lockApp } from '../record/lock.ts';
-import { type Job, problemsOf } from '../record/operation.ts';
 import { recover } from '../recovery/recover.ts';
 import { type Notifier, silent, startNotifier } from '../report/notifier.ts';
 import { type Reporter, redacting, reported } from '../report/reporter.ts';
 import { type DeployLog, openDeployLog } from '../run/log.ts';
-import { asStepFailure, type StepFailure } from '../run/step.ts';
 import { openSandboxAnyway } from '../sandbox/sandbox.ts';
 import { refuseBorder } from './border.ts';
+import { rollbackInLog } from './ended.ts';
+import type { RollbackOutcome } from './outcome.ts';
 import { type NothingToDo, nothingToDo, planRollback } from './plan.ts';
+import { type Moves, moveOne, type RollbackJob, undo } from './undo.ts';
 
 /** What the command line asks for. */
 export interface RollbackRequest {
@@ -49,55 +43,19 @@ export interface RollbackRequest {
   readonly notify: boolean;
   /** Go back to a version without `traffic` too: the proxy has to be changed. */
   readonly force: boolean;
+  readonly trigger: string;
+  /** If the log knows it, nothing is done: its end is waited for and returned. */
+  readonly deployId?: string | undefined;
   readonly reporter: Reporter;
 }
-
-/** What `runner rollback` prints. */
-export interface RollbackOutcome {
-  app: string;
-  /** `unchanged`: the newest deploy failed, and what was active before it still is. */
-  result: 'rolled_back' | 'failed' | 'unchanged';
-  /** The version that is active now; null if that is uncertain. */
-  version: string | null;
-  from_version: string;
-  instance: string;
-  /** null if nothing was done. */
-  deploy_id: string | null;
-  /** Each instance, and where it went. */
-  instances?: { instance: string; from_version: string; version: string }[];
-  /** With `unchanged`: the version that failed. */
-  failed_version?: string;
-  /** With `unchanged`: what `--to` would go to; null if nothing older is kept. */
-  earlier_version?: string | null;
-  /** The active version was started again; nothing was switched. */
-  restarted?: true;
-  duration_ms: number;
-  error?: string;
-  /** Why the version that was active could not be restored either; the exit status is 3 then. */
-  rollback_error?: string;
-}
-
-type RollbackJob = Pick<
-  Job,
-  | 'io'
-  | 'paths'
-  | 'app'
-  | 'reporter'
-  | 'redact'
-  | 'secrets'
-  | 'deployId'
-  | 'trigger'
-  | 'log'
-  | 'sandbox'
-  | 'notifier'
->;
-type Moves = readonly [KeptMove, ...KeptMove[]];
 
 /** Throws `app_not_found`, `locked`, `instance_not_found`, `version_not_found`. */
 export async function rollBackByHand(request: RollbackRequest): Promise<RollbackOutcome> {
   const { io, paths } = request;
-  const deployId = newDeployId(io.random);
-  const lock = await lockApp(request, 'rollback', 'manual', deployId);
+  const deployId = request.deployId ?? newDeployId(io.random);
+  const ended = rollbackInLog(paths, request.app, request.deployId);
+  if (ended) return ended;
+  const lock = await lockApp(request, 'rollback', request.trigger, deployId);
   let notifier: Notifier = silent;
   let log: DeployLog | undefined;
   let job: RollbackJob | undefined;
@@ -107,6 +65,8 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
     const secrets = openSecrets(paths, io.env, request.app);
     const known = requireApp(paths, request.app);
     const app = await recover({ io, paths, reporter, redact, secrets, app: known });
+    const endedMeanwhile = rollbackInLog(paths, request.app, request.deployId);
+    if (endedMeanwhile) return endedMeanwhile;
     const nothing = nothingToDo(paths, app, request);
     if (nothing) return unchanged(app.app, nothing);
     const { moves, staying } = planRollback(paths, app, request);
@@ -120,7 +80,7 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
     const channels = request.notify ? fileOfRelease(paths, app.app, moves[0].to)?.notify : 'none';
     notifier = startNotifier(io, paths.root, channels);
     const common = { io, paths, app, deployId, reporter, redact, secrets, sandbox };
-    job = { ...common, log, notifier, trigger: 'manual' };
+    job = { ...common, log, notifier, trigger: request.trigger };
     beginAnyway(job, moves, channels);
     noteSecrets(job, moves);
     return await moveAll(job, moves);
@@ -150,7 +110,7 @@ function beginAnyway(job: RollbackJob, moves: Moves, notify: string | undefined)
       version,
       instance: namesOf(moves),
       stage: 'switch',
-      user: initiatorOf(job.io, 'manual'),
+      user: initiatorOf(job.io, job.trigger),
       rollback: Object.fromEntries(moves.map(({ instance, to }) => [instance, to.release])),
       ...(notify !== undefined && { notify }),
     });
@@ -219,88 +179,4 @@ async function moveAll(job: RollbackJob, moves: Moves): Promise<RollbackOutcome>
   const by = initiatorOf(io, job.trigger);
   writeEnd(job, (now) => rolledBackState(now, moves, io.now(), by));
   return { ...base, result: 'rolled_back', version: moves[0].to.version, duration_ms: duration() };
-}
-
-/** Makes `to` active in place of `from`, each as its own `.deploy.yml` says. */
-function moveOne(
-  job: RollbackJob,
-  { instance, from, to }: KeptMove,
-  secrets: 'today' | 'started',
-): Promise<void> {
-  const base = uninterrupted(job, secrets);
-  const running = keptTarget(base, instance, from);
-  return switchBack(base, instance, running, to, (stage, body) => {
-    if (stage !== 'switch') markStageAnyway(job, stage);
-    return body();
-  });
-}
-
-/** Restores what was active, and records the failure. */
-async function undo(
-  job: RollbackJob,
-  touched: readonly KeptMove[],
-  move: KeptMove,
-  cause: unknown,
-): Promise<Pick<RollbackOutcome, 'version' | 'error' | 'rollback_error'>> {
-  const failure = asStepFailure(cause, 'start');
-  const headline = job.redact(failure.message);
-  markFailed(job, failure, headline);
-  const returned = await returnAll(job, touched);
-  const problem = problemsOf(returned, 'return').join('; ') || undefined;
-  const error = [headline, problem, failure.output.trimEnd()].filter(Boolean).join('\n');
-  announce(job, failureEvents(job, move, failure, error, problem));
-  const { commit, version } = move.to;
-  const { deployId } = job;
-  const { stage, blame } = failure;
-  writeEnd(job, (now) => {
-    const at = job.io.now();
-    return failedState(
-      now,
-      { commit, version, deployId, stage, error, blame, byHand: true, at },
-      returned,
-    );
-  });
-  return problem
-    ? { version: null, error, rollback_error: problem }
-    : { version: move.from.version, error };
-}
-
-/** Returns each instance to what it ran, last first; one that fails does not stop the others. */
-async function returnAll(job: RollbackJob, moves: readonly KeptMove[]): Promise<KeptMove[]> {
-  const returned: KeptMove[] = [];
-  const back = [...moves].reverse().map((move) => ({ ...move, from: move.to, to: move.from }));
-  // What cannot be stopped here is reported by its own return.
-  await stopAll(blockingMoves(uninterrupted(job), back)).catch(() => {});
-  for (const move of back) {
-    const { instance, to } = move;
-    try {
-      await reported(job.reporter, `return ${instance} to ${to.version}`, () =>
-        moveOne(job, move, 'started'),
-      );
-      returned.push(move);
-    } catch (error) {
-      returned.push({ ...move, problem: job.redact(asStepFailure(error, 'start').message) });
-    }
-  }
-  return returned;
-}
-
-/** `problem` is why the previous version could not be restored either. */
-function failureEvents(
-  job: RollbackJob,
-  { instance, from, to }: KeptMove,
-  { stage }: StepFailure,
-  error: string,
-  problem: string | undefined,
-) {
-  const origin = { ...job, commit: to.commit, version: to.version };
-  const file = fileOfRelease(job.paths, job.app.app, to);
-  return eventsOf(origin, 'DeployFailure', [instance], file, {
-    ...{ stage, error },
-    log: job.log.path,
-    // As in every event of a rollback by hand: it does not end a deploy.
-    from_version: from.version,
-    previous_version: from.version,
-    ...(problem !== undefined && { rolled_back: false, reason: problem }),
-  });
 }

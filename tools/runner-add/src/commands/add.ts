@@ -1,4 +1,5 @@
 import { command } from '@runner/common/cli/command';
+import { repoLabel } from '@runner/common/config/repo-place';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { Added } from '../registration.ts';
 
@@ -13,7 +14,7 @@ export const add = command({
       kind: 'value',
       placeholder: 'OWNER/NAME',
       required: true,
-      about: 'Repository on the code host',
+      about: 'owner/name, HOST:group/sub/name, or the address on a known code host',
     },
     branch: { kind: 'value', placeholder: 'BRANCH', required: true, about: 'Branch to deploy' },
     token: {
@@ -50,13 +51,14 @@ export const add = command({
   examples: [
     'runner add --repo acme/shop --branch main --token-file ~/token',
     'runner add --repo acme/blog --branch main --token-from shop',
+    'runner add --repo gitlab:acme/web/site --branch main --token-file ~/gitlab-token',
   ],
   async run(context) {
     const { register } = await import('../registration.ts');
-    return { value: register(context) };
+    return { value: await register(context) };
   },
   human(added: Added, style, { io }) {
-    const [app, repo, branch] = [added.app, added.repo, added.branch].map(harmlessLine);
+    const [app, repo, branch] = [added.app, repoLabel(added), added.branch].map(harmlessLine);
     const token = added.fingerprint ? `token ${added.fingerprint}` : 'no token';
     const next = io.stdout.isTTY ? `Next: runner deploy ${app} --check\n` : '';
     return `Added ${style.bold(app as string)} (${repo}, branch ${branch}, ${token})\n${next}`;

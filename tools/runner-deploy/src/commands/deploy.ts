@@ -8,6 +8,7 @@ import { durationOf } from '@runner/common/text/time';
 import { ask, canAsk } from '@runner/common/tokens/prompt';
 import type { Plan } from '@runner/deploy/pipeline/check';
 import type { DeployOutcome } from '@runner/deploy/pipeline/outcome';
+import { givenIdOf, ID_OPTIONS } from '@runner/deploy/record/given-id';
 import { type Interruption, interruptionOf } from '@runner/deploy/report/interruption';
 import { progressFor } from '@runner/deploy/report/progress';
 import { withoutSteps } from '@runner/deploy/report/reporter';
@@ -44,6 +45,7 @@ export const deploy = command({
       placeholder: 'TIME',
       about: 'Wait up to this long (30s, 10m, 1h) for another deploy of the app to end',
     },
+    ...ID_OPTIONS,
     verbose: { kind: 'flag', short: 'v', about: 'Show the output of the steps as it arrives' },
   },
   exits: [
@@ -87,6 +89,8 @@ type DeployContext = Pick<Context, 'io' | 'paths' | 'format' | 'note' | 'errStyl
     readonly 'no-notify': boolean;
     readonly wait: string | undefined;
     readonly force: boolean;
+    readonly 'deploy-id': string | undefined;
+    readonly trigger: string | undefined;
     readonly verbose: boolean;
   };
 };
@@ -94,13 +98,14 @@ type DeployContext = Pick<Context, 'io' | 'paths' | 'format' | 'note' | 'errStyl
 async function runDeploy(context: DeployContext, interruption: Interruption): Promise<Answer> {
   const { io, paths, args, options, format, note } = context;
   const wait = waitOf(options.wait);
+  const given = givenIdOf(options);
   if (!options.force) confirmPaused(io, requireApp(paths, args.app));
   const { deploy: deployApp } = await import('@runner/deploy/deploy');
   const progress = progressFor(context, options.verbose);
   try {
     const outcome = await deployApp({
       ...{ io, paths, app: args.app, ref: options.ref, instance: options.instance },
-      trigger: 'manual',
+      ...given,
       notify: !options['no-notify'],
       wait,
       reporter: progress.reporter,

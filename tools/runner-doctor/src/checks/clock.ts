@@ -1,6 +1,7 @@
 /** Whether the code host can be reached, and this clock agrees with its Date header. */
+import { listApps } from '@runner/common/apps/store';
+import { type CodeHost, codeHostOf, DEFAULT_HOST } from '@runner/common/config/code-hosts';
 import { readConfig } from '@runner/common/config/file';
-import { codeHostOf } from '@runner/common/config/settings';
 import { Failure } from '@runner/common/foundation/failure';
 import { type HttpAnswer, send } from '@runner/common/http/request';
 import { word } from '@runner/common/text/shell';
@@ -13,43 +14,57 @@ const SKEW = 30;
 /** Seconds of difference that make certificates and expiry times unreliable. */
 const SKEW_BAD = 300;
 
+/** Asks every host that an app uses; the default one if there are no apps. */
 export async function clock({ io, paths }: Patient): Promise<readonly Found[]> {
-  let apiUrl: string;
-  try {
-    ({ apiUrl } = codeHostOf(readConfig(paths), io.env));
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    // The `config` check says why.
-    return [
-      warning(
-        'the code host cannot be checked: config.yml is not valid',
-        `\${EDITOR:-vi} ${word(paths.config)}`,
-      ),
-    ];
+  const used = new Set(listApps(paths).apps.map(({ host }) => host));
+  if (used.size === 0) used.add(undefined);
+  const found: Found[] = [];
+  for (const name of used) {
+    try {
+      const config = readConfig(paths);
+      found.push(await clockAt(io, codeHostOf(config, io.env, name)));
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      // The `config` check says why.
+      const what = name === undefined ? '' : ` ${name}`;
+      found.push(
+        warning(
+          `the code host${what} cannot be checked: config.yml is not valid`,
+          `\${EDITOR:-vi} ${word(paths.config)}`,
+        ),
+      );
+    }
   }
+  return found;
+}
+
+async function clockAt(io: Patient['io'], { name, apiUrl, gitUrl }: CodeHost): Promise<Found> {
+  const host = name === DEFAULT_HOST ? 'the code host' : `the code host ${name}`;
+  // `git` has no API, but its server says the time as well.
+  const address = apiUrl ?? gitUrl;
   const before = io.now().getTime();
   let answer: HttpAnswer;
   try {
     answer = await send({
       method: 'GET',
-      url: `${apiUrl}/`,
+      url: `${address}/`,
       timeout: TIMEOUT,
       limit: BODY_MAX,
       env: io.env,
     });
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    const what = `the code host ${apiUrl} cannot be reached: ${error.message}`;
-    return [problem(what, `curl -sSI ${word(apiUrl)}`)];
+    const what = `${host} ${address} cannot be reached: ${error.message}`;
+    return problem(what, `curl -sSI ${word(address)}`);
   }
   const theirs = Date.parse(answer.headers.date ?? '');
-  if (Number.isNaN(theirs)) return [ok('the code host answers, but without its time')];
+  if (Number.isNaN(theirs)) return ok(`${host} answers, but without its time`);
   // The header has whole seconds and was written between request and answer.
   const middle = (before + io.now().getTime()) / 2;
   const skew = Math.abs(Math.round((middle - theirs - 500) / 1000));
   const way = middle > theirs ? 'ahead of' : 'behind';
-  const what = `this clock is ${skew} s ${way} the code host's`;
-  if (skew > SKEW_BAD) return [problem(what, 'timedatectl set-ntp true')];
-  if (skew > SKEW) return [warning(what, 'timedatectl set-ntp true')];
-  return [ok('the code host answers, and this clock agrees with its clock')];
+  const what = `this clock is ${skew} s ${way} ${host}'s`;
+  if (skew > SKEW_BAD) return problem(what, 'timedatectl set-ntp true');
+  if (skew > SKEW) return warning(what, 'timedatectl set-ntp true');
+  return ok(`${host} answers, and this clock agrees with its clock`);
 }

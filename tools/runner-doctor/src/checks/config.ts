@@ -1,7 +1,8 @@
 /** Whether config.yml can be read, its values are valid, and no key is misspelt. */
+import { codeHostsOf } from '@runner/common/config/code-hosts';
 import { readConfig } from '@runner/common/config/file';
 import { CONFIG_SCHEMA } from '@runner/common/config/schema';
-import { codeHostOf, notifySettingsOf, retryPolicyOf } from '@runner/common/config/settings';
+import { notifySettingsOf, retryPolicyOf } from '@runner/common/config/settings';
 import { Failure } from '@runner/common/foundation/failure';
 import { word } from '@runner/common/text/shell';
 import type { ObjectSchema, Tree } from '@runner/common/yaml/schema';
@@ -11,7 +12,7 @@ export function config({ io, paths }: Patient): readonly Found[] {
   const edit = (line: number) => `\${EDITOR:-vi} +${line} ${word(paths.config)}`;
   try {
     const file = readConfig(paths);
-    codeHostOf(file, io.env);
+    codeHostsOf(file, io.env);
     retryPolicyOf(file);
     notifySettingsOf(file, io.env);
     if (file.tree === undefined) return [ok('there is no config.yml: defaults apply')];
@@ -35,9 +36,12 @@ function unknownKeys(
   if (tree.kind !== 'map') return [];
   return tree.entries.flatMap(({ key, line, value }) => {
     const whole = path === '' ? key : `${path}.${key}`;
+    const named = schema.additionalProperties;
     const known = Object.hasOwn(schema.properties ?? {}, key)
       ? schema.properties?.[key]
-      : undefined;
+      : typeof named === 'object'
+        ? named
+        : undefined;
     if (known === undefined) return [{ key: whole, line }];
     return 'type' in known && known.type === 'object' ? unknownKeys(value, known, whole) : [];
   });

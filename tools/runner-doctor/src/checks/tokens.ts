@@ -16,6 +16,7 @@ interface Verdict {
   readonly http_status: number | null;
   readonly error: string | null;
   readonly message: string | null;
+  readonly git?: { readonly ok: boolean; readonly message: string | null };
 }
 
 const AGAIN = 'runner tokens test --all';
@@ -47,7 +48,7 @@ const renew = ({ apps: [first, ...others] }: Verdict) =>
   ].join(' && ');
 
 function refused(verdict: Verdict, paths: Paths): Found[] {
-  if (verdict.valid === true) return [];
+  if (verdict.valid === true) return unreadable(verdict);
   if (verdict.valid === false) return [problem(`${verdict.message}`, renew(verdict))];
   const what = `${nameOf(verdict)} could not be tested: ${verdict.message}`;
   // Other code hosts deploy well, but have nothing to ask about a token.
@@ -56,6 +57,12 @@ function refused(verdict: Verdict, paths: Paths): Found[] {
     return [warning(`${what}: ${why}`, `\${EDITOR:-vi} ${word(paths.config)}`)];
   }
   return [verdict.error === 'rate_limited' ? warning(what, AGAIN) : problem(what, AGAIN)];
+}
+
+/** The API accepts the token, but git cannot read with it. */
+function unreadable(verdict: Verdict): Found[] {
+  if (verdict.git?.ok !== false) return [];
+  return [problem(`${nameOf(verdict)}: ${verdict.git.message}`, AGAIN)];
 }
 
 function ending(verdict: Verdict, now: number): Found[] {

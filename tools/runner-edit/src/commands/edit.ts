@@ -1,4 +1,5 @@
 import { command } from '@runner/common/cli/command';
+import { repoLabel } from '@runner/common/config/repo-place';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { Edited } from '../change.ts';
 
@@ -33,14 +34,24 @@ export const edit = command({
       conflicts: ['public'],
       about: "Also encrypt the new token with the app's own key (ckey), inside the master key",
     },
-    repo: { kind: 'value', placeholder: 'OWNER/NAME', about: 'New repository on the code host' },
+    repo: {
+      kind: 'value',
+      placeholder: 'OWNER/NAME',
+      about: 'New repository: owner/name, HOST:group/sub/name, or an address',
+    },
     branch: { kind: 'value', placeholder: 'BRANCH', about: 'New branch to deploy' },
+    'require-checks': {
+      kind: 'value',
+      placeholder: 'CHECKS',
+      about:
+        'Let fetch deploy only commits whose checks passed: all, names such as build,test, or none',
+    },
   },
   examples: ['runner edit shop --token-file ~/new-token', 'runner edit shop --branch release'],
   async run(context) {
     const { change } = await import('../change.ts');
-    return { value: change(context) };
+    return { value: await change(context) };
   },
   human: (edited: Edited, style) =>
-    `Changed ${style.bold(harmlessLine(edited.app))} (${harmlessLine(edited.repo)}, branch ${harmlessLine(edited.branch)}${edited.fingerprint ? `, token ${edited.fingerprint}` : ''})\n`,
+    `Changed ${style.bold(harmlessLine(edited.app))} (${harmlessLine(repoLabel(edited))}, branch ${harmlessLine(edited.branch)}${edited.fingerprint ? `, token ${edited.fingerprint}` : ''})\n`,
 });

@@ -10,7 +10,7 @@ export const files = command({
     'runner-env.service of the package calls this before any app is started. The path is the one for\n' +
     'EnvironmentFile= of a unit.',
   async run(context) {
-    const { writeBootFiles } = await import('@runner/deploy/instances/boot-files');
+    const { writeBootFiles } = await import('@runner/deploy/deploy');
     const value = writeBootFiles(context);
     return { value, status: value.failed.length > 0 ? 1 : 0 };
   },

@@ -23,8 +23,7 @@ export const exec = command({
     const { io, paths, args, options } = context;
     const { refuseForeignRoot } = await import('@runner/common/guards/foreign-root');
     refuseForeignRoot({ io, paths }, `exec ${args.app}`);
-    const { activeTargets } = await import('@runner/deploy/lifecycle/active');
-    const { execIn } = await import('@runner/deploy/lifecycle/exec');
+    const { activeTargets, execIn } = await import('@runner/deploy/active');
     const [target] = activeTargets(context, args.app, options.instance);
     return { status: await execIn(io, target, args.command) };
   },

@@ -37,9 +37,9 @@ export const logs = command({
       throw usage(`invalid value '${options.lines}' for '--lines <N>': it must be a number`);
     const lines = Number(options.lines);
     const wanted = { lines, follow: options.follow, since: sinceOf(io.now(), options.since) };
-    const { activeTargets } = await import('@runner/deploy/lifecycle/active');
-    const { outputOf } = await import('@runner/deploy/lifecycle/output');
-    const { showFiles, showProgram } = await import('@runner/deploy/lifecycle/show');
+    const { activeTargets, outputOf, showFiles, showProgram } = await import(
+      '@runner/deploy/active'
+    );
     const { redactorForAny } = await import('@runner/common/redaction/redact');
     const redact = await redactorForAny({ paths, env: io.env }, args.app);
     const targets = activeTargets(context, args.app, options.instance);

@@ -1,25 +1,18 @@
 /** Which channels are active, and why a channel is not, in words that name the key to change. */
+
+import { CHANNEL_NAMES, type ChannelName, channelsOf } from '@runner/common/config/channels';
 import type { Config } from '@runner/common/config/file';
-import {
-  CHANNEL_NAMES,
-  type ChannelName,
-  NO_CHANNEL,
-  type NotifySettings,
-  SET_UP,
-} from '@runner/common/config/settings';
+import { NO_CHANNEL, type NotifySettings, SET_UP } from '@runner/common/config/settings';
 import { credentialAt } from './credentials.ts';
 import { CHANNELS } from './index.ts';
 
 /** Channels whose credentials are set and that the global `notify.channel`, if set, includes. */
 export function activeChannels(settings: NotifySettings): ChannelName[] {
+  const { channel } = settings;
   return CHANNEL_NAMES.filter(
-    (name) => settings[name] !== undefined && includes(settings.channel ?? 'both', name),
+    (name) =>
+      settings[name] !== undefined && (channel === undefined || channelsOf(channel).includes(name)),
   );
-}
-
-/** Whether a choice of channels includes one of them. */
-export function includes(choice: ChannelName | 'both' | 'all', name: ChannelName): boolean {
-  return choice === 'both' || choice === 'all' || choice === name;
 }
 
 /** One sentence on `wanted` channels of which none is active: the first key in the way, else what to run. */
@@ -35,9 +28,14 @@ export function whyInactive(
     CHANNELS[name].credentials.filter((key) => credentialAt(config, key) === '');
   const { channel } = settings;
   const ready = wanted.find((name) => settings[name] !== undefined);
-  if (ready !== undefined && channel !== undefined && channel !== 'both') {
-    const missing = settings[channel] ? '' : `, and ${notSet(missingOf(channel))}`;
-    return `${none}: notify.channel is ${channel}${missing}; set notify.channel to ${ready} or both in ${file}`;
+  if (ready !== undefined && channel !== undefined) {
+    const named = channelsOf(channel);
+    const [first] = named;
+    const missing =
+      first === undefined || settings[first] ? '' : `, and ${notSet(missingOf(first))}`;
+    const said = [channel].flat().join(', ') || 'an empty list';
+    const both = channelsOf('both').includes(ready) && named.length === 1 ? ' or both' : '';
+    return `${none}: notify.channel is ${said}${missing}; set notify.channel to ${ready}${both} in ${file}`;
   }
   const half = wanted.find((name) => {
     const count = missingOf(name).length;

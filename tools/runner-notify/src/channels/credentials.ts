@@ -1,6 +1,7 @@
 /** The credentials of config.yml: whether they are set, what is secret in them, and connecting with them. */
+
+import type { ChannelName } from '@runner/common/config/channels';
 import type { Config } from '@runner/common/config/file';
-import type { ChannelName } from '@runner/common/config/settings';
 import type { Io } from '@runner/common/foundation/io';
 import { digestOf, redactor, Secret } from '@runner/common/secrets/secret';
 import type { Tree } from '@runner/common/yaml/schema';
@@ -9,16 +10,21 @@ import { CHANNELS } from './index.ts';
 
 /** A credential in section `notify`, else at the top level; empty when it is not set. */
 export function credentialAt(config: Config, key: string): string {
-  const section = entryOf(config.tree, 'notify');
-  const found = [entryOf(section, key), entryOf(config.tree, key)].find(
-    (value) => value?.kind === 'scalar' && value.value !== null,
-  );
-  if (found?.kind !== 'scalar') return '';
-  return (typeof found.value === 'string' ? found.value : found.source).trim();
+  const path = key.split('.');
+  const found = [['notify', ...path], path].map((each) => textAt(config.tree, each));
+  return found.find((text) => text !== undefined) ?? '';
 }
 
-function entryOf(tree: Tree | undefined, key: string): Tree | undefined {
-  return tree?.kind === 'map' ? tree.entries.find((each) => each.key === key)?.value : undefined;
+/** The text of a value, the texts of a list; undefined when it is not there. */
+function textAt(tree: Tree | undefined, path: readonly string[]): string | undefined {
+  const [key, ...rest] = path;
+  if (key !== undefined) {
+    const entry = tree?.kind === 'map' ? tree.entries.find((each) => each.key === key) : undefined;
+    return textAt(entry?.value, rest);
+  }
+  if (tree?.kind === 'list') return tree.items.map((each) => textAt(each, []) ?? '').join(', ');
+  if (tree?.kind !== 'scalar' || tree.value === null) return undefined;
+  return (typeof tree.value === 'string' ? tree.value : tree.source).trim();
 }
 
 /** A redactor that knows all credentials, and their parts that are secret on their own. */

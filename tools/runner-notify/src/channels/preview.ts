@@ -2,13 +2,9 @@
 
 import { newDeployId } from '@runner/common/audit/events';
 import type { Context } from '@runner/common/cli/command';
+import { CHANNEL_NAMES, type ChannelName, channelsIn } from '@runner/common/config/channels';
 import { readConfig } from '@runner/common/config/file';
-import {
-  CHANNEL_NAMES,
-  type ChannelName,
-  type NotifySettings,
-  notifySettingsOf,
-} from '@runner/common/config/settings';
+import { type NotifySettings, notifySettingsOf } from '@runner/common/config/settings';
 import { type Notice, noticeOf } from '../message/notice.ts';
 import { type Announceable, type Chunks, chunksOf, linesOf } from '../message/records.ts';
 import { sampleRecords } from '../message/samples.ts';
@@ -43,9 +39,8 @@ export async function printPreviews(
   const settings = notifySettingsOf(config, io.env);
   checkTemplates(config, settings);
   const redact = redactorOf(settings);
-  const named = CHANNEL_NAMES.filter((name) => asked === 'both' || asked === name);
   const active = activeChannels(settings);
-  const channels = named.length > 0 ? named : active.length > 0 ? active : CHANNEL_NAMES;
+  const channels = asked ? channelsIn(asked) : active.length > 0 ? active : CHANNEL_NAMES;
   const show = async (record: Announceable) => {
     const { verboseErrors } = settings;
     const notice = await noticeOf(record, { paths, redact, verboseErrors, random: io.random });

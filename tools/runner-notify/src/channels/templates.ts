@@ -1,11 +1,8 @@
 /** Checks the user's templates before a deploy is announced with them. */
+
+import { CHANNEL_NAMES } from '@runner/common/config/channels';
 import type { Config } from '@runner/common/config/file';
-import {
-  CHANNEL_NAMES,
-  type NotifySettings,
-  placeOf,
-  type TemplateKind,
-} from '@runner/common/config/settings';
+import { type NotifySettings, placeOf, type TemplateKind } from '@runner/common/config/settings';
 import { Failure } from '@runner/common/foundation/failure';
 import { parseTemplate } from '../message/template.ts';
 import { CHANNELS } from './index.ts';

@@ -13,7 +13,7 @@ export const preview = command({
     'of every kind. Templates are checked first. No service is called; no credentials are needed.',
   ].join('\n'),
   options: {
-    channel: channelOption('For which channel [default: the active ones, or both]'),
+    channel: channelOption('For which channel [default: the active ones, else all]', 'all'),
   },
   examples: [
     'runner notify preview',

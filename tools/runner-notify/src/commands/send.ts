@@ -1,7 +1,6 @@
 import { command } from '@runner/common/cli/command';
 import { EXIT, usage } from '@runner/common/foundation/failure';
 import { channelOption } from '../channels/options.ts';
-import type { ChannelOption } from '../deliver/announce.ts';
 import { type Result, resultLine } from '../deliver/result.ts';
 
 /** Longest `--wait`, in seconds: a day. */
@@ -26,6 +25,7 @@ export const send = command({
   options: {
     channel: channelOption(
       "Where to announce [default: the choice of the app's .deploy.yml]",
+      'all',
       'none',
     ),
     wait: {
@@ -52,7 +52,7 @@ export const send = command({
     const { announceAll } = await import('./sending.ts');
     const { results, sound } = await announceAll(context, {
       wait,
-      channel: options.channel as ChannelOption,
+      channel: options.channel,
       dryRun: options['dry-run'],
     });
     if (!sound) return { status: EXIT.failed };

@@ -1,26 +1,32 @@
 import { command } from '@runner/common/cli/command';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { ANSWERS, channelOption } from '../channels/options.ts';
+import type { Answers } from '../service/contract.ts';
 import type { SetupReport } from '../setup/setup.ts';
+
+const ALL_ANSWERS: Answers = Object.assign({}, ...Object.values(ANSWERS));
+const VARIABLES = Object.values(ALL_ANSWERS).flatMap(({ file }) => file?.variable ?? []);
 
 export const setup = command({
   name: 'setup',
-  about: 'Set up Telegram, Discord or both, and save it in config.yml',
+  about: 'Set up channels for notifications, and save them in config.yml',
   details: [
     'On a terminal it asks: for Telegram the token of a bot, then a message to the bot, which shows',
-    'the chat; for Discord the address of a webhook. It sends a test message, then saves. Before that',
-    'nothing is changed; Ctrl-C cancels at any point.',
+    'the chat; for Discord and Slack the address of a webhook; for ntfy that of a topic; for e-mail',
+    'the mail server, the sender and the recipients; for a webhook its address and the key that signs.',
+    'It sends a test message, then saves. Before that nothing is changed; Ctrl-C cancels at any point.',
     '',
-    'Without a terminal all answers come from options, files and the environment:',
-    'RUNNER_TELEGRAM_TOKEN and RUNNER_DISCORD_WEBHOOK replace the two files. Secrets are read from',
-    'files because arguments are visible in the process list; `-` is standard input.',
+    'Without a terminal all answers come from options, files and the environment. Secrets are read',
+    'from files because arguments are visible in the process list; `-` is standard input. These',
+    `variables replace the files: ${VARIABLES.slice(0, 3).join(', ')},`,
+    `${VARIABLES.slice(3, 6).join(', ')},`,
+    `${VARIABLES.slice(6).join(', ')}.`,
   ].join('\n'),
   options: {
     channel: channelOption(
       'What to set up [default: the channel of the other options, else asked]',
     ),
-    ...ANSWERS.telegram,
-    ...ANSWERS.discord,
+    ...ALL_ANSWERS,
     'no-test': { kind: 'flag', about: 'Send no test message' },
   },
   examples: [
@@ -35,6 +41,6 @@ export const setup = command({
   },
   human({ config, channel, channels }: SetupReport, style) {
     const names = channels.map((each) => `${each.channel}${each.tested ? '' : ' (not tested)'}`);
-    return `${style.green('✔')} ${harmlessLine(`saved ${names.join(' and ')} in ${config}; channel: ${channel}`)}\n`;
+    return `${style.green('✔')} ${harmlessLine(`saved ${names.join(' and ')} in ${config}; channel: ${[channel].flat().join(', ')}`)}\n`;
   },
 });

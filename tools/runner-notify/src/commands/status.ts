@@ -6,8 +6,9 @@ export const status = command({
   name: 'status',
   about: 'Show each channel: configured, active, and what the service reports',
   details: [
-    'Asks Telegram for the bot, the chat and what the bot may do there, and Discord for the',
-    'webhook. Sends no message and changes nothing. Secrets are masked.',
+    'Asks each service as far as it answers without a message: Telegram for the bot, the chat and what',
+    'the bot may do there, Discord and Slack for the webhook, ntfy for the token, the mail server for',
+    'the login. Sends no message and changes nothing. Secrets are masked.',
   ].join('\n'),
   options: {
     offline: { kind: 'flag', about: 'Call no service: show only what this machine knows' },

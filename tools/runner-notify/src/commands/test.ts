@@ -1,5 +1,4 @@
 import { command } from '@runner/common/cli/command';
-import type { ChannelName } from '@runner/common/config/settings';
 import { EXIT } from '@runner/common/foundation/failure';
 import { channelOption } from '../channels/options.ts';
 import type { TrialResult } from '../status/trial.ts';
@@ -27,8 +26,7 @@ export const test = command({
     ]);
     const exposed = configExposure(context.paths);
     if (exposed) context.note(exposed);
-    const asked = context.options.channel as ChannelName | 'both' | undefined;
-    const channels = await tryChannels(context, asked);
+    const channels = await tryChannels(context, context.options.channel);
     const arrived = channels.every(({ result }) => result === 'delivered');
     return { value: { channels } satisfies Report, status: arrived ? EXIT.ok : EXIT.failed };
   },

@@ -1,7 +1,7 @@
 /** Announces records: chooses channels, queues, and waits a limited time for the delivery. */
 import { isStateEvent } from '@runner/common/audit/events';
 import type { Context } from '@runner/common/cli/command';
-import type { ChannelName } from '@runner/common/config/settings';
+import type { ChannelName } from '@runner/common/config/channels';
 import { type Announceable, chunksOf, linesOf } from '../message/records.ts';
 import { newEntry, storedEvent } from '../spool/entry.ts';
 import { appChoice } from './app-choice.ts';
@@ -11,12 +11,10 @@ import { Deliverer } from './deliverer.ts';
 import { type Delivery, headOf, type Result, resultOf } from './result.ts';
 import { select } from './selection.ts';
 
-/** `--channel`; undefined leaves the choice to the app and the configuration. */
-export type ChannelOption = ChannelName | 'both' | 'none' | undefined;
-
 /** How records are announced. */
 export interface AnnounceOptions extends OpeningOptions {
-  readonly channel: ChannelOption;
+  /** `--channel`; undefined leaves the choice to the app and the configuration. */
+  readonly channel: string | undefined;
   /** How long to wait for each record from its arrival, in milliseconds. */
   readonly wait: number;
   /** Queues and sends nothing. */

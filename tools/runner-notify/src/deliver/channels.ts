@@ -1,11 +1,9 @@
 /** The channels that config.yml describes, ready to deliver. */
+
+import type { ChannelName } from '@runner/common/config/channels';
 import { editConfig } from '@runner/common/config/edit';
 import { type Config, readConfig } from '@runner/common/config/file';
-import {
-  type ChannelName,
-  type NotifySettings,
-  notifySettingsOf,
-} from '@runner/common/config/settings';
+import { type NotifySettings, notifySettingsOf } from '@runner/common/config/settings';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';

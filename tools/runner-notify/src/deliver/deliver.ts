@@ -188,7 +188,8 @@ const NEVER_SENT =
 
 /** Whether the service may have accepted a message without confirming it. */
 function mayHaveArrived({ http_status: status, code }: Problem): boolean {
-  if (status === null) return !NEVER_SENT.test(String(code));
+  // A number is the answer of a mail server, which refused.
+  if (status === null) return typeof code === 'string' && !NEVER_SENT.test(code);
   return status < 300 || status === 408 || status === 502 || status === 504;
 }
 

@@ -3,7 +3,7 @@
  * lock, and while another process holds the lock, watches how that one delivers them.
  */
 
-import type { ChannelName } from '@runner/common/config/settings';
+import type { ChannelName } from '@runner/common/config/channels';
 import type { Lock } from '@runner/common/files/lock';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Entry } from '../spool/entry.ts';

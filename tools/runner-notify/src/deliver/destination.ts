@@ -3,7 +3,7 @@
  * wants to be left alone, whether it is gone.
  */
 
-import type { ChannelName } from '@runner/common/config/settings';
+import type { ChannelName } from '@runner/common/config/channels';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 import type { Outcome, Problem, Rate } from '../service/contract.ts';

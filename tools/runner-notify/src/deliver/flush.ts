@@ -1,6 +1,6 @@
 /** Delivers what is due, whichever process queued it, and reports what stays queued. */
 import type { Context } from '@runner/common/cli/command';
-import { CHANNEL_NAMES, type ChannelName } from '@runner/common/config/settings';
+import { CHANNEL_NAMES, type ChannelName } from '@runner/common/config/channels';
 import { announceableOf } from '../message/records.ts';
 import { spoolProblem } from '../spool/entry.ts';
 import { channelOf } from '../spool/names.ts';

@@ -3,7 +3,7 @@
  * can be sent, in order within each deploy. Entries are on disk, or in memory when it cannot be
  * written.
  */
-import type { ChannelName } from '@runner/common/config/settings';
+import type { ChannelName } from '@runner/common/config/channels';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Problem } from '../service/contract.ts';
 import type { Entry } from '../spool/entry.ts';

@@ -1,7 +1,7 @@
 /** What came of one record on one channel, as an object and as one line. */
 import type { EventType } from '@runner/common/audit/events';
 import type { Style } from '@runner/common/cli/output';
-import type { ChannelName } from '@runner/common/config/settings';
+import type { ChannelName } from '@runner/common/config/channels';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { Subject } from '../message/notice.ts';
 import type { Complaint, Problem } from '../service/contract.ts';

@@ -1,6 +1,6 @@
 /** A refusal by a service, as the failure of the command. */
 
-import type { ChannelName } from '@runner/common/config/settings';
+import type { ChannelName } from '@runner/common/config/channels';
 import { Failure, type FailureCode } from '@runner/common/foundation/failure';
 import type { Problem } from '../service/contract.ts';
 import { problemText } from '../service/problem-text.ts';

@@ -1,10 +1,8 @@
 /** What setting up a channel works with: the configuration, the given answers, the person. */
+
+import type { ChannelName } from '@runner/common/config/channels';
 import type { Config } from '@runner/common/config/file';
-import {
-  type ChannelName,
-  type NotifySettings,
-  notifySettingsOf,
-} from '@runner/common/config/settings';
+import { type NotifySettings, notifySettingsOf } from '@runner/common/config/settings';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Channel, ConfigValues, Credentials, Line } from '../service/contract.ts';

@@ -3,7 +3,8 @@
  * everything else in this tool knows a service through this file alone.
  */
 import type { Value } from '@runner/common/cli/option';
-import type { ChannelName, NotifySettings } from '@runner/common/config/settings';
+import type { ChannelName } from '@runner/common/config/channels';
+import type { NotifySettings } from '@runner/common/config/settings';
 import type { Env } from '@runner/common/foundation/io';
 import type { Notice } from '../message/notice.ts';
 import type { Fields } from './fields.ts';
@@ -45,7 +46,7 @@ export type Outcome =
       readonly class: 'delivered';
       readonly rest: number;
       readonly movedTo?: string;
-      readonly accepted?: { readonly httpStatus: number; readonly body: Fields };
+      readonly accepted?: { readonly httpStatus: number | null; readonly body: Fields };
     }
   /** Not before `delay` milliseconds from now. */
   | { readonly class: 'wait'; readonly delay: number; readonly problem: Problem }
@@ -63,8 +64,8 @@ export type Outcome =
 
 /** What a service reports about a destination. */
 export interface Inspection {
-  /** Messages can be expected to arrive. */
-  readonly healthy: boolean;
+  /** Messages can be expected to arrive; null when only a message would show. */
+  readonly healthy: boolean | null;
   /** For `runner notify status`, by name. */
   readonly facts: Fields;
   /** What to change, as sentences. */
@@ -88,7 +89,7 @@ export interface Channel {
 }
 
 /** The credentials of all channels. */
-export type Credentials = Pick<NotifySettings, ChannelName>;
+export type Credentials = Partial<Pick<NotifySettings, ChannelName>>;
 
 /** What every request needs. */
 export interface Line {
@@ -100,6 +101,8 @@ export interface Line {
 
 /** An option of `runner notify setup`: an answer that is given in advance. */
 export interface Answer extends Value {
+  /** The key of a channel's own section that it sets, and the question on a terminal. */
+  readonly sets?: { readonly key: string; readonly question: string };
   /** The value is a file that holds a secret, which may also be in a variable of the environment. */
   readonly file?: { readonly variable: string; readonly what: string };
   readonly pattern?: RegExp;
@@ -112,16 +115,18 @@ export interface Answer extends Value {
 /** By the names of the options. */
 export type Answers = Readonly<Record<string, Answer>>;
 
-/** Keys of section `notify`; undefined: the key is not there. */
-export type ConfigValues = Readonly<Record<string, string | number | undefined>>;
+/** Keys of section `notify`, `slack.webhook` of a section in it; undefined: the key is not there. */
+export type ConfigValues = Readonly<
+  Record<string, string | number | readonly string[] | undefined>
+>;
 
 /** A line of `runner notify status`. */
 export type Row = readonly [label: string, text: string];
 
 /** What `runner notify status` knows about a destination. */
 export interface Known {
-  readonly chat_id?: string;
-  readonly thread_id?: number;
+  /** What `shownOf` returned. */
+  readonly shown: Fields;
   /** `facts` of the inspection; null without one. */
   readonly answer: Fields | null;
 }
@@ -130,7 +135,10 @@ export interface Known {
 export interface Service {
   /** For people. */
   readonly title: string;
-  /** The keys of config.yml that make the channel; all are needed, the first is secret. */
+  /**
+   * The keys of section `notify` that make the channel, `slack.webhook` of a section in it; all are
+   * needed, the first is secret.
+   */
   readonly credentials: readonly [string, ...string[]];
   /** The key of a destination that may move; undefined when it cannot. */
   readonly movingKey: string | undefined;
@@ -153,7 +161,7 @@ export interface Service {
   /** The fields of a message's body that name the destination. */
   addressOf(credentials: Credentials): Fields;
   /** Configuration that `runner notify status` shows beside the secret. */
-  shownOf(credentials: Credentials): Omit<Known, 'answer'>;
+  shownOf(credentials: Credentials): Fields;
   /** The destination in rows, below that of the secret. */
   rows(known: Known): Row[];
   /** What is shown of the answer to a test message, without secrets. */

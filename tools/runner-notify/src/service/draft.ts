@@ -18,8 +18,8 @@ export interface Writing {
   readonly codeEscapes: boolean;
   /** Has a form at share 0 that the service accepts. */
   draft(announcement: Announcement, notice: Notice): Draft;
-  /** The user's wording of `builtIn`. Throws when it cannot be used. */
-  reworded(template: readonly Piece[], notice: Notice, builtIn: Draft): Draft;
+  /** The user's wording of `announcement`. Throws when it cannot be used. */
+  reworded(template: readonly Piece[], notice: Notice, announcement: Announcement): Draft;
 }
 
 /** How much of the error is shown, from all of it down to nothing. */
@@ -46,10 +46,12 @@ export function messagesOf(
   template: string | undefined,
   warn: (text: string) => void,
 ): Message[] {
-  const drafts = announcementsOf(notice).map((each) => draft(each, notice));
+  const announcements = announcementsOf(notice);
+  const drafts = announcements.map((each) => draft(each, notice));
   if (template !== undefined) {
     try {
-      drafts[0] = reworded(parseTemplate(template, codeEscapes), notice, drafts[0] as Draft);
+      const [first] = announcements as [Announcement];
+      drafts[0] = reworded(parseTemplate(template, codeEscapes), notice, first);
     } catch (error) {
       const where = `notify.templates.${notice.kind}.${channel}`;
       warn(`${where}: ${(error as Error).message}; the built-in text is sent`);

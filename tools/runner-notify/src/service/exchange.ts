@@ -27,6 +27,8 @@ export interface Request {
   readonly method: 'GET' | 'POST';
   /** Sent as JSON. */
   readonly body?: Fields;
+  /** More headers; `body` is the text that is sent. */
+  headers?(body: string): Readonly<Record<string, string>>;
   /** For the whole exchange, in milliseconds. */
   readonly timeout?: number | undefined;
   /** Largest answer, in bytes. */
@@ -41,9 +43,10 @@ export type Reply<T> = { readonly value: T } | { readonly problem: Problem };
 export async function exchange(
   call: Call,
   url: string,
-  { method, body, timeout = EXCHANGE_TIMEOUT, limit = ANSWER_MAX, signal }: Request,
+  { method, body, headers, timeout = EXCHANGE_TIMEOUT, limit = ANSWER_MAX, signal }: Request,
   judge: (call: Call, answer: HttpAnswer) => Outcome,
 ): Promise<Outcome> {
+  const text = body && JSON.stringify(body);
   const signals = [call.signal, signal].filter((each) => each !== undefined);
   try {
     const answer = await send({
@@ -51,9 +54,10 @@ export async function exchange(
       url,
       headers: {
         accept: 'application/json',
-        ...(body && { 'content-type': 'application/json' }),
+        ...(text !== undefined && { 'content-type': 'application/json' }),
+        ...headers?.(text ?? ''),
       },
-      ...(body && { body: JSON.stringify(body) }),
+      ...(text !== undefined && { body: text }),
       timeout,
       limit,
       env: call.env,
@@ -67,9 +71,7 @@ export async function exchange(
     };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    const code = String(error.facts.reason ?? error.code);
-    const problem = problemOf(call, null, code, error.message, true, NETWORK_HINT);
-    return { class: 'retry', problem };
+    return unreached(call, error);
   }
 }
 
@@ -160,6 +162,12 @@ export function foreignAnswer(call: Call, answer: HttpAnswer): Outcome {
   const hint = status < 400 ? 'redirects are not followed: check the address' : ADDRESS_HINT;
   const gone = status === 401 || status === 404;
   return { class: gone ? 'gone' : 'rejected', problem: problem(false, hint) };
+}
+
+/** The outcome of an exchange that did not happen, in the words of its failure. */
+export function unreached(call: Call, { facts, code, message }: Failure): Outcome {
+  const reason = String(facts.reason ?? code);
+  return { class: 'retry', problem: problemOf(call, null, reason, message, true, NETWORK_HINT) };
 }
 
 /** Longest delay that a service may ask for, in milliseconds: a day. */

@@ -1,7 +1,7 @@
 /** Answers given on the command line, in files and in the environment. */
 import { resolve } from 'node:path';
 import { optionTitle } from '@runner/common/cli/option';
-import { CHANNEL_NAMES, type ChannelName } from '@runner/common/config/settings';
+import { CHANNEL_NAMES, type ChannelName, channelsIn } from '@runner/common/config/channels';
 import { readIfThere } from '@runner/common/files/read';
 import { Failure, usage } from '@runner/common/foundation/failure';
 import { type Io, readAll } from '@runner/common/foundation/io';
@@ -27,6 +27,7 @@ const ALL = CHANNEL_NAMES.flatMap((channel) =>
 /** Reads them all. Throws `usage`, or `file_unreadable`. */
 export function readInputs(io: Io, options: SetupOptions): Inputs {
   const { channel } = options;
+  const named = channel === undefined ? undefined : channelsIn(channel);
   const fromStdin = ALL.filter(({ file, name }) => file && options[name] === '-');
   const [first, second] = fromStdin.map(({ name }) => `'--${name} -'`);
   if (second) throw usage(`${first} cannot be used with ${second}: there is one standard input`);
@@ -35,16 +36,15 @@ export function readInputs(io: Io, options: SetupOptions): Inputs {
     if (value === undefined) continue;
     if (each.pattern && !each.pattern.test(value))
       throw usage(`invalid value '${value}' for '${each.title}': it is ${each.wanted}`);
-    if (channel !== undefined && channel !== 'both' && channel !== each.channel)
+    if (named && !named.includes(each.channel))
       throw usage(`the argument '${each.title}' cannot be used with '--channel ${channel}'`);
   }
   const answers = Object.fromEntries(
     ALL.map(({ name, file }) => [name, file ? secretIn(io, options[name], file) : options[name]]),
   );
   const isMeant = (name: ChannelName) =>
-    channel === undefined
-      ? Object.keys(ANSWERS[name]).some((option) => answers[option] !== undefined)
-      : channel === 'both' || channel === name;
+    named?.includes(name) ??
+    Object.keys(ANSWERS[name]).some((option) => answers[option] !== undefined);
   const meant = CHANNEL_NAMES.filter(isMeant);
   return {
     channels: meant.length > 0 ? meant : undefined,

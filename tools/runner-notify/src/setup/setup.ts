@@ -1,8 +1,14 @@
 /** `runner notify setup`: asks and tests everything first, then saves at once. */
 import type { Context } from '@runner/common/cli/command';
+import {
+  CHANNEL_NAMES,
+  type ChannelChoice,
+  type ChannelName,
+  channelsOf,
+} from '@runner/common/config/channels';
 import { editConfig, requireWritable } from '@runner/common/config/edit';
 import { type Config, readConfig } from '@runner/common/config/file';
-import { CHANNEL_NAMES, type ChannelName, notifySettingsOf } from '@runner/common/config/settings';
+import { notifySettingsOf } from '@runner/common/config/settings';
 import { canAsk } from '@runner/common/tokens/prompt';
 import { activeChannels } from '../channels/active.ts';
 import { connect, lineOf } from '../channels/credentials.ts';
@@ -20,7 +26,7 @@ import { schemaComment } from './schema-comment.ts';
 export interface SetupReport {
   readonly config: string;
   /** What `notify.channel` is now. */
-  readonly channel: ChannelName | 'both';
+  readonly channel: ChannelChoice;
   readonly channels: readonly (Readonly<Record<string, unknown>> & {
     readonly channel: ChannelName;
     /** A test message was delivered. */
@@ -54,11 +60,11 @@ export async function setUp(
 }
 
 async function chooseChannels(dialogue: Dialogue): Promise<readonly ChannelName[]> {
-  const titles = CHANNEL_NAMES.map((name) => CHANNELS[name].title);
-  const choices = [...titles, 'Both'];
+  const titleOf = (name: ChannelName) => CHANNELS[name].title;
+  const choices = [...CHANNEL_NAMES.map(titleOf), channelsOf('both').map(titleOf).join(' and ')];
   const number = await dialogue.choose('Where to announce deploys?', choices);
   const name = CHANNEL_NAMES[number];
-  return name === undefined ? CHANNEL_NAMES : [name];
+  return name === undefined ? channelsOf('both') : [name];
 }
 
 async function setUpChannels(
@@ -85,9 +91,12 @@ async function setUpChannels(
   for (const channel of channels) {
     prepared.push({ channel, ...(await CHANNELS[channel].setUp(situation)) });
   }
-  const channel = active.length > 1 ? 'both' : (active[0] as ChannelName);
+  const channel = choiceOf(active);
   const values: ConfigValues = Object.assign({ channel }, ...prepared.map((each) => each.values));
-  const changes = Object.entries(values).map(([key, value]) => ({ path: ['notify', key], value }));
+  const changes = Object.entries(values).map(([key, value]) => ({
+    path: ['notify', ...key.split('.')],
+    value,
+  }));
   editConfig(paths, io, 'notify setup', changes, schemaComment(io.program));
   const saved = notifySettingsOf(readConfig(paths), io.env);
   for (const { channel: name, tested } of prepared)
@@ -103,6 +112,13 @@ async function setUpChannels(
       tested,
     })),
   };
+}
+
+/** What `notify.channel` says of these channels. */
+function choiceOf(active: readonly ChannelName[]): ChannelChoice {
+  const [first] = active;
+  if (active.length === 1 && first !== undefined) return first;
+  return active.join() === channelsOf('both').join() ? 'both' : active;
 }
 
 /** The channels that will be active: those that are set up, and those that are active now. */

@@ -4,7 +4,7 @@
  */
 
 import type { LogRecord } from '@runner/common/audit/events';
-import type { ChannelName } from '@runner/common/config/settings';
+import type { ChannelName } from '@runner/common/config/channels';
 import { isObject, jsonObject } from '@runner/common/text/json';
 import { cleanText } from '@runner/common/text/plain';
 import type { Problem } from '../service/contract.ts';

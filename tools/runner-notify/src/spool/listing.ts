@@ -1,7 +1,7 @@
 /** The spool for `runner notify queue`. */
 
 import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/events';
-import type { ChannelName } from '@runner/common/config/settings';
+import type { ChannelName } from '@runner/common/config/channels';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Problem } from '../service/contract.ts';
 import type { Entry } from './entry.ts';

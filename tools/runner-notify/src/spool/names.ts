@@ -1,6 +1,6 @@
 /** The file names of waiting messages. */
 
-import { CHANNEL_NAMES, type ChannelName } from '@runner/common/config/settings';
+import { CHANNEL_NAMES, type ChannelName } from '@runner/common/config/channels';
 import { isThere, namesIn } from '@runner/common/files/read';
 
 /** Sorts by time; the same in the queue and in dead/. */

@@ -1,7 +1,7 @@
 /** The folder `spool/notify`: waiting messages, and in `dead/` those that were given up. */
 import { lstatSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ChannelName } from '@runner/common/config/settings';
+import type { ChannelName } from '@runner/common/config/channels';
 import { holderFor, type Lock, requireLock, takeLock } from '@runner/common/files/lock';
 import { isThere, makeFolder, readIfThere, removeIfThere } from '@runner/common/files/read';
 import { sweepStrays, syncFolder, writeWhole } from '@runner/common/files/write';

@@ -3,7 +3,7 @@
  * power cut may lose it: then it starts empty.
  */
 import { dirname } from 'node:path';
-import type { ChannelName } from '@runner/common/config/settings';
+import type { ChannelName } from '@runner/common/config/channels';
 import { makeFolder, readIfThere } from '@runner/common/files/read';
 import { writeUnsynced } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';

@@ -1,8 +1,8 @@
 /** What `runner notify status` prints about each channel. */
+
+import { CHANNEL_NAMES, type ChannelName } from '@runner/common/config/channels';
 import { type Config, readConfig } from '@runner/common/config/file';
 import {
-  CHANNEL_NAMES,
-  type ChannelName,
   maxDeployRetries,
   type NotifySettings,
   notifySettingsOf,
@@ -45,8 +45,8 @@ export interface ChannelStatus extends Backlog {
   readonly missing: readonly string[];
   /** The masked token, or the webhook's id; null when there is none. */
   readonly secret: string | null;
-  readonly chat_id?: string;
-  readonly thread_id?: number;
+  /** Configuration that is not secret, e.g. `chat_id`. */
+  readonly [shown: string]: unknown;
   /** null with `--offline`. */
   readonly healthy: boolean | null;
   /** What the service reported: `bot`, `chat`, `rights`, or `webhook`. */

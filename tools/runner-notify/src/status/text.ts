@@ -23,8 +23,19 @@ export function statusText(report: NotifyStatus, style: Style): string {
     ['errors', `verbose_errors ${report.verbose_errors ? 'on' : 'off'}`],
     ['retries', `max_deploy_retries ${report.max_deploy_retries}`],
   ];
-  const blocks = report.channels.map((each) => channelText(each, style));
-  return [...blocks, rows.map(rowText).join('')].join('\n');
+  const unused = report.channels.filter(isUnused);
+  const blocks = report.channels
+    .filter((each) => !isUnused(each))
+    .map((each) => channelText(each, style));
+  const names = unused.map(({ channel }) => CHANNELS[channel].title).join(', ');
+  const others = names === '' ? [] : [`${style.dim('–')} not configured: ${names}\n`];
+  return [...blocks, ...others, rows.map(rowText).join('')].join('\n');
+}
+
+/** Nothing of it is configured, and nothing waits for it. */
+function isUnused({ configured, secret, missing, channel, queued, dead }: ChannelStatus): boolean {
+  const half = secret !== null || missing.length < CHANNELS[channel].credentials.length;
+  return !configured && !half && queued === 0 && dead === 0;
 }
 
 function channelText(channel: ChannelStatus, style: Style): string {
@@ -45,7 +56,7 @@ function verdictOf(channel: ChannelStatus, style: Style): readonly [string, stri
       half ? `not active: ${missing.join(' and ')} is missing` : 'not configured',
     ];
   }
-  if (!active) return [style.dim('–'), 'configured, but notify.channel names the other one only'];
+  if (!active) return [style.dim('–'), 'configured, but notify.channel does not name it'];
   if (problem) return [style.red('✘'), style.red(problemText(problem))];
   if (healthy === false) return [style.red('✘'), style.red(unhealthy)];
   if (stopped) return [style.red('✘'), style.red('stopped: `runner notify test` starts it again')];
@@ -56,7 +67,11 @@ function rowsOf(channel: ChannelStatus): Row[] {
   if (!channel.configured && channel.secret === null) return backlogRows(channel);
   const service = CHANNELS[channel.channel];
   const secret: Row = [service.secret, channel.secret ?? 'not set'];
-  return [secret, ...service.rows(channel), ...backlogRows(channel)];
+  return [
+    secret,
+    ...service.rows({ shown: channel, answer: channel.answer }),
+    ...backlogRows(channel),
+  ];
 }
 
 function backlogRows(channel: ChannelStatus): Row[] {

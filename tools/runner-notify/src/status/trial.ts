@@ -1,13 +1,9 @@
 /** Test notifications: which channels get one, and the result. */
 
+import { CHANNEL_NAMES, type ChannelName, channelsIn } from '@runner/common/config/channels';
 import { editConfig } from '@runner/common/config/edit';
-import { type Config, readConfig } from '@runner/common/config/file';
-import {
-  CHANNEL_NAMES,
-  type ChannelName,
-  type NotifySettings,
-  notifySettingsOf,
-} from '@runner/common/config/settings';
+import { readConfig } from '@runner/common/config/file';
+import { notifySettingsOf } from '@runner/common/config/settings';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import { activeChannels, whyInactive } from '../channels/active.ts';
@@ -31,14 +27,16 @@ export type TrialResult = {
 /** Sends one test notification to each active channel that `asked` names. Throws `not_configured`. */
 export async function tryChannels(
   { io, paths, title }: Locking & { readonly io: Io },
-  asked: ChannelName | 'both' | undefined,
+  asked: string | undefined,
 ): Promise<TrialResult[]> {
   const config = readConfig(paths);
   const settings = notifySettingsOf(config, io.env);
   const active = activeChannels(settings);
-  const named = CHANNEL_NAMES.filter((name) => asked === 'both' || asked === name);
-  const wanted = asked === undefined ? active : named;
-  if (!wanted.some((name) => active.includes(name))) throw notConfigured(config, settings, asked);
+  const wanted = asked === undefined ? active : channelsIn(asked);
+  if (!wanted.some((name) => active.includes(name))) {
+    const named = asked === undefined ? CHANNEL_NAMES : wanted;
+    throw new Failure('not_configured', whyInactive(config, settings, named));
+  }
   return Promise.all(
     wanted.map(async (channel): Promise<TrialResult> => {
       const connection = active.includes(channel) ? connect(channel, settings, io.env) : undefined;
@@ -74,15 +72,6 @@ function trialResult(channel: ChannelName, outcome: Outcome): TrialResult {
     answer: reportOf(accepted.body),
     ...(movedTo !== undefined && { moved_to: movedTo }),
   };
-}
-
-function notConfigured(
-  config: Config,
-  settings: NotifySettings,
-  asked: ChannelName | 'both' | undefined,
-): Failure {
-  const wanted = asked === undefined || asked === 'both' ? CHANNEL_NAMES : [asked];
-  return new Failure('not_configured', whyInactive(config, settings, wanted));
 }
 
 /** Longest wait for another process that delivers, in seconds; that one learns the same. */

@@ -1,5 +1,5 @@
 import { command } from '@runner/common/cli/command';
-import { LIFE_EXITS, LIFE_OPTIONS, lifeText, runLife } from '@runner/deploy/lifecycle/command';
+import { LIFE_EXITS, LIFE_OPTIONS, lifeText, runLife } from '@runner/deploy/life';
 
 export const restart = command({
   name: '',

@@ -1,8 +1,9 @@
 import { command } from '@runner/common/cli/command';
 import { EXIT } from '@runner/common/foundation/failure';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
+import { givenIdOf, ID_OPTIONS } from '@runner/deploy/record/given-id';
 import { progressFor } from '@runner/deploy/report/progress';
-import type { RollbackOutcome } from '@runner/deploy/rollback/rollback';
+import type { RollbackOutcome } from '@runner/deploy/rollback/outcome';
 
 export const rollback = command({
   name: '',
@@ -23,6 +24,7 @@ export const rollback = command({
       kind: 'flag',
       about: 'Also to a version without traffic, which the proxy reaches elsewhere',
     },
+    ...ID_OPTIONS,
     'no-notify': { kind: 'flag', about: 'Send no notifications; the audit log is still written' },
   },
   exits: [
@@ -31,6 +33,7 @@ export const rollback = command({
   ],
   async run(context) {
     const { io, paths, args, options, errStyle } = context;
+    const given = givenIdOf(options);
     const { rollBackByHand } = await import('@runner/deploy/deploy');
     const progress = progressFor(context, false);
     // A rollback does not stop half way: it ignores signals.
@@ -38,6 +41,7 @@ export const rollback = command({
     try {
       const outcome = await rollBackByHand({
         ...{ io, paths, app: args.app, to: options.to, instance: options.instance },
+        ...given,
         notify: !options['no-notify'],
         force: options.force,
         reporter: progress.reporter,

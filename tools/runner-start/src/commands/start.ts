@@ -1,12 +1,6 @@
 import { command } from '@runner/common/cli/command';
 import { usage } from '@runner/common/foundation/failure';
-import {
-  LIFE_EXITS,
-  LIFE_OPTIONS,
-  lifeText,
-  runBoot,
-  runLife,
-} from '@runner/deploy/lifecycle/command';
+import { LIFE_EXITS, LIFE_OPTIONS, lifeText, runBoot, runLife } from '@runner/deploy/life';
 
 export const start = command({
   name: '',

@@ -2,7 +2,7 @@ import { command } from '@runner/common/cli/command';
 import type { Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { StoppedBefore } from '@runner/deploy/instances/stop-before';
-import { LIFE_EXITS, LIFE_OPTIONS, lifeText, runLife } from '@runner/deploy/lifecycle/command';
+import { LIFE_EXITS, LIFE_OPTIONS, lifeText, runLife } from '@runner/deploy/life';
 import type { LifeOutcome } from '@runner/deploy/lifecycle/operate';
 
 export const stop = command({
@@ -31,7 +31,7 @@ export const stop = command({
   async run(context) {
     const { io, paths, args, options } = context;
     if (!options['before-traffic']) return runLife(context, 'stop', args.app, options.reason);
-    const { stopAllBeforeTraffic } = await import('@runner/deploy/instances/stop-before');
+    const { stopAllBeforeTraffic } = await import('@runner/deploy/deploy');
     return { value: await stopAllBeforeTraffic(io, paths, args.app) };
   },
   human: (value: LifeOutcome | StoppedBefore, style) =>

@@ -11,6 +11,9 @@ export const list = command({
     'Reads and decrypts locally, without the network. Apps without a token are named on stderr, and so\n' +
     'are apps whose token cannot be opened; with those the status is 1. Without the master key no token\n' +
     'can be opened, and an error is printed instead of the list.',
+  options: {
+    wide: { kind: 'flag', short: 'w', about: 'Also show when each token ends, as last tested' },
+  },
   plain: true,
   async run({ paths, io, note }) {
     const { groupTokens } = await import('../groups.ts');
@@ -22,13 +25,18 @@ export const list = command({
     if (keysRefused) throw keysRefused;
     return { value: { count: groups.length, tokens: groups }, status: failed.length > 0 ? 1 : 0 };
   },
-  human: ({ count, tokens }: { count: number; tokens: TokenGroup[] }) =>
+  human: ({ count, tokens }: { count: number; tokens: TokenGroup[] }, _style, { options }) =>
     [
       `Tokens (${count}):`,
       SEPARATOR,
       ...tokens.map(
-        (group) => `${group.fingerprint} | ${group.apps_count} app(s) | ${group.apps.join(', ')}`,
+        (group) =>
+          `${group.fingerprint} | ${group.apps_count} app(s) | ${group.apps.join(', ')}${options.wide ? endWords(group) : ''}`,
       ),
       '',
     ].join('\n'),
 });
+
+function endWords({ expires_at: end }: TokenGroup): string {
+  return ` | ${end === undefined ? 'no known end' : `ends ${end.slice(0, 10)}`}`;
+}

@@ -6,7 +6,6 @@ import { isStateEvent } from '@runner/common/audit/events';
 import { codePoints, headAndTail } from '@runner/common/text/plain';
 import {
   type Announcement,
-  announcementsOf,
   type Detail,
   TEST_TEXT,
   TEST_TITLE,
@@ -79,11 +78,11 @@ const writing: Writing = {
     const description = described(announcement.block ?? '', share);
     return payloadOf(announcement, notice, description, announcement.rows);
   },
-  reworded(template, notice, builtIn) {
+  reworded(template, notice, announcement) {
     const text = fillTemplate(template, valuesOf(notice), escapeValue).trim();
     if (text === '') throw new Error('the text is empty');
     if (codePoints(text) > DESCRIPTION_MAX) throw tooLong(DESCRIPTION_MAX);
-    const [announcement] = announcementsOf(notice) as [Announcement];
+    const builtIn = writing.draft(announcement, notice);
     // A user's wording is not cut: half of its markup would remain.
     return (share, plain) =>
       share < 1 || plain ? builtIn(share, plain) : payloadOf(announcement, notice, text, undefined);

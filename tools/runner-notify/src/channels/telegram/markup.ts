@@ -1,19 +1,11 @@
 /** Telegram's MarkdownV2, or plain text where it was refused. */
-import type { Phrase } from '../../message/announcement.ts';
 import type { Slot } from '../../message/template.ts';
+import type { Markup } from '../../service/text.ts';
 
 /** Reserved outside code, including the backslash, which most lists omit: core.telegram.org/bots/api#markdownv2-style. */
 const RESERVED = /[\\_*[\]()~`>#+\-=|{}.!]/g;
 const RESERVED_IN_CODE = /[\\`]/g;
 const RESERVED_IN_LINK = /[\\)]/g;
-
-/** A way to write constant words, values and blocks of text. */
-export interface Markup {
-  words(text: string): string;
-  bold(text: string): string;
-  code(value: string): string;
-  pre(text: string): string;
-}
 
 const escaped = (text: string, reserved: RegExp) => text.replace(reserved, '\\$&');
 
@@ -30,17 +22,6 @@ export const markdownV2: Markup = {
   // Without the newline after the fence, the first word would be a language.
   pre: (text) => `\`\`\`\n${escaped(text, RESERVED_IN_CODE)}\`\`\``,
 };
-
-const same = (text: string) => text;
-/** For a text whose formatting was refused. */
-export const plainText: Markup = { words: same, bold: same, code: same, pre: same };
-
-/** Words stay words, values become code. */
-export function phraseText(phrase: Phrase, markup: Markup): string {
-  return phrase
-    .map((part) => (typeof part === 'string' ? markup.words(part) : markup.code(part.value)))
-    .join('');
-}
 
 /** A template's literal text without the backslashes that MarkdownV2 needs. */
 export function withoutEscapes(text: string): string {

@@ -114,7 +114,8 @@ export const telegram: Service = {
     ...(bot && { chat_id: bot.chatId }),
     ...(bot?.threadId !== undefined && { thread_id: bot.threadId }),
   }),
-  rows({ chat_id: id, thread_id: thread, answer }) {
+  rows({ shown, answer }) {
+    const { chat_id: id, thread_id: thread } = shown;
     const facts = fieldsOf(answer);
     const [bot, chat, rights] = [facts.bot, facts.chat, facts.rights].map(fieldsOf);
     const rows: Row[] = [];
@@ -123,9 +124,9 @@ export const telegram: Service = {
       rows.push(['bot', `@${wordOf(bot.username)}, privacy mode ${privacy}`]);
     }
     if (id !== undefined) {
-      const topic = thread === undefined ? '' : `, topic ${thread}`;
+      const topic = thread === undefined ? '' : `, topic ${wordOf(thread)}`;
       const known = chat?.type ? ` ${wordOf(chat.title)} (${wordOf(chat.type)})` : '';
-      rows.push(['chat', `${id}${known}${topic}`]);
+      rows.push(['chat', `${wordOf(id)}${known}${topic}`]);
     }
     if (rights?.status) {
       const may = rights.can_post === true ? 'may post' : 'may not post';

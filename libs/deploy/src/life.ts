@@ -4,9 +4,9 @@ import type { Style } from '@runner/common/cli/output';
 import { usage } from '@runner/common/foundation/failure';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { durationOf } from '@runner/common/text/time';
-import { progressFor } from '../report/progress.ts';
-import type { LifeOutcome } from './operate.ts';
-import type { LifeInstance, Verb } from './record.ts';
+import type { LifeOutcome } from './lifecycle/operate.ts';
+import type { LifeInstance, Verb } from './lifecycle/record.ts';
+import { progressFor } from './report/progress.ts';
 
 export const LIFE_OPTIONS = {
   instance: { kind: 'value', placeholder: 'NAME', about: 'Only this instance [default: all]' },
@@ -38,7 +38,7 @@ export async function runLife(
     throw usage(
       `invalid value '${options.wait}' for '--wait <TIME>': it must be a time such as 30s, 10m, 1h`,
     );
-  const { operate } = await import('./operate.ts');
+  const { operate } = await import('@runner/deploy/deploy');
   const progress = progressFor({ ...context, format: 'human' }, false);
   try {
     const { reporter } = progress;
@@ -53,7 +53,7 @@ export async function runLife(
 /** Runs `start --boot`. */
 export async function runBoot(context: LifeContext): Promise<Answer> {
   const { io, paths } = context;
-  const { startAll } = await import('./boot.ts');
+  const { startAll } = await import('@runner/deploy/deploy');
   const progress = progressFor({ ...context, format: 'human' }, false);
   try {
     const value = await startAll(io, paths, progress.reporter);

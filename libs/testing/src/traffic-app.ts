@@ -1,6 +1,6 @@
 /** An app that listens on PORT, a path or a port, and misbehaves when asked to. */
-import { appFiles } from '@runner/testing/app';
-import type { Files } from '@runner/testing/git-import';
+import { appFiles } from './app.ts';
+import type { Files } from './git-import.ts';
 
 /** How a version behaves: `deaf` never listens on PORT, `hanging` never answers, `crashing` ends at once. */
 export type Manner = 'good' | 'unhealthy' | 'deaf' | 'hanging' | 'crashing';

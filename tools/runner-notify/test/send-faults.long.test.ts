@@ -6,7 +6,7 @@ import { tree } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Chats, event, startChats } from './chats.ts';
-import { FAULTS, fresh, SUBJECTS } from './subjects.ts';
+import { fresh, SUBJECTS } from './subjects.ts';
 
 let chats: Chats;
 test.before(async () => {
@@ -15,7 +15,8 @@ test.before(async () => {
 test.after(() => chats.close());
 
 for (const [name, subject] of Object.entries(SUBJECTS)) {
-  for (const [what, [fault]] of Object.entries({ ...FAULTS, ...subject.faults })) {
+  for (const [what, [fault, outcome]] of Object.entries(subject.faults)) {
+    if (outcome === 'delivered') continue;
     test(`${name}: ${what} prints no secret and no address, and does not fail the command`, async () => {
       const server = fresh(subject, chats);
       chats.configure(subject.config(chats, server.url));
@@ -37,36 +38,32 @@ for (const [name, subject] of Object.entries(SUBJECTS)) {
     });
   }
 
-  test(`${name}: a service that echoes the secret cannot make it be printed`, async () => {
-    const server = fresh(subject, chats);
-    chats.configure(subject.config(chats, server.url));
-    for (const secret of subject.secrets(chats)) {
-      chats.forget();
-      const body = {
-        ok: false,
-        error_code: 400,
-        code: 7,
-        description: `no ${secret}`,
-        message: `no ${secret}`,
-      };
-      server.fail({ status: 400, body });
-      const ended = await chats.send([event('DeployStarted')], ['--json']);
-      assert.equal(findSecret(ended.stdout + ended.stderr, secret), []);
-      assert.match(ended.stdout, /no \[REDACTED\]/);
-    }
-  });
+  const { echo } = subject;
+  if (echo)
+    test(`${name}: a service that echoes the secret cannot make it be printed`, async () => {
+      const server = fresh(subject, chats);
+      chats.configure(subject.config(chats, server.url));
+      for (const secret of subject.secrets(chats)) {
+        chats.forget();
+        server.fail(echo(secret));
+        const ended = await chats.send([event('DeployStarted')], ['--json']);
+        assert.equal(findSecret(ended.stdout + ended.stderr, secret), []);
+        assert.match(ended.stdout, /no \[REDACTED\]/);
+      }
+    });
 
-  test(`${name}: a redirect is not followed, so that the secret stays here`, async () => {
-    const server = fresh(subject, chats);
-    const elsewhere = await startChats();
-    const other = subject.server(elsewhere);
-    chats.configure(subject.config(chats, server.url));
-    server.fail({ redirect: other.url, status: 307 });
-    const ended = await chats.send([event('DeployStarted')], ['--json']);
-    assert.is(JSON.parse(ended.stdout).result, 'rejected');
-    assert.equal([server.requests.length, other.requests.length], [1, 0]);
-    await elsewhere.close();
-  });
+  if (!subject.noHttp)
+    test(`${name}: a redirect is not followed, so that the secret stays here`, async () => {
+      const server = fresh(subject, chats);
+      const elsewhere = await startChats();
+      const other = subject.server(elsewhere);
+      chats.configure(subject.config(chats, server.url));
+      server.fail({ redirect: other.url, status: 307 });
+      const ended = await chats.send([event('DeployStarted')], ['--json']);
+      assert.is(JSON.parse(ended.stdout).result, 'rejected');
+      assert.equal([server.requests.length, other.requests.length], [1, 0]);
+      await elsewhere.close();
+    });
 
   test(`${name}: a port where nothing listens is tried again, and the message stays queued`, async () => {
     chats.forget();
@@ -74,73 +71,74 @@ for (const [name, subject] of Object.entries(SUBJECTS)) {
     const ended = await chats.send([event('DeployStarted')], ['--json', '--wait', '0.6']);
     const { result, http_status, code, retryable, hint } = JSON.parse(ended.stdout);
     assert.equal(
-      { result, http_status, code, retryable, hint },
-      {
-        result: 'queued',
-        http_status: null,
-        code: 'ECONNREFUSED',
-        retryable: true,
-        hint: "check the server's network, and the proxy if there is one",
-      },
+      { result, http_status, code, retryable },
+      { result: 'queued', http_status: null, code: 'ECONNREFUSED', retryable: true },
     );
+    assert.match(hint, /^check the server's network, and /);
     assert.is(ended.status, 0);
   });
 
   test(`${name}: trouble that passes is waited for, and the order is kept`, async () => {
     const server = fresh(subject, chats);
     chats.configure(subject.config(chats, server.url));
-    server.fail('drop');
-    server.fail('html');
+    const { faults, maybe } = subject.trouble ?? {
+      faults: ['drop', 'html'] as const,
+      maybe: ', maybe twice',
+    };
+    for (const fault of faults) server.fail(fault);
     const ended = await chats.send(
       [event('DeployFailure', { error: 'x\n'.repeat(900) }), event('RollbackSuccess')],
       ['--wait', '12'],
     );
+    const parts = subject.wholeLog ? ['failed'] : ['failed', 'error lo'];
+    const count = parts.length === 1 ? '1 message' : `${parts.length} messages`;
     assert.match(
       ended.stdout,
-      /^delivered .*, 2 messages, maybe twice\ndelivered .*, 1 message\n$/,
+      new RegExp(`^delivered .*, ${count}${maybe}\\ndelivered .*, 1 message\\n$`),
     );
-    assert.is(server.requests.length, 5);
+    assert.is(server.requests.length, 3 + parts.length);
     const order = server.messages.map(
       ({ payload }) =>
-        /failed|error log|Rollback"|Rollback\*\\n/.exec(JSON.stringify(payload))?.[0],
+        /failed|error log|Rollback(?:"|\*?\\n|: shop)/.exec(JSON.stringify(payload))?.[0],
     );
     assert.equal(
       order.map((word) => word?.slice(0, 8)),
-      ['failed', 'error lo', 'Rollback'],
+      [...parts, 'Rollback'],
     );
   });
 
-  test(`${name}: a wait that fits is kept, one that does not leaves this record and the next one queued`, async () => {
-    const server = fresh(subject, chats);
-    chats.configure(subject.config(chats, server.url));
-    const [short] = subject.faults['429 for a second'] as readonly [Fault, string];
-    server.fail(short);
-    const patient = await chats.send([event('DeployStarted')], ['--json']);
-    assert.is(JSON.parse(patient.stdout).result, 'delivered');
-    assert.is(server.requests.length, 2);
-    chats.forget();
-    server.fail(short);
-    const hasty = await chats.send(
-      [event('DeployStarted'), event('DeploySuccess')],
-      ['--json', '--wait', '0.2'],
-    );
-    const results = hasty.stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-    assert.equal(
-      results.map(({ result, code, retryable }) => [result, code, retryable]),
-      [
-        ['queued', 429, true],
-        ['queued', 429, true],
-      ],
-    );
-    assert.is(server.requests.length, 3);
-    assert.match(
-      hasty.stderr,
-      /was not delivered yet, it stays queued: .* \(429, asks to wait 1 s\)/,
-    );
-  });
+  if (!subject.noHttp)
+    test(`${name}: a wait that fits is kept, one that does not leaves this record and the next one queued`, async () => {
+      const server = fresh(subject, chats);
+      chats.configure(subject.config(chats, server.url));
+      const [short] = subject.faults['429 for a second'] as readonly [Fault, string];
+      server.fail(short);
+      const patient = await chats.send([event('DeployStarted')], ['--json']);
+      assert.is(JSON.parse(patient.stdout).result, 'delivered');
+      assert.is(server.requests.length, 2);
+      chats.forget();
+      server.fail(short);
+      const hasty = await chats.send(
+        [event('DeployStarted'), event('DeploySuccess')],
+        ['--json', '--wait', '0.2'],
+      );
+      const results = hasty.stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      assert.equal(
+        results.map(({ result, http_status, retryable }) => [result, http_status, retryable]),
+        [
+          ['queued', 429, true],
+          ['queued', 429, true],
+        ],
+      );
+      assert.is(server.requests.length, 3);
+      assert.match(
+        hasty.stderr,
+        /was not delivered yet, it stays queued: .* \((?:\d+, )?asks to wait 1 s\)/,
+      );
+    });
 }
 
 test('a destination that is gone is called once, whatever comes after', async () => {

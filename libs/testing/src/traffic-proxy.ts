@@ -1,4 +1,4 @@
-/** A proxy of a few lines that dials the app anew for each connection, and a load through it. */
+/** A proxy of a few lines that dials the app for each connection, and a load through it. */
 import { request as ask, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '@runner/testing/app';
+import { trafficFiles } from '@runner/testing/traffic-app';
+import { type Answer, request, startLoad, startProxy } from '@runner/testing/traffic-proxy';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { deployFile } from '../deploys/world.ts';
-import { trafficFiles } from './app.ts';
-import { type Answer, request, startLoad, startProxy } from './proxy.ts';
 import { makeTrafficWorld, runningSlots, type TrafficWorld } from './world.ts';
 
 const test = suite<{ world: TrafficWorld }>('ports, a command, workers, and apps without traffic');

@@ -1,0 +1,30 @@
+/** The schema of `code_hosts` in config.yml. */
+import type { Schema } from '../yaml/schema.ts';
+
+const HOST_TYPES = ['github', 'gitlab', 'gitea', 'forgejo', 'bitbucket', 'git'] as const;
+/** The section `code_hosts`. */
+export const CODE_HOSTS: Schema = {
+  type: 'object',
+  propertyPattern: '^[A-Za-z0-9][A-Za-z0-9.-]{0,62}$',
+  description: 'Further code hosts, by name: add --repo NAME:owner/name',
+  additionalProperties: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['type'],
+    properties: {
+      type: { type: 'string', enum: HOST_TYPES, description: 'What speaks there' },
+      api_url: {
+        type: 'string',
+        description: 'Its API [default: made of git_url; none for the type git]',
+      },
+      git_url: {
+        type: 'string',
+        description: 'Its git over https [default: the host of api_url, or the public one]',
+      },
+      token_from: {
+        type: 'string',
+        description: 'The app whose token submodules on this host get [default: the only token]',
+      },
+    },
+  },
+};

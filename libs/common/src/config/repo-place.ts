@@ -1,0 +1,86 @@
+/** Which repository on which code host a text means: `owner/name`, `gitlab:group/sub/name`, an address. */
+import { Failure } from '../foundation/failure.ts';
+import type { Io } from '../foundation/io.ts';
+import { repoName } from '../foundation/names.ts';
+import type { Paths } from '../foundation/paths.ts';
+import { type CodeHost, codeHostsOf, DEFAULT_HOST, known } from './code-hosts.ts';
+
+/** A repository on a host. */
+export interface Place {
+  readonly host: CodeHost;
+  /** `owner/name`, also with groups in groups. */
+  readonly repo: string;
+}
+
+/** A repository as a state names it: without a host it is on `default`. */
+export interface RecordedPlace {
+  readonly host?: string;
+  readonly repo: string;
+}
+
+/**
+ * Finds `owner/name`, which needs no configuration, `<host>:group/sub/name`, or an address of a known
+ * host. Throws `name_invalid`.
+ */
+export async function placeOfRepo(
+  { paths, io }: { paths: Paths; io: Pick<Io, 'env'> },
+  text: string,
+): Promise<RecordedPlace> {
+  if (!text.includes(':')) return { repo: repoName(text) };
+  // Reading YAML is slow to load.
+  const { readConfig } = await import('./file.ts');
+  const hosts = codeHostsOf(readConfig(paths), io.env);
+  const found = placeByName(hosts, text) ?? placeAt(hosts, text);
+  if (!found) {
+    throw new Failure(
+      'name_invalid',
+      `the repository is on no known code host${known(hosts)}: add its host to code_hosts in config.yml`,
+    );
+  }
+  const { host } = found;
+  const repo = repoName(found.repo, partsOf(host));
+  return host.name === DEFAULT_HOST ? { repo } : { host: host.name, repo };
+}
+
+function placeByName(hosts: readonly CodeHost[], text: string): Place | undefined {
+  const at = text.indexOf(':');
+  const host = hosts.find(({ name }) => name === text.slice(0, at));
+  return host && { host, repo: text.slice(at + 1) };
+}
+
+/** How many parts the name of a repository has on a host. */
+export function partsOf({ type }: CodeHost): readonly [least: number, most: number] {
+  if (type === 'gitlab') return [2, 21];
+  return type === 'git' ? [1, 21] : [2, 2];
+}
+
+/** The host and path of an address of any kind; undefined if it is on no known host. */
+export function placeAt(hosts: readonly CodeHost[], address: string): Place | undefined {
+  for (const host of hosts) {
+    const repo = pathOn(host, address);
+    if (repo !== undefined) return { host, repo };
+  }
+  return undefined;
+}
+
+function pathOn({ gitUrl }: CodeHost, address: string): string | undefined {
+  const host = new URL(gitUrl);
+  const scp = /^(?:[^@/:]+@)?([^/:@]+):(?!\/)(.+)$/.exec(address);
+  if (scp) return scp[1]?.toLowerCase() === host.hostname ? clean(scp[2] as string) : undefined;
+  if (!/^(?:https?|ssh|git|git\+ssh):\/\//i.test(address) || !URL.canParse(address))
+    return undefined;
+  const { protocol, hostname, port, pathname } = new URL(address);
+  const isWeb = /^https?:$/.test(protocol);
+  if (hostname.toLowerCase() !== host.hostname || (isWeb && port !== host.port)) return undefined;
+  const prefix = isWeb ? host.pathname.replace(/\/$/, '') : '';
+  return pathname.startsWith(`${prefix}/`) ? clean(pathname.slice(prefix.length)) : undefined;
+}
+
+function clean(path: string): string {
+  return path.replace(/^\/+|\/+$/g, '');
+}
+
+/** A repository with its host, for people: `gitlab:group/sub/name`. */
+export function repoLabel({ host, repo }: { readonly host?: string | undefined; repo: string }) {
+  return host === undefined ? repo : `${host}:${repo}`;
+}

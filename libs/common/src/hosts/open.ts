@@ -1,0 +1,27 @@
+/** Opens the API of an app's code host, with the app's token. */
+import type { AppState } from '../apps/state.ts';
+import { codeHostOf } from '../config/code-hosts.ts';
+import { readConfig } from '../config/file.ts';
+import { Failure } from '../foundation/failure.ts';
+import type { Env } from '../foundation/io.ts';
+import type { Paths } from '../foundation/paths.ts';
+import { openToken } from '../tokens/open.ts';
+import { type HostApi, hostApi } from './api.ts';
+import { authorizationOf, hasApi } from './login.ts';
+
+/** Throws `no_token_configured` without a token, or where the host or the token has no API. */
+export async function openApi(
+  { paths, env }: { paths: Paths; env: Env },
+  { app, host: name }: Pick<AppState, 'app' | 'host'>,
+  limit?: number,
+): Promise<HostApi> {
+  const host = codeHostOf(readConfig(paths), env, name);
+  const token = openToken(paths, env, app);
+  if (!token) throw new Failure('no_token_configured', `the app '${app}' has no token`);
+  if (!hasApi(host.type, token)) {
+    const why = `the code host ${host.name} has no API that the token of '${app}' opens`;
+    throw new Failure('no_token_configured', why);
+  }
+  const access = { token, authorization: authorizationOf(host.type, token), env };
+  return hostApi(host, limit === undefined ? access : { ...access, limit });
+}

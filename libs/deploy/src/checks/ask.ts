@@ -1,0 +1,89 @@
+/** The checks of a commit at its code host, in at most two calls; what did not change costs none. */
+import type { CheckPage, CommitChecks, SeenCheck } from '@runner/common/apps/state';
+import { Failure } from '@runner/common/foundation/failure';
+import { type HostApi, isDenied, refuseOthers } from '@runner/common/hosts/api';
+import { isObject } from '@runner/common/text/json';
+import { type List, listsOf, PER_PAGE } from './lists.ts';
+
+/** Statuses that runner itself writes begin so; a deploy does not wait for its own result. */
+export const OWN_CONTEXT = 'runner/';
+/** A check list has the output of each check. In bytes. */
+export const CHECKS_LIMIT = 16_777_216;
+/** Further pages of one list; a commit with more checks is not deployed. */
+const PAGES_MAX = 10;
+
+/** Asks the host. Throws `code_host_error`, `rate_limited`, `network_error`, `token_invalid`. */
+export async function askChecks(
+  api: HostApi,
+  repo: string,
+  commit: string,
+  before: CommitChecks | undefined,
+): Promise<CommitChecks> {
+  const known = before?.commit === commit ? before.pages : undefined;
+  const lists = listsOf(api.type, repo, commit);
+  const read = await Promise.all(lists.map((list, index) => ask(api, list, known?.[index])));
+  return { commit, checks: withoutOwn(api.type, read), pages: read };
+}
+
+/** GitLab makes runner's own status a job of the pipeline, which then says nothing more than its jobs. */
+function withoutOwn(type: HostApi['type'], pages: readonly CheckPage[]): SeenCheck[] {
+  const isOwn = ({ name }: SeenCheck) => name.startsWith(OWN_CONTEXT);
+  const [jobs] = pages;
+  const counted = type === 'gitlab' && jobs?.checks.some(isOwn) ? [jobs] : pages;
+  return counted.flatMap(({ checks }) => checks).filter((check) => !isOwn(check));
+}
+
+/** Reads a list; the host answers 304 if it is still the one that was seen. */
+async function ask(
+  api: HostApi,
+  { path, read }: List,
+  seen: CheckPage | undefined,
+): Promise<CheckPage> {
+  const first = await api.get(path, seen?.etag ? { 'if-none-match': seen.etag } : {});
+  if (first.status === 304 && seen) return seen;
+  const checks: SeenCheck[] = [];
+  let answer = first;
+  for (let number = 1; ; number += 1) {
+    refuseOthers(api, answer);
+    if (isDenied(answer)) {
+      const said = api.said(answer);
+      throw new Failure(
+        'token_invalid',
+        `the token may not read the checks of ${path.split('?')[0]} (${answer.status}${said ? `: ${said}` : ''})`,
+      );
+    }
+    const body: unknown = parsed(answer.body);
+    checks.push(...read(body));
+    const next = nextPage(path, number, body, answer.headers);
+    if (next === undefined) break;
+    if (number === PAGES_MAX)
+      throw new Failure('code_host_error', `the commit has more than ${checks.length} checks`);
+    answer = await api.get(next);
+  }
+  const isWhole = answer === first;
+  const etag = isWhole ? first.headers.etag : undefined;
+  return { checks, ...(etag !== undefined && { etag }) };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Failure('code_host_error', 'the code host did not answer with a list of checks');
+  }
+}
+
+/** Where the list goes on: as the host says, in the body or in a header. */
+function nextPage(
+  path: string,
+  number: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>>,
+): string | undefined {
+  if (isObject(body) && typeof body.next === 'string') return body.next;
+  const link = /(?:^|,)\s*<([^>]+)>;[^,]*\brel="next"/.exec(headers.link ?? '')?.[1];
+  if (link !== undefined) return link;
+  if (/^\d+$/.test(headers['x-next-page'] ?? '')) return `${path}&page=${headers['x-next-page']}`;
+  const total = isObject(body) && typeof body.total_count === 'number' ? body.total_count : 0;
+  return total > number * PER_PAGE ? `${path}&page=${number + 1}` : undefined;
+}

@@ -1,0 +1,91 @@
+/** A deploy or rollback whose caller chose its id: running it again returns how it ended. */
+import { findApp } from '@runner/common/apps/store';
+import {
+  instancesOf,
+  kindOf,
+  type LogRecord,
+  projectOf,
+  textOf,
+} from '@runner/common/audit/events';
+import { eventsOfDeploy } from '@runner/common/audit/scan';
+import { usage } from '@runner/common/foundation/failure';
+import type { Paths } from '@runner/common/foundation/paths';
+
+/** The options of commands that can be given an id. */
+export const ID_OPTIONS = {
+  'deploy-id': {
+    kind: 'value',
+    placeholder: 'ID',
+    about: 'Its id, 8 hexadecimal digits; if the log knows it, wait for its end and print that',
+  },
+  trigger: {
+    kind: 'value',
+    placeholder: 'WORD',
+    about: 'What starts it, for the audit log [default: manual]',
+  },
+} as const;
+
+/** The values of those options, as given. */
+export interface GivenId {
+  readonly deployId?: string | undefined;
+  readonly trigger: string;
+}
+
+/** Throws `usage`. */
+export function givenIdOf(options: Record<keyof typeof ID_OPTIONS, string | undefined>): GivenId {
+  const { 'deploy-id': deployId, trigger = 'manual' } = options;
+  if (deployId !== undefined && !/^[0-9a-f]{8}$/.test(deployId)) {
+    throw usage(
+      `invalid value '${deployId}' for '--deploy-id <ID>': it must be 8 hexadecimal digits`,
+    );
+  }
+  if (!/^[a-z]{1,20}$/.test(trigger))
+    throw usage(
+      `invalid value '${trigger}' for '--trigger <WORD>': it must be 1 to 20 letters a-z`,
+    );
+  return { deployId, trigger };
+}
+
+/** How it ended, from its records. */
+export interface RecordedEnd {
+  /** Of the kind that decides. */
+  readonly last: LogRecord;
+  readonly isSuccess: boolean;
+  readonly instance: string;
+  readonly isRolledBack: boolean;
+  readonly error: string;
+}
+
+/**
+ * The end of a deploy or rollback in the log; undefined if the log does not know the id, or it has not
+ * ended. Throws `usage` for the id of another app's deploy.
+ */
+export function recordedEnd(
+  paths: Paths,
+  app: string,
+  deployId: string | undefined,
+  success: 'DeploySuccess' | 'RollbackSuccess',
+): RecordedEnd | undefined {
+  // Running, or killed and not cleaned up yet.
+  if (deployId === undefined || findApp(paths, app)?.deploying?.deploy_id === deployId) return;
+  const records = eventsOfDeploy(paths, deployId);
+  const foreign = records.map(projectOf).find((project) => project !== app);
+  if (foreign !== undefined) {
+    throw usage(
+      `invalid value '${deployId}' for '--deploy-id <ID>': it is a deploy of '${foreign}'`,
+    );
+  }
+  const find = (kind: string) => records.find((record) => kindOf(record) === kind);
+  const failure = find('DeployFailure');
+  const last = failure ?? find(success);
+  if (!last) return undefined;
+  return {
+    last,
+    isSuccess: !failure,
+    instance: failure
+      ? textOf(last, 'failed_instance') || instancesOf(last).join(',')
+      : instancesOf(last).join(','),
+    isRolledBack: last.rolled_back === true || (!!failure && find('RollbackSuccess') !== undefined),
+    error: textOf(last, 'error'),
+  };
+}

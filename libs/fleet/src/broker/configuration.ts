@@ -1,0 +1,69 @@
+/** The whole configuration of nats-server: an account for each server, which reaches only its own subjects. */
+import type { FleetServer } from '../files/operator.ts';
+import { importsOf, MESSAGE_MAX, subjects } from './subjects.ts';
+
+/** What the configuration is made of. */
+export interface BrokerSetup {
+  readonly url: string;
+  /** The operator's public login key. */
+  readonly operator: string;
+  readonly servers: readonly FleetServer[];
+  readonly store: string;
+}
+
+const accountOf = (server: string) => `SRV_${server}`;
+const lines = (indent: string, all: readonly string[]) =>
+  all.map((line) => `${indent}${line}\n`).join('');
+
+export function brokerConfiguration({ url, operator, servers, store }: BrokerSetup): string {
+  const { host, protocol } = new URL(
+    url.replace(/^(nats|tls):/, (scheme) => `${scheme === 'tls:' ? 'https' : 'http'}:`),
+  );
+  const isTls = protocol === 'https:';
+  const listen = isTls ? `0.0.0.0:${host.split(':').at(-1)}` : host;
+  return `# nats-server of the fleet, printed by: runner fleet broker config
+# Print it again after runner fleet add and remove, then: systemctl reload nats-server
+server_name: runner-fleet
+listen: "${listen}"
+max_payload: ${MESSAGE_MAX}
+jetstream { store_dir: "${store}" }
+${isTls ? 'tls {\n  cert_file: "/etc/nats/cert.pem"\n  key_file: "/etc/nats/key.pem"\n}\n' : ''}accounts {
+  FLEET {
+    jetstream: enabled
+    users: [ { nkey: ${operator} } ]
+    exports: [
+${lines('      ', servers.flatMap(exportsFor))}    ]
+    imports: [
+${lines(
+  '      ',
+  servers.map(
+    ({ server }) =>
+      `{ service: { account: "${accountOf(server)}", subject: "${subjects.ping(server)}" } }`,
+  ),
+)}    ]
+  }
+${servers.map(accountText).join('')}}
+`;
+}
+
+/** What the account of the fleet offers to one server alone. */
+function exportsFor({ server }: FleetServer): string[] {
+  return importsOf(server).map(({ subject, stream }) => {
+    const answers = stream ? ', response_type: stream' : '';
+    return `{ service: "${subject}", accounts: ["${accountOf(server)}"]${answers} }`;
+  });
+}
+
+function accountText({ server, nkey }: FleetServer): string {
+  const imports = importsOf(server).map(({ subject, to }) => {
+    const renamed = to === undefined ? '' : `, to: "${to}"`;
+    return `{ service: { account: "FLEET", subject: "${subject}" }${renamed} }`;
+  });
+  return `  "${accountOf(server)}" {
+    users: [ { nkey: ${nkey} } ]
+    exports: [ { service: "${subjects.ping(server)}", accounts: ["FLEET"] } ]
+    imports: [
+${lines('      ', imports)}    ]
+  }
+`;
+}

@@ -1,0 +1,216 @@
+/** The broker: connection, streams and mailboxes. The one file that imports the client. */
+import { readFileSync } from 'node:fs';
+import {
+  type ConsumerMessages,
+  JetStreamApiError,
+  type JetStreamClient,
+  type JetStreamManager,
+  jetstream,
+  jetstreamManager,
+  type StoredMsg,
+} from '@nats-io/jetstream';
+import { connect, type NatsConnection, nkeyAuthenticator, nkeys } from '@nats-io/transport-node';
+import { Failure } from '@runner/common/foundation/failure';
+import type { BrokerAddress } from '../files/broker-address.ts';
+import { STREAMS, type StreamName, subjects } from './subjects.ts';
+
+/** A new login: the secret for its file, and the public key. */
+export function newLogin(): { seed: string; nkey: string } {
+  const pair = nkeys.createUser();
+  return { seed: Buffer.from(pair.getSeed()).toString('latin1'), nkey: pair.getPublicKey() };
+}
+
+/** The public key of a login. Throws `fleet_not_configured`. */
+export function loginKeyOf(seed: string, path: string): string {
+  try {
+    return nkeys.fromSeed(Buffer.from(seed, 'latin1')).getPublicKey();
+  } catch {
+    throw new Failure('fleet_not_configured', `${path} does not hold a key`);
+  }
+}
+
+/** A stored message. */
+export interface Stored {
+  readonly seq: number;
+  readonly text: string;
+  readonly subject: string;
+  readonly at: Date;
+}
+
+/** In ms: an answer of the broker, a connection, between two signs of life. */
+const TIMEOUT = 5_000;
+const SIGN_OF_LIFE = 5_000;
+/** In ns: an order that is neither acknowledged nor worked on is delivered again. */
+const ACK_WAIT = 15e9;
+
+const FILE = { storage: 'file' as const, allow_direct: true };
+
+export interface BrokerLogin extends BrokerAddress {
+  readonly seed: string;
+  /** Shown by the broker's monitoring. */
+  readonly name: string;
+  /** Prefix of the broker's API in the account; undefined: its own. */
+  readonly api?: string;
+}
+
+/** Connects. Throws `broker_unreachable`, `broker_refused`. */
+export async function openBroker(login: BrokerLogin): Promise<Broker> {
+  const { url, ca, seed, name, api } = login;
+  const isTls = url.startsWith('tls://');
+  try {
+    const connection = await connect({
+      servers: url.replace(/^\w+:\/\//, ''),
+      authenticator: nkeyAuthenticator(Buffer.from(seed, 'latin1')),
+      ...{ name, timeout: TIMEOUT, pingInterval: SIGN_OF_LIFE, maxPingOut: 2 },
+      ...{ maxReconnectAttempts: -1, reconnectTimeWait: 500, noAsyncTraces: true },
+      ...(isTls && { tls: ca === undefined ? {} : { ca: readFileSync(ca, 'utf8') } }),
+    });
+    const options = { timeout: TIMEOUT, ...(api !== undefined && { apiPrefix: api }) };
+    const manager = await jetstreamManager(connection, { ...options, checkAPI: false });
+    return new Broker(connection, jetstream(connection, options), manager);
+  } catch (error) {
+    throw connectionFailure(error, url);
+  }
+}
+
+function connectionFailure(error: unknown, url: string): unknown {
+  if (!(error instanceof Error)) return error;
+  const host = url.replace(/^\w+:\/\//, '');
+  if (
+    /^(Authorization|UserAuthentication)/.test(error.name) ||
+    /authorization/i.test(error.message)
+  ) {
+    const why = 'not added yet, or removed, or the configuration was not loaded';
+    return new Failure('broker_refused', `${host} does not know this key: ${why}`, {}, error);
+  }
+  const why = /certificate|self.signed|altname/i.test(error.message) ? `: ${error.message}` : '';
+  return new Failure('broker_unreachable', `${host} does not answer${why}`, {}, error);
+}
+
+/** What the broker answers when a message came first. */
+const WRONG_LAST_SEQUENCE = 10_071;
+
+export class Broker {
+  private readonly connection: NatsConnection;
+  private readonly stream: JetStreamClient;
+  private readonly manager: JetStreamManager;
+
+  constructor(connection: NatsConnection, stream: JetStreamClient, manager: JetStreamManager) {
+    this.connection = connection;
+    this.stream = stream;
+    this.manager = manager;
+  }
+
+  /** Resolves when the connection has ended for good; with the reason if it was not closed here. */
+  async closed(): Promise<Error | undefined> {
+    return (await this.connection.closed()) ?? undefined;
+  }
+
+  async close(): Promise<void> {
+    await this.connection.close();
+  }
+
+  get version(): string {
+    return this.connection.info?.version ?? '';
+  }
+
+  /** Calls back after each reconnection. */
+  async onReconnect(call: () => void): Promise<void> {
+    for await (const { type } of this.connection.status()) if (type === 'reconnect') call();
+  }
+
+  /** The number of the stored message; undefined if another message came first than `expect`. */
+  async store(subject: string, text: string, expect?: number): Promise<number | undefined> {
+    const options = expect === undefined ? {} : { expect: { lastSubjectSequence: expect } };
+    try {
+      return (await this.stream.publish(subject, text, { timeout: TIMEOUT, ...options })).seq;
+    } catch (error) {
+      if (error instanceof JetStreamApiError && error.code === WRONG_LAST_SEQUENCE)
+        return undefined;
+      throw connectionFailure(error, this.connection.getServer());
+    }
+  }
+
+  /** The newest message of a subject. */
+  async last(stream: StreamName, subject: string): Promise<Stored | undefined> {
+    return this.get(stream, { last_by_subj: subject });
+  }
+
+  /** The first message of a subject, which may have wildcards, from a number on. */
+  async next(stream: StreamName, subject: string, seq: number): Promise<Stored | undefined> {
+    return this.get(stream, { seq, next_by_subj: subject });
+  }
+
+  private async get(
+    stream: StreamName,
+    query: Parameters<JetStreamManager['direct']['getMessage']>[1],
+  ): Promise<Stored | undefined> {
+    try {
+      const message: StoredMsg | null = await this.manager.direct.getMessage(stream, query);
+      if (message === null) return undefined;
+      const { seq, subject, time } = message;
+      return { seq, subject, at: time, text: message.string() };
+    } catch (error) {
+      if (error instanceof JetStreamApiError && error.status === 404) return undefined;
+      throw connectionFailure(error, this.connection.getServer());
+    }
+  }
+
+  /** Calls back for each message of a subject; some may be lost. Returns how to stop. */
+  listen(subject: string, call: (text: string) => void): () => void {
+    const subscription = this.connection.subscribe(subject, {
+      callback: (error, message) => void (error || call(message.string())),
+    });
+    return () => subscription.unsubscribe();
+  }
+
+  /** The answer to a question; undefined if none came in time. */
+  async ask(subject: string, text: string, timeout: number): Promise<string | undefined> {
+    try {
+      return (await this.connection.request(subject, text, { timeout })).string();
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Answers questions. */
+  answer(subject: string, reply: (text: string) => Promise<string>): void {
+    this.connection.subscribe(subject, {
+      callback: (error, message) => {
+        if (!error) void reply(message.string()).then((text) => message.respond(text));
+      },
+    });
+  }
+
+  /** The orders for a server as they come. Each is delivered again until it is acknowledged. */
+  async orders(server: string): Promise<ConsumerMessages> {
+    const consumer = await this.stream.consumers.get('ORDERS', server);
+    return consumer.consume({ max_messages: 100, expires: 10_000, idle_heartbeat: 2_000 });
+  }
+
+  /** Makes the streams, or changes them to what they must be. */
+  async makeStreams(): Promise<void> {
+    for (const stream of STREAMS) {
+      const config = { ...stream, subjects: [...stream.subjects], ...FILE };
+      await this.manager.streams
+        .update(stream.name, config)
+        .catch(() => this.manager.streams.add(config));
+    }
+  }
+
+  /** Makes the mailbox of a server. */
+  async makeMailbox(server: string): Promise<void> {
+    const filter_subject = subjects.order(server);
+    const config = {
+      durable_name: server,
+      filter_subject,
+      ack_policy: 'explicit',
+      ack_wait: ACK_WAIT,
+    } as const;
+    await this.manager.consumers.add('ORDERS', config);
+  }
+
+  async removeMailbox(server: string): Promise<void> {
+    await this.manager.consumers.delete('ORDERS', server).catch(() => {});
+  }
+}

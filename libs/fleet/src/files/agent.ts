@@ -1,0 +1,99 @@
+/** The server's files: `agent/agent.yml`, its two keys, and where its operators' keys are. */
+import { type Stats, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { readTrusted } from '@runner/common/files/trusted';
+import { Failure } from '@runner/common/foundation/failure';
+import { readYaml, YAML_MAX } from '@runner/common/yaml/read';
+import { check, type ObjectSchema, section } from '@runner/common/yaml/schema';
+import { BROKER_SCHEMA, type BrokerAddress, brokerAddress } from './broker-address.ts';
+import { serverName } from './names.ts';
+
+/** Where they are, below the root. */
+export const agentFiles = (root: string) => ({
+  config: join(root, 'agent/agent.yml'),
+  login: join(root, 'agent/login.nk'),
+  signKey: join(root, 'agent/sign.key'),
+  orders: join(root, 'agent/orders'),
+});
+
+/** `agent.yml`. */
+export interface AgentConfig {
+  readonly server: string;
+  readonly broker: BrokerAddress | undefined;
+  /** OpenSSH's file of the operators' public keys. */
+  readonly allowedSigners: string;
+  /** What each operator may order; undefined: all who can sign may order everything. */
+  readonly allow: ReadonlyMap<string, Allowance> | undefined;
+}
+/** undefined: all. */
+interface Allowance {
+  readonly apps: readonly string[] | undefined;
+  readonly verbs: readonly string[] | undefined;
+}
+
+const LIST = { type: 'array', items: { type: 'string' } } as const;
+const SCHEMA: ObjectSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['server'],
+  properties: {
+    server: { type: 'string' },
+    broker: BROKER_SCHEMA,
+    allowed_signers: { type: 'string' },
+    allow: {
+      type: 'object',
+      additionalProperties: {
+        type: 'object',
+        additionalProperties: false,
+        properties: { apps: LIST, verbs: LIST },
+      },
+    },
+  },
+};
+
+/** Throws `fleet_not_configured`, `config_invalid`, `insecure_address`. */
+export function readAgent(root: string): AgentConfig {
+  const name = agentFiles(root).config;
+  const bytes = readTrusted(name, YAML_MAX, root);
+  if (!bytes) throw new Failure('fleet_not_configured', `there is no ${name}: runner agent init`);
+  const file = { name, code: 'config_invalid' } as const;
+  const values = check(readYaml(bytes, file), SCHEMA, file) as Map<string, unknown>;
+  const [broker, allow] = [section(values, 'broker'), section(values, 'allow')];
+  const list = (of: Map<string, unknown>, key: string) => of.get(key) as string[] | undefined;
+  return {
+    server: serverName(values.get('server') as string),
+    broker:
+      broker && brokerAddress(String(broker.get('url')), broker.get('ca') as string | undefined),
+    allowedSigners: (values.get('allowed_signers') as string) ?? '/etc/runner/allowed_signers',
+    allow:
+      allow &&
+      new Map(
+        [...(allow as Map<string, Map<string, unknown>>)].map(([who, may]) => [
+          who,
+          { apps: list(may, 'apps'), verbs: list(may, 'verbs') },
+        ]),
+      ),
+  };
+}
+
+/** Members of its group and other users. */
+const OTHERS = 0o022;
+
+/** Throws `guard_tripped` unless only root, or this user, can change who may order. */
+export function requireSigners(path: string): void {
+  const isOurs = ({ uid, mode }: Stats) =>
+    [0, process.geteuid?.() ?? 0].includes(uid) && (mode & OTHERS) === 0;
+  for (const each of [path, dirname(path)]) {
+    const stat = statSync(each, { throwIfNoEntry: false });
+    if (!stat)
+      throw new Failure(
+        'fleet_not_configured',
+        `there is no ${path}: it holds the public keys of those who may order`,
+      );
+    if (!isOurs(stat))
+      throw new Failure(
+        'guard_tripped',
+        `not to be trusted: ${each} can be written by others: run sudo chown root ${each} and chmod go-w ${each}`,
+      );
+  }
+}

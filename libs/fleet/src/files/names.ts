@@ -1,0 +1,21 @@
+/** Names of servers, groups and operators; they become file names, subjects and accounts. */
+import { Failure } from '@runner/common/foundation/failure';
+
+/** Whether a text can be the name of a server or group. */
+export function isServerName(text: string): boolean {
+  return /^[a-z0-9][a-z0-9-]{0,31}$/.test(text);
+}
+
+/** Throws `name_invalid`. */
+export function serverName(text: string): string {
+  if (isServerName(text)) return text;
+  throw new Failure(
+    'name_invalid',
+    `'${text.slice(0, 80)}' is not a server name: 1 to 32 lower-case letters, digits or dashes`,
+  );
+}
+
+/** Whether a text can name an operator in allowed_signers. */
+export function isOperatorName(text: string): boolean {
+  return /^[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}$/.test(text);
+}

@@ -1,0 +1,151 @@
+/** The operator's files: `fleet/fleet.yml`, the key for the broker, and one file per server. */
+import { join } from 'node:path';
+import { makeFolder, namesIn, readIfThere, removeIfThere } from '@runner/common/files/read';
+import { readTrusted } from '@runner/common/files/trusted';
+import { writeWhole } from '@runner/common/files/write';
+import { Failure } from '@runner/common/foundation/failure';
+import { jsonObject } from '@runner/common/text/json';
+import { durationOf } from '@runner/common/text/time';
+import { readYaml, YAML_MAX } from '@runner/common/yaml/read';
+import { check, type ObjectSchema, section } from '@runner/common/yaml/schema';
+import { BROKER_SCHEMA, type BrokerAddress, brokerAddress } from './broker-address.ts';
+import { isServerName } from './names.ts';
+
+/** Where they are, below the root. */
+export const operatorFiles = (root: string) => ({
+  config: join(root, 'fleet/fleet.yml'),
+  login: join(root, 'fleet/operator.nk'),
+  servers: join(root, 'fleet/servers'),
+  rollouts: join(root, 'fleet/rollouts'),
+});
+
+/** `fleet.yml`. */
+export interface FleetConfig {
+  readonly broker: BrokerAddress;
+  /** The operator's name in allowed_signers; undefined: the user's. */
+  readonly by: string | undefined;
+  /** Path of the key that signs orders; a `.pub` if ssh-agent or a token holds it. */
+  readonly key: string | undefined;
+  readonly canary: number;
+  readonly maxParallel: number;
+  readonly maxFailures: number;
+  /** In ms. */
+  readonly deadline: number;
+}
+
+const count = (minimum: number) => ({ type: 'integer', minimum, maximum: 1_000 }) as const;
+
+const SCHEMA: ObjectSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['broker'],
+  properties: {
+    broker: BROKER_SCHEMA,
+    by: { type: 'string' },
+    key: { type: 'string' },
+    defaults: {
+      type: 'object',
+      additionalProperties: false,
+      properties: {
+        canary: count(0),
+        max_parallel: count(1),
+        max_failures: count(0),
+        deadline: {
+          type: 'string',
+          pattern: '^\\d+(s|m|h)$',
+          wanted: 'a time such as 15m, 24h',
+        },
+      },
+    },
+  },
+};
+
+/** Throws `fleet_not_configured`, `config_invalid`, `insecure_address`. */
+export function readFleet(root: string): FleetConfig {
+  const name = operatorFiles(root).config;
+  const bytes = readTrusted(name, YAML_MAX, root);
+  if (!bytes) throw new Failure('fleet_not_configured', `there is no ${name}: runner fleet init`);
+  const file = { name, code: 'config_invalid' } as const;
+  const values = check(readYaml(bytes, file), SCHEMA, file) as Map<string, unknown>;
+  const text = (of: Map<string, unknown> | undefined, key: string) =>
+    of?.get(key) as string | undefined;
+  const [broker, defaults] = [section(values, 'broker'), section(values, 'defaults')];
+  const number = (key: string, otherwise: number) =>
+    (defaults?.get(key) as number | undefined) ?? otherwise;
+  return {
+    broker: brokerAddress(text(broker, 'url') ?? '', text(broker, 'ca')),
+    by: text(values, 'by'),
+    key: text(values, 'key'),
+    canary: number('canary', 1),
+    maxParallel: number('max_parallel', 1),
+    maxFailures: number('max_failures', 0),
+    deadline: durationOf(text(defaults, 'deadline') ?? '15m') ?? 900_000,
+  };
+}
+
+/** A server as the operator knows it. */
+export interface FleetServer {
+  readonly server: string;
+  readonly groups: readonly string[];
+  /** Public key with which it logs in to the broker. */
+  readonly nkey: string;
+  /** Public key that signs its results and events. */
+  readonly key: string;
+}
+
+const NKEY = /^U[A-Z2-7]{55}$/;
+const KEY = /^ed25519:[A-Za-z0-9_-]{43}$/;
+
+/** Checks what `runner agent keys` printed; undefined if it is something else. */
+export function serverOf(text: string, groups?: readonly string[]): FleetServer | undefined {
+  const value = jsonObject(text);
+  const [server, nkey, key] = [value?.server, value?.nkey, value?.key].map(String);
+  const known = groups ?? (Array.isArray(value?.groups) ? value.groups.map(String) : []);
+  const good =
+    isServerName(server ?? '') &&
+    NKEY.test(nkey ?? '') &&
+    KEY.test(key ?? '') &&
+    known.every(isServerName);
+  return good ? ({ server, groups: known, nkey, key } as FleetServer) : undefined;
+}
+
+/** All servers, by name. Throws `config_invalid`. */
+export function readServers(root: string): FleetServer[] {
+  const { servers } = operatorFiles(root);
+  return namesIn(servers)
+    .filter((name) => name.endsWith('.json') && !name.startsWith('.'))
+    .map((name) => {
+      const path = join(servers, name);
+      const found = serverOf(readIfThere(path, 65_536)?.toString('utf8') ?? '');
+      if (found && `${found.server}.json` === name) return found;
+      throw new Failure('config_invalid', `${path} is damaged: runner fleet add`);
+    });
+}
+
+export function writeServer(root: string, server: FleetServer): void {
+  const { servers } = operatorFiles(root);
+  makeFolder(servers);
+  writeWhole(join(servers, `${server.server}.json`), `${JSON.stringify(server, null, 2)}\n`, 0o640);
+}
+
+export function removeServer(root: string, server: string): void {
+  removeIfThere(join(operatorFiles(root).servers, `${server}.json`));
+}
+
+/** The servers and members of groups that are named, by name; all without names. Throws `server_unknown`. */
+export function chooseServers(root: string, on: string | undefined): FleetServer[] {
+  const all = readServers(root);
+  if (all.length === 0)
+    throw new Failure('fleet_not_configured', 'there is no server yet: runner fleet add');
+  if (on === undefined) return all;
+  const names = on.split(',');
+  const isIn = ({ server, groups }: FleetServer, name: string) =>
+    server === name || groups.includes(name);
+  const unknown = names.find((name) => !all.some((each) => isIn(each, name)));
+  if (unknown !== undefined)
+    throw new Failure(
+      'server_unknown',
+      `there is no server or group '${unknown}': runner fleet list`,
+    );
+  return all.filter((each) => names.some((name) => isIn(each, name)));
+}

@@ -1,0 +1,71 @@
+/** An order: what an operator wants of several servers. The text that was signed is kept as it is. */
+import { isAppName } from '@runner/common/foundation/names';
+import { jsonObject } from '@runner/common/text/json';
+import { timeOfIso } from '@runner/common/text/time';
+import { isOperatorName, isServerName } from '../files/names.ts';
+
+export const VERBS = ['deploy', 'rollback', 'hold', 'unhold'] as const;
+export type Verb = (typeof VERBS)[number];
+
+/** What is signed, as JSON. Never a command line. */
+export interface Order {
+  readonly id: string;
+  readonly verb: Verb;
+  readonly app: string;
+  /** Of deploy: the full commit. Of rollback: a version, or empty for the previous one. */
+  readonly ref: string;
+  readonly servers: readonly string[];
+  readonly issued: string;
+  /** Not begun after it. */
+  readonly deadline: string;
+  readonly max_parallel: number;
+  readonly reason: string;
+}
+
+/** An order with the signature of its operator. */
+export interface SealedOrder {
+  readonly by: string;
+  readonly sig: string;
+  /** The exact text that was signed. */
+  readonly body: string;
+}
+
+/** Longest time from issue to deadline, in ms. */
+export const DEADLINE_MAX = 7 * 24 * 3_600_000;
+
+const isTime = (value: unknown): value is string =>
+  typeof value === 'string' && !Number.isNaN(timeOfIso(value));
+const isShort = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= 200;
+const COMMIT = /^[0-9a-f]{40}([0-9a-f]{24})?$/;
+
+/** Undefined unless every field is what it must be. */
+export function orderOf(body: string): Order | undefined {
+  const order = jsonObject(body) as Partial<Order> | undefined;
+  if (!order || body.length > 65_536) return undefined;
+  const { id, verb, app, ref, servers, issued, deadline, max_parallel: parallel, reason } = order;
+  const good =
+    /^r-[0-9a-f]{8}$/.test(String(id)) &&
+    VERBS.includes(verb as Verb) &&
+    isShort(app) &&
+    isAppName(app) &&
+    isShort(ref) &&
+    (verb === 'deploy' ? COMMIT.test(ref) : !ref.startsWith('-')) &&
+    Array.isArray(servers) &&
+    servers.length > 0 &&
+    servers.every((each) => isServerName(String(each))) &&
+    isTime(issued) &&
+    isTime(deadline) &&
+    timeOfIso(deadline) - timeOfIso(issued) <= DEADLINE_MAX &&
+    Number.isSafeInteger(parallel) &&
+    isShort(reason);
+  return good ? (order as Order) : undefined;
+}
+
+/** Undefined for anything but a sealed order. */
+export function sealedOf(text: string): SealedOrder | undefined {
+  const { by, sig, body } = jsonObject(text) ?? {};
+  if (typeof by !== 'string' || typeof sig !== 'string' || typeof body !== 'string')
+    return undefined;
+  return isOperatorName(by) && orderOf(body) ? { by, sig, body } : undefined;
+}

@@ -1,0 +1,131 @@
+/** Apps on several code hosts at once: repositories in groups, user names, submodules across hosts. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type GitServer, startGitServer } from '@runner/testing/git-server';
+import { watchProcesses } from '@runner/testing/proc-watch';
+import { run } from '@runner/testing/run';
+import { findBytes } from '@runner/testing/secret-search';
+import { temporaryFolder } from '@runner/testing/temp';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const own = (name: string) => `${name}-${String(process.pid).padStart(20, 't0ken')}`;
+const GITLAB = own('glpat');
+const GITEA = own('gitea');
+const BITBUCKET = own('ATATT');
+const PLAIN = own('plain');
+const TYPES = ['gitlab', 'forgejo', 'bitbucket', 'git'] as const;
+
+interface Context {
+  root: string;
+  git: Record<(typeof TYPES)[number], GitServer>;
+}
+const test = suite<Context>('code hosts');
+
+test.before.each(async (context) => {
+  context.root = temporaryFolder('root');
+  const [gitlab, forgejo, bitbucket, git] = await Promise.all(TYPES.map(() => startGitServer()));
+  context.git = { gitlab, forgejo, bitbucket, git } as Context['git'];
+  context.git.gitlab.allow(GITLAB, 'oauth2');
+  context.git.forgejo.allow(GITEA, null);
+  context.git.bitbucket.allow(BITBUCKET, 'x-bitbucket-api-token-auth');
+  context.git.git.allow(PLAIN, 'd+e@ploy');
+  const hosts = TYPES.map(
+    (type) => `  my-${type}: {type: ${type}, git_url: "${context.git[type].url}"}`,
+  );
+  const text = `code_hosts:\n${hosts.join('\n')}\nretry_after: [0s]\n`;
+  writeFileSync(join(context.root, 'config.yml'), text, { mode: 0o600 });
+});
+test.after.each(async ({ git }) => {
+  await Promise.all(Object.values(git).map((each) => each.close()));
+});
+
+const add = (root: string, repo: string, token: string) =>
+  run('runner-add', ['--repo', repo, '--branch', 'main', '--token', '-', '--json'], {
+    root,
+    stdin: token,
+  });
+const state = (root: string, app: string) =>
+  JSON.parse(readFileSync(join(root, 'state', `${app}.json`), 'utf8'));
+const at = (root: string, app: string, path: string) =>
+  readFileSync(join(root, 'apps', app, 'instances/default/current', path), 'utf8');
+
+test('one server deploys from hosts of every type, each with its own user name', async ({
+  root,
+  git,
+}) => {
+  const apps = [
+    ['gitlab', 'group/sub/deep/site', `my-gitlab:group/sub/deep/site`, GITLAB],
+    ['forgejo', 'acme/blog', `${git.forgejo.url}/acme/blog.git`, GITEA],
+    ['bitbucket', 'acme/shop', 'my-bitbucket:acme/shop', `ada@example.org:${BITBUCKET}`],
+    ['git', 'lone', `${git.git.url}/lone`, `d+e@ploy:${PLAIN}`],
+  ] as const;
+  for (const [type, repo, given, token] of apps) {
+    await git[type].createRepo(repo);
+    await git[type].commit(repo, { 'who.txt': `${type}\n` }, 'first');
+    const added = await add(root, given, token);
+    assert.is(added.status, 0, added.stderr);
+    const name = repo.split('/').at(-1) as string;
+    assert.is(JSON.parse(added.stdout).host, `my-${type}`);
+    assert.equal([state(root, name).version, state(root, name).repo], [2, repo]);
+    const { value, sightings } = await watchProcesses([GITLAB, GITEA, BITBUCKET, PLAIN], () =>
+      run('runner-deploy', [name], { root }),
+    );
+    assert.is(value.status, 0, value.stderr);
+    assert.equal(sightings, []);
+    assert.is(at(root, name, 'who.txt'), `${type}\n`);
+  }
+  for (const token of [GITLAB, GITEA, BITBUCKET, PLAIN]) assert.equal(findBytes(root, token), []);
+  const edited = await run('runner-edit', ['site', '--repo', 'acme/site'], { root });
+  assert.is(edited.stdout, 'Changed site (acme/site, branch main)\n');
+  assert.is(state(root, 'site').host, undefined);
+});
+
+test('a submodule on another host is fetched with the token of that host, and no other', async ({
+  root,
+  git,
+}) => {
+  await git.forgejo.createRepo('acme/lib');
+  const lib = await git.forgejo.commit('acme/lib', { 'lib.txt': 'lib\n' }, 'lib');
+  await git.forgejo.createRepo('acme/blog');
+  await git.gitlab.createRepo('group/sub/site');
+  const modules = `[submodule "lib"]\n\tpath = lib\n\turl = ${git.forgejo.url}/acme/lib.git\n`;
+  const files = { '.gitmodules': modules, lib: { submodule: lib } };
+  await git.gitlab.commit('group/sub/site', files, 'first');
+  await add(root, 'my-gitlab:group/sub/site', GITLAB);
+  const refused = await run('runner-deploy', ['site'], { root });
+  assert.match(refused.stderr, /the code host requires a token for acme\/lib/);
+  await add(root, 'my-forgejo:acme/blog', GITEA);
+  const done = await run('runner-deploy', ['site'], { root });
+  assert.is(done.status, 0, done.stderr);
+  assert.is(at(root, 'site', 'lib/lib.txt'), 'lib\n');
+  const heard = git.forgejo.requests.map(({ authorization }) =>
+    Buffer.from((authorization ?? '').slice(6), 'base64').toString(),
+  );
+  assert.not.ok(heard.some((text) => text.includes(GITLAB)));
+  // Two apps with different tokens: an operator chooses.
+  await git.forgejo.createRepo('acme/other');
+  git.forgejo.allow(PLAIN, null);
+  await add(root, 'my-forgejo:acme/other', PLAIN);
+  const asked = await run('runner-deploy', ['site'], { root });
+  assert.match(asked.stdout + asked.stderr, /name its app in code_hosts\.my-forgejo\.token_from/);
+});
+
+for (const [given, sentence] of [
+  [
+    'https://git.example.org/acme/shop',
+    /is on no known code host \(known: default, my-gitlab, .*\): add its host/,
+  ],
+  ['https://ada:s3cret@git.example.org/acme/shop', /is on no known code host/],
+  ['my-gitlab:alone', /'alone' is not a repository/],
+  ['github:group/sub/site', /'group\/sub\/site' is not a repository/],
+] as const) {
+  test(`${given} is refused`, async ({ root }) => {
+    const { status, stderr } = await add(root, given, GITLAB);
+    assert.is(status, 1);
+    assert.match(stderr, sentence);
+    assert.not.match(stderr, /s3cret/);
+  });
+}
+
+test.run();

@@ -1,0 +1,143 @@
+/** `runner agent exec`: a signed order in, a signed result out, and every reason not to carry it out. */
+import { appendFileSync, chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { run } from '@runner/testing/run';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { makeWorld, type World } from '../deploys/world.ts';
+import { makeOperator, must, newSshKey, type Operator, resultIn } from './world.ts';
+
+const test = suite<{ world: World; operator: Operator; commit: string }>('agent exec');
+
+test.before(async (context) => {
+  context.world = await makeWorld();
+  context.operator = await makeOperator();
+  await context.operator.enrol('web1', context.world.root, 'web');
+  await context.operator.enrol('web2', join(context.operator.root, 'web2'));
+  context.commit = await context.world.push('v1');
+});
+test.after(({ world }) => world.close());
+
+const exec = (world: World, stdin: string) =>
+  run('runner-agent', ['exec'], { root: world.root, stdin });
+
+/** What web1 answers: status and code. */
+async function judged(world: World, stdin: string) {
+  const ended = await exec(world, stdin);
+  const { status, code } = resultIn(ended.stdout);
+  return [ended.status, status, code];
+}
+
+const altered = (sealed: string, change: Record<string, unknown>) => {
+  const order = JSON.parse(sealed);
+  return JSON.stringify({
+    ...order,
+    body: JSON.stringify({ ...JSON.parse(order.body), ...change }),
+  });
+};
+
+test('an order is carried out once, and its signed result is repeated', async ({
+  world,
+  operator,
+  commit,
+}) => {
+  const order = operator.signed('deploy', 'shop', { ref: commit });
+  const first = await exec(world, order);
+  const result = resultIn(first.stdout);
+  assert.equal(
+    [result.status, result.version, result.commit],
+    ['deployed', 'v1', commit],
+    first.stderr,
+  );
+  assert.is((await exec(world, order)).stdout, first.stdout);
+  const starts = world.events().filter(({ event_type: kind }) => kind === 'DeployStarted');
+  assert.equal(
+    starts.map(({ trigger, user, deploy_id }) => [trigger, user, deploy_id]),
+    [['fleet', 'alice', result.deploy_id]],
+  );
+  const shown = await operator.fleet(['results', '-', '--json'], { stdin: first.stdout });
+  assert.is(JSON.parse(await must(Promise.resolve(shown))).server, 'web1');
+  const forged = first.stdout.replace('deployed', 'failed');
+  assert.match(
+    (await operator.fleet(['results', '-'], { stdin: forged })).stderr,
+    /signature_invalid/,
+  );
+});
+
+test('an altered order, a foreign key and an unknown signer are refused', async ({
+  world,
+  operator,
+  commit,
+}) => {
+  const order = operator.signed('hold', 'shop');
+  const foreign = newSshKey(operator.root, 'foreign');
+  const other = operator.signed('hold', 'shop', { key: foreign });
+  const mallory = JSON.stringify({ ...JSON.parse(order), by: 'mallory' });
+  assert.equal(await judged(world, altered(order, { app: 'blog' })), [
+    1,
+    'refused',
+    'signature_invalid',
+  ]);
+  assert.equal(await judged(world, other), [1, 'refused', 'signer_unknown']);
+  assert.equal(await judged(world, mallory), [1, 'refused', 'signer_unknown']);
+  const elsewhere = operator.signed('deploy', 'shop', { ref: commit, servers: ['web2'] });
+  assert.equal(await judged(world, elsewhere), [1, 'refused', 'order_other_server']);
+  for (const junk of ['{}', 'x', order.slice(0, 40)])
+    assert.match((await exec(world, junk)).stderr, /order_invalid/);
+});
+
+test('who may order what is the choice of agent.yml, and the file of the keys must be safe', async ({
+  world,
+  operator,
+}) => {
+  const path = join(world.root, 'agent/agent.yml');
+  const before = readFileSync(path, 'utf8');
+  const order = operator.signed('hold', 'shop');
+  appendFileSync(path, 'allow: { alice: { apps: [blog] } }\n');
+  assert.equal(await judged(world, order), [1, 'refused', 'signer_unknown']);
+  writeFileSync(path, `${before}allow: { alice: { apps: [shop], verbs: [deploy] } }\n`);
+  assert.equal(await judged(world, order), [1, 'refused', 'signer_unknown']);
+  writeFileSync(path, before);
+  chmodSync(operator.signers, 0o666);
+  assert.equal(await judged(world, order), [1, 'failed', 'guard_tripped']);
+  chmodSync(operator.signers, 0o644);
+});
+
+test('a late order expires, one of the future is a clock error, an older one is superseded', async ({
+  world,
+  operator,
+}) => {
+  const signed = (ahead: number) => operator.signed('hold', 'shop', { ahead });
+  assert.equal(await judged(world, signed(-2)), [1, 'expired', 'order_expired']);
+  assert.equal(await judged(world, signed(2)), [1, 'clock_skew', 'clock_skew']);
+  const older = operator.signed('hold', 'shop');
+  const newer = operator.signed('unhold', 'shop');
+  assert.equal(await judged(world, newer), [0, 'resumed', null]);
+  assert.equal(await judged(world, older), [1, 'superseded', 'order_superseded']);
+});
+
+test('hold pauses the app, and a paused app is not deployed; rollback is never refused', async ({
+  world,
+  operator,
+}) => {
+  const v2 = await world.push('v2');
+  const deploy = () => operator.signed('deploy', 'shop', { ref: v2 });
+  assert.equal(await judged(world, operator.signed('hold', 'shop')), [0, 'paused', null]);
+  assert.equal(await judged(world, await deploy()), [1, 'held', 'paused']);
+  assert.equal(await judged(world, operator.signed('unhold', 'shop')), [0, 'resumed', null]);
+  assert.equal(await judged(world, await deploy()), [0, 'deployed', null]);
+  assert.equal(await judged(world, await deploy()), [0, 'up_to_date', 'up_to_date']);
+  const back = operator.signed('rollback', 'shop');
+  const first = await exec(world, back);
+  assert.equal([resultIn(first.stdout).status, await world.page()], ['rolled_back', 'v1']);
+  assert.is((await exec(world, back)).stdout, first.stdout);
+  assert.equal(await judged(world, await deploy()), [1, 'held', 'held'], 'rolled back from v2');
+});
+
+test('order and sign make in a pipe what exec takes', async ({ world, operator }) => {
+  const stdin = await must(operator.fleet(['order', 'unhold', 'shop', '--on', 'web']));
+  const order = await must(operator.fleet(['sign'], { stdin }));
+  assert.equal(await judged(world, order), [0, 'resumed', null]);
+});
+
+test.run();

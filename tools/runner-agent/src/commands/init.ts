@@ -1,0 +1,46 @@
+import { dirname } from 'node:path';
+import { command } from '@runner/common/cli/command';
+import { isThere, makeFolder } from '@runner/common/files/read';
+import { writeWhole } from '@runner/common/files/write';
+import { agentFiles } from '@runner/fleet/files/agent';
+import { brokerAddress } from '@runner/fleet/files/broker-address';
+import { serverName } from '@runner/fleet/files/names';
+import { newSignKey } from '@runner/fleet/order/seal';
+import { type AgentKeys, keysOf } from './keys.ts';
+
+export const init = command({
+  name: 'init',
+  about: 'Make the files of the agent: agent.yml and its two keys',
+  details: 'Existing files stay as they are. Prints the public keys, as runner agent keys does.',
+  positionals: { server: { required: true, about: 'Name of this server in the fleet' } },
+  options: {
+    broker: { kind: 'value', placeholder: 'URL', about: 'Address of the broker, tls://HOST:PORT' },
+    ca: { kind: 'value', placeholder: 'FILE', about: 'Certificate authority of the broker, PEM' },
+    signers: {
+      kind: 'value',
+      placeholder: 'FILE',
+      about: 'Public keys of those who may order [default: /etc/runner/allowed_signers]',
+    },
+  },
+  async run({ paths, args, options }) {
+    const { newLogin } = await import('@runner/fleet/broker/nats');
+    const files = agentFiles(paths.root);
+    const { broker, ca, signers } = options;
+    if (broker !== undefined) brokerAddress(broker, ca);
+    const lines = [
+      `server: ${serverName(args.server)}`,
+      ...(broker === undefined ? [] : ['broker:', `  url: ${JSON.stringify(broker)}`]),
+      ...(broker !== undefined && ca !== undefined ? [`  ca: ${JSON.stringify(ca)}`] : []),
+      ...(signers === undefined ? [] : [`allowed_signers: ${JSON.stringify(signers)}`]),
+    ];
+    makeFolder(dirname(files.config), 0o700);
+    const write = (path: string, text: () => string) => {
+      if (!isThere(path)) writeWhole(path, text());
+    };
+    write(files.config, () => `${lines.join('\n')}\n`);
+    write(files.login, () => `${newLogin().seed}\n`);
+    write(files.signKey, newSignKey);
+    return { value: await keysOf(paths) };
+  },
+  human: (keys: AgentKeys) => `${JSON.stringify(keys)}\n`,
+});

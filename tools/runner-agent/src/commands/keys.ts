@@ -1,0 +1,31 @@
+import { command } from '@runner/common/cli/command';
+import type { Paths } from '@runner/common/foundation/paths';
+import { agentFiles, readAgent } from '@runner/fleet/files/agent';
+import { publicKeyOf, readSecretFile } from '@runner/fleet/order/seal';
+import { INIT } from '../orders/agent.ts';
+
+/** What `runner fleet add` reads. */
+export interface AgentKeys {
+  readonly server: string;
+  readonly nkey: string;
+  readonly key: string;
+}
+
+/** The public keys of this server. */
+export async function keysOf(paths: Paths): Promise<AgentKeys> {
+  const { loginKeyOf } = await import('@runner/fleet/broker/nats');
+  const { login, signKey } = agentFiles(paths.root);
+  const { server } = readAgent(paths.root);
+  const nkey = loginKeyOf(readSecretFile(login, INIT), login);
+  return { server, nkey, key: publicKeyOf(readSecretFile(signKey, INIT)) };
+}
+
+export const keys = command({
+  name: 'keys',
+  about: 'Print the public keys of this server, for runner fleet add',
+  plain: true,
+  async run({ paths }) {
+    return { value: await keysOf(paths) };
+  },
+  human: (keys: AgentKeys) => `${JSON.stringify(keys)}\n`,
+});

@@ -1,0 +1,22 @@
+/** What an agent needs to judge orders and to answer. */
+import type { Io } from '@runner/common/foundation/io';
+import type { Paths } from '@runner/common/foundation/paths';
+import { type AgentConfig, agentFiles, readAgent } from '@runner/fleet/files/agent';
+import { readSecretFile } from '@runner/fleet/order/seal';
+
+export interface Agent {
+  readonly io: Io;
+  readonly paths: Paths;
+  readonly config: AgentConfig;
+  /** The private key that signs what it says. */
+  readonly signKey: string;
+}
+
+/** How a missing file of the agent is made. */
+export const INIT = 'runner agent init';
+
+/** Throws `fleet_not_configured`, `config_invalid`, `guard_tripped`. */
+export function openAgent(io: Io, paths: Paths): Agent {
+  const config = readAgent(paths.root);
+  return { io, paths, config, signKey: readSecretFile(agentFiles(paths.root).signKey, INIT) };
+}

@@ -1,0 +1,95 @@
+/** Whether an order is carried out: every reason not to, in the order in which they count. */
+import { requireApp } from '@runner/common/apps/store';
+import { readConfig } from '@runner/common/config/file';
+import { deployPolicyOf } from '@runner/common/config/settings';
+import { decide } from '@runner/deploy/fetch/decide';
+import { requireSigners } from '@runner/fleet/files/agent';
+import type { Order, SealedOrder } from '@runner/fleet/order/order';
+import type { Status } from '@runner/fleet/order/result';
+import { verify } from '@runner/fleet/order/sshsig';
+import type { Agent } from './agent.ts';
+import { allBegun } from './ledger.ts';
+
+/** What an order comes to without being carried out. */
+export interface Refusal {
+  readonly status: Status;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** How far a clock may be ahead, in ms. */
+const SKEW = 60_000;
+
+/** Whether it may be believed. Undefined: yes. Throws `fleet_not_configured`, `guard_tripped`. */
+export function judgeSigner(
+  { config }: Agent,
+  sealed: SealedOrder,
+  order: Order,
+): Refusal | undefined {
+  const refused = (code: string, message: string): Refusal => ({
+    status: 'refused',
+    code,
+    message,
+  });
+  requireSigners(config.allowedSigners);
+  const verdict = verify(sealed, config.allowedSigners);
+  const { by } = sealed;
+  if (verdict === 'signature_invalid')
+    return refused(verdict, 'the signature does not fit the order');
+  if (verdict === 'signer_unknown')
+    return refused(verdict, `the key that signed is not one of '${by}' in allowed_signers`);
+  const may = config.allow?.get(by);
+  const isAllowed =
+    !config.allow ||
+    (may && (may.apps?.includes(order.app) ?? true) && (may.verbs?.includes(order.verb) ?? true));
+  if (!isAllowed)
+    return refused(
+      'signer_unknown',
+      `agent.yml does not allow '${by}' to ${order.verb} ${order.app}`,
+    );
+  if (!order.servers.includes(config.server))
+    return refused('order_other_server', `it is not for ${config.server}`);
+  return undefined;
+}
+
+/** Whether it is time. Undefined: yes. `waiting`: other orders that are there. */
+export function judgeTime(
+  { io, paths }: Agent,
+  order: Order,
+  waiting: readonly Order[],
+): Refusal | undefined {
+  const now = io.now().getTime();
+  if (Date.parse(order.deadline) < now)
+    return {
+      status: 'expired',
+      code: 'order_expired',
+      message: `its deadline was ${order.deadline}`,
+    };
+  if (Date.parse(order.issued) > now + SKEW) {
+    const message = `it was issued at ${order.issued}, and the clock here says ${io.now().toISOString()}`;
+    return { status: 'clock_skew', code: 'clock_skew', message };
+  }
+  const isHold = (each: Order) => each.verb === 'hold' || each.verb === 'unhold';
+  const known = [...waiting, ...allBegun(paths).map((each) => each.order)];
+  const newer = known.find(
+    (each) =>
+      each.app === order.app &&
+      isHold(each) === isHold(order) &&
+      Date.parse(each.issued) > Date.parse(order.issued),
+  );
+  if (newer)
+    return { status: 'superseded', code: 'order_superseded', message: `${newer.id} is newer` };
+  return undefined;
+}
+
+const OBEYED = new Set(['blocked', 'held', 'stopped', 'paused', 'closed']);
+
+/** Whether the app takes it: block, hold, stop, pause and deploy windows are obeyed. */
+export function judgeApp({ io, paths }: Agent, order: Order): Refusal | undefined {
+  if (order.verb !== 'deploy') return undefined;
+  const policy = deployPolicyOf(readConfig(paths));
+  const app = requireApp(paths, order.app);
+  const { result, text } = decide(app, order.ref, order.ref.slice(0, 12), policy, io.now());
+  if (result === 'up_to_date') return { status: 'up_to_date', code: 'up_to_date', message: text };
+  return OBEYED.has(result) ? { status: 'held', code: result, message: text } : undefined;
+}

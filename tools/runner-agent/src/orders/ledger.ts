@@ -1,0 +1,89 @@
+/** The orders that this server began, one file each: what was done is never done again. */
+import { lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import { requireLock } from '@runner/common/files/lock';
+import { makeFolder, namesIn, readIfThere, removeIfThere } from '@runner/common/files/read';
+import { writeWhole } from '@runner/common/files/write';
+import type { Paths } from '@runner/common/foundation/paths';
+import { jsonObject } from '@runner/common/text/json';
+import { agentFiles } from '@runner/fleet/files/agent';
+import { type Order, orderOf, type SealedOrder } from '@runner/fleet/order/order';
+import { type Result, resultOf } from '@runner/fleet/order/result';
+import { digestOf, type Sealed } from '@runner/fleet/order/seal';
+
+/** An order that was begun; `result` once it has ended. */
+export interface Begun {
+  readonly order: SealedOrder;
+  readonly result: Sealed | null;
+}
+
+const MAX = 1_048_576;
+/** Far beyond every deadline, in ms. */
+const KEPT = 30 * 24 * 3_600_000;
+
+const fileOf = (paths: Paths, id: string) => join(agentFiles(paths.root).orders, `${id}.json`);
+
+function readBegun(path: string): Begun | undefined {
+  const value = jsonObject(readIfThere(path, MAX)?.toString('utf8') ?? '');
+  return value && (value as unknown as Begun);
+}
+
+/** Undefined if the order was never begun. */
+export function findBegun(paths: Paths, id: string): Begun | undefined {
+  return readBegun(fileOf(paths, id));
+}
+
+/** All that are kept. */
+export function allBegun(paths: Paths): { order: Order; begun: Begun }[] {
+  return namesIn(agentFiles(paths.root).orders).flatMap((name) => {
+    const begun = readBegun(fileOf(paths, name.replace(/\.json$/, '')));
+    const order = begun && orderOf(begun.order.body);
+    return order ? [{ order, begun }] : [];
+  });
+}
+
+/** Durable before anything is done. */
+export function writeBegun(paths: Paths, id: string, begun: Begun): void {
+  makeFolder(agentFiles(paths.root).orders, 0o700);
+  writeWhole(fileOf(paths, id), `${JSON.stringify(begun)}\n`);
+}
+
+/** Records the end of an order: numbers its result, chains it to the one before, and seals it. */
+export function conclude(
+  paths: Paths,
+  now: Date,
+  order: SealedOrder,
+  result: Omit<Result, 'n' | 'prev'>,
+  seal: (body: string) => Sealed,
+): Sealed {
+  const lock = requireLock(join(paths.locksDir, '.agent.lock'), 'the agent', 10);
+  try {
+    const known = findBegun(paths, result.order)?.result;
+    if (known) return known;
+    const last = newest(paths);
+    const chained = { n: (last?.n ?? 0) + 1, prev: last ? digestOf(last.body) : '0'.repeat(32) };
+    const sealed = seal(JSON.stringify({ ...result, ...chained }));
+    writeBegun(paths, result.order, { order, result: sealed });
+    prune(paths, now);
+    return sealed;
+  } finally {
+    lock.release();
+  }
+}
+
+function newest(paths: Paths): { n: number; body: string } | undefined {
+  let found: { n: number; body: string } | undefined;
+  for (const { begun } of allBegun(paths)) {
+    const n = begun.result ? (resultOf(begun.result.body)?.n ?? 0) : 0;
+    if (begun.result && n > (found?.n ?? 0)) found = { n, body: begun.result.body };
+  }
+  return found;
+}
+
+function prune(paths: Paths, now: Date): void {
+  const folder = agentFiles(paths.root).orders;
+  for (const name of namesIn(folder)) {
+    const path = join(folder, name);
+    if (now.getTime() - lstatSync(path).mtimeMs > KEPT) removeIfThere(path);
+  }
+}

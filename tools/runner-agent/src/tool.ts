@@ -1,0 +1,10 @@
+import type { Tool } from '@runner/common/cli/command';
+import { exec } from './commands/exec.ts';
+import { init } from './commands/init.ts';
+import { keys } from './commands/keys.ts';
+
+export const tool: Tool = {
+  name: 'runner-agent',
+  about: 'Carry out the orders of a fleet on this server',
+  commands: [init, keys, exec],
+};

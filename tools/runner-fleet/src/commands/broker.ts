@@ -1,0 +1,77 @@
+import { command } from '@runner/common/cli/command';
+import { Failure, usage } from '@runner/common/foundation/failure';
+import { brokerConfiguration } from '@runner/fleet/broker/configuration';
+import { operatorFiles, readFleet, readServers } from '@runner/fleet/files/operator';
+import { openFleet, readLogin } from '../rollout/connect.ts';
+
+/** What `fleet broker check` prints. */
+interface Checked {
+  readonly version: string;
+  readonly servers: number;
+  readonly warnings: readonly string[];
+}
+
+export const broker = command({
+  name: 'broker',
+  about: 'Print the whole configuration of the broker, or check that it is in force',
+  details:
+    'config prints what nats-server needs: an account for each server, which reaches nothing of another.\n' +
+    'check connects, and makes the streams and the mailbox of each server.',
+  positionals: {
+    what: { required: true, about: 'What to do', choices: ['config', 'check'] },
+  },
+  options: {
+    store: {
+      kind: 'value',
+      placeholder: 'DIR',
+      default: '/var/lib/nats/jetstream',
+      about: 'Where the broker keeps its streams',
+    },
+  },
+  plain: true,
+  async run(context) {
+    const { paths, args, options, format } = context;
+    const { broker: address } = readFleet(paths.root);
+    const servers = readServers(paths.root);
+    if (args.what === 'check') return { value: await checkBroker(context) };
+    if (!/^\/[^"\n]*$/.test(options.store))
+      throw usage(
+        `invalid value '${options.store}' for '--store <DIR>': it must be an absolute path`,
+      );
+    const { loginKeyOf } = await import('@runner/fleet/broker/nats');
+    const operator = loginKeyOf(readLogin(paths.root), operatorFiles(paths.root).login);
+    const text = brokerConfiguration({ url: address.url, operator, servers, store: options.store });
+    return { value: format === 'human' ? text : { configuration: text } };
+  },
+  human: (value: string | Checked) =>
+    typeof value === 'string'
+      ? value
+      : `The broker (${value.version}) answers; ${value.servers} servers have a mailbox.\n${value.warnings.map((line) => `Warning: ${line}\n`).join('')}`,
+});
+
+/** Older versions have published holes. */
+const SAFE = [2, 10, 27];
+
+async function checkBroker(context: Parameters<typeof openFleet>[0]): Promise<Checked> {
+  const servers = readServers(context.paths.root);
+  const connection = await openFleet(context);
+  try {
+    await connection.makeStreams().catch((error: Error) => {
+      throw new Failure(
+        'broker_unsafe',
+        `the broker makes no streams: ${error.message}: is its configuration that of runner fleet broker config?`,
+      );
+    });
+    for (const { server } of servers) await connection.makeMailbox(server);
+    const { version } = connection;
+    const parts = version.split('.').map(Number);
+    const index = SAFE.findIndex((part, place) => parts[place] !== part);
+    const isOld = index >= 0 && (parts[index] ?? 0) < (SAFE[index] ?? 0);
+    const warnings = isOld
+      ? [`nats-server ${version} is older than ${SAFE.join('.')}: upgrade it`]
+      : [];
+    return { version, servers: servers.length, warnings };
+  } finally {
+    await connection.close();
+  }
+}

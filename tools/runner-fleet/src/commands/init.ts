@@ -1,0 +1,55 @@
+import { dirname } from 'node:path';
+import { command } from '@runner/common/cli/command';
+import { isThere, makeFolder } from '@runner/common/files/read';
+import { writeWhole } from '@runner/common/files/write';
+import { brokerAddress } from '@runner/fleet/files/broker-address';
+import { operatorFiles } from '@runner/fleet/files/operator';
+import { readLogin } from '../rollout/connect.ts';
+
+/** What `fleet init` prints. */
+interface Made {
+  readonly config: string;
+  /** Public key of the operator at the broker. */
+  readonly operator: string;
+}
+
+export const init = command({
+  name: 'init',
+  about: "Make the operator's files: fleet.yml and the key for the broker",
+  details: 'Existing files stay as they are.',
+  options: {
+    broker: {
+      kind: 'value',
+      placeholder: 'URL',
+      required: true,
+      about: 'Address of the broker: tls://HOST:PORT, or nats://127.0.0.1:PORT',
+    },
+    ca: { kind: 'value', placeholder: 'FILE', about: 'Certificate authority of the broker, PEM' },
+    key: {
+      kind: 'value',
+      placeholder: 'FILE',
+      about: 'SSH key that signs orders; its .pub if ssh-agent or a security key holds it',
+    },
+    by: {
+      kind: 'value',
+      placeholder: 'NAME',
+      about: 'Your name in allowed_signers [default: the user]',
+    },
+  },
+  async run({ paths, options }) {
+    const { newLogin, loginKeyOf } = await import('@runner/fleet/broker/nats');
+    const { broker, ca, key, by } = options;
+    brokerAddress(broker, ca);
+    const files = operatorFiles(paths.root);
+    const line = (name: string, value: string | undefined) =>
+      value === undefined ? '' : `${name}: ${JSON.stringify(value)}\n`;
+    const text = `broker:\n${line('  url', broker)}${line('  ca', ca)}${line('by', by)}${line('key', key)}`;
+    makeFolder(dirname(files.config), 0o750);
+    if (!isThere(files.config)) writeWhole(files.config, text, 0o640);
+    if (!isThere(files.login)) writeWhole(files.login, `${newLogin().seed}\n`);
+    const operator = loginKeyOf(readLogin(paths.root), files.login);
+    return { value: { config: files.config, operator } satisfies Made };
+  },
+  human: ({ config }: Made) =>
+    `Made ${config}\nNext steps:\n  runner fleet add <server>   with what runner agent init printed there\n  runner fleet broker config\n`,
+});

@@ -1,0 +1,69 @@
+import { command } from '@runner/common/cli/command';
+import { Failure } from '@runner/common/foundation/failure';
+import { readAll } from '@runner/common/foundation/io';
+import { chooseServers, readFleet } from '@runner/fleet/files/operator';
+import { orderOf, VERBS, type Verb } from '@runner/fleet/order/order';
+import { countOf, deadlineOf, newOrder, signOrder } from '../rollout/make.ts';
+
+/** Bytes of standard input. */
+export const INPUT_MAX = 16_777_216;
+
+/** The option of every command that names servers. */
+export const ON = {
+  kind: 'value',
+  placeholder: 'NAME,…',
+  about: 'Servers and groups, separated by commas [default: all]',
+} as const;
+export const KEY = {
+  kind: 'value',
+  placeholder: 'FILE',
+  about: 'SSH key that signs the order [default: key in fleet.yml]',
+} as const;
+
+export const order = command({
+  name: 'order',
+  about: 'Print an order as JSON, not yet signed',
+  positionals: {
+    verb: { required: true, about: 'What to do', choices: VERBS },
+    app: { required: true, about: 'Name of the app' },
+  },
+  options: {
+    on: ON,
+    ref: {
+      kind: 'value',
+      placeholder: 'REF',
+      about: 'Full commit to deploy, or version to go back to',
+    },
+    deadline: { kind: 'value', placeholder: 'TIME', about: 'Not begun later than this from now' },
+    reason: { kind: 'value', placeholder: 'TEXT', about: 'Why' },
+  },
+  plain: true,
+  async run(context) {
+    const { paths, args, options, io } = context;
+    const config = readFleet(paths.root);
+    const servers = chooseServers(paths.root, options.on).map(({ server }) => server);
+    const { ref = '', reason = '' } = options;
+    const max_parallel = countOf(undefined, config.maxParallel, 'max-parallel');
+    const wanted = { verb: args.verb as Verb, app: args.app, ref, servers, max_parallel, reason };
+    const made = newOrder(context, wanted, deadlineOf(options.deadline, config.deadline));
+    io.stdout.write(`${JSON.stringify(made)}\n`);
+    return {};
+  },
+});
+
+export const sign = command({
+  name: 'sign',
+  about: 'Sign the orders on standard input',
+  options: { key: KEY },
+  plain: true,
+  async run(context) {
+    const lines = readAll(context.io.stdin, INPUT_MAX, 'standard input')
+      .split('\n')
+      .filter(Boolean);
+    for (const [index, body] of lines.entries()) {
+      if (!orderOf(body)) throw new Failure('order_invalid', `line ${index + 1} is not an order`);
+      context.io.stdout.write(`${JSON.stringify(signOrder(context, body, context.options.key))}\n`);
+    }
+    return {};
+  },
+});

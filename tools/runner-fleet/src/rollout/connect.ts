@@ -1,0 +1,18 @@
+/** The operator's connection to the broker. */
+import type { Context } from '@runner/common/cli/command';
+import type { Broker } from '@runner/fleet/broker/nats';
+import { operatorFiles, readFleet } from '@runner/fleet/files/operator';
+import { readSecretFile } from '@runner/fleet/order/seal';
+
+/** The secret with which the operator logs in. Throws `fleet_not_configured`, `guard_tripped`. */
+export function readLogin(root: string): string {
+  return readSecretFile(operatorFiles(root).login, 'runner fleet init');
+}
+
+/** Throws `fleet_not_configured`, `broker_unreachable`, `broker_refused`. */
+export async function openFleet({ paths: { root } }: Pick<Context, 'paths'>): Promise<Broker> {
+  const { broker } = readFleet(root);
+  const seed = readLogin(root);
+  const { openBroker } = await import('@runner/fleet/broker/nats');
+  return openBroker({ ...broker, seed, name: 'runner-fleet' });
+}

@@ -1,0 +1,55 @@
+/** What a server answered, as the commands print it. */
+import type { Style } from '@runner/common/cli/output';
+import { EXIT } from '@runner/common/foundation/failure';
+import { harmlessLine } from '@runner/common/text/harmless';
+import { durationText } from '@runner/common/text/time';
+import type { FleetServer } from '@runner/fleet/files/operator';
+import { isDone, type Result, resultOf } from '@runner/fleet/order/result';
+import { isSealedBy, type Sealed } from '@runner/fleet/order/seal';
+
+/** A server's part of a rollout; one line of `--json`. */
+export interface ServerLine extends Partial<Omit<Result, 'status'>> {
+  readonly server: string;
+  readonly status: Result['status'] | 'no_answer';
+  readonly message: string;
+}
+
+/** Undefined unless the server itself has signed it. */
+export function verified(
+  sealed: Sealed | undefined,
+  servers: readonly FleetServer[],
+): ServerLine | undefined {
+  const key = sealed && servers.find(({ server }) => server === sealed.server)?.key;
+  if (!sealed || !key || !isSealedBy('result', sealed, key)) return undefined;
+  const result = resultOf(sealed.body);
+  return result && { server: sealed.server, ...result };
+}
+
+export function lineText(line: ServerLine, style: Style): string {
+  const { server, status, version, previous_version: previous, message, deploy_id: id } = line;
+  const good = isGood(line);
+  const moved = [previous, version].filter(Boolean).map((each) => harmlessLine(each ?? ''));
+  const what = good && moved.length > 0 ? moved.join(' -> ') : harmlessLine(message);
+  const time = line.duration_ms ? `  ${durationText(line.duration_ms)}` : '';
+  const word = (good ? style.green : style.red)(status.padEnd(11));
+  return `${server.padEnd(12)}  ${word}  ${what}${time}${id ? ` [${id}]` : ''}\n`;
+}
+
+/** Whether the server did what was ordered. */
+export function isGood(line: ServerLine): boolean {
+  return (
+    line.verb !== undefined &&
+    line.status !== 'no_answer' &&
+    isDone({ verb: line.verb, status: line.status })
+  );
+}
+
+/** Some servers have not answered: their orders wait. */
+export const NO_ANSWER = 4;
+
+/** What the answers mean for the exit status. */
+export function statusOf(lines: readonly ServerLine[]): number {
+  if (lines.some(({ rollback_failed: failed }) => failed)) return EXIT.rollbackFailed;
+  if (lines.some((line) => line.status !== 'no_answer' && !isGood(line))) return EXIT.failed;
+  return lines.some(({ status }) => status === 'no_answer') ? NO_ANSWER : EXIT.ok;
+}

@@ -1,0 +1,66 @@
+/** Makes and signs orders. */
+import type { Context } from '@runner/common/cli/command';
+import { Failure, usage } from '@runner/common/foundation/failure';
+import { loginName } from '@runner/common/foundation/user';
+import { durationOf } from '@runner/common/text/time';
+import { isOperatorName } from '@runner/fleet/files/names';
+import { readFleet } from '@runner/fleet/files/operator';
+import { DEADLINE_MAX, type Order, orderOf, type SealedOrder } from '@runner/fleet/order/order';
+import { sign } from '@runner/fleet/order/sshsig';
+
+/** A new order, checked. Throws `usage`. */
+export function newOrder(
+  { io }: Pick<Context, 'io'>,
+  wanted: Omit<Order, 'id' | 'issued' | 'deadline'>,
+  deadline: number,
+): Order {
+  const id = `r-${Math.floor(io.random() * 2 ** 32)
+    .toString(16)
+    .padStart(8, '0')}`;
+  const now = io.now().getTime();
+  const issued = new Date(now).toISOString();
+  const order = { id, ...wanted, issued, deadline: new Date(now + deadline).toISOString() };
+  if (orderOf(JSON.stringify(order))) return order;
+  throw usage('the app, --ref or --reason is not valid: a deploy needs the full commit in --ref');
+}
+
+/** Throws `usage`. */
+export function deadlineOf(text: string | undefined, otherwise: number): number {
+  const time =
+    text === undefined
+      ? otherwise
+      : durationOf(text.replace(/^(\d+)d$/, (_, days: string) => `${Number(days) * 24}h`));
+  if (time !== undefined && time > 0 && time <= DEADLINE_MAX) return time;
+  throw usage(
+    `invalid value '${text}' for '--deadline <TIME>': it must be a time such as 15m, 24h, 7d at most`,
+  );
+}
+
+/** Throws `usage`. */
+export function countOf(text: string | undefined, otherwise: number, option: string): number {
+  const count = text === undefined ? otherwise : Number(text);
+  if (Number.isSafeInteger(count) && count >= 0 && count <= 1_000) return count;
+  throw usage(`invalid value '${text}' for '--${option} <N>': it must be a whole number`);
+}
+
+/** Signs with `--key`, else the key of fleet.yml. Throws `signing_failed`. */
+export function signOrder(
+  { io, paths }: Pick<Context, 'io' | 'paths'>,
+  body: string,
+  keyOption: string | undefined,
+): SealedOrder {
+  const config = readFleet(paths.root);
+  const by = config.by ?? loginName(io);
+  const key = keyOption ?? config.key;
+  if (key === undefined)
+    throw new Failure(
+      'signing_failed',
+      'no key signs the order: give --key, or write key into fleet.yml',
+    );
+  if (!isOperatorName(by))
+    throw new Failure(
+      'config_invalid',
+      `'${by.slice(0, 80)}' is not a name for allowed_signers: write by into fleet.yml`,
+    );
+  return sign(body, by, key);
+}

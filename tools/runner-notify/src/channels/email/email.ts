@@ -1,0 +1,116 @@
+/** E-mail through a mail server that is already there; signing with DKIM is the server's part. */
+import type { SectionSettings } from '@runner/common/config/channels';
+import { type Announcement, TEST_TEXT, TEST_TITLE } from '../../message/announcement.ts';
+import type { Notice } from '../../message/notice.ts';
+import type { Channel, Line, Rate } from '../../service/contract.ts';
+import { messagesOf } from '../../service/draft.ts';
+import { type Fields, wordOf } from '../../service/fields.ts';
+import { onlyForm, sectionService } from '../../service/section.ts';
+import { PLAIN, phraseText, textWriting } from '../../service/text.ts';
+import { converse } from './smtp.ts';
+
+type Settings = SectionSettings['email'];
+
+/** No rule is published: what providers of mailboxes commonly allow. */
+const RATES: readonly Rate[] = [{ count: 20, per: 60_000 }];
+/** Characters; a mail has no limit that this could meet. */
+const TEXT_MAX = 100_000;
+const METHOD = 'SMTP';
+/** The domain of message ids; RFC 2606 reserves it. */
+const DOMAIN = 'runner.invalid';
+
+/**
+ * The id of a mail is the same in every attempt, so that a repeated one is recognised. All mails of a
+ * deploy refer to one id that was never sent: they become one conversation.
+ */
+function headersOf(notice: Notice, text: string): Fields {
+  const { createHash } = process.getBuiltinModule('node:crypto');
+  const about = JSON.stringify([notice.eventType, notice.project, notice.timestamp, text]);
+  const digest = createHash('sha256').update(about).digest('hex').slice(0, 24);
+  const thread = `<deploy.${notice.deployId.replace(/[^\w-]/g, '')}@${DOMAIN}>`;
+  return { message_id: `<${digest}@${DOMAIN}>`, references: thread };
+}
+
+const subjectOf = ({ icon, title, headline }: Announcement) =>
+  `${icon} ${title}: ${phraseText(headline)}`;
+
+const writing = textWriting({
+  ...PLAIN,
+  channel: 'email',
+  titled: true,
+  max: TEXT_MAX,
+  fits: (text) => text.length <= TEXT_MAX,
+  payload: (text, _, about, notice) => ({
+    subject: subjectOf(about),
+    text,
+    ...headersOf(notice, text),
+  }),
+});
+
+/** Sends through one server, to all recipients at once. */
+export function connectEmail({ smtp, from, to }: Settings, line: Line): Channel {
+  const call = { ...line, method: METHOD };
+  const send: Channel['send'] = ({ payload }, timeout) => {
+    const { subject, text, message_id: messageId, references } = payload;
+    const mail = {
+      from,
+      to: [...to],
+      subject: wordOf(subject),
+      text: wordOf(text),
+      ...(messageId !== undefined && { messageId: wordOf(messageId) }),
+      ...(references !== undefined && { references: wordOf(references) }),
+      // RFC 3834: no answering machine replies.
+      headers: { 'Auto-Submitted': 'auto-generated' },
+    };
+    return converse(call, smtp.reveal(), mail, timeout);
+  };
+  return {
+    rates: RATES,
+    send,
+    async inspect() {
+      const outcome = await converse(call, smtp.reveal(), undefined);
+      return outcome.class === 'delivered'
+        ? { healthy: true, facts: {}, advice: [] }
+        : { healthy: false, facts: {}, advice: [], problem: outcome.problem };
+    },
+    sendTest: () => send(onlyForm({ subject: `🔔 ${TEST_TITLE}`, text: TEST_TEXT })),
+  };
+}
+
+export const email = sectionService(
+  {
+    title: 'E-mail',
+    credentials: ['email.smtp', 'email.from', 'email.to'],
+    secret: 'server',
+    unhealthy: 'the mail server accepts no messages',
+    method: METHOD,
+    mask(address) {
+      const url = URL.canParse(address) ? new URL(address) : undefined;
+      return url ? `${url.protocol}//${url.host}` : '…';
+    },
+    secretsOf: ({ email: mail }) => {
+      const address = mail?.smtp.reveal() ?? '';
+      const password = address === '' ? '' : new URL(address).password;
+      return [address, password, decodeURIComponent(password)];
+    },
+    identityOf: ({ email: mail }) =>
+      mail ? [mail.smtp.reveal(), mail.from, ...mail.to].join('\n') : '',
+    addressOf: ({ email: mail }) => (mail ? { from: mail.from, to: mail.to } : {}),
+    shownOf: ({ email: mail }) => (mail ? { from: mail.from, to: mail.to } : {}),
+    rows: ({ shown: { from, to } }) =>
+      from === undefined
+        ? []
+        : [
+            ['from', wordOf(from)],
+            ['to', [to].flat().map(wordOf).join(', ')],
+          ],
+    placeOf: () => 'the mailboxes',
+    messages: (...given) => messagesOf(writing, ...given),
+    connect: ({ email: mail }, line) => mail && connectEmail(mail, line),
+  },
+  {
+    'email.smtp': 'smtps://mail.example.org',
+    'email.from': 'a@example.org',
+    'email.to': ['a@example.org'],
+  },
+);

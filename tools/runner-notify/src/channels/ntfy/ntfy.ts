@@ -1,0 +1,136 @@
+/** A topic of ntfy.sh, or of a server of one's own. */
+import type { SectionSettings } from '@runner/common/config/channels';
+import type { HttpAnswer } from '@runner/common/http/request';
+import { jsonObject } from '@runner/common/text/json';
+import { type Announcement, TEST_TEXT, TEST_TITLE } from '../../message/announcement.ts';
+import type { NoticeKind } from '../../message/notice.ts';
+import type { Channel, Inspection, Line, Outcome, Rate } from '../../service/contract.ts';
+import { messagesOf } from '../../service/draft.ts';
+import { ask, type Call, exchange, foreignAnswer, refusedAnswer } from '../../service/exchange.ts';
+import { wordOf } from '../../service/fields.ts';
+import { inspectionOf, maskedAddress, onlyForm, sectionService } from '../../service/section.ts';
+import { cutBytes, PLAIN, phraseText, textWriting } from '../../service/text.ts';
+
+type Settings = SectionSettings['ntfy'];
+
+/** docs.ntfy.sh/publish/#limitations: 60 requests at once, then one in 5 seconds. */
+const RATES: readonly Rate[] = [
+  { count: 30, per: 60_000 },
+  { count: 5, per: 1_000 },
+];
+/** Bytes of a message, from the same page: 4096, beyond which it becomes an attached file. */
+const TEXT_MAX = 4_000;
+const TITLE_MAX = 250;
+const METHOD = 'POST message';
+
+/** docs.ntfy.sh/publish/#message-priority: 4 makes a sound where 3 may not, 2 makes none. */
+const PRIORITIES: Partial<Readonly<Record<NoticeKind, number>>> = {
+  started: 2,
+  failure: 4,
+  AppDown: 4,
+};
+
+const titleOf = ({ icon, title, headline }: Announcement) =>
+  cutBytes(`${icon} ${title}: ${phraseText(headline)}`, TITLE_MAX);
+
+const writing = textWriting({
+  ...PLAIN,
+  channel: 'ntfy',
+  titled: true,
+  max: TEXT_MAX,
+  fits: (text) => Buffer.byteLength(text) <= TEXT_MAX,
+  payload: (text, _, about, notice) => ({
+    title: titleOf(about),
+    message: cutBytes(text, TEXT_MAX),
+    priority: PRIORITIES[notice.kind] ?? 3,
+  }),
+});
+
+const BY_STATUS: Readonly<Record<number, string>> = {
+  401: 'check the access token: it is not valid',
+  403: 'check that the access token may write to the topic, or set one',
+  404: 'check the address: https://SERVER/TOPIC',
+};
+
+/** Seconds to wait when the messages of a day are used up: server/errors.go, 42908. */
+const DAY_PAUSE = 900;
+/** Seconds in which a used-up allowance grows by one request. */
+const REQUEST_PAUSE = 5;
+
+/** Sorts an answer: JSON with the message's id, or `{code, http, error}` (server/errors.go). */
+function judge(call: Call, answer: HttpAnswer): Outcome {
+  const { status } = answer;
+  const body = jsonObject(answer.body);
+  const taken = body !== undefined && (body.id !== undefined || body.healthy === true);
+  if (status < 300 && (taken || body?.username !== undefined))
+    return { class: 'delivered', rest: 0 };
+  if (!body || status < 300) return foreignAnswer(call, answer);
+  const code = typeof body.code === 'number' ? body.code : status;
+  return refusedAnswer(call, answer, {
+    status,
+    code,
+    description: wordOf(body.error),
+    pause: answer.headers['retry-after'] ?? (code === 42908 ? DAY_PAUSE : REQUEST_PAUSE),
+    hint: BY_STATUS[status],
+    // 40014: the text is too long for a message, and files are not allowed.
+    complaint: status === 413 || code === 40014 ? 'length' : undefined,
+  });
+}
+
+/** The server's address and the topic, of `https://SERVER/TOPIC`. */
+function topicOf({ url }: Settings): { readonly server: string; readonly topic: string } {
+  const address = url.reveal();
+  const at = address.lastIndexOf('/');
+  return { server: address.slice(0, at), topic: decodeURIComponent(address.slice(at + 1)) };
+}
+
+/** Publishes as JSON, so that no header has to carry text: docs.ntfy.sh/publish/#publish-as-json. */
+export function connectNtfy(settings: Settings, line: Line): Channel {
+  const { server, topic } = topicOf(settings);
+  const token = settings.token?.reveal();
+  const headers = () => ({ ...(token !== undefined && { authorization: `Bearer ${token}` }) });
+  const send: Channel['send'] = ({ payload }, timeout) =>
+    exchange(
+      { ...line, method: METHOD },
+      server,
+      { method: 'POST', body: { topic, ...payload }, headers, timeout },
+      judge,
+    );
+  const get = (path: string) =>
+    ask(
+      { ...line, method: `GET ${path}` },
+      `${server}${path}`,
+      { method: 'GET', headers },
+      judge,
+      () => ({}),
+    );
+  return {
+    rates: RATES,
+    send,
+    async inspect(): Promise<Inspection> {
+      const health = inspectionOf(await get('/v1/health'));
+      if (!health.healthy || token === undefined) return health;
+      return inspectionOf(await get('/v1/account'));
+    },
+    sendTest: () => send(onlyForm({ title: `🔔 ${TEST_TITLE}`, message: TEST_TEXT })),
+  };
+}
+
+export const ntfy = sectionService(
+  {
+    title: 'ntfy',
+    credentials: ['ntfy.url'],
+    secret: 'topic',
+    method: METHOD,
+    mask: maskedAddress,
+    secretsOf: ({ ntfy: topic }) =>
+      topic ? [topic.url.reveal(), topic.token?.reveal() ?? ''] : [],
+    // Anyone who knows the topic may read it.
+    addressOf: ({ ntfy: topic }) => (topic ? { topic: '…' } : {}),
+    reportOf: ({ id }) => ({ message_id: wordOf(id) }),
+    placeOf: () => 'the topic',
+    messages: (...given) => messagesOf(writing, ...given),
+    connect: ({ ntfy: topic }, line) => topic && connectNtfy(topic, line),
+  },
+  { 'ntfy.url': 'https://ntfy.sh/x', 'ntfy.token': undefined },
+);

@@ -1,0 +1,70 @@
+/** Sets up a channel that has a section of config.yml: each key asked for or given, then tried out. */
+import { type SectionName, sectionProblem } from '@runner/common/config/channels';
+import { Failure } from '@runner/common/foundation/failure';
+import { refusalOf } from '../dialogue/refusal.ts';
+import {
+  ATTEMPTS,
+  type SetUp,
+  type Situation,
+  settingsWith,
+  tested,
+  withRetries,
+} from '../dialogue/situation.ts';
+import type { Answer, Channel, ConfigValues, Service } from '../service/contract.ts';
+import { ANSWERS } from './options.ts';
+
+type Question = Answer & { readonly sets: NonNullable<Answer['sets']> };
+
+/** Asks for the keys, checks with the service what can be checked without a message, and sends one. */
+export function setUpSection(name: SectionName, service: Service): SetUp {
+  const questions = Object.entries(ANSWERS[name]).filter(
+    (each): each is [string, Question] => each[1].sets !== undefined,
+  );
+  return async (situation) => {
+    const { dialogue, inputs } = situation;
+    dialogue?.title(service.title);
+    const given = questions.every(
+      ([option, { optional }]) => optional || inputs.answers[option] !== undefined,
+    );
+    return tested(situation, name, service.secret, given, async () => {
+      const values: Record<string, ConfigValues[string]> = {};
+      for (const [option, question] of questions) {
+        const answer = await answerTo(situation, name, question, inputs.answers[option]);
+        values[`${name}.${question.sets.key}`] = answer;
+      }
+      const connection = situation.connect(name, settingsWith(situation, values)) as Channel;
+      const reply = await withRetries(situation, name, async () => {
+        const { problem } = await connection.inspect();
+        return problem ? { problem } : { value: {} };
+      });
+      if ('problem' in reply && !dialogue) throw refusalOf(name, reply.problem);
+      if ('problem' in reply) dialogue?.warn(reply.problem.description);
+      return () => ({ values, facts: {} });
+    });
+  };
+}
+
+/** A valid answer: the given one, or what the person types. An optional one may be empty. */
+async function answerTo(
+  { dialogue }: Situation,
+  name: SectionName,
+  { sets, file, optional }: Question,
+  given: string | undefined,
+): Promise<ConfigValues[string]> {
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    const asked = given === undefined && dialogue;
+    const typed = asked
+      ? await (file ? dialogue.askSecret(sets.question) : dialogue.ask(sets.question))
+      : (given ?? '');
+    const text = typed.trim();
+    if (text === '' && optional) return undefined;
+    const problem = sectionProblem(name, sets.key, text);
+    if (!problem) return sets.key === 'to' ? text.split(/\s*,\s*/) : text;
+    if (!asked) throw problem;
+    dialogue.warn(problem.message);
+  }
+  throw new Failure(
+    'delivery_failed',
+    `no valid answer in ${ATTEMPTS} attempts, nothing was changed`,
+  );
+}

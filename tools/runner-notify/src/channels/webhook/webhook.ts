@@ -1,0 +1,142 @@
+/**
+ * Each event as JSON to any address, signed as Standard Webhooks says:
+ * github.com/standard-webhooks/standard-webhooks, spec/standard-webhooks.md.
+ */
+import { isStateEvent } from '@runner/common/audit/events';
+import type { SectionSettings } from '@runner/common/config/channels';
+import type { HttpAnswer } from '@runner/common/http/request';
+import { TEST_TEXT, TEST_TITLE } from '../../message/announcement.ts';
+import type { Notice } from '../../message/notice.ts';
+import type { Channel, Line, Outcome, Rate } from '../../service/contract.ts';
+import { messagesOf } from '../../service/draft.ts';
+import { type Call, exchange, foreignAnswer, problemOf } from '../../service/exchange.ts';
+import { type Fields, wordOf } from '../../service/fields.ts';
+import { maskedAddress, onlyForm, sectionService } from '../../service/section.ts';
+import { PLAIN, textWriting } from '../../service/text.ts';
+
+type Settings = SectionSettings['webhook'];
+
+/** No rule is published: what a small receiver bears. */
+const RATES: readonly Rate[] = [{ count: 10, per: 1_000 }];
+/** Bytes of a body: the specification recommends 20 kB at most. */
+const BODY_MAX = 20_000;
+const METHOD = 'POST event';
+
+/** The id is the same in every attempt: the receiver passes over one that it knows. */
+function withId(payload: Fields): Fields {
+  const { createHash } = process.getBuiltinModule('node:crypto');
+  const digest = createHash('sha256').update(JSON.stringify(payload)).digest('hex');
+  return { id: `msg_${digest.slice(0, 32)}`, ...payload };
+}
+
+function eventOf(notice: Notice, text: string): Fields {
+  const { eventType, deployId, timestamp, previousVersion, fromVersion, rolledBack } = notice;
+  const optional = {
+    previous_version: previousVersion,
+    from_version: fromVersion,
+    domain: notice.domain,
+    duration: notice.duration,
+    reason: notice.reason,
+    error: notice.error,
+  };
+  return {
+    type: eventType,
+    timestamp: timestamp ?? null,
+    event_type: eventType,
+    project: notice.project,
+    instance: notice.instance,
+    version: notice.version,
+    deploy_id: isStateEvent(eventType) ? null : deployId,
+    ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== '')),
+    ...(rolledBack !== undefined && { rolled_back: rolledBack }),
+    ...(notice.blocked && { blocked: true }),
+    text,
+  };
+}
+
+const writing = textWriting({
+  ...PLAIN,
+  channel: 'webhook',
+  titled: false,
+  max: BODY_MAX / 4,
+  fits: (text) => Buffer.byteLength(JSON.stringify(text)) <= BODY_MAX / 2,
+  payload: (text, _, __, notice, share) =>
+    withId({
+      ...eventOf(notice, text),
+      ...(notice.log !== undefined && share === 1 && { log: notice.log }),
+    }),
+});
+
+/** The headers of a request; the signature is over the id, the time and the body as sent. */
+export function signedHeaders(key: string, id: string, seconds: number, body: string) {
+  const { createHmac } = process.getBuiltinModule('node:crypto');
+  const bytes = Buffer.from(key.replace(/^whsec_/, ''), 'base64');
+  const signature = createHmac('sha256', bytes).update(`${id}.${seconds}.${body}`).digest('base64');
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(seconds),
+    'webhook-signature': `v1,${signature}`,
+  };
+}
+
+/**
+ * 2xx is success, 410 ends the deliveries, everything else is tried again, as the specification says;
+ * redirects are not followed.
+ */
+function judge(call: Call, answer: HttpAnswer): Outcome {
+  const { status } = answer;
+  if (status >= 200 && status < 300) return { class: 'delivered', rest: 0 };
+  const words = `the receiver answers with HTTP status ${status}`;
+  const problem = (retryable: boolean, hint: string) =>
+    problemOf(call, status, status, words, retryable, hint);
+  if (status === 410)
+    return { class: 'gone', problem: problem(false, 'the receiver wants no more events') };
+  if (status < 400 || status === 413 || status === 429) return foreignAnswer(call, answer);
+  return {
+    class: 'retry',
+    problem: problem(true, 'check the address, and what the receiver logs'),
+  };
+}
+
+/** Posts to one address. */
+export function connectWebhook({ url, secret }: Settings, line: Line): Channel {
+  const send: Channel['send'] = ({ payload: body }, timeout) => {
+    const seconds = Math.floor(Date.now() / 1000);
+    const headers = (text: string) =>
+      signedHeaders(secret.reveal(), wordOf(body.id), seconds, text);
+    const call = { ...line, method: METHOD };
+    return exchange(call, url.reveal(), { method: 'POST', body, headers, timeout }, judge);
+  };
+  return {
+    rates: RATES,
+    send,
+    // Only an event would show whether the receiver takes one.
+    inspect: async () => ({ healthy: null, facts: {}, advice: [] }),
+    sendTest: () => {
+      const test = { type: 'Test', timestamp: new Date().toISOString() };
+      return send(onlyForm(withId({ ...test, text: `🔔 ${TEST_TITLE}\n${TEST_TEXT}` })));
+    },
+  };
+}
+
+export const webhook = sectionService(
+  {
+    title: 'Webhook',
+    credentials: ['webhook.url', 'webhook.secret'],
+    secret: 'address',
+    method: METHOD,
+    mask: maskedAddress,
+    secretsOf: ({ webhook: hook }) => {
+      const [address, key] = [hook?.url.reveal() ?? '', hook?.secret.reveal() ?? ''];
+      return [address, key, key.replace(/^whsec_/, '')];
+    },
+    placeOf: () => 'the receiver',
+    // The event of a failure has the whole log: it is one message.
+    messages: (...given) => messagesOf(writing, ...given).slice(0, 1),
+    connect: ({ webhook: hook }, line) => hook && connectWebhook(hook, line),
+  },
+  {
+    'webhook.url': 'https://example.org',
+    'webhook.secret': `whsec_${Buffer.alloc(24).toString('base64')}`,
+  },
+);

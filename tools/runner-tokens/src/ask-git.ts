@@ -1,0 +1,35 @@
+/** Whether git can read an app's repository with its token: `ls-remote`. */
+import type { AppState } from '@runner/common/apps/state';
+import { type CodeHost, gitBelongsToApi } from '@runner/common/config/code-hosts';
+import { readConfig } from '@runner/common/config/file';
+import { Failure, type FailureCode } from '@runner/common/foundation/failure';
+import type { Io } from '@runner/common/foundation/io';
+import type { Paths } from '@runner/common/foundation/paths';
+import { sourceOf } from '@runner/deploy/git/open';
+import { listRefs } from '@runner/deploy/git/remote';
+
+/** What git says. */
+export interface GitVerdict {
+  ok: boolean;
+  /** Code of the error. */
+  error: FailureCode | null;
+  message: string | null;
+}
+
+/** Asks git; undefined if its address may belong to another host than the API. */
+export async function gitVerdict(
+  { io, paths }: { io: Io; paths: Paths },
+  app: AppState,
+  host: CodeHost,
+): Promise<GitVerdict | undefined> {
+  if (!gitBelongsToApi(readConfig(paths), io.env, host)) return undefined;
+  const { signal } = new AbortController();
+  try {
+    const { source } = sourceOf({ io, paths, signal }, app);
+    await listRefs(source, [`refs/heads/${app.branch}`]);
+    return { ok: true, error: null, message: null };
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return { ok: false, error: error.code, message: error.message };
+  }
+}
