@@ -34,15 +34,16 @@ export const verify = command({
   name: 'verify',
   about: 'Check that the audit log is complete and unchanged: every line, the chain, deploys',
   details:
-    'Each record carries a number and a hash of what stands before it, so that a record that was removed,\n' +
-    'changed, swapped or inserted is found. Times must be in order, a deploy belongs to one app and has\n' +
-    'one start and one end. Compare with --anchor to find a log that was cut at its end, or made again.\n' +
-    'At most 1,000 problems are printed, with file and line; all are counted. With problems the status is 1.',
+    'Each record carries a number and a hash of what stands before it: one that was\n' +
+    'removed, changed, swapped or inserted is found. Times must be in order, a deploy\n' +
+    'belongs to one app and has one start and one end. --anchor also finds a log that\n' +
+    'was cut at its end, or written again. At most 1,000 problems are printed, with\n' +
+    'file and line; all are counted. With problems the status is 1.',
   options: {
     anchor: {
       kind: 'value',
       placeholder: 'SEQ:HASH',
-      about: 'A record that must be in the log: from a message, or from runner audit anchor',
+      about: 'A record that must be in the log, from a message or audit anchor',
     },
   },
   examples: ['runner audit verify --anchor 4711:1a2b3c4d'],
