@@ -58,6 +58,13 @@ export const READING: readonly Entry[] = [
     refusals: { ...OUTPUT, file_unreadable: ['the audit log is a folder'] },
   },
   {
+    command: 'report',
+    calls: [call('--html', '-'), call('shop', '--html', 'page.html', '--json')],
+    writes: false,
+    wrong: [['not_writable', call('--html', '/nonexistent/page.html')]],
+    refusals: { ...OUTPUT, file_unreadable: ['the audit log is a folder'] },
+  },
+  {
     command: 'audit verify',
     calls: [call(), call('--json')],
     writes: false,
