@@ -28,34 +28,54 @@ interface Content {
   candidates(): Iterable<{ readonly line: Buffer; readonly at: number }>;
 }
 
+/** How often the files are looked at again when a rotation has renamed them meanwhile. */
+const TRIES = 10;
+
 /**
- * The end of the chain; undefined before its first record. A rotated file that cannot be read is
- * passed over: it must not stop a deploy, and `verify` reports it. Throws `file_unreadable` for the
- * live log.
+ * The end of the chain; undefined before its first record. `live` is the open live log: a rotation
+ * may have renamed it. A rotated file that cannot be read is passed over: it must not stop a deploy,
+ * and `verify` reports it. Throws `file_unreadable` for the live log.
  */
-export function tipOf(paths: Paths): Tip | undefined {
+export function tipOf(paths: Paths, live?: number): Tip | undefined {
+  const own = live === undefined ? undefined : plain(live);
+  const tip = own && newestOf(own, []);
+  if (tip) return tip;
+  for (let tries = 1; ; tries += 1) {
+    const files = logFiles(paths);
+    const found = searched(paths, files);
+    if (tries === TRIES || logFiles(paths).join() === files.join()) return found;
+  }
+}
+
+function searched(paths: Paths, files: readonly string[]): Tip | undefined {
   const open: number[] = [];
   const newer: Content[] = [];
   try {
-    for (const path of logFiles(paths)) {
+    for (const path of files) {
       const fd = openLogOr(paths, path, () => {});
       if (fd === undefined) continue;
       open.push(fd);
       const content = path.endsWith('.gz') ? inflated(fd) : plain(fd);
-      for (const { line, at } of content.candidates()) {
-        const link = linkOf(readRecord(line) ?? {});
-        if (!link) continue;
-        const { seq } = link;
-        const isLast = newer.length === 0 && at + line.length + 1 >= content.size;
-        const head = { seq, hash: hashOf(line) };
-        return { head, next: linkTo(seq, isLast ? head.hash : hashFrom(content, at, newer)) };
-      }
+      const tip = newestOf(content, newer);
+      if (tip) return tip;
       if (content.size > 0) newer.unshift(content);
     }
     return undefined;
   } finally {
     for (const fd of open) closeSync(fd);
   }
+}
+
+/** The end of the chain, if it is in this file. */
+function newestOf(content: Content, newer: readonly Content[]): Tip | undefined {
+  for (const { line, at } of content.candidates()) {
+    const link = linkOf(readRecord(line) ?? {});
+    if (!link) continue;
+    const isLast = newer.length === 0 && at + line.length + 1 >= content.size;
+    const head = { seq: link.seq, hash: hashOf(line) };
+    return { head, next: linkTo(link.seq, isLast ? head.hash : hashFrom(content, at, newer)) };
+  }
+  return undefined;
 }
 
 function plain(fd: number): Content {

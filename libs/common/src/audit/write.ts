@@ -66,7 +66,7 @@ function append(paths: Paths, records: readonly string[]): readonly string[] {
     // After a rotation, root may be the first to append.
     if (isNew && stat.uid === 0 && stat.nlink === 1) giveToOwnerOf(dirname(path), fd);
     const torn = stat.size > 0 && readRange(fd, stat.size - 1, 1)[0] !== NEWLINE;
-    const lines = chained(records, tipOf(paths)?.next ?? FIRST_LINK);
+    const lines = chained(records, tipOf(paths, fd)?.next ?? FIRST_LINK);
     writeFully(fd, Buffer.from((torn ? '\n' : '') + lines.join(''), 'utf8'));
     fdatasyncSync(fd);
     // Only the folder makes its name durable.

@@ -32,7 +32,7 @@ interface Verdict {
 
 export const verify = command({
   name: 'verify',
-  about: 'Check that the audit log is complete and unchanged: every line, the chain, deploys',
+  about: 'Check that the audit log is whole and unchanged',
   details:
     'Each record carries a number and a hash of what stands before it: one that was\n' +
     'removed, changed, swapped or inserted is found. Times must be in order, a deploy\n' +
