@@ -17,6 +17,7 @@ import type { Paths } from '@runner/common/foundation/paths';
 import { jsonLine } from '@runner/common/text/harmless';
 import { cleanText, codePoints, cutCodePoints, headAndTail } from '@runner/common/text/plain';
 import { durationText } from '@runner/common/text/time';
+import { type Changes, changesIn } from './changes.ts';
 import type { Announceable } from './records.ts';
 
 /** Error text of the first failure message, in code points: readable at a glance. */
@@ -58,6 +59,16 @@ export interface Notice extends Subject {
   readonly duration: string;
   /** Of a failure after the switch: whether the rollback succeeded. */
   readonly rolledBack: boolean | undefined;
+  /** Full hash; empty when the record has none. */
+  readonly commit: string;
+  /** Of a failure. */
+  readonly stage: string;
+  /** Who began the deploy. */
+  readonly user: string;
+  /** What the deploy brings. */
+  readonly changes: Changes | undefined;
+  /** The channel edits messages: one message a deploy. */
+  readonly edited?: true;
   /** Of a failure: its commit is not tried again until the next push. */
   readonly blocked: boolean;
   /** Of a failure: at most 800 code points. */
@@ -117,6 +128,10 @@ export async function noticeOf(record: Announceable, options: NoticeOptions): Pr
     fromVersion: field('from_version'),
     reason: field('reason', REASON_MAX),
     domain: field('domain'),
+    changes: changesIn(fields, (text) => shortLine(text, options.redact)),
+    commit: field('commit'),
+    stage: field('stage'),
+    user: field('user'),
     duration: durationText(fields.duration_ms),
     rolledBack: typeof fields.rolled_back === 'boolean' ? fields.rolled_back : undefined,
     blocked: fields.blocked === true,
