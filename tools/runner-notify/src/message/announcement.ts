@@ -60,7 +60,7 @@ export function announcementsOf(notice: Notice): Announcement[] {
     icon,
     title,
     headline: headlineOf(notice),
-    rows: rowsOf(notice),
+    rows: [...rowsOf(notice), ...(notice.record ? [row('Record', notice.record)] : [])],
     block: notice.error || undefined,
   };
   if (isTwofold(notice))
