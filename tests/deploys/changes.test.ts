@@ -106,7 +106,7 @@ test('on a host that sends files with the commits the newest subject is known, a
     .map(({ changes }) => changes);
   const { compare, ...last } = found.at(-1) as Record<string, unknown>;
   assert.equal(last, { count: null, subjects: ['v3'], authors: ['Ada Example'] });
-  assert.match(compare, /\/acme\/shop\/compare\/[0-9a-f]{40}\.\.\.[0-9a-f]{40}$/);
+  assert.match(String(compare), /\/acme\/shop\/compare\/[0-9a-f]{40}\.\.\.[0-9a-f]{40}$/);
   assert.match(
     (await changes(world)).stderr,
     /the code host does not say what is between v2 and v3/,
