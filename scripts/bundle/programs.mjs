@@ -11,7 +11,7 @@ const { version } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf
 
 /** Big packages stay where pnpm puts them, which keeps a bundle of everything within seconds. */
 const INSTALLED = [
-  ...['@discordjs/rest', '@lydell/node-pty', 'ajv', 'fast-check', 'grammy'],
+  ...['@discordjs/rest', '@lydell/node-pty', 'ajv', 'axe-core', 'fast-check', 'grammy'],
   ...['nodemailer', 'smtp-server', 'standardwebhooks'],
 ];
 const external = [...INSTALLED, 'undici', 'uvu', 'yaml'];

@@ -19,6 +19,7 @@ const OURS = [
   'libs/fleet/src/broker/nats.ts',
   'tools/runner-doctor/src/checks/examine.ts',
   'tools/runner-notify/src/commands/sending.ts',
+  'tools/runner-report/src/page/drawing.ts',
   'tools/runner-tokens/src/account.ts',
   'tools/runner-tokens/src/master-key.ts',
   'tools/runner-tokens/src/remember.ts',

@@ -62,7 +62,10 @@ test('an argument that the demo does not know is refused', async () => {
     said += chunk.toString('utf8');
   });
   const status = await new Promise((resolve) => child.once('close', resolve));
-  assert.equal([status, said], [2, "demo: unexpected argument '--kep'; it knows --keep\n"]);
+  assert.equal(
+    [status, said],
+    [2, "demo: unexpected argument '--kep'; it knows --keep and --history\n"],
+  );
 });
 
 test.run();

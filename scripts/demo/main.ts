@@ -1,14 +1,18 @@
-/** `npm run demo`: a whole deploy story on loopback; `-- --keep` leaves its root for a look around. */
+/**
+ * `npm run demo`: a whole deploy story on loopback; `-- --keep` leaves its root for a look around.
+ * `npm run demo -- --history`: a root with half a year of made-up history.
+ */
+import { showHistory } from './history/main.ts';
 import { interrupt } from './narration.ts';
 import { play } from './story.ts';
 
 const STATUS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 
 const args = process.argv.slice(2);
-const surplus = args.find((each) => each !== '--keep');
+const surplus = args.find((each) => each !== '--keep' && each !== '--history');
 if (surplus === undefined) tell();
 else {
-  process.stderr.write(`demo: unexpected argument '${surplus}'; it knows --keep\n`);
+  process.stderr.write(`demo: unexpected argument '${surplus}'; it knows --keep and --history\n`);
   process.exitCode = 2;
 }
 
@@ -22,7 +26,7 @@ function tell(): void {
       interrupt(signal);
     });
   }
-  play(args.includes('--keep')).then(
+  (args.includes('--history') ? showHistory() : play(args.includes('--keep'))).then(
     () => {
       process.exitCode = interrupted;
     },

@@ -11,13 +11,14 @@ export const rooms = new Map([
   ['libs/extract', 'rules line undress collect choose'],
   [
     'libs/deploy',
-    'sandbox run git report record instances release recovery rollback lifecycle pipeline watch checks fetch remove',
+    'sandbox run git report record instances release recovery rollback lifecycle pipeline watch checks fetch changes remove',
   ],
   ['libs/history', 'log deploys figures'],
   ['libs/fleet', 'files order broker events'],
   ['tools/runner-agent', 'orders run commands'],
   ['tools/runner-fleet', 'rollout events commands'],
   ['tools/runner-audit', 'log verify commands'],
+  ['tools/runner-report', 'model page commands'],
   ['tools/runner-notify', 'message service dialogue channels spool deliver status setup commands'],
   ['tools/runner-doctor', 'foundation checks sandbox commands'],
 ]);
@@ -31,6 +32,8 @@ export const libraries = new Map([
   ['libs/fleet', ['libs/common']],
 ]);
 
+const inReport = (name) => `tools/runner-report/src/${name}.ts`;
+
 /** Who may import which package: a dependency is known to its owners alone. */
 export const ownersOfPackages = new Map([
   ['mri', ['libs/common/src/cli/parse.ts']],
@@ -42,5 +45,13 @@ export const ownersOfPackages = new Map([
   ['@nats-io/transport-node', ['libs/fleet/src/broker/nats.ts']],
   ['@nats-io/jetstream', ['libs/fleet/src/broker/nats.ts']],
   ['@lydell/node-pty', ['libs/testing/src/terminal.ts']],
+  [
+    'd3-array',
+    ['model/outcomes', 'model/lanes', 'model/causes', 'page/outcomes', 'page/durations'].map(
+      inReport,
+    ),
+  ],
+  ['d3-scale', ['page/axis', 'page/outcomes', 'page/durations'].map(inReport)],
+  ['d3-shape', ['page/durations', 'page/page'].map(inReport)],
   ['yaml', ['yaml/read', 'config/edit', 'cli/output'].map((name) => `libs/common/src/${name}.ts`)],
 ]);

@@ -1,22 +1,25 @@
 /**
- * `npm run record`: redraws docs/images/: the demo's session and the messages in the chats;
- * `-- messages` or `-- demo` draws a part.
+ * `npm run record`: redraws docs/images/: the demo's session, the messages in the chats and the report
+ * (with Chromium); `-- messages`, `-- demo` or `-- report` draws a part.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { demoSvg, played } from './demo.ts';
 import { messagePictures } from './pictures.ts';
+import { reportPictures } from './report.ts';
 
 const IMAGES = join(process.cwd(), 'docs', 'images');
 
 async function record(wanted: string | undefined): Promise<void> {
   mkdirSync(IMAGES, { recursive: true });
-  const save = (name: string, svg: string) => {
-    writeFileSync(join(IMAGES, name), svg);
-    process.stdout.write(`docs/images/${name}: ${Math.ceil(svg.length / 1024)} KB\n`);
+  const save = (name: string, picture: string | Buffer) => {
+    writeFileSync(join(IMAGES, name), picture);
+    process.stdout.write(`docs/images/${name}: ${Math.ceil(picture.length / 1024)} KB\n`);
   };
-  if (wanted !== 'demo') for (const [name, svg] of await messagePictures()) save(name, svg);
-  if (wanted !== 'messages') save('demo.svg', demoSvg(await played()));
+  const draws = (part: string) => wanted === undefined || wanted === part;
+  if (draws('messages')) for (const [name, svg] of await messagePictures()) save(name, svg);
+  if (draws('demo')) save('demo.svg', demoSvg(await played()));
+  if (draws('report')) for (const [name, png] of await reportPictures()) save(name, png);
 }
 
 record(process.argv[2]).catch((error: unknown) => {

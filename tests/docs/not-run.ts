@@ -62,6 +62,11 @@ export const NOT_RUN: readonly NotRun[] = [
     reason: 'the app has no such secret: tests/deploys/app-secrets.test.ts removes some',
   },
   {
+    page: 'docs/report.md',
+    block: '/var/www/html',
+    reason: 'it writes into the folder of a web server: tools/runner-report/test writes pages',
+  },
+  {
     page: 'docs/secrets.md',
     block: 'runner env set shop DATABASE_URL',
     reason: 'it prompts on a terminal: tests/deploys/app-secrets.test.ts sets values in every way',

@@ -23,8 +23,15 @@ export const READING: readonly Entry[] = [
     refusals: {
       ...OUTPUT,
       audit_unwritable: ['the audit log is a folder'],
+      audit_busy: ['another process writes the audit log'],
       file_unreadable: ['a file stands in the place of spool'],
     },
+  },
+  {
+    command: 'audit anchor',
+    calls: [call(), call('--json')],
+    writes: false,
+    refusals: LOG,
   },
   {
     command: 'audit tail',
@@ -48,6 +55,13 @@ export const READING: readonly Entry[] = [
     command: 'stats',
     calls: [call(), call('--json'), call('--prometheus')],
     writes: false,
+    refusals: { ...OUTPUT, file_unreadable: ['the audit log is a folder'] },
+  },
+  {
+    command: 'report',
+    calls: [call('--html', '-'), call('shop', '--html', 'page.html', '--json')],
+    writes: false,
+    wrong: [['not_writable', call('--html', '/nonexistent/page.html')]],
     refusals: { ...OUTPUT, file_unreadable: ['the audit log is a folder'] },
   },
   {

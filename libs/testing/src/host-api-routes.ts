@@ -31,6 +31,7 @@ function github(call: ApiCall): ApiAnswer {
       { token: minted, expires_at: END, permissions: {}, repositories: body.repositories },
     ];
   }
+  if (app) return [404, { message: 'Not Found', status: '404' }];
   if (!token) return [401, { message: 'Bad credentials', status: '401' }];
   const headers = {
     ...(token.scopes && { 'x-oauth-scopes': token.scopes.join(', ') }),

@@ -9,9 +9,9 @@ import { isThere } from '@runner/common/files/read';
 import { Failure, usage } from '@runner/common/foundation/failure';
 import { appName, refName } from '@runner/common/foundation/names';
 import { digestOf, fingerprintOf, type Secret } from '@runner/common/secrets/secret';
+import { readAppKey, storedToken } from '@runner/common/tokens/app-key';
 import { sealingKeys, tokenFrom } from '@runner/common/tokens/borrow';
 import { readToken } from '@runner/common/tokens/input';
-import { seal } from '@runner/common/tokens/vault';
 
 /** What `add` prints; `fingerprint` is null for an app without a token. */
 export interface Added {
@@ -32,6 +32,8 @@ export interface Registration {
   'token-file': string | undefined;
   'token-from': string | undefined;
   public: boolean;
+  'app-id': string | undefined;
+  'app-key-file': string | undefined;
   name: string | undefined;
   ckey: boolean;
 }
@@ -60,9 +62,7 @@ export async function register(context: AddContext): Promise<Added> {
       branch,
       created_at: now,
       updated_at: now,
-      state: token
-        ? { repohost_token: seal(token, app, sealingKeys(io, paths), options.ckey) }
-        : {},
+      state: token ? storedToken(token, app, sealingKeys(io, paths), options.ckey) : {},
       instances: {},
       failures: null,
       held: null,
@@ -76,7 +76,8 @@ export async function register(context: AddContext): Promise<Added> {
 }
 
 function tokenOf({ io, options, note }: AddContext, repo: string): Secret {
-  const token = readToken(io, { ...options, note }, `Token for ${repo} (hidden)`);
+  const token =
+    readAppKey(io, options) ?? readToken(io, { ...options, note }, `Token for ${repo} (hidden)`);
   if (token) return token;
   throw usage(
     'the following required arguments were not provided: <--token <TOKEN>|--token-file <FILE>|--token-from <APP>|--public>',

@@ -9,9 +9,10 @@ import { placeOfRepo } from '@runner/common/config/repo-place';
 import { Failure, usage } from '@runner/common/foundation/failure';
 import { refName } from '@runner/common/foundation/names';
 import { digestOf, fingerprintOf, type Secret } from '@runner/common/secrets/secret';
+import { readAppKey, storedToken } from '@runner/common/tokens/app-key';
 import { sealingKeys, tokenFrom } from '@runner/common/tokens/borrow';
 import { readToken } from '@runner/common/tokens/input';
-import { hasTwoLayers, seal } from '@runner/common/tokens/vault';
+import { hasTwoLayers } from '@runner/common/tokens/vault';
 
 /** What `edit` prints; `fingerprint` is null when the token was not changed. */
 export interface Edited {
@@ -28,6 +29,8 @@ export interface Changes {
   token: string | undefined;
   'token-file': string | undefined;
   'token-from': string | undefined;
+  'app-id': string | undefined;
+  'app-key-file': string | undefined;
   public: boolean;
   ckey: boolean;
   repo: string | undefined;
@@ -46,7 +49,12 @@ type EditContext = Pick<Context, 'io' | 'paths' | 'note'> & {
 /** Throws `app_not_found`, `name_invalid`, `token_invalid`, `token_source_…`, `usage`. */
 export async function change(context: EditContext): Promise<Edited> {
   const { io, paths, options, args } = context;
-  const given = options.token ?? options['token-file'] ?? options['token-from'];
+  const given =
+    options.token ??
+    options['token-file'] ??
+    options['token-from'] ??
+    options['app-id'] ??
+    options['app-key-file'];
   if (
     given === undefined &&
     !options.public &&
@@ -111,7 +119,7 @@ const withChecks = (checks: RequiredChecks | 'none' | undefined) =>
 function newToken({ io, paths, options, note }: EditContext): Secret | undefined {
   const source = options['token-from'];
   return source === undefined
-    ? readToken(io, { ...options, note }, 'New token (hidden)')
+    ? (readAppKey(io, options) ?? readToken(io, { ...options, note }, 'New token (hidden)'))
     : tokenFrom(io, paths, source);
 }
 
@@ -126,10 +134,11 @@ function stateWith(
   const {
     repohost_token: before,
     repohost_token_ends: _,
+    github_app: ___,
     repohost_token_fingerprint: __,
     ...rest
   } = app.state;
   if (!token) return rest;
   const twoLayers = options.ckey || hasTwoLayers(before ?? '');
-  return { ...rest, repohost_token: seal(token, app.app, sealingKeys(io, paths), twoLayers) };
+  return { ...rest, ...storedToken(token, app.app, sealingKeys(io, paths), twoLayers) };
 }

@@ -68,11 +68,18 @@ const METRICS: readonly Metric[] = [
 ];
 
 export function prometheusText(history: readonly Deploy[], period: Period): string {
-  const apps = [...new Set(history.map(({ project }) => project))].sort().map((app) => {
-    const own = history.filter(({ project }) => project === app);
-    const deploys = own.filter((deploy) => !deploy.byHand && isIn(period, deploy));
-    return { app, figures: figuresOf(own, period), deploys };
-  });
+  const byApp = new Map<string, Deploy[]>();
+  for (const deploy of history) {
+    const own = byApp.get(deploy.project);
+    if (own) own.push(deploy);
+    else byApp.set(deploy.project, [deploy]);
+  }
+  const apps = [...byApp]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([app, own]) => {
+      const deploys = own.filter((deploy) => !deploy.byHand && isIn(period, deploy));
+      return { app, figures: figuresOf(own, period), deploys };
+    });
   return METRICS.map((metric) => {
     const lines = apps.flatMap((each) =>
       metric.samples(each).flatMap(([labels, value]) => {

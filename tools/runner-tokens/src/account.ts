@@ -6,9 +6,12 @@ import { readConfig } from '@runner/common/config/file';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
-import { hostApi } from '@runner/common/hosts/api';
+import { hostApi, isDenied, refuseOthers } from '@runner/common/hosts/api';
+import { appApi, installationToken } from '@runner/common/hosts/github-app';
 import { authorizationOf, hasApi } from '@runner/common/hosts/login';
 import { digestOf, fingerprintOf, type Secret } from '@runner/common/secrets/secret';
+import { jsonObject } from '@runner/common/text/json';
+import { type AppKey, appKeyOf } from '@runner/common/tokens/app-key';
 import { openToken } from '@runner/common/tokens/open';
 import { type GitVerdict, gitVerdict } from './ask-git.ts';
 import { askHost, Refused } from './ask-host.ts';
@@ -70,6 +73,8 @@ async function settled(asked: Promise<Known> | undefined): Promise<Known | Failu
 }
 
 async function apiVerdict(io: Io, app: AppState, host: CodeHost, token: Secret): Promise<Known> {
+  const key = appKeyOf(token);
+  if (key) return appVerdict(io, app, host, token, key);
   const authorization = authorizationOf(host.type, token);
   const api = hostApi(host, { token, authorization, env: io.env });
   try {
@@ -80,6 +85,26 @@ async function apiVerdict(io: Io, app: AppState, host: CodeHost, token: Secret):
     const { status, message } = error;
     throw refused(app, token, status, ` (${status}${message ? `: ${message}` : ''})`);
   }
+}
+
+/** A GitHub App: what it is called, and what it may do with the repository. Its key does not end. */
+async function appVerdict(
+  io: Io,
+  app: AppState,
+  host: CodeHost,
+  token: Secret,
+  key: AppKey,
+): Promise<Known> {
+  const api = appApi(host, key, io);
+  const answer = await api.get('/app');
+  refuseOthers(api, answer);
+  if (isDenied(answer)) {
+    const said = api.said(answer);
+    throw refused(app, token, answer.status, ` (${answer.status}${said ? `: ${said}` : ''})`);
+  }
+  const { slug } = jsonObject(answer.body) ?? {};
+  const { permissions } = await installationToken(host, key, app.repo, io);
+  return { username: typeof slug === 'string' ? `${slug}[bot]` : null, scopes: [...permissions] };
 }
 
 function refused({ app }: AppState, token: Secret, status: number, words: string): Failure {

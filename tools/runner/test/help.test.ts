@@ -30,6 +30,7 @@ Commands:
   notify      Announce deploys in chats, by e-mail and webhook
   history     Show the deploys so far, one a line
   stats       Count deploys, failures, and how long they took
+  report      Draw the deploys so far as one page
   audit       Write and read the audit log of deploy events
   debug       Tell why the last deploy failed
   doctor      Check this installation, and say how to fix what is wrong

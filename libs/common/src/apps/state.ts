@@ -184,6 +184,8 @@ export interface AppState {
   updated_at: string;
   state: {
     repohost_token?: string | null;
+    /** The id of a GitHub App, whose key is sealed in place of a token. */
+    github_app?: string;
     /** As the code host said when the token was last tested; absent if it did not. */
     repohost_token_ends?: string;
     /** Of the token that was tested then: apps that share it have the same. */

@@ -138,5 +138,9 @@ const SINCE_VERSION_2 = ['host', 'require_checks'] as const;
 /** Whether 0.1.0 would misread a state: version 2, which it refuses. */
 function isMisread(app: AppState): boolean {
   const hasSlots = Object.values(app.instances).some(({ slots }) => slots);
-  return hasSlots || SINCE_VERSION_2.some((field) => app[field] !== undefined);
+  return (
+    hasSlots ||
+    app.state.github_app !== undefined ||
+    SINCE_VERSION_2.some((field) => app[field] !== undefined)
+  );
 }

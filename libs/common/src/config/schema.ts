@@ -125,6 +125,13 @@ export const KEYS = {
   max_deploy_retries: RETRIES,
   retry_after: RETRY_AFTER,
   deploy_windows: WINDOWS,
+  proxy_user: {
+    type: 'string',
+    pattern: '^[a-z_][a-z0-9_-]*\\$?$',
+    wanted: 'the name of a user',
+    description:
+      'The user of the proxy, for the sockets of units with a user of their own [default: found]',
+  },
   sandbox: SANDBOX,
   build: {
     type: 'object',
@@ -162,6 +169,11 @@ export const NOTIFY_KEYS = {
     description: 'A second message with the whole log of a long error [default: true]',
   },
   max_deploy_retries: RETRIES,
+  edit: {
+    type: 'boolean',
+    description:
+      'One message a deploy, edited in place where the service can; failures also reply [default: false]',
+  },
   events: {
     type: 'boolean',
     description: 'Messages when an app goes down, checks recover or a token ends [default: true]',

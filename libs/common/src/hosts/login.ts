@@ -1,6 +1,7 @@
 /** How a stored token is presented to git and to the API of each type of code host. */
 import type { HostType } from '../config/code-hosts.ts';
 import { Secret } from '../secrets/secret.ts';
+import { appKeyOf } from '../tokens/app-key.ts';
 
 /** User name and password of git over https. */
 export interface Login {
@@ -47,6 +48,8 @@ export function hasApi(type: HostType, token: Secret): boolean {
 export function formsOf(token: Secret | undefined): Secret[] {
   if (!token) return [];
   const text = token.reveal();
+  const app = appKeyOf(token);
+  if (app) return [token, new Secret(app.key.toString('base64'))];
   const at = text.indexOf(':');
   return at === -1 ? [token] : [token, new Secret(text.slice(at + 1))];
 }

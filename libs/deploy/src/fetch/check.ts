@@ -35,7 +35,7 @@ export async function check(
 }
 
 async function checksOf({ io, paths }: FetchRequest, app: AppState, commit: string) {
-  const api = await openApi({ paths, env: io.env }, app, CHECKS_LIMIT);
+  const api = await openApi({ paths, io }, app, CHECKS_LIMIT);
   return askChecks(api, app.repo, commit, app.checks);
 }
 

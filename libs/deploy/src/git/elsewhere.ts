@@ -5,40 +5,38 @@ import { type CodeHost, codeHostsOf, DEFAULT_HOST } from '@runner/common/config/
 import type { Config } from '@runner/common/config/file';
 import { partsOf, placeAt } from '@runner/common/config/repo-place';
 import { Failure } from '@runner/common/foundation/failure';
-import type { Env } from '@runner/common/foundation/io';
+import type { Env, Io } from '@runner/common/foundation/io';
 import { repoName } from '@runner/common/foundation/names';
 import type { Paths } from '@runner/common/foundation/paths';
-import { loginOf } from '@runner/common/hosts/login';
 import { digestOf, type Secret } from '@runner/common/secrets/secret';
 import { openToken } from '@runner/common/tokens/open';
-import type { Elsewhere, GitSource } from './source.ts';
+import { sourceLogin } from './login.ts';
+import type { Elsewhere } from './source.ts';
 
 /** The app whose submodules are fetched. */
 interface Home {
+  readonly io: Io;
   readonly paths: Paths;
-  readonly env: Env;
   readonly config: Config;
   /** The host of the app. */
   readonly host: CodeHost;
-  readonly login: Pick<GitSource, 'gitUrl' | 'gitUser' | 'token'>;
+  readonly token: Secret | undefined;
 }
 
 /** Makes `GitSource.elsewhere`. */
 export function elsewhereFrom(home: Home): (address: string) => Elsewhere | undefined {
   return (address) => {
-    const { paths, env, config, host: own, login } = home;
+    const { io, paths, config, host: own } = home;
+    const { env } = io;
     const others = codeHostsOf(config, env).filter(({ name }) => name !== own.name);
     const place = placeAt([own, ...others], address);
     if (!place) return undefined;
     const { host } = place;
     const repo = repoName(place.repo, partsOf(host));
-    if (host === own) return { ...login, repo, folder: '' };
-    const token = tokenFor(paths, env, host, repo);
-    const known = token && loginOf(host.type, token);
-    return {
-      ...{ repo, folder: `@${host.name}`, gitUrl: host.gitUrl },
-      ...{ gitUser: known?.user ?? '', token: known?.password },
-    };
+    const isOwn = host === own;
+    const token = isOwn ? home.token : tokenFor(paths, env, host, repo);
+    const folder = isOwn ? '' : `@${host.name}`;
+    return { ...sourceLogin(io, host, token, repo), repo, folder };
   };
 }
 

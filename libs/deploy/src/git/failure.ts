@@ -13,7 +13,7 @@ const MEANINGS: readonly (readonly [RegExp, FailureCode, (source: GitSource) => 
     /Authentication failed|could not read (?:Username|Password)|HTTP Basic: Access denied|returned error: 40[13]\b|Invalid username or (?:password|token)/i,
     'token_invalid',
     (source) =>
-      source.token
+      source.token || source.mint
         ? `the code host refused the token of '${source.app}' for ${source.repo}`
         : `the code host requires a token for ${source.repo}, and '${source.app}' has none`,
   ],

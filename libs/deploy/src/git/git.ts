@@ -10,6 +10,7 @@ import { makeFolder } from '@runner/common/files/read';
 import { writeFully } from '@runner/common/files/write';
 import { Failure, systemFailure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
+import type { Secret } from '@runner/common/secrets/secret';
 import { endGroup } from '../run/child.ts';
 import { gitEnvironment } from '../run/environment.ts';
 import { openNameless } from '../run/output.ts';
@@ -72,7 +73,8 @@ export async function git(
     ...(options.outside ? NO_REPOSITORY : onMirror(options.cwd)),
     [MARKER]: options.cwd,
   };
-  const fd = options.source ? credential(options.source, env) : undefined;
+  const token = options.source?.token ?? (await options.source?.mint?.());
+  const fd = options.source ? credential(options.source, token, env) : undefined;
   if (options.packets) env.GIT_TRACE_PACKET = '2';
   // Only this machine is reached unencrypted: no proxy is involved.
   if (options.source?.gitUrl.startsWith('http:')) env.no_proxy = '*';
@@ -141,12 +143,16 @@ function within(
 }
 
 /** Puts the token where the askpass helper finds it; returns the descriptor that git inherits as 3. */
-function credential(source: GitSource, env: Record<string, string>): number | undefined {
+function credential(
+  source: GitSource,
+  token: Secret | undefined,
+  env: Record<string, string>,
+): number | undefined {
   const helper = join(dirname(dirname(source.io.program)), 'lib', 'askpass');
   if (!existsSync(helper))
     throw new Failure('git_failed', `the helper ${helper} is missing: install runner again`);
   env.GIT_ASKPASS = helper;
-  if (!source.token) {
+  if (!token) {
     env.GIT_ASKPASS = '/bin/false';
     return undefined;
   }
@@ -160,7 +166,7 @@ function credential(source: GitSource, env: Record<string, string>): number | un
   makeFolder(folder);
   const fd = openNameless(folder, 'credential');
   try {
-    writeFully(fd, Buffer.from(`${source.token.reveal()}\n`));
+    writeFully(fd, Buffer.from(`${token.reveal()}\n`));
   } catch (error) {
     closeSync(fd);
     throw systemFailure(error, `write to ${folder}`);

@@ -6,11 +6,12 @@ import { codeHostOf } from '@runner/common/config/code-hosts';
 import { readConfig } from '@runner/common/config/file';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
-import { formsOf, loginOf } from '@runner/common/hosts/login';
+import { formsOf } from '@runner/common/hosts/login';
 import { type Redactor, redactor } from '@runner/common/secrets/secret';
 import { keyLines } from '@runner/common/tokens/key-file';
 import { openToken } from '@runner/common/tokens/open';
 import { elsewhereFrom } from './elsewhere.ts';
+import { sourceLogin } from './login.ts';
 import type { GitSource } from './source.ts';
 
 /** What opening a source needs. */
@@ -29,21 +30,15 @@ export function sourceOf(
   const { env } = io;
   const host = codeHostOf(config, env, app.host);
   const token = openToken(paths, env, app.app);
-  const known = token && loginOf(host.type, token);
-  const login = {
-    gitUrl: host.gitUrl,
-    gitUser: known?.user ?? '',
-    token: known?.password,
-  };
   const source: GitSource = {
-    ...login,
+    ...sourceLogin(io, host, token, app.repo),
     io,
     app: app.app,
     repo: app.repo,
     branch: app.branch,
     mirror: paths.app(app.app).repo,
     signal,
-    elsewhere: elsewhereFrom({ paths, env, config, host, login }),
+    elsewhere: elsewhereFrom({ io, paths, config, host, token }),
   };
   // A step runs as the same user, who can read all of these.
   const secrets = openSecrets(paths, io.env, app.app);

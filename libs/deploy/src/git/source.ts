@@ -18,13 +18,16 @@ export interface GitSource {
    */
   elsewhere(address: string): Elsewhere | undefined;
   readonly token: Secret | undefined;
+  /** Makes the token of a GitHub App, once; in place of `token`. */
+  readonly mint: (() => Promise<Secret>) | undefined;
   /** Folder of the bare mirror. */
   readonly mirror: string;
   readonly signal: AbortSignal;
 }
 
 /** What of a source is another for a submodule. */
-export interface Elsewhere extends Pick<GitSource, 'repo' | 'gitUrl' | 'gitUser' | 'token'> {
+export interface Elsewhere
+  extends Pick<GitSource, 'repo' | 'gitUrl' | 'gitUser' | 'token' | 'mint'> {
   /** Of its mirror, among those of the submodules. */
   readonly folder: string;
 }

@@ -7,12 +7,13 @@ import { namesIn } from '@runner/common/files/read';
 import { systemCode } from '@runner/common/foundation/failure';
 import type { InstancePaths } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
+import { ask } from './drivers/ask.ts';
 import { nameOf } from './reach.ts';
 
 const PROXIES = ['nginx', 'caddy', 'haproxy'];
 
 /** A proxy's user, and what its process sees as `/`. */
-interface Proxy {
+export interface Proxy {
   readonly program: string;
   readonly uid: number;
   readonly groups: readonly number[];
@@ -27,7 +28,7 @@ export interface Obstruction {
 }
 
 /** The proxies that run, one for each user; a master that runs as root is its workers' affair. */
-function proxies(): Proxy[] {
+export function proxies(): Proxy[] {
   const found = namesIn('/proc')
     .filter((name) => /^\d+$/.test(name) && PROXIES.includes(nameOf(Number(name))))
     .flatMap((pid) => proxyOf(pid) ?? []);
@@ -95,20 +96,20 @@ function socketObstructions(paths: InstancePaths, proxy: Proxy): Obstruction[] {
   return [{ words, mend: `chmod 0666 ${word(path)}` }];
 }
 
-/** Whether a user has a right by the mode of a path; what cannot be looked at is not in the way. */
+/** Whether a user has a right by mode or access list; what cannot be looked at is not in the way. */
 function may({ uid, groups }: Proxy, path: string, right: number): boolean {
   try {
     const found = statSync(path, { throwIfNoEntry: false });
     if (!found) return true;
     const shift = found.uid === uid ? 6 : groups.includes(found.gid) ? 3 : 0;
-    return ((found.mode >> shift) & right) !== 0;
+    return ((found.mode >> shift) & right) !== 0 || isListed(uid, path, right);
   } catch (error) {
     if (systemCode(error) === 'EACCES') return true;
     throw error;
   }
 }
 
-function userName(uid: number): string {
+export function userName(uid: number): string {
   try {
     const line = readFileSync('/etc/passwd', 'utf8')
       .split('\n')
@@ -117,4 +118,14 @@ function userName(uid: number): string {
   } catch {
     return String(uid);
   }
+}
+
+/** Whether the access list of a path gives a user a right. */
+function isListed(uid: number, path: string, right: number): boolean {
+  const args = ['--numeric', '--omit-header', '--absolute-names', '--', path];
+  const { stdout } = ask('getfacl', args, { env: process.env as Record<string, string> });
+  // The effective rights stand in a comment if the mask takes some away.
+  const entry = new RegExp(`^user:${uid}:(...)(?:\\s+#effective:(...))?$`, 'm').exec(stdout);
+  const rights = entry?.[2] ?? entry?.[1] ?? '---';
+  return rights[right === 0o1 ? 2 : 1] !== '-';
 }

@@ -1,5 +1,5 @@
 /** The slots of an instance: taking one, sending the requests to it, and leaving the other. */
-import { chmodSync, closeSync, constants, lstatSync, openSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, constants, openSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { changeApp } from '@runner/common/apps/change';
 import { liveLink, liveSlot, type SlotName, slotPaths, socketIn } from '@runner/common/apps/slots';
@@ -10,6 +10,7 @@ import { makeFolder, removeIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';
 import { asStepFailure, runStep, StepFailure, shellStep } from '../run/step.ts';
+import { grantSocket, openSocket } from './access.ts';
 import { linkTo, switchTo } from './current-link.ts';
 import { driverFor } from './drivers/choose.ts';
 import { endInstance } from './drivers/process.ts';
@@ -70,6 +71,7 @@ export function occupy(base: TargetBase, target: ReleaseTarget): void {
   for (const folder of [paths.dir, dirname(paths.dir), dirname(dirname(paths.dir))])
     letPass(folder);
   removeIfThere(socketIn(paths.dir));
+  grantSocket(base, target);
   const { PORT = '', RUNNER_SLOT = '' } = target.env;
   writeWhole(join(paths.dir, 'env'), `PORT=${PORT}\nRUNNER_SLOT=${RUNNER_SLOT}\n`, 0o644);
   if (port !== undefined) makeFlag(join(paths.dir, String(port)));
@@ -157,17 +159,6 @@ function leaving(
   const inSlot = [slots?.a, slots?.b].some((held) => held?.release === current?.release);
   const isFirst = before === undefined && current && !inSlot && !now.before_traffic;
   return { ...now, draining, ...(isFirst && { before_traffic: current }) };
-}
-
-/** The proxy runs as another user: only the folders say who may enter. */
-function openSocket({ paths, instance, env }: ReleaseTarget): void {
-  if (instance.traffic?.type !== 'socket') return;
-  const path = socketIn(paths.dir);
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  if (!found?.isSocket()) {
-    throw new StepFailure('traffic', `traffic: the app did not open ${env.PORT}`, '');
-  }
-  if (found.uid === process.geteuid?.() && (found.mode & 0o777) !== 0o666) chmodSync(path, 0o666);
 }
 
 /** Longest time for the command that moves requests, in milliseconds. */

@@ -123,7 +123,7 @@ async function planOf(
     commit,
     version,
     deploy_file: bytes !== undefined,
-    token: source.token ? 'accepted' : 'none',
+    token: source.token || source.mint ? 'accepted' : 'none',
     instances: file.instances.map(({ name, domain, env }) => ({
       instance: name,
       domain: domain ?? null,

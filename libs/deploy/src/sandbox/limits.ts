@@ -8,6 +8,20 @@ import type { Confinement } from './sandbox.ts';
 /** For the attempt, in milliseconds. */
 const PATIENCE = 10_000;
 
+/**
+ * Prints the limits that a scope has, in both versions of cgroups: without the controller systemd-run
+ * succeeds, and limits nothing. No limit is `max`, -1 or a number of 19 digits.
+ */
+const SHOW_LIMITS = `while IFS=: read -r _ names path; do
+  case ",$names," in
+    ,,) set -- "memory /sys/fs/cgroup$path/memory.max" "cpu /sys/fs/cgroup$path/cpu.max" ;;
+    *,memory,*) set -- "memory /sys/fs/cgroup/memory$path/memory.limit_in_bytes" ;;
+    *,cpu,*) set -- "cpu /sys/fs/cgroup/cpu$path/cpu.cfs_quota_us" ;;
+    *) continue ;;
+  esac
+  for each; do echo "\${each%% *} $(cat "\${each#* }" 2>/dev/null)"; done
+done < /proc/self/cgroup`;
+
 /** What runs a program within memory and cpu; empty without these limits. */
 function scopeFor(
   { memory, cpu }: BuildLimits,
@@ -21,16 +35,23 @@ function scopeFor(
   const manager = process.geteuid?.() === 0 ? [] : ['--user'];
   const options = properties.flatMap((each) => ['--property', each]);
   const scope = [...manager, '--scope', '--quiet', '--collect', ...options, '--'];
-  const tried = spawnSync('systemd-run', [...scope, 'true'], {
+  const tried = spawnSync('systemd-run', [...scope, 'sh', '-c', SHOW_LIMITS], {
     ...{ env, encoding: 'utf8', timeout: PATIENCE },
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
-  if (tried.status === 0) return ['systemd-run', ...scope];
-  const names = [memory && 'build.memory', cpu && 'build.cpu'].filter(Boolean).join(' and ');
-  const why = harmlessLine(
-    (tried.stderr ?? '').trim().split('\n').at(-1) || 'systemd-run is missing',
+  const isLimited = (name: string) =>
+    new RegExp(`^${name} \\d{1,18}\\b`, 'm').test(tried.stdout ?? '');
+  const missing = Object.entries({ memory, cpu })
+    .filter(([name, limit]) => limit !== undefined && !(tried.status === 0 && isLimited(name)))
+    .map(([name]) => `build.${name}`);
+  if (missing.length === 0) return ['systemd-run', ...scope];
+  const said = (tried.stderr ?? '').trim().split('\n').at(-1);
+  const silent = tried.error ? 'systemd-run is missing' : 'systemd has no such controller here';
+  const why = harmlessLine(said || silent);
+  throw new Failure(
+    'sandbox_unavailable',
+    `${missing.join(' and ')} cannot be limited here: ${why}`,
   );
-  throw new Failure('sandbox_unavailable', `${names} cannot be limited here: ${why}`);
 }
 
 /** Builds give way to the apps. */

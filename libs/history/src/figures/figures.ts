@@ -48,7 +48,8 @@ export function figuresOf(history: readonly Deploy[], period: Period): Figures {
   const changes = wanted.filter(({ switched }) => switched);
   const failed = changes.filter((deploy) => deploy.result !== 'success' || left.has(deploy));
   const leads = wanted.flatMap((deploy) => leadOf(deploy) ?? []);
-  const restores = failed.flatMap((deploy) => restoreOf(deploy, history) ?? []);
+  const good = goodMoments(history);
+  const restores = failed.flatMap((deploy) => restoreOf(deploy, good) ?? []);
   const durations = wanted.flatMap(({ duration_ms }) => duration_ms ?? []);
   return {
     since: new Date(period.since).toISOString(),
@@ -65,17 +66,18 @@ export function figuresOf(history: readonly Deploy[], period: Period): Figures {
 }
 
 /** The deploys whose version was later left by a rollback by hand. */
-function leftByHand(history: readonly Deploy[]): Set<Deploy> {
+export function leftByHand(history: readonly Deploy[]): Set<Deploy> {
   const left = new Set<Deploy>();
-  const active = new Map<string, Deploy[]>();
+  /** The last good deploy of each version. */
+  const good = new Map<string, Deploy>();
+  const keyOf = (project: string, version: Deploy['version']) => `${project} ${version}`;
   for (const deploy of history) {
     if (deploy.result !== 'success') continue;
-    const good = active.get(deploy.project) ?? [];
     if (!deploy.byHand) {
-      active.set(deploy.project, [...good, deploy]);
+      good.set(keyOf(deploy.project, deploy.version), deploy);
       continue;
     }
-    const gone = good.findLast((each) => each.version === deploy.previous_version);
+    const gone = good.get(keyOf(deploy.project, deploy.previous_version));
     if (gone) left.add(gone);
   }
   return left;
@@ -87,22 +89,50 @@ function leadOf({ result, committed, end }: Deploy): number | undefined {
   return Math.max(0, end - committed);
 }
 
+/** When an app was well, after which deploy or rollback. */
+interface GoodMoment {
+  readonly time: number;
+  readonly deploy: Deploy;
+}
+
+/** The successes and rollbacks of each app, in the order of time. */
+function goodMoments(history: readonly Deploy[]): Map<string, GoodMoment[]> {
+  const moments = new Map<string, GoodMoment[]>();
+  for (const deploy of history) {
+    const time = deploy.result === 'success' ? deploy.end : deploy.restored;
+    if (time === undefined || Number.isNaN(time)) continue;
+    const known = moments.get(deploy.project);
+    if (known) known.push({ time, deploy });
+    else moments.set(deploy.project, [{ time, deploy }]);
+  }
+  for (const each of moments.values()) each.sort((a, b) => a.time - b.time);
+  return moments;
+}
+
 /** From the end of a failed change to the app's next success or rollback. */
-function restoreOf(failed: Deploy, history: readonly Deploy[]): number | undefined {
-  const { end, project } = failed;
+function restoreOf(failed: Deploy, good: Map<string, GoodMoment[]>): number | undefined {
+  const { end, project, restored } = failed;
   if (end === undefined || Number.isNaN(end)) return undefined;
-  if (failed.restored !== undefined) return Math.max(0, failed.restored - end);
-  const good = history
-    .filter((deploy) => deploy !== failed && deploy.project === project)
-    .map((deploy) => (deploy.result === 'success' ? deploy.end : deploy.restored))
-    .filter((time) => time !== undefined && time >= end) as number[];
-  return good.length === 0 ? undefined : good.reduce((a, b) => Math.min(a, b)) - end;
+  if (restored !== undefined) return Math.max(0, restored - end);
+  const moments = good.get(project) ?? [];
+  let [from, to] = [0, moments.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if ((moments[middle] as GoodMoment).time < end) from = middle + 1;
+    else to = middle;
+  }
+  const next = moments[from]?.deploy === failed ? moments[from + 1] : moments[from];
+  return next && next.time - end;
 }
 
 function slowest(deploys: readonly Deploy[]): Figures['slowest_steps'] {
   const times = new Map<string, number[]>();
   for (const { steps } of deploys)
-    for (const { stage, ms } of steps) times.set(stage, [...(times.get(stage) ?? []), ms]);
+    for (const { stage, ms } of steps) {
+      const known = times.get(stage);
+      if (known) known.push(ms);
+      else times.set(stage, [ms]);
+    }
   return [...times]
     .map(([stage, all]) => ({ stage, p50: percentile(all, 50), p95: percentile(all, 95) }))
     .sort((a, b) => (b.p95 ?? 0) - (a.p95 ?? 0) || (a.stage < b.stage ? -1 : 1))

@@ -37,6 +37,18 @@ export const add = command({
       about: 'Reuse the token of a registered app',
     },
     public: { kind: 'flag', about: 'The repository needs no token' },
+    'app-id': {
+      kind: 'value',
+      placeholder: 'N',
+      conflicts: ['token', 'token-file', 'token-from', 'public'],
+      about: 'GitHub App to act as, instead of a token',
+    },
+    'app-key-file': {
+      kind: 'value',
+      placeholder: 'FILE',
+      conflicts: ['token', 'token-file', 'token-from', 'public'],
+      about: 'Private key of the App (PEM); - reads it from standard input',
+    },
     name: {
       kind: 'value',
       placeholder: 'NAME',
@@ -51,6 +63,7 @@ export const add = command({
   examples: [
     'runner add --repo acme/shop --branch main --token-file ~/token',
     'runner add --repo acme/blog --branch main --token-from shop',
+    'runner add --repo acme/shop --branch main --app-id 12345 --app-key-file app.pem',
     'runner add --repo gitlab:acme/web/site --branch main --token-file ~/gitlab-token',
   ],
   async run(context) {

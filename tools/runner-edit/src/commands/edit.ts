@@ -29,6 +29,18 @@ export const edit = command({
       about: 'Reuse the token of a registered app',
     },
     public: { kind: 'flag', about: 'Forget the token: the repository needs none' },
+    'app-id': {
+      kind: 'value',
+      placeholder: 'N',
+      conflicts: ['token', 'token-file', 'token-from', 'public'],
+      about: 'GitHub App to act as, instead of a token',
+    },
+    'app-key-file': {
+      kind: 'value',
+      placeholder: 'FILE',
+      conflicts: ['token', 'token-file', 'token-from', 'public'],
+      about: 'Private key of the App (PEM); - reads it from standard input',
+    },
     ckey: {
       kind: 'flag',
       conflicts: ['public'],

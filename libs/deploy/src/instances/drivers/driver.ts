@@ -94,6 +94,8 @@ export function only(env: Asked['env'], names: readonly string[]): Record<string
 export interface Driver {
   /** Throws a StepFailure, before anything is touched, if the target cannot be started. */
   prepare?(target: Target): void;
+  /** The user that the target runs as, if it is another one than runner's. */
+  user?(target: Target): string | undefined;
   /** Starts the target in place of what runs for its instance. Throws a StepFailure of stage `start`. */
   start(target: Target): Promise<Started>;
   /** The target gets the requests from now on, also after a reboot; only for one in a slot. */

@@ -6,6 +6,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { otherSlot, SLOTS, type SlotName } from '@runner/common/apps/slots';
 import type { Instance, Start } from '@runner/common/deploy-file/read';
+import { loginName } from '@runner/common/foundation/user';
 import { loggedFailure, StepFailure, withReason } from '../../run/step.ts';
 import { writeEnvFile } from '../env-file.ts';
 import { strangerToUsers } from '../stranger.ts';
@@ -186,6 +187,13 @@ function meaningOf(shown: string): Status {
 }
 
 export const systemdDriver: Driver = {
+  user({ start, instance, slot, outerEnv: env }) {
+    if (start.type !== 'systemd' || start.user) return undefined;
+    const unit = unitOf(start.unit, instance.name, slot);
+    const shown = outputOf('systemctl', start, env, ['show', '--property', 'User', '--', unit]);
+    const user = /^User=(.+)$/m.exec(shown)?.[1] ?? 'root';
+    return user === loginName({ uid: process.geteuid?.() ?? 0 }) ? undefined : user;
+  },
   async start(target) {
     const { start, instance, slot, outerEnv: env } = target;
     if (start.type !== 'systemd') return unobserved;

@@ -1,0 +1,68 @@
+import { resolve } from 'node:path';
+import { command } from '@runner/common/cli/command';
+import { writeWhole } from '@runner/common/files/write';
+import { usage } from '@runner/common/foundation/failure';
+import { OFFLINE } from '@runner/deploy/instances/view';
+import { timeOf } from '@runner/history/log/options';
+
+/** The answer. */
+interface Drawn {
+  /** Absolute; `-` for standard output. */
+  file: string;
+  since: string;
+  until: string;
+  deploys: number;
+  bytes: number;
+}
+
+export const report = command({
+  name: '',
+  about: 'Draw the deploys so far as one page',
+  details:
+    'The page is one file: it loads nothing from elsewhere and needs no script. It shows what runs now,\n' +
+    'the outcomes of each day, durations, the versions of each app, why deploys failed, and the newest\n' +
+    'deploys with links to what changed. TIME is ISO 8601 (UTC unless it has a zone), a date, or how\n' +
+    'long ago: 30m, 2h, 7d. An existing file is replaced.',
+  positionals: { app: { about: 'Only deploys of this app' } },
+  options: {
+    html: {
+      kind: 'value',
+      placeholder: 'FILE',
+      required: true,
+      about: 'Where to write the page; - is standard output',
+    },
+    since: {
+      kind: 'value',
+      placeholder: 'TIME',
+      default: '90d',
+      about: 'Only deploys that began at this time or later',
+    },
+    offline: OFFLINE,
+  },
+  examples: ['runner report --html deploys.html', 'runner report shop --html - --since 30d'],
+  async run({ io, paths, args, options, format, note }) {
+    const now = io.now();
+    const period = { since: timeOf(options.since, 'since', now), until: now.getTime() };
+    if (period.since >= period.until)
+      throw usage(`invalid value '${options.since}' for '--since <TIME>': it must lie in the past`);
+    const toStdout = options.html === '-';
+    if (toStdout && format !== 'human')
+      throw usage("the argument '--html -' cannot be used with '--output <FORMAT>'");
+    const { draw } = await import('../page/drawing.ts');
+    const wanted = { app: args.app, period, offline: options.offline };
+    const { page, deploys } = await draw({ io, paths, note }, wanted);
+    const bytes = Buffer.from(page);
+    if (toStdout) {
+      io.stdout.write(bytes);
+      return {};
+    }
+    const file = resolve(io.cwd, options.html);
+    writeWhole(file, bytes, 0o644);
+    const [since, until] = [period.since, period.until].map((time) => new Date(time).toISOString());
+    return { value: { file, since, until, deploys, bytes: bytes.length } };
+  },
+  human({ file, since, deploys, bytes }: Drawn) {
+    const size = Math.ceil(bytes / 1024);
+    return `${file}: ${deploys} deploys since ${since.slice(0, 10)}, ${size} KiB\n`;
+  },
+});

@@ -1,0 +1,37 @@
+/** The failures of the period, grouped by the shape of the line that says why. */
+import { lineShape } from '@runner/extract/line/shape';
+import type { Deploy } from '@runner/history/deploys/deploy';
+import { group } from 'd3-array';
+import { type Cause, type Cut, cut } from './model.ts';
+
+const CAUSES = 12;
+/** Characters of a line that are looked at, and redacted. */
+const LINE = 2_000;
+
+/** The first line of the cause. */
+export function causeLine({ cause, stage }: Deploy): string {
+  const line = (cause ?? '').split('\n', 1)[0]?.slice(0, LINE).trim();
+  return line || `failed in ${stage || 'an unknown step'}`;
+}
+
+/** The most frequent causes first. */
+export function causesOf(deploys: readonly Deploy[]): Cut<Cause> {
+  const failed = deploys.filter(({ result }) => result === 'failed' || result === 'rolled_back');
+  const groups = [...group(failed, (deploy) => lineShape(causeLine(deploy)))].map(([, all]) => all);
+  groups.sort((a, b) => b.length - a.length || newest(b).start - newest(a).start);
+  const { shown, omitted } = cut(groups, CAUSES);
+  return { omitted, shown: shown.map(causeOf) };
+}
+
+function newest(all: readonly Deploy[]): Deploy {
+  return all.at(-1) as Deploy;
+}
+
+function causeOf(all: readonly Deploy[]): Cause {
+  const last = newest(all);
+  return {
+    ...{ line: causeLine(last), project: last.project, version: last.version ?? '' },
+    ...{ stage: last.stage ?? '', count: all.length, last: last.start },
+    apps: new Set(all.map(({ project }) => project)).size,
+  };
+}

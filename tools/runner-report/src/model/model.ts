@@ -1,0 +1,128 @@
+/** What the page shows, as plain data; times are in milliseconds since 1970. */
+import type { Figures, Period } from '@runner/history/figures/figures';
+
+/** What became of a deploy, as the pictures tell them apart. */
+export type Outcome = 'success' | 'failed' | 'rolled_back' | 'by_hand' | 'unfinished';
+
+/** A list that is cut, and how many entries it left out. */
+export interface Cut<T> {
+  readonly shown: readonly T[];
+  readonly omitted: number;
+}
+
+/** The first `most` entries. */
+export function cut<T>(all: readonly T[], most: number): Cut<T> {
+  return { shown: all.slice(0, most), omitted: Math.max(0, all.length - most) };
+}
+
+/** An instance and what runs of it. */
+export interface Running {
+  readonly project: string;
+  readonly instance: string;
+  /** As `runner list` says; empty without access to the registry. */
+  readonly state: string;
+  readonly version: string;
+  readonly subject: string;
+  readonly since: number;
+  readonly by: string;
+}
+
+/** The deploys of a day, or of several. */
+export interface Bin {
+  readonly from: number;
+  readonly to: number;
+  readonly success: number;
+  readonly failed: number;
+  readonly rolled_back: number;
+  readonly unfinished: number;
+}
+
+/** How long one deploy took. */
+export interface Took {
+  readonly at: number;
+  readonly ms: number;
+  readonly good: boolean;
+}
+
+/** A deploy that took long. */
+export interface Slow extends Took {
+  readonly project: string;
+  readonly version: string;
+  /** Its longest step, in words; empty if unknown. */
+  readonly step: string;
+  readonly stepMs: number;
+}
+
+/** The median of a time. */
+export interface Median {
+  readonly at: number;
+  readonly ms: number;
+}
+
+/** The versions of an app in the course of the period. */
+export interface Lane {
+  readonly project: string;
+  readonly deploys: number;
+  readonly failed: number;
+  readonly versions: readonly {
+    readonly version: string;
+    readonly from: number;
+    readonly to: number;
+  }[];
+  readonly marks: readonly Mark[];
+}
+
+/** What went wrong on a lane; `count` of them at about the same time. */
+export interface Mark {
+  readonly at: number;
+  readonly outcome: Exclude<Outcome, 'success'>;
+  readonly version: string;
+  readonly count: number;
+}
+
+/** Failures whose causes have one shape. */
+export interface Cause {
+  /** The newest of them: its line, app and version. */
+  readonly line: string;
+  readonly project: string;
+  readonly version: string;
+  readonly stage: string;
+  readonly count: number;
+  readonly apps: number;
+  readonly last: number;
+}
+
+/** A line of the table. */
+export interface Row {
+  readonly at: number;
+  readonly project: string;
+  readonly instance: string;
+  readonly version: string;
+  readonly outcome: Outcome;
+  readonly result: string;
+  readonly ms: number | null;
+  readonly by: string;
+  /** Subject of the commit, or the cause of the failure. */
+  readonly text: string;
+  /** The host's page of what changed; empty if unknown. */
+  readonly link: string;
+}
+
+/** All that the page shows. */
+export interface Report {
+  readonly server: string;
+  /** Undefined: all apps. */
+  readonly app: string | undefined;
+  readonly period: Period;
+  readonly figures: Figures;
+  /** Failed changes. */
+  readonly failedChanges: number;
+  readonly running: Cut<Running>;
+  readonly bins: readonly Bin[];
+  readonly took: readonly Took[];
+  readonly median: readonly Median[];
+  readonly slowest: readonly Slow[];
+  readonly lanes: Cut<Lane>;
+  readonly causes: Cut<Cause>;
+  readonly rows: Cut<Row>;
+}

@@ -1,0 +1,99 @@
+/** The outcomes of a day, and how long deploys took. */
+import type { Deploy } from '@runner/history/deploys/deploy';
+import { type Period, percentile } from '@runner/history/figures/figures';
+import { bin, greatest } from 'd3-array';
+import type { Bin, Median, Outcome, Slow, Took } from './model.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+/** Days as long as that many columns are enough; weeks for longer periods. */
+const COLUMNS = 130;
+const SLOWEST = 6;
+/** Points of the line of medians. */
+const MEDIANS = 18;
+/** A picture needs no two points closer than these parts of its width and height. */
+const CELLS = { x: 160, y: 40 } as const;
+
+export function outcomeOf({ result, byHand }: Deploy): Outcome {
+  if (byHand) return result === 'success' ? 'by_hand' : 'failed';
+  if (result === 'success' || result === 'failed' || result === 'rolled_back') return result;
+  return 'unfinished';
+}
+
+/** Milliseconds of a column: an hour, a day, or whole weeks. */
+function widthFor({ since, until }: Period): number {
+  const length = until - since;
+  if (length <= 3 * DAY) return HOUR;
+  if (length <= COLUMNS * DAY) return DAY;
+  return Math.ceil(length / (COLUMNS * 7 * DAY)) * 7 * DAY;
+}
+
+/** The deploys of each day, in UTC; of longer periods, of each week or several. */
+export function binsOf(deploys: readonly Deploy[], period: Period): Bin[] {
+  const width = widthFor(period);
+  // Weeks end with today, so that the last one is whole.
+  const end = Math.ceil(period.until / Math.min(width, DAY)) * Math.min(width, DAY);
+  const first = end - Math.ceil((end - period.since) / width) * width;
+  const edges = Array.from({ length: (end - first) / width }, (_, index) => first + index * width);
+  const bins = bin<Deploy, number>()
+    .value(({ start }) => start)
+    .domain([first, end])
+    .thresholds(edges.slice(1))(deploys as Deploy[]);
+  return bins.map((each, index) => {
+    const counts = { success: 0, failed: 0, rolled_back: 0, unfinished: 0, by_hand: 0 };
+    for (const deploy of each) counts[outcomeOf(deploy)] += 1;
+    const from = edges[index] as number;
+    return { from, to: from + width, ...counts };
+  });
+}
+
+/** When a deploy ended, and how long it took; undefined if it did not end. */
+function tookOf(deploy: Deploy): Took | undefined {
+  const { duration_ms: ms, start, result } = deploy;
+  if (typeof ms !== 'number' || result === 'interrupted') return undefined;
+  return { at: start, ms: Math.max(ms, 1), good: result === 'success' };
+}
+
+/** The durations, without those that a picture would draw on top of others. */
+export function tookOfAll(deploys: readonly Deploy[], { since, until }: Period): Took[] {
+  const all = deploys.flatMap((deploy) => tookOf(deploy) ?? []);
+  const most = Math.log(greatest(all, ({ ms }) => ms)?.ms ?? 1) || 1;
+  const seen = new Map<string, Took>();
+  for (const took of all) {
+    const x = Math.floor(((took.at - since) / (until - since)) * CELLS.x);
+    const y = Math.floor((Math.log(took.ms) / most) * CELLS.y);
+    seen.set(`${x} ${y} ${took.good}`, took);
+  }
+  return [...seen.values()];
+}
+
+/** The medians of what succeeded, in equal parts of the period. */
+export function mediansOf(deploys: readonly Deploy[], { since, until }: Period): Median[] {
+  const parts = Array.from({ length: MEDIANS }, () => [] as number[]);
+  for (const deploy of deploys) {
+    const took = tookOf(deploy);
+    const part = Math.floor(((deploy.start - since) / (until - since)) * MEDIANS);
+    if (took?.good) parts[part]?.push(took.ms);
+  }
+  const middle = (index: number) => since + ((index + 0.5) / MEDIANS) * (until - since);
+  return parts.flatMap((all, index) => {
+    const ms = percentile(all, 50);
+    return ms === null ? [] : [{ at: middle(index), ms }];
+  });
+}
+
+/** The deploys that took longest, the longest first. */
+export function slowestOf(deploys: readonly Deploy[]): Slow[] {
+  const all = deploys.flatMap((deploy) => {
+    const took = tookOf(deploy);
+    return took ? [{ deploy, took }] : [];
+  });
+  all.sort((a, b) => b.took.ms - a.took.ms);
+  return all.slice(0, SLOWEST).map(({ deploy, took }) => {
+    const step = greatest(deploy.steps, ({ ms }) => ms);
+    return {
+      ...{ ...took, project: deploy.project, version: deploy.version ?? '' },
+      ...{ step: step?.stage ?? '', stepMs: step?.ms ?? 0 },
+    };
+  });
+}

@@ -1,0 +1,55 @@
+/** What the registry knows of the apps; the page does without it where it cannot be read. */
+import { listApps } from '@runner/common/apps/store';
+import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
+import { codeHostsOf, DEFAULT_HOST } from '@runner/common/config/code-hosts';
+import { readConfig } from '@runner/common/config/file';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Io } from '@runner/common/foundation/io';
+import type { Paths } from '@runner/common/foundation/paths';
+import { compareLink } from '@runner/deploy/changes/compare-link';
+import { viewOf } from '@runner/deploy/instances/view';
+
+import type { CompareOf } from './rows.ts';
+
+/** What of the registry the page shows. */
+export interface Registry {
+  /** Undefined if no app is registered, or the registry cannot be read. */
+  readonly apps: readonly AppSummary[] | undefined;
+  readonly compareOf: CompareOf;
+}
+
+type Place = Readonly<{ io: Io; paths: Paths }>;
+
+/** The registered apps, or only `app`; `note` reports what cannot be read. */
+export async function registryOf(
+  { io, paths }: Place,
+  { app, offline }: { readonly app: string | undefined; readonly offline: boolean },
+  note: (text: string) => void,
+): Promise<Registry> {
+  const noted = (error: unknown) => {
+    if (!(error instanceof Failure)) throw error;
+    note(`${error.message} (${error.code})`);
+  };
+  const none: Registry = { apps: undefined, compareOf: () => undefined };
+  try {
+    const { apps: all, unreadable } = listApps(paths);
+    for (const { failure } of unreadable) noted(failure);
+    const apps = all.filter((each) => app === undefined || each.app === app);
+    if (apps.length === 0) return none;
+    const view = await viewOf({ io, paths }, apps, offline);
+    const hosts = codeHostsOf(readConfig(paths), io.env);
+    const hostOf = (wanted = DEFAULT_HOST) => hosts.find((host) => host.name === wanted);
+    const known = new Map(apps.map((each) => [each.app, each]));
+    return {
+      apps: apps.map((each) => summaryOf(paths, each, view)),
+      compareOf(name, from, to) {
+        const found = known.get(name);
+        const host = found && hostOf(found.host);
+        return host && compareLink(host, found.repo, from, to);
+      },
+    };
+  } catch (error) {
+    noted(error);
+    return none;
+  }
+}

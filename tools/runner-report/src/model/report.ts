@@ -1,0 +1,68 @@
+/** The report from the history: everything counted, grouped and cut, then redacted. */
+import type { AppSummary } from '@runner/common/apps/summary';
+import type { LogRecord } from '@runner/common/audit/events';
+import type { Deploy } from '@runner/history/deploys/deploy';
+import { figuresOf, isIn, type Period } from '@runner/history/figures/figures';
+import { causesOf } from './causes.ts';
+import { lanesOf } from './lanes.ts';
+import type { Cut, Report } from './model.ts';
+import { binsOf, mediansOf, slowestOf, tookOfAll } from './outcomes.ts';
+import { type CompareOf, rowsOf } from './rows.ts';
+import { runningOf } from './running.ts';
+
+/** What the report is made of. */
+export interface Source {
+  readonly server: string;
+  readonly app: string | undefined;
+  readonly period: Period;
+  /** All deploys that are known, oldest first. */
+  readonly history: readonly Deploy[];
+  /** The registered apps; undefined if the registry cannot be read. */
+  readonly apps: readonly AppSummary[] | undefined;
+  readonly compareOf: CompareOf;
+}
+
+export function reportOf({ history, period, apps, compareOf, ...about }: Source): Report {
+  const wanted = history.filter((deploy) => isIn(period, deploy));
+  const deploys = wanted.filter(({ byHand }) => !byHand);
+  const figures = figuresOf(history, period);
+  return {
+    ...about,
+    period,
+    figures,
+    failedChanges: Math.round((figures.change_failure_rate ?? 0) * figures.changes),
+    running: runningOf(history, apps),
+    bins: binsOf(deploys, period),
+    took: tookOfAll(deploys, period),
+    median: mediansOf(deploys, period),
+    slowest: slowestOf(deploys),
+    lanes: lanesOf(history, period),
+    causes: causesOf(deploys),
+    rows: rowsOf(history, (deploy) => isIn(period, deploy), compareOf),
+  };
+}
+
+/** Redacts one record. */
+export type Clean = <T extends LogRecord>(record: T) => Promise<T>;
+
+/** The report without the secrets of this server: each entry is redacted as a record of its app. */
+export async function redacted(report: Report, clean: Clean): Promise<Report> {
+  const all = async <T extends object>(list: readonly T[]) => {
+    const cleaned: T[] = [];
+    for (const each of list) cleaned.push((await clean(each as T & LogRecord)) as T);
+    return cleaned;
+  };
+  const allOf = async <T extends object>({ shown, omitted }: Cut<T>): Promise<Cut<T>> => {
+    return { shown: await all(shown), omitted };
+  };
+  const { steps } = await clean({ steps: report.figures.slowest_steps });
+  return {
+    ...report,
+    figures: { ...report.figures, slowest_steps: steps },
+    running: await allOf(report.running),
+    slowest: await all(report.slowest),
+    lanes: await allOf(report.lanes),
+    causes: await allOf(report.causes),
+    rows: await allOf(report.rows),
+  };
+}

@@ -1,0 +1,62 @@
+/** The newest deploys, a line each, with a link to what changed. */
+import type { Deploy } from '@runner/history/deploys/deploy';
+import { causeLine } from './causes.ts';
+import { type Cut, cut, type Row } from './model.ts';
+import { outcomeOf } from './outcomes.ts';
+
+const ROWS = 200;
+const COMMIT = /^[0-9a-f]{40,64}$/;
+
+/** The host's page that compares two commits of an app; undefined if unknown. */
+export type CompareOf = (project: string, from: string, to: string) => string | undefined;
+
+/** The newest deploys of the period first. `history` is all that is known, oldest first. */
+export function rowsOf(
+  history: readonly Deploy[],
+  isIn: (deploy: Deploy) => boolean,
+  compareOf: CompareOf,
+): Cut<Row> {
+  const before = commitsBefore(history);
+  const { shown, omitted } = cut(history.filter(isIn).reverse(), ROWS);
+  const linkOf = (deploy: Deploy) => {
+    const [from, to] = [before.get(deploy), deploy.commit ?? ''];
+    if (from === undefined || from === to || !COMMIT.test(to) || deploy.byHand) return '';
+    return compareOf(deploy.project, from, to) ?? '';
+  };
+  return { omitted, shown: shown.map((deploy) => rowOf(deploy, linkOf(deploy))) };
+}
+
+/** The commit that was active when each deploy began. */
+function commitsBefore(history: readonly Deploy[]): Map<Deploy, string> {
+  const before = new Map<Deploy, string>();
+  const active = new Map<string, string>();
+  for (const deploy of history) {
+    const known = active.get(deploy.project);
+    if (known !== undefined) before.set(deploy, known);
+    if (deploy.result === 'success' && COMMIT.test(deploy.commit ?? ''))
+      active.set(deploy.project, deploy.commit as string);
+  }
+  return before;
+}
+
+const WORDS: Readonly<Record<Deploy['result'], string>> = {
+  success: 'success',
+  failed: 'failed',
+  rolled_back: 'rolled back',
+  interrupted: 'interrupted',
+  running: 'running',
+  unknown: 'interrupted',
+};
+
+function rowOf(deploy: Deploy, link: string): Row {
+  const outcome = outcomeOf(deploy);
+  const failed = deploy.result === 'failed' || deploy.result === 'rolled_back';
+  return {
+    ...{ at: deploy.start, project: deploy.project, instance: deploy.instances.join(',') },
+    ...{ version: deploy.version ?? '', outcome },
+    result: outcome === 'by_hand' ? 'back by hand' : WORDS[deploy.result],
+    ...{ ms: deploy.duration_ms ?? null, by: deploy.user ?? deploy.trigger ?? '' },
+    text: failed ? causeLine(deploy) : (deploy.subject ?? ''),
+    link,
+  };
+}

@@ -1,0 +1,58 @@
+/** What runs now: from the registry where it can be read, else from the last success of each app. */
+import { type AppSummary, isHealthy } from '@runner/common/apps/summary';
+import { timeOfIso } from '@runner/common/text/time';
+import type { Deploy } from '@runner/history/deploys/deploy';
+import { type Cut, cut, type Running } from './model.ts';
+
+const RUNNING = 60;
+
+export function runningOf(
+  history: readonly Deploy[],
+  apps: readonly AppSummary[] | undefined,
+): Cut<Running> {
+  const last = lastGood(history);
+  if (apps === undefined) return cut([...last.values()].map(fromDeploy), RUNNING);
+  const all = [...apps]
+    .sort((a, b) => Number(isHealthy(a)) - Number(isHealthy(b)))
+    .flatMap((app) => fromRegistry(app, last.get(app.app)));
+  return cut(all, RUNNING);
+}
+
+/** The last deploy or rollback of each app that succeeded, by name. */
+function lastGood(history: readonly Deploy[]): Map<string, Deploy> {
+  const last = new Map<string, Deploy>();
+  for (const deploy of history) if (deploy.result === 'success') last.set(deploy.project, deploy);
+  return new Map([...last].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function fromDeploy(deploy: Deploy): Running {
+  return {
+    ...{ project: deploy.project, instance: deploy.instances.join(','), state: '' },
+    ...{ version: deploy.version ?? '', subject: deploy.subject ?? '' },
+    ...{ since: deploy.end ?? deploy.start, by: deploy.user ?? '' },
+  };
+}
+
+/** Instances that run the same version since the same deploy are one line. */
+function fromRegistry(
+  { app, state, instances }: AppSummary,
+  deploy: Deploy | undefined,
+): Running[] {
+  const groups = new Map<string, Running>();
+  for (const { instance, current, active_since } of instances) {
+    const version = current?.version ?? '';
+    const key = current?.deploy_id ?? '';
+    const known = groups.get(key);
+    const same = deploy?.version === version;
+    groups.set(key, {
+      ...{ project: app, state, version },
+      instance: known ? `${known.instance}, ${instance}` : instance,
+      subject: (same && deploy?.subject) || '',
+      since: timeOfIso(active_since ?? ''),
+      by: (same && deploy?.user) || '',
+    });
+  }
+  if (groups.size > 0) return [...groups.values()];
+  const none = { instance: '', version: '', subject: '', since: Number.NaN, by: '' };
+  return [{ project: app, state, ...none }];
+}

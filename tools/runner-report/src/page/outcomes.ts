@@ -1,0 +1,78 @@
+/** The outcomes of a day: what succeeded stands above the line, what failed hangs below it. */
+import { max } from 'd3-array';
+import { scaleLinear } from 'd3-scale';
+import type { Bin, Outcome, Report } from '../model/model.ts';
+import { heightLabel, heightLine, timeLabels, timeLines, timeScale } from './axis.ts';
+import { type Html, html, percent } from './html.ts';
+import { clockOf, countOf, dayOf, markOf } from './words.ts';
+
+const DAY = 86_400_000;
+/** Part of a column that stays free. */
+const GAP = 0.18;
+
+const WORDS = [
+  ['success', 'succeeded'],
+  ['failed', 'failed'],
+  ['rolled_back', 'rolled back'],
+  ['unfinished', 'did not end'],
+] as const satisfies readonly (readonly [Outcome, string])[];
+
+export function outcomesCard({ bins, period }: Report): Html {
+  const [first] = bins;
+  const width = first ? first.to - first.from : DAY;
+  const unit = width < DAY ? 'an hour' : width === DAY ? 'a day' : `per ${width / DAY} days`;
+  const totals = WORDS.map(([outcome, words]) => {
+    const count = bins.reduce((sum, each) => sum + each[outcome], 0);
+    return { outcome, words, count };
+  }).filter(({ count, outcome }) => count > 0 || outcome === 'success');
+  const inWords = totals.map(({ count, words }) => `${countOf(count)} ${words}`).join(', ');
+  return html`<section class="card" aria-labelledby="h-outcomes">
+<h2 id="h-outcomes">Outcomes <small>${unit}</small></h2>
+<ul class="legend">${totals.map(
+    ({ outcome, words, count }) => html`<li>${markOf(outcome)} ${countOf(count)} ${words}</li>`,
+  )}</ul>
+${picture(bins, period, inWords)}
+${table(bins, width)}
+</section>`;
+}
+
+function picture(bins: readonly Bin[], period: Report['period'], inWords: string): Html {
+  const up = max(bins, ({ success }) => success) || 1;
+  const down = max(bins, (each) => each.failed + each.rolled_back + each.unfinished) ?? 0;
+  const y = scaleLinear([up, -down], [0, 1]).nice(4);
+  const x = timeScale(period);
+  const bars = bins.flatMap((each) => {
+    const [left, right] = [x(each.from), x(each.to)];
+    const bar = (outcome: Outcome, from: number, to: number) => {
+      if (from === to) return [];
+      const gap = (right - left) * (GAP / 2);
+      const [top, bottom] = [y(Math.max(from, to)), y(Math.min(from, to))];
+      return html`<rect class="${outcome}" x="${percent(left + gap)}" width="${percent(right - left - 2 * gap)}" y="${percent(top)}" height="${percent(bottom - top)}"/>`;
+    };
+    const [one, two] = [-each.failed, -each.failed - each.rolled_back];
+    return [
+      bar('success', 0, each.success),
+      bar('failed', 0, one),
+      bar('rolled_back', one, two),
+      bar('unfinished', two, two - each.unfinished),
+    ].flat();
+  });
+  const ticks = y.ticks(4).filter(Number.isInteger);
+  return html`<div class="plot" role="img" aria-label="Outcomes over time: ${inWords}">
+<svg aria-hidden="true">${timeLines(period)}<g class="grid">${ticks.map((tick) => heightLine(y(tick)))}</g>${bars}${heightLine(y(0), 'base')}</svg>
+${ticks.map((tick) => heightLabel(y(tick), String(Math.abs(tick))))}${timeLabels(period)}
+</div>`;
+}
+
+function table(bins: readonly Bin[], width: number): Html {
+  const used = bins.filter((each) => WORDS.some(([outcome]) => each[outcome] > 0)).reverse();
+  const from = (time: number) =>
+    width < DAY ? `${dayOf(time)} ${clockOf(time)}` : dayOf(time, true);
+  const rows = used.map(
+    (each) =>
+      html`<tr><th scope="row">${from(each.from)}</th>${WORDS.map(([outcome]) => html`<td>${each[outcome] || '·'}</td>`)}</tr>`,
+  );
+  return html`<details><summary>As a table</summary><table class="numbers"><thead><tr><th scope="col">From</th>${WORDS.map(
+    ([, words]) => html`<th scope="col">${words}</th>`,
+  )}</tr></thead><tbody>${rows}</tbody></table></details>`;
+}

@@ -1,0 +1,55 @@
+/** Times, numbers and names of results in words; all times are in UTC. */
+import { durationText } from '@runner/common/text/time';
+import type { Outcome } from '../model/model.ts';
+import { type Html, html } from './html.ts';
+
+const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
+const two = (number: number) => String(number).padStart(2, '0');
+
+/** `17 Nov`; with the year `17 Nov 2026`. */
+export function dayOf(time: number, year = false): string {
+  const date = new Date(time);
+  const day = `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]}`;
+  return year ? `${day} ${date.getUTCFullYear()}` : day;
+}
+
+/** `13:04`. */
+export function clockOf(time: number): string {
+  const date = new Date(time);
+  return `${two(date.getUTCHours())}:${two(date.getUTCMinutes())}`;
+}
+
+/** `17 Nov 13:04` for people, and exactly for machines; a dash for no time. */
+export function timeTag(time: number): Html {
+  if (Number.isNaN(time)) return html`–`;
+  const iso = new Date(time).toISOString();
+  return html`<time datetime="${iso}">${dayOf(time)} ${clockOf(time)}</time>`;
+}
+
+/** A length of time in two units at most, without fractions of a second above ten. */
+export function lengthOf(milliseconds: number | null): string {
+  if (milliseconds === null) return '–';
+  const hours = milliseconds / 3_600_000;
+  if (hours >= 48) return `${Math.round(hours / 24)} d`;
+  return durationText(milliseconds);
+}
+
+/** Seconds as a length of time. */
+export function secondsOf(seconds: number | null): string {
+  return lengthOf(seconds === null ? null : seconds * 1000);
+}
+
+/** `1,204`. */
+export function countOf(count: number): string {
+  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
+}
+
+/** `6.1 %`; a dash for no part. */
+export function partOf(part: number | null): string {
+  return part === null ? '–' : `${Math.round(part * 1000) / 10} %`;
+}
+
+/** The mark of a result: its shape says as much as its colour. */
+export function markOf(outcome: Outcome): Html {
+  return html`<svg class="mark ${outcome}" viewBox="-6 -6 12 12" aria-hidden="true"><use href="#m-${outcome}"/></svg>`;
+}

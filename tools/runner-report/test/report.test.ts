@@ -1,0 +1,105 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeState } from '@runner/testing/app-states';
+import { run } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { COMMITS, deployOf, failedBuild, rootWith, STORY } from './samples.ts';
+
+/** What a reader sees of a page, without its markup. */
+function textOf(page: string): string {
+  const body = page.slice(page.indexOf('<body>')).replace(/<title>.*?<\/title>|<\/?bdi>/g, '');
+  return body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
+}
+
+test('the page shows what runs, the figures, the causes by their shape, and each deploy', async () => {
+  const root = rootWith(STORY);
+  const cwd = temporaryFolder('report');
+  const { status, stdout, stderr } = await run('runner-report', ['--html', 'page.html'], {
+    root,
+    cwd,
+  });
+  assert.equal([status, stderr], [0, '']);
+  assert.match(stdout, /page\.html: 6 deploys since \d{4}-\d\d-\d\d, \d+ KiB\n$/);
+  const text = textOf(readFileSync(join(cwd, 'page.html'), 'utf8'));
+  assert.match(text, /Deploys 6 0\.1 a day Change failure rate 25 % 1 of 4 changes/);
+  assert.match(text, /What runs now shop v6 Fix &lt;all&gt; &amp; &quot;more&quot; since/);
+  assert.match(text, /3 succeeded 2 failed 1 rolled back/);
+  assert.match(text, /Why deploys failed .* 2 error TS2339 at line 4711 build, shop, last in v4/);
+  assert.match(text, /1 answered 503 health, blog, last in v5/);
+  assert.match(text, /blog \/eu v5 rolled back 20 s ada answered 503/);
+});
+
+test('a deploy links to what changed, where the host of its app is known', async () => {
+  const root = rootWith(STORY);
+  writeState(root, 'shop', { repo: 'acme/shop' });
+  const { stdout } = await run('runner-report', ['--html', '-', '--offline'], { root });
+  const links = [...stdout.matchAll(/href="(http[^"]*)"/g)].map(([, link]) => link);
+  const [one, two, three, four] = COMMITS;
+  const compare = 'https://github.com/acme/shop/compare';
+  assert.equal(links, [
+    `${compare}/${two}...${four}`,
+    `${compare}/${two}...${four}`,
+    `${compare}/${two}...${three}`,
+    `${compare}/${one}...${two}`,
+  ]);
+  assert.not.match(
+    (await run('runner-report', ['--html', '-'], { root: rootWith(STORY) })).stdout,
+    /href="http/,
+  );
+});
+
+test('secrets are redacted: of any shape, and the values of this server', async () => {
+  const root = temporaryFolder('report');
+  const value = 'quiet-lake-7-morning-5';
+  const shaped = `ghp_${'a1B2c3D4'.repeat(4)}abcd`;
+  await run('runner-add', ['--repo', 'acme/shop', '--branch', 'main', '--token', '-'], {
+    ...{ root, stdin: value },
+  });
+  mkdirSync(join(root, 'logs'), { recursive: true });
+  const records = [shaped, value].flatMap((secret, index) =>
+    deployOf(
+      index + 1,
+      { version: `v${index}`, subject: `use ${secret}` },
+      failedBuild(`no ${secret} here`),
+    ),
+  );
+  records.push(...deployOf(0.5, { version: 'v9', subject: `use ${value}`, user: shaped }, {}));
+  const lines = records.map((each) => `${JSON.stringify(each)}\n`).join('');
+  writeFileSync(join(root, 'logs/deploy-events.jsonl'), lines);
+  const { status, stdout } = await run('runner-report', ['--html', '-', '--offline'], { root });
+  assert.is(status, 0);
+  assert.match(stdout, /\[REDACTED\]/);
+  for (const secret of [shaped, value]) assert.not.ok(stdout.includes(secret));
+});
+
+test('a server without deploys has a page too; long lists say what they leave out', async () => {
+  const none = await run('runner-report', ['--html', '-'], { root: temporaryFolder('report') });
+  assert.is(none.status, 0);
+  assert.match(textOf(none.stdout), /Nothing has been deployed yet\..*No deploys\./);
+  const many = Array.from({ length: 300 }, (_, index) =>
+    deployOf(1 + index / 10, { version: `v${300 - index}`, project: `app-${index % 70}` }, {}),
+  ).flat();
+  const { stdout } = await run('runner-report', ['--html', '-'], { root: rootWith(many) });
+  const text = textOf(stdout);
+  assert.match(text, /and 10 more .* and 50 apps with fewer deploys .* and 100 earlier deploys/);
+});
+
+test('a wrong call is one sentence, and leaves what was there', async () => {
+  const root = rootWith(STORY);
+  const cwd = temporaryFolder('report');
+  writeFileSync(join(cwd, 'page.html'), 'before');
+  const call = (...args: string[]) => run('runner-report', args, { root, cwd });
+  assert.match((await call()).stderr, /required arguments were not provided: .*--html <FILE>/);
+  const future = await call('--html', 'page.html', '--since', '2999-01-01');
+  assert.equal([future.status, readFileSync(join(cwd, 'page.html'), 'utf8')], [2, 'before']);
+  const folder = await call('--html', '.');
+  assert.is(folder.status, 1);
+  assert.is((await call('--html', '-', '--json')).status, 2);
+  const { stdout } = await call('shop', '--html', 'page.html', '--json', '--since', '70h');
+  const { file, deploys, bytes } = JSON.parse(stdout);
+  assert.equal([file, deploys, bytes], [join(cwd, 'page.html'), 4, readFileSync(file).length]);
+});
+
+test.run();
