@@ -69,7 +69,7 @@ export function testBroker(port: number): TestBroker {
   };
 }
 
-/** It says INFO to whoever connects. */
+/** It sends INFO on each connection. */
 function answers(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
