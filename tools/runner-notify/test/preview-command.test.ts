@@ -68,7 +68,7 @@ test('without records it shows a sample of every kind, and the long failure in t
       'TokenRenewed 1/1',
     ],
   );
-  assert.is(shown.length, 24);
+  assert.is(shown.length, 26);
   const text = JSON.stringify(shown);
   for (const words of [
     'not tried again until the next push',
