@@ -18,6 +18,7 @@ export const NOTICE: Notice = {
   instance: 'default',
   version: 'v1',
   deployId: 'a1b2c3d4',
+  record: '',
   timestamp: undefined,
   previousVersion: '',
   fromVersion: '',

@@ -49,6 +49,7 @@ const FACES: Readonly<Record<NoticeKind, readonly [icon: string, title: string]>
   CheckRecovered: ['✅', 'Checks work again'],
   Digest: ['📊', 'Digest'],
   DeployWaiting: ['⏸️', 'Deploy waits'],
+  TagChanged: ['🏷️', 'Tag changed'],
   TokenEnding: ['⏳', 'Token ending'],
   TokenRenewed: ['🔑', 'Token renewed'],
 };
@@ -60,7 +61,7 @@ export function announcementsOf(notice: Notice): Announcement[] {
     icon,
     title,
     headline: headlineOf(notice),
-    rows: rowsOf(notice),
+    rows: [...rowsOf(notice), ...(notice.record ? [row('Record', notice.record)] : [])],
     block: notice.error || undefined,
   };
   if (isTwofold(notice))
@@ -85,7 +86,9 @@ function rowsOf(notice: Notice): Detail[] {
   const instance = row('Instance', notice.instance);
   if (!isOfDeploy(notice.eventType)) {
     const isInstance = notice.kind === 'AppDown' || notice.kind === 'AppUp';
-    const subject = isInstance ? row('Version', notice.version) : row('Branch', notice.version);
+    const subject = isInstance
+      ? row('Version', notice.version)
+      : row(labelOf(notice.version), notice.version);
     const about = isInstance ? [project, instance, subject] : [project, subject];
     return notice.reason ? [...about, row('Reason', notice.reason)] : about;
   }
@@ -124,6 +127,9 @@ function changesOf({ changes }: Notice): Detail[] {
     },
   ];
 }
+
+/** The name of a branch has no space in it; `tags v*` has. */
+const labelOf = (followed: string) => (followed.includes(' ') ? 'Follows' : 'Branch');
 
 /** What became of the version before. */
 function rollbackOf({ previousVersion, rolledBack, reason }: Notice): Phrase {

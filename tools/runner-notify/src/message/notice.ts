@@ -3,15 +3,18 @@
  * order: escapes, progress lines, controls, secrets, extraction, cutting. Each channel adds markup.
  */
 
+import { hashOf, headText, linkOf } from '@runner/common/audit/chain';
 import {
   type EventType,
   isStateEvent,
+  type LogRecord,
   newDeployId,
   type StateEvent,
   textOf,
 } from '@runner/common/audit/events';
 import type { TemplateKind } from '@runner/common/config/settings';
 import type { Paths } from '@runner/common/foundation/paths';
+import { jsonLine } from '@runner/common/text/harmless';
 import { cleanText, codePoints, cutCodePoints, headAndTail } from '@runner/common/text/plain';
 import { durationText } from '@runner/common/text/time';
 import { type Changes, changesIn } from './changes.ts';
@@ -44,6 +47,8 @@ export type NoticeKind = TemplateKind | StateEvent | 'Digest';
 /** An event in words. Every text but `error` and `log` is one line; unknown ones are empty. */
 export interface Notice extends Subject {
   readonly kind: NoticeKind;
+  /** Place of the record in the audit log, for `audit verify --anchor`: `#57·1a2b3c4d`; may be empty. */
+  readonly record: string;
   /** ISO 8601 UTC; undefined without a valid one in the record. */
   readonly timestamp: string | undefined;
   readonly previousVersion: string;
@@ -103,6 +108,12 @@ export function subjectOf(
   };
 }
 
+/** The record's number and hash, as the log has it. */
+function recordOf(fields: LogRecord): string {
+  const link = linkOf(fields);
+  return link ? `#${headText({ seq: link.seq, hash: hashOf(jsonLine(fields)) }, '·')}` : '';
+}
+
 export async function noticeOf(record: Announceable, options: NoticeOptions): Promise<Notice> {
   const { fields, kind } = record;
   const field = (name: string, max?: number) =>
@@ -119,6 +130,7 @@ export async function noticeOf(record: Announceable, options: NoticeOptions): Pr
   return {
     ...subjectOf(record, options),
     kind: kind === 'Digest' || isStateEvent(kind) ? kind : KINDS[kind],
+    record: recordOf(fields),
     timestamp: timeOf(fields.timestamp),
     previousVersion: field('previous_version'),
     fromVersion: field('from_version'),

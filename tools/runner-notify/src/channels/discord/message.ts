@@ -33,6 +33,7 @@ const COLOURS: Readonly<Record<NoticeKind, number>> = {
   CheckRecovered: 0x2ecc71,
   Digest: 0x3498db,
   DeployWaiting: 0xf39c12,
+  TagChanged: 0xf39c12,
   TokenEnding: 0xf39c12,
   TokenRenewed: 0x2ecc71,
 };
