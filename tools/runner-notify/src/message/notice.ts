@@ -3,22 +3,19 @@
  * order: escapes, progress lines, controls, secrets, extraction, cutting. Each channel adds markup.
  */
 
-import { hashOf, headText, linkOf } from '@runner/common/audit/chain';
 import {
   type EventType,
   isStateEvent,
-  type LogRecord,
   newDeployId,
   type StateEvent,
   textOf,
 } from '@runner/common/audit/events';
 import type { TemplateKind } from '@runner/common/config/settings';
 import type { Paths } from '@runner/common/foundation/paths';
-import { jsonLine } from '@runner/common/text/harmless';
 import { cleanText, codePoints, cutCodePoints, headAndTail } from '@runner/common/text/plain';
 import { durationText } from '@runner/common/text/time';
 import { type Changes, changesIn } from './changes.ts';
-import type { Announceable, MessageKind } from './records.ts';
+import { type Announceable, type MessageKind, PLACE } from './records.ts';
 
 /** Error text of the first failure message, in code points: readable at a glance. */
 export const SUMMARY_MAX = 800;
@@ -108,12 +105,6 @@ export function subjectOf(
   };
 }
 
-/** The record's number and hash, as the log has it. */
-function recordOf(fields: LogRecord): string {
-  const link = linkOf(fields);
-  return link ? `#${headText({ seq: link.seq, hash: hashOf(jsonLine(fields)) }, '·')}` : '';
-}
-
 export async function noticeOf(record: Announceable, options: NoticeOptions): Promise<Notice> {
   const { fields, kind } = record;
   const field = (name: string, max?: number) =>
@@ -130,7 +121,7 @@ export async function noticeOf(record: Announceable, options: NoticeOptions): Pr
   return {
     ...subjectOf(record, options),
     kind: kind === 'Digest' || isStateEvent(kind) ? kind : KINDS[kind],
-    record: recordOf(fields),
+    record: field(PLACE),
     timestamp: timeOf(fields.timestamp),
     previousVersion: field('previous_version'),
     fromVersion: field('from_version'),

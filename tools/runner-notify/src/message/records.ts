@@ -1,5 +1,6 @@
 /** The records on standard input, line by line as they arrive. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { hashOf, headText, linkOf } from '@runner/common/audit/chain';
 import {
   EVENT_TYPES,
   type EventType,
@@ -120,7 +121,17 @@ export async function* linesOf(chunks: Chunks): AsyncGenerator<InputLine> {
 
 function announceable(text: string): Announceable | string | undefined {
   const fields = readRecord(text);
-  return fields ? announceableOf(fields) : 'it is not a JSON object';
+  return fields ? announceableOf(placed(fields, text)) : 'it is not a JSON object';
+}
+
+/** The field of a record with its place in the log, `#57·1a2b3c4d`; in no log itself. */
+export const PLACE = 'place';
+
+/** The hash is over the line as it was read: later the record loses fields and secrets. */
+function placed(fields: LogRecord, line: string): LogRecord {
+  const link = linkOf(fields);
+  if (!link) return fields;
+  return { ...fields, [PLACE]: `#${headText({ seq: link.seq, hash: hashOf(line) }, '·')}` };
 }
 
 /** A record that is announced; undefined for another kind; else what is wrong with it. */

@@ -41,7 +41,20 @@ const COLOURS: Readonly<Record<NoticeKind, number>> = {
 /** Fields that share a line. */
 const INLINE = new Set(['Duration', 'By', 'From', 'To']);
 /** What the line above the embed, or its footer, says already. */
-const IN_CONTENT = new Set(['Project', 'Instance', 'Version', 'Branch', 'Deploy', 'Since']);
+const IN_CONTENT = new Set([
+  'Project',
+  'Instance',
+  'Version',
+  'Branch',
+  'Deploy',
+  'Since',
+  'Record',
+]);
+
+function footerOf({ eventType, deployId, record }: Notice): Fields {
+  const parts = [isOfDeploy(eventType) ? `deploy ${deployId}` : '', record].filter(Boolean);
+  return parts.length > 0 ? { footer: { text: parts.join(' ') } } : {};
+}
 
 function payloadOf(
   { icon, title, headline }: Announcement,
@@ -56,7 +69,7 @@ function payloadOf(
         color: COLOURS[notice.kind],
         ...(description !== '' && { description }),
         ...(fields && fields.length > 0 && { fields: fields.map(fieldOf) }),
-        ...(isOfDeploy(notice.eventType) && { footer: { text: `deploy ${notice.deployId}` } }),
+        ...footerOf(notice),
         ...(notice.timestamp !== undefined && { timestamp: notice.timestamp }),
       },
     ],

@@ -37,6 +37,7 @@ function eventOf(notice: Notice, text: string): Fields {
     domain: notice.domain,
     duration: notice.duration,
     reason: notice.reason,
+    record: notice.record,
     commit: notice.commit,
     user: notice.user,
     error: notice.error,
