@@ -1,6 +1,7 @@
 import type { Tool } from '@runner/common/cli/command';
 import { broker } from './commands/broker.ts';
 import { deploy, hold, rollback, unhold } from './commands/deploy.ts';
+import { events, verify } from './commands/events.ts';
 import { init } from './commands/init.ts';
 import { order, send, sign } from './commands/plumbing.ts';
 import { results } from './commands/results.ts';
@@ -15,5 +16,6 @@ export const tool: Tool = {
     ...[init, broker, add, remove, list],
     ...[deploy, rollback, resume, cancel, hold, unhold],
     ...[status, rollouts, results, order, sign, send],
+    ...[events, verify],
   ],
 };
