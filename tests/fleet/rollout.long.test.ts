@@ -12,12 +12,12 @@ import { join } from 'node:path';
 import { freePort } from '@runner/testing/app';
 import { hasBroker, type TestBroker, testBroker } from '@runner/testing/broker';
 import { type Running, run, start } from '@runner/testing/run';
-import { temporaryFolder } from '@runner/testing/temp';
+import { temporaryFolder, tree } from '@runner/testing/temp';
 import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openBroker } from '../../libs/fleet/src/broker/nats.ts';
-import { makeWorld, REPO, TOKEN, type World } from '../deploys/world.ts';
+import { gate, makeWorld, REPO, TOKEN, type World } from '../deploys/world.ts';
 import { makeOperator, must, type Operator } from './world.ts';
 
 interface Stage {
@@ -171,6 +171,47 @@ skipped(
     );
   },
 );
+
+skipped('an agent killed while it deploys finds the end: one deploy', async (stage) => {
+  const { build, reached, open } = gate();
+  await stage.world.push('v5', { deploy: build });
+  const deploying = fleet(stage, 'deploy', 'shop', '--on', 'web1');
+  await reached();
+  const agent = stage.agents.web1 as Running;
+  // The agent alone: what it began is in a group of its own.
+  process.kill(agent.pid, 'SIGKILL');
+  await agent.done;
+  await startAgent(stage, 'web1');
+  open();
+  const { status, lines: all } = await deploying;
+  assert.equal([status, all[1]?.status], [0, 'deployed']);
+  const log = readFileSync(join(stage.roots.web1 as string, 'logs/deploy-events.jsonl'), 'utf8');
+  const id = `"deploy_id":"${all[1]?.deploy_id}"`;
+  const starts = log
+    .split('\n')
+    .filter((line) => line.includes('DeployStarted') && line.includes(id));
+  assert.is(starts.length, 1);
+});
+
+skipped('fetch shows what is new, and deploys it', async (stage) => {
+  await stage.world.push('v6', { deploy: deployFile() });
+  const seen = await fleet(stage, 'fetch');
+  assert.equal(seen.lines[0]?.batches, [['web1'], ['web2'], ['web3']]);
+  const { status, lines: all } = await fleet(stage, 'fetch', '--deploy');
+  assert.equal([status, all.at(-1)?.done], [0, 3]);
+  assert.equal((await fleet(stage, 'fetch', 'shop')).lines[0]?.batches, []);
+});
+
+skipped('neither a token nor a key is in the store of the broker', async ({ broker, roots }) => {
+  const mkey = readFileSync(join(roots.web1 as string, 'mkey'), 'utf8').trim();
+  const found = Object.values(tree(broker.store)).filter((text) => {
+    const plain = text.startsWith('base64:')
+      ? Buffer.from(text.slice(7), 'base64').toString('latin1')
+      : text;
+    return [TOKEN, mkey].some((secret) => plain.includes(secret));
+  });
+  assert.equal(found, []);
+});
 
 skipped('a broker that is killed comes back without anything being lost', async (stage) => {
   const { operator, broker } = stage;
