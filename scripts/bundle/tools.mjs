@@ -8,6 +8,7 @@ import { checkout } from '../tasks/checkout.mjs';
 const PACKAGES = {
   // The ES modules of yaml load in half the time of its CommonJS.
   yaml: './libs/common/node_modules/yaml/browser/dist/index.js',
+  semver: './libs/common/node_modules/semver/index.js',
   undici: './scripts/bundle/undici.cjs',
   nodemailer: './tools/runner-notify/node_modules/nodemailer/dist/esm/nodemailer.js',
 };
