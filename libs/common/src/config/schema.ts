@@ -169,6 +169,11 @@ export const NOTIFY_KEYS = {
     description: 'A second message with the whole log of a long error [default: true]',
   },
   max_deploy_retries: RETRIES,
+  edit: {
+    type: 'boolean',
+    description:
+      'One message a deploy, edited in place where the service can; failures also reply [default: false]',
+  },
   events: {
     type: 'boolean',
     description: 'Messages when an app goes down, checks recover or a token ends [default: true]',

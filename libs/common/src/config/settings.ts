@@ -103,6 +103,8 @@ export interface NotifySettings
   readonly verboseErrors: boolean;
   /** Whether changes of state are announced too. */
   readonly events: boolean;
+  /** One message a deploy, edited in place. */
+  readonly edit: boolean;
   template(kind: string, channel: ChannelName): string | undefined;
 }
 
@@ -141,6 +143,7 @@ export function notifySettingsOf(config: Config, env: Env): NotifySettings {
       ? { webhook: new Secret(httpAddress(webhook, at('discord_webhook'))) }
       : undefined,
     events: (notify.get('events') ?? true) as boolean,
+    edit: (notify.get('edit') ?? false) as boolean,
     verboseErrors: (notify.get('verbose_errors') ?? true) as boolean,
     template: (kind, channel) =>
       section(templates ?? new Map(), kind)?.get(channel) as string | undefined,
