@@ -84,6 +84,7 @@ whenPossible('the Debian package says what it needs, and holds what belongs to i
   }
   for (const unit of [
     'runner-boot.service',
+    'runner-commit-status.service',
     'runner-env.service',
     'runner-fetch.service',
     'runner-fetch.timer',

@@ -41,6 +41,7 @@ for (const [set, channel, active] of ACTIVE) {
       ...{ slack: undefined, ntfy: undefined, email: undefined, webhook: undefined },
       events: true,
       verboseErrors: true,
+      commitStatus: false,
       template: () => undefined,
     };
     assert.is(letters(activeChannels(settings)), active);

@@ -82,6 +82,8 @@ export interface DeployEvent {
   log?: string;
   reason?: string;
   from_version?: string;
+  /** Of a rollback by hand: the commit that was left. */
+  from_commit?: string;
   /** True if it had to wait until the log was writable. */
   late?: boolean;
   [field: string]: unknown;
@@ -100,6 +102,7 @@ const TEXT_FIELDS = [
   'log',
   'reason',
   'from_version',
+  'from_commit',
 ] as const;
 
 /** Longest name or version. */
