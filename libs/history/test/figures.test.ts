@@ -40,7 +40,8 @@ test('the figures of 20 random histories are those of a second count', () => {
     const { records, facts } = storyOf(seed);
     const deploys = new Deploys();
     for (const record of records) deploys.add(record);
-    const figures = figuresOf(deploys.all, { since, until });
+    const { slowest_steps, ...figures } = figuresOf(deploys.all, { since, until });
+    assert.is(slowest_steps.length, 5);
     const own = facts.filter(
       ({ start, kind }) => start >= since && start < until && kind !== 'by hand',
     );
@@ -61,7 +62,6 @@ test('the figures of 20 random histories are those of a second count', () => {
         change_failure_rate: Number((restores.length / changes.length).toFixed(4)),
         time_to_restore_s: { p50: nearest(restores, 50), p90: nearest(restores, 90) },
         duration_ms: { p50: nearest(took, 50), p95: nearest(took, 95) },
-        slowest_steps: [],
       },
       `seed ${seed}`,
     );

@@ -15,7 +15,16 @@ export interface Fact {
   readonly left?: string;
 }
 
-/** Records of two apps over about three months, across a change of the clocks. */
+/** The clocks of Berlin go back in this moment. */
+const WINTER = Date.parse('2026-10-25T01:00:00.000Z');
+
+/** A time as a server in Berlin writes it: an hour of that night comes twice. */
+function inBerlin(at: number): string {
+  const hours = at < WINTER ? 2 : 1;
+  return new Date(at + hours * 3_600_000).toISOString().replace('Z', `+0${hours}:00`);
+}
+
+/** Records of two apps over about three months, across a change of the clocks and days without any. */
 export function storyOf(seed: number): { records: LogRecord[]; facts: Fact[] } {
   const random = randomOf(seed);
   const facts: Fact[] = [];
@@ -23,7 +32,7 @@ export function storyOf(seed: number): { records: LogRecord[]; facts: Fact[] } {
   const active = new Map<string, string>();
   let now = Date.parse('2026-08-20T00:00:00.000Z');
   for (let number = 1; number <= 80; number += 1) {
-    now += Math.floor(random() * 2 * 86_400_000);
+    now += Math.floor(random() * (number % 20 === 0 ? 9 : 1.6) * 86_400_000);
     const app = random() < 0.7 ? 'shop' : 'blog';
     const id = number.toString(16).padStart(8, '0');
     const version = `v${number}`;
@@ -31,7 +40,7 @@ export function storyOf(seed: number): { records: LogRecord[]; facts: Fact[] } {
     const add = (event_type: string, at: number, more: LogRecord) => {
       for (const instance of instances)
         records.push({
-          timestamp: new Date(at).toISOString(),
+          timestamp: seed % 2 === 0 ? inBerlin(at) : new Date(at).toISOString(),
           ...{ event_type, project: app, instance, version, deploy_id: id, instances, ...more },
         });
     };
@@ -48,13 +57,21 @@ export function storyOf(seed: number): { records: LogRecord[]; facts: Fact[] } {
     now = end;
     add('DeployStarted', start, { committed_at: new Date(end - lead).toISOString() });
     const fact = { app, start, end, version, took };
+    const steps = ['fetch', 'build', 'hook', 'start', 'health', 'stop'].map((stage) => {
+      return { stage, ms: Math.floor((random() * took) / 6) };
+    });
     const chance = random();
     if (chance < 0.6) {
-      add('DeploySuccess', end, { duration_ms: took });
+      add('DeploySuccess', end, { duration_ms: took, steps, gap_ms: number });
       facts.push({ ...fact, kind: 'success', lead });
       active.set(app, version);
     } else if (chance < 0.7) {
-      add('DeployFailure', end, { duration_ms: took, stage: 'build', error: 'no' });
+      add('DeployFailure', end, {
+        duration_ms: took,
+        stage: 'build',
+        error: 'no',
+        steps: steps.slice(0, 2),
+      });
       facts.push({ ...fact, kind: 'failed' });
     } else if (chance < 0.85) {
       const rolledBack = { duration_ms: took, stage: 'health', error: 'no', rolled_back: true };

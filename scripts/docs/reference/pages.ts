@@ -104,6 +104,8 @@ const FIELDS: readonly (readonly [name: string, about: string])[] = [
   ['rolled_back', 'true after an automatic rollback, false when that failed too'],
   ['blocked', 'true when the commit is not tried again until the next push'],
   ['late', 'true when the record had to wait in spool/audit until the log could be written'],
+  ['seq', 'number of the record in the chain, from 1'],
+  ['prev', 'hash of what stands before the record: the first 32 hexadecimal digits of SHA-256'],
   ['guards', 'GuardBypassed: what was bypassed, guard and path of each'],
   ['command', 'GuardBypassed: by which command'],
   ['app', 'GuardBypassed: for which app'],

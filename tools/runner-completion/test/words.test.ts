@@ -85,7 +85,11 @@ const CASES: readonly (readonly [typed: string, current: string, wanted: readonl
   ['runner list -o', '', ['human', 'json', 'yaml']],
   ['runner list --output', 'j', ['human', 'json', 'yaml']],
   ['runner list', '--output=', ['--output=human', '--output=json', '--output=yaml']],
-  ['runner notify setup --channel', '', ['telegram', 'discord', 'both']],
+  [
+    'runner notify setup --channel',
+    '',
+    ['telegram', 'discord', 'slack', 'ntfy', 'email', 'webhook', 'both'],
+  ],
   ['runner notify queue', '', ['list', 'show', 'retry', 'drop']],
   ['runner notify queue retry', '', ['mib0k3v1c-9f2e', 'mib0k3v1e-9f2e']],
   ['runner completion', '', ['bash', 'zsh', 'fish']],
@@ -148,6 +152,8 @@ test('options are offered with their sentences, without those given and those in
     '--token-from',
     '--public',
     '--ckey',
+    '--app-id',
+    '--app-key-file',
     '--json',
     '--output',
   ];

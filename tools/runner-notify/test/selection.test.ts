@@ -40,6 +40,7 @@ for (const [set, channel, active] of ACTIVE) {
       discord: set.includes('d') ? DISCORD : undefined,
       ...{ slack: undefined, ntfy: undefined, email: undefined, webhook: undefined },
       events: true,
+      edit: false,
       verboseErrors: true,
       commitStatus: false,
       template: () => undefined,

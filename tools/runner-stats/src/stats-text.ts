@@ -3,7 +3,13 @@ import { fields, type Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { durationText } from '@runner/common/text/time';
 import type { Deploy } from '@runner/history/deploys/deploy';
-import { type Figures, figuresOf, isIn, type Period } from '@runner/history/figures/figures';
+import {
+  type Figures,
+  figuresOf,
+  isIn,
+  type Period,
+  percentile,
+} from '@runner/history/figures/figures';
 
 /** What the text is about. */
 export interface Source {
@@ -23,18 +29,17 @@ export function statsText(source: Source, style: Style, isTerminal: boolean): st
   const figures = figuresOf(history, period);
   const { lead_time_s: lead, time_to_restore_s: restore, duration_ms: took } = figures;
   const deploys = history.filter((deploy) => !deploy.byHand && isIn(period, deploy));
+  const isDrawn = isTerminal && deploys.length > 0;
+  const drawn = (lines: () => string[]) =>
+    isDrawn ? lines().map((line): [string, string] => ['', line]) : [];
   const rows: [string, string][] = [
     ['deploys:', `${figures.deploys}, ${number(figures.per_day)} a day`],
-    ...(isTerminal && deploys.length > 0
-      ? ([
-          ['', sparkline(deploys, period)],
-          ['', bar(deploys, style)],
-        ] as [string, string][])
-      : []),
+    ...drawn(() => [sparkline(countsOf(deploys, period)), ...bar(deploys, style)]),
     ['changes:', `${figures.changes}${failures(figures)}`],
     ['lead time:', pair(seconds(lead.p50), 'p90', seconds(lead.p90))],
     ['time to restore:', pair(seconds(restore.p50), 'p90', seconds(restore.p90))],
     ['duration:', pair(durationText(took.p50), 'p95', durationText(took.p95))],
+    ...drawn(() => [sparkline(mediansOf(deploys, period))]),
     ['slowest steps:', steps(figures)],
   ];
   const heading = `${app ?? 'All apps'} since ${figures.since.slice(0, 10)}`;
@@ -63,22 +68,37 @@ function steps({ slowest_steps }: Figures): string {
   return shown.length === 0 ? '-' : `${harmlessLine(shown.join(', '))} (p95)`;
 }
 
-/** Deploys a day; several days a column where the period is long. */
-function sparkline(deploys: readonly Deploy[], { since, until }: Period): string {
-  const columns = Math.min(COLUMNS, Math.max(1, Math.ceil((until - since) / DAY)));
-  const counts = new Array<number>(columns).fill(0);
-  for (const { start } of deploys) {
-    const column = Math.min(columns - 1, Math.floor(((start - since) / (until - since)) * columns));
-    counts[column] = (counts[column] ?? 0) + 1;
-  }
-  const most = Math.max(...counts);
-  return counts
-    .map((count) => (count === 0 ? ' ' : LEVELS[Math.ceil((count / most) * LEVELS.length) - 1]))
+/** The deploys of each day; of several days where the period is long. */
+function columnsOf(deploys: readonly Deploy[], { since, until }: Period): Deploy[][] {
+  const count = Math.min(COLUMNS, Math.max(1, Math.ceil((until - since) / DAY)));
+  const columns = Array.from({ length: count }, (): Deploy[] => []);
+  for (const deploy of deploys)
+    columns[Math.floor(((deploy.start - since) / (until - since)) * count)]?.push(deploy);
+  return columns;
+}
+
+function countsOf(deploys: readonly Deploy[], period: Period): number[] {
+  return columnsOf(deploys, period).map(({ length }) => length);
+}
+
+/** The median duration of each column. */
+function mediansOf(deploys: readonly Deploy[], period: Period): number[] {
+  return columnsOf(deploys, period).map((column) => {
+    const took = column.flatMap(({ duration_ms }) => duration_ms ?? []);
+    return percentile(took, 50) ?? 0;
+  });
+}
+
+/** A cell for each value, empty for 0. */
+function sparkline(values: readonly number[]): string {
+  const most = Math.max(...values);
+  return values
+    .map((value) => (value === 0 ? ' ' : LEVELS[Math.ceil((value / most) * LEVELS.length) - 1]))
     .join('');
 }
 
 /** The part of each result, and in words. */
-function bar(deploys: readonly Deploy[], style: Style): string {
+function bar(deploys: readonly Deploy[], style: Style): string[] {
   const groups = [
     ['succeeded', style.green, ({ result }: Deploy) => result === 'success'],
     ['failed', style.red, ({ result }: Deploy) => result === 'failed' || result === 'rolled_back'],
@@ -90,5 +110,5 @@ function bar(deploys: readonly Deploy[], style: Style): string {
   const cells = counted.map(({ colour, count }) =>
     colour('█'.repeat(Math.max(1, Math.round((count / deploys.length) * COLUMNS)))),
   );
-  return `${cells.join('')} ${counted.map(({ name, count }) => `${count} ${name}`).join(', ')}`;
+  return [cells.join(''), counted.map(({ name, count }) => `${count} ${name}`).join(', ')];
 }

@@ -3,6 +3,7 @@ import { Failure } from '../foundation/failure.ts';
 import { isAppName } from '../foundation/names.ts';
 import { isObject, type JsonObject, jsonObject } from '../text/json.ts';
 import { timeOfIso } from '../text/time.ts';
+import { unlinked } from './chain.ts';
 
 /** The kinds of a deploy, in its order. */
 const DEPLOY_EVENTS = [
@@ -86,6 +87,10 @@ export interface DeployEvent {
   from_commit?: string;
   /** True if it had to wait until the log was writable. */
   late?: boolean;
+  /** Place in the chain; the log's writer adds it. */
+  seq?: number;
+  /** Hash of what stands before it in the log. */
+  prev?: string;
   [field: string]: unknown;
 }
 
@@ -127,7 +132,8 @@ export function newDeployId(random: () => number): string {
  */
 export function completeEvent(input: unknown, completion: Completion): DeployEvent {
   if (!isObject(input)) throw invalid('is not a JSON object');
-  const { event, app, ...fields } = input;
+  // Its place in a chain belongs to the log it came from.
+  const { event, app, ...fields } = unlinked(input);
   const kind = oneName(fields.event_type, event, 'event_type', 'event');
   const isOperator = OPERATOR_EVENTS.includes(kind as OperatorEvent);
   if (!isOperator && !EVENT_TYPES.includes(kind as EventType)) {

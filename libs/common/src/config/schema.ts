@@ -173,6 +173,11 @@ export const NOTIFY_KEYS = {
     type: 'boolean',
     description: 'Write the result of each deploy on its commit at the code host [default: false]',
   },
+  edit: {
+    type: 'boolean',
+    description:
+      'One message a deploy, edited in place where the service can; failures also reply [default: false]',
+  },
   events: {
     type: 'boolean',
     description: 'Messages when an app goes down, checks recover or a token ends [default: true]',

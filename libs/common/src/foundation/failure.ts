@@ -25,6 +25,7 @@ export function signalStatus(signal: NodeJS.Signals): number {
 export const FAILURE_CODES = [
   'app_exists',
   'app_not_found',
+  'audit_busy',
   'audit_unwritable',
   'branch_not_found',
   'broker_refused',

@@ -5,8 +5,9 @@
  */
 import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
-import { appendEvents, appendKept } from '@runner/common/audit/append';
+import { appendEvents } from '@runner/common/audit/append';
 import { newDeployId } from '@runner/common/audit/events';
+import { appendKept } from '@runner/common/audit/kept';
 import type { DeployFile, NotifyChoice } from '@runner/common/deploy-file/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
@@ -174,12 +175,11 @@ function startDeploy(job: Job, contents: Contents | StepFailure, request: Deploy
     previousFields(job, instance),
   );
   try {
-    appendEvents(paths, events);
+    for (const event of appendEvents(paths, events)) job.notifier.send(event);
   } catch (error) {
     clearMark(job);
     throw error;
   }
-  for (const event of events) job.notifier.send(event);
 }
 
 /** Makes the release and brings it to its instances. */

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync } from 'node:fs';
-import { appendWaiting, waitingNote } from '@runner/common/audit/append';
 import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/events';
 import { Unread } from '@runner/common/audit/files';
+import { appendWaiting, waitingNote } from '@runner/common/audit/kept';
 import { type Context, command } from '@runner/common/cli/command';
 import { lineStart } from '@runner/common/files/lines-backward';
 import { Failure } from '@runner/common/foundation/failure';

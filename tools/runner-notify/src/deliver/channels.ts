@@ -99,7 +99,9 @@ export class Opened {
   /** The messages of a notice on an active channel. */
   messages(name: ChannelName, notice: Notice): Message[] {
     const template = this.#settings.template(notice.kind, name);
-    return CHANNELS[name].messages(notice, template, (text) => this.noteOnce(`${name}: ${text}`));
+    const own =
+      this.#settings.edit && CHANNELS[name].edits ? { ...notice, edited: true as const } : notice;
+    return CHANNELS[name].messages(own, template, (text) => this.noteOnce(`${name}: ${text}`));
   }
 
   /** The messages of a record at any destination. */

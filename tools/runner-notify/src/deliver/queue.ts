@@ -10,7 +10,8 @@ import type { Entry } from '../spool/entry.ts';
 import type { EntryName } from '../spool/names.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Clock } from './clock.ts';
-import { PAUSE_MAX, type Wait, type WaitKind } from './destination.ts';
+import type { Wait, WaitKind } from './destination.ts';
+import { PAUSE_MAX } from './retry.ts';
 
 /** The next request that can be made. */
 export interface Next {

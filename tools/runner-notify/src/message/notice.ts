@@ -3,17 +3,21 @@
  * order: escapes, progress lines, controls, secrets, extraction, cutting. Each channel adds markup.
  */
 
+import { hashOf, headText, linkOf } from '@runner/common/audit/chain';
 import {
   type EventType,
   isStateEvent,
+  type LogRecord,
   newDeployId,
   type StateEvent,
   textOf,
 } from '@runner/common/audit/events';
 import type { TemplateKind } from '@runner/common/config/settings';
 import type { Paths } from '@runner/common/foundation/paths';
+import { jsonLine } from '@runner/common/text/harmless';
 import { cleanText, codePoints, cutCodePoints, headAndTail } from '@runner/common/text/plain';
 import { durationText } from '@runner/common/text/time';
+import { type Changes, changesIn } from './changes.ts';
 import type { Announceable } from './records.ts';
 
 /** Error text of the first failure message, in code points: readable at a glance. */
@@ -43,6 +47,8 @@ export type NoticeKind = TemplateKind | StateEvent;
 /** An event in words. Every text but `error` and `log` is one line; unknown ones are empty. */
 export interface Notice extends Subject {
   readonly kind: NoticeKind;
+  /** Place of the record in the audit log, for `audit verify --anchor`: `#57·1a2b3c4d`; may be empty. */
+  readonly record: string;
   /** ISO 8601 UTC; undefined without a valid one in the record. */
   readonly timestamp: string | undefined;
   readonly previousVersion: string;
@@ -53,6 +59,16 @@ export interface Notice extends Subject {
   readonly duration: string;
   /** Of a failure after the switch: whether the rollback succeeded. */
   readonly rolledBack: boolean | undefined;
+  /** Full hash; empty when the record has none. */
+  readonly commit: string;
+  /** Of a failure. */
+  readonly stage: string;
+  /** Who began the deploy. */
+  readonly user: string;
+  /** What the deploy brings. */
+  readonly changes: Changes | undefined;
+  /** The channel edits messages: one message a deploy. */
+  readonly edited?: true;
   /** Of a failure: its commit is not tried again until the next push. */
   readonly blocked: boolean;
   /** Of a failure: at most 800 code points. */
@@ -92,6 +108,12 @@ export function subjectOf(
   };
 }
 
+/** The record's number and hash, as the log has it. */
+function recordOf(fields: LogRecord): string {
+  const link = linkOf(fields);
+  return link ? `#${headText({ seq: link.seq, hash: hashOf(jsonLine(fields)) }, '·')}` : '';
+}
+
 export async function noticeOf(record: Announceable, options: NoticeOptions): Promise<Notice> {
   const { fields, kind } = record;
   const field = (name: string, max?: number) =>
@@ -100,11 +122,16 @@ export async function noticeOf(record: Announceable, options: NoticeOptions): Pr
   return {
     ...subjectOf(record, options),
     kind: isStateEvent(kind) ? kind : KINDS[kind],
+    record: recordOf(fields),
     timestamp: timeOf(fields.timestamp),
     previousVersion: field('previous_version'),
     fromVersion: field('from_version'),
     reason: field('reason', REASON_MAX),
     domain: field('domain'),
+    changes: changesIn(fields, (text) => shortLine(text, options.redact)),
+    commit: field('commit'),
+    stage: field('stage'),
+    user: field('user'),
     duration: durationText(fields.duration_ms),
     rolledBack: typeof fields.rolled_back === 'boolean' ? fields.rolled_back : undefined,
     blocked: fields.blocked === true,

@@ -15,6 +15,13 @@ export function sampleRecords(deployId: string, now: Date): Announceable[] {
     deploy_id: deployId,
     previous_version: 'v1.2.9',
     domain: 'shop.example.org',
+    user: 'alice',
+    changes: {
+      count: 3,
+      subjects: ['Fix the cart', 'Add taxes', 'Round prices'],
+      authors: ['alice', 'bob'],
+      compare: 'https://github.com/acme/shop/compare/v1.2.9...v1.3.0',
+    },
   };
   const record = (kind: Announceable['kind'], fields: object): Announceable => ({
     kind,

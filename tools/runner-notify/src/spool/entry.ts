@@ -30,13 +30,26 @@ export interface Entry {
   readonly maybe_duplicate: boolean;
 }
 
-/** An event as it is stored: without secrets, and only its fields with plain values. */
+/** An event as it is stored: without secrets, and of its fields those with plain values and `changes`. */
 export function storedEvent(event: LogRecord, redact: (text: string) => string): LogRecord {
   const plain = Object.entries(event).flatMap(([field, value]) => {
     if (typeof value === 'string') return [[field, redacted(value, redact)]];
+    if (field === 'changes') return [[field, inside(value, redact)]];
     return typeof value === 'number' || typeof value === 'boolean' ? [[field, value]] : [];
   });
   return Object.fromEntries(plain);
+}
+
+/** Levels of a value that are kept: an object with lists of texts. */
+const DEPTH = 3;
+
+function inside(value: unknown, redact: (text: string) => string, depth = DEPTH): unknown {
+  if (typeof value === 'string') return redacted(value, redact);
+  if (value === null || typeof value !== 'object') return value;
+  if (depth === 0) return null;
+  if (Array.isArray(value)) return value.map((each) => inside(each, redact, depth - 1));
+  const entries = Object.entries(value);
+  return Object.fromEntries(entries.map(([key, each]) => [key, inside(each, redact, depth - 1)]));
 }
 
 /** A new entry for a stored event. */

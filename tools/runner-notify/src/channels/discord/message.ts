@@ -37,16 +37,9 @@ const COLOURS: Readonly<Record<NoticeKind, number>> = {
 };
 
 /** Fields that share a line. */
-const INLINE = new Set([
-  'Project',
-  'Instance',
-  'Version',
-  'Branch',
-  'Deploy',
-  'Duration',
-  'From',
-  'To',
-]);
+const INLINE = new Set(['Duration', 'By', 'From', 'To']);
+/** What the line above the embed, or its footer, says already. */
+const IN_CONTENT = new Set(['Project', 'Instance', 'Version', 'Branch', 'Deploy']);
 
 function payloadOf(
   { icon, title, headline }: Announcement,
@@ -58,10 +51,9 @@ function payloadOf(
     content: `${icon} ${title}: ${phraseText(headline)}`,
     embeds: [
       {
-        title: `${icon} ${title}`,
         color: COLOURS[notice.kind],
         ...(description !== '' && { description }),
-        ...(fields && { fields: fields.map(fieldOf) }),
+        ...(fields && fields.length > 0 && { fields: fields.map(fieldOf) }),
         ...(!isStateEvent(notice.eventType) && { footer: { text: `deploy ${notice.deployId}` } }),
         ...(notice.timestamp !== undefined && { timestamp: notice.timestamp }),
       },
@@ -76,7 +68,8 @@ const writing: Writing = {
   draft: (announcement, notice) => (share, plain) => {
     if (plain) return undefined;
     const description = described(announcement.block ?? '', share);
-    return payloadOf(announcement, notice, description, announcement.rows);
+    const rows = announcement.rows.filter(({ label }) => !IN_CONTENT.has(label));
+    return payloadOf(announcement, notice, description, rows);
   },
   reworded(template, notice, announcement) {
     const text = fillTemplate(template, valuesOf(notice), escapeValue).trim();
@@ -116,7 +109,7 @@ function fieldOf({ label, phrase }: Detail) {
 export const TEST_MESSAGE: Message = {
   payload: {
     content: `🔔 ${TEST_TITLE}`,
-    embeds: [{ title: `🔔 ${TEST_TITLE}`, description: TEST_TEXT, color: COLOURS.started }],
+    embeds: [{ description: TEST_TEXT, color: COLOURS.started }],
     allowed_mentions: { parse: [] },
   },
   instead: () => undefined,

@@ -37,6 +37,8 @@ function eventOf(notice: Notice, text: string): Fields {
     domain: notice.domain,
     duration: notice.duration,
     reason: notice.reason,
+    commit: notice.commit,
+    user: notice.user,
     error: notice.error,
   };
   return {
@@ -50,6 +52,7 @@ function eventOf(notice: Notice, text: string): Fields {
     ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== '')),
     ...(rolledBack !== undefined && { rolled_back: rolledBack }),
     ...(notice.blocked && { blocked: true }),
+    ...(notice.changes && { changes: notice.changes }),
     text,
   };
 }
