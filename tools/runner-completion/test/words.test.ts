@@ -78,6 +78,7 @@ const CASES: readonly (readonly [typed: string, current: string, wanted: readonl
       'AppUp',
       'CheckRecovered',
       'DeployWaiting',
+      'TagChanged',
       'TokenEnding',
       'TokenRenewed',
     ],
