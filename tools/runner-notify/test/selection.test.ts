@@ -43,6 +43,7 @@ for (const [set, channel, active] of ACTIVE) {
       digest: false,
       edit: false,
       verboseErrors: true,
+      commitStatus: false,
       template: () => undefined,
     };
     assert.is(letters(activeChannels(settings)), active);
