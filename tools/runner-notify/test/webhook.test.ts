@@ -1,0 +1,59 @@
+/** The webhook channel, judged by the reference library of Standard Webhooks and its vector. */
+import { WEBHOOK_SECRET } from '@runner/testing/receiver';
+import { Webhook } from 'standardwebhooks';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { signedHeaders } from '../src/channels/webhook/webhook.ts';
+import { type Chats, event, startChats } from './chats.ts';
+
+let chats: Chats;
+test.before.each(async () => {
+  chats = await startChats();
+  const { address, secret } = chats.receiver;
+  chats.configure(`notify: { webhook: { url: "${address}", secret: ${secret} } }\n`);
+});
+test.after.each(() => chats.close());
+
+test("the signature is that of the libraries' published vector", () => {
+  const headers = signedHeaders(
+    WEBHOOK_SECRET,
+    'msg_p5jXN8AQM9LWM0D4loKWxJek',
+    1_614_265_330,
+    '{"test": 2432232314}',
+  );
+  assert.is(headers['webhook-signature'], 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
+});
+
+test('the reference library verifies any body, and refuses one that was changed', () => {
+  const library = new Webhook(WEBHOOK_SECRET);
+  const seconds = Math.floor(Date.now() / 1000);
+  for (const body of ['{}', '{"text":"größer 漢字 😀 \\u0000"}', `{"a":"${'x'.repeat(20_000)}"}`]) {
+    const headers = signedHeaders(WEBHOOK_SECRET, 'msg_1', seconds, body);
+    assert.equal(library.verify(body, headers), JSON.parse(body));
+    assert.throws(() => library.verify(`${body} `, headers));
+  }
+});
+
+test('a failure is one event with its error, its log and the words of the message', async () => {
+  const error = `Error: boom\n${'at line\n'.repeat(300)}`;
+  await chats.send([event('DeployFailure', { error, cause: 'Error: boom', user: 'alice' })]);
+  const [received, ...others] = chats.receiver.messages;
+  assert.equal([others, chats.receiver.refused], [[], []]);
+  const { id, type, project, deploy_id, error: cause, log, text, user } = received?.payload ?? {};
+  assert.equal(
+    [id, type, project, deploy_id, cause, user],
+    [received?.id, 'DeployFailure', 'shop', 'a1b2c3d4', 'Error: boom', 'alice'],
+  );
+  assert.match(String(log), /^Error: boom\nat line/);
+  assert.match(String(text), /^❌ Deploy failed\nProject: shop\n/);
+});
+
+test('an event that is tried again has the same id', async () => {
+  chats.receiver.fail({ status: 503 });
+  await chats.send([event('DeployStarted')], ['--wait', '9']);
+  const { requests, messages } = chats.receiver;
+  const ids = requests.map(({ headers }) => headers['webhook-id']);
+  assert.equal([ids.length, new Set(ids).size, messages.length], [2, 1, 1]);
+});
+
+test.run();
