@@ -84,7 +84,7 @@ test('the channel of docs/adding-a-channel.md is set up, delivers, shows its sta
     `${loft.url}/loft/${secret}`,
   );
   assert.is(setup.status, 0, setup.out);
-  const error = `boom ${secret} ${'x'.repeat(5000)}`;
+  const error = `boom ${loft.url}/loft/${secret} ${'x'.repeat(5000)}`;
   const sent = await run(['send'], `${JSON.stringify(event('DeployFailure', { error }))}\n`);
   assert.match(sent.out, 'delivered');
   const status = await run(['status', '--offline'], '');

@@ -8,7 +8,15 @@ import { Secret } from '../secrets/secret.ts';
 import type { Schema } from '../yaml/schema.ts';
 
 /** The channels, in the order in which results are printed. */
-export const CHANNEL_NAMES = ['telegram', 'discord', 'slack', 'ntfy', 'email', 'webhook'] as const;
+export const CHANNEL_NAMES = [
+  'telegram',
+  'discord',
+  'slack',
+  'ntfy',
+  'email',
+  // A new one comes last.
+  'webhook',
+] as const;
 /** A channel. */
 export type ChannelName = (typeof CHANNEL_NAMES)[number];
 
@@ -71,6 +79,9 @@ interface SectionKey {
   readonly secrets?: (value: string) => readonly string[];
 }
 
+/** By name. */
+type SectionKeys = Readonly<Record<string, SectionKey>>;
+
 const text = (description: string): Schema => ({ type: 'string', description });
 
 /** One address, with or without a name before it. */
@@ -103,60 +114,59 @@ function smtpSecrets(value: string): string[] {
 }
 
 /** The keys of each section, the secret that stands for the channel first. */
-export const CHANNEL_SECTIONS: Readonly<Record<SectionName, Readonly<Record<string, SectionKey>>>> =
-  {
-    slack: {
-      webhook: {
-        schema: text('Slack: address of the incoming webhook, a secret; empty: off'),
-        checked: httpAddress,
-        secrets: addressSecrets,
-      },
-    },
-    ntfy: {
-      url: {
-        schema: text('ntfy: address of the topic, e.g. https://ntfy.sh/TOPIC; empty: off'),
-        checked: httpAddress,
-        secrets: (value) => [value],
-      },
-      token: {
-        schema: text('ntfy: access token of a protected topic, a secret'),
-        optional: true,
-        secrets: (value) => [value],
-      },
-    },
-    email: {
-      smtp: {
-        schema: text(
-          'E-mail: the mail server, smtps://USER:PASSWORD@HOST:465, or smtp:// with STARTTLS; empty: off',
-        ),
-        checked: smtpAddress,
-        secrets: smtpSecrets,
-      },
-      from: { schema: mailbox('E-mail: the sender') },
-      to: {
-        schema: {
-          anyOf: [mailbox('The recipient'), { type: 'array', items: mailbox('A recipient') }],
-          description: 'E-mail: the recipients',
-        },
-      },
-    },
+export const CHANNEL_SECTIONS: Readonly<Record<SectionName, SectionKeys>> = {
+  slack: {
     webhook: {
-      url: {
-        schema: text('Webhook: the address that gets each event as JSON; empty: off'),
-        checked: httpAddress,
-        secrets: addressSecrets,
-      },
-      secret: {
-        schema: {
-          type: 'string',
-          pattern: '^\\s*(?:whsec_[A-Za-z0-9+/]{32,88}={0,2})?\\s*$',
-          wanted: 'whsec_ and 24 to 64 random bytes in base64',
-          description: 'Webhook: the key that signs each request, whsec_ and base64, a secret',
-        },
-        secrets: (value) => [value, value.replace(/^whsec_/, '')],
+      schema: text('Slack: address of the incoming webhook, a secret; empty: off'),
+      checked: httpAddress,
+      secrets: addressSecrets,
+    },
+  },
+  ntfy: {
+    url: {
+      schema: text('ntfy: address of the topic, e.g. https://ntfy.sh/TOPIC; empty: off'),
+      checked: httpAddress,
+      secrets: (value) => [value],
+    },
+    token: {
+      schema: text('ntfy: access token of a protected topic, a secret'),
+      optional: true,
+      secrets: (value) => [value],
+    },
+  },
+  email: {
+    smtp: {
+      schema: text(
+        'E-mail: the mail server, smtps://USER:PASSWORD@HOST:465, or smtp:// with STARTTLS; empty: off',
+      ),
+      checked: smtpAddress,
+      secrets: smtpSecrets,
+    },
+    from: { schema: mailbox('E-mail: the sender') },
+    to: {
+      schema: {
+        anyOf: [mailbox('The recipient'), { type: 'array', items: mailbox('A recipient') }],
+        description: 'E-mail: the recipients',
       },
     },
-  };
+  },
+  webhook: {
+    url: {
+      schema: text('Webhook: the address that gets each event as JSON; empty: off'),
+      checked: httpAddress,
+      secrets: addressSecrets,
+    },
+    secret: {
+      schema: {
+        type: 'string',
+        pattern: '^\\s*(?:whsec_[A-Za-z0-9+/]{32,88}={0,2})?\\s*$',
+        wanted: 'whsec_ and 24 to 64 random bytes in base64',
+        description: 'Webhook: the key that signs each request, whsec_ and base64, a secret',
+      },
+      secrets: (value) => [value, value.replace(/^whsec_/, '')],
+    },
+  },
+};
 
 /** The channels with a section. */
 export const SECTION_NAMES = Object.keys(CHANNEL_SECTIONS) as SectionName[];
