@@ -102,6 +102,27 @@ whenPossible('the Debian package says what it needs, and holds what belongs to i
   assert.match(files['usr/share/doc/runner/THIRD-PARTY.txt'] ?? '', /undici [\d.]+ \(MIT\)/);
 });
 
+whenPossible('the bell is a package of its own, of units alone', () => {
+  const deb = join(release, `runner-bell_${version}_all.deb`);
+  const root = temporaryFolder('bell-deb');
+  execFileSync('dpkg-deb', ['-x', deb, root]);
+  const files = tree(root, { modes: true });
+  const units = Object.keys(files).filter((path) => path.startsWith('usr/lib/systemd/system/'));
+  assert.equal(
+    units
+      .filter((path) => !path.endsWith('/'))
+      .map((path) => path.replace(/.*system\//, ''))
+      .sort(),
+    [
+      'runner-bell.path',
+      'runner-bell.socket',
+      'runner-bell@.service',
+      'runner-fetch.service.d/runner-bell.conf',
+    ],
+  );
+  for (const text of Object.values(files)) assert.not.match(text, /@(LIBDIR|VERSION|SIZE)@/);
+});
+
 whenPossible('the tarball installs into an empty folder, and what is installed runs', () => {
   const unpacked = temporaryFolder('tarball');
   execFileSync('tar', ['-xzf', join(release, `runner-${version}.tar.gz`), '-C', unpacked]);
