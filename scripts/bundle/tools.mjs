@@ -18,6 +18,7 @@ const OURS = [
   'libs/deploy/src/instances/running.ts',
   'libs/extract/src/extract.ts',
   'libs/fleet/src/broker/nats.ts',
+  'tools/runner-audit/src/commands/reading.ts',
   'tools/runner-doctor/src/checks/examine.ts',
   'tools/runner-notify/src/commands/sending.ts',
   'tools/runner-report/src/page/drawing.ts',

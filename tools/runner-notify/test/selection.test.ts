@@ -42,6 +42,7 @@ for (const [set, channel, active] of ACTIVE) {
       events: true,
       edit: false,
       verboseErrors: true,
+      commitStatus: false,
       template: () => undefined,
     };
     assert.is(letters(activeChannels(settings)), active);

@@ -169,6 +169,10 @@ export const NOTIFY_KEYS = {
     description: 'A second message with the whole log of a long error [default: true]',
   },
   max_deploy_retries: RETRIES,
+  commit_status: {
+    type: 'boolean',
+    description: 'Write the result of each deploy on its commit at the code host [default: false]',
+  },
   edit: {
     type: 'boolean',
     description:

@@ -101,6 +101,8 @@ export interface NotifySettings
     | undefined;
   readonly discord: { webhook: Secret } | undefined;
   readonly verboseErrors: boolean;
+  /** Whether the code host gets the result on the commit. */
+  readonly commitStatus: boolean;
   /** Whether changes of state are announced too. */
   readonly events: boolean;
   /** One message a deploy, edited in place. */
@@ -142,6 +144,7 @@ export function notifySettingsOf(config: Config, env: Env): NotifySettings {
     discord: webhook
       ? { webhook: new Secret(httpAddress(webhook, at('discord_webhook'))) }
       : undefined,
+    commitStatus: (notify.get('commit_status') ?? false) as boolean,
     events: (notify.get('events') ?? true) as boolean,
     edit: (notify.get('edit') ?? false) as boolean,
     verboseErrors: (notify.get('verbose_errors') ?? true) as boolean,
