@@ -48,6 +48,7 @@ whenPossible('a second release of the same commit has the same bytes, wherever i
     'SHA256SUMS',
     `runner-${version}.cdx.json`,
     `runner-${version}.tar.gz`,
+    `runner-bell_${version}_all.deb`,
     `runner-cli-${version}.tgz`,
     `runner_${version}_all.deb`,
   ]);
