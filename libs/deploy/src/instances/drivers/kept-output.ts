@@ -48,11 +48,6 @@ export interface KeptOutput {
   close(): void;
 }
 
-/** The files of an output, the newest first. */
-export function outputFiles(path: string): string[] {
-  return [path, `${path}.1`, `${path}.2`, `${path}.3`];
-}
-
 /** Opens the output of an app that is about to start. Throws what keeps the file from being written. */
 export function keepOutput(path: string): KeptOutput {
   const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
