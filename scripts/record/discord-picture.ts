@@ -74,8 +74,7 @@ function drawEmbed(embed: DiscordPayload['embeds'][number], y: number) {
   const x = 88;
   const code = '#e9ebee';
   const width = INNER;
-  const title: Block = { kind: 'text', spans: [{ text: embed.title, look: 'bold' }] };
-  const head = drawBlocks([title, ...blocksOf(embed.description ?? '')], {
+  const head = drawBlocks(blocksOf(embed.description ?? ''), {
     x,
     y: y + 10,
     width,

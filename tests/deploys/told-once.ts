@@ -85,10 +85,9 @@ export async function tellOnce(minutes: number): Promise<Told> {
   await pass();
   const verified = await ours('runner-audit', ['verify']);
   const events = world.events().slice(before);
-  const titles = chat.messages.map(({ embeds }) => {
-    const [embed] = embeds as { title?: string }[];
-    return (embed?.title ?? '').replace(/^\S+ /, '');
-  });
+  const titles = chat.messages.map(({ content }) =>
+    content.replace(/^\S+ /, '').replace(/:.*$/s, ''),
+  );
   await Promise.all([world.close(), chat.close()]);
   return {
     titles,

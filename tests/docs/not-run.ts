@@ -33,6 +33,11 @@ export const NOT_RUN: readonly NotRun[] = [
     reason: 'libs/extract/test/adding-a-rule.test.ts follows it in a copy of the extractor',
   },
   {
+    page: 'docs/code-hosts.md',
+    reason:
+      'it needs the hosts: tests/deploys/code-hosts, github-app and require-checks follow it with stand-ins',
+  },
+  {
     page: 'docs/audit-log.md',
     line: 'runner audit tail -f --json | jq .version               # as they come, through rotations',
     reason: 'it follows the log and never ends; tail -f has tests of its own',

@@ -23,8 +23,15 @@ export const READING: readonly Entry[] = [
     refusals: {
       ...OUTPUT,
       audit_unwritable: ['the audit log is a folder'],
+      audit_busy: ['another process writes the audit log'],
       file_unreadable: ['a file stands in the place of spool'],
     },
+  },
+  {
+    command: 'audit anchor',
+    calls: [call(), call('--json')],
+    writes: false,
+    refusals: LOG,
   },
   {
     command: 'audit tail',

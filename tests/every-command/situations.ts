@@ -167,6 +167,7 @@ export const SITUATIONS = {
     chmodSync(file, 0o666),
   ),
   'a deploy of the app runs': lockedBy('locks/shop.lock'),
+  'another process writes the audit log': lockedBy('locks/.audit.lock'),
   'another command changes the registry': lockedBy('locks/registry.lock'),
   'flock is missing': withoutFlock,
   'a file stands in the place of locks': inPlaceOf('locks', (file) => writeFileSync(file, '')),

@@ -69,6 +69,11 @@ export async function checkLog({ world, records, old }: Context): Promise<void> 
   for (const line of lines) records.add(line);
   const verified = await runOn(world, 'runner-audit', 'verify');
   if (verified.status === 0) return;
+  // What 0.1.0 appended after the chain had begun is not in it.
+  const other = verified.stdout
+    .split('\n')
+    .filter((line) => /:\d+: /.test(line) && !line.endsWith(': the record is not in the chain'));
+  if (other.length === 0) return;
   assert.is(process.env.RUNNER_DIST, old, `${verified.stdout}${verified.stderr}`);
   const problems = verified.stdout
     .split('\n')

@@ -59,7 +59,7 @@ export async function failAndRollBack(server: Server): Promise<void> {
   await until('grep -c RollbackSuccess /opt/runner/logs/deploy-events.jsonl || :', /^[1-9]/);
   await until('runner debug last-error shop', /v3[\s\S]*answered 503/);
   await shows('v1');
-  const kinds = () => discord.messages.map(({ embeds }) => embeds?.[0]?.title ?? '').join('\n');
+  const kinds = () => discord.messages.map(({ content }) => content ?? '').join('\n');
   await arrived(() => /failed/i.test(kinds()), 'the chat is not told of the failure');
   await arrived(() => /roll/i.test(kinds()), 'the chat is not told of the rollback');
 }

@@ -18,6 +18,7 @@ export const refusals = {
   empty: problem(400, 50006, 'Cannot send an empty message'),
   invalidToken: problem(401, 50027, 'Invalid Webhook Token'),
   unknownWebhook: problem(404, 10015, 'Unknown Webhook'),
+  unknownMessage: problem(404, 10008, 'Unknown Message'),
   unknownChannel: problem(404, 10003, 'Unknown Channel'),
   internal: problem(500, 0, '500: Internal Server Error'),
   /** 429 of the platform itself; `seconds` has a fraction. */

@@ -43,6 +43,8 @@ export interface Discord extends Loopback {
   readonly token: string;
   /** What was accepted, in order of arrival. */
   readonly messages: AcceptedMessage[];
+  /** Ids of the messages that were edited, one for each time. */
+  readonly edits: string[];
   /** From now on the webhook is unknown. */
   remove(): void;
   /** Other webhooks of the channel send this number of messages now. */
@@ -73,6 +75,7 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
   const token = randomBytes(51).toString('base64url');
   const name = options.name ?? 'Deploys';
   const messages: AcceptedMessage[] = [];
+  const edits: string[] = [];
   const rates = webhookRates(options.rates, options.now ?? (() => performance.now()));
   let exists = true;
 
@@ -145,14 +148,38 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
     });
   };
 
+  const edit = async (request: IncomingMessage, response: ServerResponse, message: string) => {
+    const { seconds, scope } = rates.take();
+    const body = await readBody(request);
+    if (seconds > 0) return sendAnswer(response, refusals.rateLimited(seconds, scope));
+    if (request.method !== 'PATCH')
+      return sendAnswer(response, problem(405, 0, '405: Method Not Allowed'));
+    const at = messages.findIndex((each) => each.id === message);
+    const before = messages[at];
+    if (!before) return sendAnswer(response, refusals.unknownMessage);
+    const parsed = parseBody(request, body);
+    if (!('json' in parsed)) return sendAnswer(response, parsed);
+    const errors = checkMessage(parsed.json);
+    if (errors !== null)
+      return sendJson(response, 400, { message: 'Invalid Form Body', code: 50035, errors });
+    const payload = parsed.json as Readonly<Record<string, unknown>>;
+    const embeds = (payload.embeds ?? before.embeds) as AcceptedMessage['embeds'];
+    messages[at] = { ...before, payload, content: String(payload.content ?? '').trim(), embeds };
+    edits.push(message);
+    sendJson(response, 200, { id: message, channel_id, content: payload.content, embeds });
+  };
+
   const server = await startLoopback({
     route: (request) => request.method ?? '',
     answer(request, response) {
       const { pathname, searchParams } = new URL(request.url ?? '', 'http://127.0.0.1');
-      const match = /^\/api(?:\/v\d+)?\/webhooks\/(\d+)\/([\w-]+)$/.exec(pathname);
+      const match = /^\/api(?:\/v\d+)?\/webhooks\/(\d+)\/([\w-]+)(?:\/messages\/(\d+))?$/.exec(
+        pathname,
+      );
       if (match === null) return sendAnswer(response, problem(404, 0, '404: Not Found'));
       if (match[1] !== id || !exists) return sendAnswer(response, refusals.unknownWebhook);
       if (match[2] !== token) return sendAnswer(response, refusals.invalidToken);
+      if (match[3] !== undefined) return edit(request, response, match[3]);
       if (request.method === 'POST') return execute(request, response, searchParams);
       if (request.method === 'GET') {
         return sendJson(response, 200, webhookObject(`http://${request.headers.host}${pathname}`));
@@ -166,6 +193,7 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
     webhook: `${server.url}/api/webhooks/${id}/${token}`,
     token,
     messages,
+    edits,
     remove: () => {
       exists = false;
     },

@@ -51,6 +51,8 @@ export interface TelegramOptions {
 export interface Telegram extends Loopback {
   /** What was accepted, in order of arrival. */
   readonly messages: AcceptedMessage[];
+  /** Every edit that changed a message. */
+  readonly edits: { message_id: unknown; text: string }[];
   /** May be changed at any time; the chats themselves are replaced. */
   readonly chats: Chat[];
   /** What makes getUpdates answer 409; may be changed at any time. */
@@ -79,6 +81,9 @@ export const refusals = {
     body: { ok: false, error_code: 500, description: 'Internal Server Error' },
   },
 } as const;
+
+const NOT_MODIFIED =
+  'message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message';
 
 function refuseMany(wait: number): Refusal {
   const seconds = Math.max(1, Math.ceil(wait / 1000));
@@ -126,6 +131,7 @@ export async function startTelegram(options: TelegramOptions): Promise<Telegram>
   const conflicts: Conflicts = { webhook: '', otherPoller: false };
   const queue = updates(conflicts, now, options.rates);
   const messages: AcceptedMessage[] = [];
+  const edits: { message_id: unknown; text: string }[] = [];
   const checkRates = options.rates === undefined ? () => {} : limits(options.rates, now);
   const username = options.username ?? 'runner_bot';
   const user = {
@@ -169,6 +175,18 @@ export async function startTelegram(options: TelegramOptions): Promise<Telegram>
       messages.push({ message_id, chat_id: ready.chat.id, thread_id, text, entities, payload, at });
       return messageObject(ready, message_id, user);
     },
+    editmessagetext({ message_id, ...payload }) {
+      const ready = checkMessage(chats, payload);
+      checkRates(ready.chat);
+      const at = messages.findIndex((each) => each.message_id === message_id);
+      const before = messages[at];
+      if (!before) throw new Refusal(400, 'Bad Request: message to edit not found');
+      const { text, entities } = ready;
+      if (before.text === text) throw new Refusal(400, `Bad Request: ${NOT_MODIFIED}`);
+      messages[at] = { ...before, text, entities, payload };
+      edits.push({ message_id, text });
+      return messageObject(ready, message_id as number, user);
+    },
   };
 
   const pathOf = (request: IncomingMessage) =>
@@ -198,6 +216,7 @@ export async function startTelegram(options: TelegramOptions): Promise<Telegram>
   return {
     ...server,
     messages,
+    edits,
     chats,
     conflicts,
     push: queue.push,

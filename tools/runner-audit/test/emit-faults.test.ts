@@ -5,7 +5,7 @@ import { executable, run, shell, start } from '@runner/testing/run';
 import { temporaryFolder, tree } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { line, logOf, logPath, newRoot, record, rootWithLog } from './log.ts';
+import { line, logOf, logPath, newRoot, record, rootWithLog, unlinked } from './log.ts';
 
 const isRoot = process.getuid?.() === 0;
 const canMount = isRoot && spawnSync('unshare', ['-m', 'true']).status === 0;
@@ -32,13 +32,15 @@ test('what cannot be appended is refused, told, and not echoed', async () => {
     [link, 'it is a symbolic link'],
     [pipe, 'it is not a regular file'],
   ] as const) {
-    const before = tree(root);
+    mkdirSync(join(root, 'locks'));
+    writeFileSync(join(root, 'locks/.audit.lock'), '');
+    const before = Object.keys(tree(root));
     const { status, stdout, stderr } = await run('runner-audit', [...SHOP, '--json'], { root });
     const message = `cannot append to the audit log ${logPath(root)}: ${why}`;
     assert.is(stderr, `runner audit emit: ${message} (audit_unwritable)\n`);
     assert.equal(JSON.parse(stdout), { error: 'audit_unwritable', message });
     assert.is(status, 1);
-    assert.equal(tree(root), before);
+    assert.equal(Object.keys(tree(root)), before);
   }
   const { status, stderr } = await run('runner-audit', SHOP, { root: file });
   assert.is(status, 1);
@@ -57,13 +59,13 @@ test('a log that the user may not write is reported, and nothing is echoed', asy
     [
       1,
       '',
-      `runner audit emit: cannot append to the audit log ${logPath(root)}: permission denied (audit_unwritable)\n`,
+      `runner audit emit: cannot append to the audit log ${logPath(root)}: cannot make the folder ${root}/locks: permission denied (audit_unwritable)\n`,
     ],
   );
   assert.is(logOf(root), line(record('v0')));
 });
 
-test('appending needs write access to the log and to no other folder; without it the error names the log', async () => {
+test('appending needs write access to the log and its lock; without it the error names what is closed', async () => {
   if (!isRoot) return leftOut('running as another user needs root');
   const root = rootWithLog(line(record('v0')));
   const spool = join(root, 'spool/audit');
@@ -75,9 +77,14 @@ test('appending needs write access to the log and to no other folder; without it
       `setpriv --reuid=65534 --regid=${gid} --clear-groups "${process.execPath}" "${executable('runner-audit')}" ${stdin === '' ? SHOP.join(' ') : 'emit'}`,
       { root, stdin },
     );
-  chownSync(logPath(root), 0, 64_321);
-  chmodSync(logPath(root), 0o660);
-  const refused = `runner audit emit: cannot append to the audit log ${logPath(root)}: permission denied (audit_unwritable)\n`;
+  const lock = join(root, 'locks/.audit.lock');
+  mkdirSync(join(root, 'locks'), { mode: 0o755 });
+  writeFileSync(lock, '');
+  for (const path of [logPath(root), lock]) {
+    chownSync(path, 0, 64_321);
+    chmodSync(path, 0o660);
+  }
+  const refused = `runner audit emit: cannot append to the audit log ${logPath(root)}: cannot open the lock ${lock}: permission denied (audit_unwritable)\n`;
   // The folder above cannot be entered, then only the events that wait can be read and not removed.
   for (const mode of [0o700, 0o755]) {
     chmodSync(join(root, 'spool'), mode);
@@ -92,7 +99,7 @@ test('appending needs write access to the log and to no other folder; without it
   }
   // Who may does their work.
   assert.is((await run('runner-audit', SHOP, { root })).status, 0);
-  assert.is(logOf(root).split(kept).length, 2);
+  assert.is(unlinked(logOf(root)).split(kept).length, 2);
 });
 
 test('what waits for the log is shown by list and tail while it cannot be appended', async () => {
@@ -210,7 +217,7 @@ test('an event is on the disk before it is echoed, while the input stays open', 
   for (const version of ['v1', 'v2', 'v3']) {
     running.stdin.write(line(record(version)));
     const { value } = await echoes.next();
-    assert.is(value, JSON.stringify(record(version)));
+    assert.is(unlinked(value), JSON.stringify(record(version)));
     assert.ok(logOf(root).endsWith(`${value}\n`));
   }
   running.stdin.end();
@@ -241,7 +248,8 @@ test('an event that a deploy had to keep is appended before the new one', async 
   writeFileSync(join(root, 'spool/audit/20260504093000000-a1b2c3d4-DeployFailure.jsonl'), kept);
   const { status, stdout } = await run('runner-audit', SHOP, { root });
   assert.is(status, 0);
-  assert.is(logOf(root), kept + stdout);
+  assert.is(unlinked(logOf(root)), kept + unlinked(stdout));
+  assert.is(JSON.parse(stdout).seq, 2);
   assert.not.ok(Object.keys(tree(root)).some((path) => path.endsWith('DeployFailure.jsonl')));
 });
 

@@ -12,7 +12,7 @@ import { type RunOptions, run } from '@runner/testing/run';
 import { temporaryFolder, tree } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { line, logOf, logPath, newRoot, record, rootWithLog } from './log.ts';
+import { line, logOf, logPath, newRoot, record, rootWithLog, unlinked } from './log.ts';
 
 const emit = (root: string, args: readonly string[], options: RunOptions = {}) =>
   run('runner-audit', ['emit', ...args], { root, ...options });
@@ -31,6 +31,8 @@ test('an event is completed, appended and echoed as the same line of JSON', asyn
     project: 'shop',
     instance: 'default',
     version: 'v1',
+    seq: 1,
+    prev: '0'.repeat(32),
   });
   assert.is(new Date(timestamp).toISOString(), timestamp);
   assert.ok(Date.parse(timestamp) >= before - 1 && Date.parse(timestamp) <= Date.now());
@@ -76,6 +78,8 @@ test('every option becomes the field that is documented', async () => {
     stage: 'health',
     reason: 'it did not answer',
     error: 'health: 503',
+    seq: 1,
+    prev: '0'.repeat(32),
   });
   assert.is(logOf(root), stdout);
 });
@@ -122,7 +126,7 @@ test('tokens of the server that have no known shape do not enter the log, nor do
   assert.equal([one.status, one.stderr, stream.status, stream.stderr], [0, '', 0, '']);
   const texts = one.stdout + stream.stdout + logOf(root);
   for (const secret of [token, key, older, basic.slice(8)]) assert.not.ok(texts.includes(secret));
-  const [, second, third] = logOf(root)
+  const [, second, third] = unlinked(logOf(root))
     .trimEnd()
     .split('\n')
     .map((each) => JSON.parse(each));
@@ -141,10 +145,10 @@ test("a token is redacted as a field's name too, and no field is lost by that", 
   const { status, stdout } = await emit(root, [], { stdin: line(given) });
   const shown = { '[REDACTED]': 1, 'https://[REDACTED]@example.org': 2, '[REDACTED][REDACTED]': 3 };
   assert.is(status, 0);
-  assert.equal(JSON.parse(stdout), record('v1', { ...shown, deep: [shown], build: 7 }));
+  assert.equal(JSON.parse(unlinked(stdout)), record('v1', { ...shown, deep: [shown], build: 7 }));
   const twice = record('v1', { [token]: 1, [Buffer.from(token).toString('hex')]: 2 });
   const { stdout: both } = await emit(root, [], { stdin: line(twice) });
-  assert.equal(JSON.parse(both), record('v1', { '[REDACTED]': 1, '[REDACTED] 2': 2 }));
+  assert.equal(JSON.parse(unlinked(both)), record('v1', { '[REDACTED]': 1, '[REDACTED] 2': 2 }));
 });
 
 test("the chats' credentials in config.yml do not enter the log, from options or a stream", async () => {
@@ -160,7 +164,8 @@ test("the chats' credentials in config.yml do not enter the log, from options or
     assert.equal([one.status, one.stderr, stream.status, stream.stderr], [0, '', 0, '']);
     const clean = 'POST [REDACTED]: [REDACTED] [REDACTED]';
     assert.is(JSON.parse(one.stdout).error, clean);
-    assert.equal(JSON.parse(stream.stdout), record('v1', { error: clean, more: { error: clean } }));
+    const whole = record('v1', { error: clean, more: { error: clean } });
+    assert.equal(JSON.parse(unlinked(stream.stdout)), whole);
     assert.not.match(logOf(root), /mywebhooksecretvalue|short_secret_9/);
   }
 });
@@ -182,8 +187,8 @@ test('lines of JSON on standard input are appended and echoed in their order', a
   const root = newRoot();
   const lines = ['v1', 'v2', 'v3'].map((version) => line(record(version))).join('');
   const { status, stdout, stderr } = await emit(root, [], { stdin: lines });
-  assert.equal([status, stdout, stderr], [0, lines, '']);
-  assert.is(logOf(root), lines);
+  assert.equal([status, unlinked(stdout), stderr], [0, lines, '']);
+  assert.is(logOf(root), stdout);
 });
 
 test('either naming is taken, and event_type and project are written', async () => {
@@ -199,7 +204,7 @@ test('either naming is taken, and event_type and project are written', async () 
 test('fields that are not known are kept', async () => {
   const given = record('v1', { build: { number: 7 }, tags: ['a'], __proto: 1 });
   const { stdout } = await emit(newRoot(), [], { stdin: line(given) });
-  assert.equal(JSON.parse(stdout), given);
+  assert.equal(JSON.parse(unlinked(stdout)), given);
   const proto = '{"event":"DeployStarted","app":"shop","version":"v1","__proto__":{"x":1}}\n';
   assert.match((await emit(newRoot(), [], { stdin: proto })).stdout, '"__proto__":{"x":1}');
 });
@@ -225,7 +230,7 @@ test('bad lines are reported by number, the others are logged, and the status is
   ];
   const stdin = `${line(record('v1'))}${bad.join('\n')}\n\n  \n${line(record('v2'))}`;
   const { status, stdout, stderr } = await emit(root, [], { stdin });
-  assert.is(stdout, line(record('v1')) + line(record('v2')));
+  assert.is(unlinked(stdout), line(record('v1')) + line(record('v2')));
   assert.is(logOf(root), stdout);
   const kinds = EVENT_TYPES.join(', ');
   const sentences = [
@@ -270,7 +275,7 @@ test('the last line needs no newline, and lines may end in CR LF', async () => {
   const root = newRoot();
   const stdin = `${JSON.stringify(record('v1'))}\r\n${JSON.stringify(record('v2'))}`;
   const { stdout, status } = await emit(root, [], { stdin });
-  assert.is(stdout, line(record('v1')) + line(record('v2')));
+  assert.is(unlinked(stdout), line(record('v1')) + line(record('v2')));
   assert.is(status, 0);
 });
 
@@ -280,7 +285,7 @@ test('a line too long for an event is reported, and the lines after it are logge
   const large = JSON.stringify(record('v3', { build: 'x'.repeat(2_000_000) }));
   const stdin = `${line(record('v1'))}${huge}\n${large}\n${line(record('v4'))}${huge}`;
   const { status, stdout, stderr } = await emit(root, [], { stdin });
-  assert.is(stdout, line(record('v1')) + line(record('v4')));
+  assert.is(unlinked(stdout), line(record('v1')) + line(record('v4')));
   assert.is(logOf(root), stdout);
   assert.is(
     stderr,
@@ -307,10 +312,14 @@ test('-o yaml echoes a document for each event; the log is still JSON', async ()
   const root = newRoot();
   const stdin = line(record('v1')) + line(record('v2'));
   const { stdout } = await emit(root, ['-o', 'yaml'], { stdin });
-  const document = (version: string) =>
-    `---\ntimestamp: "2026-05-04T09:30:00.000Z"\nevent_type: DeployStarted\nproject: shop\ninstance: default\nversion: ${version}\ndeploy_id: a1b2c3d4\n`;
-  assert.is(stdout, document('v1') + document('v2'));
-  assert.is(logOf(root), stdin);
+  const prevs = logOf(root)
+    .trimEnd()
+    .split('\n')
+    .map((each) => JSON.parse(each).prev);
+  const document = (version: string, seq: number) =>
+    `---\ntimestamp: "2026-05-04T09:30:00.000Z"\nevent_type: DeployStarted\nproject: shop\ninstance: default\nversion: ${version}\ndeploy_id: a1b2c3d4\nseq: ${seq}\nprev: "?${prevs[seq - 1]}"?\n`;
+  assert.match(stdout, new RegExp(`^${document('v1', 1)}${document('v2', 2)}$`));
+  assert.is(unlinked(logOf(root)), stdin);
   const one = await emit(root, ['DeployStarted', ...SHOP, '-o', 'yaml']);
   assert.match(one.stdout, /^---\n/);
   const json = await emit(root, ['DeployStarted', ...SHOP, '--json']);
@@ -328,7 +337,7 @@ for (const [args, sentence] of [
   ],
   [
     ['Party', ...SHOP],
-    "invalid value 'Party' for '[EVENT]' [possible values: DeployStarted, DeploySuccess, DeployFailure, RollbackSuccess, AppDown, AppUp, CheckRecovered, DeployWaiting, TokenEnding, TokenRenewed]",
+    "invalid value 'Party' for '[EVENT]' [possible values: DeployStarted, DeploySuccess, DeployFailure, RollbackSuccess, AppDown, AppUp, CheckRecovered, DeployWaiting, TagChanged, TokenEnding, TokenRenewed]",
   ],
   [
     ['DeployStarted', '--project', '../x', '--version', 'v1'],

@@ -25,6 +25,10 @@ export function record(version: string, more: object = {}): Record<string, unkno
 
 export const line = (value: unknown) => `${JSON.stringify(value)}\n`;
 
+/** Lines of the log without their place in the chain. */
+export const unlinked = (text: string) =>
+  text.replace(/,"seq":\d+,"prev":"[0-9a-f]{32}"\}$/gm, '}');
+
 /** A root whose log holds this text; `suffix` `.1` is that of a rotated file. */
 export function rootWithLog(text: string, suffix = '', root = newRoot()): string {
   mkdirSync(join(root, 'logs'), { recursive: true });

@@ -1,8 +1,10 @@
 /** `--insecure`: reading although a guard tripped, with a banner and an audit record. */
 import { appendEvents } from '@runner/common/audit/append';
-import { newDeployId } from '@runner/common/audit/events';
+import { type DeployEvent, newDeployId } from '@runner/common/audit/events';
+import { keepForLater } from '@runner/common/audit/kept';
 import type { Context } from '@runner/common/cli/command';
 import { Failure } from '@runner/common/foundation/failure';
+import type { Paths } from '@runner/common/foundation/paths';
 import { loginName } from '@runner/common/foundation/user';
 import type { Tripped } from '@runner/common/guards/check';
 import { harmlessLine } from '@runner/common/text/harmless';
@@ -23,25 +25,28 @@ export function bypassGuards(
   ];
   for (const line of lines) io.stderr.write(`${errStyle.red(`*** ${harmlessLine(line)} ***`)}\n`);
   const { SUDO_USER: sudoUser } = io.env;
+  record(paths, {
+    timestamp: io.now().toISOString(),
+    event_type: 'GuardBypassed',
+    project: app,
+    instance: 'default',
+    version: '',
+    deploy_id: newDeployId(io.random),
+    guards: tripped.map(({ guard, path }) => ({ guard, path })),
+    command: title,
+    app,
+    user: loginName(io),
+    uid: io.uid,
+    ...(sudoUser && { sudo_user: sudoUser }),
+  });
+}
+
+function record(paths: Paths, event: DeployEvent): void {
   try {
-    appendEvents(paths, [
-      {
-        timestamp: io.now().toISOString(),
-        event_type: 'GuardBypassed',
-        project: app,
-        instance: 'default',
-        version: '',
-        deploy_id: newDeployId(io.random),
-        guards: tripped.map(({ guard, path }) => ({ guard, path })),
-        command: title,
-        app,
-        user: loginName(io),
-        uid: io.uid,
-        ...(sudoUser && { sudo_user: sudoUser }),
-      },
-    ]);
+    appendEvents(paths, [event]);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
+    if (error.code === 'audit_busy') return void keepForLater(paths, event);
     throw new Failure(
       error.code,
       `--insecure is refused because it cannot be recorded: ${error.message}`,

@@ -42,7 +42,7 @@ test('--insecure still reads, with a banner, and logs the bypass', async () => {
   }
   const records = recordsOf(root);
   assert.is(records.length, 4);
-  const { timestamp, deploy_id, ...rest } = records[3] as Record<string, unknown>;
+  const { timestamp, deploy_id, seq, prev, ...rest } = records[3] as Record<string, unknown>;
   assert.equal(rest, {
     event_type: 'GuardBypassed',
     project: 'shop',
@@ -58,6 +58,7 @@ test('--insecure still reads, with a banner, and logs the bypass', async () => {
     uid: process.getuid?.(),
   });
   assert.match(String(deploy_id), /^[0-9a-f]{8}$/);
+  assert.equal([seq, String(prev).length], [3, 32]);
   assert.is(new Date(String(timestamp)).toISOString(), timestamp);
   const { stdout } = await run('runner-audit', ['list', '--event', 'GuardBypassed', '--json'], {
     root,
@@ -90,12 +91,13 @@ test('a bypass that cannot be recorded is refused, and nothing is shown', async 
   giveTo(root, SOMEBODY);
   chownSync(logPath(root), STRANGER, STRANGER);
   chmodSync(logPath(root), 0o644);
-  const before = tree(root);
+  const rest = () => Object.entries(tree(root)).filter(([path]) => !path.startsWith('locks/'));
+  const before = rest();
   const other = await lastErrorAs(SOMEBODY, root, '--insecure', '--json');
   const why = `--insecure is refused because it cannot be recorded: cannot append to the audit log ${logPath(root)}: permission denied`;
   assert.equal(JSON.parse(other.stdout), { error: 'audit_unwritable', message: why });
   assert.is(other.status, 1);
-  assert.equal(tree(root), before);
+  assert.equal(rest(), before);
 });
 
 test('--insecure is on record also for an unknown app and without a log, but makes no root', async () => {

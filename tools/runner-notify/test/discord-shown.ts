@@ -4,7 +4,6 @@ import * as assert from 'uvu/assert';
 import type { Message } from '../src/service/contract.ts';
 
 interface Embed {
-  title: string;
   color: number;
   description?: string;
   fields?: { name: string; value: string; inline: boolean }[];
@@ -19,17 +18,16 @@ interface Payload {
 /** The payload, whose every limit is checked. */
 export function checked(message: Message): Payload {
   const payload = message.payload as unknown as Payload;
-  const [{ title, description, fields = [], footer = { text: '' } }] = payload.embeds;
+  const [{ description, fields = [], footer = { text: '' } }] = payload.embeds;
   const size = (text: string) => codePoints(text.trim());
   assert.ok(size(payload.content) <= 2000 && size(payload.content) > 0);
-  assert.ok(size(title) <= 256 && size(footer.text) <= 2048 && fields.length <= 25);
+  assert.ok(size(footer.text) <= 2048 && fields.length <= 25);
   if (description !== undefined) assert.ok(size(description) > 0 && size(description) <= 4096);
   for (const { name, value } of fields) {
     assert.ok(size(name) > 0 && size(name) <= 256);
     assert.ok(size(value) > 0 && size(value) <= 1024, `${size(value)} in ${name}`);
   }
   const texts = [
-    title,
     description ?? '',
     footer.text,
     ...fields.flatMap(({ name, value }) => [name, value]),

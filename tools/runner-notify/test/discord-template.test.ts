@@ -37,7 +37,7 @@ test('in the text of a template nothing in a value is markup', () => {
 for (const [template, problem] of [
   [
     'Hi ${NAME}',
-    'the template has the unknown variable ${NAME} (known: PROJECT, VERSION, INSTANCE, PREVIOUS_VERSION, DURATION, ERROR, DOMAIN)',
+    'the template has the unknown variable ${NAME} (known: PROJECT, VERSION, INSTANCE, PREVIOUS_VERSION, DURATION, ERROR, DOMAIN, CHANGES, AUTHOR)',
   ],
   ['x'.repeat(4096), 'the text is longer than 4048 characters'],
   ['  ', 'the text is empty'],
@@ -45,7 +45,7 @@ for (const [template, problem] of [
   test(`the template '${template.slice(0, 20)}' gives the built-in text and a warning`, () => {
     const warnings: string[] = [];
     const [message] = discordMessages(notice, template, (text) => warnings.push(text)) as [Message];
-    assert.ok(checked(message).embeds[0].fields);
+    assert.match(checked(message).embeds[0].description ?? '', /^```\n/);
     assert.equal(warnings, [
       `notify.templates.failure.discord: ${problem}; the built-in text is sent`,
     ]);

@@ -1,10 +1,11 @@
 /** The previews in docs/notify-messages.md are what is sent. `--update` rewrites them. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ChannelName } from '@runner/common/config/channels';
 import { redactor } from '@runner/common/secrets/secret';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { discordMessages } from '../src/channels/discord/message.ts';
+import { CHANNELS } from '../src/channels/index.ts';
 import { telegramMessages } from '../src/channels/telegram/message.ts';
 import { noticeOf } from '../src/message/notice.ts';
 import type { Announceable } from '../src/message/records.ts';
@@ -38,6 +39,13 @@ const common = {
   version: 'v1.3.0',
   deploy_id: 'a1b2c3d4',
   timestamp: '2026-05-04T09:30:00.000Z',
+  user: 'alice',
+  changes: {
+    count: 3,
+    subjects: ['Fix the cart', 'Add taxes', 'Round prices'],
+    authors: ['alice', 'bob'],
+    compare: 'https://github.com/acme/shop/compare/v1.2.9...v1.3.0',
+  },
 };
 const SAMPLES: readonly (readonly [title: string, kind: Announceable['kind'], fields: object])[] = [
   ['Deploy started', 'DeployStarted', {}],
@@ -62,7 +70,9 @@ const SAMPLES: readonly (readonly [title: string, kind: Announceable['kind'], fi
   ],
 ];
 
-const IN_DISCORD_TOO = 'Deploy failed, with a short error';
+/** Shown in every channel. */
+const EVERYWHERE = 'Deploy failed, with a short error';
+const TITLES = { slack: 'Slack', ntfy: 'ntfy', email: 'E-mail', webhook: 'Webhook' } as const;
 
 async function previews(): Promise<string> {
   const options = { redact: redactor(), verboseErrors: true, random: () => 0 };
@@ -76,14 +86,15 @@ async function previews(): Promise<string> {
     // What is picked out of a long log is the extractor's business.
     const notice = made.log === undefined ? made : { ...made, error: PICKED };
     const telegram = telegramMessages(notice, undefined, warn).map(({ payload }) => payload.text);
-    const discord = discordMessages(notice, undefined, warn).map(({ payload }) =>
-      JSON.stringify(payload, null, 2),
-    );
     parts.push(`### ${title}\n`);
     for (const text of telegram) parts.push(`Telegram:\n\n\`\`\`\`\n${text}\n\`\`\`\`\n`);
     // One shows the structure; docs/images/ has the others.
-    if (title !== IN_DISCORD_TOO) continue;
-    for (const text of discord) parts.push(`Discord:\n\n\`\`\`\`json\n${text}\n\`\`\`\`\n`);
+    if (title !== EVERYWHERE) continue;
+    for (const [name, service] of Object.entries({ discord: 'Discord', ...TITLES })) {
+      const [message] = CHANNELS[name as ChannelName].messages(notice, undefined, warn);
+      const text = JSON.stringify(message?.payload, null, 2);
+      parts.push(`${service}:\n\n\`\`\`\`json\n${text}\n\`\`\`\`\n`);
+    }
   }
   return parts.join('\n');
 }

@@ -1,8 +1,10 @@
 /** The deploy events: written strictly, read leniently. */
+import type { Changes } from '../apps/state.ts';
 import { Failure } from '../foundation/failure.ts';
 import { isAppName } from '../foundation/names.ts';
 import { isObject, type JsonObject, jsonObject } from '../text/json.ts';
 import { timeOfIso } from '../text/time.ts';
+import { unlinked } from './chain.ts';
 
 /** The kinds of a deploy, in its order. */
 const DEPLOY_EVENTS = [
@@ -17,6 +19,7 @@ const STATE_EVENTS = [
   'AppUp',
   'CheckRecovered',
   'DeployWaiting',
+  'TagChanged',
   'TokenEnding',
   'TokenRenewed',
 ] as const;
@@ -64,6 +67,8 @@ export interface DeployEvent {
   subject?: string;
   /** Name of the commit's author. */
   author?: string;
+  /** Of DeployStarted and DeploySuccess: what the deploy brings. */
+  changes?: Changes;
   /** At the end: longest time without an answer to a prober, in ms. */
   gap_ms?: number;
   /** When the commit was made, ISO 8601 UTC. */
@@ -82,8 +87,14 @@ export interface DeployEvent {
   log?: string;
   reason?: string;
   from_version?: string;
+  /** Of a rollback by hand: the commit that was left. */
+  from_commit?: string;
   /** True if it had to wait until the log was writable. */
   late?: boolean;
+  /** Place in the chain; the log's writer adds it. */
+  seq?: number;
+  /** Hash of what stands before it in the log. */
+  prev?: string;
   [field: string]: unknown;
 }
 
@@ -100,6 +111,7 @@ const TEXT_FIELDS = [
   'log',
   'reason',
   'from_version',
+  'from_commit',
 ] as const;
 
 /** Longest name or version. */
@@ -124,7 +136,8 @@ export function newDeployId(random: () => number): string {
  */
 export function completeEvent(input: unknown, completion: Completion): DeployEvent {
   if (!isObject(input)) throw invalid('is not a JSON object');
-  const { event, app, ...fields } = input;
+  // Its place in a chain belongs to the log it came from.
+  const { event, app, ...fields } = unlinked(input);
   const kind = oneName(fields.event_type, event, 'event_type', 'event');
   const isOperator = OPERATOR_EVENTS.includes(kind as OperatorEvent);
   if (!isOperator && !EVENT_TYPES.includes(kind as EventType)) {

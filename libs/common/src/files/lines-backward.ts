@@ -20,6 +20,12 @@ interface Filter {
   tooLong?(): void;
 }
 
+/** A line and its position in the file. */
+interface Place {
+  readonly line: Buffer;
+  readonly at: number;
+}
+
 /**
  * Lines of an open file that contain `needle` or, with escapes, may contain it; all lines if it is
  * empty. A line is valid until the next one is requested.
@@ -27,8 +33,17 @@ interface Filter {
 export function* linesBackward(
   fd: number,
   needle: Uint8Array,
-  { size, also = NOTHING, tooLong }: Filter = {},
+  filter: Filter = {},
 ): Generator<Buffer> {
+  for (const { line } of placesBackward(fd, needle, filter)) yield line;
+}
+
+/** The same with their positions. */
+export function* placesBackward(
+  fd: number,
+  needle: Uint8Array,
+  { size, also = NOTHING, tooLong }: Filter = {},
+): Generator<Place> {
   let end = size ?? fstatSync(fd).size;
   let block = FIRST_BLOCK;
   let buffer = NOTHING;
@@ -48,7 +63,8 @@ export function* linesBackward(
       continue;
     }
     const isPlain = needle.length === 0 || escapedNameAt(bytes, first + 1) === -1;
-    yield* (isPlain ? linesWith : linesWithNames)(bytes, first + 1, needle, also);
+    for (const line of (isPlain ? linesWith : linesWithNames)(bytes, first + 1, needle, also))
+      yield { line, at: start + line.byteOffset - bytes.byteOffset };
     end = start + first + 1;
     block = BLOCK;
   }

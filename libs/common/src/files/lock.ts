@@ -19,6 +19,7 @@ import { Failure, systemCode, systemFailure } from '../foundation/failure.ts';
 import type { Io } from '../foundation/io.ts';
 import { jsonObject } from '../text/json.ts';
 import { makeFolder, readIfThere } from './read.ts';
+import { giveToOwnerOf } from './write.ts';
 
 /** Exit status of flock(1) when the lock is held. */
 const HELD = 75;
@@ -55,7 +56,9 @@ export function takeLock(path: string, waitSeconds: number, holder: Holder = {})
     throw systemFailure(error, `open the lock ${path}`);
   }
   try {
-    if (!fstatSync(fd).isFile()) throw new Failure('lock_unavailable', `${path} is not a file`);
+    const stat = fstatSync(fd);
+    if (!stat.isFile()) throw new Failure('lock_unavailable', `${path} is not a file`);
+    if (stat.uid === 0 && stat.size === 0 && stat.nlink === 1) giveToOwnerOf(dirname(path), fd);
     // Slow to load, and most commands take no lock.
     const { spawnSync } = process.getBuiltinModule('node:child_process');
     const flock = (seconds: number) =>

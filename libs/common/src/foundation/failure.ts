@@ -25,6 +25,7 @@ export function signalStatus(signal: NodeJS.Signals): number {
 export const FAILURE_CODES = [
   'app_exists',
   'app_not_found',
+  'audit_busy',
   'audit_unwritable',
   'branch_not_found',
   'broker_refused',
@@ -82,6 +83,7 @@ export const FAILURE_CODES = [
   'state_unsupported',
   'stop_failed',
   'submodule_unsupported',
+  'tag_not_found',
   'token_corrupt',
   'token_invalid',
   'token_source_no_token',

@@ -8,7 +8,7 @@ import type { Env } from '../foundation/io.ts';
 
 /** A request, with the bounds of the whole exchange. */
 export interface HttpRequest {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PATCH';
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;

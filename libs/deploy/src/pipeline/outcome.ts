@@ -69,15 +69,17 @@ export function concludeSuccess(
   const end = { ...endFields(job), ...gapOf(seen) };
   const events = eventsOf(job, 'DeploySuccess', names, file, (instance) => ({
     ...end,
+    changes: job.changes,
     ...previousFields(job, instance),
   }));
-  recordAnyway(job, events);
+  const recorded = recordAnyway(job, events);
   const deployed_at = events[0]?.timestamp ?? job.io.now().toISOString();
-  const deployed: Deployed = { version, commit, release, deployed_at, deploy_id };
+  const { changes } = job;
+  const deployed: Deployed = { version, commit, release, deployed_at, deploy_id, changes };
   secretsStarted(job);
   const choice = { ...job, by: initiatorOf(job.io, job.trigger) };
   writeEnd(job, (app) => succeededState(app, names, deployed, file.keep, choice));
-  for (const event of events) job.notifier.send(event);
+  for (const event of recorded) job.notifier.send(event);
   const outcome = { result: 'deployed' as const, active_version: version, ...seen };
   return { ...baseOf(job, names, end.duration_ms), ...outcome };
 }

@@ -1,6 +1,7 @@
 /** How the events of a deploy, a rollback and a recovery are made and recorded. */
-import { appendEvents, keepForLater } from '@runner/common/audit/append';
+import { appendEvents } from '@runner/common/audit/append';
 import { completeEvent, type DeployEvent } from '@runner/common/audit/events';
+import { keepForLater } from '@runner/common/audit/kept';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { Failure } from '@runner/common/foundation/failure';
 import { initiatorOf } from '@runner/common/foundation/user';
@@ -71,14 +72,18 @@ type Recorder = Pick<Job, 'paths'> & { readonly reporter: Pick<Job['reporter'], 
 
 /**
  * Records events without holding up the operation: those that cannot be appended are kept for the
- * next command that can.
+ * next command that can. Returns them as recorded.
  */
-export function recordAnyway({ paths, reporter }: Recorder, events: readonly DeployEvent[]): void {
+export function recordAnyway(
+  { paths, reporter }: Recorder,
+  events: readonly DeployEvent[],
+): readonly DeployEvent[] {
   try {
-    appendEvents(paths, events);
+    return appendEvents(paths, events);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     for (const event of events) keepOrLose({ paths, reporter }, event, error);
+    return events;
   }
 }
 
@@ -98,6 +103,5 @@ export function announce(
   operation: Recorder & Pick<Job, 'notifier'>,
   events: readonly DeployEvent[],
 ): void {
-  recordAnyway(operation, events);
-  for (const event of events) operation.notifier.send(event);
+  for (const event of recordAnyway(operation, events)) operation.notifier.send(event);
 }

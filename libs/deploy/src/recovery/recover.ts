@@ -3,7 +3,13 @@ import { join } from 'node:path';
 import { changeApp } from '@runner/common/apps/change';
 import { liveSlot } from '@runner/common/apps/slots';
 import type { AppState, Deployed, Deploying } from '@runner/common/apps/state';
-import { instancesOf, kindOf, type LogRecord, textOf } from '@runner/common/audit/events';
+import {
+  type DeployEvent,
+  instancesOf,
+  kindOf,
+  type LogRecord,
+  textOf,
+} from '@runner/common/audit/events';
 import { eventsOfDeploy } from '@runner/common/audit/scan';
 import { isChannelList } from '@runner/common/config/channels';
 import type { NotifyChoice } from '@runner/common/deploy-file/read';
@@ -103,8 +109,8 @@ async function goForward(
       ...startOf(records, instance),
     }),
   );
-  recordAnyway(operation, events);
-  return finishDeploy(operation, dead, events[0] as LogRecord, [...events].reverse());
+  const recorded = recordAnyway(operation, events);
+  return finishDeploy(operation, dead, recorded[0] as LogRecord, [...recorded].reverse());
 }
 
 async function cleanUp(
@@ -187,8 +193,8 @@ async function finishRollback(
       const file = fileOfRelease(paths, app.app, move.to);
       const begun = dead.user === undefined ? {} : { user: dead.user };
       const event = rolledBackEvent(origin, move, file, reasonOf(move), begun);
-      if (!written) recordAnyway(operation, [event]);
-      notifier.send(written ? { ...event, timestamp: String(written.timestamp) } : event);
+      const [sent] = written ? [written as DeployEvent] : recordAnyway(operation, [event]);
+      if (sent) notifier.send(sent);
     }
     return changeApp(paths, io, 'rollback', app.app, (state) =>
       rolledBackState(state, moves, io.now(), dead.user),

@@ -1,6 +1,7 @@
 /** Reads the deploys of this server from its audit log. */
-import { appendWaiting } from '@runner/common/audit/append';
+
 import { logFiles, Unread } from '@runner/common/audit/files';
+import { appendWaiting } from '@runner/common/audit/kept';
 import { liveHolder } from '@runner/common/files/lock';
 import { isAppName } from '@runner/common/foundation/names';
 import type { Paths } from '@runner/common/foundation/paths';

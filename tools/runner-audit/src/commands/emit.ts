@@ -1,5 +1,5 @@
-import { appendKept, appendLines, lineOf } from '@runner/common/audit/append';
-import { completeEvent, EVENT_TYPES } from '@runner/common/audit/events';
+import { appendEvents, keepUnlessStart } from '@runner/common/audit/append';
+import { completeEvent, type DeployEvent, EVENT_TYPES } from '@runner/common/audit/events';
 import { type Context, command } from '@runner/common/cli/command';
 import type { Options } from '@runner/common/cli/option';
 import { Failure, usage } from '@runner/common/foundation/failure';
@@ -69,7 +69,7 @@ export const emit = command({
     'make 2>&1 | runner-audit emit DeployFailure --project shop --version v1.2.3 --error -',
   ],
   async run(context) {
-    const { args, options, paths } = context;
+    const { args, options } = context;
     if (args.event === undefined) {
       const given = Object.entries(options).find(
         ([name, value]) => Object.hasOwn(FIELDS, name) && value !== undefined,
@@ -80,9 +80,7 @@ export const emit = command({
     }
     // Redact before long text is shortened: half a secret is not recognised.
     const event = eventOf(await redacted(fieldsOf(context, args.event), context), context);
-    appendKept(paths);
-    appendLines(paths, [lineOf(event)]);
-    await context.print(event);
+    await context.print(recorded(event, context));
     return {};
   },
   // The echo feeds the next program of a pipe, so it is JSON unless YAML is asked for.
@@ -115,6 +113,18 @@ async function redacted(
   if (isPlain(fields)) return fields;
   const { RecordCleaner } = await import('@runner/common/redaction/redact');
   return new RecordCleaner({ paths, env: io.env }).clean(fields);
+}
+
+/** Appends the event, or keeps it for later while the log is busy; returns it as recorded. */
+function recorded(event: DeployEvent, { paths, note }: Pick<Context, 'paths' | 'note'>) {
+  try {
+    return appendEvents(paths, [event])[0];
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const kept = keepUnlessStart(paths, event, error);
+    note(`${error.message}; the event is kept and will be appended later (${error.code})`);
+    return kept;
+  }
 }
 
 /** The complete event. Throws `usage`: whatever is wrong with it was typed on the command line. */

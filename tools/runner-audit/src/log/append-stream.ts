@@ -1,6 +1,7 @@
 /** Events from standard input, one JSON object per line: checked, appended in batches, echoed. */
-import { appendKept, appendLines, lineOf } from '@runner/common/audit/append';
+import { appended, appendLines, keepUnlessStart, lineOf } from '@runner/common/audit/append';
 import { completeEvent, type DeployEvent } from '@runner/common/audit/events';
+import { appendKept } from '@runner/common/audit/kept';
 import type { Context } from '@runner/common/cli/command';
 import { LINE_MAX } from '@runner/common/files/lines-backward';
 import { type Line, LineSplitter } from '@runner/common/files/lines-forward';
@@ -39,19 +40,21 @@ export async function appendStream(context: StreamContext): Promise<number> {
     }
     ended = chunk === null;
     if (ended) lines.push(...splitter.rest());
-    const batch = await events.read(lines);
-    const records = batch.map(({ record }) => record);
-    appendLines(paths, records);
-    if (format === 'yaml') for (const { event } of batch) await context.print(event);
-    else io.stdout.write(records.join(''));
+    const records = events.record(await events.read(lines));
+    if (format === 'yaml')
+      for (const { event, line } of records) await context.print(appended(event, line));
+    else io.stdout.write(records.map(({ line }) => line).join(''));
   }
   ready.close();
   return events.sawInvalid ? 1 : 0;
 }
 
 interface Read {
+  /** Number of its line in the input. */
+  readonly number: number;
   readonly event: DeployEvent;
-  readonly record: string;
+  /** The event as a line of the log. */
+  readonly line: string;
 }
 
 /** Turns lines into events; reports invalid ones with their number. */
@@ -65,7 +68,7 @@ class EventReader {
   }
 
   async read(lines: readonly Line[]): Promise<readonly Read[]> {
-    const { io, paths, note } = this.#context;
+    const { io, paths } = this.#context;
     const batch: Read[] = [];
     // Secrets are read once per batch: `edit` may replace a token while a stream runs.
     const cleaner = new RecordCleaner({ paths, env: io.env });
@@ -76,11 +79,45 @@ class EventReader {
         if (read) batch.push(read);
       } catch (error) {
         if (!(error instanceof Failure)) throw error;
-        this.sawInvalid = true;
-        note(`line ${this.#number}: ${error.message} (${error.code})`);
+        this.#report(this.#number, error);
       }
     }
     return batch;
+  }
+
+  /** Appends a batch, or keeps it for later while the log is busy; returns it as recorded. */
+  record(batch: readonly Read[]): readonly Read[] {
+    const { paths, note } = this.#context;
+    if (batch.length === 0) return [];
+    try {
+      const lines = appendLines(
+        paths,
+        batch.map(({ line }) => line),
+      );
+      return batch.map((read, index) => ({ ...read, line: lines[index] as string }));
+    } catch (error) {
+      if (!(error instanceof Failure) || error.code !== 'audit_busy') throw error;
+      const kept = batch.flatMap((read) => this.#keep(read, error));
+      if (kept.length > 0)
+        note(`${error.message}; ${kept.length} event(s) are kept and will be appended later`);
+      return kept;
+    }
+  }
+
+  #keep(read: Read, busy: Failure): Read[] {
+    try {
+      const event = keepUnlessStart(this.#context.paths, read.event, busy);
+      return [{ ...read, event, line: lineOf(event) }];
+    } catch (error) {
+      if (error !== busy) throw error;
+      this.#report(read.number, busy);
+      return [];
+    }
+  }
+
+  #report(number: number, { message, code }: Failure): void {
+    this.sawInvalid = true;
+    this.#context.note(`line ${number}: ${message} (${code})`);
   }
 
   /** The event of a line and its record; undefined for a blank line. Throws `event_invalid`. */
@@ -94,7 +131,7 @@ class EventReader {
     const event = completeEvent(clean, this.#context.io);
     const record = lineOf(event);
     if (Buffer.byteLength(record) > RECORD_MAX) throw tooLong(RECORD_MAX);
-    return { event, record };
+    return { number: this.#number, event, line: record };
   }
 }
 

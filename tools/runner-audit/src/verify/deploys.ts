@@ -6,7 +6,7 @@ import {
   projectOf,
   textOf,
 } from '@runner/common/audit/events';
-import { type Place, type ProblemKind, short } from './problems.ts';
+import { type Place, type Report, short } from './problems.ts';
 
 /** What is remembered of a deploy. */
 interface Deploy {
@@ -22,8 +22,6 @@ interface Deploy {
 
 /** The events of a deploy stand close together: one that has ended is forgotten after this many others. */
 const REMEMBERED = 10_000;
-
-type Report = (problem: ProblemKind, message: string, place: Place) => void;
 
 /** Takes one record after the other, in the order of the log; then call `unfinished`. */
 export class DeployCheck {

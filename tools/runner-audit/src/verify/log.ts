@@ -1,22 +1,29 @@
 /** What `verify` checks in every line of the log. */
+import type { Head } from '@runner/common/audit/chain';
 import { readRecord } from '@runner/common/audit/events';
 import type { Line } from '@runner/common/files/lines-forward';
 import { isBlank, linesOf, type OpenLog } from '@runner/history/log/lines';
+import { ChainCheck } from './chain.ts';
 import { DeployCheck } from './deploys.ts';
 import { type Place, type ProblemKind, Problems } from './problems.ts';
 import { RecordCheck } from './record.ts';
 
+/** `{` */
+const BRACE = 0x7b;
+
 /** Takes one file after the other, in the order of the log. */
 export class LogCheck {
   readonly problems: Problems;
+  readonly chain: ChainCheck;
   readonly deploys: DeployCheck;
   readonly #record: RecordCheck;
   #place: Place = { file: -1, line: 0 };
   lines = 0;
   records = 0;
 
-  constructor(files: readonly string[]) {
+  constructor(files: readonly string[], anchor: Head | undefined) {
     this.problems = new Problems(files);
+    this.chain = new ChainCheck(anchor, (...problem) => this.problems.add(...problem));
     this.#record = new RecordCheck((...problem) => this.#report(...problem));
     this.deploys = new DeployCheck(files.length > 1, (...problem) => this.problems.add(...problem));
   }
@@ -45,10 +52,21 @@ export class LogCheck {
     const record = line && readRecord(line);
     if (record) {
       this.records += 1;
+      this.chain.record(record, line, this.#place);
       this.#record.check(record);
       this.deploys.check(record, this.#place);
-    } else if (line === undefined) this.#report('not_json', 'the line is longer than 16 MiB');
+      return;
+    }
+    // A killed writer, or a full disk, leaves the beginning of a record.
+    const isTorn = line?.[0] === BRACE;
+    if (this.chain.other(line, this.#place, isTorn)) return;
+    if (line === undefined) this.#report('not_json', 'the line is longer than 16 MiB');
     else if (!isBlank(line)) this.#report('not_json', 'the line is not a JSON object');
+  }
+
+  /** Call it after the last file. */
+  end(): void {
+    this.chain.end(this.#place);
   }
 
   #report(problem: ProblemKind, message: string): void {

@@ -10,7 +10,13 @@ export type ProblemKind =
   | 'event_order'
   | 'no_start'
   | 'no_end'
-  | 'file_damaged';
+  | 'file_damaged'
+  | 'record_missing'
+  | 'record_changed'
+  | 'record_order'
+  | 'line_inserted'
+  | 'unchained'
+  | 'anchor';
 
 /** A line that is not as it should be. */
 export interface Problem {
@@ -28,6 +34,19 @@ export interface Place {
   readonly line: number;
 }
 
+/** Takes a problem. */
+export type Report = (problem: ProblemKind, message: string, place: Place) => void;
+
+/** What the chain shows. */
+const CHAIN: readonly ProblemKind[] = [
+  'record_missing',
+  'record_changed',
+  'record_order',
+  'line_inserted',
+  'unchained',
+  'anchor',
+];
+
 /** Problems beyond this are counted, not kept. */
 const PROBLEMS_MAX = 1000;
 
@@ -42,7 +61,8 @@ export function short(text: string): string {
 /** The problems of one log: all are counted, the first ones kept. */
 export class Problems {
   readonly #files: readonly string[];
-  readonly #kept: Problem[] = [];
+  /** Those of the chain, and the others. */
+  readonly #kept: readonly [Problem[], Problem[]] = [[], []];
   count = 0;
 
   constructor(files: readonly string[]) {
@@ -51,13 +71,15 @@ export class Problems {
 
   add(problem: ProblemKind, message: string, { file, line }: Place): void {
     this.count += 1;
-    if (this.#kept.length >= PROBLEMS_MAX) return;
-    this.#kept.push({ file: this.#files[file] as string, line, problem, message });
+    const kept = this.#kept[CHAIN.includes(problem) ? 0 : 1];
+    if (kept.length >= PROBLEMS_MAX) return;
+    kept.push({ file: this.#files[file] as string, line, problem, message });
   }
 
-  /** Those that were kept, in the order of the log. */
+  /** Those of the chain first, since they may cause the others; each in the order of the log. */
   inOrder(): readonly Problem[] {
     const place = ({ file, line }: Problem) => this.#files.indexOf(file) * 2 ** 32 + line;
-    return this.#kept.sort((a, b) => place(a) - place(b));
+    const sorted = this.#kept.map((kept) => kept.sort((a, b) => place(a) - place(b)));
+    return sorted.flat().slice(0, PROBLEMS_MAX);
   }
 }

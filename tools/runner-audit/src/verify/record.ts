@@ -3,8 +3,8 @@ import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/
 import { timeOfIso } from '@runner/common/text/time';
 import { type ProblemKind, short } from './problems.ts';
 
-/** Two writers take the time first and append then, so neighbours may be swapped; in milliseconds. */
-const OUT_OF_ORDER = 1000;
+/** Writers take the time first and then wait for their turn, so neighbours may be swapped; in ms. */
+const OUT_OF_ORDER = 10_000;
 
 /** Two names of one field. */
 const TWINS = [

@@ -2,16 +2,15 @@
  * Delivers the queue of one channel, one request at a time: in order within each deploy, within the
  * rates, with retries. The caller holds the channel's lock.
  */
-import type { Channel, Complaint, Message, Outcome, Problem } from '../service/contract.ts';
+import type { Channel, Complaint, Message, Outcome } from '../service/contract.ts';
 import { type Entry, spoolProblem } from '../spool/entry.ts';
 import type { EntryName } from '../spool/names.ts';
 import type { Clock } from './clock.ts';
-import { type Destination, pauseAfter } from './destination.ts';
+import type { Destination } from './destination.ts';
+import { isNeedless, post } from './post.ts';
 import type { Next, Queue } from './queue.ts';
+import { laterEntry, pauseAfter } from './retry.ts';
 
-/** A message is given up after a day, in milliseconds, and at least this many attempts. */
-const AGE_MAX = 86_400_000;
-const ATTEMPTS_MIN = 8;
 /** Longest sleep, in milliseconds: messages may arrive, and the clock may be set. */
 const SLICE = 200;
 
@@ -103,6 +102,9 @@ async function attempt(
   if (messages.length === 0) return end('dead', { ...found, problem: UNREADABLE });
   const message = messages[found.sent];
   if (!message) return end('delivered', { ...found, sent: messages.length });
+  const request = `${name}#${found.sent}`;
+  if (destination.isDone(request) || isNeedless(channel, destination, message))
+    return settle(queue, clock, work, { ...found, attempting: null }, DELIVERED, end);
   const stopped = destination.stopped();
   if (stopped) return end('dead', { ...found, problem: stopped });
   const now = new Date(clock.now()).toISOString();
@@ -116,10 +118,14 @@ async function attempt(
   queue.save(name, entry);
   queue.tried(name);
   destination.sending();
-  const outcome = await channel.send(message, within);
-  destination.answered(outcome, (failures) => pauseAfter(failures, clock.random()));
-  return settle(queue, clock, work, { ...entry, attempting: null }, outcome, end);
+  const posted = await post(channel, destination, message, within);
+  const pause = (failures: number) => pauseAfter(failures, clock.random());
+  destination.answered(posted, request, message.step, pause);
+  return settle(queue, clock, work, { ...entry, attempting: null }, posted.outcome, end);
 }
+
+/** Of a message that was sent before, or that has nothing to edit. */
+const DELIVERED: Outcome = { class: 'delivered', rest: 0 };
 
 /** Saves an entry after its request; returns its ending when it leaves the queue. */
 function settle(
@@ -145,7 +151,7 @@ function settle(
     const other = complaint && messages[entry.sent]?.instead(complaint);
     const attempts = entry.attempts + 1;
     if (!other) return end('dead', { ...entry, attempts, problem: outcome.problem });
-    messages[entry.sent] = other;
+    messages[entry.sent] = { ...other, step: messages[entry.sent]?.step };
     work.degraded = complaint;
     queue.untried(name);
     queue.save(name, entry);
@@ -159,38 +165,6 @@ function settle(
   if (outcome.class === 'wait') queue.untried(name);
   queue.save(name, later);
   return undefined;
-}
-
-/** An entry after a temporary problem; undefined when it is too old to be tried again. */
-function laterEntry(
-  entry: Entry,
-  outcome: Extract<Outcome, { class: 'wait' | 'retry' }>,
-  clock: Clock,
-): Entry | undefined {
-  const { problem } = outcome;
-  const attempts = entry.attempts + 1;
-  const age = clock.now() - Date.parse(entry.queued_at);
-  if (age > AGE_MAX && attempts >= ATTEMPTS_MIN) return undefined;
-  if (outcome.class === 'wait') return { ...entry, attempts, problem, next_at: null };
-  const next = clock.now() + pauseAfter(attempts, clock.random());
-  return {
-    ...entry,
-    attempts,
-    problem,
-    next_at: new Date(next).toISOString(),
-    maybe_duplicate: entry.maybe_duplicate || mayHaveArrived(problem),
-  };
-}
-
-/** Errors of a request that was never sent: no connection was made. */
-const NEVER_SENT =
-  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_|CERT_|DEPTH_|SELF_|UNABLE_|EPROTO)/;
-
-/** Whether the service may have accepted a message without confirming it. */
-function mayHaveArrived({ http_status: status, code }: Problem): boolean {
-  // A number is the answer of a mail server, which refused.
-  if (status === null) return typeof code === 'string' && !NEVER_SENT.test(code);
-  return status < 300 || status === 408 || status === 502 || status === 504;
 }
 
 const UNREADABLE = spoolProblem('event_invalid', 'the event cannot be read');

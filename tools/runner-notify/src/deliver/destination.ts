@@ -3,10 +3,12 @@
  * wants to be left alone, whether it is gone.
  */
 
-import type { ChannelName } from '@runner/common/config/channels';
+import type { DestinationName } from '@runner/common/config/channels';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
+import type { Step } from '../message/steps.ts';
 import type { Outcome, Problem, Rate } from '../service/contract.ts';
+import { bounded, messagesAfter } from '../spool/posted.ts';
 import { NO_TROUBLE, type Pause, readState, type State, writeState } from '../spool/state.ts';
 
 /** After this many failures in a row the whole destination gets a pause. */
@@ -15,18 +17,6 @@ const TROUBLE_MIN = 3;
 const ASKED_MIN = 100;
 /** Longest rest after a used-up window, in milliseconds; the windows of Discord are shorter. */
 const REST_MAX = 5_000;
-
-/** First pause after a temporary problem, in milliseconds; it doubles up to PAUSE_MAX. */
-const PAUSE = 1_000;
-/** The longest, in milliseconds. */
-export const PAUSE_MAX = 60_000;
-const PAUSE_MIN = 100;
-
-/** Doubles with each failure; random, so that several senders do not return together. */
-export function pauseAfter(failures: number, chance: number): number {
-  const most = Math.min(PAUSE * 2 ** (failures - 1), PAUSE_MAX);
-  return Math.max(PAUSE_MIN, Math.round(most * chance));
-}
 
 /** Why no message can be sent now: our rates, the service's request, or temporary problems. */
 export type WaitKind = 'rate' | 'asked' | 'trouble';
@@ -43,13 +33,19 @@ export interface Wait {
 /** Which destination; other credentials are another destination. */
 export interface DestinationOptions {
   readonly paths: Paths;
-  readonly channel: ChannelName;
+  readonly channel: DestinationName;
   /** Digest of the credentials. */
   readonly digest: string;
   readonly rates: readonly Rate[];
   /** Milliseconds since 1970. */
   now(): number;
   note(text: string): void;
+}
+
+/** What came of a request; `id` of the message that now shows it, where the service names one. */
+export interface Posted {
+  readonly outcome: Outcome;
+  readonly id?: string | undefined;
 }
 
 /** Decides when the next message may be sent, and learns from each answer. */
@@ -89,8 +85,28 @@ export class Destination {
     this.#change({ sent: [...recent, at].slice(-longest) });
   }
 
-  /** To be called right after the request; `pause` is the pause after `failures`, in milliseconds. */
-  answered(outcome: Outcome, pause: (failures: number) => number): void {
+  /** Whether this request was answered although its entry does not say so: the process was killed. */
+  isDone(request: string): boolean {
+    return this.#state.done.includes(request);
+  }
+
+  /** The id of the message that is known by a key. */
+  messageId(key: string | undefined): string | undefined {
+    return key === undefined
+      ? undefined
+      : this.#state.messages.findLast(({ keys }) => keys.includes(key))?.id;
+  }
+
+  /**
+   * To be called right after the request; `pause` is the pause after `failures`, in milliseconds.
+   * What became of the message is saved in one piece with the rest.
+   */
+  answered(
+    { outcome, id }: Posted,
+    request: string,
+    step: Step | undefined,
+    pause: (failures: number) => number,
+  ): void {
     const at = this.#options.now();
     // The service counted it before it answered: the later time is safe.
     const sent = [...this.#state.sent.slice(0, -1), at];
@@ -99,6 +115,7 @@ export class Destination {
       const rest = Math.min(outcome.rest, REST_MAX);
       this.#change({
         sent,
+        ...bounded([...this.#state.done, request], messagesAfter(this.#state.messages, step, id)),
         until: null,
         asked_at: null,
         rest: rest > 0 ? { from: at, until: at + rest } : null,

@@ -1,11 +1,15 @@
 /** A notice laid out: the fields of each message, their order and words. Each channel adds its markup. */
 
-import { isStateEvent } from '@runner/common/audit/events';
-import { cutCodePoints } from '@runner/common/text/plain';
-import type { Notice, NoticeKind } from './notice.ts';
+import { codePoints, cutCodePoints, headAndTail } from '@runner/common/text/plain';
+import { LOG_MAX, type Notice, type NoticeKind } from './notice.ts';
+import { isOfDeploy } from './records.ts';
+import { isTwofold } from './steps.ts';
 
-/** Constant words, and values, which a channel shows as code so that they contain no markup. */
-export type Phrase = readonly (string | { readonly value: string })[];
+/**
+ * Constant words, and values, which a channel shows as code so that they contain no markup, or as the
+ * text of a link.
+ */
+export type Phrase = readonly (string | { readonly value: string; readonly url?: string })[];
 
 /** A field of a message. */
 export interface Detail {
@@ -17,7 +21,7 @@ export interface Detail {
 export interface Announcement {
   readonly icon: string;
   readonly title: string;
-  /** Names the deploy in one line. */
+  /** Names project, instance and version in one line. */
   readonly headline: Phrase;
   readonly rows: readonly Detail[];
   /** Error text of several lines. */
@@ -26,6 +30,9 @@ export interface Announcement {
 
 /** Longest name beside the log: a message has 4096 characters, the log takes 3800. */
 const SHORT_MAX = 63;
+
+/** Between what matters of an error and the whole log. */
+const LOG_RULE = '\n\n--- full error log ---\n';
 
 /** The words of a test notification. */
 export const TEST_TITLE = 'Test notification';
@@ -40,7 +47,9 @@ const FACES: Readonly<Record<NoticeKind, readonly [icon: string, title: string]>
   AppDown: ['🔻', 'App down'],
   AppUp: ['🔺', 'App up again'],
   CheckRecovered: ['✅', 'Checks work again'],
+  Digest: ['📊', 'Digest'],
   DeployWaiting: ['⏸️', 'Deploy waits'],
+  TagChanged: ['🏷️', 'Tag changed'],
   TokenEnding: ['⏳', 'Token ending'],
   TokenRenewed: ['🔑', 'Token renewed'],
 };
@@ -52,19 +61,34 @@ export function announcementsOf(notice: Notice): Announcement[] {
     icon,
     title,
     headline: headlineOf(notice),
-    rows: rowsOf(notice),
+    rows: [...rowsOf(notice), ...(notice.record ? [row('Record', notice.record)] : [])],
     block: notice.error || undefined,
   };
+  if (isTwofold(notice))
+    return [
+      { ...first, block: undefined },
+      { ...first, block: wholeOf(notice) },
+    ];
   return notice.log === undefined ? [first] : [first, logOf(notice, notice.log)];
 }
 
+/** What matters of an error, and the whole log below it, as long as the log of a message of its own. */
+function wholeOf({ error, log }: Notice): string {
+  if (log === undefined) return error;
+  const rest = LOG_MAX - codePoints(error) - codePoints(LOG_RULE);
+  return `${error}${LOG_RULE}${headAndTail(log, rest)}`;
+}
+
 function rowsOf(notice: Notice): Detail[] {
+  if (notice.kind === 'Digest') return [row('Since', notice.version)];
   const project = row('Project', notice.project);
   const deploy = row('Deploy', notice.deployId);
   const instance = row('Instance', notice.instance);
-  if (isStateEvent(notice.eventType)) {
+  if (!isOfDeploy(notice.eventType)) {
     const isInstance = notice.kind === 'AppDown' || notice.kind === 'AppUp';
-    const subject = isInstance ? row('Version', notice.version) : row('Branch', notice.version);
+    const subject = isInstance
+      ? row('Version', notice.version)
+      : row(labelOf(notice.version), notice.version);
     const about = isInstance ? [project, instance, subject] : [project, subject];
     return notice.reason ? [...about, row('Reason', notice.reason)] : about;
   }
@@ -75,14 +99,37 @@ function rowsOf(notice: Notice): Detail[] {
     // Instances roll back one by one: without the name their messages would be identical.
     return notice.instance === 'default' ? [project, ...rows] : [project, instance, ...rows];
   }
-  const rows = [project, instance, row('Version', notice.version)];
-  if (notice.kind === 'success' && notice.duration) rows.push(row('Duration', notice.duration));
+  const rows = [project, instance, row('Version', notice.version), ...changesOf(notice)];
+  if (notice.kind !== 'started' && notice.duration) rows.push(row('Duration', notice.duration));
+  if (notice.user) rows.push(row('By', notice.user));
   rows.push(deploy);
   if (notice.kind === 'failure') rows.push({ label: 'Rollback', phrase: rollbackOf(notice) });
   if (notice.blocked)
     rows.push({ label: 'Retry', phrase: ['not tried again until the next push'] });
   return rows;
 }
+
+/** What the deploy brings, as far as the record says. */
+function changesOf({ changes }: Notice): Detail[] {
+  if (!changes) return [];
+  const { count, subjects, authors, url } = changes;
+  const listed = (names: readonly string[], between: string): Phrase =>
+    names.flatMap((value, index) => [...(index > 0 ? [between] : []), { value }]);
+  const many = count !== undefined && count > 1 ? [`${count} commits`] : [];
+  const by = authors.length > 0 ? [many.length > 0 ? ' by ' : 'by ', ...listed(authors, ', ')] : [];
+  const head = [...many, ...by];
+  const link = url === undefined ? [] : [' ', { value: 'compare', url }];
+  const named = listed(subjects, ' · ');
+  return [
+    {
+      label: 'Changes',
+      phrase: [...named, ...(named.length > 0 && head.length > 0 ? [', '] : []), ...head, ...link],
+    },
+  ];
+}
+
+/** The name of a branch has no space in it; `tags v*` has. */
+const labelOf = (followed: string) => (followed.includes(' ') ? 'Follows' : 'Branch');
 
 /** What became of the version before. */
 function rollbackOf({ previousVersion, rolledBack, reason }: Notice): Phrase {
@@ -106,19 +153,10 @@ function logOf(notice: Notice, log: string): Announcement {
   };
 }
 
-function headlineOf({ project, instance, version, deployId, eventType }: Notice): Phrase {
+function headlineOf({ kind, project, instance, version }: Notice): Phrase {
+  if (kind === 'Digest') return [{ value: project }, ' since ', { value: version }];
   const short = (text: string) => ({ value: cutCodePoints(text, SHORT_MAX) });
-  if (isStateEvent(eventType)) return [short(project), ' / ', short(instance), ' ', short(version)];
-  return [
-    short(project),
-    ' / ',
-    short(instance),
-    ' ',
-    short(version),
-    ' [',
-    { value: deployId },
-    ']',
-  ];
+  return [short(project), ' / ', short(instance), ' ', short(version)];
 }
 
 function row(label: string, value: string): Detail {

@@ -14,7 +14,8 @@ import type { TemplateKind } from '@runner/common/config/settings';
 import type { Paths } from '@runner/common/foundation/paths';
 import { cleanText, codePoints, cutCodePoints, headAndTail } from '@runner/common/text/plain';
 import { durationText } from '@runner/common/text/time';
-import type { Announceable } from './records.ts';
+import { type Changes, changesIn } from './changes.ts';
+import { type Announceable, type MessageKind, PLACE } from './records.ts';
 
 /** Error text of the first failure message, in code points: readable at a glance. */
 export const SUMMARY_MAX = 800;
@@ -29,7 +30,7 @@ const REASON_MAX = 250;
 
 /** What a result says about an event. */
 export interface Subject {
-  readonly eventType: EventType;
+  readonly eventType: MessageKind;
   readonly project: string;
   readonly instance: string;
   readonly version: string;
@@ -38,11 +39,13 @@ export interface Subject {
 }
 
 /** A message that a user can reword, or a change in the state of an app. */
-export type NoticeKind = TemplateKind | StateEvent;
+export type NoticeKind = TemplateKind | StateEvent | 'Digest';
 
 /** An event in words. Every text but `error` and `log` is one line; unknown ones are empty. */
 export interface Notice extends Subject {
   readonly kind: NoticeKind;
+  /** Place of the record in the audit log, for `audit verify --anchor`: `#57·1a2b3c4d`; may be empty. */
+  readonly record: string;
   /** ISO 8601 UTC; undefined without a valid one in the record. */
   readonly timestamp: string | undefined;
   readonly previousVersion: string;
@@ -53,6 +56,16 @@ export interface Notice extends Subject {
   readonly duration: string;
   /** Of a failure after the switch: whether the rollback succeeded. */
   readonly rolledBack: boolean | undefined;
+  /** Full hash; empty when the record has none. */
+  readonly commit: string;
+  /** Of a failure. */
+  readonly stage: string;
+  /** Who began the deploy. */
+  readonly user: string;
+  /** What the deploy brings. */
+  readonly changes: Changes | undefined;
+  /** The channel edits messages: one message a deploy. */
+  readonly edited?: true;
   /** Of a failure: its commit is not tried again until the next push. */
   readonly blocked: boolean;
   /** Of a failure: at most 800 code points. */
@@ -87,7 +100,7 @@ export function subjectOf(
     eventType: kind,
     project: shortLine(project, redact) || 'unknown',
     instance: field('instance') || 'default',
-    version: field('version') || 'unknown',
+    version: field('version') || (kind === 'Digest' ? field('since').slice(0, 10) : 'unknown'),
     deployId: [...field('deploy_id')].slice(0, DEPLOY_ID_LENGTH).join('') || newDeployId(random),
   };
 }
@@ -96,15 +109,28 @@ export async function noticeOf(record: Announceable, options: NoticeOptions): Pr
   const { fields, kind } = record;
   const field = (name: string, max?: number) =>
     shortLine(textOf(fields, name), options.redact, max);
-  const error = kind === 'DeployFailure' ? await errorOf(record, options) : undefined;
+  const error =
+    kind === 'DeployFailure'
+      ? await errorOf(record, options)
+      : kind === 'Digest'
+        ? {
+            summary: headAndTail(plain(textOf(fields, 'error'), options.redact), LOG_MAX),
+            log: undefined,
+          }
+        : undefined;
   return {
     ...subjectOf(record, options),
-    kind: isStateEvent(kind) ? kind : KINDS[kind],
+    kind: kind === 'Digest' || isStateEvent(kind) ? kind : KINDS[kind],
+    record: field(PLACE),
     timestamp: timeOf(fields.timestamp),
     previousVersion: field('previous_version'),
     fromVersion: field('from_version'),
     reason: field('reason', REASON_MAX),
     domain: field('domain'),
+    changes: changesIn(fields, (text) => shortLine(text, options.redact)),
+    commit: field('commit'),
+    stage: field('stage'),
+    user: field('user'),
     duration: durationText(fields.duration_ms),
     rolledBack: typeof fields.rolled_back === 'boolean' ? fields.rolled_back : undefined,
     blocked: fields.blocked === true,

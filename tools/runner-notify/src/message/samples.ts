@@ -15,6 +15,13 @@ export function sampleRecords(deployId: string, now: Date): Announceable[] {
     deploy_id: deployId,
     previous_version: 'v1.2.9',
     domain: 'shop.example.org',
+    user: 'alice',
+    changes: {
+      count: 3,
+      subjects: ['Fix the cart', 'Add taxes', 'Round prices'],
+      authors: ['alice', 'bob'],
+      compare: 'https://github.com/acme/shop/compare/v1.2.9...v1.3.0',
+    },
   };
   const record = (kind: Announceable['kind'], fields: object): Announceable => ({
     kind,
@@ -68,6 +75,14 @@ function stateRecords(deployId: string, now: Date): (readonly [Announceable['kin
         ...branch,
         reason: `the token of shop ends in 7 days, at ${ends}: ${advice}`,
         expires_at: ends,
+      },
+    ],
+    [
+      'TagChanged',
+      {
+        ...branch,
+        version: 'tags v*',
+        reason: 'the tag v1.2.9 was moved to 1b2f93c0b1d5: v1.2.9 of 0c8ba3ed4a29 stays',
       },
     ],
     ['TokenRenewed', { ...branch, reason: 'the token of shop was replaced' }],

@@ -7,6 +7,7 @@ import type { ChannelName } from '@runner/common/config/channels';
 import type { NotifySettings } from '@runner/common/config/settings';
 import type { Env } from '@runner/common/foundation/io';
 import type { Notice } from '../message/notice.ts';
+import type { Step } from '../message/steps.ts';
 import type { Fields } from './fields.ts';
 
 /** At most `count` messages in any `per` milliseconds. */
@@ -20,6 +21,8 @@ export type Complaint = 'markup' | 'length';
 
 /** One message, ready to be sent. */
 export interface Message {
+  /** Which posted message it edits or answers; undefined: it is a new message. */
+  readonly step?: Step | undefined;
   /** The JSON body, without the fields that name the destination. */
   readonly payload: Fields;
   /** The form to send after a complaint; undefined when there is none left. */
@@ -57,6 +60,8 @@ export type Outcome =
       readonly class: 'rejected';
       readonly complaint?: Complaint | undefined;
       readonly movedTo?: string | undefined;
+      /** The message to edit is not there any more. */
+      readonly missing?: boolean;
       readonly problem: Problem;
     }
   /** The destination accepts no message until its configuration is fixed. */
@@ -81,7 +86,11 @@ export interface Channel {
    * Makes one request (two when the destination has moved) within `timeout` milliseconds, by
    * default EXCHANGE_TIMEOUT.
    */
-  send(message: Message, timeout?: number): Promise<Outcome>;
+  send(message: Message, timeout?: number, repliesTo?: string): Promise<Outcome>;
+  /** Replaces a posted message; undefined where the service cannot. */
+  edit?(id: string, message: Message, timeout?: number): Promise<Outcome>;
+  /** The id of a posted message, from the answer. */
+  idOf?(body: Fields): string;
   /** Changes nothing and sends no message. */
   inspect(): Promise<Inspection>;
   /** Sends one test notification, once. */
@@ -148,6 +157,8 @@ export interface Service {
   readonly unhealthy: string;
   /** What messages are sent with, for people. */
   readonly method: string;
+  /** Posted messages can be edited: `connect` returns a channel with `edit`. */
+  readonly edits?: true;
   /** In this markup a backslash is an escape inside code as well. */
   readonly codeEscapes: boolean;
   /** Valid values for its keys: with them the rest of the file is checked before setup asks. */

@@ -1,6 +1,7 @@
 /** The messages of a notice: each service's drafts, shortened until they fit and after a refusal. */
 import { type Announcement, announcementsOf } from '../message/announcement.ts';
 import type { Notice } from '../message/notice.ts';
+import { isTwofold, stepsOf } from '../message/steps.ts';
 import { type Piece, parseTemplate } from '../message/template.ts';
 import type { Message } from './contract.ts';
 import type { Fields } from './fields.ts';
@@ -50,14 +51,20 @@ export function messagesOf(
   const drafts = announcements.map((each) => draft(each, notice));
   if (template !== undefined) {
     try {
-      const [first] = announcements as [Announcement];
-      drafts[0] = reworded(parseTemplate(template, codeEscapes), notice, first);
+      // The reply of a failure has its error, not the edited message.
+      const at = isTwofold(notice) ? 1 : 0;
+      const first = announcements[at] as Announcement;
+      drafts[at] = reworded(parseTemplate(template, codeEscapes), notice, first);
     } catch (error) {
       const where = `notify.templates.${notice.kind}.${channel}`;
       warn(`${where}: ${(error as Error).message}; the built-in text is sent`);
     }
   }
-  return drafts.flatMap((each) => fitting(each) ?? []);
+  const steps = notice.edited ? stepsOf(notice) : [];
+  return drafts.flatMap((each, index) => {
+    const message = fitting(each);
+    return message ? [{ ...message, step: steps[index] }] : [];
+  });
 }
 
 /** Thrown by `reworded`. */

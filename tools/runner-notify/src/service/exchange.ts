@@ -24,7 +24,7 @@ export type Call = Line & { readonly method: string };
 
 /** What is sent to an address. */
 export interface Request {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PATCH';
   /** Sent as JSON. */
   readonly body?: Fields;
   /** More headers; `body` is the text that is sent. */
@@ -122,19 +122,22 @@ export interface Refusal {
   readonly complaint: Complaint | undefined;
   /** The destination's new id. */
   readonly movedTo?: string | undefined;
+  /** The message to edit is not there any more. */
+  readonly missing?: boolean;
 }
 
 /** Sorts a refusal into the classes of the contract. */
 export function refusedAnswer(
   call: Call,
   answer: HttpAnswer,
-  { status, code = status, description, pause, hint, complaint, movedTo }: Refusal,
+  { status, code = status, description, pause, hint, complaint, movedTo, missing }: Refusal,
 ): Outcome {
   const problem = (retryable: boolean) =>
     problemOf(call, answer.status, code, description, retryable, hint);
   if (status === 429)
     return { class: 'wait', delay: delayOf(answer, pause), problem: problem(true) };
   if (status >= 500 || status === 408) return { class: 'retry', problem: problem(true) };
+  if (missing) return { class: 'rejected', problem: problem(false), missing };
   if (status === 401 || status === 404) return { class: 'gone', problem: problem(false) };
   return { class: 'rejected', problem: problem(false), complaint, movedTo };
 }

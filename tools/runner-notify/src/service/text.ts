@@ -12,16 +12,27 @@ export interface Markup {
   bold(text: string): string;
   code(value: string): string;
   pre(text: string): string;
+  /** `url` is https. */
+  link(text: string, url: string): string;
 }
 
 const same = (text: string) => text;
 /** For a service without markup, and for a text whose formatting was refused. */
-export const plainText: Markup = { words: same, bold: same, code: same, pre: same };
+export const plainText: Markup = {
+  words: same,
+  bold: same,
+  code: same,
+  pre: same,
+  link: (_, url) => url,
+};
 
 /** Words stay words, values become code. */
 export function phraseText(phrase: Phrase, markup: Markup = plainText): string {
   return phrase
-    .map((part) => (typeof part === 'string' ? markup.words(part) : markup.code(part.value)))
+    .map((part) => {
+      if (typeof part === 'string') return markup.words(part);
+      return part.url === undefined ? markup.code(part.value) : markup.link(part.value, part.url);
+    })
     .join('');
 }
 

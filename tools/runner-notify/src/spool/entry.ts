@@ -4,7 +4,7 @@
  */
 
 import type { LogRecord } from '@runner/common/audit/events';
-import type { ChannelName } from '@runner/common/config/channels';
+import type { DestinationName } from '@runner/common/config/channels';
 import { isObject, jsonObject } from '@runner/common/text/json';
 import { cleanText } from '@runner/common/text/plain';
 import type { Problem } from '../service/contract.ts';
@@ -12,7 +12,7 @@ import type { Problem } from '../service/contract.ts';
 /** One event for one channel, in `spool/notify/<id>.<channel>.json`. Times are ISO 8601 UTC. */
 export interface Entry {
   readonly version: 1;
-  readonly channel: ChannelName;
+  readonly channel: DestinationName;
   readonly event: LogRecord;
   readonly queued_at: string;
   /** How many of its messages were delivered: a failure with a long error has two. */
@@ -30,17 +30,30 @@ export interface Entry {
   readonly maybe_duplicate: boolean;
 }
 
-/** An event as it is stored: without secrets, and only its fields with plain values. */
+/** An event as it is stored: without secrets, and of its fields those with plain values and `changes`. */
 export function storedEvent(event: LogRecord, redact: (text: string) => string): LogRecord {
   const plain = Object.entries(event).flatMap(([field, value]) => {
     if (typeof value === 'string') return [[field, redacted(value, redact)]];
+    if (field === 'changes') return [[field, inside(value, redact)]];
     return typeof value === 'number' || typeof value === 'boolean' ? [[field, value]] : [];
   });
   return Object.fromEntries(plain);
 }
 
+/** Levels of a value that are kept: an object with lists of texts. */
+const DEPTH = 3;
+
+function inside(value: unknown, redact: (text: string) => string, depth = DEPTH): unknown {
+  if (typeof value === 'string') return redacted(value, redact);
+  if (value === null || typeof value !== 'object') return value;
+  if (depth === 0) return null;
+  if (Array.isArray(value)) return value.map((each) => inside(each, redact, depth - 1));
+  const entries = Object.entries(value);
+  return Object.fromEntries(entries.map(([key, each]) => [key, inside(each, redact, depth - 1)]));
+}
+
 /** A new entry for a stored event. */
-export function newEntry(channel: ChannelName, event: LogRecord, now: Date): Entry {
+export function newEntry(channel: DestinationName, event: LogRecord, now: Date): Entry {
   return {
     version: 1,
     channel,
@@ -64,7 +77,7 @@ function redacted(text: string, redact: (text: string) => string): string {
 }
 
 /** Reads an entry; undefined when the file is not one. */
-export function parseEntry(bytes: Uint8Array, channel: ChannelName): Entry | undefined {
+export function parseEntry(bytes: Uint8Array, channel: DestinationName): Entry | undefined {
   const value: Partial<Record<keyof Entry, unknown>> =
     jsonObject(Buffer.from(bytes).toString('utf8')) ?? {};
   const { event } = value;

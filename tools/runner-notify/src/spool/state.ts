@@ -3,7 +3,7 @@
  * power cut may lose it: then it starts empty.
  */
 import { dirname } from 'node:path';
-import type { ChannelName } from '@runner/common/config/channels';
+import type { DestinationName } from '@runner/common/config/channels';
 import { makeFolder, readIfThere } from '@runner/common/files/read';
 import { writeUnsynced } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';
@@ -11,13 +11,14 @@ import type { Paths } from '@runner/common/foundation/paths';
 import { jsonObject } from '@runner/common/text/json';
 import type { Problem } from '../service/contract.ts';
 import { problemIn } from './entry.ts';
+import type { PostedMessage } from './posted.ts';
 import { stateFile } from './spool.ts';
 
 /** The largest time of a Date, in milliseconds since 1970. */
 const TIME_MAX = 8.64e15;
 const EPOCH = new Date(0).toISOString();
-/** Bytes; the file has a few hundred. */
-const STATE_MAX = 65_536;
+/** Bytes; the file has a few hundred, with `notify.edit` up to a hundred thousand. */
+const STATE_MAX = 1_048_576;
 /** A pause, in milliseconds since 1970; its length bounds it when the clock is set back. */
 export interface Pause {
   readonly from: number;
@@ -43,6 +44,10 @@ export interface State {
   /** ISO 8601 UTC. */
   readonly last_success: string | null;
   readonly last_error: (Problem & { readonly at: string }) | null;
+  /** Requests that were answered, `<entry>#<message>`: a killed process may not have saved their entries. */
+  readonly done: readonly string[];
+  /** With `notify.edit`, oldest first. */
+  readonly messages: readonly PostedMessage[];
 }
 
 /** No temporary problem. */
@@ -58,15 +63,17 @@ const NOTHING: Omit<State, 'destination'> = {
   stopped: null,
   last_success: null,
   last_error: null,
+  done: [],
+  messages: [],
 };
 
 /** Empty when it cannot be read, or belongs to other credentials. */
-export function readState(paths: Paths, channel: ChannelName, digest: string): State {
+export function readState(paths: Paths, channel: DestinationName, digest: string): State {
   return stateOf(stateFile(paths, channel), digest);
 }
 
 /** Throws `not_writable` or `disk_full`. */
-export function writeState(paths: Paths, channel: ChannelName, state: State): void {
+export function writeState(paths: Paths, channel: DestinationName, state: State): void {
   const path = stateFile(paths, channel);
   makeFolder(dirname(path), 0o700);
   writeUnsynced(path, `${JSON.stringify(state)}\n`);
@@ -102,7 +109,16 @@ function stateOf(path: string, destination: string): State {
     stopped: stopped && { at: timeOf(value.stopped?.at) ?? EPOCH, problem: stopped },
     last_success: timeOf(value.last_success),
     last_error: error && { at: timeOf(value.last_error?.at) ?? EPOCH, ...error },
+    done: textsOf(value.done),
+    messages: (Array.isArray(value.messages) ? value.messages : []).flatMap((each) => {
+      const { id, keys } = (each ?? {}) as Partial<PostedMessage>;
+      return typeof id === 'string' ? [{ id, keys: textsOf(keys) }] : [];
+    }),
   };
+}
+
+function textsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 }
 
 function timeOf(value: unknown): string | null {

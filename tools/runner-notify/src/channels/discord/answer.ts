@@ -6,6 +6,7 @@ import { type Call, delayOf, foreignAnswer, refusedAnswer } from '../../service/
 
 /** JSON error codes: discord.com/developers/docs/topics/opcodes-and-status-codes#json. */
 const INVALID_FORM = 50035;
+const UNKNOWN_MESSAGE = 10008;
 
 /** What to check; docs/notifications.md, "No messages arrive". */
 const BY_STATUS: Readonly<Record<number, string>> = {
@@ -35,6 +36,7 @@ export function judgeDiscord(call: Call, answer: HttpAnswer): Outcome {
     description: [said, ...details.slice(0, 3)].filter(Boolean).join('; '),
     pause: body.retry_after,
     hint: BY_STATUS[status],
+    missing: code === UNKNOWN_MESSAGE,
     complaint: long || status === 413 ? 'length' : undefined,
   });
 }

@@ -5,7 +5,7 @@ import { ask, exchange } from '../../service/exchange.ts';
 import { fieldsOf, wordOf } from '../../service/fields.ts';
 import { judgeDiscord } from './answer.ts';
 import { discordMessages, TEST_MESSAGE } from './message.ts';
-import { executionAddress } from './webhook.ts';
+import { executionAddress, messageAddress } from './webhook.ts';
 
 /**
  * 5 per 2 seconds for a webhook (not 5 per second), according to Discord's staff and its headers, and
@@ -18,6 +18,7 @@ const RATES: readonly Rate[] = [
 ];
 
 const METHOD = 'POST webhook';
+const EDIT_METHOD = 'PATCH webhook message';
 
 /** Announces through one webhook. The answer to GET holds the secret: only parts of it are kept. */
 export function connectDiscord(
@@ -35,6 +36,14 @@ export function connectDiscord(
   return {
     rates: RATES,
     send,
+    edit: (id, { payload: body }, timeout) =>
+      exchange(
+        { ...line, method: EDIT_METHOD },
+        messageAddress(webhook.reveal(), id),
+        { method: 'PATCH', body, timeout },
+        judgeDiscord,
+      ),
+    idOf: ({ id }) => wordOf(id),
     async inspect() {
       const url = new URL(address());
       url.search = '';
@@ -59,6 +68,7 @@ export const discord: Service = {
   secret: 'address',
   unhealthy: 'the webhook accepts no messages',
   method: METHOD,
+  edits: true,
   codeEscapes: false,
   placeholders: { discord_webhook: 'https://discord.com/api/webhooks/1/x' },
   // Only the id, e.g. `webhook 1234567890`.

@@ -25,7 +25,13 @@ function inFence(text: string): string {
 
 /** Words stay words, values become code. */
 export function phraseText(phrase: Phrase): string {
-  return phrase.map((part) => (typeof part === 'string' ? part : code(part.value))).join('');
+  return phrase
+    .map((part) => {
+      if (typeof part === 'string') return part;
+      // Without angle brackets a preview of the page would be shown.
+      return part.url === undefined ? code(part.value) : `[${part.value}](<${part.url}>)`;
+    })
+    .join('');
 }
 
 /** A value escaped for its slot of a template. */

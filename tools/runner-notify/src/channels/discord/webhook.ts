@@ -44,3 +44,11 @@ export function executionAddress(webhook: string): string {
   url.hash = '';
   return url.href;
 }
+
+/** The address of a message that the webhook posted: discord.com/developers/docs/resources/webhook#edit-webhook-message. */
+export function messageAddress(webhook: string, id: string): string {
+  const url = new URL(executionAddress(webhook));
+  url.pathname = `${url.pathname}/messages/${encodeURIComponent(id)}`;
+  url.searchParams.delete('wait');
+  return url.href;
+}

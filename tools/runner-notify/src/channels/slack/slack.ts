@@ -31,6 +31,7 @@ const mrkdwn: Markup = {
   bold: (text) => `*${entities(text)}*`,
   // Without a character between the ticks they would be shown.
   code: (value) => `\`${entities(value).replaceAll('`', TICK) || ' '}\``,
+  link: (text, url) => `<${entities(url).replaceAll('|', '%7C')}|${entities(text)}>`,
   pre: (text) => `\`\`\`\n${inFence(text)}\n\`\`\``,
 };
 

@@ -36,12 +36,17 @@ const COMPLAINTS: readonly (readonly [RegExp, Complaint])[] = [
   [/(?:message|text) is too long/i, 'length'],
 ];
 
+/** Of a message to edit. */
+const MISSING = /message to edit not found|message can't be edited|MESSAGE_ID_INVALID/i;
+
 /** Sorts an answer to sendMessage into the classes of the contract. */
 export function judgeTelegram(call: Call, answer: HttpAnswer): Outcome {
   const body = jsonObject(answer.body);
   if (typeof body?.ok !== 'boolean') return foreignAnswer(call, answer);
   if (body.ok) return { class: 'delivered', rest: 0 };
   const { status, description, parameters } = errorOf(body, answer);
+  // An edit that was made before.
+  if (/message is not modified/i.test(description)) return { class: 'delivered', rest: 0 };
   const matching = <T>(rows: readonly (readonly [RegExp, T])[]) =>
     rows.find(([text]) => text.test(description))?.[1];
   return refusedAnswer(call, answer, {
@@ -51,6 +56,7 @@ export function judgeTelegram(call: Call, answer: HttpAnswer): Outcome {
     hint: matching(HINTS) ?? BY_STATUS[status],
     complaint: status === 400 ? matching(COMPLAINTS) : undefined,
     movedTo: migratedTo(answer),
+    missing: MISSING.test(description),
   });
 }
 

@@ -20,6 +20,7 @@ export const markdownV2: Markup = {
   bold: (text) => `*${escaped(text, RESERVED)}*`,
   code: (value) => `\`${escaped(value, RESERVED_IN_CODE)}\``,
   // Without the newline after the fence, the first word would be a language.
+  link: (text, url) => `[${escaped(text, RESERVED)}](${escaped(url, RESERVED_IN_LINK)})`,
   pre: (text) => `\`\`\`\n${escaped(text, RESERVED_IN_CODE)}\`\`\``,
 };
 

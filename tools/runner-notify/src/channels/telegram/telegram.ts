@@ -19,6 +19,7 @@ const RATES: readonly Rate[] = [
 const GROUP_RATE: Rate = { count: 20, per: 60_000 };
 
 const METHOD = 'sendMessage';
+const EDIT_METHOD = 'editMessageText';
 
 /** Announces in one chat, or in one topic of it. */
 export function connectTelegram(settings: Settings, line: Line): Channel {
@@ -27,12 +28,16 @@ export function connectTelegram(settings: Settings, line: Line): Channel {
   let { chatId } = settings;
   /** Where the chat has moved, until it was reported. */
   let moved: string | undefined;
-  const send: Channel['send'] = async ({ payload }, timeout) => {
+  const send: Channel['send'] = async ({ payload }, timeout, repliesTo) => {
     const post = () =>
       exchange(
         { ...line, method: METHOD },
         `${apiUrl}/bot${botToken.reveal()}/${METHOD}`,
-        { method: 'POST', body: { ...addressOf(settings, chatId), ...payload }, timeout },
+        {
+          method: 'POST',
+          body: { ...addressOf(settings, chatId), ...payload, ...replyTo(repliesTo) },
+          timeout,
+        },
         judgeTelegram,
       );
     let outcome = await post();
@@ -50,9 +55,27 @@ export function connectTelegram(settings: Settings, line: Line): Channel {
   return {
     rates: /^\d+$/.test(chatId) ? RATES : [...RATES, GROUP_RATE],
     send,
+    edit: (id, { payload }, timeout) =>
+      exchange(
+        { ...line, method: EDIT_METHOD },
+        `${apiUrl}/bot${botToken.reveal()}/${EDIT_METHOD}`,
+        {
+          method: 'POST',
+          body: { chat_id: chatId, message_id: Number(id), ...payload },
+          timeout,
+        },
+        judgeTelegram,
+      ),
+    idOf: (body) => wordOf(fieldsOf(body.result).message_id),
     inspect: () => inspectChat(bot, chatId),
     sendTest: () => send(TEST_MESSAGE),
   };
+}
+
+/** Sent although the other message may have been deleted. */
+function replyTo(id: string | undefined): Fields {
+  if (id === undefined) return {};
+  return { reply_parameters: { message_id: Number(id), allow_sending_without_reply: true } };
 }
 
 function addressOf({ threadId }: Settings, chatId: string): Fields {
@@ -93,6 +116,7 @@ export const telegram: Service = {
   secret: 'token',
   unhealthy: 'the bot cannot post there',
   method: METHOD,
+  edits: true,
   codeEscapes: true,
   placeholders: {
     telegram_bot_token: '1:x',

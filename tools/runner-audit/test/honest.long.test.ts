@@ -1,0 +1,10 @@
+import { test } from 'uvu';
+import { honest } from './honest.ts';
+
+const TIMES = Number(process.env.RUNNER_HISTORIES ?? 60);
+
+test(`${TIMES} logs with kills, rotations, 24 writers, a full disk and late events verify, and lose nothing`, async () => {
+  for (let time = 0; time < TIMES; time += 1) await honest(Math.random, 8, time % 5 === 0);
+});
+
+test.run();

@@ -1,0 +1,114 @@
+/** Random histories of a log that nobody tampers with: kills, rotations, many writers, a full disk. */
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { executable, run, shell, start } from '@runner/testing/run';
+import * as assert from 'uvu/assert';
+import { filesOf, lonely, rotate } from './chain-log.ts';
+import { logPath, newRoot } from './log.ts';
+
+/** A history so far. */
+interface History {
+  readonly root: string;
+  readonly random: (below: number) => number;
+  /** Number of the next event. */
+  next: number;
+  /** Versions whose echo came. */
+  readonly acknowledged: string[];
+}
+
+type Step = (history: History) => Promise<void>;
+
+function events(history: History, count: number): string[] {
+  return Array.from({ length: count }, () => {
+    history.next += 1;
+    return lonely(history.next, { error: 'x'.repeat(history.random(300)) });
+  });
+}
+
+function acknowledge(history: History, stdout: string): void {
+  const whole = stdout
+    .slice(0, stdout.lastIndexOf('\n') + 1)
+    .split('\n')
+    .filter(Boolean);
+  history.acknowledged.push(...whole.map((each) => JSON.parse(each).version));
+}
+
+const append: Step = async (history) => {
+  const stdin = events(history, 1 + history.random(40)).join('');
+  const { stdout } = await run('runner-audit', ['emit'], { root: history.root, stdin });
+  acknowledge(history, stdout);
+};
+
+const kill: Step = async (history) => {
+  const emit = start('runner-audit', ['emit'], { root: history.root });
+  // A write may fail: the program is killed.
+  emit.stdin.on('error', () => {});
+  const wait = history.random(60);
+  const feed = setInterval(() => emit.stdin.write(events(history, 400).join('')), 3);
+  for await (const _ of emit.stdout) break;
+  await new Promise((resolve) => setTimeout(resolve, wait));
+  emit.kill('SIGKILL');
+  clearInterval(feed);
+  acknowledge(history, (await emit.done).stdout);
+};
+
+const crowd: Step = async (history) => {
+  const writers = Array.from({ length: 24 }, () => append(history));
+  if (history.random(2) === 0) rotateIfThere(history);
+  await Promise.all(writers);
+};
+
+/** What a limit on the size of a file does is what a full disk does: the write is cut short. */
+const fullDisk: Step = async (history) => {
+  const size = statSync(logPath(history.root), { throwIfNoEntry: false })?.size ?? 0;
+  const limit = size + 10 + history.random(2000);
+  const stdin = events(history, 60).join('');
+  const emit = `"${process.execPath}" "${executable('runner-audit')}" emit`;
+  const { stdout } = await shell(`prlimit --fsize=${limit} ${emit}`, { root: history.root, stdin });
+  acknowledge(history, stdout);
+};
+
+const late: Step = async (history) => {
+  const spool = join(history.root, 'spool/audit');
+  mkdirSync(spool, { recursive: true, mode: 0o700 });
+  for (const [index, line] of events(history, 3).entries())
+    writeFileSync(
+      join(spool, `${history.next}-${index}.jsonl`),
+      line.replace('}', ',"late":true}'),
+    );
+};
+
+function rotateIfThere({ root }: History): void {
+  if (statSync(logPath(root), { throwIfNoEntry: false })) rotate(root);
+}
+
+const STEPS: readonly Step[] = [
+  append,
+  append,
+  kill,
+  fullDisk,
+  late,
+  async (history) => rotateIfThere(history),
+];
+
+/** Runs a history; throws unless its log verifies and has everything that was acknowledged. */
+export async function honest(
+  random: () => number,
+  steps: number,
+  hasCrowd: boolean,
+): Promise<void> {
+  const below = (limit: number) => Math.floor(random() * limit);
+  const history: History = { root: newRoot(), random: below, next: 0, acknowledged: [] };
+  await append(history);
+  for (let step = 0; step < steps; step += 1) await (STEPS[below(STEPS.length)] as Step)(history);
+  if (hasCrowd) await crowd(history);
+  // A torn last line is vouched for by the record after it.
+  await append(history);
+  const { status, stdout } = await run('runner-audit', ['verify'], { root: history.root });
+  assert.equal([status, stdout.split(':')[0]], [0, 'whole'], `${history.root}\n${stdout}`);
+  const text = filesOf(history.root)
+    .map((file) => file.text)
+    .join('\n');
+  const lost = history.acknowledged.filter((version) => !text.includes(`"version":"${version}"`));
+  assert.equal(lost, []);
+}

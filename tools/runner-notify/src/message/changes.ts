@@ -1,0 +1,44 @@
+/** What a deploy brings, from its record: subjects and authors of commits, the page that compares. */
+import { type LogRecord, textOf } from '@runner/common/audit/events';
+import { isObject } from '@runner/common/text/json';
+import { cutCodePoints } from '@runner/common/text/plain';
+
+/** Shown of the commits of a deploy. */
+export interface Changes {
+  /** undefined: unknown, or there was no version before. */
+  readonly count: number | undefined;
+  readonly subjects: readonly string[];
+  readonly authors: readonly string[];
+  /** https, at the code host. */
+  readonly url: string | undefined;
+}
+
+const SUBJECTS_MAX = 5;
+const AUTHORS_MAX = 3;
+/** Code points of a subject or a name: the row stays within two lines. */
+const TEXT_MAX = 60;
+const URL_MAX = 500;
+
+/** undefined when the record has nothing of it. `clean` makes a text one plain line without secrets. */
+export function changesIn(fields: LogRecord, clean: (text: string) => string): Changes | undefined {
+  const given = isObject(fields.changes) ? fields.changes : {};
+  const texts = (value: unknown, single: string) => {
+    const all = Array.isArray(value) ? value : [textOf(fields, single)];
+    return all.flatMap((each) => {
+      const text = typeof each === 'string' ? cutCodePoints(clean(each), TEXT_MAX) : '';
+      return text === '' ? [] : [text];
+    });
+  };
+  const subjects = texts(given.subjects, 'subject').slice(0, SUBJECTS_MAX);
+  const authors = texts(given.authors, 'author').slice(0, AUTHORS_MAX);
+  const count = Number.isSafeInteger(given.count) ? (given.count as number) : undefined;
+  const url = addressIn(given.compare);
+  const isEmpty = subjects.length === 0 && authors.length === 0 && url === undefined;
+  return isEmpty ? undefined : { count, subjects, authors, url };
+}
+
+function addressIn(value: unknown): string | undefined {
+  if (typeof value !== 'string' || value.length > URL_MAX || !URL.canParse(value)) return undefined;
+  const { protocol, username, password, href } = new URL(value);
+  return protocol === 'https:' && username === '' && password === '' ? href : undefined;
+}

@@ -1,0 +1,64 @@
+/**
+ * One message a deploy: which message of an event edits which. A failure also replies, since an edit
+ * makes no sound; attempts of one commit share a message; the end of a state edits its beginning.
+ */
+import type { Notice } from './notice.ts';
+
+/** How a message relates to earlier ones, which are known by keys such as `deploy shop a1b2c3d4`. */
+export interface Step {
+  /** Edits the message with this key; without one it is a new message. */
+  readonly edits?: string;
+  /** Not sent at all where there is none to edit. */
+  readonly onlyEdit?: true;
+  readonly repliesTo?: string;
+  /** The posted message is known by these keys from now on, and no other one is. */
+  readonly keys?: readonly string[];
+  /** No message is known by this key any more. */
+  readonly ends?: string;
+}
+
+const keyOf = (...words: readonly string[]) => words.join(' ');
+
+/** The step of each message of a notice, in their order; further messages are new. */
+export function stepsOf(notice: Notice): readonly Step[] {
+  const { kind, project, instance, deployId, commit } = notice;
+  const deploy = keyOf('deploy', project, deployId);
+  // Without its commit a deploy shares its message with no other.
+  const attempts = keyOf('commit', project, commit || deployId);
+  const fetching = keyOf('fetch', project);
+  const running = keyOf('app', project, instance);
+  const token = keyOf('token', project);
+  switch (kind) {
+    case 'started':
+      return [{ edits: attempts, keys: [deploy, attempts] }];
+    case 'success':
+      return [{ edits: deploy, ends: attempts }];
+    case 'failure':
+      if (isFetchFailure(notice)) return [{ keys: [fetching] }];
+      return [{ edits: deploy, onlyEdit: true }, { repliesTo: deploy }];
+    case 'rollback':
+      return [{ edits: deploy }];
+    case 'CheckRecovered':
+      return [{ edits: fetching, ends: fetching }];
+    case 'AppDown':
+      return [{ keys: [running] }];
+    case 'AppUp':
+      return [{ edits: running, ends: running }];
+    case 'TokenEnding':
+      return [{ keys: [token] }];
+    case 'TokenRenewed':
+      return [{ edits: token, ends: token }];
+    default:
+      return [];
+  }
+}
+
+/** A failure that edits the message of its deploy, and replies to it. */
+export function isTwofold(notice: Notice): boolean {
+  return notice.edited === true && notice.kind === 'failure' && !isFetchFailure(notice);
+}
+
+/** Nothing was deployed: there is no message of a start. */
+function isFetchFailure({ stage }: Notice): boolean {
+  return stage === 'fetch';
+}

@@ -1,0 +1,35 @@
+/** Messages that a service has posted, as the state of its destination knows them. */
+import type { Step } from '../message/steps.ts';
+
+/** A message that later ones may edit or answer. */
+export interface PostedMessage {
+  readonly id: string;
+  readonly keys: readonly string[];
+}
+
+/** How many of them are kept: of as many deploys at once. */
+const MESSAGES_MAX = 200;
+/** How many requests are remembered as done; only the last may be in question. */
+const DONE_MAX = 8;
+
+/** The newest of both, as the state keeps them. */
+export function bounded(done: readonly string[], messages: readonly PostedMessage[]) {
+  return { done: done.slice(-DONE_MAX), messages: messages.slice(-MESSAGES_MAX) };
+}
+
+/** The messages that are known after a step; `id` of the one that shows it. */
+export function messagesAfter(
+  before: readonly PostedMessage[],
+  step: Step | undefined,
+  id: string | undefined,
+): readonly PostedMessage[] {
+  const { keys = [], ends } = step ?? {};
+  if (keys.length === 0 && ends === undefined) return before;
+  const isOld = (key: string) => key === ends || keys.includes(key);
+  const kept = before
+    // A message that another attempt took over is no longer that of the attempt before.
+    .filter((each) => keys.length === 0 || each.id !== id)
+    .map((each) => ({ ...each, keys: each.keys.filter((key) => !isOld(key)) }))
+    .filter((each) => each.keys.length > 0);
+  return id && keys.length > 0 ? [...kept, { id, keys }] : kept;
+}
