@@ -144,13 +144,19 @@ export function notifySettingsOf(config: Config, env: Env): NotifySettings {
     discord: webhook
       ? { webhook: new Secret(httpAddress(webhook, at('discord_webhook'))) }
       : undefined,
-    commitStatus: (notify.get('commit_status') ?? false) as boolean,
+    commitStatus: commitStatusOf(config),
     events: (notify.get('events') ?? true) as boolean,
     edit: (notify.get('edit') ?? false) as boolean,
     verboseErrors: (notify.get('verbose_errors') ?? true) as boolean,
     template: (kind, channel) =>
       section(templates ?? new Map(), kind)?.get(channel) as string | undefined,
   };
+}
+
+/** Whether the code host gets the result on the commit. */
+export function commitStatusOf(config: Config): boolean {
+  const notify = section(pick(config, [], ['commit_status']), 'notify');
+  return (notify?.get('commit_status') ?? false) as boolean;
 }
 
 /** A warning that does not concern an app without a `notify` section. */
