@@ -86,6 +86,8 @@ whenPossible('the Debian package says what it needs, and holds what belongs to i
     'runner-agent.service',
     'runner-boot.service',
     'runner-commit-status.service',
+    'runner-digest.service',
+    'runner-digest.timer',
     'runner-env.service',
     'runner-fetch.service',
     'runner-fetch.timer',

@@ -178,6 +178,10 @@ export const NOTIFY_KEYS = {
     description:
       'One message a deploy, edited in place where the service can; failures also reply [default: false]',
   },
+  digest: {
+    type: 'boolean',
+    description: 'A message about the deploys of each week, by the timer [default: false]',
+  },
   events: {
     type: 'boolean',
     description: 'Messages when an app goes down, checks recover or a token ends [default: true]',

@@ -105,6 +105,8 @@ export interface NotifySettings
   readonly commitStatus: boolean;
   /** Whether changes of state are announced too. */
   readonly events: boolean;
+  /** Whether the timer sends a digest. */
+  readonly digest: boolean;
   /** One message a deploy, edited in place. */
   readonly edit: boolean;
   template(kind: string, channel: ChannelName): string | undefined;
@@ -146,6 +148,7 @@ export function notifySettingsOf(config: Config, env: Env): NotifySettings {
       : undefined,
     commitStatus: commitStatusOf(config),
     events: (notify.get('events') ?? true) as boolean,
+    digest: (notify.get('digest') ?? false) as boolean,
     edit: (notify.get('edit') ?? false) as boolean,
     verboseErrors: (notify.get('verbose_errors') ?? true) as boolean,
     template: (kind, channel) =>

@@ -50,7 +50,8 @@ export function openAnnouncer(options: AnnounceOptions): Announcer {
     },
     async announce(record) {
       const subject = opened.subjectOf(record);
-      if (isStateEvent(subject.eventType) && !opened.events)
+      const { eventType } = subject;
+      if (eventType !== 'Digest' && isStateEvent(eventType) && !opened.events)
         return [{ ...headOf(subject, null), result: 'skipped', messages: 0, reason: 'events_off' }];
       const asked = options.channel?.split(',') ?? [];
       const hasStatus =

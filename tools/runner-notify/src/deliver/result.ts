@@ -1,9 +1,9 @@
 /** What came of one record on one channel, as an object and as one line. */
-import type { EventType } from '@runner/common/audit/events';
 import type { Style } from '@runner/common/cli/output';
 import type { DestinationName } from '@runner/common/config/channels';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { Subject } from '../message/notice.ts';
+import type { MessageKind } from '../message/records.ts';
 import type { Complaint, Problem } from '../service/contract.ts';
 import type { Entry } from '../spool/entry.ts';
 import { idOf } from '../spool/names.ts';
@@ -12,7 +12,7 @@ import type { SkipReason } from './selection.ts';
 
 /** What `runner notify send --json` prints. */
 export interface Result {
-  readonly event_type: EventType;
+  readonly event_type: MessageKind;
   readonly project: string;
   readonly instance: string;
   readonly version: string;
