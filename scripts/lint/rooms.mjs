@@ -29,6 +29,7 @@ export const libraries = new Map([
   ['libs/extract', ['libs/common']],
   ['libs/deploy', ['libs/common', 'libs/extract']],
   ['libs/history', ['libs/common']],
+  ['libs/backup', ['libs/common']],
   ['libs/fleet', ['libs/common']],
 ]);
 
@@ -36,6 +37,7 @@ const inReport = (name) => `tools/runner-report/src/${name}.ts`;
 
 /** Who may import which package: a dependency is known to its owners alone. */
 export const ownersOfPackages = new Map([
+  ['age-encryption', ['libs/backup/src/age.ts']],
   ['mri', ['libs/common/src/cli/parse.ts']],
   ['undici', ['libs/common/src/http/request.ts']],
   ['smtp-server', ['libs/testing/src/mail-server.ts']],
