@@ -16,6 +16,7 @@ import {
   median,
   type Result,
   readCorpus,
+  readFresh,
   scoreRow,
   scoreTable,
 } from '../libs/extract/test/error-score.ts';
@@ -70,9 +71,12 @@ function showEach(cases: readonly Case[]): boolean {
 
 function main(): void {
   const cases = readCorpus();
+  const fresh = readFresh();
   const names = process.argv.slice(2).filter((argument) => !argument.startsWith('-'));
   if (names.length > 0) {
-    process.exitCode = showEach(cases.filter(({ id }) => names.includes(id))) ? 0 : 1;
+    process.exitCode = showEach([...cases, ...fresh].filter(({ id }) => names.includes(id)))
+      ? 0
+      : 1;
     return;
   }
   const plain = measure(cases);
@@ -82,9 +86,12 @@ function main(): void {
   stdout.write(`\n${scoreTable('family', plain, ({ family }) => family)}`);
   stdout.write(scoreRow('all, inside a deploy', measure(cases, inDeploy)));
   stdout.write(scoreRow('all, signed and timed', measure(cases, signed)));
+  const unseen = measure(fresh);
+  stdout.write(scoreRow('fresh', unseen));
   if (process.argv.includes('--write')) writeTables(documentedTables(plain));
   if (process.argv.includes('--faults')) {
-    for (const { truth, ok, fault } of plain) if (!ok) stdout.write(`${truth.id}: ${fault}\n`);
+    for (const { truth, ok, fault } of [...plain, ...unseen])
+      if (!ok) stdout.write(`${truth.id}: ${fault}\n`);
   }
   const share = (test: (result: Result) => boolean) => plain.filter(test).length / plain.length;
   const reached =

@@ -14,7 +14,7 @@ const INSTALLED = [
   ...['@discordjs/rest', '@lydell/node-pty', 'ajv', 'axe-core', 'fast-check', 'grammy'],
   ...['nodemailer', 'smtp-server', 'standardwebhooks'],
 ];
-const external = [...INSTALLED, 'undici', 'uvu', 'yaml'];
+const external = [...INSTALLED, 'semver', 'undici', 'uvu', 'yaml'];
 const findInstalled = `module.paths.push(require('node:path').join(__dirname, '../../node_modules/.pnpm/node_modules'));`;
 
 /** A program that imports this runs the executables. */

@@ -8,6 +8,7 @@ import { checkout } from '../tasks/checkout.mjs';
 const PACKAGES = {
   // The ES modules of yaml load in half the time of its CommonJS.
   yaml: './libs/common/node_modules/yaml/browser/dist/index.js',
+  semver: './libs/common/node_modules/semver/index.js',
   undici: './scripts/bundle/undici.cjs',
   nodemailer: './tools/runner-notify/node_modules/nodemailer/dist/esm/nodemailer.js',
 };
@@ -19,6 +20,7 @@ const OURS = [
   'libs/deploy/src/instances/running.ts',
   'libs/extract/src/extract.ts',
   'libs/fleet/src/broker/nats.ts',
+  'tools/runner-audit/src/commands/reading.ts',
   'tools/runner-doctor/src/checks/examine.ts',
   'tools/runner-notify/src/commands/sending.ts',
   'tools/runner-report/src/page/drawing.ts',

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { lstatSync, lutimesSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, lutimesSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { filesBelow } from '../bundle/place.mjs';
@@ -7,7 +7,6 @@ import { checkout } from '../tasks/checkout.mjs';
 import { copy, execute, writeText } from './archive.mjs';
 import { PAGES } from './tree.mjs';
 
-const source = join(checkout, 'packaging/debian');
 const scripts = ['postinst', 'prerm', 'postrm'];
 
 /** Sets one time for everything below a folder and for itself; links are not followed. */
@@ -42,10 +41,29 @@ function placePapers(tree, docs) {
 }
 
 /** Makes runner_<version>_all.deb from the unpacked release; the same files give the same bytes. */
-export function makeDebianPackage({ version, date, to }, tree, root) {
+export function makeDebianPackage(release, tree, root) {
   execute('sh', [join(tree, 'install'), '--prefix', '/usr'], { DESTDIR: root });
   placePapers(tree, join(root, 'usr/share/doc/runner'));
   compressPages(join(root, 'usr/share/man'));
+  finish(release, { name: 'runner', source: join(checkout, 'packaging/debian') }, root);
+}
+
+/** Makes runner-bell_<version>_all.deb: its units; the executable is that of the package runner. */
+export function makeBellPackage(release, root) {
+  const source = join(checkout, 'packaging/bell');
+  const units = join(root, 'usr/lib/systemd/system');
+  for (const name of ['runner-bell.socket', 'runner-bell.path', 'runner-bell@.service']) {
+    const text = readFileSync(join(source, name), 'utf8').replaceAll('@LIBDIR@', '/usr/lib/runner');
+    writeText(join(units, name), text);
+  }
+  const dropIn = join(units, 'runner-fetch.service.d/runner-bell.conf');
+  copy(join(source, 'runner-fetch.conf'), dropIn);
+  copy(join(checkout, 'LICENSE'), join(root, 'usr/share/doc/runner-bell/copyright'));
+  finish(release, { name: 'runner-bell', source }, root);
+}
+
+/** Adds what dpkg reads, and packs the folder. */
+function finish({ version, date, to }, { name, source }, root) {
   const files = filesBelow(root);
   const sums = files.map((file) => {
     const hash = createHash('md5').update(readFileSync(join(root, file)));
@@ -53,16 +71,17 @@ export function makeDebianPackage({ version, date, to }, tree, root) {
   });
   const bytes = files.reduce((sum, file) => sum + lstatSync(join(root, file)).size, 0);
   const control = readFileSync(join(source, 'control'), 'utf8')
-    .replace('@VERSION@', version)
+    .replaceAll('@VERSION@', version)
     .replace('@SIZE@', String(Math.ceil(bytes / 1024)));
-  const place = (name, text, mode) => writeText(join(root, 'DEBIAN', name), text, mode);
+  const place = (file, text, mode) => writeText(join(root, 'DEBIAN', file), text, mode);
   place('control', control);
   place('md5sums', sums.join(''));
-  place('conffiles', readFileSync(join(source, 'conffiles')));
-  for (const name of scripts) place(name, readFileSync(join(source, name)), 0o755);
+  if (existsSync(join(source, 'conffiles')))
+    place('conffiles', readFileSync(join(source, 'conffiles')));
+  for (const each of scripts) place(each, readFileSync(join(source, each)), 0o755);
   setTimes(root, date);
   const how = ['--root-owner-group', '-Zxz', '-z6', '--threads-max=1'];
-  execute('dpkg-deb', [...how, '--build', root, join(to, `runner_${version}_all.deb`)], {
+  execute('dpkg-deb', [...how, '--build', root, join(to, `${name}_${version}_all.deb`)], {
     SOURCE_DATE_EPOCH: String(date),
   });
 }

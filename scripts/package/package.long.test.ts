@@ -83,6 +83,7 @@ whenPossible('the Debian package says what it needs, and holds what belongs to i
     assert.match(files[`usr/lib/runner/bin/${name}`] ?? '', /^0755 #!/);
   }
   for (const unit of [
+    'runner-agent.service',
     'runner-boot.service',
     'runner-env.service',
     'runner-fetch.service',

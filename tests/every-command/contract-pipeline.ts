@@ -81,6 +81,23 @@ export const PIPELINE: readonly Entry[] = [
     },
   },
   {
+    command: 'changes',
+    calls: [call('shop'), call('shop', '--json')],
+    writes: true,
+    wrong: [
+      ['app_not_found', call('nope')],
+      ['ref_not_found', call('shop', 'nope')],
+    ],
+    refusals: {
+      ...STATE,
+      ...KEY,
+      ...SEALED,
+      ...OUTPUT,
+      locked: ['a deploy of the app runs'],
+      branch_not_found: ['the branch is gone'],
+    },
+  },
+  {
     command: 'fetch',
     calls: [
       call('shop', '--deploy', '--no-notify', '--json'),

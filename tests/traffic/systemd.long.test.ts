@@ -75,6 +75,8 @@ setfacl -R -m u:shop:rX,d:u:shop:rX ${ROOT}/apps/shop`);
       refused.stderr,
       /traffic: the socket of shop has mode 0755: with UMask=0007 in its unit the proxy may use it, and no one else/,
     );
+    const checked = await container.sh('runner deploy shop --check', inside);
+    assert.match(checked.stdout, /start: shop@.service has no UMask=0007: systemctl edit --full/);
     const unit = '/etc/systemd/system/shop@.service';
     await container.ok(`sed -i 's/^User=shop/UMask=0007\\n&/' ${unit}; systemctl daemon-reload`);
   });

@@ -1,4 +1,5 @@
 /** What the executables load when they change what runs: all of it is bundled once, into dist/lib/deploy.cjs. */
+export { listChanges } from './changes/list.ts';
 export { fetchApps } from './fetch/fetch.ts';
 export { writeBootFiles } from './instances/boot-files.ts';
 export { stopAllBeforeTraffic } from './instances/stop-before.ts';

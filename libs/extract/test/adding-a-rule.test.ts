@@ -35,6 +35,7 @@ function copyOfExtractor(): string {
     'libs/extract/src',
     'libs/extract/package.json',
     'libs/extract/test/error-score.ts',
+    'libs/extract/test/fresh',
   ]) {
     cpSync(join(checkout, path), join(copy, path), { recursive: true });
   }

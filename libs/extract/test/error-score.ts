@@ -6,6 +6,7 @@ import { cleanText, codePoints } from '@runner/common/text/plain';
 /** One log of the corpus. `must_include` holds texts, or lists of which any one suffices. */
 export interface Case {
   readonly id: string;
+  readonly tool: string;
   readonly family: string;
   readonly kind: string;
   readonly traits: readonly string[];
@@ -37,18 +38,24 @@ const LEAD = 60;
  * `z-` set are runs of tools that no rule was written for, on which the extractor failed at first.
  */
 export function readCorpus(): Case[] {
-  const folder = corpusFolder();
+  return readLogs('error-corpus');
+}
+
+/** The logs of `fresh`: their truths were written before the extractor saw them. */
+export function readFresh(): Case[] {
+  return readLogs('fresh');
+}
+
+function readLogs(set: string): Case[] {
+  const folder = inCheckout('libs', 'extract', 'test', set);
   return readdirSync(folder)
+    .filter((name) => !name.endsWith('.md'))
     .sort()
     .map((id) => ({
       ...JSON.parse(readFileSync(join(folder, id, 'truth.json'), 'utf8')),
       id,
       log: readFileSync(join(folder, id, 'log.txt')),
     }));
-}
-
-function corpusFolder(): string {
-  return inCheckout('libs', 'extract', 'test', 'error-corpus');
 }
 
 /** A path of the checkout, found upwards from the built file that runs. */

@@ -86,6 +86,7 @@ const FIELDS: readonly (readonly [name: string, about: string])[] = [
   ['user', 'Who began it: the login, before sudo; timer if systemd did'],
   ['subject', "First line of the commit's message"],
   ['author', "Name of the commit's author"],
+  ['changes', 'What a deploy brings: count of the commits, up to five subjects, and their authors'],
   ['committed_at', 'When the commit was made, ISO 8601 in UTC'],
   ['previous_version', 'The version that was active before'],
   ['duration_ms', 'How long it took, in milliseconds'],

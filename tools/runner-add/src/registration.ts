@@ -1,13 +1,14 @@
 /** Registering an app, under the registry's lock. */
 
 import { changeRegistry } from '@runner/common/apps/change';
-import type { AppState } from '@runner/common/apps/state';
+import type { AppState, TagRule } from '@runner/common/apps/state';
 import { createApp } from '@runner/common/apps/store';
 import type { Context } from '@runner/common/cli/command';
+import { followedBy } from '@runner/common/cli/follow';
 import { placeOfRepo, repoLabel } from '@runner/common/config/repo-place';
 import { isThere } from '@runner/common/files/read';
 import { Failure, usage } from '@runner/common/foundation/failure';
-import { appName, refName } from '@runner/common/foundation/names';
+import { appName } from '@runner/common/foundation/names';
 import { digestOf, fingerprintOf, type Secret } from '@runner/common/secrets/secret';
 import { readAppKey, storedToken } from '@runner/common/tokens/app-key';
 import { sealingKeys, tokenFrom } from '@runner/common/tokens/borrow';
@@ -20,6 +21,8 @@ export interface Added {
   host?: string;
   repo: string;
   branch: string;
+  tags?: TagRule | undefined;
+  paths?: string[] | undefined;
   fingerprint: string | null;
   created_at: string;
 }
@@ -27,7 +30,10 @@ export interface Added {
 /** The options that registering reads. */
 export interface Registration {
   repo: string;
-  branch: string;
+  branch: string | undefined;
+  tags: string | undefined;
+  semver: string | undefined;
+  paths: string | undefined;
   token: string | undefined;
   'token-file': string | undefined;
   'token-from': string | undefined;
@@ -44,7 +50,7 @@ type AddContext = Pick<Context, 'io' | 'paths' | 'note'> & { options: Registrati
 export async function register(context: AddContext): Promise<Added> {
   const { io, paths, options } = context;
   const where = await placeOfRepo(context, options.repo);
-  const branch = refName(options.branch);
+  const followed = await followedBy(options);
   const app = appName(options.name ?? (where.repo.split('/').at(-1) as string));
   // The prompt comes before the lock, since a person may take a while, and after this check.
   if (isThere(paths.state(app)))
@@ -59,7 +65,7 @@ export async function register(context: AddContext): Promise<Added> {
       version: 1,
       app,
       ...where,
-      branch,
+      ...followed,
       created_at: now,
       updated_at: now,
       state: token ? storedToken(token, app, sealingKeys(io, paths), options.ckey) : {},
@@ -71,7 +77,7 @@ export async function register(context: AddContext): Promise<Added> {
     };
     createApp(paths, state);
     const fingerprint = token ? fingerprintOf(digestOf(token)) : null;
-    return { app, ...where, branch, fingerprint, created_at: now };
+    return { app, ...where, ...followed, fingerprint, created_at: now };
   });
 }
 

@@ -29,10 +29,7 @@ for (const [one, other, sentence] of exclusiveTokenOptions('shop')) {
 }
 
 for (const [args, sentence] of [
-  [
-    [],
-    'error: the following required arguments were not provided: --repo <OWNER/NAME>, --branch <BRANCH>',
-  ],
+  [[], 'error: the following required arguments were not provided: --repo <OWNER/NAME>'],
   [
     BLOG,
     'error: the following required arguments were not provided: <--token <TOKEN>|--token-file <FILE>|--token-from <APP>|--public>',

@@ -2,9 +2,10 @@ import type { Tool } from '@runner/common/cli/command';
 import { exec } from './commands/exec.ts';
 import { init } from './commands/init.ts';
 import { keys } from './commands/keys.ts';
+import { run } from './commands/run.ts';
 
 export const tool: Tool = {
   name: 'runner-agent',
   about: 'Carry out the orders of a fleet on this server',
-  commands: [init, keys, exec],
+  commands: [init, keys, run, exec],
 };

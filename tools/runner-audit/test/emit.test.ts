@@ -337,7 +337,7 @@ for (const [args, sentence] of [
   ],
   [
     ['Party', ...SHOP],
-    "invalid value 'Party' for '[EVENT]' [possible values: DeployStarted, DeploySuccess, DeployFailure, RollbackSuccess, AppDown, AppUp, CheckRecovered, DeployWaiting, TokenEnding, TokenRenewed]",
+    "invalid value 'Party' for '[EVENT]' [possible values: DeployStarted, DeploySuccess, DeployFailure, RollbackSuccess, AppDown, AppUp, CheckRecovered, DeployWaiting, TagChanged, TokenEnding, TokenRenewed]",
   ],
   [
     ['DeployStarted', '--project', '../x', '--version', 'v1'],

@@ -1,13 +1,13 @@
 /** Changing an app, under the registry's lock. */
 
 import { changeApp } from '@runner/common/apps/change';
-import type { AppState, RequiredChecks } from '@runner/common/apps/state';
+import type { AppState, RequiredChecks, TagRule } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import type { Context } from '@runner/common/cli/command';
+import { followedBy, isFollowGiven } from '@runner/common/cli/follow';
 import { codeHostOf } from '@runner/common/config/code-hosts';
 import { placeOfRepo } from '@runner/common/config/repo-place';
 import { Failure, usage } from '@runner/common/foundation/failure';
-import { refName } from '@runner/common/foundation/names';
 import { digestOf, fingerprintOf, type Secret } from '@runner/common/secrets/secret';
 import { readAppKey, storedToken } from '@runner/common/tokens/app-key';
 import { sealingKeys, tokenFrom } from '@runner/common/tokens/borrow';
@@ -21,6 +21,8 @@ export interface Edited {
   host?: string;
   repo: string;
   branch: string;
+  tags?: TagRule | undefined;
+  paths?: string[] | undefined;
   fingerprint: string | null;
 }
 
@@ -35,6 +37,9 @@ export interface Changes {
   ckey: boolean;
   repo: string | undefined;
   branch: string | undefined;
+  tags: string | undefined;
+  semver: string | undefined;
+  paths: string | undefined;
   'require-checks': string | undefined;
 }
 
@@ -59,11 +64,11 @@ export async function change(context: EditContext): Promise<Edited> {
     given === undefined &&
     !options.public &&
     options.repo === undefined &&
-    options.branch === undefined &&
+    !isFollowGiven(options) &&
     options['require-checks'] === undefined
   ) {
     throw usage(
-      'the following required arguments were not provided: <--token <TOKEN>|--token-file <FILE>|--token-from <APP>|--public|--repo <OWNER/NAME>|--branch <BRANCH>>',
+      'the following required arguments were not provided: <--token <TOKEN>|--token-file <FILE>|--token-from <APP>|--public|--repo <OWNER/NAME>|--branch <BRANCH>|--tags <PATTERN>|--semver <RANGE>|--paths <PATHS>>',
     );
   }
   if (options.ckey && given === undefined) {
@@ -71,24 +76,24 @@ export async function change(context: EditContext): Promise<Edited> {
       'the following required arguments were not provided: <--token <TOKEN>|--token-file <FILE>|--token-from <APP>>',
     );
   }
-  const { app } = requireApp(paths, args.app);
+  const known = requireApp(paths, args.app);
+  const { app } = known;
   const where = options.repo === undefined ? undefined : await placeOfRepo(context, options.repo);
-  const branch = options.branch === undefined ? undefined : refName(options.branch);
+  const followed = isFollowGiven(options) ? await followedBy(options, known) : undefined;
   const checks = requiredFrom(options['require-checks']);
-  if (checks !== undefined && checks !== 'none')
-    await requireApi(context, where ?? requireApp(paths, app));
+  if (checks !== undefined && checks !== 'none') await requireApi(context, where ?? known);
   const token = given === undefined ? undefined : newToken(context);
   const changed = changeApp(paths, io, 'edit', app, ({ host, require_checks: before, ...now }) => ({
     ...now,
     ...(where ?? (host !== undefined && { host })),
-    ...(branch !== undefined && { branch }),
+    ...followed,
     ...withChecks(checks ?? before),
-    ...((where !== undefined || branch !== undefined) && { head: undefined }),
+    ...((where !== undefined || followed) && { head: undefined }),
     state: stateWith(context, now, token),
   }));
   const fingerprint = token ? fingerprintOf(digestOf(token)) : null;
-  const { host, repo } = changed;
-  return { app, ...(host !== undefined && { host }), repo, branch: changed.branch, fingerprint };
+  const { host, repo, branch, tags, paths: only } = changed;
+  return { app, ...(host !== undefined && { host }), repo, branch, tags, paths: only, fingerprint };
 }
 
 /** `all`, a list of names, or `none`; undefined without the option. */

@@ -1,12 +1,22 @@
 import type { Tool } from '@runner/common/cli/command';
 import { broker } from './commands/broker.ts';
+import { deploy, hold, rollback, unhold } from './commands/deploy.ts';
+import { events, verify } from './commands/events.ts';
+import { fetch } from './commands/fetch.ts';
 import { init } from './commands/init.ts';
-import { order, sign } from './commands/plumbing.ts';
+import { order, send, sign } from './commands/plumbing.ts';
 import { results } from './commands/results.ts';
+import { cancel, resume, rollouts } from './commands/rollouts.ts';
 import { add, list, remove } from './commands/servers.ts';
+import { status } from './commands/status.ts';
 
 export const tool: Tool = {
   name: 'runner-fleet',
   about: 'Deploy on several servers through a NATS broker',
-  commands: [init, broker, add, remove, list, order, sign, results],
+  commands: [
+    ...[init, broker, add, remove, list],
+    ...[deploy, rollback, resume, cancel, hold, unhold, fetch],
+    ...[status, rollouts, results, order, sign, send],
+    ...[events, verify],
+  ],
 };

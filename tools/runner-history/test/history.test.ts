@@ -72,7 +72,14 @@ test('with --json each deploy is an object; -n and --since choose, another app h
   assert.equal(JSON.parse(stdout), {
     timestamp: '2026-11-20T13:00:00.000Z',
     ...{ project: 'shop', instance: 'default', version: 'v1', previous_version: 'v5' },
-    ...{ commit: null, subject: null, result: 'success', duration_ms: null, gap_ms: null },
+    ...{
+      commit: null,
+      subject: null,
+      changes: null,
+      result: 'success',
+      duration_ms: null,
+      gap_ms: null,
+    },
     ...{ user: 'ada', trigger: 'rollback', stage: null, cause: null, deploy_id: '00000006' },
   });
   assert.is(stderr, '');

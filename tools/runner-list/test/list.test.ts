@@ -135,6 +135,8 @@ test('JSON has the whole summary of each app, and never the sealed token', async
         check_failed: null,
         created_at: '2026-05-01T00:00:00.000Z',
         updated_at: '2026-05-04T00:00:00.000Z',
+        tags: null,
+        paths: null,
       },
     ],
     unreadable: [],
@@ -151,6 +153,8 @@ apps:
   - app: a
     repo: acme/a
     branch: main
+    tags: null
+    paths: null
     token: false
     state: new
     instances: []

@@ -37,7 +37,7 @@ test('in the text of a template nothing in a value is markup', () => {
 for (const [template, problem] of [
   [
     'Hi ${NAME}',
-    'the template has the unknown variable ${NAME} (known: PROJECT, VERSION, INSTANCE, PREVIOUS_VERSION, DURATION, ERROR, DOMAIN)',
+    'the template has the unknown variable ${NAME} (known: PROJECT, VERSION, INSTANCE, PREVIOUS_VERSION, DURATION, ERROR, DOMAIN, CHANGES, AUTHOR)',
   ],
   ['x'.repeat(4096), 'the text is longer than 4048 characters'],
   ['  ', 'the text is empty'],

@@ -32,6 +32,7 @@ test('in a template a value arrives as it is, wherever it stands', () => {
         duration: text,
         error: text,
         domain: text,
+        changes: { count: 1, subjects: [text], authors: [text], url: undefined },
       };
       const template = parts
         .map(([name, place]) => `x ${place.replace('V', () => `\${${name}}`)} y`)
@@ -56,7 +57,7 @@ test('a template with a wrong variable gives the built-in text and a warning', (
   ];
   assert.match(shown(message), /^❌ Deploy failed\nProject: shop\n/);
   assert.equal(warnings, [
-    'notify.templates.failure.telegram: the template has the unknown variable ${NAME} (known: PROJECT, VERSION, INSTANCE, PREVIOUS_VERSION, DURATION, ERROR, DOMAIN); the built-in text is sent',
+    'notify.templates.failure.telegram: the template has the unknown variable ${NAME} (known: PROJECT, VERSION, INSTANCE, PREVIOUS_VERSION, DURATION, ERROR, DOMAIN, CHANGES, AUTHOR); the built-in text is sent',
   ]);
 });
 

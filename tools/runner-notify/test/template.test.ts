@@ -17,6 +17,8 @@ const VALUES: Values = {
   DURATION: '12 s',
   ERROR: '${DOMAIN} $& $1 `x`',
   DOMAIN: '',
+  CHANGES: 'Fix the cart',
+  AUTHOR: 'Ada',
 };
 const shown = (value: string, slot: Slot) => `<${slot}:${value}>`;
 const fill = (template: string, codeEscapes = true) =>

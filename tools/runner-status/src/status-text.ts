@@ -1,6 +1,8 @@
 /** One app for people, in lines that fit the terminal. */
+import { followedWords } from '@runner/common/apps/following';
 import { pauseWords, stoppedWords } from '@runner/common/apps/operator';
 import { progressText } from '@runner/common/apps/progress';
+import type { Deployed } from '@runner/common/apps/state';
 import type { AppSummary, InstanceSummary } from '@runner/common/apps/summary';
 import { versionLabel } from '@runner/common/apps/versions';
 import { fields, type Style } from '@runner/common/cli/output';
@@ -33,6 +35,21 @@ function runs({
     `${version} since ${time(since ?? '')}`,
     ...why,
     `commit ${short(commit)}, deploy ${deploy_id}`,
+    ...broughtBy(current),
+  ];
+}
+
+/** What a deploy brought, the newest first. */
+function broughtBy({ changes }: Deployed): string[] {
+  if (!changes || changes.subjects.length === 0) return [];
+  const { count, subjects, authors } = changes;
+  const commits = count === null ? '' : count === 1 ? '1 commit' : `${count} commits`;
+  const by = authors.length === 0 ? '' : `by ${authors.join(', ')}`;
+  const rest = (count ?? 0) - subjects.length;
+  return [
+    `brought ${[commits, by].filter(Boolean).join(' ')}:`,
+    ...subjects.map((subject) => `- ${subject}`),
+    ...(rest > 0 ? [`- and ${rest} more`] : []),
   ];
 }
 
@@ -66,7 +83,8 @@ function rowsOf(app: AppSummary, now: Date): [label: string, lines: string[]][] 
   const rows: [string, string[]][] = [
     ['state:', [app.state]],
     ['repo:', [app.repo]],
-    ['branch:', [app.branch]],
+    app.tags ? ['tags:', [followedWords(app).slice('tags '.length)]] : ['branch:', [app.branch]],
+    ...(app.paths ? [['paths:', app.paths] as [string, string[]]] : []),
     ['token:', [app.token ? 'stored, encrypted' : 'none']],
   ];
   for (const each of app.instances) {

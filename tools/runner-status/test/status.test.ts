@@ -226,9 +226,14 @@ test('JSON has everything but the sealed token; YAML the same', async () => {
     check_failed: null,
     created_at: '2026-05-01T00:00:00.000Z',
     updated_at: '2026-05-04T00:00:00.000Z',
+    tags: null,
+    paths: null,
   });
   const yaml = await status(root, '-o', 'yaml', 'shop');
-  assert.match(yaml.stdout, /^app: shop\nrepo: acme\/shop\nbranch: main\ntoken: true\n/);
+  assert.match(
+    yaml.stdout,
+    /^app: shop\nrepo: acme\/shop\nbranch: main\ntags: null\npaths: null\ntoken: true\n/,
+  );
   assert.equal([json.status, yaml.status, json.stderr + yaml.stderr], [0, 0, '']);
 });
 

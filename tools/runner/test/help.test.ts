@@ -16,6 +16,8 @@ Commands:
   status      Show one app in detail, or check all of them
   deploy      Deploy an app from git
   fetch       Look for new commits, and deploy them
+  changes     List the commits that a deploy brings
+  bell        Let a push on the code host start a deploy at once
   rollback    Go back to the previous version
   cancel      End a running deploy
   start       Start what is active of an app

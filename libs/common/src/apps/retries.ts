@@ -17,16 +17,20 @@ export async function retryPolicyFor(
   return retryPolicyOf(readConfig(paths));
 }
 
-/** Why `fetch --deploy` leaves a commit alone: it is active, failed too often or is on hold. */
+/**
+ * Why `fetch --deploy` leaves a commit alone: it is active, failed too often or is on hold. `same`:
+ * whether another commit is the same to the app.
+ */
 export function leftAlone(
   app: AppState,
   commit: string,
   max: number,
+  same = (other: string | undefined) => other === commit,
 ): 'active' | 'blocked' | 'held' | undefined {
   const running = Object.values(app.instances).map(({ current }) => current?.commit);
-  if (running.length > 0 && running.every((each) => each === commit)) return 'active';
-  if (app.failures?.commit === commit && app.failures.count >= max) return 'blocked';
-  return isHeld(app, commit) ? 'held' : undefined;
+  if (running.length > 0 && running.every(same)) return 'active';
+  if (app.failures && same(app.failures.commit) && app.failures.count >= max) return 'blocked';
+  return isHeld(app, same) ? 'held' : undefined;
 }
 
 /** What `fetch --deploy` makes of the head of the branch as last fetched; `due`: it failed and is tried again. */

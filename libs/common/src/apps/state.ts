@@ -2,6 +2,17 @@
 import { Failure } from '../foundation/failure.ts';
 import type { Draining, SlotName, SlotState } from './slots.ts';
 
+/** What a deploy brought. */
+export interface Changes {
+  /** Commits since the version before; null: unknown, or there was none. */
+  count: number | null;
+  /** Of the newest commits. */
+  subjects: string[];
+  authors: string[];
+  /** The page of the host that compares the two versions, if it has one. */
+  compare?: string;
+}
+
 /** A version that is or was active. */
 export interface Deployed {
   version: string;
@@ -12,6 +23,8 @@ export interface Deployed {
   deploy_id: string;
   /** Order among the deploys of its instance, whatever the clock did; absent in states written by 0.1.0. */
   sequence?: number;
+  /** What it brought; absent as of 0.1.0. */
+  changes?: Changes;
 }
 
 /** Commits that `fetch --deploy` skips, because an operator chose another version. */
@@ -28,9 +41,9 @@ export interface Hold {
   by?: string;
 }
 
-/** Whether `fetch --deploy` skips a commit. */
-export function isHeld({ held }: Pick<AppState, 'held'>, commit: string): boolean {
-  return held ? heldCommits(held).includes(commit) : false;
+/** Whether `fetch --deploy` skips a commit, given as a test for it. */
+export function isHeld({ held }: Pick<AppState, 'held'>, same: (commit: string) => boolean) {
+  return held ? heldCommits(held).some(same) : false;
 }
 
 /** The commits of a hold. */
@@ -145,8 +158,18 @@ export interface Reported {
   token?: { ends: string; days: number; fingerprint?: string } | undefined;
   /** What waits for a deploy window, in words. */
   waits?: string | undefined;
+  /** What happened on the host to the tag that is active, in words. */
+  tag?: string | undefined;
   /** The last result that `fetch --quiet` printed. */
   said?: string;
+}
+
+/** The tags that an app follows: of those that match, the highest. */
+export interface TagRule {
+  /** `*` is any text, `?` any character. */
+  pattern: string;
+  /** The range of semver that their versions must be in; null: any. */
+  semver: string | null;
 }
 
 /** Which checks of a commit must have passed before `fetch --deploy` deploys it. */
@@ -179,7 +202,11 @@ export interface AppState {
   /** Name of the code host; absent: `default`. */
   host?: string;
   repo: string;
+  /** Empty while tags are followed. */
   branch: string;
+  tags?: TagRule | undefined;
+  /** Pathspecs of git; only what changes one of them is deployed. */
+  paths?: string[] | undefined;
   created_at: string;
   updated_at: string;
   state: {
@@ -285,6 +312,7 @@ export function parseState(name: string, text: string, path: string): AppState {
   if (value.host !== undefined && typeof value.host !== 'string')
     throw bad('has a host that is not a text');
   if (value.app !== undefined && value.app !== name) throw bad('names another app');
+  checkFollowed(value, bad);
   const required = value.require_checks;
   if (required !== undefined && required !== 'all' && !isNames(required))
     throw bad('has no list of names in require_checks');
@@ -319,6 +347,16 @@ export function parseState(name: string, text: string, path: string): AppState {
   if (value.reported !== undefined && !isRecord(value.reported)) delete value.reported;
   value.last_checked = typeof value.last_checked === 'string' ? value.last_checked : null;
   return value as AppState;
+}
+
+function checkFollowed({ tags, paths }: Record<string, unknown>, bad: (why: string) => Failure) {
+  const isText = (each: unknown) => typeof each === 'string' && each !== '';
+  if (paths !== undefined && !(Array.isArray(paths) && paths.every(isText)))
+    throw bad('has malformed paths');
+  if (tags === undefined) return;
+  const isRule =
+    isRecord(tags) && isText(tags.pattern) && (tags.semver === null || isText(tags.semver));
+  if (!isRule) throw bad('has malformed tags');
 }
 
 function isNames(value: unknown): boolean {

@@ -5,6 +5,7 @@ import { liveHolder } from '../files/lock.ts';
 import { bootId, isRunning } from '../files/process.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { inWords } from '../text/time.ts';
+import { followedWords, newsWords } from './following.ts';
 import { headState, retryWait } from './retries.ts';
 import { type Draining, liveRun, liveSlot, type SlotName } from './slots.ts';
 import {
@@ -17,6 +18,7 @@ import {
   type Paused,
   pauseOf,
   type Stopped,
+  type TagRule,
 } from './state.ts';
 import { versionArgument } from './versions.ts';
 
@@ -47,7 +49,11 @@ export interface AppSummary {
   /** Name of the code host; absent for `default`. */
   host?: string;
   repo: string;
+  /** Empty while tags are followed. */
   branch: string;
+  tags: TagRule | null;
+  /** Only what changes one of these pathspecs is deployed; null: any commit. */
+  paths: string[] | null;
   /** Whether a token is stored. */
   token: boolean;
   /** One word, which `list` shows. */
@@ -126,6 +132,8 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
     ...(app.host !== undefined && { host: app.host }),
     repo: app.repo,
     branch: app.branch,
+    tags: app.tags ?? null,
+    paths: app.paths ?? null,
     token: Boolean(app.state.repohost_token),
     state,
     instances,
@@ -221,7 +229,8 @@ function nextOf(
   instances: readonly InstanceSummary[],
   { retries, now }: View,
 ): string {
-  const { app: name, branch, attempts, held } = app;
+  const { app: name, attempts, held } = app;
+  const news = newsWords(app);
   const failures = headFailures(app);
   const retry = () => {
     const wait = retryWait(app, attempts?.commit ?? '', retries, now);
@@ -243,9 +252,9 @@ function nextOf(
       return `not restarted automatically; run: ${commands.join('; ')}`;
     }
     case 'blocked':
-      return `blocked until the next push to ${branch}; by hand: runner deploy ${name}`;
+      return `blocked until the next ${news}; by hand: runner deploy ${name}`;
     case 'stale':
-      return `nothing new is deployed until fetch can check ${branch} again`;
+      return `nothing new is deployed until fetch can check ${followedWords(app)} again`;
     case 'failing': {
       const used = failures
         ? `${failures.count} of ${retries.max} attempts used; `
@@ -261,11 +270,11 @@ function nextOf(
         : `paused until runner resume ${name}`;
     }
     case 'held':
-      return `held until the next push to ${branch}: ${held?.reason}`;
+      return `held until the next ${news}: ${held?.reason}`;
     case 'new':
       return `the next fetch --deploy; by hand: runner deploy ${name}`;
     default:
-      return `the next push to ${branch}`;
+      return `the next ${news}`;
   }
 }
 

@@ -1,4 +1,5 @@
 /** The deploy events: written strictly, read leniently. */
+import type { Changes } from '../apps/state.ts';
 import { Failure } from '../foundation/failure.ts';
 import { isAppName } from '../foundation/names.ts';
 import { isObject, type JsonObject, jsonObject } from '../text/json.ts';
@@ -18,6 +19,7 @@ const STATE_EVENTS = [
   'AppUp',
   'CheckRecovered',
   'DeployWaiting',
+  'TagChanged',
   'TokenEnding',
   'TokenRenewed',
 ] as const;
@@ -65,6 +67,8 @@ export interface DeployEvent {
   subject?: string;
   /** Name of the commit's author. */
   author?: string;
+  /** Of DeployStarted and DeploySuccess: what the deploy brings. */
+  changes?: Changes;
   /** At the end: longest time without an answer to a prober, in ms. */
   gap_ms?: number;
   /** When the commit was made, ISO 8601 UTC. */

@@ -94,6 +94,8 @@ export interface Tool {
   readonly name: string;
   readonly about: string;
   readonly commands: readonly Command[];
+  /** Name of the command that is meant where none is named. */
+  readonly meant?: string;
 }
 
 /** `runner tokens list`: how an operator types a command of a tool. */

@@ -85,6 +85,7 @@ export const FAILURE_CODES = [
   'state_unsupported',
   'stop_failed',
   'submodule_unsupported',
+  'tag_not_found',
   'token_corrupt',
   'token_invalid',
   'token_source_no_token',

@@ -1,13 +1,17 @@
-/** Asking for the head of an app's branch, and what it means for the app. */
+/** Asking for the head of what an app follows, and what it means for the app. */
 import type { AppState, CommitChecks } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import type { DeployPolicy } from '@runner/common/config/settings';
+import { holderOf } from '@runner/common/files/lock';
 import { Failure, systemFailure } from '@runner/common/foundation/failure';
+import type { Paths } from '@runner/common/foundation/paths';
 import { openApi } from '@runner/common/hosts/open';
 import { askChecks, CHECKS_LIMIT } from '../checks/ask.ts';
 import { sourceOf } from '../git/open.ts';
-import { remoteHead, versionOf } from '../git/remote.ts';
+import { headOf, listFollowed, noHead, versionOf } from '../git/remote.ts';
+import { lockApp } from '../record/lock.ts';
 import { decide, type FetchResult, fetchResult } from './decide.ts';
+import { sameFor, whyKept } from './follow.ts';
 import type { FetchRequest } from './request.ts';
 
 /** Checks one app. Never throws: the trouble of one app must not stop the others. */
@@ -19,24 +23,53 @@ export async function check(
   try {
     const app = requireApp(request.paths, name);
     const { source } = sourceOf(request, app);
-    const { commit, tag } = await remoteHead(source);
-    const version = versionOf(commit, tag);
+    const { refs } = await listFollowed(source);
+    const head = await headOf(source, refs);
+    const kept = await whyKept(app, refs, head);
+    if (kept && !app.deploying) return fetchResult(name, kept.result, kept.text);
+    if (!head) throw noHead(source);
+    const { commit, tag } = head;
+    const locked = <T>(work: () => Promise<T>) => underLock(request, name, work);
+    const same = await sameFor({ app, source, commit }, locked);
+    const found = { commit, version: versionOf(commit, tag), same };
     const asked = (checks?: CommitChecks) =>
-      decide(app, commit, version, policy, request.io.now(), checks);
+      decide(app, { ...found, checks }, policy, request.io.now());
     const decided = asked();
     // A killed deploy is cleaned up first, and the gate asked under the lock.
     const isGated = decided.result === 'checking' || (app.require_checks && app.deploying);
     return isGated ? asked(await checksOf(request, app, commit)) : decided;
   } catch (error) {
     const { code, message } = asFailure(request, error);
+    if (code === 'locked') return skipped(request.paths, name);
     const text = code === 'network_error' ? `network error: ${message}` : message;
     return fetchResult(name, 'error', text, { error: code, status: 1 });
+  }
+}
+
+async function underLock<T>(
+  request: FetchRequest,
+  app: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const { io, paths } = request;
+  const lock = await lockApp({ io, paths, app }, 'fetch', 'fetch');
+  try {
+    return await work();
+  } finally {
+    lock.release();
   }
 }
 
 async function checksOf({ io, paths }: FetchRequest, app: AppState, commit: string) {
   const api = await openApi({ paths, io }, app, CHECKS_LIMIT);
   return askChecks(api, app.repo, commit, app.checks);
+}
+
+/** Another command has the lock of the app. */
+export function skipped(paths: Paths, app: string, about: Partial<FetchResult> = {}): FetchResult {
+  const { deploy_id: id, command = 'another command' } = holderOf(paths.lock(app));
+  const holder = typeof id === 'string' ? `deploy ${id}` : command;
+  return fetchResult(app, 'skipped', `skipped: ${holder} running`, about);
 }
 
 /** One app must not stop the others: even a bug is reported as its error, with the stack. */

@@ -2,18 +2,22 @@
 
 import { pauseWords, stoppedWords } from '@runner/common/apps/operator';
 import { leftAlone, retryWait } from '@runner/common/apps/retries';
-import { type AppState, type CommitChecks, pauseOf } from '@runner/common/apps/state';
+import { type AppState, type CommitChecks, heldCommits, pauseOf } from '@runner/common/apps/state';
 import type { DeployPolicy } from '@runner/common/config/settings';
 import { opensAt, untilWords } from '@runner/common/config/windows';
 import { inWords } from '@runner/common/text/time';
 import { verdictOf } from '../checks/verdict.ts';
 import type { DeployOutcome } from '../pipeline/outcome.ts';
+import type { Same } from './follow.ts';
 
 /** What `fetch` found and did for an app; printed as one line. */
 export interface FetchResult {
   app: string;
   result:
     | 'up_to_date'
+    /** The tag that is active was moved or deleted on the host: it stays. */
+    | 'tag_moved'
+    | 'tag_deleted'
     /** Its head is active, but an instance is down or broken. */
     | 'not_running'
     | 'new_commit'
@@ -55,21 +59,28 @@ export function fetchResult(
   return { app, result, text, ...empty, ...more };
 }
 
+/** A head, and which commits are the same to the app; undefined: only itself. */
+export interface Found {
+  readonly commit: string;
+  readonly version: string;
+  readonly same?: Same | undefined;
+  /** What the host said about its checks; undefined: it was not asked. */
+  readonly checks?: CommitChecks | undefined;
+}
+
 /** Decides what to do about a head. Block and hold are about one commit: another one ends both. */
 export function decide(
   app: AppState,
-  commit: string,
-  version: string,
+  { commit, version, same, checks }: Found,
   policy: DeployPolicy,
   now: Date,
-  checks?: CommitChecks,
 ): FetchResult {
   const result = (kind: FetchResult['result'], text: string) =>
     fetchResult(app.app, kind, text, { commit, version, ...(checks && { checks }) });
   // A deploy that was killed has to be cleaned up, whatever the head is.
   if (app.deploying) return result('new_commit', `new commit ${version}`);
-  const why = leftAlone(app, commit, policy.max);
-  if (why === 'active') return result('up_to_date', 'up to date');
+  const why = leftAlone(app, commit, policy.max, same);
+  if (why === 'active') return result('up_to_date', upToDate(app, commit, version));
   if (why === 'blocked') {
     const count = app.failures?.count;
     const times = count === 1 ? '1 time' : `${count} times`;
@@ -77,7 +88,8 @@ export function decide(
   }
   if (why === 'held' && app.held) {
     const { reason } = app.held;
-    const what = reason.endsWith(' was deployed by hand') ? reason : `${version} was rolled back`;
+    const isItself = heldCommits(app.held).includes(commit) && !/ deployed by hand$/.test(reason);
+    const what = isItself ? `${version} was rolled back` : reason;
     return result('held', `on hold: ${what}`);
   }
   if (app.stopped) return result('stopped', `${version} waits: ${stoppedWords(app.stopped)}`);
@@ -94,4 +106,10 @@ export function decide(
     if (verdict.result !== 'passed') return result(verdict.result, verdict.text);
   }
   return result('new_commit', `new commit ${version}`);
+}
+
+function upToDate({ instances, paths }: AppState, commit: string, version: string): string {
+  const runs = Object.values(instances).some(({ current }) => current?.commit === commit);
+  if (runs || !paths) return 'up to date';
+  return `up to date: ${version} changes nothing in ${paths.join(', ')}`;
 }

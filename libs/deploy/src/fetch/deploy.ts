@@ -2,13 +2,14 @@
 import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import type { DeployPolicy } from '@runner/common/config/settings';
-import { holderOf } from '@runner/common/files/lock';
 import type { Paths } from '@runner/common/foundation/paths';
 import type { ResolvedRef } from '../git/ref.ts';
+import type { GitSource } from '../git/source.ts';
 import { deploy } from '../pipeline/deploy.ts';
 import type { DeployOutcome } from '../pipeline/outcome.ts';
-import { asFailure } from './check.ts';
+import { asFailure, skipped } from './check.ts';
 import { decide, type FetchResult, fetchResult } from './decide.ts';
+import { sameFor, whyKept } from './follow.ts';
 import type { FetchRequest } from './request.ts';
 
 /** Under the lock another decision was made than before it. */
@@ -29,8 +30,11 @@ export async function deployNew(
 ): Promise<{ result: FetchResult; outcome?: DeployOutcome }> {
   const { io, paths, notify, reporter, signal } = request;
   // Another fetch may have deployed it meanwhile, or a recovery changed the state.
-  const confirm = (now: AppState, wanted: ResolvedRef) => {
-    const again = decide(now, wanted.commit, wanted.version, policy, io.now(), checks);
+  const confirm = async (now: AppState, wanted: ResolvedRef, source: GitSource) => {
+    const kept = await whyKept(now, wanted.refs, { commit: wanted.commit, tag: wanted.version });
+    if (kept) throw new Overtaken(fetchResult(app, kept.result, kept.text));
+    const same = await sameFor({ app: now, source, commit: wanted.commit }, (work) => work());
+    const again = decide(now, { ...wanted, same, checks }, policy, io.now());
     if (again.result !== 'new_commit') throw new Overtaken(again);
   };
   try {
@@ -41,11 +45,7 @@ export async function deployNew(
     if (error instanceof Overtaken) return { result: error.result };
     const { code, message } = asFailure(request, error);
     const about = { commit, version };
-    if (code === 'locked') {
-      const { deploy_id: id, command = 'another command' } = holderOf(paths.lock(app));
-      const holder = typeof id === 'string' ? `deploy ${id}` : command;
-      return { result: fetchResult(app, 'skipped', `skipped: ${holder} running`, about) };
-    }
+    if (code === 'locked') return { result: skipped(paths, app, about) };
     return { result: fetchResult(app, 'error', message, { ...about, error: code, status: 1 }) };
   }
 }

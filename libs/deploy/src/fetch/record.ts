@@ -2,6 +2,7 @@
 import { appendFileSync, closeSync, constants, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { changeRegistry } from '@runner/common/apps/change';
+import { followedWords } from '@runner/common/apps/following';
 import type { AppState, CheckFailed } from '@runner/common/apps/state';
 import { requireTrustedApp, writeApp } from '@runner/common/apps/store';
 import { type AppSummary, summaryOf, type View } from '@runner/common/apps/summary';
@@ -39,7 +40,8 @@ export async function recordResults(
       const check = checkFailed(app, result, view.now.toISOString());
       const summary = summaryOf(paths, { ...app, check_failed: check }, view);
       const waits = result.result === 'closed' ? result.text : undefined;
-      const found = changesOf(app, { deploys, check, summary, waits });
+      const tag = result.result.startsWith('tag_') ? result.text : undefined;
+      const found = changesOf(app, { deploys, check, summary, waits, tag });
       changes.push(...found.changes.map((change) => ({ app, change })));
       const shown = withHealth(result, summary);
       const said = [shown.result, shown.error, shown.commit].join(' ');
@@ -52,7 +54,7 @@ export async function recordResults(
         reported: { ...found.reported, said },
       });
       const isNews = shown.deploy_id !== null || said !== app.reported?.said;
-      return { result: shown, isNews, branch: app.branch };
+      return { result: shown, isNews, follows: followedWords(app) };
     });
     changes.push(...tokenChanges(paths, apps, view.now));
     return all;

@@ -9,8 +9,8 @@ import type { FetchResult } from './decide.ts';
 export interface Settled {
   readonly result: FetchResult;
   readonly isNews: boolean;
-  /** Branch of the app; undefined if its state cannot be read. */
-  readonly branch?: string;
+  /** What the app follows; undefined if its state cannot be read. */
+  readonly follows?: string;
 }
 
 /** Which apps to check, and whether to deploy what is new. */

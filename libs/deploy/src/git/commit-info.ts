@@ -1,5 +1,6 @@
 /** What a commit says about itself. */
 import { git } from './git.ts';
+import { shortLine } from './history.ts';
 import type { GitSource } from './source.ts';
 
 /** Absent if git does not say. */
@@ -10,9 +11,6 @@ export interface CommitInfo {
   /** ISO 8601, UTC: by the committer's clock. */
   readonly committed_at?: string;
 }
-
-/** Limit of each, in characters. */
-const TEXT_MAX = 200;
 
 /** Reads a commit that was fetched. */
 export async function commitInfo(
@@ -39,8 +37,4 @@ export async function commitInfo(
     ...(author && { author }),
     ...(!Number.isNaN(committed.getTime()) && { committed_at: committed.toISOString() }),
   };
-}
-
-function shortLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim().slice(0, TEXT_MAX).toWellFormed();
 }

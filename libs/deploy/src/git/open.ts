@@ -10,6 +10,7 @@ import { formsOf } from '@runner/common/hosts/login';
 import { type Redactor, redactor } from '@runner/common/secrets/secret';
 import { keyLines } from '@runner/common/tokens/key-file';
 import { openToken } from '@runner/common/tokens/open';
+import { compareLink } from './compare-link.ts';
 import { elsewhereFrom } from './elsewhere.ts';
 import { sourceLogin } from './login.ts';
 import type { GitSource } from './source.ts';
@@ -36,8 +37,10 @@ export function sourceOf(
     app: app.app,
     repo: app.repo,
     branch: app.branch,
+    tags: app.tags,
     mirror: paths.app(app.app).repo,
     signal,
+    compare: (from, to) => compareLink(host, app.repo, from, to),
     elsewhere: elsewhereFrom({ io, paths, config, host, token }),
   };
   // A step runs as the same user, who can read all of these.

@@ -9,22 +9,25 @@ import { git } from './git.ts';
 import {
   commitIn,
   fetchRefs,
+  headOf,
   isRefused,
-  isShowable,
-  listRefs,
+  listFollowed,
+  noHead,
   type RemoteRefs,
-  remoteHead,
   tagOn,
   versionOf,
 } from './remote.ts';
 import type { GitSource } from './source.ts';
+import { isShowable, type Ref } from './tags.ts';
 
 /** A commit that was fetched into the mirror. */
 export interface ResolvedRef {
   readonly commit: string;
   readonly version: string;
-  /** Head of the app's branch; undefined if the host has no such branch. */
+  /** Head of what the app follows; undefined if the host has none. */
   readonly head: string | undefined;
+  /** What the host listed. */
+  readonly refs: readonly Ref[];
 }
 
 /** Names of our own, not those of the branches: `a` and `a/b` cannot both exist in a mirror. */
@@ -33,7 +36,7 @@ const WANTED = 'refs/runner/wanted';
 /** The shortest abbreviation of a commit's id that git accepts. */
 const SHORTEST = 4;
 
-/** Fetches a branch, tag or commit, or the head of the app's branch. */
+/** Fetches a branch, tag or commit, or the head of what the app follows. */
 export function fetchWanted(source: GitSource, ref: string | undefined): Promise<ResolvedRef> {
   return ref === undefined ? fetchHead(source) : fetchRef(source, ref);
 }
@@ -41,10 +44,14 @@ export function fetchWanted(source: GitSource, ref: string | undefined): Promise
 /** Throws `branch_not_found`, `repo_not_found`, … */
 async function fetchHead(source: GitSource): Promise<ResolvedRef> {
   for (let attempt = 1; ; attempt += 1) {
-    const { commit, tag, url } = await remoteHead(source);
+    const { refs, url } = await listFollowed(source);
+    const head = await headOf(source, refs);
+    if (!head) throw noHead(source);
+    const { commit, tag } = head;
     // By its id: a push in between must not change the commit that was decided on.
     const fetched = await fetchRefs(source, url, [`+${commit}:${HEAD}`]);
-    if (fetched.status === 0) return { commit, version: versionOf(commit, tag), head: commit };
+    if (fetched.status === 0)
+      return { commit, version: versionOf(commit, tag), head: commit, refs };
     if (attempt > 1 || !isRefused(fetched)) throw gitFailure(source, fetched);
   }
 }
@@ -55,16 +62,16 @@ async function fetchHead(source: GitSource): Promise<ResolvedRef> {
  */
 async function fetchRef(source: GitSource, ref: string): Promise<ResolvedRef> {
   const name = refName(ref, 'branch, tag or commit');
-  const own = `refs/heads/${source.branch}`;
   const full = name.startsWith('refs/');
   const candidates = full ? [name] : [`refs/heads/${name}`, `refs/tags/${name}`];
-  const listing = await listRefs(source, [own, ...candidates]);
-  const head = listing.refs.find(([, listed]) => listed === own)?.[0];
-  const found = candidates.find((each) => listing.refs.some(([, listed]) => listed === each));
-  if (found !== undefined) return { ...(await fetchNamed(source, listing, found)), head };
-  if (!/^[0-9a-f]{4,64}$/i.test(name)) throw notFound(source, ref, namesOf(listing.refs));
+  const listing = await listFollowed(source, candidates);
+  const { refs } = listing;
+  const head = (await headOf(source, refs))?.commit;
+  const found = candidates.find((each) => refs.some(([, listed]) => listed === each));
+  if (found !== undefined) return { ...(await fetchNamed(source, listing, found)), head, refs };
+  if (!/^[0-9a-f]{4,64}$/i.test(name)) throw notFound(source, ref, namesOf(refs));
   const commit = await fetchCommit(source, listing.url, name.toLowerCase());
-  return { commit, version: versionOf(commit, tagOn(commit, listing.refs)), head };
+  return { commit, version: versionOf(commit, tagOn(commit, refs)), head, refs };
 }
 
 /** Names of branches and tags. */
@@ -112,7 +119,9 @@ async function fetchCommit(source: GitSource, url: string, id: string): Promise<
   // The host serves no commit by its id: look in the history of its branches and tags.
   if (isFull) await expand(source, url, id);
   const history = ['+refs/heads/*:refs/runner/heads/*', '+refs/tags/*:refs/runner/tags/*'];
-  const all = await fetchRefs(source, url, history, { depth: '--depth=2147483647' });
+  const all = await fetchRefs(source, url, history, {
+    options: ['--depth=2147483647'],
+  });
   if (all.status !== 0) throw gitFailure(source, all);
   if ((await commitIn(source, commit)) === undefined) throw notFound(source, id);
   return commit;
@@ -128,7 +137,10 @@ async function expand(source: GitSource, url: string, id: string): Promise<strin
   rmSync(mirror, { recursive: true, force: true });
   try {
     const refspecs = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'];
-    const fetched = await fetchRefs(source, url, refspecs, { mirror, depth: '--filter=tree:0' });
+    const fetched = await fetchRefs(source, url, refspecs, {
+      mirror,
+      options: ['--filter=tree:0'],
+    });
     if (fetched.status !== 0) throw gitFailure(source, fetched);
     const commits = await commitsBeginning(source, mirror, id);
     const [commit] = commits;

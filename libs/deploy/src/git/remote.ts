@@ -1,12 +1,14 @@
 /** Talking to the code host: listing refs, and fetching into the mirror. */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { followedWords } from '@runner/common/apps/following';
 import { makeFolder } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import { gitFailure, notGit } from './failure.ts';
 import { git } from './git.ts';
 import { removeStaleLocks } from './mirror-upkeep.ts';
 import type { GitResult, GitSource } from './source.ts';
+import { highest, isShowable, orderOf, type Ref, tagsOf } from './tags.ts';
 
 /** A first fetch may be large; below 1 kB/s for a minute git gives up anyway. In milliseconds. */
 const FETCH_TIMEOUT = 1_800_000;
@@ -15,9 +17,6 @@ const LIST_TIMEOUT = 60_000;
 /** In MiB; a list of a million tags, 87 MB long, fits. */
 const LIST_MEMORY = 512;
 
-/** A branch or tag and what it points to; an annotated tag is listed twice. */
-export type Ref = readonly [sha: string, name: string];
-
 /** Refs as the host lists them. */
 export interface RemoteRefs {
   readonly refs: readonly Ref[];
@@ -25,14 +24,14 @@ export interface RemoteRefs {
   readonly url: string;
 }
 
-/** The newest commit of a branch, and its tag. */
-export interface Head extends RemoteRefs {
+/** The newest commit of what is followed, and its tag. */
+export interface Head {
   readonly commit: string;
   readonly tag: string | undefined;
 }
 
 /** Calls git with the repository's address; some hosts serve it only without `.git`. */
-async function atAddress(
+export async function atAddress(
   source: GitSource,
   ask: (url: string) => Promise<GitResult>,
 ): Promise<{ answer: GitResult; url: string }> {
@@ -80,18 +79,31 @@ export async function listRefs(
   return { refs: refs as unknown as Ref[], url };
 }
 
-/** Asks the host for the head of the source's branch. Throws `branch_not_found`, `repo_not_found`, … */
-export async function remoteHead(source: GitSource): Promise<Head> {
-  const name = `refs/heads/${source.branch}`;
-  const listing = await listRefs(source, [name]);
-  const commit = listing.refs.find(([, ref]) => ref === name)?.[0];
-  if (!commit) {
-    throw new Failure(
-      'branch_not_found',
-      `the repository ${source.repo} has no branch '${source.branch}'`,
-    );
+/** Lists what the source follows, and refs that match these patterns. */
+export function listFollowed(source: GitSource, more: readonly string[] = []): Promise<RemoteRefs> {
+  return listRefs(source, [...(source.tags ? [] : [branchRef(source)]), ...more]);
+}
+
+const branchRef = ({ branch }: GitSource) => `refs/heads/${branch}`;
+
+/** The newest commit of what the source follows, in a listing of it; undefined if there is none. */
+export async function headOf(source: GitSource, refs: readonly Ref[]): Promise<Head | undefined> {
+  if (source.tags) {
+    const tag = highest(tagsOf(refs), await orderOf(source.tags));
+    return tag && { commit: tag.commit, tag: tag.name };
   }
-  return { ...listing, commit, tag: tagOn(commit, listing.refs) };
+  const commit = refs.find(([, ref]) => ref === branchRef(source))?.[0];
+  return commit === undefined ? undefined : { commit, tag: tagOn(commit, refs) };
+}
+
+/** There is nothing to follow. */
+export function noHead({ repo, branch, tags }: GitSource): Failure {
+  return tags
+    ? new Failure(
+        'tag_not_found',
+        `the repository ${repo} has no tag that matches ${followedWords({ branch, tags }).slice('tags '.length)}`,
+      )
+    : new Failure('branch_not_found', `the repository ${repo} has no branch '${branch}'`);
 }
 
 /** The tag of a commit, annotated or not; of several, the one that sorts last by number. */
@@ -101,11 +113,6 @@ export function tagOn(commit: string, refs: readonly Ref[]): string | undefined 
     .map(([, ref]) => ref.slice('refs/tags/'.length).replace(/\^\{\}$/, ''))
     .filter(isShowable);
   return names.sort((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1);
-}
-
-/** Whether a tag can be a version, which is shown in messages and tables. */
-export function isShowable(tag: string): boolean {
-  return /^[\w.+/@-]{1,100}$/.test(tag);
 }
 
 /** The tag of a commit, e.g. `v1.2.3`, else its first 12 hex characters. */
@@ -129,11 +136,20 @@ export async function fetchRefs(
   source: GitSource,
   url: string,
   refspecs: readonly string[],
-  { mirror = source.mirror, depth = '--depth=1' }: { mirror?: string; depth?: string } = {},
+  {
+    mirror = source.mirror,
+    options = ['--depth=1'],
+  }: { mirror?: string; options?: readonly string[] } = {},
 ): Promise<GitResult> {
   await makeMirror(source, mirror);
-  const options = ['--quiet', '--force', '--no-tags', depth, '--no-write-fetch-head'];
-  const args = ['fetch', ...options, '--no-auto-maintenance', '--end-of-options', url, ...refspecs];
+  const common = [
+    '--quiet',
+    '--force',
+    '--no-tags',
+    '--no-write-fetch-head',
+    '--no-auto-maintenance',
+  ];
+  const args = ['fetch', ...common, ...options, '--end-of-options', url, ...refspecs];
   return git(source.io, args, {
     source,
     cwd: mirror,

@@ -1,4 +1,5 @@
 /** The repository of an app, and the result of a call of git. */
+import type { TagRule } from '@runner/common/apps/state';
 import type { Io } from '@runner/common/foundation/io';
 import type { Secret } from '@runner/common/secrets/secret';
 
@@ -7,7 +8,9 @@ export interface GitSource {
   readonly io: Io;
   readonly app: string;
   readonly repo: string;
+  /** Empty while tags are followed. */
   readonly branch: string;
+  readonly tags?: TagRule | undefined;
   /** The code host's address for git, without a trailing slash. */
   readonly gitUrl: string;
   /** The user name that goes with the token. */
@@ -22,6 +25,8 @@ export interface GitSource {
   readonly mint: (() => Promise<Secret>) | undefined;
   /** Folder of the bare mirror. */
   readonly mirror: string;
+  /** The page of the host that compares two commits, if it has one. */
+  compare(from: string, to: string): string | undefined;
   readonly signal: AbortSignal;
 }
 

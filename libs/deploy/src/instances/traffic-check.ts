@@ -46,9 +46,14 @@ function unitProblems({ start }: DeployFile, instance: Instance, env: Env): stri
     env: stepEnvironment(env),
   });
   if (status !== 0) return [];
-  return ['WorkingDirectory', 'EnvironmentFile']
+  const missing = ['WorkingDirectory', 'EnvironmentFile']
     .filter((key) => !new RegExp(`^${key}=.*%[iI]`, 'm').test(stdout))
-    .map(
-      (key) => `start: ${start.unit} has no ${key} with %I: systemctl edit --full ${start.unit}`,
-    );
+    .map((key) => `${key} with %I`);
+  // With a stricter one the proxy may not write to the socket of another user.
+  const umask = /^UMask=0*([0-7]*)$/m.exec(stdout)?.[1] ?? '22';
+  const hasUser = /^User=./m.test(stdout) && instance.traffic?.type === 'socket';
+  if (hasUser && (Number.parseInt(umask || '0', 8) & 0o022) === 0o022) missing.push('UMask=0007');
+  return missing.map(
+    (what) => `start: ${start.unit} has no ${what}: systemctl edit --full ${start.unit}`,
+  );
 }

@@ -1,6 +1,7 @@
 /** `runner deploy --check`: what a deploy would do, and what would prevent it. */
 import { join } from 'node:path';
 import type { AppSecrets } from '@runner/common/app-secrets/open';
+import { followedWords } from '@runner/common/apps/following';
 import type { AppState } from '@runner/common/apps/state';
 import { listApps, requireApp } from '@runner/common/apps/store';
 import type { DeployFile } from '@runner/common/deploy-file/read';
@@ -32,7 +33,7 @@ export interface Plan {
   result: 'valid' | 'invalid';
   problems: string[];
   repo: string;
-  /** `--ref`, else the branch. */
+  /** `--ref`, else the branch or the tags. */
   ref: string;
   commit: string;
   version: string;
@@ -72,7 +73,7 @@ export async function planDeploy(
     const app = requireApp(paths, request.app);
     const { source, secrets, redact } = sourceOf(request, app);
     const reporter = redacting(request.reporter, redact);
-    const step = `fetch ${ref ?? source.branch} of ${source.repo}`;
+    const step = `fetch ${ref ?? followedWords(source)} of ${source.repo}`;
     return await reported(reporter, step, async () => {
       const wanted = await fetchWanted(source, ref);
       const contents = await contentsOf(source, wanted.commit);
@@ -119,7 +120,7 @@ async function planOf(
     result: problems.length > 0 ? 'invalid' : 'valid',
     problems,
     repo: app.repo,
-    ref: ref ?? app.branch,
+    ref: ref ?? followedWords(app),
     commit,
     version,
     deploy_file: bytes !== undefined,

@@ -3,7 +3,8 @@
  * (export, build), then switch, start and health for each instance, rollback on error, state,
  * DeploySuccess or DeployFailure, prune, unlock, and the chats last.
  */
-import type { AppState } from '@runner/common/apps/state';
+import { followedWords } from '@runner/common/apps/following';
+import type { AppState, Changes } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { appendEvents } from '@runner/common/audit/append';
 import { newDeployId } from '@runner/common/audit/events';
@@ -14,6 +15,8 @@ import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { initiatorOf } from '@runner/common/foundation/user';
 import { configExposure } from '@runner/common/guards/exposure';
+import { cleanRecord } from '@runner/common/redaction/record';
+import { changesOf } from '../git/changes.ts';
 import { type CommitInfo, commitInfo } from '../git/commit-info.ts';
 import { type Contents, contentsOf, isOfTheCommit, lookalikeNote } from '../git/contents.ts';
 import { sourceOf } from '../git/open.ts';
@@ -51,7 +54,7 @@ export interface DeployRequest {
   readonly trigger: string;
   /** If the log knows it, nothing is deployed: its end is waited for and returned. */
   readonly deployId?: string | undefined;
-  /** Branch, tag or commit; undefined: the head of the app's branch. */
+  /** Branch, tag or commit; undefined: the head of what the app follows. */
   readonly ref?: string | undefined;
   /** Only this instance; undefined: all. */
   readonly instance?: string | undefined;
@@ -61,7 +64,7 @@ export interface DeployRequest {
   readonly reporter: Reporter;
   readonly signal: AbortSignal;
   /** Called under the lock with what would be deployed; if it throws, the deploy does not begin. */
-  confirm?(app: AppState, wanted: ResolvedRef): void;
+  confirm?(app: AppState, wanted: ResolvedRef, source: GitSource): Promise<void>;
 }
 
 /** A commit that was fetched; its contents are a failure if the commit itself is wrong. */
@@ -69,6 +72,7 @@ interface FetchedCommit {
   readonly wanted: ResolvedRef;
   readonly contents: Contents | StepFailure;
   readonly about: CommitInfo;
+  readonly changes: Changes;
 }
 
 /**
@@ -98,7 +102,7 @@ export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
       note: (text) => job?.log.line(text),
     });
     const began = io.elapsed();
-    const { wanted, contents, about } = await fetchCommit(source, reporter, request, app);
+    const { wanted, contents, about, changes } = await fetchCommit(source, reporter, request, app);
     checkSpace(paths.app(app.app));
     job = {
       ...{ io, paths, app, reporter, redact, secrets, deployId, began, trigger: request.trigger },
@@ -111,6 +115,7 @@ export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
       notifier: silent,
       stages: new StageClock(io, began, contents instanceof StepFailure ? 'config' : 'export'),
       about,
+      changes: cleanRecord({ ...changes }, redact),
     };
     const note = contents instanceof StepFailure ? undefined : lookalikeNote(contents);
     if (note) reporter.note(note);
@@ -142,20 +147,28 @@ async function fetchCommit(
   { ref, instance, confirm }: DeployRequest,
   app: AppState,
 ): Promise<FetchedCommit> {
-  return reported(reporter, `fetch ${ref ?? source.branch} of ${source.repo}`, async () => {
+  return reported(reporter, `fetch ${ref ?? followedWords(source)} of ${source.repo}`, async () => {
     const wanted = await fetchWanted(source, ref);
-    confirm?.(app, wanted);
+    await confirm?.(app, wanted, source);
     const about = await commitInfo(source, wanted.commit);
+    const changes = await changesOf(source, activeCommit(app, instance), wanted.commit, about);
+    const known = { wanted, about, changes };
     try {
       const contents = await contentsOf(source, wanted.commit);
       const file = onlyInstance(contents.file, instance, wanted.version);
-      return { wanted, about, contents: { ...contents, file } };
+      return { ...known, contents: { ...contents, file } };
     } catch (error) {
       if (!isOfTheCommit(error)) throw error;
       const failure = new StepFailure('config', `config: ${error.message}`, '');
-      return { wanted, about, contents: failure };
+      return { ...known, contents: failure };
     }
   });
+}
+
+/** The commit that the deploy takes the place of. */
+function activeCommit({ instances }: AppState, instance: string | undefined): string | undefined {
+  const all = instance === undefined ? Object.values(instances) : [instances[instance]];
+  return all.find((each) => each?.current)?.current?.commit;
 }
 
 /** Marks the app as being deployed, and records DeployStarted: without a record, no deploy. */
@@ -171,9 +184,10 @@ function startDeploy(job: Job, contents: Contents | StepFailure, request: Deploy
     ...(skippedHead !== undefined && { passed_over: skippedHead, partial: job.partial }),
   });
   if (request.notify) job.notifier = startNotifier(io, paths.root, channels);
-  const events = eventsOf(job, 'DeployStarted', instances, file, (instance) =>
-    previousFields(job, instance),
-  );
+  const events = eventsOf(job, 'DeployStarted', instances, file, (instance) => ({
+    ...previousFields(job, instance),
+    changes: job.changes,
+  }));
   try {
     for (const event of appendEvents(paths, events)) job.notifier.send(event);
   } catch (error) {

@@ -69,11 +69,13 @@ export function concludeSuccess(
   const end = { ...endFields(job), ...gapOf(seen) };
   const events = eventsOf(job, 'DeploySuccess', names, file, (instance) => ({
     ...end,
+    changes: job.changes,
     ...previousFields(job, instance),
   }));
   const recorded = recordAnyway(job, events);
   const deployed_at = events[0]?.timestamp ?? job.io.now().toISOString();
-  const deployed: Deployed = { version, commit, release, deployed_at, deploy_id };
+  const { changes } = job;
+  const deployed: Deployed = { version, commit, release, deployed_at, deploy_id, changes };
   secretsStarted(job);
   const choice = { ...job, by: initiatorOf(job.io, job.trigger) };
   writeEnd(job, (app) => succeededState(app, names, deployed, file.keep, choice));

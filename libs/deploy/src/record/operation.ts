@@ -1,6 +1,6 @@
 /** What a deploy, a rollback and a recovery share. */
 import type { AppSecrets } from '@runner/common/app-secrets/open';
-import type { AppState, Deployed } from '@runner/common/apps/state';
+import type { AppState, Changes, Deployed } from '@runner/common/apps/state';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import type { Redactor } from '@runner/common/secrets/secret';
@@ -63,4 +63,5 @@ export interface Job extends Operation {
   readonly stages: StageClock;
   /** Who wrote the commit, and its subject, as far as git says. */
   readonly about: CommitInfo;
+  readonly changes: Changes;
 }

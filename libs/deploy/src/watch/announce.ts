@@ -1,4 +1,5 @@
 /** Records changes in the state of apps, and announces them like the events of a deploy. */
+import { followedWords } from '@runner/common/apps/following';
 import type { AppState } from '@runner/common/apps/state';
 import { completeEvent, type DeployEvent } from '@runner/common/audit/events';
 import type { Io } from '@runner/common/foundation/io';
@@ -34,11 +35,11 @@ export async function announceChanges(
 }
 
 /** A failed check has a deploy_id, as every DeployFailure; the other changes belong to no deploy. */
-function eventOf(io: Io, { app, branch, instances }: AppState, change: Change): DeployEvent {
+function eventOf(io: Io, { app, branch, tags, instances }: AppState, change: Change): DeployEvent {
   const [first = 'default'] = Object.keys(instances);
   const active = instances[first]?.current?.version;
   const isFailure = change.event_type === 'DeployFailure';
-  const common = { project: app, instance: first, version: branch };
+  const common = { project: app, instance: first, version: followedWords({ branch, tags }) };
   return completeEvent(
     {
       ...common,

@@ -1,4 +1,5 @@
 /** What changed in the state of an app since it was last announced: each change once, and its end. */
+import { followedWords } from '@runner/common/apps/following';
 import type { AppState, CheckFailed, Reported } from '@runner/common/apps/state';
 import type { AppSummary } from '@runner/common/apps/summary';
 import type { DeployEvent } from '@runner/common/audit/events';
@@ -11,6 +12,8 @@ export interface Seen {
   readonly summary: AppSummary;
   /** What waits for a deploy window, in words. */
   readonly waits: string | undefined;
+  /** What happened on the host to the tag that is active, in words. */
+  readonly tag: string | undefined;
 }
 
 /** An event without what every event of the app has. */
@@ -24,7 +27,12 @@ export interface Changes {
 
 /** Compares what is known with what was announced. */
 export function changesOf(app: AppState, seen: Seen): Changes {
-  const parts = [checkChanges(app, seen), runningChanges(app, seen), waitingChanges(app, seen)];
+  const parts = [
+    checkChanges(app, seen),
+    runningChanges(app, seen),
+    once('DeployWaiting', 'waits', app, seen),
+    once('TagChanged', 'tag', app, seen),
+  ];
   return {
     changes: parts.flatMap(({ changes }) => changes),
     reported: Object.assign({}, app.reported, ...parts.map(({ reported }) => reported)),
@@ -58,18 +66,26 @@ function runningChanges({ reported }: AppState, { summary }: Seen): Changes {
     const wasDown = known.includes(instance);
     const isDown = running === false && !broken && !stopped;
     if (isDown || (wasDown && running !== true && !stopped)) down.push(instance);
-    const about = { instance, version: current?.version ?? summary.branch };
+    const about = {
+      instance,
+      version: current?.version ?? followedWords({ branch: summary.branch, tags: summary.tags }),
+    };
     if (isDown && !wasDown) changes.push({ event_type: 'AppDown', ...about, reason: summary.next });
     if (wasDown && running === true) changes.push({ event_type: 'AppUp', ...about });
   }
   return { changes, reported: { down } };
 }
 
-/** A version that waits for a window is announced once. */
-function waitingChanges({ reported }: AppState, { waits, deploys }: Seen): Changes {
-  if (waits === undefined) return { changes: [], reported: { waits: undefined } };
-  if (!deploys || waits === reported?.waits) return { changes: [], reported: {} };
-  return { changes: [{ event_type: 'DeployWaiting', reason: waits }], reported: { waits } };
+/** What lasts, in words, is announced once. */
+function once(
+  event_type: 'DeployWaiting' | 'TagChanged',
+  field: 'waits' | 'tag',
+  { reported }: AppState,
+  { deploys, [field]: reason }: Seen,
+): Changes {
+  if (reason === undefined) return { changes: [], reported: { [field]: undefined } };
+  if (!deploys || reason === reported?.[field]) return { changes: [], reported: {} };
+  return { changes: [{ event_type, reason }], reported: { [field]: reason } };
 }
 
 function textsOf(value: unknown): readonly string[] {

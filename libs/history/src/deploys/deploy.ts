@@ -1,5 +1,7 @@
 /** A deploy, or a rollback by hand, from the records of the audit log. */
 
+import type { Changes } from '@runner/common/apps/state';
+
 /** How long a stage took, in milliseconds. */
 export interface Step {
   stage: string;
@@ -17,6 +19,7 @@ export interface Deploy {
   commit?: string | null;
   subject?: string | null;
   author?: string | null;
+  changes?: Changes;
   user?: string | null;
   /** `unknown`: no record of its end. */
   result: 'success' | 'failed' | 'rolled_back' | 'interrupted' | 'running' | 'unknown';
@@ -52,6 +55,8 @@ export interface HistoryRow {
   previous_version: string | null;
   commit: string | null;
   subject: string | null;
+  /** null in records as of 0.1.0. */
+  changes: Changes | null;
   result: Deploy['result'];
   duration_ms: number | null;
   gap_ms: number | null;
@@ -73,6 +78,7 @@ export function rowOf(deploy: Deploy): HistoryRow {
     previous_version: deploy.previous_version ?? null,
     commit: deploy.commit ?? null,
     subject: deploy.subject ?? null,
+    changes: deploy.changes ?? null,
     result,
     duration_ms: deploy.duration_ms ?? null,
     gap_ms: deploy.gap_ms ?? null,

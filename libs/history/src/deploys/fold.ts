@@ -1,4 +1,5 @@
 /** The records of the audit log put together to deploys. */
+import type { Changes } from '@runner/common/apps/state';
 import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/events';
 import { timeOfIso } from '@runner/common/text/time';
 import type { Deploy, Step } from './deploy.ts';
@@ -101,8 +102,16 @@ function described(record: LogRecord) {
   return {
     ...(Object.fromEntries(known.filter(([, value]) => value !== null)) as Partial<Deploy>),
     ...(!Number.isNaN(committed) && { committed }),
+    ...(isChanges(record.changes) && { changes: record.changes }),
   };
 }
+
+function isChanges(value: unknown): value is Changes {
+  const { subjects, authors } = (value ?? {}) as Partial<Changes>;
+  return [subjects, authors].every((each) => Array.isArray(each) && each.every(isText));
+}
+
+const isText = (value: unknown) => typeof value === 'string';
 
 function addInstance(deploy: Deploy, record: LogRecord): void {
   for (const name of (textOf(record, 'instance') || 'default').split(','))

@@ -1,4 +1,6 @@
+import { followedWords } from '@runner/common/apps/following';
 import { command } from '@runner/common/cli/command';
+import { FOLLOW_OPTIONS } from '@runner/common/cli/follow';
 import { repoLabel } from '@runner/common/config/repo-place';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { Added } from '../registration.ts';
@@ -16,7 +18,7 @@ export const add = command({
       required: true,
       about: 'owner/name, HOST:group/sub/name, or the address on a known code host',
     },
-    branch: { kind: 'value', placeholder: 'BRANCH', required: true, about: 'Branch to deploy' },
+    ...FOLLOW_OPTIONS,
     token: {
       kind: 'value',
       placeholder: 'TOKEN',
@@ -63,6 +65,7 @@ export const add = command({
   examples: [
     'runner add --repo acme/shop --branch main --token-file ~/token',
     'runner add --repo acme/blog --branch main --token-from shop',
+    "runner add --repo acme/shop --tags 'v*' --semver '^1' --token-from blog",
     'runner add --repo acme/shop --branch main --app-id 12345 --app-key-file app.pem',
     'runner add --repo gitlab:acme/web/site --branch main --token-file ~/gitlab-token',
   ],
@@ -71,9 +74,10 @@ export const add = command({
     return { value: await register(context) };
   },
   human(added: Added, style, { io }) {
-    const [app, repo, branch] = [added.app, repoLabel(added), added.branch].map(harmlessLine);
+    const followed = added.tags ? followedWords(added) : `branch ${added.branch}`;
+    const [app, repo, what] = [added.app, repoLabel(added), followed].map(harmlessLine);
     const token = added.fingerprint ? `token ${added.fingerprint}` : 'no token';
     const next = io.stdout.isTTY ? `Next: runner deploy ${app} --check\n` : '';
-    return `Added ${style.bold(app as string)} (${repo}, branch ${branch}, ${token})\n${next}`;
+    return `Added ${style.bold(app as string)} (${repo}, ${what}, ${token})\n${next}`;
   },
 });

@@ -6,7 +6,7 @@ import { digestOf, type Sealed, seal } from '@runner/fleet/order/seal';
 import type { Agent } from './agent.ts';
 import { carryOut, deployIdOf, type Work } from './carry-out.ts';
 import { judgeApp, judgeSigner, judgeTime, type Refusal } from './judge.ts';
-import { conclude, findBegun, writeBegun } from './ledger.ts';
+import { allBegun, conclude, findBegun, writeBegun } from './ledger.ts';
 
 /** Judges an order, carries it out if nothing speaks against it, and returns the signed answer. */
 export async function handle(
@@ -50,6 +50,15 @@ async function finish(agent: Agent, sealed: SealedOrder, order: Order): Promise<
   return conclude(paths, io.now(), sealed, result, (body) =>
     seal('result', config.server, body, signKey),
   );
+}
+
+/** Orders that a killed agent had begun: each is finished, and its result returned. */
+export async function finishBegun(
+  agent: Agent,
+  done: (result: Sealed) => Promise<void>,
+): Promise<void> {
+  const unfinished = allBegun(agent.paths).filter(({ begun }) => begun.result === null);
+  for (const { order, begun } of unfinished) await done(await finish(agent, begun.order, order));
 }
 
 const refused = (refusal: Refusal): Work => ({

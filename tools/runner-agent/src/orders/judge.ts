@@ -89,7 +89,12 @@ export function judgeApp({ io, paths }: Agent, order: Order): Refusal | undefine
   if (order.verb !== 'deploy') return undefined;
   const policy = deployPolicyOf(readConfig(paths));
   const app = requireApp(paths, order.app);
-  const { result, text } = decide(app, order.ref, order.ref.slice(0, 12), policy, io.now());
+  const { result, text } = decide(
+    app,
+    { commit: order.ref, version: order.ref.slice(0, 12) },
+    policy,
+    io.now(),
+  );
   if (result === 'up_to_date') return { status: 'up_to_date', code: 'up_to_date', message: text };
   return OBEYED.has(result) ? { status: 'held', code: result, message: text } : undefined;
 }

@@ -1,4 +1,6 @@
+import { followedWords } from '@runner/common/apps/following';
 import { command } from '@runner/common/cli/command';
+import { FOLLOW_OPTIONS } from '@runner/common/cli/follow';
 import { repoLabel } from '@runner/common/config/repo-place';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { Edited } from '../change.ts';
@@ -51,7 +53,7 @@ export const edit = command({
       placeholder: 'OWNER/NAME',
       about: 'New repository: owner/name, HOST:group/sub/name, or an address',
     },
-    branch: { kind: 'value', placeholder: 'BRANCH', about: 'New branch to deploy' },
+    ...FOLLOW_OPTIONS,
     'require-checks': {
       kind: 'value',
       placeholder: 'CHECKS',
@@ -59,11 +61,15 @@ export const edit = command({
         'Let fetch deploy only commits whose checks passed: all, names such as build,test, or none',
     },
   },
-  examples: ['runner edit shop --token-file ~/new-token', 'runner edit shop --branch release'],
+  examples: [
+    'runner edit shop --token-file ~/new-token',
+    'runner edit shop --branch release',
+    "runner edit shop --paths 'apps/shop/**'",
+  ],
   async run(context) {
     const { change } = await import('../change.ts');
     return { value: await change(context) };
   },
   human: (edited: Edited, style) =>
-    `Changed ${style.bold(harmlessLine(edited.app))} (${harmlessLine(repoLabel(edited))}, branch ${harmlessLine(edited.branch)}${edited.fingerprint ? `, token ${edited.fingerprint}` : ''})\n`,
+    `Changed ${style.bold(harmlessLine(edited.app))} (${harmlessLine(repoLabel(edited))}, ${harmlessLine(edited.tags ? followedWords(edited) : `branch ${edited.branch}`)}${edited.fingerprint ? `, token ${edited.fingerprint}` : ''})\n`,
 });

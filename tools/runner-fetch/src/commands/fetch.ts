@@ -17,7 +17,7 @@ export const fetch = command({
   name: '',
   about: 'Look for new commits, and deploy them',
   details:
-    'Asks the code host for the head of each branch, a few at a time, and prints one line per app; the\n' +
+    'Asks the code host what is new on each branch, or among the tags, a few at a time, and prints one line per app; the\n' +
     'same lines go to logs/fetch.log. Made for a timer: safe to overlap. The status is 0 if there is\n' +
     'nothing to do, and for an app that is blocked (its commit failed too often), on hold (rolled back\n' +
     'by hand), being deployed or waiting: after a failed attempt the same commit is tried again after\n' +
@@ -64,11 +64,11 @@ export const fetch = command({
         ...{ io, paths, apps, deploy: options.deploy, jobs, notify: !options['no-notify'] },
         reporter: isQuiet ? withoutSteps(progress.reporter) : progress.reporter,
         signal: interruption.signal,
-        onResult: async ({ result: { status: _, checks: __, ...result }, isNews, branch }) => {
+        onResult: async ({ result: { status: _, checks: __, ...result }, isNews, follows }) => {
           if (options.quiet && (!isNews || result.result === 'up_to_date')) return;
           await print(result);
-          if (result.error !== null && options.deploy && branch !== undefined)
-            printNextSteps(io, result.app, result.version ?? branch);
+          if (result.error !== null && options.deploy && follows !== undefined)
+            printNextSteps(io, result.app, result.version ?? follows);
         },
         onFailure: (outcome) => {
           progress.end();

@@ -1,9 +1,13 @@
 import { command } from '@runner/common/cli/command';
-import { Failure } from '@runner/common/foundation/failure';
+import { Failure, usage } from '@runner/common/foundation/failure';
 import { readAll } from '@runner/common/foundation/io';
-import { chooseServers, readFleet } from '@runner/fleet/files/operator';
-import { orderOf, VERBS, type Verb } from '@runner/fleet/order/order';
+import { durationOf } from '@runner/common/text/time';
+import { chooseServers, readFleet, readServers } from '@runner/fleet/files/operator';
+import { orderOf, sealedOf, VERBS, type Verb } from '@runner/fleet/order/order';
+import { openFleet } from '../rollout/connect.ts';
+import { lineText, NO_ANSWER, type ServerLine, statusOf } from '../rollout/line.ts';
 import { countOf, deadlineOf, newOrder, signOrder } from '../rollout/make.ts';
+import { awaitAnswers, post, releasedOf } from '../rollout/release.ts';
 
 /** Bytes of standard input. */
 export const INPUT_MAX = 16_777_216;
@@ -66,4 +70,56 @@ export const sign = command({
     }
     return {};
   },
+});
+
+export const send = command({
+  name: 'send',
+  about: 'Give the signed orders on standard input to their servers at once, and print the results',
+  options: {
+    wait: {
+      kind: 'value',
+      placeholder: 'TIME',
+      default: '16m',
+      about: 'How long to wait for them',
+    },
+  },
+  exits: [[NO_ANSWER, 'Some servers have not answered: their orders wait until the deadline']],
+  async run(context) {
+    const { io, paths, options, print } = context;
+    const wait = durationOf(options.wait);
+    if (wait === undefined) throw usage(`invalid value '${options.wait}' for '--wait <TIME>'`);
+    const orders = readAll(io.stdin, INPUT_MAX, 'standard input').split('\n').filter(Boolean);
+    const servers = readServers(paths.root);
+    const broker = await openFleet(context);
+    const lines: ServerLine[] = [];
+    const answered = async (line: ServerLine) => {
+      lines.push(line);
+      await print(line);
+    };
+    try {
+      for (const [index, text] of orders.entries()) {
+        const sealed = sealedOf(text);
+        if (!sealed) throw new Failure('order_invalid', `line ${index + 1} is not a signed order`);
+        const released = releasedOf(sealed, servers);
+        await post(broker, released);
+        const { signal } = new AbortController();
+        for (const { server } of await awaitAnswers(
+          context,
+          broker,
+          released,
+          { wait, signal },
+          answered,
+        ))
+          await answered({
+            server,
+            status: 'no_answer',
+            message: 'no answer yet: the order waits',
+          });
+      }
+      return { status: statusOf(lines) };
+    } finally {
+      await broker.close();
+    }
+  },
+  human: (line: ServerLine, style) => lineText(line, style),
 });

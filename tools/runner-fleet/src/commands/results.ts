@@ -1,9 +1,12 @@
-import { command } from '@runner/common/cli/command';
+import { type Context, command } from '@runner/common/cli/command';
 import { Failure } from '@runner/common/foundation/failure';
 import { readAll } from '@runner/common/foundation/io';
 import { readServers } from '@runner/fleet/files/operator';
 import { sealedTextOf } from '@runner/fleet/order/seal';
+import { openFleet } from '../rollout/connect.ts';
 import { lineText, type ServerLine, statusOf, verified } from '../rollout/line.ts';
+import { requireRollout } from '../rollout/record.ts';
+import { answerOf, releasedOf } from '../rollout/release.ts';
 import { INPUT_MAX } from './plumbing.ts';
 
 export const results = command({
@@ -15,16 +18,42 @@ export const results = command({
     [4, 'Some servers have not answered'],
   ],
   async run(context) {
-    const { io, paths, print } = context;
-    const servers = readServers(paths.root);
-    const lines: ServerLine[] = [];
-    for (const text of readAll(io.stdin, INPUT_MAX, 'standard input').split('\n').filter(Boolean)) {
-      const line = verified(sealedTextOf(text), servers);
-      if (!line) throw new Failure('signature_invalid', 'a result is not signed by its server');
-      lines.push(line);
-      await print(line);
-    }
+    const { args, print } = context;
+    const lines = args.rollout === '-' ? readLines(context) : await askLines(context, args.rollout);
+    for (const line of lines) await print(line);
     return { status: statusOf(lines) };
   },
   human: (line: ServerLine, style) => lineText(line, style),
 });
+
+type Reader = Pick<Context, 'io' | 'paths'>;
+
+function readLines({ io, paths }: Reader): ServerLine[] {
+  const servers = readServers(paths.root);
+  const texts = readAll(io.stdin, INPUT_MAX, 'standard input').split('\n').filter(Boolean);
+  return texts.map((text) => {
+    const line = verified(sealedTextOf(text), servers);
+    if (line) return line;
+    throw new Failure('signature_invalid', 'a result is not signed by its server');
+  });
+}
+
+async function askLines(context: Reader, id: string): Promise<ServerLine[]> {
+  const broker = await openFleet(context);
+  try {
+    const { order: sealed } = await requireRollout(context.paths.root, broker, id);
+    const released = releasedOf(sealed, readServers(context.paths.root));
+    return await Promise.all(
+      released.servers.map(async (server) => {
+        const missing = {
+          server: server.server,
+          status: 'no_answer' as const,
+          message: 'no answer',
+        };
+        return (await answerOf(broker, released, server)) ?? missing;
+      }),
+    );
+  } finally {
+    await broker.close();
+  }
+}

@@ -60,7 +60,7 @@ function rowOf(app: AppSummary, instance: InstanceSummary | undefined): string[]
     instance?.instance ?? '-',
     instance?.current?.version ?? '-',
     instance?.active_since?.slice(0, 16).replace('T', ' ') ?? '-',
-    `${app.repo}#${app.branch}`,
+    `${app.repo}#${app.tags ? `${app.tags.pattern} ${app.tags.semver ?? ''}`.trim() : app.branch}${app.paths ? `:${app.paths.join(',')}` : ''}`,
   ];
 }
 

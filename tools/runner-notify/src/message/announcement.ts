@@ -48,6 +48,7 @@ const FACES: Readonly<Record<NoticeKind, readonly [icon: string, title: string]>
   AppUp: ['🔺', 'App up again'],
   CheckRecovered: ['✅', 'Checks work again'],
   DeployWaiting: ['⏸️', 'Deploy waits'],
+  TagChanged: ['🏷️', 'Tag changed'],
   TokenEnding: ['⏳', 'Token ending'],
   TokenRenewed: ['🔑', 'Token renewed'],
 };
@@ -83,7 +84,9 @@ function rowsOf(notice: Notice): Detail[] {
   const instance = row('Instance', notice.instance);
   if (isStateEvent(notice.eventType)) {
     const isInstance = notice.kind === 'AppDown' || notice.kind === 'AppUp';
-    const subject = isInstance ? row('Version', notice.version) : row('Branch', notice.version);
+    const subject = isInstance
+      ? row('Version', notice.version)
+      : row(labelOf(notice.version), notice.version);
     const about = isInstance ? [project, instance, subject] : [project, subject];
     return notice.reason ? [...about, row('Reason', notice.reason)] : about;
   }
@@ -122,6 +125,9 @@ function changesOf({ changes }: Notice): Detail[] {
     },
   ];
 }
+
+/** The name of a branch has no space in it; `tags v*` has. */
+const labelOf = (followed: string) => (followed.includes(' ') ? 'Follows' : 'Branch');
 
 /** What became of the version before. */
 function rollbackOf({ previousVersion, rolledBack, reason }: Notice): Phrase {

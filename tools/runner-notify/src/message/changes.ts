@@ -13,7 +13,7 @@ export interface Changes {
   readonly url: string | undefined;
 }
 
-const SUBJECTS_MAX = 3;
+const SUBJECTS_MAX = 5;
 const AUTHORS_MAX = 3;
 /** Code points of a subject or a name: the row stays within two lines. */
 const TEXT_MAX = 60;

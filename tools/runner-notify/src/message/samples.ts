@@ -77,6 +77,14 @@ function stateRecords(deployId: string, now: Date): (readonly [Announceable['kin
         expires_at: ends,
       },
     ],
+    [
+      'TagChanged',
+      {
+        ...branch,
+        version: 'tags v*',
+        reason: 'the tag v1.2.9 was moved to 1b2f93c0b1d5: v1.2.9 of 0c8ba3ed4a29 stays',
+      },
+    ],
     ['TokenRenewed', { ...branch, reason: 'the token of shop was replaced' }],
   ];
 }

@@ -14,6 +14,8 @@ export const VARIABLES = [
   'DURATION',
   'ERROR',
   'DOMAIN',
+  'CHANGES',
+  'AUTHOR',
 ] as const;
 /** Name of a variable. */
 export type Variable = (typeof VARIABLES)[number];
@@ -116,5 +118,7 @@ export function valuesOf(notice: Notice): Values {
     DURATION: notice.duration,
     ERROR: rollback ? notice.reason : notice.error,
     DOMAIN: notice.domain,
+    CHANGES: notice.changes?.subjects.join(' · ') ?? '',
+    AUTHOR: notice.changes?.authors.join(', ') ?? '',
   };
 }

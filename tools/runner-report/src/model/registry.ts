@@ -6,7 +6,7 @@ import { readConfig } from '@runner/common/config/file';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
-import { compareLink } from '@runner/deploy/changes/compare-link';
+import { compareLink } from '@runner/deploy/git/compare-link';
 import { viewOf } from '@runner/deploy/instances/view';
 
 import type { CompareOf } from './rows.ts';

@@ -32,6 +32,7 @@ const COLOURS: Readonly<Record<NoticeKind, number>> = {
   AppUp: 0x2ecc71,
   CheckRecovered: 0x2ecc71,
   DeployWaiting: 0xf39c12,
+  TagChanged: 0xf39c12,
   TokenEnding: 0xf39c12,
   TokenRenewed: 0x2ecc71,
 };

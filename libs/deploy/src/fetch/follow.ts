@@ -1,0 +1,69 @@
+/** What a commit of the host means to an app that follows tags or paths. */
+import { type AppState, heldCommits } from '@runner/common/apps/state';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Head } from '../git/remote.ts';
+import { fetchMissing, samePaths } from '../git/same-paths.ts';
+import type { GitSource } from '../git/source.ts';
+import { type Kept, keptTag, orderOf, type Ref, tagsOf } from '../git/tags.ts';
+
+/** Why an app stays at the tag that it runs, if it does; of several instances, at the highest. */
+export async function whyKept(
+  app: AppState,
+  refs: readonly Ref[],
+  head: Head | undefined,
+): Promise<Kept | undefined> {
+  if (!app.tags) return undefined;
+  const order = await orderOf(app.tags);
+  const running = Object.values(app.instances).flatMap(({ current }) => current ?? []);
+  const [top] = running
+    .filter(({ version }) => order.names(version))
+    .sort((a, b) => order.compare(b.version, a.version));
+  const tag = head?.tag === undefined ? undefined : { name: head.tag, commit: head.commit };
+  return top && keptTag(order, tagsOf(refs), tag, top);
+}
+
+/** Whether a commit is the same to the app as the one that is looked at. */
+export type Same = (other: string | undefined) => boolean;
+
+/** A commit of the source that may be new to the app. */
+export interface Candidate {
+  readonly app: AppState;
+  readonly source: GitSource;
+  readonly commit: string;
+}
+
+/**
+ * Compares the paths of an app in a commit and in those that it knows; undefined if all commits matter.
+ * `locked` runs what fetches, under the app's lock.
+ */
+export async function sameFor(
+  { app, source, commit }: Candidate,
+  locked: <T>(work: () => Promise<T>) => Promise<T>,
+): Promise<Same | undefined> {
+  const { paths } = app;
+  const known = knownCommits(app);
+  if (!paths || known.length === 0 || known.every((each) => each === commit)) return undefined;
+  const found =
+    (await samePaths(source, commit, known, paths)) ??
+    (await locked(() => compared(source, commit, known, paths))) ??
+    new Set([commit]);
+  return (other) => other !== undefined && found.has(other);
+}
+
+/** What the host does not have any more is not the same. */
+async function compared(
+  source: GitSource,
+  commit: string,
+  known: readonly string[],
+  paths: readonly string[],
+): Promise<ReadonlySet<string> | undefined> {
+  const there = await fetchMissing(source, [commit, ...known]);
+  if (!there.includes(commit)) throw new Failure('ref_not_found', `the commit ${commit} is gone`);
+  return samePaths(source, commit, there, paths);
+}
+
+/** The commits that decide whether another one is deployed. */
+function knownCommits({ instances, held, failures }: AppState): string[] {
+  const running = Object.values(instances).flatMap(({ current }) => current?.commit ?? []);
+  return [...running, ...(held ? heldCommits(held) : []), ...(failures ? [failures.commit] : [])];
+}

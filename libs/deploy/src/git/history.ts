@@ -1,0 +1,133 @@
+/**
+ * The commits between two of an app. A second mirror, `history.git`, keeps commits without their trees,
+ * and no more of them than were needed.
+ */
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { namesIn, readIfThere } from '@runner/common/files/read';
+import { gitFailure } from './failure.ts';
+import { git } from './git.ts';
+import { atAddress, commitIn, fetchRefs, isRefused } from './remote.ts';
+import type { GitSource } from './source.ts';
+
+/** A commit in one line each. */
+export interface Commit {
+  readonly commit: string;
+  readonly author: string;
+  /** ISO 8601, UTC: when it was committed. */
+  readonly date: string;
+  readonly subject: string;
+}
+
+/** How many commits back the first fetch reaches, and each further one if that was not enough. */
+const DEPTHS = [50, 1_000, 2_147_483_647];
+/** Each fetch leaves a pack; beyond so many the mirror is made again. */
+const PACKS = 50;
+/** Most commits that are listed. */
+const LIST_MAX = 1_000;
+/** Limit of a text, in characters. */
+const TEXT_MAX = 200;
+/** Largest list of commits without parents here, in bytes. */
+const SHALLOW_MAX = 16_777_216;
+
+/** What is between two commits. */
+export interface Between {
+  /** Newest first; at most 1,000. */
+  readonly commits: readonly Commit[];
+  readonly count: number;
+}
+
+/**
+ * The commits that `to` has and `from` has not; undefined if the host has not `from` any more, cannot
+ * leave out trees, or the way is longer than `reach` allows.
+ */
+export async function commitsBetween(
+  source: GitSource,
+  from: string,
+  to: string,
+  reach: 'near' | 'far',
+): Promise<Between | undefined> {
+  const history = { ...source, mirror: join(dirname(source.mirror), 'history.git') };
+  const { mirror } = history;
+  if (existsSync(join(mirror, UNFILTERED))) return undefined;
+  if (namesIn(join(mirror, 'objects/pack')).length > 3 * PACKS)
+    rmSync(mirror, { recursive: true, force: true });
+  const known = existsSync(join(mirror, 'HEAD')) ? await between(history, from, to) : undefined;
+  if (known) return known;
+  for (const depth of reach === 'near' ? DEPTHS.slice(0, 2) : DEPTHS) {
+    const isComplete = await fetchCommits(history, [from, to], depth);
+    if (isComplete === undefined) return undefined;
+    const found = await between(history, from, to);
+    if (found) return found;
+    if (isComplete) return undefined;
+  }
+  return undefined;
+}
+
+/** Lies in the place of a mirror if the host sends trees anyway. */
+const UNFILTERED = 'unfiltered';
+
+/** Fetches commits alone. Resolves whether nothing more can be fetched; undefined if nothing was. */
+async function fetchCommits(
+  source: GitSource,
+  commits: readonly string[],
+  depth: number,
+): Promise<boolean | undefined> {
+  const { mirror } = source;
+  const [from, to] = commits;
+  const refspecs = [`+${from}:refs/runner/from`, `+${to}:refs/runner/to`];
+  const { answer } = await atAddress(source, (url) =>
+    fetchRefs(source, url, refspecs, { mirror, options: [`--depth=${depth}`, '--filter=tree:0'] }),
+  );
+  if (/filtering not recognized/i.test(answer.stderr)) {
+    rmSync(join(mirror, 'objects'), { recursive: true, force: true });
+    rmSync(join(mirror, 'HEAD'), { force: true });
+    writeFileSync(join(mirror, UNFILTERED), '');
+    return undefined;
+  }
+  if (answer.status === 0) return shallowCommits(mirror).size === 0;
+  if (isRefused(answer)) return undefined;
+  throw gitFailure(source, answer);
+}
+
+/** The commits whose parents the mirror lacks. */
+function shallowCommits(mirror: string): ReadonlySet<string> {
+  const text = readIfThere(join(mirror, 'shallow'), SHALLOW_MAX)?.toString('latin1') ?? '';
+  return new Set(text.split('\n').filter(Boolean));
+}
+
+const FIELDS = '%H%x00%an%x00%ct%x00%s';
+
+/** Lists what the mirror has; undefined if that is not all. */
+async function between(source: GitSource, from: string, to: string): Promise<Between | undefined> {
+  const { io, mirror, signal } = source;
+  for (const each of [from, to]) if ((await commitIn(source, each)) !== each) return undefined;
+  const range = ['--end-of-options', `${from}..${to}`];
+  const listed = await git(io, ['rev-list', ...range], { cwd: mirror, signal });
+  if (listed.status !== 0) return undefined;
+  const ids = listed.stdout.toString('latin1').split('\n').filter(Boolean);
+  // Beyond such a commit there may be more, or what `from` has too.
+  const shallow = shallowCommits(mirror);
+  if (ids.some((id) => shallow.has(id))) return undefined;
+  const log = ['log', '-z', `--max-count=${LIST_MAX}`, '--encoding=UTF-8', `--format=${FIELDS}`];
+  const shown = await git(io, [...log, ...range], { cwd: mirror, signal });
+  if (shown.status !== 0) return undefined;
+  const fields = shown.stdout.toString('utf8').split('\0');
+  const commits: Commit[] = [];
+  for (let at = 0; at + 3 < fields.length; at += 4) {
+    const [commit = '', author = '', seconds = '', subject = ''] = fields.slice(at, at + 4);
+    const date = dateOf(seconds);
+    commits.push({ commit, author: shortLine(author), date, subject: shortLine(subject) });
+  }
+  return { commits, count: ids.length };
+}
+
+function dateOf(seconds: string): string {
+  const date = new Date(Number(seconds) * 1000);
+  return Number.isNaN(date.getTime()) ? '' : date.toISOString();
+}
+
+/** One line of bounded length. */
+export function shortLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim().slice(0, TEXT_MAX).toWellFormed();
+}

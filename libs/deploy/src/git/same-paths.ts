@@ -1,0 +1,55 @@
+/** Whether two commits are the same to an app that follows paths of its repository. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Failure } from '@runner/common/foundation/failure';
+import { git } from './git.ts';
+import { commitIn, fetchById } from './remote.ts';
+import type { GitSource } from './source.ts';
+
+/**
+ * The commits, of these, in which nothing under the paths differs from `commit`; undefined if the mirror
+ * lacks one of them.
+ */
+export async function samePaths(
+  source: GitSource,
+  commit: string,
+  others: readonly string[],
+  paths: readonly string[],
+): Promise<ReadonlySet<string> | undefined> {
+  if (!existsSync(join(source.mirror, 'HEAD'))) return undefined;
+  const same = new Set<string>();
+  for (const each of new Set(others)) {
+    const isSame = each === commit || (await isUnchanged(source, each, commit, paths));
+    if (isSame === undefined) return undefined;
+    if (isSame) same.add(each);
+  }
+  return same;
+}
+
+async function isUnchanged(
+  { io, mirror, signal }: GitSource,
+  from: string,
+  to: string,
+  paths: readonly string[],
+): Promise<boolean | undefined> {
+  const args = ['diff-tree', '-r', '--quiet', '--no-renames', '--end-of-options', from, to, '--'];
+  const { status } = await git(io, [...args, ...paths], { cwd: mirror, signal });
+  return status === 0 ? true : status === 1 ? false : undefined;
+}
+
+/** Fetches what the mirror lacks of these commits, under the app's lock; one the host lost is left out. */
+export async function fetchMissing(
+  source: GitSource,
+  commits: readonly string[],
+): Promise<string[]> {
+  const there: string[] = [];
+  for (const commit of new Set(commits)) {
+    try {
+      await fetchById(source, commit);
+      if (await commitIn(source, commit)) there.push(commit);
+    } catch (error) {
+      if (!(error instanceof Failure && error.code === 'ref_not_found')) throw error;
+    }
+  }
+  return there;
+}

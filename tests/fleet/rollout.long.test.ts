@@ -1,0 +1,270 @@
+/** Agents on a real broker: presence, canary and batches, and orders that are repeated, altered or late. */
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { freePort } from '@runner/testing/app';
+import { hasBroker, type TestBroker, testBroker } from '@runner/testing/broker';
+import { type Running, run, start } from '@runner/testing/run';
+import { temporaryFolder, tree } from '@runner/testing/temp';
+import { until } from '@runner/testing/until';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { openBroker } from '../../libs/fleet/src/broker/nats.ts';
+import { gate, makeWorld, REPO, TOKEN, type World } from '../deploys/world.ts';
+import { makeOperator, must, type Operator } from './world.ts';
+
+interface Stage {
+  world: World;
+  operator: Operator;
+  broker: TestBroker;
+  /** Roots by server. */
+  roots: Record<string, string>;
+  agents: Record<string, Running>;
+}
+const test = suite<Stage>('rollout');
+const SERVERS = ['web1', 'web2', 'web3'];
+/** What it deploys: no app of it listens, so that three servers fit on one machine. */
+const deployFile = (build = 'true') => `build: "${build}"\n`;
+
+const startAgent = async (stage: Stage, server: string) => {
+  const agent = start('runner-agent', ['run'], { root: stage.roots[server] as string });
+  stage.agents[server] = agent;
+  await until(
+    () => agent.stderr().includes('is connected'),
+    () => agent.stderr(),
+  );
+};
+
+test.before(async (stage) => {
+  if (!hasBroker()) return;
+  Object.assign(stage, { roots: {}, agents: {} });
+  stage.world = await makeWorld();
+  stage.broker = testBroker(await freePort());
+  stage.operator = await makeOperator(stage.broker.url);
+  const { operator, broker, world } = stage;
+  for (const server of SERVERS) {
+    const root = join(temporaryFolder(server), 'root');
+    mkdirSync(root);
+    writeFileSync(join(root, 'config.yml'), `code_host_git_url: ${world.git.url}\n`, {
+      mode: 0o600,
+    });
+    const args = ['--repo', REPO, '--branch', 'main', '--token', '-'];
+    await must(run('runner-add', args, { root, stdin: TOKEN }));
+    await operator.enrol(server, root, 'web');
+    stage.roots[server] = root;
+  }
+  await broker.start(await must(operator.fleet(['broker', 'config', '--store', broker.store])));
+  await must(operator.fleet(['broker', 'check']));
+  await Promise.all(SERVERS.map((server) => startAgent(stage, server)));
+});
+test.after(async ({ broker, world, agents }) => {
+  for (const agent of Object.values(agents ?? {})) agent.kill('SIGKILL');
+  await broker?.kill();
+  await world?.close();
+});
+
+const lines = (stdout: string) =>
+  stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+const fleet = async ({ operator }: Stage, ...args: string[]) => {
+  const ended = await operator.fleet([...args, '--json']);
+  return { ...ended, lines: lines(ended.stdout || '{}') };
+};
+
+const skipped = (title: string, body: (stage: Stage) => Promise<void>) =>
+  test(title, async (stage) => {
+    if (hasBroker()) await body(stage);
+    else console.log('skipped: the package nats-server is not installed');
+  });
+
+skipped('the same commit is deployed on all, the canary first', async (stage) => {
+  const commit = await stage.world.push('v1', { deploy: deployFile() });
+  const {
+    status,
+    lines: all,
+    stderr,
+  } = await fleet(stage, 'deploy', 'shop', '--on', 'web', '--max-parallel', '2');
+  assert.is(status, 0, stderr);
+  const [plan, ...rest] = all;
+  assert.equal([plan?.commit, plan?.batches], [commit, [['web1'], ['web2', 'web3']]]);
+  assert.equal(
+    rest.slice(0, 3).map(({ status: each }) => each),
+    ['deployed', 'deployed', 'deployed'],
+  );
+  assert.equal([rest[3]?.result, rest[3]?.done], ['done', 3]);
+  const shown = await fleet(stage, 'status');
+  const servers = shown.lines[0]?.servers as {
+    state: string;
+    apps: { version: string; behind: boolean }[];
+  }[];
+  assert.equal(
+    servers.map(({ state, apps }) => [state, apps[0]?.version, apps[0]?.behind]),
+    SERVERS.map(() => ['up', 'v1', false]),
+  );
+});
+
+skipped('a canary that fails: the others are never ordered', async (stage) => {
+  await stage.world.push('v2', { deploy: deployFile('exit 3') });
+  const { status, lines: all } = await fleet(stage, 'deploy', 'shop');
+  const end = all.at(-1);
+  assert.equal([status, end?.result, end?.failed, end?.not_ordered], [1, 'stopped', 1, 2]);
+  const shown = await fleet(stage, 'results', String(end?.rollout));
+  assert.equal(
+    shown.lines.map(({ status: each }) => each),
+    ['failed', 'no_answer', 'no_answer'],
+  );
+  await stage.world.push('v3', { deploy: deployFile() });
+});
+
+skipped('hold and unhold answer from all; a held server is not deployed', async (stage) => {
+  assert.is((await fleet(stage, 'hold', 'shop', '--on', 'web2')).status, 0);
+  const { status, lines: all } = await fleet(
+    stage,
+    'deploy',
+    'shop',
+    '--canary',
+    '0',
+    '--max-parallel',
+    '3',
+    '--max-failures',
+    '1',
+  );
+  const by = Object.fromEntries(all.slice(1, -1).map((line) => [line.server, line.status]));
+  assert.equal([status, by], [1, { web1: 'deployed', web2: 'held', web3: 'deployed' }]);
+  assert.is((await fleet(stage, 'unhold', 'shop')).status, 0);
+  const behind = await fleet(stage, 'deploy', 'shop', '--behind');
+  assert.equal(behind.lines[0]?.batches, [['web2']]);
+});
+
+skipped(
+  'a server that is away: nothing is changed, or its order waits, and is carried out once',
+  async (stage) => {
+    stage.agents.web3?.kill('SIGKILL');
+    await stage.agents.web3?.done.catch(() => {});
+    await stage.world.push('v4', { deploy: deployFile() });
+    const refused = await fleet(stage, 'deploy', 'shop');
+    assert.equal([refused.status, refused.lines[0]?.error], [1, 'server_offline']);
+    const { status, lines: all } = await fleet(
+      stage,
+      'deploy',
+      'shop',
+      '--offline',
+      'wait',
+      '--max-parallel',
+      '2',
+    );
+    assert.equal([status, all.at(-1)?.result, all.at(-1)?.no_answer], [4, 'incomplete', 1]);
+    await startAgent(stage, 'web3');
+    const rollout = String(all.at(-1)?.rollout);
+    await until(
+      async () => (await fleet(stage, 'results', rollout)).status === 0,
+      'web3 has not caught up',
+    );
+  },
+);
+
+skipped('an agent killed while it deploys finds the end: one deploy', async (stage) => {
+  const { build, reached, open } = gate();
+  await stage.world.push('v5', { deploy: build });
+  const deploying = fleet(stage, 'deploy', 'shop', '--on', 'web1');
+  await reached();
+  const agent = stage.agents.web1 as Running;
+  // The agent alone: what it began is in a group of its own.
+  process.kill(agent.pid, 'SIGKILL');
+  await agent.done;
+  await startAgent(stage, 'web1');
+  open();
+  const { status, lines: all } = await deploying;
+  assert.equal([status, all[1]?.status], [0, 'deployed']);
+  const log = readFileSync(join(stage.roots.web1 as string, 'logs/deploy-events.jsonl'), 'utf8');
+  const id = `"deploy_id":"${all[1]?.deploy_id}"`;
+  const starts = log
+    .split('\n')
+    .filter((line) => line.includes('DeployStarted') && line.includes(id));
+  assert.is(starts.length, 1);
+});
+
+skipped('fetch shows what is new, and deploys it', async (stage) => {
+  await stage.world.push('v6', { deploy: deployFile() });
+  const seen = await fleet(stage, 'fetch');
+  assert.equal(seen.lines[0]?.batches, [['web1'], ['web2'], ['web3']]);
+  const { status, lines: all } = await fleet(stage, 'fetch', '--deploy');
+  assert.equal([status, all.at(-1)?.done], [0, 3]);
+  assert.equal((await fleet(stage, 'fetch', 'shop')).lines[0]?.batches, []);
+});
+
+skipped('neither a token nor a key is in the store of the broker', async ({ broker, roots }) => {
+  const mkey = readFileSync(join(roots.web1 as string, 'mkey'), 'utf8').trim();
+  const found = Object.values(tree(broker.store)).filter((text) => {
+    const plain = text.startsWith('base64:')
+      ? Buffer.from(text.slice(7), 'base64').toString('latin1')
+      : text;
+    return [TOKEN, mkey].some((secret) => plain.includes(secret));
+  });
+  assert.equal(found, []);
+});
+
+skipped('a broker that is killed comes back without anything being lost', async (stage) => {
+  const { operator, broker } = stage;
+  await broker.kill();
+  assert.match((await operator.fleet(['status'])).stderr, /broker_unreachable/);
+  await broker.start(await must(operator.fleet(['broker', 'config', '--store', broker.store])));
+  await until(
+    async () => (await fleet(stage, 'status', '--strict')).status === 0,
+    'not all are back',
+  );
+  const { lines: all } = await fleet(stage, 'rollouts');
+  assert.ok(Number(all[0]?.count) >= 4);
+});
+
+skipped(
+  'the events of all are in the broker, byte by byte, also through a rotation and a broker that lost its tail',
+  async (stage) => {
+    const { operator, broker, roots } = stage;
+    const log = (server: string, name = 'deploy-events.jsonl') =>
+      join(roots[server] as string, 'logs', name);
+    const config = await must(operator.fleet(['broker', 'config', '--store', broker.store]));
+    const central = async (server: string) =>
+      (await operator.fleet(['events', '--raw', '--server', server])).stdout;
+    const files = (server: string) =>
+      [log(server, 'deploy-events.jsonl.1'), log(server)]
+        .map((path) => (existsSync(path) ? readFileSync(path, 'utf8') : ''))
+        .join('');
+    const isEqual = (server: string) => async () => (await central(server)) === files(server);
+    for (const server of SERVERS) await until(isEqual(server), `${server} differs`);
+    await broker.kill();
+    const older = temporaryFolder('older');
+    cpSync(broker.store, older, { recursive: true });
+    await broker.start(config);
+    renameSync(log('web1'), log('web1', 'deploy-events.jsonl.1'));
+    const emit = ['emit', 'DeployStarted', '--project', 'shop', '--version', 'v9'];
+    await must(run('runner-audit', emit, { root: roots.web1 as string }));
+    await until(isEqual('web1'), 'web1 differs after the rotation');
+    await broker.kill();
+    rmSync(broker.store, { recursive: true });
+    cpSync(older, broker.store, { recursive: true });
+    await broker.start(config);
+    for (const server of SERVERS) await until(isEqual(server), `${server} differs after the loss`);
+    const verified = await fleet(stage, 'verify');
+    assert.is(verified.status, 0, verified.stdout);
+    const shown = await fleet(stage, 'events', '--event', 'DeploySuccess', '--server', 'web2');
+    assert.equal([...new Set(shown.lines.map(({ server }) => server))], ['web2']);
+    const forged = JSON.stringify({ server: 'web2', body: '{"n":9}', sig: 'x' });
+    const seed = readFileSync(join(operator.root, 'fleet/operator.nk'), 'utf8').trim();
+    const owner = await openBroker({ url: broker.url, ca: undefined, seed, name: 'test' });
+    await owner.store('runner.event.web2', forged);
+    await owner.close();
+    assert.match((await operator.fleet(['verify'])).stdout, /message \d+ is not signed by web2/);
+  },
+);
+
+test.run();

@@ -1,0 +1,63 @@
+import { join } from 'node:path';
+import { command } from '@runner/common/cli/command';
+import { requireLock } from '@runner/common/files/lock';
+import { EXIT, Failure } from '@runner/common/foundation/failure';
+import { AGENT_API } from '@runner/fleet/broker/subjects';
+import { agentFiles, requireSigners } from '@runner/fleet/files/agent';
+import { readSecretFile } from '@runner/fleet/order/seal';
+import { INIT, openAgent } from '../orders/agent.ts';
+import { serveOrders } from '../run/mailbox.ts';
+import { beThere } from '../run/presence.ts';
+import { shipEvents } from '../run/ship.ts';
+
+/** Between two looks whether the state has changed, in ms. */
+const STATE = 10_000;
+
+export const run = command({
+  name: 'run',
+  about: 'Carry out the orders that come through the broker, until it is stopped',
+  details:
+    'Connects to the broker of agent.yml; nothing connects to this server. A deploy that runs goes on when\n' +
+    'the agent is stopped; the next one finds its end in the log. runner-agent.service runs it.',
+  exits: [
+    [75, 'It is running already'],
+    [130, 'Interrupted'],
+  ],
+  plain: true,
+  async run({ io, paths, note }) {
+    const agent = openAgent(io, paths);
+    const { broker: address, server, allowedSigners } = agent.config;
+    if (!address) throw new Failure('fleet_not_configured', 'agent.yml names no broker');
+    requireSigners(allowedSigners);
+    const seed = readSecretFile(agentFiles(paths.root).login, INIT);
+    const lock = requireLock(join(paths.locksDir, '.agent-run.lock'), 'the agent', 0, {
+      pid: io.pid,
+      command: 'agent run',
+    });
+    try {
+      const { openBroker } = await import('@runner/fleet/broker/nats');
+      const broker = await openBroker({ ...address, seed, name: server, api: AGENT_API });
+      let stopped = false;
+      io.onSignal(() => {
+        stopped = true;
+        void broker.close();
+      });
+      const storeState = beThere(agent, broker);
+      const tick = () => void storeState();
+      setInterval(tick, STATE).unref();
+      tick();
+      note(`${server} is connected to ${address.url}`);
+      void shipEvents(agent, broker);
+      const ended = serveOrders(agent, broker, tick);
+      // A refused login closes the connection for good: the unit tries again.
+      const error = await Promise.race([broker.closed(), ended.then(() => broker.closed())]);
+      if (stopped) return { status: EXIT.ok };
+      throw new Failure(
+        'broker_refused',
+        `the connection has ended: ${error?.message ?? 'closed'}`,
+      );
+    } finally {
+      lock.release();
+    }
+  },
+});

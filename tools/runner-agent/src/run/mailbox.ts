@@ -1,0 +1,88 @@
+/** The orders that the broker delivers: one at a time for an app, the mailbox drained first. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Broker } from '@runner/fleet/broker/nats';
+import { subjects } from '@runner/fleet/broker/subjects';
+import { type Order, orderOf, type SealedOrder, sealedOf } from '@runner/fleet/order/order';
+import { resultOf } from '@runner/fleet/order/result';
+import type { Sealed } from '@runner/fleet/order/seal';
+import type { Agent } from '../orders/agent.ts';
+import { finishBegun, handle } from '../orders/handle.ts';
+import { judgeSigner, judgeTime } from '../orders/judge.ts';
+
+/** In ms: until what waits in the mailbox has come, between two signs that an order is worked on. */
+const DRAIN = 100;
+const WORKING = 5_000;
+/** Between two attempts to store a result. */
+const RETRY = 2_000;
+
+interface Arrived {
+  readonly sealed: SealedOrder;
+  readonly order: Order;
+  working(): void;
+  ack(): void;
+}
+
+/** Carries orders out until the connection ends. `done` is called after each. */
+export async function serveOrders(agent: Agent, broker: Broker, done: () => void): Promise<void> {
+  const waiting: Arrived[] = [];
+  const busy = new Set<string>();
+  const publish = async (result: Sealed) => {
+    await storeResult(agent, broker, result);
+    done();
+  };
+  const work = async (app: string) => {
+    busy.add(app);
+    await pause(DRAIN);
+    for (;;) {
+      const next = waiting.find(({ order }) => order.app === app);
+      if (!next) break;
+      const others = waiting.filter((each) => each !== next && counts(agent, each));
+      await publish(
+        await handle(
+          agent,
+          next.sealed,
+          others.map(({ order }) => order),
+        ),
+      );
+      next.ack();
+      waiting.splice(waiting.indexOf(next), 1);
+    }
+    busy.delete(app);
+  };
+  const timer = setInterval(() => {
+    for (const each of waiting) each.working();
+  }, WORKING);
+  void finishBegun(agent, publish);
+  try {
+    for await (const message of await broker.orders(agent.config.server)) {
+      const sealed = sealedOf(message.string());
+      const order = sealed && orderOf(sealed.body);
+      if (!order) message.term('not an order');
+      else {
+        const parts = { working: () => message.working(), ack: () => message.ack() };
+        waiting.push({ sealed, order, ...parts });
+        if (!busy.has(order.app)) void work(order.app);
+      }
+    }
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** Whether an order that waits may supersede an older one: it would be carried out itself. */
+function counts(agent: Agent, { sealed, order }: Arrived): boolean {
+  return !judgeSigner(agent, sealed, order) && !judgeTime(agent, order, []);
+}
+
+/** Until the broker has it. */
+async function storeResult({ config }: Agent, broker: Broker, result: Sealed): Promise<void> {
+  const subject = subjects.result(config.server, resultOf(result.body)?.order ?? '');
+  for (;;) {
+    try {
+      await broker.store(subject, JSON.stringify(result));
+      return;
+    } catch {
+      await pause(RETRY);
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import { basename } from 'node:path';
+import { type Head, headText } from '@runner/common/audit/chain';
+import { appendWaiting } from '@runner/common/audit/kept';
+import type { Context } from '@runner/common/cli/command';
+import { closeLogs, openLogs } from '@runner/history/log/lines';
+import type { ChainCheck } from './chain.ts';
+import { deploysInProgress } from './in-progress.ts';
+import { LogCheck } from './log.ts';
+import type { Problem } from './problems.ts';
+
+/** What `verify` prints. */
+export interface Verdict {
+  ok: boolean;
+  files: string[];
+  lines: number;
+  records: number;
+  deploys: number;
+  /** Deploys that are in progress now. */
+  running: number;
+  /** Ends whose start was rotated away. */
+  rotated_away: number;
+  problem_count: number;
+  /** Torn lines of killed writers, which the record after them vouches for. */
+  torn: number;
+  /** Numbers of the first and the newest record of the chain, and what `anchor` prints; null without. */
+  chain: { first: number; last: number; head: string } | null;
+  /** The first 1,000. */
+  problems: readonly Problem[];
+}
+
+/** Reads the whole log once. Throws `log_not_found`, `file_unreadable`. */
+export async function verdict(
+  { paths, note }: Pick<Context, 'paths' | 'note'>,
+  anchor: Head | undefined,
+): Promise<Verdict> {
+  appendWaiting(paths);
+  const before = deploysInProgress(paths);
+  const closed: { path: string; why: string }[] = [];
+  const logs = openLogs(paths, (path, why) => closed.push({ path, why }));
+  // Asked twice: a deploy may have begun or ended while the files were opened.
+  const { ids, unknown } = deploysInProgress(paths);
+  if (unknown !== undefined)
+    note(`assuming that the newest start of each app is a deploy in progress: ${unknown}`);
+  const files = [...logs.map(({ name }) => name), ...closed.map(({ path }) => basename(path))];
+  const check = new LogCheck(files, anchor);
+  for (const log of logs) await check.check(log);
+  closeLogs(logs);
+  for (const { why } of closed) check.closed(why);
+  check.end();
+  const { problems, deploys, lines, records } = check;
+  const running = deploys.unfinished(new Set([...before.ids, ...ids]), unknown !== undefined);
+  return {
+    ok: problems.count === 0,
+    files,
+    lines,
+    records,
+    deploys: deploys.count,
+    running,
+    rotated_away: deploys.rotatedAway,
+    torn: check.chain.torn,
+    chain: chainOf(check.chain),
+    problem_count: problems.count,
+    problems: problems.inOrder(),
+  };
+}
+
+function chainOf({ first, head }: ChainCheck): Verdict['chain'] {
+  if (first === undefined || head === undefined) return null;
+  return { first, last: head.seq, head: headText(head) };
+}

@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { requireApp } from '@runner/common/apps/store';
+import { command } from '@runner/common/cli/command';
+import { Failure } from '@runner/common/foundation/failure';
+import { Secret } from '@runner/common/secrets/secret';
+import { harmlessLine } from '@runner/common/text/harmless';
+import { bellOf, DIR, folderOf, SIGNERS, type Signer, writeBell } from '../folder.ts';
+import { HEADERS } from '../signature.ts';
+
+/** What `bell add` prints; the secret is shown this once. */
+interface Added {
+  app: string;
+  repo: string;
+  host: Signer;
+  address: string;
+  header: string;
+  secret: string;
+}
+
+export const add = command({
+  name: 'add',
+  about: 'Make the secret of an app, and say what to set on the code host',
+  details:
+    'The secret is printed this once, to be pasted into the settings of the repository. The type of the\n' +
+    'host is that of the app; --host names another one.',
+  positionals: { app: { required: true, about: 'Name of the app' } },
+  options: {
+    host: { kind: 'value', placeholder: 'TYPE', choices: SIGNERS, about: 'Which host will call' },
+    url: {
+      kind: 'value',
+      placeholder: 'URL',
+      about:
+        "Address under which the host reaches the bell [default: this server's name, port 9190]",
+    },
+    dir: DIR,
+  },
+  examples: ['sudo runner bell add shop --url https://deploy.example.com/bell'],
+  async run({ io, paths, args, options }) {
+    const { app, repo, host } = requireApp(paths, args.app);
+    const folder = folderOf(options.dir, io.env);
+    if (bellOf(folder, app))
+      throw new Failure(
+        'app_exists',
+        `'${app}' has a bell: runner bell remove ${app} first, for a new secret`,
+      );
+    const type = (options.host as Signer | undefined) ?? (await typeOf(paths, io.env, host));
+    const secret = randomBytes(32).toString('base64url');
+    writeBell(folder, app, { type, secret: new Secret(secret), added: io.now().toISOString() });
+    const base = (options.url ?? `http://${hostname()}:9190`).replace(/\/+$/, '');
+    const value: Added = {
+      app,
+      repo,
+      host: type,
+      address: `${base}/${app}`,
+      header: HEADERS[type],
+      secret,
+    };
+    return { value };
+  },
+  human({ app, repo, host, address, secret }: Added, style) {
+    const { where, fields } = SETTINGS[host];
+    const lines = [['Address', address], ['Secret', secret], ...fields].map(
+      ([label, value]) => `  ${`${label}:`.padEnd(14)}${harmlessLine(value as string)}\n`,
+    );
+    return `${style.bold(harmlessLine(app))} has a bell. In ${harmlessLine(repo)}: ${where}\n${lines.join('')}The secret is not shown again.\n`;
+  },
+});
+
+async function typeOf(
+  paths: Parameters<typeof requireApp>[0],
+  env: Parameters<typeof folderOf>[1],
+  host?: string,
+): Promise<Signer> {
+  const { codeHostOf } = await import('@runner/common/config/code-hosts');
+  const { readConfig } = await import('@runner/common/config/file');
+  const { type } = codeHostOf(readConfig(paths), env, host);
+  // A plain git server has no calls of its own; a hook of it can sign as GitHub does.
+  return type === 'git' ? 'github' : type;
+}
+
+/** What is clicked where. */
+const SETTINGS: Readonly<Record<Signer, { where: string; fields: string[][] }>> = {
+  github: {
+    where: 'Settings > Webhooks > Add webhook',
+    fields: [
+      ['Content type', 'application/json'],
+      ['Events', 'Just the push event'],
+    ],
+  },
+  gitlab: {
+    where: 'Settings > Webhooks > Add new webhook (Secret token)',
+    fields: [['Trigger', 'Push events, Tag push events']],
+  },
+  gitea: {
+    where: 'Settings > Webhooks > Add Webhook > Gitea or Forgejo',
+    fields: [
+      ['Method', 'POST'],
+      ['Content type', 'application/json'],
+      ['Trigger', 'Push Events'],
+    ],
+  },
+  bitbucket: {
+    where: 'Repository settings > Webhooks > Add webhook',
+    fields: [['Triggers', 'Repository push']],
+  },
+};

@@ -1,0 +1,45 @@
+import { command } from '@runner/common/cli/command';
+import { usage } from '@runner/common/foundation/failure';
+import { DIR, folderOf } from '../folder.ts';
+
+export const serve = command({
+  name: 'serve',
+  about: 'Answer the calls of code hosts; meant where no command is named',
+  details:
+    'Answers calls of code hosts: POST /<app>, signed with the secret of the app. A call that is signed\n' +
+    'leaves word in the folder of the bell; systemd then starts runner-fetch.service. What the call says\n' +
+    'is not believed: the commit is asked of git. Without --listen the one connection on standard input\n' +
+    'is answered, as runner-bell.socket hands it over.',
+  options: {
+    listen: {
+      kind: 'value',
+      placeholder: 'ADDRESS',
+      about: 'Answer all calls on this address, such as 127.0.0.1:9190',
+    },
+    dir: DIR,
+  },
+  examples: ['runner bell --listen 127.0.0.1:9190'],
+  async run({ io, options, note }) {
+    const folder = folderOf(options.dir, io.env);
+    const { answerOne, listen } = await import('../server.ts');
+    const request = { folder, now: io.now, note };
+    if (options.listen === undefined) {
+      await answerOne(request);
+      return {};
+    }
+    const address = addressOf(options.listen);
+    const stop = new AbortController();
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+    await listen(request, address, stop.signal);
+    return {};
+  },
+});
+
+function addressOf(text: string): { host: string; port: number } {
+  const [, host = '', port = ''] = /^(.+):(\d{1,5})$/.exec(text) ?? [];
+  if (host === '' || Number(port) > 65_535)
+    throw usage(
+      `invalid value '${text}' for '--listen <ADDRESS>': give an address and a port, such as 127.0.0.1:9190`,
+    );
+  return { host: host.replace(/^\[(.*)\]$/, '$1'), port: Number(port) };
+}

@@ -1,0 +1,69 @@
+import { watch } from 'node:fs';
+import { command } from '@runner/common/cli/command';
+import { signalStatus, systemFailure, usage } from '@runner/common/foundation/failure';
+import { harmlessLine } from '@runner/common/text/harmless';
+import { durationOf } from '@runner/common/text/time';
+import { type BellFolder, DIR, folderOf, takeRings } from '../folder.ts';
+
+/** Without inotify, how often the folder is looked at, in milliseconds. */
+const POLL = 2_000;
+
+export const wait = command({
+  name: 'wait',
+  about: 'Wait until a bell is rung, where there is no systemd',
+  details:
+    'Prints the apps that were rung for, and ends. A loop with runner fetch --deploy deploys at each\n' +
+    'call, and at least once every TIME. With Ctrl-C the status is 130.',
+  options: {
+    timeout: { kind: 'value', placeholder: 'TIME', about: 'End after 30s, 5m, 1h in any case' },
+    dir: DIR,
+  },
+  exits: [[130, 'Interrupted (Ctrl-C)']],
+  examples: ['while runner bell wait --timeout 1m; do runner fetch --deploy --quiet; done'],
+  async run({ io, options }) {
+    const folder = folderOf(options.dir, io.env);
+    const { timeout } = options;
+    const limit = timeout === undefined ? undefined : durationOf(timeout);
+    if (timeout !== undefined && limit === undefined)
+      throw usage(
+        `invalid value '${timeout}' for '--timeout <TIME>': give a time such as 30s, 5m or 1h`,
+      );
+    try {
+      const { apps, by } = await rung(folder, limit);
+      return { value: { apps }, status: by ? signalStatus(by) : 0 };
+    } catch (error) {
+      throw systemFailure(error, `watch ${folder.wake}`);
+    }
+  },
+  human: ({ apps }: { apps: string[] }) => apps.map((app) => `${harmlessLine(app)}\n`).join(''),
+});
+
+/** Resolves when there is word of a call, the time is over or a signal comes. */
+function rung(
+  folder: BellFolder,
+  limit: number | undefined,
+): Promise<{ apps: string[]; by?: NodeJS.Signals }> {
+  return new Promise((resolve, reject) => {
+    const watcher = watch(folder.wake);
+    const end = (apps: string[], by?: NodeJS.Signals) => {
+      watcher.close();
+      for (const timer of [poll, last]) clearTimeout(timer);
+      resolve({ apps, ...(by && { by }) });
+    };
+    const look = () => {
+      try {
+        const apps = takeRings(folder);
+        if (apps.length > 0) end(apps);
+      } catch (error) {
+        watcher.close();
+        reject(error);
+      }
+    };
+    const poll = setInterval(look, POLL);
+    const last = limit === undefined ? undefined : setTimeout(() => end([]), limit);
+    watcher.on('change', look).on('error', reject);
+    for (const signal of ['SIGINT', 'SIGTERM'] as const)
+      process.once(signal, () => end([], signal));
+    look();
+  });
+}

@@ -1,0 +1,13 @@
+import type { Tool } from '@runner/common/cli/command';
+import { add } from './commands/add.ts';
+import { list } from './commands/list.ts';
+import { remove } from './commands/remove.ts';
+import { serve } from './commands/serve.ts';
+import { wait } from './commands/wait.ts';
+
+export const tool: Tool = {
+  name: 'runner-bell',
+  about: 'Let a push on the code host start a deploy at once',
+  commands: [add, list, remove, serve, wait],
+  meant: 'serve',
+};

@@ -1,0 +1,171 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { Webhooks } from '@octokit/webhooks';
+import { removeIfThere } from '@runner/common/files/read';
+import { freePort } from '@runner/testing/app';
+import { cleanEnvironment, executable, run } from '@runner/testing/run';
+import { until } from '@runner/testing/until';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { HOSTS, headersOf, rung, send, startBell, type TestBell } from './clients.ts';
+import { forge } from './forged.ts';
+
+const test = suite<{ bell: TestBell }>('bell');
+const BODY = JSON.stringify({ ref: 'refs/heads/main', after: 'f'.repeat(40) });
+
+test.before(async (context) => {
+  context.bell = await startBell();
+});
+test.after(({ bell }) => bell.close());
+test.before.each(({ bell }) => {
+  for (const host of HOSTS) removeIfThere(join(bell.dir, 'wake', host));
+});
+
+for (const host of HOSTS)
+  test(`a call signed as ${host} documents it leaves word for a fetch`, async ({ bell }) => {
+    const headers = headersOf(host, bell.secrets[host], BODY);
+    const { status, text } = await send(bell.port, { path: `/${host}`, headers, body: BODY });
+    assert.equal([status, JSON.parse(text)], [202, { app: host, will: 'fetch' }]);
+    assert.equal(rung(bell), [host]);
+  });
+
+test('a signature of @octokit/webhooks is accepted', async ({ bell }) => {
+  const signature = await new Webhooks({ secret: bell.secrets.github }).sign(BODY);
+  const headers = { 'X-Hub-Signature-256': signature };
+  assert.is((await send(bell.port, { path: '/github', headers, body: BODY })).status, 202);
+});
+
+test('anything else is refused with the status that says why', async ({ bell }) => {
+  const headers = headersOf('github', bell.secrets.github, BODY);
+  const status = async (call: Parameters<typeof send>[1]) => (await send(bell.port, call)).status;
+  assert.is(await status({ path: '/github', body: BODY }), 401);
+  assert.is(await status({ path: '/github', body: `${BODY}x`, headers }), 401);
+  assert.is(await status({ path: '/gitea', body: BODY, headers }), 401);
+  assert.is(await status({ path: '/unknown', body: BODY, headers }), 404);
+  assert.is(await status({ path: '/github/more', body: BODY, headers }), 404);
+  assert.is(await status({ path: '/%2e%2e', body: BODY, headers }), 404);
+  const get = await send(bell.port, { path: '/github', method: 'GET', headers });
+  assert.equal([get.status, get.headers.allow], [405, 'POST']);
+  const large = 'x'.repeat(1_048_577);
+  assert.is(
+    await status({
+      path: '/github',
+      body: large,
+      headers: headersOf('github', bell.secrets.github, large),
+    }),
+    413,
+  );
+  const chunked = { 'Transfer-Encoding': 'chunked' };
+  assert.is(await status({ path: '/github', body: large, headers: chunked }), 413);
+  const most = 'x'.repeat(1_048_576);
+  assert.equal(rung(bell), []);
+  assert.is(
+    await status({
+      path: '/github',
+      body: most,
+      headers: headersOf('github', bell.secrets.github, most),
+    }),
+    202,
+  );
+  assert.match(await raw(bell.port, 'nonsense\r\n\r\n'), /^HTTP\/1\.1 400 /);
+});
+
+/** What the bell answers to bytes; the connection's other half is closed after them. */
+function raw(port: number, bytes: string): Promise<string> {
+  return new Promise((resolve) => {
+    let text = '';
+    const socket = connect(port, '127.0.0.1', () => socket.end(bytes));
+    socket.setEncoding('utf8').on('data', (chunk) => (text += chunk));
+    socket.on('close', () => resolve(text)).on('error', () => {});
+  });
+}
+
+test('a call that ends early rings nothing', async ({ bell }) => {
+  const headers = Object.entries(headersOf('github', bell.secrets.github, BODY));
+  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  const head = `POST /github HTTP/1.1\r\nHost: x\r\nContent-Length: ${BODY.length}\r\n${lines}\r\n`;
+  const whole = head + BODY;
+  for (const end of [3, 40, head.length - 1, head.length, head.length + 9, whole.length - 1])
+    assert.not.match(await raw(bell.port, whole.slice(0, end)), / 202 /);
+  assert.equal(rung(bell), []);
+  assert.match(await raw(bell.port, whole), / 202 /);
+});
+
+test('1,000 forged calls start nothing and leak nothing', ({ bell }) => forge(bell, 1_000, 1));
+
+test('while eight calls do not end, the next is asked to come again, and then all is well', async ({
+  bell,
+}) => {
+  const head = 'POST /github HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n';
+  const slow: Socket[] = [];
+  for (let each = 0; each < 8; each += 1)
+    slow.push(connect(bell.port, '127.0.0.1').on('error', () => {}));
+  for (const socket of slow) socket.write(head);
+  const headers = headersOf('github', bell.secrets.github, BODY);
+  const call = () => send(bell.port, { path: '/github', headers, body: BODY });
+  await until(async () => (await call()).status === 429, 'eight slow calls are no burden');
+  assert.is((await call()).headers['retry-after'], '5');
+  for (const socket of slow) socket.destroy();
+  await until(async () => (await call()).status === 202, 'it does not recover');
+});
+
+test('as systemd starts it, it answers the connection on standard input and ends', async ({
+  bell,
+}) => {
+  const port = await freePort();
+  const ends: Promise<number | null>[] = [];
+  const server = createServer({ pauseOnConnect: true }, (socket) => {
+    const env = cleanEnvironment();
+    const child = spawn(executable('runner-bell'), ['--dir', bell.dir], {
+      env,
+      stdio: [socket, 'ignore', 'ignore'],
+    });
+    ends.push(new Promise((resolve) => child.once('exit', resolve)));
+    child.once('spawn', () => socket.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  const headers = headersOf('gitlab', bell.secrets.gitlab, BODY);
+  const { status } = await send(port, { path: '/gitlab', headers, body: BODY });
+  assert.equal([status, rung(bell)], [202, ['gitlab']]);
+  assert.is((await send(port, { path: '/gitlab', body: BODY })).status, 401);
+  assert.equal(await Promise.all(ends), [0, 0]);
+  server.close();
+  const alone = spawnSync(executable('runner-bell'), {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    encoding: 'utf8',
+  });
+  assert.is(alone.status, 2);
+  assert.match(alone.stderr, /standard input is not a connection/);
+});
+
+test('add prints the secret once, list and remove do not; files are for the bell alone', async ({
+  bell,
+}) => {
+  const dir = ['--dir', bell.dir];
+  const file = join(bell.dir, 'secrets/github.json');
+  assert.is(statSync(file).mode & 0o777, 0o640);
+  const listed = await run('runner-bell', ['list', ...dir, '--json']);
+  const { bells } = JSON.parse(listed.stdout);
+  assert.equal(
+    bells.map(({ app, host }: { app: string; host: string }) => [app, host]),
+    [...HOSTS].sort().map((host) => [host, host]),
+  );
+  assert.ok(bells.every((each: { last_call: string | null }) => each.last_call));
+  assert.not.match(listed.stdout, new RegExp(bell.secrets.github));
+  const removed = await run('runner-bell', ['remove', 'bitbucket', ...dir]);
+  assert.equal([removed.status, removed.stderr], [0, '']);
+  const headers = headersOf('bitbucket', bell.secrets.bitbucket, BODY);
+  assert.is((await send(bell.port, { path: '/bitbucket', headers, body: BODY })).status, 404);
+  assert.match(
+    (await run('runner-bell', ['remove', 'bitbucket', ...dir])).stderr,
+    /'bitbucket' has no bell \(not_configured\)/,
+  );
+  assert.match(
+    (await run('runner-bell', ['wait', '--timeout', '10ms', ...dir, '--json'])).stdout,
+    /^\{"apps":\[/,
+  );
+});
+
+test.run();

@@ -1,0 +1,56 @@
+import { requireApp } from '@runner/common/apps/store';
+import { command } from '@runner/common/cli/command';
+import { type Style, table } from '@runner/common/cli/output';
+import { signalStatus } from '@runner/common/foundation/failure';
+import { harmlessLine } from '@runner/common/text/harmless';
+import type { ChangeList } from '@runner/deploy/changes/list';
+import { interruptionOf } from '@runner/deploy/report/interruption';
+
+export const changes = command({
+  name: '',
+  about: 'List the commits that a deploy brings',
+  details:
+    'Without FROM: what a deploy would bring now or, if nothing is new, what the last one brought. FROM\n' +
+    'and TO are versions, branches, tags or commits; without TO it is the head of what the app follows.\n' +
+    'The newest commit comes first, and at most 1000 are listed. Only commits are fetched, no files.',
+  positionals: {
+    app: { required: true, about: 'Name of the app' },
+    from: { about: 'Version, branch, tag or commit; its own changes are not listed' },
+    to: { about: 'The same; its changes are listed' },
+  },
+  exits: [[75, 'Another command is using the app']],
+  examples: ['runner changes shop', 'runner changes shop v1.2.0 v1.3.0'],
+  async run({ io, paths, args }) {
+    const app = requireApp(paths, args.app);
+    const { listChanges } = await import('@runner/deploy/deploy');
+    const interruption = interruptionOf(io);
+    try {
+      const { signal } = interruption;
+      const value = await listChanges({ io, paths, signal }, app, args.from, args.to);
+      return { value, status: interruption.by ? signalStatus(interruption.by) : 0 };
+    } finally {
+      interruption.remove();
+    }
+  },
+  human(list: ChangeList, style, { io }) {
+    const { commits, count, compare } = list;
+    const more = count > commits.length ? `… and ${count - commits.length} more\n` : '';
+    const width = io.stdout.isTTY ? io.stdout.columns : undefined;
+    const rows = commits.map(({ commit, date, author, subject }) =>
+      [commit.slice(0, 12), date.slice(0, 10), author, subject].map(harmlessLine),
+    );
+    const shown = rows.length > 0 ? table(HEADING, rows, style, width) : '';
+    return `${headline(list, style)}\n${shown}${more}${compare === null ? '' : `${compare}\n`}`;
+  },
+});
+
+const HEADING = ['COMMIT', 'DATE (UTC)', 'AUTHOR', 'SUBJECT'];
+
+function headline({ app, what, from, to, count }: ChangeList, style: Style): string {
+  const name = style.bold(harmlessLine(app));
+  const [first, last] = [from.version, to.version].map(harmlessLine);
+  const commits = count === 1 ? '1 commit' : `${count} commits`;
+  if (what === 'next') return `${name}: a deploy would bring ${commits}, ${first} to ${last}`;
+  if (what === 'last') return `${name}: the last deploy brought ${commits}, ${first} to ${last}`;
+  return `${name}: ${commits}, ${first} to ${last}`;
+}

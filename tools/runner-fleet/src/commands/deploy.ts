@@ -1,0 +1,162 @@
+import { type Context, command } from '@runner/common/cli/command';
+import type { Style } from '@runner/common/cli/output';
+import { harmlessLine } from '@runner/common/text/harmless';
+import type { Verb } from '@runner/fleet/order/order';
+import { openFleet } from '../rollout/connect.ts';
+import { drive, type RolloutEnd } from '../rollout/drive.ts';
+import { lineText, NO_ANSWER, type ServerLine } from '../rollout/line.ts';
+import { makePlan, type OrderOptions, type PlanLine } from '../rollout/plan.ts';
+import { KEY, ON } from './plumbing.ts';
+
+const REASON = { kind: 'value', placeholder: 'TEXT', about: 'Why, for the servers' } as const;
+const WAIT = {
+  kind: 'value',
+  placeholder: 'TIME',
+  about: 'How long to wait for the answers of a batch [default: a minute beyond the deadline]',
+} as const;
+
+export const ROLLOUT = {
+  on: ON,
+  canary: { kind: 'value', placeholder: 'N', about: 'Servers in the first batch [default: 1]' },
+  'max-parallel': {
+    kind: 'value',
+    placeholder: 'N',
+    about: 'Servers in each further batch [default: 1]',
+  },
+  'max-failures': {
+    kind: 'value',
+    placeholder: 'N',
+    about: 'Go on after this many failures [default: 0]',
+  },
+  offline: {
+    kind: 'value',
+    placeholder: 'POLICY',
+    choices: ['stop', 'wait', 'skip'],
+    about: 'If a server does not answer: change nothing, leave the order for it, or leave it out',
+    default: 'stop',
+  },
+  deadline: {
+    kind: 'value',
+    placeholder: 'TIME',
+    about: 'Begin no later than this from now, at most 7d [default: 15m]',
+  },
+  wait: WAIT,
+  plan: { kind: 'flag', about: 'Show what would be ordered, and order nothing' },
+  yes: { kind: 'flag', about: 'Do not ask on a terminal' },
+  key: KEY,
+  reason: REASON,
+} as const;
+
+export const EXITS = [
+  [3, 'On a server the rollback failed too'],
+  [NO_ANSWER, 'Some servers have not answered: their orders wait until the deadline'],
+  [75, 'Another rollout of the app is running'],
+  [130, 'Interrupted: no further batch is ordered, what runs goes on'],
+] as const;
+
+const APP = { app: { required: true, about: 'Name of the app' } } as const;
+
+/** Plans a rollout and carries it out. Returns the exit status. */
+export async function carry(
+  context: Context,
+  verb: Verb,
+  app: string,
+  ref: string | undefined,
+  options: OrderOptions,
+) {
+  const broker = await openFleet(context);
+  try {
+    const plan = await makePlan(context, broker, verb, app, ref, options);
+    return { status: plan ? await drive(context, broker, plan) : 0 };
+  } finally {
+    await broker.close();
+  }
+}
+
+/** A line of a rollout, for people. */
+export function rolloutText(line: PlanLine | ServerLine | RolloutEnd, style: Style): string {
+  if ('batches' in line) return planText(line, style);
+  if ('server' in line) return lineText(line, style);
+  const { rollout, result, done, failed, not_ordered: not, no_answer: none } = line;
+  const parts = [
+    `${done} done`,
+    `${failed} failed`,
+    `${none} without an answer`,
+    `${not} not ordered`,
+  ];
+  const text = `${harmlessLine(rollout)} ${result}: ${parts.filter((part) => !part.startsWith('0 ')).join(', ')}\n`;
+  if (result === 'done') return style.green(text);
+  return `${text}Next steps:\n  runner fleet results ${rollout}\n  runner fleet resume ${rollout}\n`;
+}
+
+function planText({ verb, app, commit, version, batches, absent }: PlanLine, style: Style): string {
+  const servers = batches.flat().length + absent.length;
+  if (servers === 0) return `${harmlessLine(app)}: nothing to do\n`;
+  const what = commit === null ? '' : ` ${commit.slice(0, 12)} (${harmlessLine(version ?? '')})`;
+  const steps = [
+    ...batches.map((batch) => batch.join(' ')),
+    ...(absent.length > 0 ? [`waiting for ${absent.join(' ')}`] : []),
+  ];
+  return `${style.bold(`${verb} ${harmlessLine(app)}`)}${what} on ${servers}: ${steps.join(', then ')}\n`;
+}
+
+export const deploy = command({
+  name: 'deploy',
+  about: 'Deploy the same commit of an app on several servers',
+  details:
+    'Asks the servers which commit the branch has, and deploys that: first on the canary, then in batches.\n' +
+    'When more have failed than --max-failures, no further server is ordered. One signature covers it all.',
+  positionals: APP,
+  options: {
+    ...ROLLOUT,
+    ref: {
+      kind: 'value',
+      placeholder: 'REF',
+      about: "Branch, tag or commit [default: the app's branch]",
+    },
+    behind: { kind: 'flag', about: 'Only where another commit runs' },
+  },
+  exits: EXITS,
+  run: (context) =>
+    carry(context, 'deploy', context.args.app, context.options.ref, context.options),
+  human: rolloutText,
+});
+
+export const rollback = command({
+  name: 'rollback',
+  about: 'Go back to the previous version on several servers',
+  positionals: APP,
+  options: {
+    ...ROLLOUT,
+    to: {
+      kind: 'value',
+      placeholder: 'VERSION',
+      about: 'Version to go back to [default: the previous one]',
+    },
+  },
+  exits: EXITS,
+  run: (context) =>
+    carry(context, 'rollback', context.args.app, context.options.to, context.options),
+  human: rolloutText,
+});
+
+const holding = (verb: 'hold' | 'unhold', about: string) =>
+  command({
+    name: verb,
+    about,
+    positionals: APP,
+    options: {
+      on: ON,
+      offline: { ...ROLLOUT.offline, default: 'wait' },
+      deadline: ROLLOUT.deadline,
+      wait: { ...WAIT, default: '10s' },
+      key: KEY,
+      reason: REASON,
+    },
+    exits: EXITS,
+    run: (context) => carry(context, verb, context.args.app, undefined, context.options),
+    human: rolloutText,
+  });
+
+export const hold = holding('hold', 'Pause the deploys of an app on several servers');
+export const unhold = holding('unhold', 'Resume the deploys of an app on several servers');

@@ -1,0 +1,110 @@
+import { command } from '@runner/common/cli/command';
+import { harmlessLine } from '@runner/common/text/harmless';
+import { readServers } from '@runner/fleet/files/operator';
+import { openFleet } from '../rollout/connect.ts';
+import { batchesOf, drive } from '../rollout/drive.ts';
+import { newOrder, signOrder } from '../rollout/make.ts';
+import { allRollouts, cancelRollout, type Rollout, requireRollout } from '../rollout/record.ts';
+import { answerOf, releasedOf } from '../rollout/release.ts';
+import { EXITS, rolloutText } from './deploy.ts';
+import { KEY } from './plumbing.ts';
+
+const ID = { rollout: { required: true, about: 'Id of the rollout' } } as const;
+/** For the answers of a batch beyond the deadline, in ms. */
+const GRACE = 60_000;
+
+export const rollouts = command({
+  name: 'rollouts',
+  about: 'List the rollouts',
+  positionals: { app: { about: 'Only of this app' } },
+  async run(context) {
+    const { paths, args } = context;
+    const broker = await openFleet(context);
+    try {
+      const all = await allRollouts(paths.root, broker);
+      const wanted = all.filter(({ app }) => args.app === undefined || app === args.app);
+      const shown = wanted.map(({ order: _order, ...rest }) => rest);
+      return { value: { count: shown.length, rollouts: shown } };
+    } finally {
+      await broker.close();
+    }
+  },
+  human: ({ rollouts }: { rollouts: Omit<Rollout, 'order'>[] }) =>
+    rollouts
+      .map(
+        ({ rollout, app, by, state, began }) =>
+          `${rollout}  ${began}  ${state.padEnd(11)}  ${harmlessLine(app)}  ${by}\n`,
+      )
+      .join('') || 'There is no rollout yet.\n',
+});
+
+export const cancel = command({
+  name: 'cancel',
+  about: 'End a rollout: no further batch is ordered, what runs goes on',
+  positionals: ID,
+  async run(context) {
+    const broker = await openFleet(context);
+    try {
+      const rollout = await requireRollout(context.paths.root, broker, context.args.rollout);
+      await cancelRollout(broker, rollout);
+      return { value: { rollout: rollout.rollout, result: 'cancelled' } };
+    } finally {
+      await broker.close();
+    }
+  },
+  human: ({ rollout }: { rollout: string }) => `Cancelled ${rollout}\n`,
+});
+
+export const resume = command({
+  name: 'resume',
+  about: 'Go on with the servers of a rollout that have not been ordered or have not answered',
+  details: 'Signs a new order for them: what is done is not done again.',
+  positionals: ID,
+  options: { key: KEY },
+  exits: EXITS,
+  async run(context) {
+    const { paths, args, options, print } = context;
+    const broker = await openFleet(context);
+    try {
+      const old = await requireRollout(paths.root, broker, args.rollout);
+      const known = readServers(paths.root);
+      const { sealed, order, servers } = releasedOf(old.order, known);
+      const answers = await Promise.all(
+        servers.map((server) => answerOf(broker, { sealed, order }, server)),
+      );
+      const left = servers.filter(
+        (_, index) => answers[index]?.n === undefined || answers[index].n === null,
+      );
+      const { id: _id, issued, deadline, ...same } = order;
+      const lasting = Date.parse(deadline) - Date.parse(issued);
+      const batches = batchesOf(left, 0, Math.max(1, order.max_parallel));
+      const names = batches.map((batch) => batch.map(({ server }) => server));
+      const line = {
+        app: order.app,
+        verb: order.verb,
+        commit: order.ref || null,
+        version: null,
+        batches: names,
+        absent: [],
+      };
+      if (left.length === 0) {
+        await print({ rollout: null, ...line });
+        return {};
+      }
+      const next = newOrder(context, { ...same, servers: names.flat() }, lasting);
+      const signed = signOrder(context, JSON.stringify(next), options.key);
+      await print({ rollout: next.id, ...line });
+      const plan = {
+        sealed: signed,
+        batches,
+        absent: [],
+        maxFailures: old.max_failures,
+        wait: lasting + GRACE,
+      };
+      return { status: await drive(context, broker, plan) };
+    } finally {
+      await broker.close();
+    }
+  },
+  human: rolloutText,
+});

@@ -1,0 +1,113 @@
+import { command } from '@runner/common/cli/command';
+import { harmlessLine } from '@runner/common/text/harmless';
+import { durationText } from '@runner/common/text/time';
+import type { Broker } from '@runner/fleet/broker/nats';
+import { subjects } from '@runner/fleet/broker/subjects';
+import { chooseServers } from '@runner/fleet/files/operator';
+import { orderOf } from '@runner/fleet/order/order';
+import { isSealedBy, sealedTextOf } from '@runner/fleet/order/seal';
+import { type AppOnServer, stateOf } from '@runner/fleet/order/state';
+import { openFleet } from '../rollout/connect.ts';
+import { NO_ANSWER } from '../rollout/line.ts';
+import { type Answer, askAll } from '../rollout/presence.ts';
+import { rolloutOf } from '../rollout/record.ts';
+import { ON } from './plumbing.ts';
+
+interface ServerRow {
+  readonly server: string;
+  readonly groups: readonly string[];
+  readonly state: 'up' | 'offline';
+  readonly ping_ms: number | null;
+  readonly last_seen: string | null;
+  readonly clock_skew_ms: number | null;
+  readonly agent: string | null;
+  readonly apps: readonly (AppOnServer & { readonly behind: boolean })[];
+}
+
+/** A clock that is further off is marked, in ms. */
+const SKEW = 60_000;
+
+export const status = command({
+  name: 'status',
+  about: 'Show which servers are there, and what runs on them',
+  details: 'behind: the newest rollout of the app ordered another commit than runs there.',
+  positionals: { app: { about: 'Only this app' } },
+  options: { on: ON, strict: { kind: 'flag', about: 'Exit 4 if a server is offline' } },
+  exits: [[NO_ANSWER, 'With --strict: a server is offline']],
+  async run(context) {
+    const { paths, args, options } = context;
+    const servers = chooseServers(paths.root, options.on);
+    const broker = await openFleet(context);
+    try {
+      const answers = await askAll(context, broker, servers);
+      const rows = await Promise.all(answers.map((answer) => rowOf(broker, answer)));
+      const wanted = await Promise.all(
+        rows
+          .flatMap(({ apps }) => apps.map(({ app }) => app))
+          .map((app) => wantedCommit(broker, app)),
+      );
+      const commits = new Map(wanted);
+      const shown = rows.map((row) => ({
+        ...row,
+        apps: row.apps
+          .filter(({ app }) => args.app === undefined || app === args.app)
+          .map((app) => ({ ...app, behind: isBehind(app, commits.get(app.app)) })),
+      }));
+      const isOff = shown.some(({ state }) => state === 'offline');
+      return {
+        value: { count: shown.length, servers: shown },
+        status: options.strict && isOff ? NO_ANSWER : 0,
+      };
+    } finally {
+      await broker.close();
+    }
+  },
+  human: ({ servers }: { servers: ServerRow[] }) => servers.map(rowText).join(''),
+});
+
+async function rowOf(broker: Broker, { server, state, ping_ms, skew }: Answer): Promise<ServerRow> {
+  const stored = state ? undefined : await broker.last('STATE', subjects.state(server.server));
+  const sealed = sealedTextOf(stored?.text ?? '');
+  const known =
+    state ?? (sealed && isSealedBy('state', sealed, server.key) ? stateOf(sealed.body) : undefined);
+  return {
+    ...{ server: server.server, groups: server.groups, state: state ? 'up' : 'offline' },
+    ping_ms: state ? ping_ms : null,
+    last_seen: known?.at ?? null,
+    clock_skew_ms: state ? skew : null,
+    agent: known?.agent ?? null,
+    apps: (known?.apps ?? []).map((app) => ({ ...app, behind: false })),
+  };
+}
+
+/** The commit of the newest rollout of an app. */
+async function wantedCommit(broker: Broker, app: string): Promise<[string, string | undefined]> {
+  const stored = await broker.last('ROLLOUT', subjects.rollout(app));
+  const order = orderOf(rolloutOf(stored?.text)?.order.body ?? '');
+  return [app, order?.verb === 'deploy' ? order.ref : undefined];
+}
+
+function isBehind({ commit }: AppOnServer, wanted: string | undefined): boolean {
+  return wanted !== undefined && commit !== wanted;
+}
+
+function rowText({
+  server,
+  groups,
+  state,
+  ping_ms,
+  last_seen,
+  clock_skew_ms: skew,
+  apps,
+}: ServerRow): string {
+  const there = state === 'up' ? `up ${ping_ms} ms` : `offline, last heard ${last_seen ?? 'never'}`;
+  const clock =
+    skew !== null && Math.abs(skew) > SKEW
+      ? `  clock ${skew > 0 ? '+' : '-'}${durationText(Math.abs(skew))} !`
+      : '';
+  const list = apps.map(
+    ({ app, version, behind, held }) =>
+      `  ${harmlessLine(app)} ${harmlessLine(version ?? '-')}${behind ? ' behind' : ''}${held ? ` ${harmlessLine(held)}` : ''}`,
+  );
+  return `${server.padEnd(12)}  ${groups.join(',').padEnd(8)}  ${there}${clock}${list.join('')}\n`;
+}

@@ -1,0 +1,124 @@
+/** A rollout: batch after batch, until all are done or too many have failed. */
+import type { Context } from '@runner/common/cli/command';
+import { signalStatus } from '@runner/common/foundation/failure';
+import type { Broker } from '@runner/fleet/broker/nats';
+import type { FleetServer } from '@runner/fleet/files/operator';
+import type { SealedOrder } from '@runner/fleet/order/order';
+import { isGood, type ServerLine, statusOf } from './line.ts';
+import { Claim, type Rollout } from './record.ts';
+import { awaitAnswers, post, type Released, releasedOf } from './release.ts';
+
+/** What is to be done, checked and signed. */
+export interface Plan {
+  readonly sealed: SealedOrder;
+  readonly batches: readonly (readonly FleetServer[])[];
+  /** Did not answer; the order waits in their mailboxes. */
+  readonly absent: readonly FleetServer[];
+  readonly maxFailures: number;
+  /** For the answers of a batch, in ms. */
+  readonly wait: number;
+}
+
+/** The last line of a rollout. */
+export interface RolloutEnd {
+  readonly rollout: string;
+  readonly result: Exclude<Rollout['state'], 'running'>;
+  readonly done: number;
+  readonly failed: number;
+  readonly not_ordered: number;
+  readonly no_answer: number;
+}
+
+/** 1 to `canary`, then `maxParallel` at a time. */
+export function batchesOf(
+  servers: readonly FleetServer[],
+  canary: number,
+  maxParallel: number,
+): FleetServer[][] {
+  const batches = canary > 0 && servers.length > canary ? [servers.slice(0, canary)] : [];
+  const rest = servers.slice(batches.length > 0 ? canary : 0);
+  for (let from = 0; from < rest.length; from += maxParallel)
+    batches.push(rest.slice(from, from + maxParallel));
+  return batches;
+}
+
+/** Claims the app, and gives out the batches. Returns the exit status. */
+export async function drive(
+  context: Pick<Context, 'io' | 'paths' | 'print'>,
+  broker: Broker,
+  plan: Plan,
+): Promise<number> {
+  const { io, paths, print } = context;
+  const { order, servers } = releasedOf(plan.sealed, [...plan.batches.flat(), ...plan.absent]);
+  const rollout: Rollout = {
+    ...{ rollout: order.id, app: order.app, by: plan.sealed.by, order: plan.sealed },
+    batches: [...plan.batches, plan.absent].map((batch) => batch.map(({ server }) => server)),
+    ...{ max_failures: plan.maxFailures, state: 'running', began: io.now().toISOString() },
+  };
+  const isHold = order.verb === 'hold' || order.verb === 'unhold';
+  const claim = isHold ? undefined : await Claim.take(broker, paths.root, io.now(), rollout);
+  const interrupted = new AbortController();
+  let by: NodeJS.Signals | undefined;
+  const remove = io.onSignal((signal) => {
+    by = signal;
+    interrupted.abort();
+  });
+  const lines: ServerLine[] = [];
+  try {
+    await giveOut(context, broker, plan, { claim, lines, signal: interrupted.signal });
+  } finally {
+    remove();
+    const end = endOf(rollout.rollout, servers.length, lines, { by, lost: claim?.lost ?? false });
+    await claim?.end(end.result);
+    await print(end);
+  }
+  return by ? signalStatus(by) : statusOf(lines);
+}
+
+interface Progress {
+  readonly claim: Claim | undefined;
+  readonly lines: ServerLine[];
+  readonly signal: AbortSignal;
+}
+
+async function giveOut(
+  context: Pick<Context, 'io' | 'print'>,
+  broker: Broker,
+  plan: Plan,
+  { claim, lines, signal }: Progress,
+): Promise<void> {
+  const answered = async (line: ServerLine) => {
+    lines.push(line);
+    await context.print(line);
+  };
+  const unanswered = async (servers: readonly FleetServer[]) => {
+    for (const { server } of servers)
+      await answered({ server, status: 'no_answer', message: 'no answer yet: the order waits' });
+  };
+  const parts = (servers: readonly FleetServer[]): Released => releasedOf(plan.sealed, servers);
+  for (const batch of plan.batches) {
+    if (signal.aborted || (claim && !(await claim.isHeld()))) return;
+    await post(broker, parts(batch));
+    await unanswered(
+      await awaitAnswers(context, broker, parts(batch), { wait: plan.wait, signal }, answered),
+    );
+    if (lines.filter((line) => !isGood(line)).length > plan.maxFailures) return;
+  }
+  await post(broker, parts(plan.absent));
+  await unanswered(plan.absent);
+}
+
+function endOf(
+  rollout: string,
+  servers: number,
+  lines: readonly ServerLine[],
+  { by, lost }: { by: string | undefined; lost: boolean },
+): RolloutEnd {
+  const done = lines.filter(isGood).length;
+  const no_answer = lines.filter(({ status }) => status === 'no_answer').length;
+  const failed = lines.length - done - no_answer;
+  const not_ordered = servers - lines.length;
+  const ended = failed > 0 || not_ordered > 0 ? 'stopped' : no_answer > 0 ? 'incomplete' : 'done';
+  const result = by ? 'interrupted' : lost ? 'cancelled' : ended;
+  return { rollout, result, done, failed, not_ordered, no_answer };
+}

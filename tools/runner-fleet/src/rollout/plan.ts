@@ -1,0 +1,135 @@
+/** What a rollout will do: which servers, in which batches, at which commit; decided before anything changes. */
+import type { Context } from '@runner/common/cli/command';
+import { Failure, Interrupted, usage } from '@runner/common/foundation/failure';
+import { harmlessLine } from '@runner/common/text/harmless';
+import { durationOf } from '@runner/common/text/time';
+import { ask, canAsk } from '@runner/common/tokens/prompt';
+import type { Broker } from '@runner/fleet/broker/nats';
+import { chooseServers, type FleetServer, readFleet } from '@runner/fleet/files/operator';
+import type { Verb } from '@runner/fleet/order/order';
+import { batchesOf, type Plan } from './drive.ts';
+import { countOf, deadlineOf, newOrder, signOrder } from './make.ts';
+import { askAll, commitOf } from './presence.ts';
+
+/** The options of every command that orders. */
+export interface OrderOptions {
+  readonly on: string | undefined;
+  readonly key: string | undefined;
+  readonly reason: string | undefined;
+  readonly canary?: string | undefined;
+  readonly 'max-parallel'?: string | undefined;
+  readonly 'max-failures'?: string | undefined;
+  readonly offline?: string | undefined;
+  readonly deadline?: string | undefined;
+  readonly wait?: string | undefined;
+  readonly behind?: boolean;
+  readonly plan?: boolean;
+  readonly yes?: boolean;
+}
+
+/** The first line of a rollout. */
+export interface PlanLine {
+  /** null with `--plan`: nothing was ordered. */
+  readonly rollout: string | null;
+  readonly app: string;
+  readonly verb: Verb;
+  readonly commit: string | null;
+  readonly version: string | null;
+  readonly batches: readonly (readonly string[])[];
+  /** Did not answer. */
+  readonly absent: readonly string[];
+}
+
+type PlanContext = Pick<Context, 'io' | 'paths' | 'print'>;
+
+/** Longer than the deadline, for what begins just before it, in ms. */
+const GRACE = 60_000;
+
+/** Asks the servers, prints the plan, and signs the order. undefined: nothing is to be done. */
+export async function makePlan(
+  context: PlanContext,
+  broker: Broker,
+  verb: Verb,
+  app: string,
+  ref: string | undefined,
+  options: OrderOptions,
+): Promise<Plan | undefined> {
+  const { io, paths, print } = context;
+  const config = readFleet(paths.root);
+  const isHold = verb === 'hold' || verb === 'unhold';
+  const { present, absent } = await divide(context, broker, options);
+  const maxParallel = Math.max(
+    1,
+    countOf(options['max-parallel'], config.maxParallel, 'max-parallel'),
+  );
+  const head =
+    verb === 'deploy'
+      ? await commitOf(
+          context,
+          broker,
+          present.map(({ server }) => server),
+          app,
+          ref,
+        )
+      : undefined;
+  const runs = (each: (typeof present)[number]) =>
+    each.state?.apps.find((one) => one.app === app)?.commit === head?.commit;
+  const wanted = present
+    .filter((each) => !options.behind || !runs(each))
+    .map(({ server }) => server);
+  const canary = countOf(options.canary, config.canary, 'canary');
+  const batches = isHold ? [wanted] : batchesOf(wanted, canary, maxParallel);
+  const names = (servers: readonly FleetServer[]) => servers.map(({ server }) => server);
+  const deadline = deadlineOf(options.deadline, config.deadline);
+  const line = (rollout: string | null): PlanLine => ({
+    ...{ rollout, app, verb, commit: head?.commit ?? null, version: head?.version ?? null },
+    ...{ batches: batches.map(names), absent: names(absent) },
+  });
+  if (options.plan || wanted.length + absent.length === 0) {
+    await print(line(null));
+    return undefined;
+  }
+  const wait = options.wait === undefined ? deadline + GRACE : durationOf(options.wait);
+  if (wait === undefined)
+    throw usage(
+      `invalid value '${options.wait}' for '--wait <TIME>': it must be a time such as 30s, 10m`,
+    );
+  if (!options.yes && !isHold) confirm(io, `${verb} ${app} on ${names(wanted).join(', ')}?`);
+  const fields = { verb, app, ref: head?.commit ?? ref ?? '', reason: options.reason ?? '' };
+  const servers = names([...wanted, ...absent]);
+  const order = newOrder(context, { ...fields, servers, max_parallel: maxParallel }, deadline);
+  const sealed = signOrder(context, JSON.stringify(order), options.key);
+  await print(line(order.id));
+  const maxFailures = countOf(
+    options['max-failures'],
+    isHold ? servers.length : config.maxFailures,
+    'max-failures',
+  );
+  return { sealed, batches, absent, maxFailures, wait };
+}
+
+/** Who is there, and who is not, as `--offline` wants it. Throws `server_offline`. */
+async function divide(context: PlanContext, broker: Broker, options: OrderOptions) {
+  const chosen = chooseServers(context.paths.root, options.on);
+  const answers = await askAll(context, broker, chosen);
+  const absent = answers.flatMap(({ state, server }) => (state ? [] : [server]));
+  const present = answers.filter(({ state }) => state);
+  const [first] = absent;
+  if (first && (options.offline ?? 'stop') === 'stop') {
+    const names = absent.map(({ server }) => server).join(', ');
+    throw new Failure(
+      'server_offline',
+      `${names} does not answer; nothing was changed: --offline wait or skip`,
+      {
+        servers: absent.map(({ server }) => server),
+      },
+    );
+  }
+  return { present, absent: options.offline === 'skip' ? [] : absent };
+}
+
+/** Throws `interrupted`. */
+function confirm(io: Context['io'], question: string): void {
+  if (!canAsk(io)) return;
+  if (!/^y(es)?$/i.test(ask(io, `${harmlessLine(question)} [y/N]`).trim())) throw new Interrupted();
+}

@@ -1,0 +1,79 @@
+/** Which servers are there, and what they say. */
+import type { Context } from '@runner/common/cli/command';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Broker } from '@runner/fleet/broker/nats';
+import { subjects } from '@runner/fleet/broker/subjects';
+import type { FleetServer } from '@runner/fleet/files/operator';
+import { isSealedBy, sealedTextOf } from '@runner/fleet/order/seal';
+import { type ServerState, stateOf } from '@runner/fleet/order/state';
+
+/** What came back from one server. */
+export interface Answer {
+  readonly server: FleetServer;
+  /** undefined: it did not answer. */
+  readonly state: ServerState | undefined;
+  readonly ping_ms: number;
+  /** How far its clock is ahead, in ms. */
+  readonly skew: number;
+}
+
+/** In ms: an answer, and one that has to ask the code host. */
+const PING = 2_000;
+const HEAD = 60_000;
+
+/** Asks servers at once; with `app` what its branch or `ref` means there. Others' answers do not count. */
+export async function askAll(
+  { io }: Pick<Context, 'io'>,
+  broker: Broker,
+  servers: readonly FleetServer[],
+  question: { app?: string; ref?: string | undefined } = {},
+): Promise<Answer[]> {
+  return Promise.all(
+    servers.map(async (server) => {
+      const nonce = String(io.random());
+      const began = io.elapsed();
+      const timeout = question.app === undefined ? PING : HEAD;
+      const text = JSON.stringify({ nonce, ...question });
+      const sealed = sealedTextOf(
+        (await broker.ask(subjects.ping(server.server), text, timeout)) ?? '',
+      );
+      const ping_ms = Math.round(io.elapsed() - began);
+      const isOurs = sealed?.server === server.server && isSealedBy('state', sealed, server.key);
+      const state = sealed && isOurs ? stateOf(sealed.body) : undefined;
+      if (state?.nonce !== nonce) return { server, state: undefined, ping_ms, skew: 0 };
+      const skew = Date.parse(state.at) - (io.now().getTime() - ping_ms / 2);
+      return { server, state, ping_ms, skew: Math.round(skew) };
+    }),
+  );
+}
+
+/** Servers that are asked for the head. */
+const ASKED = 3;
+
+/** The commit that the branch or `ref` means on the servers. Throws `commit_disagrees`, `server_offline`. */
+export async function commitOf(
+  context: Pick<Context, 'io'>,
+  broker: Broker,
+  servers: readonly FleetServer[],
+  app: string,
+  ref: string | undefined,
+): Promise<{ commit: string; version: string; agree: string[] }> {
+  const answers = await askAll(context, broker, servers.slice(0, ASKED), { app, ref });
+  const heads = answers.flatMap(({ server, state }) =>
+    state?.head ? [{ server: server.server, ...state.head }] : [],
+  );
+  const [first] = heads;
+  if (!first) throw new Failure('server_offline', 'no server answers which commit to deploy');
+  const bad = heads.find(({ commit, problem }) => commit === null || problem !== null);
+  if (bad) throw new Failure('ref_not_found', `${bad.server}: ${bad.problem}`);
+  const other = heads.find(({ commit }) => commit !== first.commit);
+  if (other) {
+    const says = ({ server, commit }: typeof first) => `${server} says ${commit?.slice(0, 12)}`;
+    throw new Failure(
+      'commit_disagrees',
+      `${says(first)}, ${says(other)}: give --ref with the full commit`,
+    );
+  }
+  const { commit, version } = first;
+  return { commit: commit ?? '', version: version ?? '', agree: heads.map(({ server }) => server) };
+}

@@ -1,0 +1,90 @@
+/** Gives an order to servers, and waits for their answers. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Context } from '@runner/common/cli/command';
+import type { Broker } from '@runner/fleet/broker/nats';
+import { subjects } from '@runner/fleet/broker/subjects';
+import type { FleetServer } from '@runner/fleet/files/operator';
+import { type Order, orderOf, type SealedOrder } from '@runner/fleet/order/order';
+import { digestOf, sealedTextOf } from '@runner/fleet/order/seal';
+import { type ServerLine, verified } from './line.ts';
+
+/** Between two looks into the broker: a message can be lost while it restarts. In ms. */
+const LOOK = 3_000;
+
+/** An order on its way. */
+export interface Released {
+  readonly sealed: SealedOrder;
+  readonly order: Order;
+  readonly servers: readonly FleetServer[];
+}
+
+/** The answer of a server to exactly this order; undefined while there is none in the broker. */
+export async function answerOf(
+  broker: Broker,
+  { sealed, order }: Pick<Released, 'sealed' | 'order'>,
+  server: FleetServer,
+): Promise<ServerLine | undefined> {
+  const subject = subjects.result(server.server, order.id);
+  const digest = digestOf(sealed.body);
+  for (let seq = 1; ; ) {
+    const stored = await broker.next('RESULTS', subject, seq);
+    if (!stored) return undefined;
+    const line = verified(sealedTextOf(stored.text), [server]);
+    if (line?.digest === digest) return line;
+    seq = stored.seq + 1;
+  }
+}
+
+/** Puts the order into the mailboxes. */
+export async function post(broker: Broker, { sealed, servers }: Released): Promise<void> {
+  const text = JSON.stringify(sealed);
+  for (const { server } of servers) await broker.store(subjects.order(server), text);
+}
+
+/** Waits up to `wait` ms for the answers; `answered` gets each as it comes. Returns who has not answered. */
+export async function awaitAnswers(
+  { io }: Pick<Context, 'io'>,
+  broker: Broker,
+  released: Released,
+  { wait, signal }: { wait: number; signal: AbortSignal },
+  answered: (line: ServerLine) => Promise<void>,
+): Promise<FleetServer[]> {
+  const open = new Map(released.servers.map((server) => [server.server, server]));
+  const digest = digestOf(released.sealed.body);
+  const arrived: ServerLine[] = [];
+  let wake = () => {};
+  const stop = broker.listen(subjects.result('*', released.order.id), (text) => {
+    const line = verified(sealedTextOf(text), [...open.values()]);
+    if (line?.digest === digest) arrived.push(line);
+    wake();
+  });
+  const take = async (line: ServerLine) => {
+    if (open.delete(line.server)) await answered(line);
+  };
+  const until = io.elapsed() + wait;
+  try {
+    while (open.size > 0 && !signal.aborted) {
+      for (const line of arrived.splice(0)) await take(line);
+      for (const server of [...open.values()]) {
+        const line = await answerOf(broker, released, server).catch(() => undefined);
+        if (line) await take(line);
+      }
+      if (open.size === 0 || io.elapsed() >= until) break;
+      if (arrived.length > 0) continue;
+      const woken = new Promise<void>((resolve) => {
+        wake = resolve;
+        signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+      await Promise.race([woken, pause(Math.min(LOOK, until - io.elapsed()))]);
+    }
+  } finally {
+    stop();
+  }
+  return [...open.values()];
+}
+
+/** Of a signed text that was checked when it came in. */
+export function releasedOf(sealed: SealedOrder, servers: readonly FleetServer[]): Released {
+  const order = orderOf(sealed.body) as Order;
+  return { sealed, order, servers: servers.filter(({ server }) => order.servers.includes(server)) };
+}
