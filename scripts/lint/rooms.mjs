@@ -19,7 +19,10 @@ export const rooms = new Map([
   ['tools/runner-fleet', 'rollout events commands'],
   ['tools/runner-audit', 'log verify commands'],
   ['tools/runner-report', 'model page commands'],
-  ['tools/runner-notify', 'message service dialogue channels spool deliver status setup commands'],
+  [
+    'tools/runner-notify',
+    'message service dialogue channels spool deliver digest status setup commands',
+  ],
   ['tools/runner-doctor', 'foundation checks sandbox commands'],
 ]);
 

@@ -85,6 +85,9 @@ whenPossible('the Debian package says what it needs, and holds what belongs to i
   for (const unit of [
     'runner-agent.service',
     'runner-boot.service',
+    'runner-commit-status.service',
+    'runner-digest.service',
+    'runner-digest.timer',
     'runner-env.service',
     'runner-fetch.service',
     'runner-fetch.timer',

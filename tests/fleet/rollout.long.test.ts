@@ -112,6 +112,37 @@ skipped('the same commit is deployed on all, the canary first', async (stage) =>
   );
 });
 
+skipped(
+  'agent check says what is right and what is missing; a second agent is refused',
+  async ({ operator, roots, broker }) => {
+    const root = roots.web1 as string;
+    const good = await run('runner-agent', ['check', '--json'], { root });
+    assert.equal(
+      [good.status, lines(good.stdout)[0]?.checks],
+      [
+        0,
+        [
+          { check: 'files', error: null, message: 'web1' },
+          { check: 'signers', error: null, message: operator.signers },
+          { check: 'broker', error: null, message: broker.url },
+        ],
+      ],
+    );
+    assert.is((await run('runner-agent', ['run'], { root })).status, 75);
+    const stranger = temporaryFolder('stranger');
+    await run(
+      'runner-agent',
+      ['init', 'web9', '--broker', broker.url, '--signers', operator.signers],
+      { root: stranger },
+    );
+    assert.match(
+      (await run('runner-agent', ['check'], { root: stranger })).stdout,
+      /broker_refused/,
+    );
+    assert.match((await run('runner-agent', ['run'], { root: stranger })).stderr, /broker_refused/);
+  },
+);
+
 skipped('a canary that fails: the others are never ordered', async (stage) => {
   await stage.world.push('v2', { deploy: deployFile('exit 3') });
   const { status, lines: all } = await fleet(stage, 'deploy', 'shop');

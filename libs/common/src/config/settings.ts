@@ -101,8 +101,12 @@ export interface NotifySettings
     | undefined;
   readonly discord: { webhook: Secret } | undefined;
   readonly verboseErrors: boolean;
+  /** Whether the code host gets the result on the commit. */
+  readonly commitStatus: boolean;
   /** Whether changes of state are announced too. */
   readonly events: boolean;
+  /** Whether the timer sends a digest. */
+  readonly digest: boolean;
   /** One message a deploy, edited in place. */
   readonly edit: boolean;
   template(kind: string, channel: ChannelName): string | undefined;
@@ -142,7 +146,9 @@ export function notifySettingsOf(config: Config, env: Env): NotifySettings {
     discord: webhook
       ? { webhook: new Secret(httpAddress(webhook, at('discord_webhook'))) }
       : undefined,
+    commitStatus: (notify.get('commit_status') ?? false) as boolean,
     events: (notify.get('events') ?? true) as boolean,
+    digest: (notify.get('digest') ?? false) as boolean,
     edit: (notify.get('edit') ?? false) as boolean,
     verboseErrors: (notify.get('verbose_errors') ?? true) as boolean,
     template: (kind, channel) =>
