@@ -7,7 +7,7 @@ const EXTENDED_MAX = 65_536;
 /** Beyond this the size stands in an extended header. */
 const SIZE_MAX = 2 ** 33;
 
-/** What is in an archive besides its bytes. */
+/** What is in an archive apart from its bytes. */
 export interface Entry {
   /** Relative, without `..`. */
   readonly path: string;
