@@ -101,7 +101,7 @@ export const RUNTIME = [
   ),
   rule(
     { name: 'erlang', class: 'crash', score: 86, on: 'body', pick: 'last' },
-    'init terminating|runtime terminating|kernel pid terminated|escript: exception',
-    /^(?:\{"init terminating in do_boot"|init terminating in|Runtime terminating during boot|Kernel pid terminated|escript: exception)/,
+    'init terminating|runtime terminating|kernel pid terminated|escript: exception|exception exit|exception error|exception throw',
+    /^(?:\{"init terminating in do_boot"|init terminating in|Runtime terminating during boot|Kernel pid terminated|escript: exception|exception (?:exit|error|throw): \S)/,
   ),
 ];
