@@ -100,7 +100,7 @@ function isListed({ trimmed, indent }: Row, { candidate, joined, frames }: Readi
   const { row: head } = candidate;
   if (frames || !joined) return false;
   if (/: [{[]$/.test(head.trimmed)) return indent > head.indent && /^["\w]/.test(trimmed);
-  return NAMES_NOTHING.test(head.trimmed) && RECORD.test(trimmed);
+  return NAMES_NOTHING.test(readLabels(head.trimmed).message) && RECORD.test(trimmed);
 }
 
 /** Decides on prose: more of the message, or something else. */

@@ -101,7 +101,12 @@ export const RUNTIME = [
   ),
   rule(
     { name: 'erlang', class: 'crash', score: 86, on: 'body', pick: 'last' },
-    'init terminating|runtime terminating|kernel pid terminated|escript: exception|exception exit|exception error|exception throw',
-    /^(?:\{"init terminating in do_boot"|init terminating in|Runtime terminating during boot|Kernel pid terminated|escript: exception|exception (?:exit|error|throw): \S)/,
+    'init terminating|runtime terminating|kernel pid terminated|escript: exception',
+    /^(?:\{"init terminating in do_boot"|init terminating in|Runtime terminating during boot|Kernel pid terminated|escript: exception)/,
+  ),
+  rule(
+    { name: 'erlang-report', class: 'crash', score: 91, on: 'body' },
+    'exception exit: |exception error: |exception throw: ',
+    /^exception (?:exit|error|throw): \S/,
   ),
 ];
