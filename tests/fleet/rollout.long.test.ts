@@ -112,6 +112,37 @@ skipped('the same commit is deployed on all, the canary first', async (stage) =>
   );
 });
 
+skipped(
+  'agent check says what is right and what is missing; a second agent is refused',
+  async ({ operator, roots, broker }) => {
+    const root = roots.web1 as string;
+    const good = await run('runner-agent', ['check', '--json'], { root });
+    assert.equal(
+      [good.status, lines(good.stdout)[0]?.checks],
+      [
+        0,
+        [
+          { check: 'files', error: null, message: 'web1' },
+          { check: 'signers', error: null, message: operator.signers },
+          { check: 'broker', error: null, message: broker.url },
+        ],
+      ],
+    );
+    assert.is((await run('runner-agent', ['run'], { root })).status, 75);
+    const stranger = temporaryFolder('stranger');
+    await run(
+      'runner-agent',
+      ['init', 'web9', '--broker', broker.url, '--signers', operator.signers],
+      { root: stranger },
+    );
+    assert.match(
+      (await run('runner-agent', ['check'], { root: stranger })).stdout,
+      /broker_refused/,
+    );
+    assert.match((await run('runner-agent', ['run'], { root: stranger })).stderr, /broker_refused/);
+  },
+);
+
 skipped('a canary that fails: the others are never ordered', async (stage) => {
   await stage.world.push('v2', { deploy: deployFile('exit 3') });
   const { status, lines: all } = await fleet(stage, 'deploy', 'shop');
@@ -224,6 +255,9 @@ skipped('a broker that is killed comes back without anything being lost', async 
   );
   const { lines: all } = await fleet(stage, 'rollouts');
   assert.ok(Number(all[0]?.count) >= 4);
+  const held = await fleet(stage, 'hold', 'shop', '--wait', '60s');
+  assert.is(held.status, 0, held.stdout);
+  assert.is((await fleet(stage, 'unhold', 'shop', '--wait', '60s')).status, 0);
 });
 
 skipped(
@@ -266,5 +300,19 @@ skipped(
     assert.match((await operator.fleet(['verify'])).stdout, /message \d+ is not signed by web2/);
   },
 );
+
+skipped('a broker that lost everything is filled again from the servers', async (stage) => {
+  const { operator, broker, roots } = stage;
+  await broker.kill();
+  rmSync(broker.store, { recursive: true });
+  await broker.start(await must(operator.fleet(['broker', 'config', '--store', broker.store])));
+  await must(operator.fleet(['broker', 'check']));
+  const newest = readFileSync(join(roots.web2 as string, 'logs/deploy-events.jsonl'), 'utf8');
+  const central = async () =>
+    (await operator.fleet(['events', '--raw', '--server', 'web2'])).stdout;
+  await until(async () => (await central()) === newest, 'web2 differs');
+  const held = async () => (await fleet(stage, 'hold', 'shop', '--wait', '5s')).status === 0;
+  await until(held, 'the agents take no orders');
+});
 
 test.run();
