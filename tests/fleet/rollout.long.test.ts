@@ -255,6 +255,9 @@ skipped('a broker that is killed comes back without anything being lost', async 
   );
   const { lines: all } = await fleet(stage, 'rollouts');
   assert.ok(Number(all[0]?.count) >= 4);
+  const held = await fleet(stage, 'hold', 'shop', '--wait', '60s');
+  assert.is(held.status, 0, held.stdout);
+  assert.is((await fleet(stage, 'unhold', 'shop', '--wait', '60s')).status, 0);
 });
 
 skipped(
@@ -297,5 +300,19 @@ skipped(
     assert.match((await operator.fleet(['verify'])).stdout, /message \d+ is not signed by web2/);
   },
 );
+
+skipped('a broker that lost everything is filled again from the servers', async (stage) => {
+  const { operator, broker, roots } = stage;
+  await broker.kill();
+  rmSync(broker.store, { recursive: true });
+  await broker.start(await must(operator.fleet(['broker', 'config', '--store', broker.store])));
+  await must(operator.fleet(['broker', 'check']));
+  const newest = readFileSync(join(roots.web2 as string, 'logs/deploy-events.jsonl'), 'utf8');
+  const central = async () =>
+    (await operator.fleet(['events', '--raw', '--server', 'web2'])).stdout;
+  await until(async () => (await central()) === newest, 'web2 differs');
+  const held = async () => (await fleet(stage, 'hold', 'shop', '--wait', '5s')).status === 0;
+  await until(held, 'the agents take no orders');
+});
 
 test.run();

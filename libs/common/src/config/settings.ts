@@ -146,7 +146,7 @@ export function notifySettingsOf(config: Config, env: Env): NotifySettings {
     discord: webhook
       ? { webhook: new Secret(httpAddress(webhook, at('discord_webhook'))) }
       : undefined,
-    commitStatus: (notify.get('commit_status') ?? false) as boolean,
+    commitStatus: commitStatusOf(config),
     events: (notify.get('events') ?? true) as boolean,
     digest: (notify.get('digest') ?? false) as boolean,
     edit: (notify.get('edit') ?? false) as boolean,
@@ -154,6 +154,12 @@ export function notifySettingsOf(config: Config, env: Env): NotifySettings {
     template: (kind, channel) =>
       section(templates ?? new Map(), kind)?.get(channel) as string | undefined,
   };
+}
+
+/** Whether the code host gets the result on the commit. */
+export function commitStatusOf(config: Config): boolean {
+  const notify = section(pick(config, [], ['commit_status']), 'notify');
+  return (notify?.get('commit_status') ?? false) as boolean;
 }
 
 /** A warning that does not concern an app without a `notify` section. */

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { lineOf } from '@runner/common/audit/append';
 import type { DeployEvent } from '@runner/common/audit/events';
 import { readConfig } from '@runner/common/config/file';
-import { NO_CHANNEL, notifySettingsOf, SET_UP } from '@runner/common/config/settings';
+import { commitStatusOf, NO_CHANNEL, SET_UP } from '@runner/common/config/settings';
 import type { NotifyChoice } from '@runner/common/deploy-file/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
@@ -41,7 +41,7 @@ export function startNotifier(
   root: string,
   choice: NotifyChoice | 'own' | undefined,
 ): Notifier {
-  const hasStatus = choice === 'none' && writesStatus(io, root);
+  const hasStatus = choice === 'none' && writesStatus(root);
   if (choice === 'none' && !hasStatus) return silent;
   const program = join(dirname(io.program), 'runner-notify');
   if (!existsSync(program))
@@ -75,9 +75,9 @@ export function startNotifier(
 }
 
 /** Whether the code host gets the result, which no `.deploy.yml` decides. */
-function writesStatus(io: Io, root: string): boolean {
+function writesStatus(root: string): boolean {
   try {
-    return notifySettingsOf(readConfig(pathsOf(root)), io.env).commitStatus;
+    return commitStatusOf(readConfig(pathsOf(root)));
   } catch (error) {
     if (error instanceof Failure) return false;
     throw error;

@@ -37,6 +37,11 @@ export const run = command({
     try {
       const { openBroker } = await import('@runner/fleet/broker/nats');
       const broker = await openBroker({ ...address, seed, name: server, api: AGENT_API });
+      if (!(await broker.hasMailbox(server)))
+        throw new Failure(
+          'broker_unsafe',
+          `the broker has no mailbox for ${server}: runner fleet broker check`,
+        );
       let stopped = false;
       io.onSignal(() => {
         stopped = true;
