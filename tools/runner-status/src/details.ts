@@ -43,7 +43,7 @@ function namesOf(paths: Paths, app: string): string[] | null {
   }
 }
 
-/** Clock ticks a second, as Linux tells user space on every platform. */
+/** Clock ticks a second, as Linux reports them on every platform. */
 const TICKS = 100;
 
 function usageOf(run: string): Usage | undefined {
