@@ -13,6 +13,8 @@ const PACKAGES = {
   nodemailer: './tools/runner-notify/node_modules/nodemailer/dist/esm/nodemailer.js',
 };
 const OURS = [
+  'libs/backup/src/backup.ts',
+  'libs/backup/src/restore.ts',
   'libs/deploy/src/active.ts',
   'libs/deploy/src/deploy.ts',
   'libs/deploy/src/instances/running.ts',

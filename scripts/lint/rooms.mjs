@@ -19,7 +19,10 @@ export const rooms = new Map([
   ['tools/runner-fleet', 'rollout events commands'],
   ['tools/runner-audit', 'log verify commands'],
   ['tools/runner-report', 'model page commands'],
-  ['tools/runner-notify', 'message service dialogue channels spool deliver status setup commands'],
+  [
+    'tools/runner-notify',
+    'message service dialogue channels spool deliver digest status setup commands',
+  ],
   ['tools/runner-doctor', 'foundation checks sandbox commands'],
 ]);
 
@@ -29,6 +32,7 @@ export const libraries = new Map([
   ['libs/extract', ['libs/common']],
   ['libs/deploy', ['libs/common', 'libs/extract']],
   ['libs/history', ['libs/common']],
+  ['libs/backup', ['libs/common']],
   ['libs/fleet', ['libs/common']],
 ]);
 
@@ -36,6 +40,7 @@ const inReport = (name) => `tools/runner-report/src/${name}.ts`;
 
 /** Who may import which package: a dependency is known to its owners alone. */
 export const ownersOfPackages = new Map([
+  ['age-encryption', ['libs/backup/src/age.ts']],
   ['semver', ['libs/common/src/apps/following.ts', 'libs/deploy/src/git/tags.ts']],
   ['mri', ['libs/common/src/cli/parse.ts']],
   ['undici', ['libs/common/src/http/request.ts']],

@@ -48,6 +48,7 @@ whenPossible('a second release of the same commit has the same bytes, wherever i
     'SHA256SUMS',
     `runner-${version}.cdx.json`,
     `runner-${version}.tar.gz`,
+    `runner-bell_${version}_all.deb`,
     `runner-cli-${version}.tgz`,
     `runner_${version}_all.deb`,
   ]);
@@ -83,7 +84,11 @@ whenPossible('the Debian package says what it needs, and holds what belongs to i
     assert.match(files[`usr/lib/runner/bin/${name}`] ?? '', /^0755 #!/);
   }
   for (const unit of [
+    'runner-agent.service',
     'runner-boot.service',
+    'runner-commit-status.service',
+    'runner-digest.service',
+    'runner-digest.timer',
     'runner-env.service',
     'runner-fetch.service',
     'runner-fetch.timer',
@@ -100,6 +105,27 @@ whenPossible('the Debian package says what it needs, and holds what belongs to i
   }
   assert.match(files['etc/logrotate.d/runner'] ?? '', /su runner runner/);
   assert.match(files['usr/share/doc/runner/THIRD-PARTY.txt'] ?? '', /undici [\d.]+ \(MIT\)/);
+});
+
+whenPossible('the bell is a package of its own, of units alone', () => {
+  const deb = join(release, `runner-bell_${version}_all.deb`);
+  const root = temporaryFolder('bell-deb');
+  execFileSync('dpkg-deb', ['-x', deb, root]);
+  const files = tree(root, { modes: true });
+  const units = Object.keys(files).filter((path) => path.startsWith('usr/lib/systemd/system/'));
+  assert.equal(
+    units
+      .filter((path) => !path.endsWith('/'))
+      .map((path) => path.replace(/.*system\//, ''))
+      .sort(),
+    [
+      'runner-bell.path',
+      'runner-bell.socket',
+      'runner-bell@.service',
+      'runner-fetch.service.d/runner-bell.conf',
+    ],
+  );
+  for (const text of Object.values(files)) assert.not.match(text, /@(LIBDIR|VERSION|SIZE)@/);
 });
 
 whenPossible('the tarball installs into an empty folder, and what is installed runs', () => {

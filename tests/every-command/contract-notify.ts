@@ -31,6 +31,12 @@ export const NOTIFY: readonly Entry[] = [
     },
   },
   {
+    command: 'notify digest',
+    calls: [call('--dry-run'), call('--scheduled')],
+    writes: false,
+    refusals: { ...CHATS, ...OUTPUT },
+  },
+  {
     command: 'notify test',
     calls: [call(), call('--json')],
     writes: false,

@@ -2,6 +2,9 @@
 import { call, type Entry, FLOCK, KEY, NEW, OUTPUT, SEALED, STATE, withToken } from './entry.ts';
 import { TOKENS } from './known-secrets.ts';
 
+/** A public key of age. */
+const RECIPIENT = 'age1fu3cx8f30x9crvjxugzslyedx32qc8dfrrq9hxncm8udxnnzx99srujfg0';
+
 export const REGISTRY: readonly Entry[] = [
   {
     command: 'add',
@@ -33,6 +36,29 @@ export const REGISTRY: readonly Entry[] = [
       ...KEY,
       ...FLOCK,
       ...OUTPUT,
+      not_writable: ['a file stands in the place of locks'],
+    },
+  },
+  {
+    command: 'backup',
+    calls: [
+      call('--to', 'backup.age', '--recipient', RECIPIENT),
+      call('--to', '-', '--recipient', RECIPIENT, '--with-shared'),
+      call('--to', 'backup.age', '--recipient', RECIPIENT, '--json'),
+    ],
+    writes: false,
+    wrong: [['not_writable', call('--to', '/nonexistent/backup.age', '--recipient', RECIPIENT)]],
+    refusals: {
+      locked: ['another command changes the registry'],
+      audit_busy: ['another process writes the audit log'],
+      ...FLOCK,
+      ...OUTPUT,
+      file_unreadable: [
+        'a state file is a folder',
+        'config.yml is a folder',
+        'the audit log is a folder',
+        'a file stands in the place of spool',
+      ],
       not_writable: ['a file stands in the place of locks'],
     },
   },

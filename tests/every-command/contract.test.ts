@@ -7,17 +7,21 @@ import { CONTRACT } from './contract.ts';
 /** Their commands need a broker or an operator's files: tests/fleet has their contract. */
 const FLEET = ['runner-agent', 'runner-fleet'];
 
+/** It needs an empty root and a backup: tools/runner-restore/test has its contract. */
+const EMPTY_ROOT = ['runner-restore'];
+
 test('every command of every executable is in the contract, and no other', async () => {
   const { commands } = await allCommands();
   const built = commands
-    .filter(({ tool }) => !FLEET.includes(tool))
+    .filter(({ tool }) => ![...FLEET, ...EMPTY_ROOT].includes(tool))
     .map(({ tool, words }) => [tool.replace(/^runner-/, ''), ...words].join(' '));
   assert.equal(CONTRACT.map(({ command }) => command).sort(), built.sort());
 });
 
 /** Codes that the contract leaves to other tests, and why. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  audit_busy: 'tools/runner-audit/test/chain.test.ts',
+  backup_unreadable: 'tools/runner-restore/test/restore.test.ts',
+  root_in_use: 'tools/runner-restore/test/restore.test.ts',
   broker_refused: 'tests/fleet',
   broker_unreachable: 'tests/fleet',
   broker_unsafe: 'tests/fleet',

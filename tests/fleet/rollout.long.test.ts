@@ -1,14 +1,23 @@
 /** Agents on a real broker: presence, canary and batches, and orders that are repeated, altered or late. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '@runner/testing/app';
 import { hasBroker, type TestBroker, testBroker } from '@runner/testing/broker';
 import { type Running, run, start } from '@runner/testing/run';
-import { temporaryFolder } from '@runner/testing/temp';
+import { temporaryFolder, tree } from '@runner/testing/temp';
 import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { makeWorld, REPO, TOKEN, type World } from '../deploys/world.ts';
+import { openBroker } from '../../libs/fleet/src/broker/nats.ts';
+import { gate, makeWorld, REPO, TOKEN, type World } from '../deploys/world.ts';
 import { makeOperator, must, type Operator } from './world.ts';
 
 interface Stage {
@@ -103,6 +112,37 @@ skipped('the same commit is deployed on all, the canary first', async (stage) =>
   );
 });
 
+skipped(
+  'agent check says what is right and what is missing; a second agent is refused',
+  async ({ operator, roots, broker }) => {
+    const root = roots.web1 as string;
+    const good = await run('runner-agent', ['check', '--json'], { root });
+    assert.equal(
+      [good.status, lines(good.stdout)[0]?.checks],
+      [
+        0,
+        [
+          { check: 'files', error: null, message: 'web1' },
+          { check: 'signers', error: null, message: operator.signers },
+          { check: 'broker', error: null, message: broker.url },
+        ],
+      ],
+    );
+    assert.is((await run('runner-agent', ['run'], { root })).status, 75);
+    const stranger = temporaryFolder('stranger');
+    await run(
+      'runner-agent',
+      ['init', 'web9', '--broker', broker.url, '--signers', operator.signers],
+      { root: stranger },
+    );
+    assert.match(
+      (await run('runner-agent', ['check'], { root: stranger })).stdout,
+      /broker_refused/,
+    );
+    assert.match((await run('runner-agent', ['run'], { root: stranger })).stderr, /broker_refused/);
+  },
+);
+
 skipped('a canary that fails: the others are never ordered', async (stage) => {
   await stage.world.push('v2', { deploy: deployFile('exit 3') });
   const { status, lines: all } = await fleet(stage, 'deploy', 'shop');
@@ -163,6 +203,47 @@ skipped(
   },
 );
 
+skipped('an agent killed while it deploys finds the end: one deploy', async (stage) => {
+  const { build, reached, open } = gate();
+  await stage.world.push('v5', { deploy: build });
+  const deploying = fleet(stage, 'deploy', 'shop', '--on', 'web1');
+  await reached();
+  const agent = stage.agents.web1 as Running;
+  // The agent alone: what it began is in a group of its own.
+  process.kill(agent.pid, 'SIGKILL');
+  await agent.done;
+  await startAgent(stage, 'web1');
+  open();
+  const { status, lines: all } = await deploying;
+  assert.equal([status, all[1]?.status], [0, 'deployed']);
+  const log = readFileSync(join(stage.roots.web1 as string, 'logs/deploy-events.jsonl'), 'utf8');
+  const id = `"deploy_id":"${all[1]?.deploy_id}"`;
+  const starts = log
+    .split('\n')
+    .filter((line) => line.includes('DeployStarted') && line.includes(id));
+  assert.is(starts.length, 1);
+});
+
+skipped('fetch shows what is new, and deploys it', async (stage) => {
+  await stage.world.push('v6', { deploy: deployFile() });
+  const seen = await fleet(stage, 'fetch');
+  assert.equal(seen.lines[0]?.batches, [['web1'], ['web2'], ['web3']]);
+  const { status, lines: all } = await fleet(stage, 'fetch', '--deploy');
+  assert.equal([status, all.at(-1)?.done], [0, 3]);
+  assert.equal((await fleet(stage, 'fetch', 'shop')).lines[0]?.batches, []);
+});
+
+skipped('neither a token nor a key is in the store of the broker', async ({ broker, roots }) => {
+  const mkey = readFileSync(join(roots.web1 as string, 'mkey'), 'utf8').trim();
+  const found = Object.values(tree(broker.store)).filter((text) => {
+    const plain = text.startsWith('base64:')
+      ? Buffer.from(text.slice(7), 'base64').toString('latin1')
+      : text;
+    return [TOKEN, mkey].some((secret) => plain.includes(secret));
+  });
+  assert.equal(found, []);
+});
+
 skipped('a broker that is killed comes back without anything being lost', async (stage) => {
   const { operator, broker } = stage;
   await broker.kill();
@@ -174,6 +255,64 @@ skipped('a broker that is killed comes back without anything being lost', async 
   );
   const { lines: all } = await fleet(stage, 'rollouts');
   assert.ok(Number(all[0]?.count) >= 4);
+  const held = await fleet(stage, 'hold', 'shop', '--wait', '60s');
+  assert.is(held.status, 0, held.stdout);
+  assert.is((await fleet(stage, 'unhold', 'shop', '--wait', '60s')).status, 0);
+});
+
+skipped(
+  'the events of all are in the broker, byte by byte, also through a rotation and a broker that lost its tail',
+  async (stage) => {
+    const { operator, broker, roots } = stage;
+    const log = (server: string, name = 'deploy-events.jsonl') =>
+      join(roots[server] as string, 'logs', name);
+    const config = await must(operator.fleet(['broker', 'config', '--store', broker.store]));
+    const central = async (server: string) =>
+      (await operator.fleet(['events', '--raw', '--server', server])).stdout;
+    const files = (server: string) =>
+      [log(server, 'deploy-events.jsonl.1'), log(server)]
+        .map((path) => (existsSync(path) ? readFileSync(path, 'utf8') : ''))
+        .join('');
+    const isEqual = (server: string) => async () => (await central(server)) === files(server);
+    for (const server of SERVERS) await until(isEqual(server), `${server} differs`);
+    await broker.kill();
+    const older = temporaryFolder('older');
+    cpSync(broker.store, older, { recursive: true });
+    await broker.start(config);
+    renameSync(log('web1'), log('web1', 'deploy-events.jsonl.1'));
+    const emit = ['emit', 'DeployStarted', '--project', 'shop', '--version', 'v9'];
+    await must(run('runner-audit', emit, { root: roots.web1 as string }));
+    await until(isEqual('web1'), 'web1 differs after the rotation');
+    await broker.kill();
+    rmSync(broker.store, { recursive: true });
+    cpSync(older, broker.store, { recursive: true });
+    await broker.start(config);
+    for (const server of SERVERS) await until(isEqual(server), `${server} differs after the loss`);
+    const verified = await fleet(stage, 'verify');
+    assert.is(verified.status, 0, verified.stdout);
+    const shown = await fleet(stage, 'events', '--event', 'DeploySuccess', '--server', 'web2');
+    assert.equal([...new Set(shown.lines.map(({ server }) => server))], ['web2']);
+    const forged = JSON.stringify({ server: 'web2', body: '{"n":9}', sig: 'x' });
+    const seed = readFileSync(join(operator.root, 'fleet/operator.nk'), 'utf8').trim();
+    const owner = await openBroker({ url: broker.url, ca: undefined, seed, name: 'test' });
+    await owner.store('runner.event.web2', forged);
+    await owner.close();
+    assert.match((await operator.fleet(['verify'])).stdout, /message \d+ is not signed by web2/);
+  },
+);
+
+skipped('a broker that lost everything is filled again from the servers', async (stage) => {
+  const { operator, broker, roots } = stage;
+  await broker.kill();
+  rmSync(broker.store, { recursive: true });
+  await broker.start(await must(operator.fleet(['broker', 'config', '--store', broker.store])));
+  await must(operator.fleet(['broker', 'check']));
+  const newest = readFileSync(join(roots.web2 as string, 'logs/deploy-events.jsonl'), 'utf8');
+  const central = async () =>
+    (await operator.fleet(['events', '--raw', '--server', 'web2'])).stdout;
+  await until(async () => (await central()) === newest, 'web2 differs');
+  const held = async () => (await fleet(stage, 'hold', 'shop', '--wait', '5s')).status === 0;
+  await until(held, 'the agents take no orders');
 });
 
 test.run();

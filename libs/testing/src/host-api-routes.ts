@@ -8,6 +8,16 @@ const posted = ({ host, path, body }: ApiCall): ApiAnswer => {
   return [201, { id: host.posts.length, ...body }];
 };
 
+/** The deployments of a commit in an environment, newest first. */
+function deploymentsOf({ host, path, query }: ApiCall): unknown[] {
+  const made = host.posts.flatMap(({ path: at, body }, index) =>
+    at === path && body.ref === query.get('sha') && body.environment === query.get('environment')
+      ? [{ id: index + 1, payload: body.payload }]
+      : [],
+  );
+  return made.reverse().slice(0, Number(query.get('per_page') ?? 30));
+}
+
 /** The commit in a path such as `…/commits/<sha>/statuses`. */
 const shaIn = (path: string) => /[0-9a-f]{40}/.exec(path)?.[0] ?? '';
 
@@ -42,6 +52,7 @@ function github(call: ApiCall): ApiAnswer {
     return [403, { message: 'Resource not accessible by integration', status: '403' }];
   if (!mayRead(call)) return [404, { message: 'Not Found', status: '404' }];
   if (method === 'POST') return posted(call);
+  if (path.endsWith('/deployments')) return [200, deploymentsOf(call)];
   const checks = host.checks.get(shaIn(path)) ?? [];
   const runs = checks.filter(({ conclusion }) => conclusion !== undefined);
   const statuses = checks.filter(({ conclusion }) => conclusion === undefined);

@@ -99,6 +99,7 @@ const FIELDS: readonly (readonly [name: string, about: string])[] = [
   ['log', "Path of the deploy's own log below the root"],
   ['cause', 'The lines of error that say why'],
   ['truncated', 'true when error was longer than 64 KiB: its head and tail are kept'],
+  ['from_commit', 'The commit that was abandoned by a rollback by hand'],
   ['from_version', 'The version that was abandoned by a rollback'],
   ['reason', 'Reason of a rollback; nothing was switched after a failed deploy with traffic'],
   ['rolled_back', 'true after an automatic rollback, false when that failed too'],

@@ -1,4 +1,5 @@
 import type { Tool } from '@runner/common/cli/command';
+import { check } from './commands/check.ts';
 import { exec } from './commands/exec.ts';
 import { init } from './commands/init.ts';
 import { keys } from './commands/keys.ts';
@@ -7,5 +8,5 @@ import { run } from './commands/run.ts';
 export const tool: Tool = {
   name: 'runner-agent',
   about: 'Carry out the orders of a fleet on this server',
-  commands: [init, keys, run, exec],
+  commands: [init, keys, check, run, exec],
 };

@@ -1,6 +1,8 @@
 import type { Tool } from '@runner/common/cli/command';
 import { broker } from './commands/broker.ts';
 import { deploy, hold, rollback, unhold } from './commands/deploy.ts';
+import { events, verify } from './commands/events.ts';
+import { fetch } from './commands/fetch.ts';
 import { init } from './commands/init.ts';
 import { order, send, sign } from './commands/plumbing.ts';
 import { results } from './commands/results.ts';
@@ -13,7 +15,8 @@ export const tool: Tool = {
   about: 'Deploy on several servers through a NATS broker',
   commands: [
     ...[init, broker, add, remove, list],
-    ...[deploy, rollback, resume, cancel, hold, unhold],
+    ...[deploy, rollback, resume, cancel, hold, unhold, fetch],
     ...[status, rollouts, results, order, sign, send],
+    ...[events, verify],
   ],
 };

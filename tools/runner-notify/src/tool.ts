@@ -1,4 +1,5 @@
 import type { Tool } from '@runner/common/cli/command';
+import { digest } from './commands/digest.ts';
 import { flush } from './commands/flush.ts';
 import { preview } from './commands/preview.ts';
 import { queue } from './commands/queue.ts';
@@ -10,5 +11,5 @@ import { test } from './commands/test.ts';
 export const tool: Tool = {
   name: 'runner-notify',
   about: 'Announce deploys in chats, by e-mail and webhook',
-  commands: [setup, test, status, send, flush, queue, preview],
+  commands: [setup, test, status, send, flush, queue, preview, digest],
 };

@@ -1,4 +1,3 @@
-import { isStateEvent } from '@runner/common/audit/events';
 import { cutCodePoints } from '@runner/common/text/plain';
 import * as fc from 'fast-check';
 import { test } from 'uvu';
@@ -7,6 +6,7 @@ import { code, fence } from '../src/channels/discord/markup.ts';
 import { discordMessages } from '../src/channels/discord/message.ts';
 import { executionAddress } from '../src/channels/discord/webhook.ts';
 import { noticeOf } from '../src/message/notice.ts';
+import { isOfDeploy } from '../src/message/records.ts';
 import type { Message } from '../src/service/contract.ts';
 import { checked, inCode, visible } from './discord-shown.ts';
 import { hostileRecord, hostileText } from './hostile.ts';
@@ -46,7 +46,7 @@ test('whatever the record holds, every message is within the limits and carries 
       for (const message of discordMessages(notice, undefined, silent)) {
         const { content, embeds } = checked(message);
         const [{ footer }] = embeds;
-        if (isStateEvent(notice.eventType)) continue;
+        if (!isOfDeploy(notice.eventType)) continue;
         assert.is(footer.text, `deploy ${notice.deployId}`);
         assert.ok(content.includes(code(cutCodePoints(notice.project, 63))));
       }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -27,6 +28,13 @@ test('a record is taken in either naming', async () => {
       [2, 'DeploySuccess', 'b'],
     ],
   );
+});
+
+test('a record of the log brings its number and the hash of its line', async () => {
+  const line = `{"event":"DeployStarted","app":"a","instances":["x"],"seq":57,"prev":"${'0'.repeat(32)}"}`;
+  const [found] = await read(`${line}\n`);
+  const hash = createHash('sha256').update(line).digest('hex').slice(0, 8);
+  assert.is(found && 'record' in found && found.record.fields.place, `#57·${hash}`);
 });
 
 test('records of other kinds and empty lines are passed over, and lines keep their numbers', async () => {

@@ -40,8 +40,10 @@ for (const [set, channel, active] of ACTIVE) {
       discord: set.includes('d') ? DISCORD : undefined,
       ...{ slack: undefined, ntfy: undefined, email: undefined, webhook: undefined },
       events: true,
+      digest: false,
       edit: false,
       verboseErrors: true,
+      commitStatus: false,
       template: () => undefined,
     };
     assert.is(letters(activeChannels(settings)), active);

@@ -144,7 +144,7 @@ for (const [args, sentence] of [
   ],
   [
     ['--channel', 'pigeon'],
-    "error: invalid value 'pigeon' for '--channel <CHANNEL>' [possible values: telegram, discord, slack, ntfy, email, webhook, both, all, none]\n",
+    "error: invalid value 'pigeon' for '--channel <CHANNEL>' [possible values: telegram, discord, slack, ntfy, email, webhook, both, all, none, code-host]\n",
   ],
   [['shop'], "error: unexpected argument 'shop' found\n"],
 ] as const) {

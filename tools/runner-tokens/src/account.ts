@@ -15,6 +15,7 @@ import { type AppKey, appKeyOf } from '@runner/common/tokens/app-key';
 import { openToken } from '@runner/common/tokens/open';
 import { type GitVerdict, gitVerdict } from './ask-git.ts';
 import { askHost, Refused } from './ask-host.ts';
+import { missingRights } from './permissions.ts';
 
 /** A valid token. */
 export interface TokenAccount {
@@ -29,6 +30,8 @@ export interface TokenAccount {
   scopes: string[];
   /** ISO 8601 UTC; absent when the token does not expire. */
   expires_at?: string;
+  /** Scopes that commit_status or --require-checks need; absent when none is missing. */
+  missing?: string[];
   /** Absent when git was not asked: only the API of the host `default` is configured. */
   git?: GitVerdict;
 }
@@ -46,17 +49,20 @@ export async function findAccount({ io, paths }: Place, name: string): Promise<T
   const app = requireApp(paths, name);
   const token = openToken(paths, io.env, name);
   if (!token) throw new Failure('no_token_configured', `the app '${name}' has no token`);
-  const host = codeHostOf(readConfig(paths), io.env, app.host);
+  const config = readConfig(paths);
+  const host = codeHostOf(config, io.env, app.host);
   const askingGit = gitVerdict({ io, paths }, app, host);
   const asked = hasApi(host.type, token) ? apiVerdict(io, app, host, token) : undefined;
   const [account, git] = await Promise.all([settled(asked), askingGit]);
   const verdict = account ?? verdictOfGit(app, token, git);
   if (verdict instanceof Failure)
     throw new Failure(verdict.code, verdict.message, { ...verdict.facts, ...(git && { git }) });
+  const missing = missingRights(app, config, host.type, token, verdict.scopes);
   const hostName = host.name === DEFAULT_HOST ? {} : { host: host.name };
   return {
     ...{ valid: true, app: name, ...hostName, fingerprint: fingerprintOf(digestOf(token)) },
     ...verdict,
+    ...(missing.length > 0 && { missing }),
     ...(git && { git }),
   };
 }

@@ -1,5 +1,5 @@
 /** The verdicts on each kind of credential of each host: what the API says, and what git says. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type GitServer, startGitServer } from '@runner/testing/git-server';
 import { startHostApi } from '@runner/testing/host-api';
@@ -207,6 +207,16 @@ test('an end that GitHub gives as now is not believed, and never announced', asy
     await run('runner-tokens', ['test', '--all', '--quiet'], { root });
   }
   assert.throws(() => readFileSync(join(root, 'logs/deploy-events.jsonl')), /ENOENT/);
+});
+
+test('what a token may not do that the configuration asks of it is said', async (context) => {
+  const { root, git } = context;
+  git.allow(TOKEN, null);
+  const ask = await register(context, CASES[2] as Case);
+  appendFileSync(join(root, 'config.yml'), 'notify: {commit_status: true}\n');
+  const { status, answer, stderr } = await ask();
+  assert.equal([status, answer.missing], [0, ['api']]);
+  assert.match(stderr, /warning: the token of shop lacks api, which commit_status/);
 });
 
 test('--all asks each host about its token, and git about each repository', async (context) => {

@@ -36,6 +36,8 @@ Commands:
   audit       Write and read the audit log of deploy events
   debug       Tell why the last deploy failed
   doctor      Check this installation, and say how to fix what is wrong
+  backup      Write an encrypted backup of everything that git does not have
+  restore     Restore a backup into an empty root
   fleet       Deploy on several servers through a NATS broker
   agent       Carry out the orders of a fleet on this server
   completion  Print the completion for bash, zsh or fish

@@ -87,6 +87,8 @@ export interface DeployEvent {
   log?: string;
   reason?: string;
   from_version?: string;
+  /** Of a rollback by hand: the commit that was left. */
+  from_commit?: string;
   /** True if it had to wait until the log was writable. */
   late?: boolean;
   /** Place in the chain; the log's writer adds it. */
@@ -109,6 +111,7 @@ const TEXT_FIELDS = [
   'log',
   'reason',
   'from_version',
+  'from_commit',
 ] as const;
 
 /** Longest name or version. */

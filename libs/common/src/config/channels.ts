@@ -12,6 +12,11 @@ export const CHANNEL_NAMES = ['telegram', 'discord', 'slack', 'ntfy', 'email', '
 /** A channel. */
 export type ChannelName = (typeof CHANNEL_NAMES)[number];
 
+/** What events are delivered to: the channels, and the code host, which keeps the result on the commit. */
+export const DESTINATION_NAMES = [...CHANNEL_NAMES, 'code-host'] as const;
+/** A channel, or the code host. */
+export type DestinationName = (typeof DESTINATION_NAMES)[number];
+
 /** What `notify.channel` may hold. */
 export type ChannelChoice = ChannelName | 'both' | readonly ChannelName[];
 

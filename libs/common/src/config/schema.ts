@@ -169,10 +169,18 @@ export const NOTIFY_KEYS = {
     description: 'A second message with the whole log of a long error [default: true]',
   },
   max_deploy_retries: RETRIES,
+  commit_status: {
+    type: 'boolean',
+    description: 'Write the result of each deploy on its commit at the code host [default: false]',
+  },
   edit: {
     type: 'boolean',
     description:
       'One message a deploy, edited in place where the service can; failures also reply [default: false]',
+  },
+  digest: {
+    type: 'boolean',
+    description: 'A message about the deploys of each week, by the timer [default: false]',
   },
   events: {
     type: 'boolean',

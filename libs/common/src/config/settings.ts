@@ -101,8 +101,12 @@ export interface NotifySettings
     | undefined;
   readonly discord: { webhook: Secret } | undefined;
   readonly verboseErrors: boolean;
+  /** Whether the code host gets the result on the commit. */
+  readonly commitStatus: boolean;
   /** Whether changes of state are announced too. */
   readonly events: boolean;
+  /** Whether the timer sends a digest. */
+  readonly digest: boolean;
   /** One message a deploy, edited in place. */
   readonly edit: boolean;
   template(kind: string, channel: ChannelName): string | undefined;
@@ -142,12 +146,20 @@ export function notifySettingsOf(config: Config, env: Env): NotifySettings {
     discord: webhook
       ? { webhook: new Secret(httpAddress(webhook, at('discord_webhook'))) }
       : undefined,
+    commitStatus: commitStatusOf(config),
     events: (notify.get('events') ?? true) as boolean,
+    digest: (notify.get('digest') ?? false) as boolean,
     edit: (notify.get('edit') ?? false) as boolean,
     verboseErrors: (notify.get('verbose_errors') ?? true) as boolean,
     template: (kind, channel) =>
       section(templates ?? new Map(), kind)?.get(channel) as string | undefined,
   };
+}
+
+/** Whether the code host gets the result on the commit. */
+export function commitStatusOf(config: Config): boolean {
+  const notify = section(pick(config, [], ['commit_status']), 'notify');
+  return (notify?.get('commit_status') ?? false) as boolean;
 }
 
 /** A warning that does not concern an app without a `notify` section. */

@@ -36,8 +36,9 @@ export async function check(
       decide(app, { ...found, checks }, policy, request.io.now());
     const decided = asked();
     // A killed deploy is cleaned up first, and the gate asked under the lock.
-    const isGated = decided.result === 'checking' || (app.require_checks && app.deploying);
-    return isGated ? asked(await checksOf(request, app, commit)) : decided;
+    if (decided.result === 'checking') return asked(await checksOf(request, app, commit));
+    if (!app.require_checks || !app.deploying) return decided;
+    return asked(await checksOf(request, app, commit).catch(() => undefined));
   } catch (error) {
     const { code, message } = asFailure(request, error);
     if (code === 'locked') return skipped(request.paths, name);

@@ -16,11 +16,13 @@ const BLOCK = 262_144;
 /** Between two looks at a program's end, in milliseconds. */
 const LOOK = 50;
 
-/** A file that is followed: also when it is replaced. */
+/** Names that a file has been given when it is rotated, the newest first. */
+const ROTATED = ['', '.1', '.2', '.3'] as const;
+
+/** A file that is followed, also when it is replaced or rotated. */
 class Followed {
   readonly #path: string;
   #fd: number | undefined;
-  #inode = 0;
   #position = 0;
   #decoder = new StringDecoder('utf8');
 
@@ -28,32 +30,39 @@ class Followed {
     this.#path = path;
   }
 
-  /** Its last lines; what follows them is read next. */
+  /** Its last lines, and those of the files before it; what follows them is read next. */
   last(count: number): string {
-    this.#open();
+    this.#fd = openIfThere(this.#path);
     if (this.#fd === undefined) return '';
-    const { size } = fstatSync(this.#fd);
-    this.#position = size;
-    const lines: string[] = [];
-    if (count > 0)
-      for (const line of linesBackward(this.#fd, NOTHING, { size })) {
-        lines.push(line.toString('utf8'));
-        if (lines.length === count) break;
-      }
-    return lines
-      .reverse()
-      .map((line) => `${line.replace(/\n$/, '')}\n`)
-      .join('');
+    this.#position = fstatSync(this.#fd).size;
+    const own = fstatSync(this.#fd).ino;
+    const older = ROTATED.slice(1).flatMap((name) => openIfThere(this.#path + name) ?? []);
+    // One of them is the open file itself if it was renamed meanwhile.
+    const before = older.filter((fd) => fstatSync(fd).ino !== own);
+    const lines = lastLines([this.#fd, ...before], this.#position, count);
+    older.forEach(closeSync);
+    return lines.map((line) => `${line.replace(/\n$/, '')}\n`).join('');
   }
 
   /** What has come since. */
   next(): string {
     const text = this.#read();
-    return text === '' && this.#isReplaced() ? this.#read() : text;
+    if (text !== '' || this.#fd === undefined) return text;
+    const follower = this.#follower();
+    if (follower === undefined) return '';
+    // What was written before it was renamed, and after the last look.
+    const rest = this.#read();
+    if (rest !== '') {
+      closeSync(follower);
+      return rest;
+    }
+    closeSync(this.#fd);
+    [this.#fd, this.#position] = [follower, 0];
+    return this.#read();
   }
 
   #read(): string {
-    if (this.#fd === undefined) this.#open();
+    this.#fd ??= openIfThere(this.#path);
     if (this.#fd === undefined) return '';
     // Truncated: it begins again.
     if (fstatSync(this.#fd).size < this.#position) this.#position = 0;
@@ -62,28 +71,50 @@ class Followed {
     return this.#decoder.write(bytes);
   }
 
-  #isReplaced(): boolean {
-    if (this.#fd === undefined) return false;
-    const fd = openIfThere(this.#path);
-    if (fd === undefined) return false;
-    const { ino } = fstatSync(fd);
-    if (ino === this.#inode) {
-      closeSync(fd);
-      return false;
+  /** The file that has replaced the open one: after a rotation the next newer, else what has its name. */
+  #follower(): number | undefined {
+    const { ino } = fstatSync(this.#fd as number);
+    let newer: number | undefined;
+    for (const name of ROTATED) {
+      const fd = openIfThere(this.#path + name);
+      if (fd === undefined) continue;
+      if (fstatSync(fd).ino === ino) {
+        closeSync(fd);
+        return newer;
+      }
+      if (newer !== undefined) closeSync(newer);
+      newer = fd;
     }
-    closeSync(this.#fd);
-    [this.#fd, this.#inode, this.#position] = [fd, ino, 0];
-    return true;
-  }
-
-  #open(): void {
-    this.#fd = openIfThere(this.#path);
-    if (this.#fd !== undefined) this.#inode = fstatSync(this.#fd).ino;
+    if (newer !== undefined) closeSync(newer);
+    return openIfThere(this.#path);
   }
 
   close(): void {
     if (this.#fd !== undefined) closeSync(this.#fd);
   }
+}
+
+/** The last lines of files, the newest first, as if they were one: a line may begin in the file before. */
+function lastLines(files: readonly number[], size: number, count: number): string[] {
+  const lines: string[] = [];
+  let last: string | undefined;
+  for (const [index, fd] of files.entries()) {
+    let isWhole = last === undefined || endsLine(fd);
+    for (const line of linesBackward(fd, NOTHING, index === 0 ? { size } : {})) {
+      const text = line.toString('utf8');
+      if (isWhole && last !== undefined) lines.push(last);
+      if (lines.length >= count) return lines.reverse();
+      last = isWhole ? text : text + last;
+      isWhole = true;
+    }
+  }
+  if (last !== undefined) lines.push(last);
+  return lines.slice(0, count).reverse();
+}
+
+function endsLine(fd: number): boolean {
+  const { size } = fstatSync(fd);
+  return readRange(fd, Math.max(0, size - 1), 1)[0] === 0x0a;
 }
 
 function openIfThere(path: string): number | undefined {

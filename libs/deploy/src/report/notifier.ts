@@ -7,9 +7,12 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { lineOf } from '@runner/common/audit/append';
 import type { DeployEvent } from '@runner/common/audit/events';
-import { NO_CHANNEL, SET_UP } from '@runner/common/config/settings';
+import { readConfig } from '@runner/common/config/file';
+import { commitStatusOf, NO_CHANNEL, SET_UP } from '@runner/common/config/settings';
 import type { NotifyChoice } from '@runner/common/deploy-file/read';
+import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
+import { pathsOf } from '@runner/common/foundation/paths';
 import { EXPOSED } from '@runner/common/guards/exposure';
 import { notifierEnvironment } from '../run/environment.ts';
 
@@ -38,11 +41,13 @@ export function startNotifier(
   root: string,
   choice: NotifyChoice | 'own' | undefined,
 ): Notifier {
-  if (choice === 'none') return silent;
+  const hasStatus = choice === 'none' && writesStatus(root);
+  if (choice === 'none' && !hasStatus) return silent;
   const program = join(dirname(io.program), 'runner-notify');
   if (!existsSync(program))
     return { ...silent, finish: async () => [`${program} is missing: no notification is sent`] };
-  const channel = choice === 'own' ? [] : ['--channel', choice ?? 'all'];
+  const named = hasStatus ? 'code-host' : (choice ?? 'all');
+  const channel = choice === 'own' ? [] : ['--channel', named];
   const args = [program, 'send', '--root', root, ...channel];
   // A process group of its own: Ctrl-C ends the deploy, but not its notifications.
   const child = spawn(process.execPath, args, {
@@ -67,6 +72,16 @@ export function startNotifier(
       return asked ? lines : lines.filter((line) => !line.includes(UNUSED));
     },
   };
+}
+
+/** Whether the code host gets the result, which no `.deploy.yml` decides. */
+function writesStatus(root: string): boolean {
+  try {
+    return commitStatusOf(readConfig(pathsOf(root)));
+  } catch (error) {
+    if (error instanceof Failure) return false;
+    throw error;
+  }
 }
 
 async function finish(

@@ -173,7 +173,9 @@ async function moveAll(job: RollbackJob, moves: Moves): Promise<RollbackOutcome>
   // The events first: a state that could not be written is corrected from them.
   for (const move of moves) {
     const file = fileOfRelease(job.paths, job.app.app, move.to);
-    announce(job, [rolledBackEvent(job, move, file, reasonOf(move))]);
+    announce(job, [
+      rolledBackEvent(job, move, file, reasonOf(move), { from_commit: move.from.commit }),
+    ]);
   }
   secretsStarted(job);
   const by = initiatorOf(io, job.trigger);

@@ -3,7 +3,7 @@ import { marks } from '../line/marks.ts';
 import type { Candidate, Row } from '../line/row.ts';
 import { severityOfRow } from '../line/severity.ts';
 import { following } from './following.ts';
-import type { Pick } from './reading.ts';
+import { NAMES_NOTHING, type Pick, RECORD } from './reading.ts';
 
 /** The candidate's line, then the lines to show with it. */
 export function blockOf(candidate: Candidate): Pick[] {
@@ -90,13 +90,6 @@ const FINDING_AT = /^"?(?:path|field|param|property|instancePath|dataPath|loc)"?
 /** The failure is the warnings above. */
 const TOO_MANY_WARNINGS =
   /\bCode style issues? (?:were )?found\b|\btoo many warnings\b|\bwarnings? (?:are |is )?(?:treated|considered) as errors?\b|max-warnings/i;
-
-/** A field of a record printed one per line. */
-const RECORD = /^(?!(?:[Ee]rror|ERROR|[Ff]atal|FATAL)\b)[A-Z][a-z]{2,12}(?: [a-z]{2,12})?: \S/;
-
-/** A few plain words without a name, number, path or quotation. */
-const NAMES_NOTHING =
-  /^(?:[A-Za-z]{1,12}: )?[A-Z]?[a-z'-]{1,20}(?: (?:[a-z'-]{1,20}|[A-Z]{2,5})){1,6}[.!]?$/;
 
 /** Contains a number, path, quotation or dotted name. */
 const NAMES = /\d|["'`/]|\w\.\w/;

@@ -7,8 +7,10 @@ import {
   type Decision,
   isOpen,
   MOST,
+  NAMES_NOTHING,
   namesPlace,
   type Pick,
+  RECORD,
   type Reading,
   startReading,
 } from './reading.ts';
@@ -67,6 +69,8 @@ function knownForm(row: Row, reading: Reading): Decision | null {
   // TAP: the test's location.
   if (/^# {1,8}at \S{1,200} line \d+\.?$/.test(trimmed)) return { sort: 'place', need: 0 };
   if (trimmed.startsWith('>>> ')) return { sort: 'detail', need: 0 };
+  // What a headline announces: the fields of an object, or of a record below a few plain words.
+  if (isListed(row, reading)) return { sort: 'field', need: 0 };
   if (marks.isField(trimmed)) {
     return {
       sort: 'field',
@@ -90,6 +94,13 @@ function knownForm(row: Row, reading: Reading): Decision | null {
   }
   if (marks.isPlace(trimmed)) return { sort: 'place', need: taken.place === 0 ? 0 : 1 };
   return null;
+}
+
+function isListed({ trimmed, indent }: Row, { candidate, joined, frames }: Reading): boolean {
+  const { row: head } = candidate;
+  if (frames || !joined) return false;
+  if (/: [{[]$/.test(head.trimmed)) return indent > head.indent && /^["\w]/.test(trimmed);
+  return NAMES_NOTHING.test(readLabels(head.trimmed).message) && RECORD.test(trimmed);
 }
 
 /** Decides on prose: more of the message, or something else. */

@@ -56,7 +56,7 @@ export function rank(collected: Collected, baseline: Baseline): Ranked[] {
     if (!aftermath && score >= 60) lastEpochs.set(job, Math.max(lastEpochs.get(job) ?? 0, epoch));
   }
   const clusters = clustersOf(candidates);
-  const otherCause = candidates.some(
+  const otherCauses = candidates.filter(
     (other) =>
       other.score >= (other.rule.weak ? 72 : 68) &&
       other.rule.use === 'cause' &&
@@ -84,7 +84,8 @@ export function rank(collected: Collected, baseline: Baseline): Ranked[] {
     // What was tried again and failed each time may well be the cause.
     if (times < 3 && isTolerated(candidate)) score -= TOLERATED;
     if (isBareWrapper(candidate)) score -= WRAPS;
-    if (otherCause && isRefused(candidate)) score -= REFUSED;
+    if (isRefused(candidate) && otherCauses.some((other) => !isChained(other, candidate)))
+      score -= REFUSED;
     if (WORLDLY.has(candidate.rule.class) && lastLine - candidate.row.line > STALE_AFTER) {
       score -= STALE;
     }
@@ -135,6 +136,11 @@ function isRefused({ row }: Candidate): boolean {
   return /\bECONNREFUSED\b|[Cc]onnection ?[Rr]efused|[Ff]ailed to connect to|[Cc]ould not connect to|\bENOTFOUND\b|\bEAI_AGAIN\b/.test(
     row.trimmed,
   );
+}
+
+/** Whether the candidate was raised while the other one was handled. */
+function isChained({ row }: Candidate, { around }: Candidate): boolean {
+  return around.chain?.some(({ line }) => line === row.line) ?? false;
 }
 
 /** Whether the last of chained exceptions says nothing in words. */

@@ -73,3 +73,11 @@ export function namesPlace(text: string): boolean {
 export function isOpen(text: string): boolean {
   return /[:,({[]$|\b(?:is|are|the|a|of|to|by|because|from|in|and|or|that)$/.test(text);
 }
+
+/** A field of a record printed one per line. */
+export const RECORD =
+  /^(?!(?:[Ee]rror|ERROR|[Ff]atal|FATAL)\b)[A-Z][a-z]{2,12}(?: [a-z]{2,12})?: \S/;
+
+/** A few plain words without a name, number, path or quotation. */
+export const NAMES_NOTHING =
+  /^(?:[A-Za-z]{1,12}: )?[A-Z]?[a-z'-]{1,20}(?: (?:[a-z'-]{1,20}|[A-Z]{2,5})){1,6}[.!]?$/;

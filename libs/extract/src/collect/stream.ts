@@ -13,7 +13,7 @@ const NAME_REACH = 60;
 export interface Stream {
   readonly ring: Row[];
   /** Candidates that still take following lines, with what they may still take. */
-  open: { candidate: Candidate; rows: number; trace: boolean }[];
+  open: { candidate: Candidate; rows: number; trace: boolean; said: number }[];
   gap: boolean;
   /** The line that announced an error, until its message comes. */
   announcer: { row: Row; score: number } | null;
@@ -97,10 +97,12 @@ export function inScript(stream: Stream, trimmed: string): boolean {
 const AFTER = 24;
 const TRACE = 400;
 const CAUSES = 4;
+/** Lines at the margin that the message of a cause may have. */
+const SAID = 12;
 
 /** Lets a candidate take the lines that follow it. */
 export function openCandidate(stream: Stream, candidate: Candidate): void {
-  stream.open.push({ candidate, rows: 0, trace: true });
+  stream.open.push({ candidate, rows: 0, trace: true, said: 0 });
 }
 
 /** Gives the line to every candidate that still takes lines. */
@@ -111,7 +113,8 @@ export function feed(stream: Stream, row: Row): void {
   for (const open of stream.open) {
     open.rows += 1;
     const { after, causes } = open.candidate;
-    if (!isTrace) open.trace = false;
+    open.said = isTrace ? 0 : open.said + 1;
+    if (open.said > (causes.length > 0 ? SAID : 0)) open.trace = false;
     if (open.trace && isCause) {
       // The first cause and the deepest ones.
       if (causes.length >= CAUSES) causes.splice(1, 1);
@@ -164,9 +167,9 @@ function nearness(frame: string): number {
 /** The match of a line; that of the message which an announcement waits for is raised to its score. */
 export function takeAnnounced(stream: Stream, row: Row, match: Match | null): Match | null {
   const { announcer } = stream;
-  if (announcer === null || match?.rule.use === 'announce' || match?.rule.use === 'wrapper')
-    return match;
   const { trimmed } = row;
+  if (announcer === null || match?.rule.use === 'announce') return match;
+  if (match?.rule.use === 'wrapper' && !RAISED.test(trimmed)) return match;
   if (marks.isCode(trimmed) || marks.isPlace(trimmed) || marks.isPassing(trimmed)) return match;
   if (marks.isFrame(trimmed) || marks.isSummary(trimmed)) return match;
   if (marks.isFileHeader(trimmed) || marks.isWarning(trimmed)) return match;
@@ -176,6 +179,9 @@ export function takeAnnounced(stream: Stream, row: Row, match: Match | null): Ma
   const sure = match?.rule.use === 'cause' && !match.rule.weak;
   return { rule: sure ? match.rule : ANNOUNCED, score };
 }
+
+/** An exception is the message, even if it only passes a status on. */
+const RAISED = /^[A-Z]\w{0,60}(?:(?:::|\.)[A-Z]\w{0,60}){0,6}(?:Error|Exception): \S/;
 
 /** Streams followed at a time; the oldest makes room for a new one. */
 const STREAMS = 64;

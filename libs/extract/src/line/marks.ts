@@ -51,7 +51,7 @@ const ADVICE =
   /^(?:For (?:further|more) information,? (?:visit|see|run)\b|[^\s:]{1,240}:\d+(?::\d+)?:? ?(?:- )?(?:warning|note|info|remark|hint|Warnung|Anmerkung|avertissement|advertencia|nota)\b|(?:warning|warn|note)(?:\[\S{1,20}\])?: |npm warn )/i;
 /** A warning that its line's form shows only after a place or a code. */
 const WARNS =
-  /^\d+:\d+\s{1,6}warning\s|^[^\s:]{1,240}:\d+: \w{0,40}Warning: |^(?!.{0,200}\b(?:error|fatal)\b).{0,200}[\s(:[-](?:[Ww]arning|WARN(?:ING)?) ?(?:[A-Z]{1,6}\d+)?[):\]]/;
+  /^\d+:\d+\s{1,6}warning\s|^[^\s:]{1,240}:\d+: \w{0,40}Warning: |^(?!.{0,200}\b(?:error|fatal)\b).{0,200}(?:\bnpm (?:WARN|warn) |\b(?:is|are) (?:now |currently )?deprecated\b)|^(?!.{0,200}\b(?:error|fatal)\b).{0,200}[\s(:[-](?:[Ww]arning|WARN(?:ING)?) ?(?:[A-Z]{1,6}\d+)?[):\]]/;
 /** How long a test run took, and what stands around its results. */
 const SUMMARY =
   /^(?:\p{L}+(?: {2,}\d+){2,4}$|Finished in|Node\.js v\d|Randomized with|Done in|Took |Time: |Ran all|Ran \d|Seed|Duration|Executed |Tasks: TOP|error: called from$|Test Suite|Errors {2}Files|[⎯─━═=_*]{4}|(?:=> ?)?0x[\da-f]{6,16}:(?: [[(]?[\da-f]{2}\b){4}|\[=+\]|\[ {2}PASSED|[^\p{L}\d]+$)/u;

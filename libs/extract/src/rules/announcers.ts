@@ -39,6 +39,12 @@ export const ANNOUNCERS = [
     'error|exception|fail|message:|message from|reason:|description:|problem #',
     /^(?:\* error|Errors?|Error message|Message|Exception|Problem \d+|\d+\) (?:Failure|Error)|Failed validating.{0,60}|Error details|Reason|Failure reason|Description|Message from \S{1,60}):$/i,
   ),
+  // A code or a logger's name, alone on its line.
+  rule(
+    { name: 'code-alone', class: 'error', score: 86, use: 'announce', on: 'line' },
+    'error: |fail: |crit: ',
+    /^(?:[Ee]rror: [A-Z]{1,8}[-_]?\d{2,6}|(?:fail|crit): \S{1,200}\[\d+\]):?$/,
+  ),
   rule(
     { name: 'several', class: 'error', score: 84, use: 'announce' },
     'errors occurred:|error occurred:',

@@ -104,4 +104,9 @@ export const RUNTIME = [
     'init terminating|runtime terminating|kernel pid terminated|escript: exception',
     /^(?:\{"init terminating in do_boot"|init terminating in|Runtime terminating during boot|Kernel pid terminated|escript: exception)/,
   ),
+  rule(
+    { name: 'erlang-report', class: 'crash', score: 91, on: 'body' },
+    'exception exit: |exception error: |exception throw: ',
+    /^exception (?:exit|error|throw): \S/,
+  ),
 ];

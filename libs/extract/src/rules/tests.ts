@@ -14,6 +14,11 @@ export const TESTS = [
     /\bcoverage\b.{1,120}\b(?:not met|below|less than|under)\b|\bcoverage (?:threshold|failure)\b/i,
   ),
   rule(
+    { name: 'test-failure', class: 'test', score: 80, on: 'line' },
+    'test fail',
+    /^\W{0,4}[Tt]est (?:failure|failed|FAILED): \S/,
+  ),
+  rule(
     { name: 'table-fail', class: 'test', score: 84, use: 'test', on: 'line' },
     ' fail ',
     /\| FAIL \|$/,
@@ -52,7 +57,7 @@ export const TESTS = [
   rule(
     { name: 'bullet', class: 'test', score: 86, use: 'test', on: 'line' },
     '● ',
-    /^● (?!Console)\S.{0,300}$/,
+    /^● (?!Console|[\w@.-]{1,100}\.(?:service|socket|timer|mount) - )\S.{0,300}$/,
   ),
   rule(
     { name: 'fail-file', class: 'test', score: 82, use: 'test', on: 'line' },

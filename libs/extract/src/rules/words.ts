@@ -17,6 +17,12 @@ export const WORDS = [
     ':#|#]:|(#|line #',
     /^"[^"]{1,200}",? line \d{1,6}: \S|^(?:[\w.+-]{1,40}: )?(?=[^\s:]{0,240}[./][^\s:]{0,240}[:[(])(?=\S{0,240}[A-Za-z])(?:\.{0,2}\/)?[\w@~+-][^\s:[\]]{0,240}(?::\d{1,6}(?::\d{1,6})?|\[\d{1,6}\](?=:)|\(\d{1,6}\)):? (?!\s{0,4}(?:warning|note|info|hint|debug|remark)\b)[A-Za-z`'"].{0,300}\s\S/i,
   ),
+  // A program that names itself before its label.
+  rule(
+    { name: 'inner-label', class: 'error', score: 74, on: 'body' },
+    'error: |fatal: ',
+    /^[\w./-]{1,40}(?: [\w./-]{1,40}){1,3} (?:error|fatal): [a-z]\S{0,80} \S/,
+  ),
   // What an answer or a record in JSON says of an error.
   rule(
     { name: 'json-detail', class: 'error', score: 74, pick: 'last' },
@@ -32,7 +38,7 @@ export const WORDS = [
   rule(
     { name: 'cannot', class: 'error', score: 62, pick: 'last', weak: true },
     "cannot|can't|can not|could not|couldn't|unable to|fail|error |not |no such|denied|refus|n't |unresolved|giving up|gave up|undeclared|undefined |has no |unknown key|neither",
-    /\b(?:cannot|can't|can not|could not|couldn't|unable to|failed to|failed \w{2,20}ing|[Ee]rror (?:while|when|during) \w{2,20}ing|fails to|failure to|not found|no such|does(?: not|n't) exist|do(?: not|n't) exist|denied|refused|unresolved|giving up|gave up|not answered|refusing to|is not (?:defined|a function|iterable|installed|assignable|valid)|undeclared|undefined (?:method|variable|local|function|name|constant|is not)|has no (?:member|attribute|method|property|field)|unknown key|not known|not recogni[sz]ed|doesn't look like|do(?:es)?(?: not|n't) (?:match|support|contain|look|appear|conform|satisfy|implement|accept|allow|belong|have|fit)|did(?: not|n't) \w|won't|neither|not (?:in|an?) [\w.-]{2,20} (?:format|file|archive|image|directory|repository|number|object|command)|not (?:in|one of|among) (?:the |its )?(?:choices|allowed|list|set|enum|values|options))\b/i,
+    /\b(?:cannot|can't|can not|could not|couldn't|unable to|failed to|failed \w{2,20}ing|[Ee]rror (?:while|when|during|occurred(?: while| when| during)?) \w{2,20}ing|fails to|failure to|not found|no such|does(?: not|n't) exist|do(?: not|n't) exist|denied|refused|unresolved|giving up|gave up|not answered|refusing to|is not (?:defined|a function|iterable|installed|assignable|valid)|undeclared|undefined (?:method|variable|local|function|name|constant|is not)|has no (?:member|attribute|method|property|field)|unknown key|not known|not recogni[sz]ed|doesn't look like|do(?:es)?(?: not|n't) (?:match|support|contain|look|appear|conform|satisfy|implement|accept|allow|belong|have|fit)|did(?: not|n't) \w|won't|neither|not (?:in|an?) [\w.-]{2,20} (?:format|file|archive|image|directory|repository|number|object|command)|not (?:in|one of|among) (?:the |its )?(?:choices|allowed|list|set|enum|values|options))\b/i,
   ),
   rule(
     { name: 'phrase', class: 'error', score: 56, pick: 'last', weak: true },

@@ -51,7 +51,7 @@ export const WORLD = [
   rule(
     { name: 'database', class: 'database', score: 90, on: 'body' },
     'error|fatal|ora-#|sqlstate|p####|authentication failed|access denied|unknown database|constraint|relation "|no such |duplicate |is locked|queryfailed',
-    /^(?:ERROR \d{4} \([0-9A-Z]{5}\)|(?:.{0,80}: )?ERROR: {1,3}(?:relation|extension|schema|column|syntax error at|duplicate key|null value|permission denied for|database|role|type|function|constraint|insert or update|update or delete|cannot drop|deadlock)|FATAL: {1,3}\S|ORA-\d{5}|SQLSTATE\[|SQL Error|P\d{4}:? |Error: P\d{4})|password authentication failed|Access denied for user|Unknown database|(?:UNIQUE|NOT NULL|CHECK|FOREIGN KEY) constraint failed|violates (?:unique|foreign key|not-null|check) constraint|relation ".{1,80}" (?:does not|already) exist|no such (?:table|column)|near ".{1,40}": syntax error|You have an error in your SQL syntax|Duplicate (?:entry|column|key name)|database is locked|SequelizeDatabaseError|QueryFailedError/,
+    /^(?:ERROR \d{4} \([0-9A-Z]{5}\)|(?:.{0,80}: )?ERROR: {1,3}(?:relation|extension|schema|column|syntax error at|duplicate key|null value|permission denied for|database|role|type|function|constraint|insert or update|update or delete|cannot drop|deadlock)|FATAL: {1,3}\S|ORA-\d{5}|SQLSTATE\[|SQL Error|P\d{4}:? |Error: P\d{4}\W{1,3}\w)|password authentication failed|Access denied for user|Unknown database|(?:UNIQUE|NOT NULL|CHECK|FOREIGN KEY) constraint failed|violates (?:unique|foreign key|not-null|check) constraint|relation ".{1,80}" (?:does not|already) exist|no such (?:table|column)|near ".{1,40}": syntax error|You have an error in your SQL syntax|Duplicate (?:entry|column|key name)|database is locked|SequelizeDatabaseError|QueryFailedError/,
   ),
   rule(
     { name: 'migration', class: 'database', score: 76, pick: 'last' },
@@ -67,6 +67,11 @@ export const WORLD = [
     { name: 'rights', class: 'access', score: 85 },
     'permission denied|eacces|eperm|not permitted|access |access denied|unauthorized|authorized|authentication |invalid |read-only|is required|no_pubkey|public key is not|signature|is not signed|erofs|must be r|forbidden',
     /[Pp]ermission denied|\bEACCES\b|\bEPERM\b|[Oo]peration not permitted|[Aa]ccess (?:is )?denied|[Uu]nauthorized|[Nn]ot authorized|[Aa]uthentication (?:failed|required)|[Ii]nvalid (?:credentials|token|api key)|Read-only file system|(?:password|terminal) is required|NO_PUBKEY|[Pp]ublic key is not available|signatures? .{0,40}(?:verif|invalid)|is not signed|\bEROFS\b|must be (?:root|run as)|Forbidden\b/,
+  ),
+  rule(
+    { name: 'not-locked', class: 'package', score: 91 },
+    'from lock file',
+    /^Missing: \S{1,200} from lock file/,
   ),
   rule(
     { name: 'package', class: 'package', score: 87 },

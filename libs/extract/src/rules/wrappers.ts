@@ -19,6 +19,12 @@ export const WRAPPERS = [
     'hook declined|failed to push|see |terminé|beendet|terminad|terminat|avslutades|zakończon',
     /\(?(?:hook declined|pre-receive hook declined)\)?|error: failed to push some refs|; see the (?:compiler|above|log|output)\b|\bsee (?:above|the (?:output|log)(?: above| file)?)[.!]?$|\b(?:terminée?s?|beendet|terminad[oa]|terminat[oa]|avslutades|zakończon[oya])\b.{0,60}\b(?:code|status|statut|état|código|codice|Code|Status|kod)\b.{0,4}[1-9]/,
   ),
+  // systemd could not start the program: its status names the step.
+  rule(
+    { name: 'not-executed', class: 'command', score: 76, on: 'line' },
+    'status=12|status=2',
+    /\bstatus=(?:12[67]|2\d\d)\/\S/,
+  ),
   // Which step failed, not why.
   rule(
     { name: 'step-failed', class: 'exit', score: 30, use: 'wrapper', on: 'body', pick: 'last' },
@@ -42,8 +48,8 @@ export const WRAPPERS = [
   ),
   rule(
     { name: 'task-failed', class: 'exit', score: 30, use: 'wrapper', on: 'line', pick: 'last' },
-    'fail|error: |elsproblems',
-    /Execution failed for task|^FAILURE: Build failed|^BUILD FAILED|^BUILD FAILURE|^\[INFO\] BUILD FAILURE|\bbuild failed(?:[.!]?$|,| with \d| in \d| \(|: exit )|^error: (?:test failed|could not compile|aborting due to|process didn't exit successfully|build failed|command .{0,80}failed)|^error: \d+ target|\bELSPROBLEMS\b/i,
+    'fail|error: |elsproblems|could not compile|due to errors',
+    /Execution failed for task|^FAILURE: Build failed|^BUILD FAILED|^BUILD FAILURE|^\[INFO\] BUILD FAILURE|\bbuild failed(?:[.!]?$|,| with \d| in \d| \(|: exit )|^error: (?:test failed|could not compile|aborting due to|process didn't exit successfully|build failed|command .{0,80}failed)|^error: \d+ target|^(?:error: )?\w{3,20} failed while processing \S|^\*\* \(Mix\) (?:Could not compile|Can't continue due to errors)|\bELSPROBLEMS\b/i,
   ),
   rule(
     { name: 'tool-passes-on', class: 'exit', score: 30, use: 'wrapper', on: 'line', pick: 'last' },
@@ -68,7 +74,7 @@ export const WRAPPERS = [
   rule(
     { name: 'some-failed', class: 'exit', score: 24, use: 'wrapper', pick: 'last' },
     'fail|did not|not |error|must succeed|retries|attempts|tries',
-    /^\W{0,6}(?:one or more|some|several|all|not all|\d+) (?:of the )?(?:[\w-]{1,30} ){0,3}(?:jobs?|tests?|checks?|steps?|tasks?|scripts?|hooks?|targets?|packages?|builds?|commands?|suites?|gates?|stages?|requirements?|validations?|workflows?|modules?|projects?) (?:have |has |were |was )?(?:fail(?:ed|ing|ures?)?|did not \w+|not \w+|errored)\W{0,3}$|\(got failure\)|\b(?:gate|check|job|workflow|step)s? must succeed|^\W{0,6}(?:[Tt]oo many|[Nn]o more|[Mm]ax(?:imum)?) (?:number of )?(?:retries|attempts|tries)(?: (?:reached|exceeded|left))?\W{0,4}(?:[Aa]borting|[Gg]iving up)?\W{0,4}$/i,
+    /^\W{0,6}(?:one or more|some|several|all|not all|\d+\]?) (?:of the )?(?:[\w-]{1,30} ){0,3}(?:jobs?|tests?|checks?|steps?|tasks?|scripts?|hooks?|targets?|packages?|builds?|commands?|suites?|gates?|stages?|requirements?|validations?|workflows?|modules?|projects?) (?:have |has |were |was )?(?:fail(?:ed|ing|ures?)?|did not \w+|not \w+|errored)\W{0,3}$|\(got failure\)|\b(?:gate|check|job|workflow|step)s? must succeed|^\W{0,6}(?:[Tt]oo many|[Nn]o more|[Mm]ax(?:imum)?) (?:number of )?(?:retries|attempts|tries)(?: (?:reached|exceeded|left))?\W{0,4}(?:[Aa]borting|[Gg]iving up)?\W{0,4}$/i,
   ),
   rule(
     { name: 'exception-group', class: 'exit', score: 30, use: 'wrapper', on: 'line', pick: 'last' },
@@ -78,8 +84,8 @@ export const WRAPPERS = [
   // What a platform's router and supervisor say of a program that died.
   rule(
     { name: 'platform', class: 'exit', score: 20, use: 'wrapper', on: 'line', pick: 'last' },
-    'at=error|to crashed|failed to boot',
-    /\bat=error code=[A-Z]\d\d |^State changed from \w+ to crashed$|^Reason: Worker failed to boot/,
+    'at=error|to crashed|failed to boot|failed to start',
+    /\bat=error code=[A-Z]\d\d |^State changed from \w+ to crashed$|\b[Ww]orker(?: \S{1,40})? failed to (?:boot|start)\b/,
   ),
   rule(
     { name: 'go-package', class: 'exit', score: 24, use: 'wrapper', on: 'line', pick: 'last' },

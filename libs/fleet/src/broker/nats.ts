@@ -210,7 +210,11 @@ export class Broker {
     await this.manager.consumers.add('ORDERS', config);
   }
 
-  async removeMailbox(server: string): Promise<void> {
-    await this.manager.consumers.delete('ORDERS', server).catch(() => {});
+  /** Whether orders for a server are kept for it. */
+  async hasMailbox(server: string): Promise<boolean> {
+    return this.stream.consumers.get('ORDERS', server).then(
+      () => true,
+      () => false,
+    );
   }
 }

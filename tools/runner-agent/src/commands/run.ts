@@ -8,6 +8,7 @@ import { readSecretFile } from '@runner/fleet/order/seal';
 import { INIT, openAgent } from '../orders/agent.ts';
 import { serveOrders } from '../run/mailbox.ts';
 import { beThere } from '../run/presence.ts';
+import { shipEvents } from '../run/ship.ts';
 
 /** Between two looks whether the state has changed, in ms. */
 const STATE = 10_000;
@@ -36,6 +37,11 @@ export const run = command({
     try {
       const { openBroker } = await import('@runner/fleet/broker/nats');
       const broker = await openBroker({ ...address, seed, name: server, api: AGENT_API });
+      if (!(await broker.hasMailbox(server)))
+        throw new Failure(
+          'broker_unsafe',
+          `the broker has no mailbox for ${server}: runner fleet broker check`,
+        );
       let stopped = false;
       io.onSignal(() => {
         stopped = true;
@@ -46,6 +52,7 @@ export const run = command({
       setInterval(tick, STATE).unref();
       tick();
       note(`${server} is connected to ${address.url}`);
+      void shipEvents(agent, broker);
       const ended = serveOrders(agent, broker, tick);
       // A refused login closes the connection for good: the unit tries again.
       const error = await Promise.race([broker.closed(), ended.then(() => broker.closed())]);

@@ -15,7 +15,7 @@ const WAIT = {
   about: 'How long to wait for the answers of a batch [default: a minute beyond the deadline]',
 } as const;
 
-const ROLLOUT = {
+export const ROLLOUT = {
   on: ON,
   canary: { kind: 'value', placeholder: 'N', about: 'Servers in the first batch [default: 1]' },
   'max-parallel': {
@@ -56,7 +56,8 @@ export const EXITS = [
 
 const APP = { app: { required: true, about: 'Name of the app' } } as const;
 
-async function carry(
+/** Plans a rollout and carries it out. Returns the exit status. */
+export async function carry(
   context: Context,
   verb: Verb,
   app: string,

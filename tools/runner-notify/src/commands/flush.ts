@@ -1,4 +1,6 @@
 import { command } from '@runner/common/cli/command';
+import { channelsIn, type DestinationName } from '@runner/common/config/channels';
+import { channelOption } from '../channels/options.ts';
 import { type Result, resultLine } from '../deliver/result.ts';
 import { entryNames } from '../spool/names.ts';
 
@@ -15,6 +17,11 @@ export const flush = command({
     'of the command.',
   ].join('\n'),
   options: {
+    channel: channelOption(
+      'Only these; all are the chats, not the code host [default: everything]',
+      'all',
+      'code-host',
+    ),
     now: {
       kind: 'flag',
       about:
@@ -26,8 +33,15 @@ export const flush = command({
     // With an empty queue nothing else is loaded.
     if (entryNames(context.paths.notifySpool).length === 0) return {};
     const { flushAll } = await import('./sending.ts');
-    await flushAll(context, context.options.now);
+    await flushAll(context, context.options.now, destinationsIn(context.options.channel));
     return {};
   },
   human: (result: Result, style) => resultLine(result, style),
 });
+
+/** undefined: everything. */
+function destinationsIn(list: string | undefined): readonly DestinationName[] | undefined {
+  if (list === undefined) return undefined;
+  const status = list.split(',').includes('code-host') ? (['code-host'] as const) : [];
+  return [...channelsIn(list), ...status];
+}

@@ -27,6 +27,7 @@ export const send = command({
       "Where to announce [default: the choice of the app's .deploy.yml]",
       'all',
       'none',
+      'code-host',
     ),
     wait: {
       kind: 'value',

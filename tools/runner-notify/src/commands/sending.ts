@@ -2,5 +2,6 @@
 export { printPreviews } from '../channels/preview.ts';
 export { announceAll } from '../deliver/announce.ts';
 export { flushAll } from '../deliver/flush.ts';
+export { announceDigest } from '../digest/digest.ts';
 export { setUp } from '../setup/setup.ts';
 export { tryChannels } from '../status/trial.ts';

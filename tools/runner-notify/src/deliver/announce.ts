@@ -1,7 +1,8 @@
 /** Announces records: chooses channels, queues, and waits a limited time for the delivery. */
 import { isStateEvent } from '@runner/common/audit/events';
 import type { Context } from '@runner/common/cli/command';
-import type { ChannelName } from '@runner/common/config/channels';
+import type { DestinationName } from '@runner/common/config/channels';
+import { commitMessage } from '../channels/code-host/message.ts';
 import { type Announceable, chunksOf, linesOf } from '../message/records.ts';
 import { newEntry, storedEvent } from '../spool/entry.ts';
 import { appChoice } from './app-choice.ts';
@@ -9,7 +10,7 @@ import { Opened, type OpeningOptions } from './channels.ts';
 import { clockOf } from './clock.ts';
 import { Deliverer } from './deliverer.ts';
 import { type Delivery, headOf, type Result, resultOf } from './result.ts';
-import { select } from './selection.ts';
+import { type Selection, select } from './selection.ts';
 
 /** How records are announced. */
 export interface AnnounceOptions extends OpeningOptions {
@@ -36,9 +37,9 @@ export interface Announcer {
 export function openAnnouncer(options: AnnounceOptions): Announcer {
   const { paths, clock, note, wait } = options;
   const opened = new Opened(options);
-  const deliverers = new Map<ChannelName, Deliverer>();
+  const deliverers = new Map<DestinationName, Deliverer>();
   let lostSome = false;
-  const delivererFor = (name: ChannelName): Deliverer => {
+  const delivererFor = (name: DestinationName): Deliverer => {
     const found = deliverers.get(name) ?? new Deliverer(opened, name);
     deliverers.set(name, found);
     return found;
@@ -49,29 +50,41 @@ export function openAnnouncer(options: AnnounceOptions): Announcer {
     },
     async announce(record) {
       const subject = opened.subjectOf(record);
-      if (isStateEvent(subject.eventType) && !opened.events)
+      const { eventType } = subject;
+      if (eventType !== 'Digest' && isStateEvent(eventType) && !opened.events)
         return [{ ...headOf(subject, null), result: 'skipped', messages: 0, reason: 'events_off' }];
-      const selection = select(opened.active, options.channel, () =>
-        appChoice(paths, record.project, subject.instance, opened.noteOnce),
-      );
-      if ('reason' in selection) {
+      const asked = options.channel?.split(',') ?? [];
+      const hasStatus =
+        opened.commitStatus && !asked.includes('none') && commitMessage(record) !== undefined;
+      const status: DestinationName[] = hasStatus ? ['code-host'] : [];
+      const selection: Selection =
+        options.channel === 'code-host'
+          ? { channels: [], reason: 'channel_not_active' }
+          : select(opened.active, options.channel, () =>
+              appChoice(paths, record.project, subject.instance, opened.noteOnce),
+            );
+      const destinations = [...selection.channels, ...status];
+      if ('reason' in selection && !hasStatus) {
         const { reason } = selection;
         if (reason === 'not_configured') opened.noteOnce(opened.whyInactive());
         return [{ ...headOf(subject, null), result: 'skipped', messages: 0, reason }];
       }
       if (options.dryRun) {
         const notice = await opened.noticeOf(record);
-        return selection.channels.map((name) => {
-          const payloads = opened.messages(name, notice).map(({ payload }) => payload);
+        const dry = async (name: DestinationName): Promise<Result> => {
+          const messages = await opened.messagesOf(name, record, async () => notice);
+          const payloads = messages.map(({ payload }) => payload);
           return { ...headOf(notice, name), result: 'dry_run', messages: 0, payloads };
-        });
+        };
+        return Promise.all(destinations.map(dry));
       }
       const event = storedEvent({ ...record.fields, deploy_id: subject.deployId }, opened.redact);
       const notice = once(() => opened.noticeOf({ ...record, fields: event }));
-      const deliveries = selection.channels.map(async (name): Promise<Result> => {
+      const deliveries = destinations.map(async (name): Promise<Result> => {
         const what = `${name}: ${subject.eventType} of ${subject.project}`;
         const entry = newEntry(name, event, new Date(clock.now()));
-        const messages = async () => opened.messages(name, await notice());
+        const stored = { ...record, fields: event };
+        const messages = async () => opened.messagesOf(name, stored, notice);
         const { failure, delivery } = delivererFor(name).deliver(entry, wait, once(messages));
         if (failure) {
           lostSome = true;

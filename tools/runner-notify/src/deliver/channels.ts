@@ -1,6 +1,6 @@
 /** The channels that config.yml describes, ready to deliver. */
 
-import type { ChannelName } from '@runner/common/config/channels';
+import type { ChannelName, DestinationName } from '@runner/common/config/channels';
 import { editConfig } from '@runner/common/config/edit';
 import { type Config, readConfig } from '@runner/common/config/file';
 import { type NotifySettings, notifySettingsOf } from '@runner/common/config/settings';
@@ -8,7 +8,10 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { configExposure } from '@runner/common/guards/exposure';
+import { digestOf, Secret } from '@runner/common/secrets/secret';
 import { activeChannels, whyInactive } from '../channels/active.ts';
+import { codeHostChannel } from '../channels/code-host/code-host.ts';
+import { commitMessage } from '../channels/code-host/message.ts';
 import { connect, destinationDigest, redactorOf } from '../channels/credentials.ts';
 import { CHANNELS } from '../channels/index.ts';
 import { type Notice, noticeOf, type Subject, subjectOf } from '../message/notice.ts';
@@ -36,6 +39,8 @@ export interface OpeningOptions {
 export class Opened {
   /** Channels whose credentials are set and that the global `notify.channel` includes. */
   readonly active: readonly ChannelName[];
+  /** Whether the code host gets the result on the commit. */
+  readonly commitStatus: boolean;
   /** Whether changes in the state of an app are announced. */
   readonly events: boolean;
   readonly redact: (text: string) => string;
@@ -43,7 +48,7 @@ export class Opened {
   readonly spool: Spool;
   readonly #config: Config;
   readonly #settings: NotifySettings;
-  readonly #connections = new Map<ChannelName, Channel>();
+  readonly #connections = new Map<DestinationName, Channel>();
   readonly #noted = new Set<string>();
 
   /** Throws `config_invalid`, `insecure_address` or `file_unreadable`. */
@@ -53,6 +58,7 @@ export class Opened {
     this.#config = readConfig(options.paths);
     this.#settings = notifySettingsOf(this.#config, options.io.env);
     this.active = activeChannels(this.#settings);
+    this.commitStatus = this.#settings.commitStatus;
     this.events = this.#settings.events;
     this.redact = redactorOf(this.#settings);
     const exposed = configExposure(options.paths);
@@ -80,7 +86,12 @@ export class Opened {
     return noticeOf(record, { paths, redact: this.redact, verboseErrors, random: io.random });
   }
 
-  queueOf(channel: ChannelName): Queue {
+  /** Whether anything is delivered there. */
+  isActive(name: DestinationName): boolean {
+    return name === 'code-host' ? this.commitStatus : this.active.includes(name);
+  }
+
+  queueOf(channel: DestinationName): Queue {
     const { spool, noteOnce: note } = this;
     return new Queue({ spool, channel, clock: this.options.clock, note });
   }
@@ -93,9 +104,19 @@ export class Opened {
     return CHANNELS[name].messages(own, template, (text) => this.noteOnce(`${name}: ${text}`));
   }
 
+  /** The messages of a record at any destination. */
+  async messagesOf(
+    name: DestinationName,
+    record: Announceable,
+    notice: () => Promise<Notice>,
+  ): Promise<Message[]> {
+    if (name !== 'code-host') return this.messages(name, await notice());
+    return [commitMessage(record) ?? []].flat();
+  }
+
   /** Delivers the queue of an active channel, under its lock; `own`: messages known already. */
   async deliver(
-    name: ChannelName,
+    name: DestinationName,
     queue: Queue,
     patience: Patience,
     onEnd: (ending: Ending) => void,
@@ -107,7 +128,8 @@ export class Opened {
     const destination = new Destination({
       paths,
       channel: name,
-      digest: destinationDigest(this.#settings, name),
+      digest:
+        name === 'code-host' ? digestOf(new Secret(name)) : destinationDigest(this.#settings, name),
       rates: channel.rates,
       now: clock.now,
       note: this.noteOnce,
@@ -117,20 +139,25 @@ export class Opened {
       if (messages) return messages;
       const record = announceableOf(event);
       if (record === undefined || typeof record === 'string') return [];
-      return this.messages(name, await this.noticeOf(record));
+      return this.messagesOf(name, record, () => this.noticeOf(record));
     };
     await deliver({ queue, channel, destination, clock, render }, patience, (ending) => {
-      if (ending.movedTo) this.#saveMove(name, ending.movedTo);
+      if (ending.movedTo && name !== 'code-host') this.#saveMove(name, ending.movedTo);
       onEnd(ending);
     });
   }
 
-  #connectionTo(name: ChannelName): Channel {
-    const { env } = this.options.io;
-    const connection =
-      this.#connections.get(name) ?? (connect(name, this.#settings, env) as Channel);
+  #connectionTo(name: DestinationName): Channel {
+    const { io, paths } = this.options;
+    const connection = this.#connections.get(name) ?? this.#connect(name, io, paths);
     this.#connections.set(name, connection);
     return connection;
+  }
+
+  #connect(name: DestinationName, io: Io, paths: Paths): Channel {
+    return name === 'code-host'
+      ? codeHostChannel({ io, paths, redact: this.redact })
+      : (connect(name, this.#settings, io.env) as Channel);
   }
 
   /** Saves the new id of a destination that moved: a group that became a supergroup. */

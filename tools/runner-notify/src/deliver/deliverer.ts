@@ -3,7 +3,7 @@
  * lock, and while another process holds the lock, watches how that one delivers them.
  */
 
-import type { ChannelName } from '@runner/common/config/channels';
+import type { DestinationName } from '@runner/common/config/channels';
 import type { Lock } from '@runner/common/files/lock';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Entry } from '../spool/entry.ts';
@@ -21,7 +21,7 @@ const LOOKS_PER_TRY = 4;
 /** Delivers to one channel; works while an entry is awaited. */
 export class Deliverer {
   readonly #opened: Opened;
-  readonly #name: ChannelName;
+  readonly #name: DestinationName;
   readonly #queue: Queue;
   readonly #awaited: Awaited;
   #lastTime = 0;
@@ -30,7 +30,7 @@ export class Deliverer {
   /** Until when the last run found that the destination accepts no message. */
   #blocked: { readonly next: Next; readonly until: number } | undefined;
 
-  constructor(opened: Opened, name: ChannelName) {
+  constructor(opened: Opened, name: DestinationName) {
     this.#opened = opened;
     this.#name = name;
     this.#queue = opened.queueOf(name);

@@ -3,7 +3,7 @@
  * wants to be left alone, whether it is gone.
  */
 
-import type { ChannelName } from '@runner/common/config/channels';
+import type { DestinationName } from '@runner/common/config/channels';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 import type { Step } from '../message/steps.ts';
@@ -33,7 +33,7 @@ export interface Wait {
 /** Which destination; other credentials are another destination. */
 export interface DestinationOptions {
   readonly paths: Paths;
-  readonly channel: ChannelName;
+  readonly channel: DestinationName;
   /** Digest of the credentials. */
   readonly digest: string;
   readonly rates: readonly Rate[];

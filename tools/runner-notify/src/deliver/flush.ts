@@ -1,6 +1,6 @@
 /** Delivers what is due, whichever process queued it, and reports what stays queued. */
 import type { Context } from '@runner/common/cli/command';
-import { CHANNEL_NAMES, type ChannelName } from '@runner/common/config/channels';
+import { DESTINATION_NAMES, type DestinationName } from '@runner/common/config/channels';
 import { announceableOf } from '../message/records.ts';
 import { spoolProblem } from '../spool/entry.ts';
 import { channelOf } from '../spool/names.ts';
@@ -20,6 +20,7 @@ const AGE_MAX = 86_400_000;
 export async function flushAll(
   context: Pick<Context, 'io' | 'paths' | 'title' | 'note' | 'print'>,
   now: boolean,
+  only: readonly DestinationName[] = DESTINATION_NAMES,
 ): Promise<void> {
   const { io, paths, note, title } = context;
   const opened = new Opened({ io, paths, clock: clockOf(io), title, note });
@@ -31,8 +32,8 @@ export async function flushAll(
     if (record === undefined || typeof record === 'string') return;
     await context.print(resultOf(opened.subjectOf(record), channel, deliveryOf(ending)));
   };
-  const flush = async (name: ChannelName): Promise<void> => {
-    if (!opened.active.includes(name)) {
+  const flush = async (name: DestinationName): Promise<void> => {
+    if (!opened.isActive(name)) {
       const count = giveUpInactive(spool, name, io.now().getTime());
       if (count > 0) note(`${name}: ${stay(count)}: the channel is not active`);
       return;
@@ -49,7 +50,7 @@ export async function flushAll(
       note(`${name}: ${stay(count)}: ${why} ${wait}`);
     }
   };
-  await Promise.all(CHANNEL_NAMES.filter((name) => waiting.has(name)).map(flush));
+  await Promise.all(only.filter((name) => waiting.has(name)).map(flush));
 }
 
 function stay(count: number): string {
@@ -63,7 +64,7 @@ function stay(count: number): string {
  */
 export async function deliverDue(
   opened: Opened,
-  name: ChannelName,
+  name: DestinationName,
   now: boolean,
   onEnd: (ending: Ending) => void,
 ): Promise<'busy' | Next | undefined> {
@@ -102,7 +103,7 @@ const INACTIVE = spoolProblem(
 );
 
 /** Gives up what waited too long for an inactive channel; returns how many messages still wait. */
-function giveUpInactive(spool: Spool, name: ChannelName, now: number): number {
+function giveUpInactive(spool: Spool, name: DestinationName, now: number): number {
   let waiting = 0;
   for (const each of spool.names(name)) {
     const entry = spool.read(each);

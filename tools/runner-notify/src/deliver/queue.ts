@@ -3,7 +3,7 @@
  * can be sent, in order within each deploy. Entries are on disk, or in memory when it cannot be
  * written.
  */
-import type { ChannelName } from '@runner/common/config/channels';
+import type { DestinationName } from '@runner/common/config/channels';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Problem } from '../service/contract.ts';
 import type { Entry } from '../spool/entry.ts';
@@ -27,13 +27,14 @@ export interface Next {
 /** What a queue works with. */
 export interface QueueOptions {
   readonly spool: Spool;
-  readonly channel: ChannelName;
+  readonly channel: DestinationName;
   readonly clock: Clock;
   note(text: string): void;
 }
 
 /** What is known of an entry without reading it again. */
 interface Position {
+  /** Entries of one deploy stay in order; at the code host those of one app, whose last status counts. */
   readonly deploy: string;
   readonly nextAt: number;
 }
@@ -187,7 +188,7 @@ export class Queue {
 }
 
 /** A pause longer than PAUSE_MAX was set by another clock. */
-function position({ event, next_at }: Entry, now: number): Position {
+function position({ channel, event, next_at }: Entry, now: number): Position {
   const nextAt = next_at === null ? 0 : Math.min(Date.parse(next_at), now + PAUSE_MAX);
-  return { deploy: String(event.deploy_id), nextAt };
+  return { deploy: String(channel === 'code-host' ? event.project : event.deploy_id), nextAt };
 }

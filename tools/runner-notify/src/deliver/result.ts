@@ -1,9 +1,9 @@
 /** What came of one record on one channel, as an object and as one line. */
-import type { EventType } from '@runner/common/audit/events';
 import type { Style } from '@runner/common/cli/output';
-import type { ChannelName } from '@runner/common/config/channels';
+import type { DestinationName } from '@runner/common/config/channels';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { Subject } from '../message/notice.ts';
+import type { MessageKind } from '../message/records.ts';
 import type { Complaint, Problem } from '../service/contract.ts';
 import type { Entry } from '../spool/entry.ts';
 import { idOf } from '../spool/names.ts';
@@ -12,13 +12,13 @@ import type { SkipReason } from './selection.ts';
 
 /** What `runner notify send --json` prints. */
 export interface Result {
-  readonly event_type: EventType;
+  readonly event_type: MessageKind;
   readonly project: string;
   readonly instance: string;
   readonly version: string;
   readonly deploy_id: string;
   /** null when no channel announces the event. */
-  readonly channel: ChannelName | null;
+  readonly channel: DestinationName | null;
   /**
    * `queued`: it waits in the spool for another attempt; `rejected`: the service never accepts it, and
    * it was put aside; `failed`: it could not be queued, and is lost.
@@ -71,7 +71,7 @@ export function deliveryOf({ name, result, entry, degraded, movedTo }: Ending): 
 }
 
 /** The fields of a result that name the event. */
-export function headOf(subject: Subject, channel: ChannelName | null) {
+export function headOf(subject: Subject, channel: DestinationName | null) {
   return {
     event_type: subject.eventType,
     project: subject.project,
@@ -83,7 +83,7 @@ export function headOf(subject: Subject, channel: ChannelName | null) {
 }
 
 /** The whole result of a delivery. */
-export function resultOf(subject: Subject, channel: ChannelName, delivery: Delivery): Result {
+export function resultOf(subject: Subject, channel: DestinationName, delivery: Delivery): Result {
   const { result, id, entry, problem, untried, degraded, movedTo } = delivery;
   const { hint, ...fields } = result === 'delivered' ? ({} as Partial<Problem>) : (problem ?? {});
   return {

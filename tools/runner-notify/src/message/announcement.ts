@@ -1,8 +1,8 @@
 /** A notice laid out: the fields of each message, their order and words. Each channel adds its markup. */
 
-import { isStateEvent } from '@runner/common/audit/events';
 import { codePoints, cutCodePoints, headAndTail } from '@runner/common/text/plain';
 import { LOG_MAX, type Notice, type NoticeKind } from './notice.ts';
+import { isOfDeploy } from './records.ts';
 import { isTwofold } from './steps.ts';
 
 /**
@@ -47,6 +47,7 @@ const FACES: Readonly<Record<NoticeKind, readonly [icon: string, title: string]>
   AppDown: ['🔻', 'App down'],
   AppUp: ['🔺', 'App up again'],
   CheckRecovered: ['✅', 'Checks work again'],
+  Digest: ['📊', 'Digest'],
   DeployWaiting: ['⏸️', 'Deploy waits'],
   TagChanged: ['🏷️', 'Tag changed'],
   TokenEnding: ['⏳', 'Token ending'],
@@ -79,10 +80,11 @@ function wholeOf({ error, log }: Notice): string {
 }
 
 function rowsOf(notice: Notice): Detail[] {
+  if (notice.kind === 'Digest') return [row('Since', notice.version)];
   const project = row('Project', notice.project);
   const deploy = row('Deploy', notice.deployId);
   const instance = row('Instance', notice.instance);
-  if (isStateEvent(notice.eventType)) {
+  if (!isOfDeploy(notice.eventType)) {
     const isInstance = notice.kind === 'AppDown' || notice.kind === 'AppUp';
     const subject = isInstance
       ? row('Version', notice.version)
@@ -151,7 +153,8 @@ function logOf(notice: Notice, log: string): Announcement {
   };
 }
 
-function headlineOf({ project, instance, version }: Notice): Phrase {
+function headlineOf({ kind, project, instance, version }: Notice): Phrase {
+  if (kind === 'Digest') return [{ value: project }, ' since ', { value: version }];
   const short = (text: string) => ({ value: cutCodePoints(text, SHORT_MAX) });
   return [short(project), ' / ', short(instance), ' ', short(version)];
 }

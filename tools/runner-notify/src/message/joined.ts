@@ -1,11 +1,11 @@
 /** One message for an event that has a record for each instance. */
-import { type EventType, instancesOf, type LogRecord, textOf } from '@runner/common/audit/events';
+import { instancesOf, type LogRecord, textOf } from '@runner/common/audit/events';
 
 /** Events whose records have not all arrived; the oldest are dropped beyond this. */
 const OPEN_MAX = 1_000;
 
 interface EventRecord {
-  readonly kind: EventType;
+  readonly kind: string;
   readonly fields: LogRecord;
 }
 

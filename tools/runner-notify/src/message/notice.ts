@@ -3,22 +3,19 @@
  * order: escapes, progress lines, controls, secrets, extraction, cutting. Each channel adds markup.
  */
 
-import { hashOf, headText, linkOf } from '@runner/common/audit/chain';
 import {
   type EventType,
   isStateEvent,
-  type LogRecord,
   newDeployId,
   type StateEvent,
   textOf,
 } from '@runner/common/audit/events';
 import type { TemplateKind } from '@runner/common/config/settings';
 import type { Paths } from '@runner/common/foundation/paths';
-import { jsonLine } from '@runner/common/text/harmless';
 import { cleanText, codePoints, cutCodePoints, headAndTail } from '@runner/common/text/plain';
 import { durationText } from '@runner/common/text/time';
 import { type Changes, changesIn } from './changes.ts';
-import type { Announceable } from './records.ts';
+import { type Announceable, type MessageKind, PLACE } from './records.ts';
 
 /** Error text of the first failure message, in code points: readable at a glance. */
 export const SUMMARY_MAX = 800;
@@ -33,7 +30,7 @@ const REASON_MAX = 250;
 
 /** What a result says about an event. */
 export interface Subject {
-  readonly eventType: EventType;
+  readonly eventType: MessageKind;
   readonly project: string;
   readonly instance: string;
   readonly version: string;
@@ -42,7 +39,7 @@ export interface Subject {
 }
 
 /** A message that a user can reword, or a change in the state of an app. */
-export type NoticeKind = TemplateKind | StateEvent;
+export type NoticeKind = TemplateKind | StateEvent | 'Digest';
 
 /** An event in words. Every text but `error` and `log` is one line; unknown ones are empty. */
 export interface Notice extends Subject {
@@ -103,26 +100,28 @@ export function subjectOf(
     eventType: kind,
     project: shortLine(project, redact) || 'unknown',
     instance: field('instance') || 'default',
-    version: field('version') || 'unknown',
+    version: field('version') || (kind === 'Digest' ? field('since').slice(0, 10) : 'unknown'),
     deployId: [...field('deploy_id')].slice(0, DEPLOY_ID_LENGTH).join('') || newDeployId(random),
   };
-}
-
-/** The record's number and hash, as the log has it. */
-function recordOf(fields: LogRecord): string {
-  const link = linkOf(fields);
-  return link ? `#${headText({ seq: link.seq, hash: hashOf(jsonLine(fields)) }, '·')}` : '';
 }
 
 export async function noticeOf(record: Announceable, options: NoticeOptions): Promise<Notice> {
   const { fields, kind } = record;
   const field = (name: string, max?: number) =>
     shortLine(textOf(fields, name), options.redact, max);
-  const error = kind === 'DeployFailure' ? await errorOf(record, options) : undefined;
+  const error =
+    kind === 'DeployFailure'
+      ? await errorOf(record, options)
+      : kind === 'Digest'
+        ? {
+            summary: headAndTail(plain(textOf(fields, 'error'), options.redact), LOG_MAX),
+            log: undefined,
+          }
+        : undefined;
   return {
     ...subjectOf(record, options),
-    kind: isStateEvent(kind) ? kind : KINDS[kind],
-    record: recordOf(fields),
+    kind: kind === 'Digest' || isStateEvent(kind) ? kind : KINDS[kind],
+    record: field(PLACE),
     timestamp: timeOf(fields.timestamp),
     previousVersion: field('previous_version'),
     fromVersion: field('from_version'),

@@ -1,8 +1,10 @@
 /** The records on standard input, line by line as they arrive. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { hashOf, headText, linkOf } from '@runner/common/audit/chain';
 import {
   EVENT_TYPES,
   type EventType,
+  isStateEvent,
   kindOf,
   type LogRecord,
   projectOf,
@@ -72,9 +74,17 @@ async function* readChunks(fd: number): AsyncGenerator<Uint8Array> {
   }
 }
 
+/** Kinds of messages: those of events, and the digest, which is in no log. */
+export type MessageKind = EventType | 'Digest';
+
+/** Whether a message is about a deploy, and so has a deploy_id. */
+export function isOfDeploy(kind: MessageKind): boolean {
+  return kind !== 'Digest' && !isStateEvent(kind);
+}
+
 /** A record of a kind that is announced. */
 export interface Announceable {
-  readonly kind: EventType;
+  readonly kind: MessageKind;
   readonly project: string;
   readonly fields: LogRecord;
 }
@@ -111,17 +121,27 @@ export async function* linesOf(chunks: Chunks): AsyncGenerator<InputLine> {
 
 function announceable(text: string): Announceable | string | undefined {
   const fields = readRecord(text);
-  return fields ? announceableOf(fields) : 'it is not a JSON object';
+  return fields ? announceableOf(placed(fields, text)) : 'it is not a JSON object';
+}
+
+/** The field of a record with its place in the log, `#57·1a2b3c4d`; in no log itself. */
+export const PLACE = 'place';
+
+/** The hash is over the line as it was read: later the record loses fields and secrets. */
+function placed(fields: LogRecord, line: string): LogRecord {
+  const link = linkOf(fields);
+  if (!link) return fields;
+  return { ...fields, [PLACE]: `#${headText({ seq: link.seq, hash: hashOf(line) }, '·')}` };
 }
 
 /** A record that is announced; undefined for another kind; else what is wrong with it. */
 export function announceableOf(fields: LogRecord): Announceable | string | undefined {
   const kind = kindOf(fields);
   if (typeof kind !== 'string' || kind === '') return 'the record names no event_type';
-  if (!EVENT_TYPES.includes(kind as EventType)) return undefined;
+  if (kind !== 'Digest' && !EVENT_TYPES.includes(kind as EventType)) return undefined;
   const project = projectOf(fields);
   if (typeof project !== 'string' || project.trim() === '') return 'the record names no project';
-  return { kind: kind as EventType, project, fields };
+  return { kind: kind as MessageKind, project, fields };
 }
 
 /** Lines as bytes, without their newline; undefined for one that is too long. */

@@ -4,7 +4,7 @@
  */
 
 import type { LogRecord } from '@runner/common/audit/events';
-import type { ChannelName } from '@runner/common/config/channels';
+import type { DestinationName } from '@runner/common/config/channels';
 import { isObject, jsonObject } from '@runner/common/text/json';
 import { cleanText } from '@runner/common/text/plain';
 import type { Problem } from '../service/contract.ts';
@@ -12,7 +12,7 @@ import type { Problem } from '../service/contract.ts';
 /** One event for one channel, in `spool/notify/<id>.<channel>.json`. Times are ISO 8601 UTC. */
 export interface Entry {
   readonly version: 1;
-  readonly channel: ChannelName;
+  readonly channel: DestinationName;
   readonly event: LogRecord;
   readonly queued_at: string;
   /** How many of its messages were delivered: a failure with a long error has two. */
@@ -53,7 +53,7 @@ function inside(value: unknown, redact: (text: string) => string, depth = DEPTH)
 }
 
 /** A new entry for a stored event. */
-export function newEntry(channel: ChannelName, event: LogRecord, now: Date): Entry {
+export function newEntry(channel: DestinationName, event: LogRecord, now: Date): Entry {
   return {
     version: 1,
     channel,
@@ -77,7 +77,7 @@ function redacted(text: string, redact: (text: string) => string): string {
 }
 
 /** Reads an entry; undefined when the file is not one. */
-export function parseEntry(bytes: Uint8Array, channel: ChannelName): Entry | undefined {
+export function parseEntry(bytes: Uint8Array, channel: DestinationName): Entry | undefined {
   const value: Partial<Record<keyof Entry, unknown>> =
     jsonObject(Buffer.from(bytes).toString('utf8')) ?? {};
   const { event } = value;

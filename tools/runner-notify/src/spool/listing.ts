@@ -1,7 +1,7 @@
 /** The spool for `runner notify queue`. */
 
 import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/events';
-import type { ChannelName } from '@runner/common/config/channels';
+import type { DestinationName } from '@runner/common/config/channels';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Problem } from '../service/contract.ts';
 import type { Entry } from './entry.ts';
@@ -11,7 +11,7 @@ import { type Locking, type Place, type Spool, waitForChannel } from './spool.ts
 /** A message as `queue` prints it; `event` only with `show`. */
 export interface Waiting {
   readonly id: string;
-  readonly channel: ChannelName;
+  readonly channel: DestinationName;
   /** `waiting`: it was tried, or the service asked to wait; `dead`: given up; `damaged`: not an entry. */
   readonly state: 'queued' | 'waiting' | 'dead' | 'damaged';
   readonly event_type: string;

@@ -1,12 +1,12 @@
 /** The file names of waiting messages. */
 
-import { CHANNEL_NAMES, type ChannelName } from '@runner/common/config/channels';
+import { DESTINATION_NAMES, type DestinationName } from '@runner/common/config/channels';
 import { isThere, namesIn } from '@runner/common/files/read';
 
 /** Sorts by time; the same in the queue and in dead/. */
-export type EntryName = `${string}.${ChannelName}.json`;
+export type EntryName = `${string}.${DestinationName}.json`;
 
-const NAME = new RegExp(`^([0-9a-z]{9}-[0-9a-f]{4})\\.(${CHANNEL_NAMES.join('|')})\\.json$`);
+const NAME = new RegExp(`^([0-9a-z]{9}-[0-9a-f]{4})\\.(${DESTINATION_NAMES.join('|')})\\.json$`);
 
 /** The entries in a folder, oldest first; empty without the folder. */
 export function entryNames(folder: string): EntryName[] {
@@ -21,8 +21,8 @@ export function idOf(name: EntryName): string {
 }
 
 /** The channel in the name of an entry. */
-export function channelOf(name: EntryName): ChannelName {
-  return NAME.exec(name)?.[2] as ChannelName;
+export function channelOf(name: EntryName): DestinationName {
+  return NAME.exec(name)?.[2] as DestinationName;
 }
 
 /** The milliseconds at the start of a name; 0 without one. */
@@ -31,7 +31,7 @@ export function timeOfName(name: EntryName | undefined): number {
 }
 
 /** A name for a time in milliseconds; `chance` distinguishes two of the same millisecond. */
-export function entryName(time: number, chance: number, channel: ChannelName): EntryName {
+export function entryName(time: number, chance: number, channel: DestinationName): EntryName {
   const end = Math.floor(chance * 65_536).toString(16);
   const id = `${time.toString(36).padStart(9, '0')}-${end.padStart(4, '0')}`;
   return `${id}.${channel}.json`;

@@ -1,7 +1,7 @@
 /** The folder `spool/notify`: waiting messages, and in `dead/` those that were given up. */
 import { lstatSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ChannelName } from '@runner/common/config/channels';
+import type { DestinationName } from '@runner/common/config/channels';
 import { holderFor, type Lock, requireLock, takeLock } from '@runner/common/files/lock';
 import { isThere, makeFolder, readIfThere, removeIfThere } from '@runner/common/files/read';
 import { sweepStrays, syncFolder, writeWhole } from '@runner/common/files/write';
@@ -20,12 +20,12 @@ export const DEAD_MAX = 1_000;
 export type Place = 'queue' | 'dead';
 
 /** The file of a destination's state. */
-export function stateFile(paths: Paths, channel: ChannelName): string {
+export function stateFile(paths: Paths, channel: DestinationName): string {
   return join(paths.notifySpool, `${channel}.json`);
 }
 
 /** Only the process that holds the kernel's lock sends. No app's name starts with a dot. */
-function lockFile(paths: Paths, channel: ChannelName): string {
+function lockFile(paths: Paths, channel: DestinationName): string {
   return join(paths.locksDir, `.notify-${channel}.lock`);
 }
 
@@ -37,12 +37,12 @@ export interface Locking {
 }
 
 /** Takes the lock of a channel; undefined when another process holds it. */
-export function lockChannel(by: Locking, channel: ChannelName): Lock | undefined {
+export function lockChannel(by: Locking, channel: DestinationName): Lock | undefined {
   return takeLock(lockFile(by.paths, channel), 0, holderFor(by.io, by.title));
 }
 
 /** Waits up to `seconds` for the lock of a channel. Throws `locked`, naming its holder. */
-export function waitForChannel(by: Locking, channel: ChannelName, seconds: number): Lock {
+export function waitForChannel(by: Locking, channel: DestinationName, seconds: number): Lock {
   return requireLock(
     lockFile(by.paths, channel),
     `${channel}'s queue`,
@@ -71,7 +71,7 @@ export class Spool {
   }
 
   /** Oldest first. */
-  names(channel?: ChannelName, place: Place = 'queue'): EntryName[] {
+  names(channel?: DestinationName, place: Place = 'queue'): EntryName[] {
     const names = entryNames(this.#folders[place]);
     return channel ? names.filter((name) => channelOf(name) === channel) : names;
   }
@@ -122,7 +122,7 @@ export class Spool {
   }
 
   /** Removes leftovers of killed writers and surplus dead entries; under the channel's lock. */
-  tidy(channel: ChannelName, now: Date): void {
+  tidy(channel: DestinationName, now: Date): void {
     for (const folder of Object.values(this.#folders))
       if (isThere(`${folder}/.`)) sweepStrays(folder, now);
     for (const name of this.names(channel, 'dead').slice(0, -DEAD_MAX)) this.remove(name, 'dead');

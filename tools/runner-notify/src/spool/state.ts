@@ -3,7 +3,7 @@
  * power cut may lose it: then it starts empty.
  */
 import { dirname } from 'node:path';
-import type { ChannelName } from '@runner/common/config/channels';
+import type { DestinationName } from '@runner/common/config/channels';
 import { makeFolder, readIfThere } from '@runner/common/files/read';
 import { writeUnsynced } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';
@@ -68,12 +68,12 @@ const NOTHING: Omit<State, 'destination'> = {
 };
 
 /** Empty when it cannot be read, or belongs to other credentials. */
-export function readState(paths: Paths, channel: ChannelName, digest: string): State {
+export function readState(paths: Paths, channel: DestinationName, digest: string): State {
   return stateOf(stateFile(paths, channel), digest);
 }
 
 /** Throws `not_writable` or `disk_full`. */
-export function writeState(paths: Paths, channel: ChannelName, state: State): void {
+export function writeState(paths: Paths, channel: DestinationName, state: State): void {
   const path = stateFile(paths, channel);
   makeFolder(dirname(path), 0o700);
   writeUnsynced(path, `${JSON.stringify(state)}\n`);

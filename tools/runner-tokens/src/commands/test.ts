@@ -62,6 +62,10 @@ async function testOne(context: TestContext, name: string) {
   try {
     const value = await findAccount(context, name);
     warnOfExpiry(context, value.app, value.expires_at);
+    if (value.missing)
+      note(
+        `warning: the token of ${name} lacks ${value.missing.join(', ')}, which commit_status or require_checks needs`,
+      );
     const { fingerprint, expires_at = null, git } = value;
     rememberEnds(context, [{ fingerprint, apps: [name], expires_at }]);
     if (git?.ok !== false) return { value };
@@ -93,6 +97,7 @@ function validText(found: TokenAccount, style: Style): string {
     ['username:', harmlessLine(found.username ?? 'unknown')],
     ['scopes:', found.scopes.join(', ') || 'none'],
     ...(found.expires_at ? [['expires:', found.expires_at] as const] : []),
+    ...(found.missing ? [['missing:', found.missing.join(', ')] as const] : []),
     ...gitField(found.git),
   ])}`;
 }

@@ -3,12 +3,11 @@
  * containers, the demo and tests. Otherwise use a supervisor.
  */
 import type { ChildProcess } from 'node:child_process';
-import { closeSync, constants, fstatSync, openSync } from 'node:fs';
+import { closeSync, fstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { STOP_TIMEOUTS, type Start } from '@runner/common/deploy-file/read';
 import {
   bootId,
-  isBusy,
   type PidFile,
   parentOf,
   pidFileIn,
@@ -18,7 +17,6 @@ import {
 } from '@runner/common/files/process';
 import { makeFolder, removeIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
-import { systemFailure } from '@runner/common/foundation/failure';
 import { type Inside, spawnDetached } from '../../run/inside.ts';
 import {
   endProcesses,
@@ -33,16 +31,11 @@ import { loggedFailure } from '../../run/step.ts';
 import { strangerTo } from '../stranger.ts';
 import { appFolderOf, type Driver, type Started, type Target, unobserved } from './driver.ts';
 import { endOfFile } from './end-of-file.ts';
+import { type KeptOutput, keepOutput } from './kept-output.ts';
+import { settled } from './settle.ts';
 
 type StartOfProcess = Extract<Start, { type: 'process' | 'command' }>;
 
-/** A process that runs for this long counts as started, in milliseconds. */
-const SETTLE = 300;
-/** The same for one that is still busy: on a loaded server, starting takes longer. */
-const SETTLE_BUSY = 5_000;
-/** Consecutive idle checks after which it counts as no longer busy. */
-const QUIET = 3;
-const POLL = 20;
 /** How much of the app's output an early death shows, in bytes. */
 const OUTPUT_MAX = 65_536;
 
@@ -145,16 +138,20 @@ function wordsOf(target: Target, code: number | null, by: NodeJS.Signals | null)
   return 'went into the background: start the app in the foreground, without & or a daemon option';
 }
 
-/** Waits until the app has settled, or has ended. */
-async function settled(pid: number | undefined, isOver: () => boolean): Promise<void> {
-  const begun = performance.now();
-  let quiet = 0;
-  const hasSettled = () => {
-    const took = performance.now() - begun;
-    quiet = pid !== undefined && isBusy(pid) ? 0 : quiet + 1;
-    return took >= SETTLE && (quiet >= QUIET || took >= SETTLE_BUSY);
-  };
-  while (!isOver() && !hasSettled()) await sleep(POLL);
+/** Ends what runs, and starts the app; `from` is the size of its output before. */
+async function startWith(
+  target: Target,
+  start: StartOfProcess,
+  output: KeptOutput,
+): Promise<Spawned & { readonly from: number }> {
+  try {
+    await end(target, target.env.RUNNER_DEPLOY_ID);
+    const from = fstatSync(output.file).size;
+    target.log.line(`$ ${start.run} (output in ${join(target.paths.run, 'output.log')})`);
+    return { ...(await spawnNoted(target, start, output.into)), from };
+  } finally {
+    closeSync(output.into);
+  }
 }
 
 export const processDriver = {
@@ -164,32 +161,29 @@ export const processDriver = {
     makeFolder(paths.run);
     // On a full disk this fails while the previous release still runs.
     note(target, recordedProcess(paths.run) ?? NO_PROCESS);
-    await end(target, target.env.RUNNER_DEPLOY_ID);
-    const outputPath = join(paths.run, 'output.log');
-    const output = openOutput(outputPath);
-    const from = fstatSync(output).size;
-    log.line(`$ ${start.run} (output in ${outputPath})`);
-    const { child, pid } = await spawnNoted(target, start, output);
+    const output = keepOutput(join(paths.run, 'output.log'));
+    const { child, pid, from } = await startWith(target, start, output);
     let words: string | undefined;
+    const exited = async (code: number | null, by: NodeJS.Signals | null) => {
+      await output.drained();
+      words ??= wordsOf(target, code, by);
+    };
     child.once('error', (error: NodeJS.ErrnoException) => {
       words = `could not be started (${error.code})`;
     });
-    const exited = (code: number | null, by: NodeJS.Signals | null) => {
-      words ??= wordsOf(target, code, by);
-    };
     child.once('exit', exited);
-    if (hasEnded(child)) exited(child.exitCode, child.signalCode);
-    await settled(pid, () => words !== undefined || signal.aborted);
+    await settled(pid, () => words !== undefined || signal.aborted || hasEnded(child));
+    if (hasEnded(child)) await exited(child.exitCode, child.signalCode);
     const death = () =>
       words === undefined
         ? undefined
         : {
             words: `\`${start.run}\` ${words}`,
-            output: redact(endOfFile(output, from, OUTPUT_MAX)),
+            output: redact(endOfFile(output.file, from, OUTPUT_MAX)),
           };
     const early = death();
     if (early) {
-      closeSync(output);
+      output.close();
       throw loggedFailure(log, 'start', `start: ${early.words}`, early.output);
     }
     // The runner ends, the app keeps running.
@@ -201,12 +195,3 @@ export const processDriver = {
   status: ({ paths }: Pick<Target, 'paths'>) =>
     runningPid(paths.run) === undefined ? 'stopped' : 'running',
 } satisfies Driver;
-
-function openOutput(path: string): number {
-  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
-  try {
-    return openSync(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, 0o640);
-  } catch (error) {
-    throw systemFailure(error, `write ${path}`);
-  }
-}

@@ -2,7 +2,6 @@
  * Discord messages: a short line and one embed. The service's other limits (2000 code points of
  * content, 1024 of a field, 6000 of all embeds) are out of reach: values and logs are cut earlier.
  */
-import { isStateEvent } from '@runner/common/audit/events';
 import { codePoints, headAndTail } from '@runner/common/text/plain';
 import {
   type Announcement,
@@ -11,6 +10,7 @@ import {
   TEST_TITLE,
 } from '../../message/announcement.ts';
 import type { Notice, NoticeKind } from '../../message/notice.ts';
+import { isOfDeploy } from '../../message/records.ts';
 import { fillTemplate, valuesOf } from '../../message/template.ts';
 import type { Message, Service } from '../../service/contract.ts';
 import { messagesOf, tooLong, type Writing } from '../../service/draft.ts';
@@ -31,6 +31,7 @@ const COLOURS: Readonly<Record<NoticeKind, number>> = {
   AppDown: 0xe74c3c,
   AppUp: 0x2ecc71,
   CheckRecovered: 0x2ecc71,
+  Digest: 0x3498db,
   DeployWaiting: 0xf39c12,
   TagChanged: 0xf39c12,
   TokenEnding: 0xf39c12,
@@ -40,7 +41,20 @@ const COLOURS: Readonly<Record<NoticeKind, number>> = {
 /** Fields that share a line. */
 const INLINE = new Set(['Duration', 'By', 'From', 'To']);
 /** What the line above the embed, or its footer, says already. */
-const IN_CONTENT = new Set(['Project', 'Instance', 'Version', 'Branch', 'Deploy']);
+const IN_CONTENT = new Set([
+  'Project',
+  'Instance',
+  'Version',
+  'Branch',
+  'Deploy',
+  'Since',
+  'Record',
+]);
+
+function footerOf({ eventType, deployId, record }: Notice): Fields {
+  const parts = [isOfDeploy(eventType) ? `deploy ${deployId}` : '', record].filter(Boolean);
+  return parts.length > 0 ? { footer: { text: parts.join(' ') } } : {};
+}
 
 function payloadOf(
   { icon, title, headline }: Announcement,
@@ -55,7 +69,7 @@ function payloadOf(
         color: COLOURS[notice.kind],
         ...(description !== '' && { description }),
         ...(fields && fields.length > 0 && { fields: fields.map(fieldOf) }),
-        ...(!isStateEvent(notice.eventType) && { footer: { text: `deploy ${notice.deployId}` } }),
+        ...footerOf(notice),
         ...(notice.timestamp !== undefined && { timestamp: notice.timestamp }),
       },
     ],

@@ -2,11 +2,11 @@
  * Each event as JSON to any address, signed as Standard Webhooks says:
  * github.com/standard-webhooks/standard-webhooks, spec/standard-webhooks.md.
  */
-import { isStateEvent } from '@runner/common/audit/events';
 import type { SectionSettings } from '@runner/common/config/channels';
 import type { HttpAnswer } from '@runner/common/http/request';
 import { TEST_TEXT, TEST_TITLE } from '../../message/announcement.ts';
 import type { Notice } from '../../message/notice.ts';
+import { isOfDeploy } from '../../message/records.ts';
 import type { Channel, Line, Outcome, Rate } from '../../service/contract.ts';
 import { messagesOf } from '../../service/draft.ts';
 import { type Call, exchange, foreignAnswer, problemOf } from '../../service/exchange.ts';
@@ -37,6 +37,7 @@ function eventOf(notice: Notice, text: string): Fields {
     domain: notice.domain,
     duration: notice.duration,
     reason: notice.reason,
+    record: notice.record,
     commit: notice.commit,
     user: notice.user,
     error: notice.error,
@@ -48,7 +49,7 @@ function eventOf(notice: Notice, text: string): Fields {
     project: notice.project,
     instance: notice.instance,
     version: notice.version,
-    deploy_id: isStateEvent(eventType) ? null : deployId,
+    deploy_id: isOfDeploy(eventType) ? deployId : null,
     ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== '')),
     ...(rolledBack !== undefined && { rolled_back: rolledBack }),
     ...(notice.blocked && { blocked: true }),

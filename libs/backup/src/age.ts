@@ -1,0 +1,70 @@
+/** Encryption in the format of age: https://age-encryption.org/v1. */
+import { Failure, usage } from '@runner/common/foundation/failure';
+import { Decrypter, Encrypter } from 'age-encryption';
+import type { Key } from './key.ts';
+import { unreadable } from './tar.ts';
+
+/** Encrypts a stream. Throws `usage` for what is not a recipient. */
+export async function encrypted(
+  bytes: AsyncIterable<Uint8Array>,
+  key: Key,
+): Promise<AsyncIterable<Uint8Array>> {
+  const encrypter = new Encrypter();
+  if ('passphrase' in key) encrypter.setPassphrase(key.passphrase);
+  for (const recipient of 'recipients' in key ? key.recipients : []) {
+    try {
+      encrypter.addRecipient(recipient);
+    } catch {
+      throw usage(`'${recipient}' is not a recipient of age: it begins with age1`);
+    }
+  }
+  return iterable(await encrypter.encrypt(webStream(bytes)));
+}
+
+/** Decrypts a stream; each part is authentic when it comes. Throws `backup_unreadable`. */
+export async function* decrypted(
+  bytes: AsyncIterable<Uint8Array>,
+  key: Key,
+): AsyncGenerator<Uint8Array> {
+  const decrypter = new Decrypter();
+  try {
+    if ('passphrase' in key) decrypter.addPassphrase(key.passphrase);
+    if ('identity' in key) decrypter.addIdentity(key.identity);
+  } catch {
+    throw unreadable('the identity is not one of age: it begins with AGE-SECRET-KEY-1');
+  }
+  let plain: AsyncIterable<Uint8Array>;
+  try {
+    plain = iterable(await decrypter.decrypt(webStream(bytes)));
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+    const isOther = /no identity matched/.test(String(error));
+    const name = 'passphrase' in key ? 'passphrase' : 'identity';
+    throw unreadable(isOther ? `the ${name} does not open it` : 'it is damaged, or not a backup');
+  }
+  try {
+    yield* plain;
+  } catch (error) {
+    throw error instanceof Failure ? error : unreadable('it is damaged or cut short');
+  }
+}
+
+function webStream(bytes: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+  const iterator = bytes[Symbol.asyncIterator]();
+  return new ReadableStream({
+    async pull(controller) {
+      const { value, done } = await iterator.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+  });
+}
+
+async function* iterable(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = stream.getReader();
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    yield value;
+  }
+}

@@ -1,0 +1,134 @@
+/** What a backup contains. */
+import { closeSync, fstatSync, lstatSync, openSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { logFiles, openLog } from '@runner/common/audit/files';
+import { appendKept } from '@runner/common/audit/kept';
+import { withLog } from '@runner/common/audit/write';
+import { requireLock } from '@runner/common/files/lock';
+import { namesIn, readIfThere, readRange, readTextIfThere } from '@runner/common/files/read';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Paths } from '@runner/common/foundation/paths';
+import type { Entry } from './tar.ts';
+import type { User } from './users.ts';
+
+const BLOCK = 262_144;
+/** Bytes of a configuration, key or state file. */
+const SMALL_MAX = 67_108_864;
+/** Where systemd's units of apps may lie. */
+const UNIT_FOLDERS = ['/etc/systemd/system', '/etc/systemd/user'];
+const UNIT_LIST = '/etc/runner/units';
+
+/** An entry with its bytes. */
+export interface Content {
+  readonly entry: Entry;
+  bytes(): Iterable<Uint8Array>;
+}
+
+/**
+ * What has to fit together, as it is under the locks of the registry and the audit log; the log is
+ * opened and read later. Throws `locked`, `audit_busy`, `file_unreadable`.
+ */
+export function coreOf(paths: Paths): Content[] {
+  const lock = requireLock(paths.registryLock, 'the registry', 10, { pid: process.pid });
+  try {
+    appendKept(paths);
+    const names = ['state', 'secrets', 'spool/audit'].flatMap((folder) =>
+      namesIn(join(paths.root, folder))
+        .filter((name) => /^[^.].*\.jsonl?$/.test(name))
+        .map((name) => `${folder}/${name}`),
+    );
+    const files = ['config.yml', 'mkey', ...names].flatMap((name) =>
+      small(join(paths.root, name), name),
+    );
+    return [...files, ...withLog(paths, () => logContents(paths))];
+  } finally {
+    lock.release();
+  }
+}
+
+function small(path: string, name: string): Content[] {
+  const bytes = readIfThere(path, SMALL_MAX);
+  if (!bytes) return [];
+  const { mode, mtimeMs } = lstatSync(path);
+  const about = { mode: mode & 0o7777, mtime: mtimeMs / 1000, owner: '', target: '' };
+  const entry = { path: name, type: 'file' as const, size: bytes.length, ...about };
+  return [{ entry, bytes: () => [bytes] }];
+}
+
+function logContents(paths: Paths): Content[] {
+  return logFiles(paths).flatMap((path) => {
+    const fd = openLog(path);
+    if (fd === undefined) return [];
+    const { mode, mtimeMs, size } = fstatSync(fd);
+    const about = { mode: mode & 0o7777, mtime: mtimeMs / 1000, size, owner: '', target: '' };
+    const entry = { path: path.slice(paths.root.length + 1), type: 'file' as const, ...about };
+    return [{ entry, bytes: () => rangeOf(fd, size) }];
+  });
+}
+
+/** Exactly `size` bytes, with zeros for what was cut off meanwhile; then closes the file. */
+function* rangeOf(fd: number, size: number): Generator<Uint8Array> {
+  try {
+    for (let position = 0; position < size; ) {
+      const length = Math.min(BLOCK, size - position);
+      const bytes = readRange(fd, position, length);
+      yield bytes.length === 0 ? Buffer.alloc(length) : bytes;
+      position += bytes.length || length;
+    }
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The units of the apps and the settings of runner's own, below `units/`. */
+export function unitsOf(): Content[] {
+  const units = (readTextIfThere(UNIT_LIST, SMALL_MAX) ?? '').split(/\s+/);
+  const isOurs = (name: string) =>
+    units.includes(name.replace(/\.d$/, '')) || /^runner-.*\.d$/.test(name);
+  const files = UNIT_FOLDERS.flatMap((folder) =>
+    namesIn(folder)
+      .filter(isOurs)
+      .flatMap((name) => {
+        const path = join(folder, name);
+        return name.endsWith('.d') ? namesIn(path).map((each) => join(path, each)) : [path];
+      }),
+  );
+  return [UNIT_LIST, ...files]
+    .filter((file) => lstatSync(file, { throwIfNoEntry: false })?.isFile())
+    .flatMap((file) => small(file, `units${file}`));
+}
+
+/** The shared folders of all instances. */
+export function* sharedOf(paths: Paths, users: readonly User[]): Generator<Content> {
+  for (const app of namesIn(join(paths.root, 'apps'))) {
+    const { instances, instance } = paths.app(app);
+    for (const name of namesIn(instances))
+      yield* treeOf(instance(name).shared, `apps/${app}/instances/${name}/shared`, users);
+  }
+}
+
+function* treeOf(path: string, name: string, users: readonly User[]): Generator<Content> {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (!stat) return;
+  const owner = users.find(({ uid }) => uid === stat.uid)?.name ?? '';
+  const about = { path: name, mode: stat.mode & 0o7777, mtime: stat.mtimeMs / 1000, owner };
+  if (stat.isSymbolicLink()) {
+    const entry = { ...about, type: 'link' as const, size: 0, target: readlinkSync(path) };
+    yield { entry, bytes: () => [] };
+  } else if (stat.isDirectory()) {
+    yield { entry: { ...about, type: 'folder', size: 0, target: '' }, bytes: () => [] };
+    for (const each of namesIn(path)) yield* treeOf(join(path, each), `${name}/${each}`, users);
+  } else if (stat.isFile()) {
+    const fd = opened(path);
+    const { size } = fstatSync(fd);
+    yield { entry: { ...about, type: 'file', size, target: '' }, bytes: () => rangeOf(fd, size) };
+  }
+}
+
+function opened(path: string): number {
+  try {
+    return openSync(path, 'r');
+  } catch {
+    throw new Failure('file_unreadable', `cannot read ${path}: run the command as root`);
+  }
+}

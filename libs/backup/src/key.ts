@@ -1,0 +1,64 @@
+/** The passphrase or key of a backup, as the options name it. */
+import { resolve } from 'node:path';
+import { readTextIfThere } from '@runner/common/files/read';
+import { Failure, usage } from '@runner/common/foundation/failure';
+import { type Io, readAll } from '@runner/common/foundation/io';
+import { askSecret, canAsk } from '@runner/common/tokens/prompt';
+
+/** What seals or opens a backup: a passphrase, recipients of age, or the identity of one. */
+export type Key =
+  | { readonly passphrase: string }
+  | { readonly recipients: readonly string[] }
+  | { readonly identity: string };
+
+/** Bytes; a larger file is the wrong one. */
+const FILE_MAX = 65_536;
+const PASSPHRASE_MIN = 12;
+const QUESTION = 'Passphrase of the backup';
+
+/** The key of a new backup. Throws `usage`, `file_unreadable`. */
+export function sealingKey(
+  io: Io,
+  recipient: string | undefined,
+  passphraseFile: string | undefined,
+): Key {
+  if (recipient !== undefined) return { recipients: recipient.split(',') };
+  const passphrase =
+    passphraseFile === undefined ? askPassphrase(io) : passphraseOf(io, passphraseFile);
+  if (passphrase.length < PASSPHRASE_MIN)
+    throw usage(`the passphrase needs at least ${PASSPHRASE_MIN} characters`);
+  if (passphraseFile === undefined && askSecret(io, 'The same again') !== passphrase)
+    throw usage('the two passphrases differ');
+  return { passphrase };
+}
+
+/** The key of a backup that exists. Throws `usage`, `file_unreadable`. */
+export function openingKey(
+  io: Io,
+  identityFile: string | undefined,
+  passphraseFile: string | undefined,
+): Key {
+  if (identityFile !== undefined) {
+    const lines = textOf(io, identityFile).split('\n');
+    return { identity: lines.find((line) => line.startsWith('AGE-SECRET-KEY-'))?.trim() ?? '' };
+  }
+  if (passphraseFile !== undefined) return { passphrase: passphraseOf(io, passphraseFile) };
+  return { passphrase: askPassphrase(io) };
+}
+
+function askPassphrase(io: Io): string {
+  if (!canAsk(io)) throw usage('stdin is not a terminal: use --passphrase-file, or a key of age');
+  return askSecret(io, QUESTION);
+}
+
+function passphraseOf(io: Io, file: string): string {
+  return textOf(io, file).replace(/\r?\n$/, '');
+}
+
+function textOf(io: Io, file: string): string {
+  if (file === '-') return readAll(io.stdin, FILE_MAX, 'standard input');
+  const path = resolve(io.cwd, file);
+  const text = readTextIfThere(path, FILE_MAX);
+  if (text === undefined) throw new Failure('file_unreadable', `there is no file ${path}`);
+  return text;
+}

@@ -1,0 +1,80 @@
+/** Moves a staged backup to its places, the state last: until then the root has no app. */
+import { chownSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { makeFolder, namesIn, readTextIfThere } from '@runner/common/files/read';
+import { syncFolder, writeWhole } from '@runner/common/files/write';
+import type { Paths } from '@runner/common/foundation/paths';
+
+/** Where a backup is unpacked, below the root. */
+export const STAGE = '.restore';
+/** Names what is being moved to its place, so that the next restore can remove it. */
+const PLACING = '.restore-placing.json';
+const UNITS = 'restored-units';
+const LIST_MAX = 67_108_864;
+
+/** What a root has that is in use; undefined if it is empty or freshly installed. */
+export function usedBy(paths: Paths): string | undefined {
+  const { root, logsDir } = paths;
+  const logs = namesIn(logsDir).filter(
+    (name) => name.startsWith('deploy-events.jsonl') && statSync(join(logsDir, name)).size > 0,
+  );
+  const found = [
+    ...['config.yml', 'mkey', UNITS].filter((name) => existsSync(join(root, name))),
+    ...['state', 'secrets', 'apps'].flatMap((folder) =>
+      namesIn(join(root, folder))
+        .filter((name) => !name.startsWith('.'))
+        .map((name) => `${folder}/${name}`),
+    ),
+    ...logs.map((name) => `logs/${name}`),
+  ];
+  return found[0];
+}
+
+/** Removes what a restore that was killed has left, unless it was as good as done. */
+export function undoInterrupted(paths: Paths): void {
+  const { root } = paths;
+  const list = readTextIfThere(join(root, PLACING), LIST_MAX);
+  const isDone = list !== undefined && !existsSync(join(root, STAGE, 'state'));
+  if (list !== undefined && !isDone)
+    for (const name of JSON.parse(list) as string[])
+      rmSync(join(root, name), { recursive: true, force: true });
+  rmSync(join(root, STAGE), { recursive: true, force: true });
+  rmSync(join(root, PLACING), { force: true });
+}
+
+/** Moves everything; the folder of the units, or null without any. */
+export function place(paths: Paths): string | null {
+  const { root } = paths;
+  const stage = join(root, STAGE);
+  const children = ['apps', 'logs', 'secrets', 'spool/audit'].flatMap((folder) =>
+    namesIn(join(stage, folder)).map((name) => `${folder}/${name}`),
+  );
+  const top = ['config.yml', 'mkey'].filter((name) => existsSync(join(stage, name)));
+  const moves = [...top, ...children].map((name) => [name, name] as const);
+  const hasUnits = existsSync(join(stage, 'units'));
+  const all = hasUnits ? [...moves, ['units', UNITS] as const] : moves;
+  // A backup without an app has an empty state: its move is what makes the restore whole.
+  makeFolder(join(stage, 'state'), 0o700);
+  writeWhole(join(root, PLACING), JSON.stringify(all.map(([, to]) => to)));
+  for (const [from, to] of all) {
+    const folder = dirname(from);
+    makeLike(root, stage, folder);
+    renameSync(join(stage, from), join(root, to));
+    syncFolder(dirname(join(root, to)));
+  }
+  rmSync(join(root, 'state'), { recursive: true, force: true });
+  renameSync(join(stage, 'state'), join(root, 'state'));
+  syncFolder(root);
+  rmSync(stage, { recursive: true, force: true });
+  rmSync(join(root, PLACING), { force: true });
+  return hasUnits ? join(root, UNITS) : null;
+}
+
+/** Makes a folder and those above it with the owner and mode that they have in the stage. */
+function makeLike(root: string, stage: string, folder: string): void {
+  if (folder === '.' || existsSync(join(root, folder))) return;
+  makeLike(root, stage, dirname(folder));
+  const { uid, gid, mode } = statSync(join(stage, folder));
+  mkdirSync(join(root, folder), mode & 0o777);
+  chownSync(join(root, folder), uid, gid);
+}

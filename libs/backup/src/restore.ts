@@ -1,0 +1,124 @@
+/** Restores a backup into an empty root: first beside it, then at once. */
+import { closeSync, openSync, readSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { pipeline, Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { requireLock } from '@runner/common/files/lock';
+import { isThere, makeFolder } from '@runner/common/files/read';
+import { Failure, systemCode, systemFailure } from '@runner/common/foundation/failure';
+import type { Io } from '@runner/common/foundation/io';
+import type { Paths } from '@runner/common/foundation/paths';
+import { jsonObject } from '@runner/common/text/json';
+import { decrypted } from './age.ts';
+import { MANIFEST } from './backup.ts';
+import type { Key } from './key.ts';
+import { place, STAGE, undoInterrupted, usedBy } from './place.ts';
+import { ownerFor, stageEntry } from './stage.ts';
+import { readTar, unreadable } from './tar.ts';
+
+/** What was restored. */
+export interface Restored {
+  readonly root: string;
+  /** When the backup was made. */
+  readonly created: string;
+  readonly apps: readonly string[];
+  readonly files: number;
+  /** Folder with the units, which belong to `/etc`; null if the backup has none. */
+  readonly units: string | null;
+}
+
+const BLOCK = 262_144;
+
+/**
+ * Restores a backup from a file, or standard input for `-`. The whole of it is read and written beside
+ * the root's own files before any of these appears. Throws `root_in_use`, `backup_unreadable`.
+ */
+export async function restore(io: Io, paths: Paths, from: string, key: Key): Promise<Restored> {
+  const input = from === '-' ? chunksOf(io) : fileChunks(resolve(io.cwd, from));
+  const plain = decrypted(input, key);
+  // A key that does not open it changes nothing.
+  const first = await plain.next();
+  const isNew = !isThere(paths.root);
+  makeFolder(paths.root);
+  const lock = requireLock(paths.registryLock, 'the registry', 10, { pid: io.pid });
+  try {
+    undoInterrupted(paths);
+    const used = usedBy(paths);
+    if (used !== undefined)
+      throw new Failure(
+        'root_in_use',
+        `the root ${paths.root} is in use, it has ${used}: restore into an empty one`,
+      );
+    return await restoreInto(paths, join(paths.root, STAGE), joined(first, plain), isNew);
+  } catch (error) {
+    undoInterrupted(paths);
+    if (isNew) rmSync(paths.root, { recursive: true, force: true });
+    throw systemFailure(error, `restore into ${paths.root}`);
+  } finally {
+    lock.release();
+  }
+}
+
+async function restoreInto(
+  paths: Paths,
+  stage: string,
+  plain: AsyncIterable<Uint8Array>,
+  isNew: boolean,
+): Promise<Restored> {
+  makeFolder(stage, 0o700);
+  const unpacked = pipeline(Readable.from(plain), createGunzip(), () => {});
+  let about: Readonly<Record<string, unknown>> | undefined;
+  let files = 0;
+  let owner: ReturnType<typeof ownerFor> | undefined;
+  try {
+    await readTar(unpacked, async (entry, bytes) => {
+      if (about === undefined) {
+        const parts: Buffer[] = [];
+        for await (const part of bytes) parts.push(part);
+        about = entry.path === MANIFEST ? jsonObject(Buffer.concat(parts).toString()) : undefined;
+        if (about?.version !== 1)
+          throw unreadable('this version of runner does not know its format');
+        owner = ownerFor(paths.root, isNew ? String(about.owner) : '');
+        return;
+      }
+      if (entry.type === 'file') files += 1;
+      await stageEntry(stage, entry, bytes, owner);
+    });
+  } catch (error) {
+    if (systemCode(error)?.startsWith('Z_')) throw unreadable('it is damaged');
+    throw error;
+  }
+  const units = place(paths);
+  const apps = Array.isArray(about?.apps) ? about.apps.map(String) : [];
+  return { root: paths.root, created: String(about?.created), apps, files, units };
+}
+
+async function* joined(
+  first: IteratorResult<Uint8Array>,
+  rest: AsyncGenerator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  if (first.done) return;
+  yield first.value;
+  yield* rest;
+}
+
+async function* chunksOf({ stdin }: Io): AsyncGenerator<Uint8Array> {
+  for (let chunk = stdin.read(); chunk; chunk = stdin.read()) yield Uint8Array.from(chunk);
+}
+
+async function* fileChunks(path: string): AsyncGenerator<Uint8Array> {
+  let fd: number | undefined;
+  try {
+    fd = openSync(path, 'r');
+    for (;;) {
+      const buffer = new Uint8Array(BLOCK);
+      const count = readSync(fd, buffer);
+      if (count === 0) return;
+      yield buffer.subarray(0, count);
+    }
+  } catch (error) {
+    throw systemFailure(error, `read ${path}`, 'file_unreadable');
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}

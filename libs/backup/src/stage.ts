@@ -1,0 +1,102 @@
+/** Writes the entries of a backup into the folder from which they are placed. */
+import {
+  chownSync,
+  closeSync,
+  fchmodSync,
+  fsyncSync,
+  lchownSync,
+  openSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { makeFolder } from '@runner/common/files/read';
+import { writeFully } from '@runner/common/files/write';
+import { jsonObject } from '@runner/common/text/json';
+import { type Entry, unreadable } from './tar.ts';
+import { localUsers, type User } from './users.ts';
+
+/** Who gets an entry; undefined if this process is not root: everything is its own. */
+export type OwnerOf = ((name: string) => Pick<User, 'uid' | 'gid'>) | undefined;
+
+/**
+ * Owners of what is restored: users by their names, else the owner of the root. A new root is given to
+ * the user `rootOwner`, if there is one.
+ */
+export function ownerFor(root: string, rootOwner: string): OwnerOf {
+  if (process.geteuid?.() !== 0) return undefined;
+  const users = new Map(localUsers().map((user) => [user.name, user]));
+  const first = users.get(rootOwner);
+  if (first) chownSync(root, first.uid, first.gid);
+  const owner = statSync(root);
+  return (name) => users.get(name) ?? owner;
+}
+
+/** Where an entry may lie. */
+const KNOWN =
+  /^(?:config\.yml|mkey|(?:state|secrets)\/[^/]+\.json|logs\/deploy-events\.jsonl[^/]*|spool\/audit\/[^/]+|units\/.+|apps\/[^/]+\/instances\/[^/]+\/shared(?:\/.+)?)$/;
+/** Bytes of a state file. */
+const STATE_MAX = 67_108_864;
+
+/** Writes one entry, durably. Throws `backup_unreadable`. */
+export async function stageEntry(
+  stage: string,
+  entry: Entry,
+  bytes: AsyncIterable<Buffer>,
+  ownerOf: OwnerOf,
+): Promise<void> {
+  if (!KNOWN.test(entry.path)) throw unreadable(`it has ${entry.path}, which no root has`);
+  const path = join(stage, entry.path);
+  makeParents(stage, dirname(entry.path), ownerOf);
+  if (entry.type === 'folder') {
+    makeFolder(path, entry.mode & 0o777);
+  } else if (entry.type === 'link') {
+    symlinkSync(entry.target, path);
+  } else {
+    const isState = entry.path.startsWith('state/');
+    await writeEntry(path, entry, isState ? withoutReleases(entry, bytes) : bytes);
+  }
+  const owner = ownerOf?.(entry.owner);
+  if (owner) lchownSync(path, owner.uid, owner.gid);
+}
+
+/** Secrets and waiting events lie in folders that only their owner may enter. */
+function makeParents(stage: string, folder: string, ownerOf: OwnerOf): void {
+  if (folder === '.') return;
+  makeParents(stage, dirname(folder), ownerOf);
+  const path = join(stage, folder);
+  if (statSync(path, { throwIfNoEntry: false })) return;
+  makeFolder(path, /^(?:state|secrets|spool)\b/.test(folder) ? 0o700 : 0o750);
+  const owner = ownerOf?.('');
+  if (owner) chownSync(path, owner.uid, owner.gid);
+}
+
+async function writeEntry(
+  path: string,
+  { mode }: Entry,
+  bytes: AsyncIterable<Uint8Array>,
+): Promise<void> {
+  const fd = openSync(path, 'wx', 0o600);
+  try {
+    for await (const chunk of bytes) writeFully(fd, chunk);
+    fchmodSync(fd, mode & 0o777);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** A state whose app has not been deployed here yet: the releases are not in the backup. */
+async function* withoutReleases(
+  entry: Entry,
+  bytes: AsyncIterable<Buffer>,
+): AsyncGenerator<Uint8Array> {
+  if (entry.size > STATE_MAX) throw unreadable(`${entry.path} is too large`);
+  const parts: Buffer[] = [];
+  for await (const part of bytes) parts.push(part);
+  const text = Buffer.concat(parts).toString('utf8');
+  const state = jsonObject(text);
+  // What is not a state file stays as it was: doctor reports it.
+  const fresh = state && { ...state, instances: {}, deploying: null };
+  yield Buffer.from(fresh ? `${JSON.stringify(fresh, null, 2)}\n` : text);
+}

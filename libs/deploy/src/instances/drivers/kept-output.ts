@@ -1,0 +1,104 @@
+/**
+ * The output of `start.type: process`, in files of a bounded size. The app writes into a pipe, so that a
+ * file can be renamed while it runs; a small shell script beside the app reads it, and ends with the app.
+ */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { closeSync, constants, openSync } from 'node:fs';
+import { removeIfThere } from '@runner/common/files/read';
+import { systemFailure } from '@runner/common/foundation/failure';
+
+/** Bytes of a file, some more where it is written in one piece. */
+const FILE_MAX = 10_485_760;
+/** How long to wait for the end of an app's output, in milliseconds: what it left may hold the pipe open. */
+const DRAINED = 500;
+
+/**
+ * Arguments: the file, its size. It waits for the writer of the app before, which may have some output
+ * left, but not for one that goes on because something holds its pipe. A link that the app made is not
+ * followed. On a full disk output is thrown away: an app that waits for its output would stop serving.
+ */
+const WRITER = `umask 027; LC_ALL=C; export LC_ALL; file=$1 max=$2 flags=append,nofollow
+dd of=/dev/null oflag=nofollow count=0 2>/dev/null || flags=append
+exec 3<"\${file%/*}"; flock -w 5 3
+while :; do
+  size=$(wc -c 2>/dev/null <"$file") || size=0
+  if [ "$size" -ge "$max" ]; then
+    { mv -fT "$file.2" "$file.3"; mv -fT "$file.1" "$file.2"; mv -fT "$file" "$file.1"; } 2>/dev/null
+    size=0
+  fi
+  count=$(((max - size) / 4096)); [ "$count" -gt 64 ] || count=64
+  if said=$(dd bs=4096 count="$count" of="$file" oflag="$flags" conv=notrunc 2>&1); then
+    said=\${said%% records in*}
+    [ "$((\${said##*[!0-9+]}))" -eq "$count" ] || exit 0
+  else
+    case $(dd bs=65536 count=1 of=/dev/null 2>&1) in 0+0*) exit 0 ;; esac
+  fi
+done`;
+
+const ENV = { PATH: '/usr/local/bin:/usr/bin:/bin' };
+
+/** An app's output. */
+export interface KeptOutput {
+  /** Where the app writes; close it once it has started. */
+  readonly into: number;
+  /** The file as it was opened, for its end. */
+  readonly file: number;
+  /** Resolves when everything is written that the app has printed before its end. */
+  drained(): Promise<void>;
+  close(): void;
+}
+
+/** Opens the output of an app that is about to start. Throws what keeps the file from being written. */
+export function keepOutput(path: string): KeptOutput {
+  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
+  const open = () => openSync(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, 0o640);
+  try {
+    const file = open();
+    const close = () => closeSync(file);
+    const pipe = openPipe(`${path}.pipe`);
+    // A file system without pipes: the file is written as it is, and grows.
+    if (pipe === undefined) return { into: open(), file, drained: async () => {}, close };
+    const writer = startWriter(path, pipe.from);
+    for (const fd of [pipe.both, pipe.from]) closeSync(fd);
+    return { into: pipe.into, file, drained: () => endOf(writer), close };
+  } catch (error) {
+    throw systemFailure(error, `write ${path}`);
+  }
+}
+
+/** Both ends of a pipe, as descriptors that programs can inherit: Node makes sockets. */
+function openPipe(path: string) {
+  const { O_NOFOLLOW, O_RDONLY, O_RDWR, O_WRONLY } = constants;
+  removeIfThere(path);
+  if (spawnSync('mkfifo', ['-m', '600', path], { env: ENV, stdio: 'ignore' }).status !== 0)
+    return undefined;
+  // While it is open for both, opening it for one does not wait for the other.
+  const [both, from, into] = [O_RDWR, O_RDONLY, O_WRONLY].map((way) =>
+    openSync(path, way | O_NOFOLLOW),
+  ) as [number, number, number];
+  removeIfThere(path);
+  return { both, from, into };
+}
+
+function startWriter(path: string, from: number): ChildProcess {
+  const args = ['-c', WRITER, 'runner-output', path, String(FILE_MAX)];
+  const writer = spawn('/bin/sh', args, {
+    ...{ cwd: '/', env: ENV, detached: true },
+    stdio: [from, 'ignore', 'ignore'],
+  });
+  writer.on('error', () => {});
+  writer.unref();
+  return writer;
+}
+
+function endOf(writer: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    if (writer.exitCode !== null || writer.signalCode !== null || writer.pid === undefined)
+      return resolve();
+    const timer = setTimeout(resolve, DRAINED);
+    writer.once('exit', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

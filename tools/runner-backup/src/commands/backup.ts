@@ -1,0 +1,53 @@
+import type { BackedUp } from '@runner/backup/backup';
+import { command } from '@runner/common/cli/command';
+import { usage } from '@runner/common/foundation/failure';
+import { harmlessLine } from '@runner/common/text/harmless';
+
+export const backup = command({
+  name: '',
+  about: 'Write an encrypted backup of everything that git does not have',
+  details:
+    'Configuration, keys, apps, secrets, the audit log and the units of the apps, as\n' +
+    'one file that runner restore and age open. Without --recipient and\n' +
+    '--passphrase-file a passphrase is prompted for.',
+  options: {
+    to: {
+      kind: 'value',
+      placeholder: 'FILE',
+      required: true,
+      about: 'The file to write; - writes to standard output',
+    },
+    recipient: {
+      kind: 'value',
+      placeholder: 'KEY',
+      conflicts: ['passphrase-file'],
+      about: 'Public key of age (age1…), or several, separated by commas',
+    },
+    'passphrase-file': {
+      kind: 'value',
+      placeholder: 'FILE',
+      about: 'Read the passphrase from a file; - reads standard input',
+    },
+    'with-shared': { kind: 'flag', about: "Also the instances' shared folders" },
+  },
+  examples: [
+    'runner backup --to shop-server.age --recipient age1…',
+    'runner backup --to - --passphrase-file ~/passphrase | ssh nas cat \\> runner.age',
+  ],
+  async run({ io, paths, options }) {
+    const { to, recipient } = options;
+    if (to === '-' && io.stdout.isTTY)
+      throw usage('a backup is not shown on a terminal: name a file, or use a pipe');
+    const [{ backUp }, { sealingKey }] = await Promise.all([
+      import('@runner/backup/backup'),
+      import('@runner/backup/key'),
+    ]);
+    const key = sealingKey(io, recipient, options['passphrase-file']);
+    const done = await backUp(io, paths, to, key, options['with-shared'] === true);
+    return to === '-' ? {} : { value: done };
+  },
+  human({ to, apps, files, bytes }: BackedUp, style) {
+    const size = `${Math.ceil(bytes / 1024)} KiB`;
+    return `Backed up ${apps.length} app(s), ${files} files to ${style.bold(harmlessLine(to))} (${size})\n`;
+  },
+});

@@ -1,0 +1,156 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { kindOf, type LogRecord, projectOf, readRecord, textOf } from '@runner/common/audit/events';
+import { type Context, command } from '@runner/common/cli/command';
+import { EXIT, usage } from '@runner/common/foundation/failure';
+import { harmlessLine } from '@runner/common/text/harmless';
+import { timeOfIso } from '@runner/common/text/time';
+import type { Broker } from '@runner/fleet/broker/nats';
+import { chooseServers } from '@runner/fleet/files/operator';
+import { ServerEvents } from '../events/read.ts';
+import { openFleet } from '../rollout/connect.ts';
+
+type EventRecord = LogRecord & { readonly server: string };
+
+/** Between two looks with --follow, in ms. */
+const LOOK = 1_000;
+
+const SERVER = {
+  kind: 'value',
+  placeholder: 'NAME,…',
+  about: 'Only these servers and groups',
+} as const;
+
+export const events = command({
+  name: 'events',
+  about: 'Show the deploy events of all servers, as their audit logs have them',
+  details:
+    'Each record is checked against the key of its server, and gets the field server. With -f and --json:\n' +
+    'runner fleet events -f --json | runner notify send announces the deploys of the fleet.',
+  options: {
+    server: SERVER,
+    project: { kind: 'value', placeholder: 'APP', about: 'Only this app' },
+    event: { kind: 'value', placeholder: 'KIND', about: 'Only this kind, such as DeployFailure' },
+    since: { kind: 'value', placeholder: 'TIME', about: 'Only from this time on, ISO 8601' },
+    follow: { kind: 'flag', short: 'f', about: 'Go on with what comes' },
+    lines: { kind: 'value', short: 'n', placeholder: 'N', about: 'Only the newest N' },
+    raw: { kind: 'flag', about: 'The lines of the logs byte by byte' },
+  },
+  exits: [[EXIT.failed, 'Something is not signed by its server, or is missing between']],
+  async run(context) {
+    const { io, options, print, note } = context;
+    const limit = options.lines === undefined ? Number.POSITIVE_INFINITY : Number(options.lines);
+    if (!(limit >= 0)) throw usage(`invalid value '${options.lines}' for '--lines <N>'`);
+    const isWanted = filterOf(options);
+    const sources = chooseServers(context.paths.root, options.server).map(
+      (each) => new ServerEvents(each),
+    );
+    const broker = await openFleet(context);
+    let isStopped = false;
+    let isForged = false;
+    io.onSignal(() => {
+      isStopped = true;
+    });
+    try {
+      for (let isFirst = true; ; isFirst = false) {
+        const found = await read(context, broker, sources, options.raw, isWanted);
+        for (const record of isFirst ? found.slice(Math.max(0, found.length - limit)) : found)
+          await print(record);
+        for (const { problems } of sources)
+          for (const problem of problems.splice(0)) {
+            note(`${problem} (events_forged)`);
+            isForged = true;
+          }
+        if (!options.follow || isStopped || io.stdout.closed) break;
+        await pause(LOOK);
+      }
+      return { status: isForged ? EXIT.failed : EXIT.ok };
+    } finally {
+      await broker.close();
+    }
+  },
+  human: (record: EventRecord) => {
+    const text = (field: string) => harmlessLine(textOf(record, field));
+    const kind = harmlessLine(String(kindOf(record)));
+    return `${text('timestamp')}  ${record.server.padEnd(12)}  ${kind.padEnd(15)}  ${harmlessLine(String(projectOf(record)))}  ${text('version')}\n`;
+  },
+});
+
+interface Filter {
+  readonly project: string | undefined;
+  readonly event: string | undefined;
+  readonly since: string | undefined;
+}
+
+/** Throws `usage`. */
+function filterOf({ project, event, since }: Filter): (record: LogRecord) => boolean {
+  const from = since === undefined ? Number.NEGATIVE_INFINITY : timeOfIso(since);
+  if (Number.isNaN(from))
+    throw usage(`invalid value '${since}' for '--since <TIME>': it must be ISO 8601`);
+  return (record) =>
+    (project === undefined || projectOf(record) === project) &&
+    (event === undefined || kindOf(record) === event) &&
+    (since === undefined || timeOfIso(textOf(record, 'timestamp')) >= from);
+}
+
+/** What has come since the last call, in the order of the times; raw lines are written at once. */
+async function read(
+  { io, note }: Pick<Context, 'io' | 'note'>,
+  broker: Broker,
+  sources: readonly ServerEvents[],
+  raw: boolean,
+  isWanted: (record: LogRecord) => boolean,
+): Promise<EventRecord[]> {
+  const found: EventRecord[] = [];
+  for (const source of sources) {
+    for (let lines = await source.next(broker); lines; lines = await source.next(broker)) {
+      const { server, bytes, gap } = lines;
+      if (gap) note(`records of ${server} were rotated away before they were sent (events_gap)`);
+      if (raw) io.stdout.write(bytes);
+      else
+        for (const line of bytes.toString('utf8').split('\n')) {
+          const record = line === '' ? undefined : readRecord(line);
+          if (record && isWanted(record)) found.push({ ...record, server });
+        }
+    }
+  }
+  const time = (record: LogRecord) => textOf(record, 'timestamp');
+  return found.sort((a, b) => (time(a) < time(b) ? -1 : time(a) > time(b) ? 1 : 0));
+}
+
+interface Verified {
+  readonly server: string;
+  readonly batches: number;
+  readonly problems: readonly string[];
+}
+
+export const verify = command({
+  name: 'verify',
+  about: 'Check that the events in the broker are those of their servers',
+  options: { server: SERVER },
+  async run(context) {
+    const sources = chooseServers(context.paths.root, context.options.server).map(
+      (each) => new ServerEvents(each),
+    );
+    const broker = await openFleet(context);
+    try {
+      const gaps = new Map<string, number>();
+      for (const source of sources)
+        for (let lines = await source.next(broker); lines; lines = await source.next(broker))
+          if (lines.gap) gaps.set(lines.server, (gaps.get(lines.server) ?? 0) + 1);
+      const servers = sources.map(({ server: { server }, batches, problems }) => ({
+        ...{ server, batches, gaps: gaps.get(server) ?? 0, problems },
+      }));
+      const isForged = servers.some(({ problems }) => problems.length > 0);
+      return { value: { servers }, status: isForged ? EXIT.failed : EXIT.ok };
+    } finally {
+      await broker.close();
+    }
+  },
+  human: ({ servers }: { servers: Verified[] }) =>
+    servers
+      .map(
+        ({ server, batches, problems }) =>
+          `${server.padEnd(12)}  ${batches} messages, ${problems.join('; ') || 'all in order'}\n`,
+      )
+      .join(''),
+});

@@ -1,0 +1,120 @@
+/**
+ * The result of a deploy on its commit, at the code host of the app: `notify.commit_status`. The token is
+ * that of the app, so each message may go to another host; what one refuses does not stop the others.
+ */
+import { requireTrustedApp } from '@runner/common/apps/store';
+import { codeHostOf } from '@runner/common/config/code-hosts';
+import { readConfig } from '@runner/common/config/file';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Io } from '@runner/common/foundation/io';
+import type { Paths } from '@runner/common/foundation/paths';
+import { type HostApi, refuseOthers } from '@runner/common/hosts/api';
+import { openApi } from '@runner/common/hosts/open';
+import type { HttpAnswer } from '@runner/common/http/request';
+import { jsonObject } from '@runner/common/text/json';
+import type { Channel, Outcome, Rate } from '../../service/contract.ts';
+import { type Call, delayOf, problemOf, unreached } from '../../service/exchange.ts';
+import { type CommitPost, postsIn } from './message.ts';
+import { type At, postTo } from './posts.ts';
+
+/** GitHub allows 80 requests that make something in a minute, and asks for a pause after that. */
+const RATES: readonly Rate[] = [{ count: 60, per: 60_000 }];
+const METHOD = 'commit status';
+/** What another attempt can bring: a host, a network or a key that is there again. */
+const PASSING = [
+  'network_error',
+  'code_host_error',
+  'rate_limited',
+  'mkey_missing',
+  'mkey_unknown',
+];
+const RIGHTS =
+  'check what the token may do: docs/code-hosts.md lists the permissions for the status of a commit';
+
+interface Options {
+  readonly io: Io;
+  readonly paths: Paths;
+  redact(text: string): string;
+}
+
+/** Delivers to the code host of each app. */
+export function codeHostChannel(options: Options): Channel {
+  const call: Call = { env: options.io.env, redact: options.redact, method: METHOD };
+  return {
+    rates: RATES,
+    async send({ payload }) {
+      try {
+        return await sendAll(options, call, String(payload.app), postsIn(payload));
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error;
+        return outcomeOf(call, error);
+      }
+    },
+    // Only a status would show whether the token may write one.
+    inspect: async () => ({ healthy: null, facts: {}, advice: [] }),
+    sendTest: () => Promise.reject(new Error('a commit has no test status')),
+  };
+}
+
+async function sendAll(
+  { io, paths }: Options,
+  call: Call,
+  name: string,
+  posts: readonly CommitPost[],
+): Promise<Outcome> {
+  const app = requireTrustedApp(paths, name);
+  const { gitUrl } = codeHostOf(readConfig(paths), io.env, app.host);
+  const api = await openApi({ paths, io }, app);
+  const at: At = { api, app: name, repo: app.repo, gitUrl };
+  for (const post of posts) {
+    const outcome = judge(call, api, await postTo(at, post));
+    if (outcome.class !== 'delivered') return outcome;
+  }
+  return { class: 'delivered', rest: 0, accepted: { httpStatus: 201, body: {} } };
+}
+
+/**
+ * A token may be replaced, and a proxy may answer in the host's place: only what a host says about the
+ * status itself is final. A refusal concerns one app, and never stops the channel.
+ */
+function judge(call: Call, api: HostApi, answer: HttpAnswer): Outcome {
+  const { status } = answer;
+  const said = api.said(answer) || `the code host answers with HTTP status ${status}`;
+  const problem = (retryable: boolean, hint?: string) =>
+    problemOf(call, status, status, said, retryable, hint);
+  if (status === 200 || status === 201) {
+    if (isWritten(answer)) return { class: 'delivered', rest: 0 };
+    return { class: 'retry', problem: problem(true) };
+  }
+  // GitLab refuses a state that the commit already has.
+  if (api.type === 'gitlab' && /cannot transition/i.test(said))
+    return { class: 'delivered', rest: 0 };
+  if (isLimited(api, answer))
+    return { class: 'wait', delay: delayOf(answer), problem: problem(true) };
+  if (status === 400 || status === 409 || status === 422)
+    return { class: 'rejected', problem: problem(false, RIGHTS) };
+  return { class: 'retry', problem: problem(true, status < 500 ? RIGHTS : undefined) };
+}
+
+/** Every host answers with what it wrote. */
+function isWritten({ body }: HttpAnswer): boolean {
+  const { state, status } = jsonObject(body) ?? {};
+  return typeof state === 'string' || typeof status === 'string';
+}
+
+function isLimited(api: HostApi, answer: HttpAnswer): boolean {
+  try {
+    refuseOthers(api, answer);
+    return false;
+  } catch (error) {
+    return error instanceof Failure && error.code === 'rate_limited';
+  }
+}
+
+/** What kept a request from being made. */
+function outcomeOf(call: Call, failure: Failure): Outcome {
+  if (failure.code === 'network_error') return unreached(call, failure);
+  const isPassing = PASSING.includes(failure.code);
+  const problem = problemOf(call, null, failure.code, failure.message, isPassing);
+  return { class: isPassing ? 'retry' : 'rejected', problem };
+}

@@ -1,0 +1,228 @@
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { killedAtCall } from '@runner/testing/killing';
+import { run } from '@runner/testing/run';
+import { contentOf, temporaryFolder, tree } from '@runner/testing/temp';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const RECIPIENT = 'age1fu3cx8f30x9crvjxugzslyedx32qc8dfrrq9hxncm8udxnnzx99srujfg0';
+/** Its secret key, which opens nothing but the backups of this test. */
+const IDENTITY = 'AGE-SECRET-KEY-1TG0JHRZ35S9XLWJ8CDTESPAS2L55VJNDF6QGANCQLWNYSK848PZSWKNMQR';
+const TOKEN = 'our-own-t0ken-of-shop';
+const isRoot = process.getuid?.() === 0;
+
+const folder = temporaryFolder('backup');
+const root = join(folder, 'old');
+const file = join(folder, 'backup.age');
+const identity = join(folder, 'key.txt');
+const passphrase = join(folder, 'passphrase');
+
+async function ok(tool: string, args: readonly string[], at = root, stdin = ''): Promise<string> {
+  const { status, stdout, stderr } = await run(tool, args, { root: at, stdin });
+  assert.is(status, 0, stderr);
+  return stdout;
+}
+
+const put = (path: string, text: string | Uint8Array, mode = 0o600) => {
+  mkdirSync(join(path, '..'), { recursive: true });
+  writeFileSync(path, text, { mode });
+};
+
+const restore = (into: string, from = file, key = ['--identity', identity]) =>
+  run('runner-restore', [from, ...key], { root: into });
+
+const shared = 'apps/shop/instances/default/shared';
+
+test.before(async () => {
+  put(identity, `# a comment\n${IDENTITY}\n`);
+  put(passphrase, 'correct horse battery staple\n');
+  const add = ['--repo', 'acme/shop', '--branch', 'main', '--token', '-'];
+  await ok('runner-add', add, root, TOKEN);
+  await ok(
+    'runner-env',
+    ['set', 'shop', 'DATABASE_URL', '--file', '-'],
+    root,
+    'postgres://u:a1b2c3d4e5f6@db/x',
+  );
+  put(join(root, 'config.yml'), 'notify: {}\n');
+  const event = ['--project', 'shop', '--version', 'v1'];
+  await ok('runner-audit', ['emit', 'RollbackSuccess', ...event]);
+  const log = join(root, 'logs/deploy-events.jsonl');
+  put(`${log}.1`, readFileSync(log), 0o640);
+  rmSync(log);
+  await ok('runner-audit', ['emit', 'RollbackSuccess', ...event]);
+  const [state] = [join(root, 'state/shop.json')];
+  const deployed = {
+    version: 'v1',
+    commit: 'a'.repeat(40),
+    release: 'r',
+    deployed_at: '',
+    deploy_id: 'a1b2c3d4',
+  };
+  const held = { instances: { default: { current: deployed, previous: [] } } };
+  writeFileSync(state, JSON.stringify({ ...JSON.parse(readFileSync(state, 'utf8')), ...held }));
+  put(join(root, shared, 'uploads/ä/long'.padEnd(160, 'x'), 'file'), 'uploaded', 0o640);
+  put(join(root, shared, 'empty'), '');
+  symlinkSync('uploads', join(root, shared, 'link'));
+  await ok('runner-backup', ['--to', file, '--recipient', RECIPIENT, '--with-shared']);
+});
+
+test('a restored root has the same configuration, keys, secrets, log and shared files', async () => {
+  const anchor = (await ok('runner-audit', ['anchor'])).trim();
+  const fresh = join(folder, 'fresh');
+  const { status, stdout, stderr } = await restore(fresh);
+  assert.equal([status, stderr], [0, '']);
+  assert.match(
+    stdout,
+    /^Restored .*\nApps: shop\n(Units .*\n)?Next: runner doctor, then runner fetch --deploy\n$/,
+  );
+  const relevant = (at: string) =>
+    Object.entries(tree(at, { modes: true })).filter(
+      ([path]) => !/^(locks|state|restored-units)|\/$/.test(path),
+    );
+  assert.equal(relevant(fresh), relevant(root));
+  assert.match(await ok('runner-tokens', ['list'], fresh), /^Tokens \(1\):\n-+\ntk_/);
+  assert.match(await ok('runner-env', ['list', 'shop'], fresh), 'DATABASE_URL');
+  assert.match(
+    await ok('runner-audit', ['verify', '--anchor', anchor], fresh),
+    /^whole: 2 records/,
+  );
+  const { instances, repo } = JSON.parse(readFileSync(join(fresh, 'state/shop.json'), 'utf8'));
+  assert.equal([instances, repo], [{}, 'acme/shop']);
+  assert.is(statSync(file).mode & 0o777, 0o600);
+  assert.not.ok(readFileSync(file, 'latin1').includes('acme'));
+});
+
+test('a passphrase opens the backup it was made with; standard output and input carry one', async () => {
+  const key = ['--passphrase-file', passphrase];
+  const made = await run('runner-backup', ['--to', '-', ...key], { root });
+  assert.equal([made.status, made.stderr], [0, '']);
+  const fresh = join(folder, 'piped');
+  const given = await run('runner-restore', ['-', ...key], {
+    root: fresh,
+    stdin: made.stdoutBytes,
+  });
+  assert.equal([given.status, given.stderr], [0, '']);
+  assert.not.ok(existsSync(join(fresh, 'apps')), 'shared folders were not asked for');
+  const wrong = join(folder, 'wrong');
+  put(wrong, 'correct horse battery stable');
+  const sealed = join(folder, 'sealed.age');
+  put(sealed, made.stdoutBytes);
+  const refused = await restore(join(folder, 'none'), sealed, ['--passphrase-file', wrong]);
+  assert.equal(
+    [refused.status, refused.stdout, refused.stderr],
+    [
+      1,
+      '',
+      'runner restore: the backup cannot be read: the passphrase does not open it (backup_unreadable)\n',
+    ],
+  );
+  assert.not.ok(existsSync(join(folder, 'none')));
+});
+
+test("Debian's age opens the file, and tar lists it", () => {
+  const opened = spawnSync('age', ['--decrypt', '--identity', identity, file], {
+    maxBuffer: 1e9,
+  });
+  if (opened.error) return void process.stdout.write('(left out: age is not installed)\n');
+  assert.is(opened.status, 0, opened.stderr.toString());
+  const listed = spawnSync('tar', ['tzf', '-'], { input: opened.stdout }).stdout.toString();
+  for (const name of [
+    'backup.json',
+    'mkey',
+    'state/shop.json',
+    'secrets/shop.json',
+    `${shared}/link`,
+  ])
+    assert.ok(listed.split('\n').includes(name), listed);
+});
+
+test('a file that was cut or changed anywhere is refused with one sentence, and nothing is written', async () => {
+  const whole = readFileSync(file);
+  const bad = join(folder, 'bad.age');
+  const place = join(folder, 'nothing');
+  const at = (share: number) => Math.floor((whole.length - 1) * share);
+  const flipped = (share: number) => {
+    const bytes = Buffer.from(whole);
+    bytes[at(share)] = (bytes[at(share)] as number) ^ 1;
+    return bytes;
+  };
+  const damages = [
+    ...[0, 0.05, 0.5, 0.99, 1].map((share) => whole.subarray(0, at(share))),
+    ...[0, 0.02, 0.1, 0.5, 0.9, 1].map(flipped),
+    Buffer.concat([whole, Buffer.from('more')]),
+    Buffer.from('not a backup\n'),
+  ];
+  for (const bytes of damages) {
+    put(bad, bytes);
+    const { status, stdout, stderr } = await restore(place, bad);
+    assert.equal([status, stdout], [1, '']);
+    assert.match(
+      stderr,
+      /^runner restore: the backup cannot be read: [^\n]+ \(backup_unreadable\)\n$/,
+    );
+    assert.not.ok(existsSync(place));
+  }
+});
+
+test('a root that is in use is left alone; a freshly installed one is filled, and belongs to its owner', async () => {
+  const before = contentOf(root);
+  const { status, stderr } = await restore(root);
+  assert.is(status, 1);
+  assert.match(
+    stderr,
+    /is in use, it has config\.yml: restore into an empty one \(root_in_use\)\n$/,
+  );
+  assert.equal(contentOf(root), before);
+  const installed = join(folder, 'installed');
+  for (const name of ['apps', 'logs', 'locks', 'state', 'spool/audit', 'spool/notify'])
+    mkdirSync(join(installed, name), { recursive: true });
+  chmodSync(installed, 0o750);
+  if (isRoot) chownSync(installed, 65_534, 65_534);
+  assert.is((await restore(installed)).status, 0);
+  if (!isRoot) return;
+  for (const name of ['mkey', 'state', 'state/shop.json', 'secrets', 'logs/deploy-events.jsonl'])
+    assert.is(statSync(join(installed, name)).uid, 65_534, name);
+  assert.is(statSync(join(installed, shared, 'empty')).uid, 0, 'shared files keep their owner');
+});
+
+test('a restore that is killed leaves a root without an app or a whole one, and can be repeated', async () => {
+  const place = join(folder, 'killed');
+  const args = [file, '--identity', identity];
+  for (let at = 1, killed = true; killed; at += 1 + Math.floor(Math.random() * 6)) {
+    killed = await killedAtCall('runner-restore', args, at, { root: place });
+    const { stdout } = await run('runner-list', ['--json', '--offline'], { root: place });
+    const apps = existsSync(place) ? JSON.parse(stdout).apps.length : 0;
+    if (killed && apps === 0) assert.is((await restore(place)).status, 0, `killed at call ${at}`);
+    assert.is((await run('runner-tokens', ['list'], { root: place })).status, 0, `call ${at}`);
+    assert.match(await ok('runner-audit', ['verify'], place), /^whole: 2 records/);
+    rmSync(place, { recursive: true });
+  }
+});
+
+test('a backup that cannot be made says so, and leaves no file', async () => {
+  for (const [args, status, why] of [
+    [['--recipient', 'age1nonsense'], 2, /is not a recipient of age/],
+    [[], 2, /stdin is not a terminal: use --passphrase-file/],
+    [['--recipient', RECIPIENT, '--to', '/nonexistent/x'], 2, /cannot be used multiple times/],
+  ] as const) {
+    const made = await run('runner-backup', ['--to', join(folder, 'no.age'), ...args], { root });
+    assert.is(made.status, status);
+    assert.match(made.stderr, why);
+    assert.not.ok(existsSync(join(folder, 'no.age')));
+  }
+});
+
+test.run();
