@@ -18,10 +18,11 @@ interface History {
 
 type Step = (history: History) => Promise<void>;
 
-function events(history: History, count: number): string[] {
+/** Events with the time of their recording, unless they are late: writers do not agree on another. */
+function events(history: History, count: number, timestamp?: string): string[] {
   return Array.from({ length: count }, () => {
     history.next += 1;
-    return lonely(history.next, { error: 'x'.repeat(history.random(300)) });
+    return lonely(history.next, { timestamp, error: 'x'.repeat(history.random(300)) });
   });
 }
 
@@ -71,7 +72,7 @@ const fullDisk: Step = async (history) => {
 const late: Step = async (history) => {
   const spool = join(history.root, 'spool/audit');
   mkdirSync(spool, { recursive: true, mode: 0o700 });
-  for (const [index, line] of events(history, 3).entries())
+  for (const [index, line] of events(history, 3, new Date(0).toISOString()).entries())
     writeFileSync(
       join(spool, `${history.next}-${index}.jsonl`),
       line.replace('}', ',"late":true}'),

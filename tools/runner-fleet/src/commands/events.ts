@@ -125,8 +125,7 @@ interface Verified {
 
 export const verify = command({
   name: 'verify',
-  about:
-    'Check that the events in the broker are those of their servers, with none missing between',
+  about: 'Check that the events in the broker are those of their servers',
   options: { server: SERVER },
   async run(context) {
     const sources = chooseServers(context.paths.root, context.options.server).map(

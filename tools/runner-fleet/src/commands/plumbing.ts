@@ -74,7 +74,7 @@ export const sign = command({
 
 export const send = command({
   name: 'send',
-  about: 'Give the signed orders on standard input to their servers at once, and print the results',
+  about: 'Give signed orders from standard input to their servers, print the results',
   options: {
     wait: {
       kind: 'value',

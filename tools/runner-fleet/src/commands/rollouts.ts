@@ -57,7 +57,7 @@ export const cancel = command({
 
 export const resume = command({
   name: 'resume',
-  about: 'Go on with the servers of a rollout that have not been ordered or have not answered',
+  about: 'Go on with the servers that have not carried the order out',
   details: 'Signs a new order for them: what is done is not done again.',
   positionals: ID,
   options: { key: KEY },
