@@ -213,7 +213,7 @@ whenPossible('the bill of materials and the licences name what is bundled', () =
   const bom = JSON.parse(readFileSync(join(release, `runner-${version}.cdx.json`), 'utf8'));
   assert.is(bom.bomFormat, 'CycloneDX');
   const names = bom.components.map(({ name }: { name: string }) => name);
-  assert.equal(names, ['mri', 'picocolors', 'undici', 'yaml']);
+  for (const own of ['mri', 'picocolors', 'undici', 'yaml']) assert.ok(names.includes(own), own);
   const text = output('tar', [
     '-xzOf',
     join(release, `runner-${version}.tar.gz`),

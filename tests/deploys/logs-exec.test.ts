@@ -50,6 +50,18 @@ test('logs shows the last lines, redacted, and follows through a restart', async
   assert.is((await run('runner-logs', ['shop', '--since', '1h'], { root })).status, 2);
 });
 
+test('status shows the names of secrets, and uptime and memory of what runs', async ({ world }) => {
+  const { root } = world;
+  const { stdout } = await run('runner-status', ['shop', '--json'], { root });
+  const { secrets, usage } = JSON.parse(stdout);
+  assert.equal(secrets, ['KEY']);
+  assert.ok(usage.default.memory > 1_000_000 && usage.default.up_s >= 0, stdout);
+  const shown = (await run('runner-status', ['shop'], { root })).stdout;
+  assert.match(shown, / process \d+, up [\d.]+ s, \d+ MB\n/);
+  assert.match(shown, /secrets: +KEY\n/);
+  assert.not.ok(shown.includes(SECRET));
+});
+
 test('exec passes environment, input, status and signals through', async ({ world }) => {
   const { root } = world;
   const exec = (args: string[], stdin = '') =>

@@ -115,7 +115,7 @@ function furnish(base: string, hosts: Hosts): void {
     mkdirSync(join(base, folder), { mode: 0o755 });
   }
   const secret = { mode: 0o600 };
-  for (const name of ['token', 'shop.token', 'new-token']) {
+  for (const name of ['token', 'shop.token', 'new-token', 'gitlab-token']) {
     writeFileSync(join(base, 'home', name), TOKEN, secret);
   }
   writeFileSync(join(base, 'home/good.log'), 'compiled 24 files\n');

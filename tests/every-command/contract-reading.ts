@@ -23,7 +23,6 @@ export const READING: readonly Entry[] = [
     refusals: {
       ...OUTPUT,
       audit_unwritable: ['the audit log is a folder'],
-      audit_busy: ['another process writes the audit log'],
       file_unreadable: ['a file stands in the place of spool'],
     },
   },

@@ -105,6 +105,7 @@ setfacl -R -m u:shop:rX,d:u:shop:rX ${ROOT}/apps/shop`);
 
   test('after a reboot the live slot serves', async () => {
     await container.reboot();
+    await container.ok(`for try in $(seq 100); do test -S ${LIVE} && break; sleep 0.1; done`);
     assert.is(await page('www-data'), 'v2');
   });
 

@@ -7,6 +7,8 @@ import type { AppSummary, InstanceSummary } from '@runner/common/apps/summary';
 import { versionLabel } from '@runner/common/apps/versions';
 import { fields, type Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
+import { durationText } from '@runner/common/text/time';
+import type { Detailed, Usage } from './details.ts';
 
 /** `2026-05-04 09:30:12 UTC`; anything else stays as it is. */
 function time(text: string): string {
@@ -79,7 +81,20 @@ function refusal({ check_failed: failed }: AppSummary): string[] {
   return [`fails since ${time(failed.since)}, nothing new is deployed`, failed.message];
 }
 
-function rowsOf(app: AppSummary, now: Date): [label: string, lines: string[]][] {
+function usageLine({ pid, up_s: seconds, memory }: Usage): string {
+  const megabytes = Math.max(1, Math.round(memory / 1_048_576));
+  return `process ${pid}, up ${durationText(seconds * 1000)}, ${megabytes} MB`;
+}
+
+function instanceRow(each: InstanceSummary, used: Usage | undefined): [string, string[]] {
+  const { instance, current, previous } = each;
+  const before = previous.map((one) => versionLabel(one, [current, ...previous])).join(', ');
+  const usage = used ? [usageLine(used)] : [];
+  const rest = before ? [`before: ${before}`] : [];
+  return [`${instance}:`, [...runs(each), ...usage, ...slotLines(each), ...rest]];
+}
+
+function rowsOf(app: Detailed, now: Date): [label: string, lines: string[]][] {
   const rows: [string, string[]][] = [
     ['state:', [app.state]],
     ['repo:', [app.repo]],
@@ -87,13 +102,8 @@ function rowsOf(app: AppSummary, now: Date): [label: string, lines: string[]][] 
     ...(app.paths ? [['paths:', app.paths] as [string, string[]]] : []),
     ['token:', [app.token ? 'stored, encrypted' : 'none']],
   ];
-  for (const each of app.instances) {
-    const { instance, current, previous } = each;
-    const all = [current, ...previous];
-    const before = previous.map((one) => versionLabel(one, all)).join(', ');
-    const lines = [...runs(each), ...slotLines(each), ...(before ? [`before: ${before}`] : [])];
-    rows.push([`${instance}:`, lines]);
-  }
+  rows.push(...app.instances.map((each) => instanceRow(each, app.usage[each.instance])));
+  if (app.secrets?.length) rows.push(['secrets:', [app.secrets.join(', ')]]);
   if (app.deploying) {
     const { deploy_id, stage, started, pid, version, user } = app.deploying;
     rows.push([
@@ -158,7 +168,7 @@ function wrapped(line: string, width: number): string[] {
 }
 
 /** What `runner status` prints; `columns` is the terminal's width. */
-export function statusText(app: AppSummary, style: Style, columns: number, now: Date): string {
+export function statusText(app: Detailed, style: Style, columns: number, now: Date): string {
   const rows = rowsOf(app, now).map(
     ([label, lines]) => [harmlessLine(label), lines.map(harmlessLine)] as const,
   );

@@ -224,6 +224,8 @@ test('JSON has everything but the sealed token; YAML the same', async () => {
     next: 'a deploy is running',
     last_checked: null,
     check_failed: null,
+    secrets: [],
+    usage: {},
     created_at: '2026-05-01T00:00:00.000Z',
     updated_at: '2026-05-04T00:00:00.000Z',
     tags: null,

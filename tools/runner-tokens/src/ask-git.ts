@@ -2,11 +2,12 @@
 import type { AppState } from '@runner/common/apps/state';
 import { type CodeHost, gitBelongsToApi } from '@runner/common/config/code-hosts';
 import { readConfig } from '@runner/common/config/file';
-import { Failure, type FailureCode } from '@runner/common/foundation/failure';
+import { Failure, type FailureCode, Interrupted } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { sourceOf } from '@runner/deploy/git/open';
 import { listRefs } from '@runner/deploy/git/remote';
+import { interruptionOf } from '@runner/deploy/report/interruption';
 
 /** What git says. */
 export interface GitVerdict {
@@ -23,13 +24,17 @@ export async function gitVerdict(
   host: CodeHost,
 ): Promise<GitVerdict | undefined> {
   if (!gitBelongsToApi(readConfig(paths), io.env, host)) return undefined;
-  const { signal } = new AbortController();
+  // A signal to this process must not leave git running.
+  const interruption = interruptionOf(io);
   try {
-    const { source } = sourceOf({ io, paths, signal }, app);
+    const { source } = sourceOf({ io, paths, signal: interruption.signal }, app);
     await listRefs(source, [`refs/heads/${app.branch}`]);
     return { ok: true, error: null, message: null };
   } catch (error) {
+    if (interruption.by) throw new Interrupted(interruption.by);
     if (!(error instanceof Failure)) throw error;
     return { ok: false, error: error.code, message: error.message };
+  } finally {
+    interruption.remove();
   }
 }

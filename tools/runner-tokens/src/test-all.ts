@@ -91,7 +91,7 @@ async function verdictOf(context: TestContext, group: HostGroup): Promise<TokenV
     const git = await gitOfAll(context, account.git, others);
     return { ...about, valid: true, username, scopes, expires_at, ...(git && { git }) };
   } catch (error) {
-    if (!(error instanceof Failure)) throw error;
+    if (!(error instanceof Failure) || error.code === 'interrupted') throw error;
     const { http_status: status, git } = error.facts;
     return {
       ...about,

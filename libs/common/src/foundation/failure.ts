@@ -132,14 +132,17 @@ export class Failure extends Error {
   }
 }
 
-/** Ctrl-C at a prompt, with the exit status of the signal. */
+/** Ctrl-C at a prompt, or another signal; the exit status is that of the signal. */
 export class Interrupted extends Failure {
-  constructor() {
+  readonly #signal: NodeJS.Signals;
+
+  constructor(signal: NodeJS.Signals = 'SIGINT') {
     super('interrupted', 'cancelled, nothing was changed');
+    this.#signal = signal;
   }
 
   override get status(): number {
-    return signalStatus('SIGINT');
+    return signalStatus(this.#signal);
   }
 }
 

@@ -65,8 +65,8 @@ export const add = command({
   examples: [
     'runner add --repo acme/shop --branch main --token-file ~/token',
     'runner add --repo acme/blog --branch main --token-from shop',
-    "runner add --repo acme/shop --tags 'v*' --semver '^1' --token-from blog",
-    'runner add --repo acme/shop --branch main --app-id 12345 --app-key-file app.pem',
+    "runner add --repo acme/docs --tags 'v*' --semver '^1' --token-from blog",
+    'runner add --repo acme/api --branch main --app-id 12345 --app-key-file app.pem',
     'runner add --repo gitlab:acme/web/site --branch main --token-file ~/gitlab-token',
   ],
   async run(context) {

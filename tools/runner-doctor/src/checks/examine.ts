@@ -14,6 +14,9 @@ import {
   type Patient,
   problem,
 } from '../foundation/finding.ts';
+
+export { endPrograms } from '../foundation/program.ts';
+
 import { chats } from './chats.ts';
 import { clock } from './clock.ts';
 import { config } from './config.ts';

@@ -36,7 +36,7 @@ export const doctor = command({
       const value = await tryEscapes(context.io);
       return { value, status: value.holds ? 0 : 1 };
     }
-    const { examine } = await import('../checks/examine.ts');
+    const { examine, endPrograms } = await import('../checks/examine.ts');
     let remove = () => {};
     const stopped = new Promise<NodeJS.Signals>((resolve) => {
       remove = context.io.onSignal(resolve);
@@ -44,8 +44,7 @@ export const doctor = command({
     const value = await Promise.race([examine(context, context.options.offline), stopped]);
     remove();
     if (typeof value !== 'string') return { value, status: value.healthy ? 0 : 1 };
-    const { endPrograms } = await import('../foundation/program.ts');
-    endPrograms();
+    await endPrograms();
     return { status: signalStatus(value) };
   },
   human(value: Examination | SandboxReport, style, { options }) {

@@ -19,20 +19,28 @@ export interface Ran {
   readonly stderr: string;
 }
 
-/** Process groups of the programs that are running. */
-const running = new Set<number>();
+/** Between SIGTERM, at which a program ends what it started, and SIGKILL, in milliseconds. */
+const GRACE = 2_000;
+
+/** Process groups of the programs that are running, and their ends. */
+const running = new Map<number, Promise<unknown>>();
 
 /** Ends all running programs, and what they started. */
-export function endPrograms(): void {
-  for (const group of running) end(group);
+export async function endPrograms(): Promise<void> {
+  for (const group of running.keys()) end(group);
+  await Promise.all(running.values());
 }
 
 function end(group: number): void {
-  try {
-    process.kill(-group, 'SIGKILL');
-  } catch {
-    // It has just ended.
-  }
+  const send = (signal: NodeJS.Signals) => {
+    try {
+      process.kill(-group, signal);
+    } catch {
+      // It has ended.
+    }
+  };
+  send('SIGTERM');
+  setTimeout(() => running.has(group) && send('SIGKILL'), GRACE).unref();
 }
 
 /**
@@ -62,8 +70,10 @@ export function runFor(
       });
     }
     const group = child.pid;
-    if (group !== undefined) running.add(group);
+    if (group !== undefined) running.set(group, new Promise((ended) => child.once('close', ended)));
+    let isLate = false;
     const timer = setTimeout(() => {
+      isLate = true;
       if (group !== undefined) end(group);
       child.stdout.destroy();
       child.stderr.destroy();
@@ -75,7 +85,7 @@ export function runFor(
     child.once('close', (status) => {
       clearTimeout(timer);
       running.delete(group as number);
-      resolve({ status, ...texts });
+      resolve({ status: isLate ? null : status, ...texts });
     });
   });
 }

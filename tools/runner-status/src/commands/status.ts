@@ -3,6 +3,7 @@ import { type AppSummary, isHealthy, summaryOf } from '@runner/common/apps/summa
 import { command } from '@runner/common/cli/command';
 import { usage } from '@runner/common/foundation/failure';
 import { OFFLINE, viewOf } from '@runner/deploy/instances/view';
+import { type Detailed, detailed } from '../details.ts';
 import { statusText, unhealthyLine } from '../status-text.ts';
 
 /** Width of output that is not a terminal. */
@@ -36,7 +37,7 @@ export const status = command({
     if (args.app !== undefined) {
       const app = requireApp(paths, args.app);
       const value = summaryOf(paths, app, await viewOf({ io, paths }, [app], options.offline));
-      return { value, status: options.check && !isHealthy(value) ? 1 : 0 };
+      return { value: detailed(paths, value), status: options.check && !isHealthy(value) ? 1 : 0 };
     }
     if (!options.check)
       throw usage('the following required arguments were not provided: <APP|--check>');
@@ -55,7 +56,7 @@ export const status = command({
     };
     return { value, status: value.healthy ? 0 : 1 };
   },
-  human(shown: AppSummary | Checked, style, { io }) {
+  human(shown: Detailed | Checked, style, { io }) {
     if (!('healthy' in shown))
       return statusText(shown, style, io.stdout.isTTY ? io.stdout.columns : WIDTH, io.now());
     if (shown.healthy) return `all apps are fine (${shown.count})\n`;
