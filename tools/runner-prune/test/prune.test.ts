@@ -103,7 +103,7 @@ test('an app whose lock is held is skipped and named; asked for by name, the sta
   const root = await newRoot();
   const lock = join(root, 'locks/shop.lock');
   put(lock, `{"pid":${process.pid},"command":"deploy","since":"2026-11-01T00:00:00.000Z"}\n`);
-  const holder = spawn('flock', [lock, 'sh', '-c', 'echo held; exec sleep 60']);
+  const holder = spawn('sh', ['-c', 'exec 9>>"$0"; flock 9; echo held; exec sleep 60', lock]);
   atExit(() => holder.kill());
   await once(holder.stdout, 'data');
   const all = await prune(root);
