@@ -108,7 +108,7 @@ test('a process that has ended is reported; rollback --to its version, or its co
     assert.equal([dead.state, dead.instances[0]?.running], ['down', false]);
     const { stdout } = await run('runner-status', ['shop'], { root: world.root });
     assert.match(stdout, /\n +not running\n/);
-    const way = 'not restarted automatically; run: runner rollback shop --to v2';
+    const way = 'not restarted automatically; run: runner start shop';
     const told = await fetch(world);
     const line = `shop: up to date, but down: ${way}\n`;
     assert.equal([told.status, told.stdout, told.stderr], [0, line, '']);

@@ -30,7 +30,7 @@ export async function isToldOnce(minutes: number): Promise<void> {
     ],
   );
   assert.equal(lines, [
-    'shop: up to date, but down: not restarted automatically; run: runner rollback shop --to v1',
+    'shop: up to date, but down: not restarted automatically; run: runner start shop',
     "shop: the repository acme/shop has no branch 'nope'",
     'shop: deploy of v2 failed at build, v1 is active',
     'shop: deploy blocked, same commit failed 1 time',

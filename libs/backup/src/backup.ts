@@ -56,7 +56,7 @@ export async function backUp(
   }
   function* archive(): Generator<Uint8Array> {
     for (const { entry, bytes } of contents()) {
-      if (entry.type === 'file') counts.files += 1;
+      if (entry.type === 'file' && entry.path !== MANIFEST) counts.files += 1;
       yield headerOf(entry);
       yield* bytes();
       yield paddingOf(entry.size);

@@ -217,9 +217,10 @@ function wasInterrupted(app: AppState): boolean {
 
 /** The command that restarts an instance. */
 function startAgain(app: string, each: InstanceSummary, among: number): string {
-  const { instance, current, previous } = each;
+  const { instance, current, previous, broken } = each;
   if (!current) return `runner deploy ${app}`;
   const only = among > 1 ? ` --instance ${instance}` : '';
+  if (!broken) return `runner start ${app}${only}`;
   return `runner rollback ${app} --to ${versionArgument(current, previous)}${only}`;
 }
 

@@ -64,10 +64,7 @@ function stateRecords(deployId: string, now: Date): (readonly [Announceable['kin
       'CheckRecovered',
       { ...branch, reason: `new commits could not be checked since ${now.toISOString()}` },
     ],
-    [
-      'AppDown',
-      { ...active, reason: 'not restarted automatically; run: runner rollback shop --to v1.2.9' },
-    ],
+    ['AppDown', { ...active, reason: 'not restarted automatically; run: runner start shop' }],
     ['AppUp', active],
     [
       'TokenEnding',
