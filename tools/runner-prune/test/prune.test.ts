@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { atExit } from '@runner/testing/cleanup';
-import { run } from '@runner/testing/run';
+import { executable, run } from '@runner/testing/run';
 import { contentOf, temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -168,7 +168,7 @@ test('killed at any moment, it can be repeated, and what is kept is whole', asyn
   const root = await newRoot();
   for (let n = 0; n < 9; n += 3) {
     for (let file = 0; file < 300; file += 1) put(join(root, `apps/shop/releases/x${n}/d/${file}`));
-    const killed = spawn('dist/bin/runner-prune', ['--root', root], { stdio: 'ignore' });
+    const killed = spawn(executable('runner-prune'), ['--root', root], { stdio: 'ignore' });
     setTimeout(() => killed.kill('SIGKILL'), 60 + n * 15);
     await once(killed, 'exit');
     for (const name of KEPT) assert.ok(existsSync(join(root, `apps/shop/releases/${name}/big`)));
