@@ -150,7 +150,7 @@ export const REGISTRY: readonly Entry[] = [
   {
     command: 'bell add',
     calls: [call('--help')],
-    writes: true,
+    writes: false,
     wrong: [['app_not_found', call('nope')]],
     refusals: {},
   },

@@ -148,13 +148,15 @@ async function leftOvers(subject: Subject, seen: Observed): Promise<string[]> {
   const running = active(seen).length;
   const began = performance.now();
   let processes = subject.processes();
-  while (processes.length > running && performance.now() - began < ENDING) {
+  const tooMany = () => processes.length > running || subject.writers() > 2 * running;
+  while (tooMany() && performance.now() - began < ENDING) {
     await setTimeout(100);
     processes = subject.processes();
   }
-  if (processes.length === running) return [];
+  if (processes.length === running && !tooMany()) return [];
   const commands = processes.map(({ command }) => command).join(' | ');
-  return [`${processes.length} processes for ${running} instances: ${commands}`];
+  const writers = `${subject.writers()} writers`;
+  return [`${processes.length} processes and ${writers} for ${running} instances: ${commands}`];
 }
 
 /** Runs the steps on an app of its own. */

@@ -41,8 +41,10 @@ export interface Subject {
   isInterrupted(): boolean;
   /** Problems that `runner audit verify` finds; a clock that was moved is one to it. */
   verify(): Promise<string>;
-  /** What runs on behalf of this root. */
+  /** What runs on behalf of this root, without the writers of what the app prints. */
   processes(): Process[];
+  /** How many of these writers there are: a shell and its dd for each instance that runs. */
+  writers(): number;
   readonly commits: Map<string, Commit>;
   close(): void;
 }
@@ -165,9 +167,14 @@ export async function makeSubject(
       const { status, stdout, stderr } = await run('runner-audit', ['verify'], options());
       return status === 0 ? '' : `${stdout}${stderr}`;
     },
-    processes: () => processesIn(root),
+    processes: () => processesIn(root).filter((each) => !isWriter(each)),
+    writers: () => processesIn(root).filter(isWriter).length,
     close: () => endAll(root),
   };
+}
+
+function isWriter({ command }: Process): boolean {
+  return command.includes('/run/output.log');
 }
 
 /** The tool and the arguments of a step. */

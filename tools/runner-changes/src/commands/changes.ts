@@ -1,7 +1,7 @@
 import { requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
 import { type Style, table } from '@runner/common/cli/output';
-import { signalStatus } from '@runner/common/foundation/failure';
+import { Failure, Interrupted } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { ChangeList } from '@runner/deploy/changes/list';
 import { interruptionOf } from '@runner/deploy/report/interruption';
@@ -27,7 +27,10 @@ export const changes = command({
     try {
       const { signal } = interruption;
       const value = await listChanges({ io, paths, signal }, app, args.from, args.to);
-      return { value, status: interruption.by ? signalStatus(interruption.by) : 0 };
+      return { value };
+    } catch (error) {
+      if (interruption.by && error instanceof Failure) throw new Interrupted(interruption.by);
+      throw error;
     } finally {
       interruption.remove();
     }
