@@ -1,4 +1,5 @@
 /** One app for people, in lines that fit the terminal. */
+import { DISK_PARTS } from '@runner/common/apps/disk';
 import { followedWords } from '@runner/common/apps/following';
 import { pauseWords, stoppedWords } from '@runner/common/apps/operator';
 import { progressText } from '@runner/common/apps/progress';
@@ -7,6 +8,7 @@ import type { AppSummary, InstanceSummary } from '@runner/common/apps/summary';
 import { versionLabel } from '@runner/common/apps/versions';
 import { fields, type Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
+import { sizeText } from '@runner/common/text/size';
 import { durationText } from '@runner/common/text/time';
 import type { Detailed, Usage } from './details.ts';
 
@@ -86,6 +88,21 @@ function usageLine({ pid, up_s: seconds, memory }: Usage): string {
   return `process ${pid}, up ${durationText(seconds * 1000)}, ${megabytes} MB`;
 }
 
+/** `waiting: 2 of 3 checks of 1a2b3c` has its label in it. */
+function checksRow({ checks }: Detailed): [string, string[]][] {
+  if (!checks) return [];
+  const at = checks.text.indexOf(': ');
+  return [[checks.text.slice(0, at + 1), [checks.text.slice(at + 2)]]];
+}
+
+function diskRow({ disk }: Detailed): [string, string[]][] {
+  if (!disk || disk.total === 0) return [];
+  const size = (bytes: number | null) => (bytes === null ? '?' : sizeText(bytes));
+  const used = DISK_PARTS.filter((part) => disk[part] !== 0);
+  const parts = used.map((part) => `${part} ${size(disk[part])}`);
+  return [['disk:', [`${size(disk.total)}: ${parts.join(', ')}`]]];
+}
+
 function instanceRow(each: InstanceSummary, used: Usage | undefined): [string, string[]] {
   const { instance, current, previous } = each;
   const before = previous.map((one) => versionLabel(one, [current, ...previous])).join(', ');
@@ -145,6 +162,7 @@ function rowsOf(app: Detailed, now: Date): [label: string, lines: string[]][] {
     const who = by === undefined ? '' : ` by ${by}`;
     rows.push(['held:', [`commit ${short(commit)} since ${time(since)}${who}`, reason]]);
   }
+  rows.push(...checksRow(app), ...diskRow(app));
   rows.push(['next:', [app.next]]);
   if (app.last_checked) rows.push(['checked:', [time(app.last_checked), ...refusal(app)]]);
   return rows;

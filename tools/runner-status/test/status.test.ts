@@ -226,6 +226,8 @@ test('JSON has everything but the sealed token; YAML the same', async () => {
     check_failed: null,
     secrets: [],
     usage: {},
+    checks: null,
+    disk: { releases: 0, mirror: 0, shared: 0, logs: 0, home: 0, total: 0 },
     created_at: '2026-05-01T00:00:00.000Z',
     updated_at: '2026-05-04T00:00:00.000Z',
     tags: null,
@@ -237,6 +239,41 @@ test('JSON has everything but the sealed token; YAML the same', async () => {
     /^app: shop\nrepo: acme\/shop\nbranch: main\ntags: null\npaths: null\ntoken: true\n/,
   );
   assert.equal([json.status, yaml.status, json.stderr + yaml.stderr], [0, 0, '']);
+});
+
+test('the disk that an app uses is shown by what it is used for; --offline does not count it', async () => {
+  const root = rootWith({ shop: {} });
+  const put = (path: string, size: number) => {
+    mkdirSync(join(root, path, '..'), { recursive: true });
+    writeFileSync(join(root, path), 'x'.repeat(size));
+  };
+  put('apps/shop/releases/r1/file', 3_000_000);
+  put('apps/shop/instances/default/shared/data', 200_000);
+  put('logs/deploys/shop/one.log', 10);
+  const { stdout } = await status(root, 'shop');
+  assert.match(
+    stdout,
+    /^ {2}disk: +3\.1 MiB: releases 2\.9 MiB, shared \d+ KiB, logs [\d.]+ KiB\n/m,
+  );
+  const { disk } = JSON.parse((await status(root, 'shop', '--json')).stdout);
+  assert.ok(disk.releases >= 3_000_000 && disk.shared >= 200_000 && disk.mirror === 0);
+  assert.is(disk.total, disk.releases + disk.shared + disk.logs + disk.home);
+  const offline = await status(root, 'shop', '--offline', '--json');
+  assert.is(JSON.parse(offline.stdout).disk, null);
+});
+
+test('a commit that waits for its checks is shown, until it is active', async () => {
+  const check = (name: string, state: string) => ({ name, state });
+  const pending = [check('a', 'passed'), check('b', 'passed'), check('c', 'pending')];
+  const waits = (checks: object[], commit = FAILED) => ({
+    ...{ require_checks: 'all', head: FAILED, checks: { commit, checks, pages: [] } },
+    instances: running('v1'),
+  });
+  assert.match(await shown(waits(pending)), /^ {2}waiting: +2 of 3 checks of fedcba\n/m);
+  const failed = await shown(waits([check('a', 'failed')]));
+  assert.match(failed, /^ {2}not deployed: +a of fedcba failed\n/m);
+  for (const more of [waits([check('a', 'passed')]), waits(pending, COMMIT)])
+    assert.not.match(await shown(more), / checks of | of fedcba failed/);
 });
 
 test('max_deploy_retries of the configuration counts', async () => {

@@ -25,7 +25,7 @@ export const status = command({
   about: 'Show one app in detail, or check all of them',
   details:
     'What runs of each instance, since when and from which commit; the last failure; which process\n' +
-    'holds the lock; and what decides about the next automatic deploy. With --check the status is 1\n' +
+    'holds the lock; the disk it uses; and what decides about the next automatic deploy. With --check the status is 1\n' +
     'while an app is broken, down, blocked or stale: one command for monitoring.',
   positionals: { app: { about: 'Name of the app; required without --check' } },
   options: {
@@ -37,7 +37,8 @@ export const status = command({
     if (args.app !== undefined) {
       const app = requireApp(paths, args.app);
       const value = summaryOf(paths, app, await viewOf({ io, paths }, [app], options.offline));
-      return { value: detailed(paths, value), status: options.check && !isHealthy(value) ? 1 : 0 };
+      const shown = detailed(paths, app, value, !options.offline && !options.check);
+      return { value: shown, status: options.check && !isHealthy(value) ? 1 : 0 };
     }
     if (!options.check)
       throw usage('the following required arguments were not provided: <APP|--check>');
