@@ -104,6 +104,20 @@ export const REGISTRY: readonly Entry[] = [
     },
   },
   {
+    command: 'prune',
+    calls: [call('shop'), call('--dry-run'), call('--json')],
+    writes: false,
+    wrong: [['app_not_found', call('nope')]],
+    refusals: {
+      ...STATE,
+      ...FLOCK,
+      ...OUTPUT,
+      file_unreadable: ['a state file is a folder'],
+      locked: ['a deploy of the app runs'],
+      not_writable: ['a file stands in the place of locks'],
+    },
+  },
+  {
     command: 'list',
     calls: [call(), call('--json'), call('-o', 'yaml')],
     writes: false,

@@ -8,5 +8,6 @@ export { operate } from './lifecycle/operate.ts';
 export { planDeploy } from './pipeline/check.ts';
 export { deploy } from './pipeline/deploy.ts';
 export { explainFailure, printNextSteps } from './pipeline/explanation.ts';
+export { pruneApps } from './prune/prune.ts';
 export { removeApp } from './remove/remove.ts';
 export { rollBackByHand } from './rollback/rollback.ts';

@@ -38,6 +38,7 @@ Commands:
   doctor      Check this installation, and say how to fix what is wrong
   backup      Write an encrypted backup of everything that git does not have
   restore     Restore a backup into an empty root
+  prune       Show where the disk goes, and remove what nothing needs
   fleet       Deploy on several servers through a NATS broker
   agent       Carry out the orders of a fleet on this server
   completion  Print the completion for bash, zsh or fish

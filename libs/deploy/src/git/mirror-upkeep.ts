@@ -13,13 +13,17 @@ const LIST_MAX = 1_048_576;
 /** Younger objects stay: a git that outlived its deploy must not remove what the next one needs. */
 const AGE = '1.hour.ago';
 
+/** `packMirror`, once enough was fetched since. */
+export async function tidyMirror(io: Io, mirror: string): Promise<string | undefined> {
+  const list = readIfThere(join(mirror, 'shallow'), LIST_MAX)?.toString('latin1') ?? '';
+  return list.split('\n').length <= COMMITS ? undefined : packMirror(io, mirror);
+}
+
 /**
  * Packs what the refs of the mirror reach and drops the rest, under the app's lock. Returns why that
  * failed, if it did: it never fails a deploy.
  */
-export async function tidyMirror(io: Io, mirror: string): Promise<string | undefined> {
-  const list = readIfThere(join(mirror, 'shallow'), LIST_MAX)?.toString('latin1') ?? '';
-  if (list.split('\n').length <= COMMITS) return undefined;
+export async function packMirror(io: Io, mirror: string): Promise<string | undefined> {
   // Without searching for new deltas: growth matters, not the last kilobyte.
   const args = ['-c', 'pack.window=0', 'gc', '--quiet', `--prune=${AGE}`];
   const { status, stderr, timedOut } = await git(io, args, { cwd: mirror });

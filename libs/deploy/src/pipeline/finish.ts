@@ -1,9 +1,8 @@
 /** The end of a deploy, either way: records, hooks, old releases, old logs. */
-import { statSync } from 'node:fs';
 import { requireApp } from '@runner/common/apps/store';
 import type { DeployFile } from '@runner/common/deploy-file/read';
+import { removeIfThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
-import type { Paths } from '@runner/common/foundation/paths';
 import { tidyMirror } from '../git/mirror-upkeep.ts';
 import { runFailureHook, runHook } from '../instances/hooks.ts';
 import type { Seen } from '../instances/probe.ts';
@@ -11,8 +10,8 @@ import { stopRemoved } from '../instances/stop.ts';
 import { jobTarget } from '../instances/target.ts';
 import { causeOf, keepBaseline } from '../record/cause.ts';
 import type { Job } from '../record/operation.ts';
-import { pruneReleases } from '../release/folder.ts';
-import { pruneLogs } from '../run/log.ts';
+import { pruneReleases, slotReleases } from '../release/folder.ts';
+import { oldLogs } from '../run/log.ts';
 import { endDeploy, releasesInUse } from '../run/processes.ts';
 import { asStepFailure } from '../run/step.ts';
 import {
@@ -52,15 +51,8 @@ function endFailed(
       name.startsWith('.tmp-') ||
       (name === release &&
         file?.start.type !== 'command' &&
-        !slotReleases(paths, app.app).has(name)),
+        !slotReleases(requireApp(paths, app.app)).has(name)),
   );
-}
-
-/** The releases that run, or may, in slots and from before `traffic`. */
-function slotReleases(paths: Paths, app: string): ReadonlySet<string> {
-  const states = Object.values(requireApp(paths, app).instances);
-  const held = states.flatMap((each) => [each.slots?.a, each.slots?.b, each.before_traffic]);
-  return new Set(held.flatMap((each) => each?.release ?? []));
 }
 
 /** Records the success, then does what comes after it and cannot undo it. */
@@ -107,12 +99,13 @@ function prune(job: Job, failure?: { readonly failed: string | undefined }): voi
       const appPaths = paths.app(app);
       // What ran until now may still answer its last requests, as another user too.
       const replaced = Object.values(instances).flatMap(({ current }) => current?.release ?? []);
-      const inUse = [...slotReleases(paths, app), ...releasesInUse(appPaths.dir)];
+      const now = requireApp(paths, app);
+      const inUse = [...slotReleases(now), ...releasesInUse(appPaths.dir)];
       const stay = new Set([...replaced, ...inUse, failure?.failed ?? '']);
-      const problems = pruneReleases(appPaths, requireApp(paths, app), stay);
+      const problems = pruneReleases(appPaths, now, stay);
       for (const problem of problems) reporter.note(problem);
     }
-    pruneLogs(paths, app, (path) => statSync(path).mtimeMs, log.path);
+    for (const path of oldLogs(paths, app, log.path)) removeIfThere(path);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     reporter.note(`old releases or logs could not be removed: ${why}`);

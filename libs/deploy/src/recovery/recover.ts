@@ -1,5 +1,4 @@
 /** Recovery from a deploy or rollback that was killed: what it had touched is restored. */
-import { join } from 'node:path';
 import { changeApp } from '@runner/common/apps/change';
 import { liveSlot } from '@runner/common/apps/slots';
 import type { AppState, Deployed, Deploying } from '@runner/common/apps/state';
@@ -13,7 +12,6 @@ import {
 import { eventsOfDeploy } from '@runner/common/audit/scan';
 import { isChannelList } from '@runner/common/config/channels';
 import type { NotifyChoice } from '@runner/common/deploy-file/read';
-import { namesIn } from '@runner/common/files/read';
 import type { Paths } from '@runner/common/foundation/paths';
 import { activeRelease } from '../instances/current-link.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
@@ -24,7 +22,7 @@ import { succeededState } from '../record/after-success.ts';
 import { announce, eventsOf, recordAnyway, rolledBackEvent } from '../record/events.ts';
 import { clearMark, secretsStarted } from '../record/in-progress.ts';
 import type { Operation } from '../record/operation.ts';
-import { removeTree } from '../release/folder.ts';
+import { removeTree, unfinishedReleases } from '../release/folder.ts';
 import { type Notifier, startNotifier } from '../report/notifier.ts';
 import { openDeployLog } from '../run/log.ts';
 import { endDeploy } from '../run/processes.ts';
@@ -43,9 +41,9 @@ export async function recover(operation: Operation): Promise<AppState> {
   const { app, paths } = operation;
   const dead = app.deploying;
   if (!dead) return app;
-  const { dir, releases } = paths.app(app.app);
-  for (const name of namesIn(releases).filter((each) => each.startsWith('.tmp-'))) {
-    const problem = removeTree(join(releases, name));
+  const own = paths.app(app.app);
+  for (const folder of unfinishedReleases(own)) {
+    const problem = removeTree(folder);
     if (problem) operation.reporter.note(problem);
   }
   const records = eventsOfDeploy(paths, dead.deploy_id);
@@ -57,7 +55,7 @@ export async function recover(operation: Operation): Promise<AppState> {
   if (live.size > 0 && (await isArrived(operation, dead)))
     return goForward(operation, dead, records);
   // What gets requests ends when its instance has gone back.
-  endDeploy(dir, dead.deploy_id, (release) => !live.has(release));
+  endDeploy(own.dir, dead.deploy_id, (release) => !live.has(release));
   // Killed before its start was recorded: nothing had been done.
   if (!dead.rollback && records.length === 0 && isEarly(dead)) return clearMark(operation);
   return cleanUp(operation, dead, records);

@@ -171,3 +171,20 @@ export function unusedReleases(paths: AppPaths, { instances }: AppState): string
   );
   return namesIn(paths.releases).filter((name) => !name.startsWith('.') && !used.has(name));
 }
+
+/** The releases that run, or may, in slots and from before `traffic`. */
+export function slotReleases({ instances }: AppState): ReadonlySet<string> {
+  const held = Object.values(instances).flatMap(({ slots, before_traffic }) => [
+    slots?.a,
+    slots?.b,
+    before_traffic,
+  ]);
+  return new Set(held.flatMap((each) => each?.release ?? []));
+}
+
+/** Folders of unfinished releases. Called under the app's lock: no deploy builds in them. */
+export function unfinishedReleases({ releases }: AppPaths): string[] {
+  return namesIn(releases)
+    .filter((name) => name.startsWith('.tmp-'))
+    .map((name) => join(releases, name));
+}

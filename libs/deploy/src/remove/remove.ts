@@ -1,11 +1,12 @@
 /** Removing an app: it is stopped, its registration is removed, then its files. */
 import { changeRegistry } from '@runner/common/apps/change';
+import { liveLink } from '@runner/common/apps/slots';
 import { requireApp } from '@runner/common/apps/store';
 import { isThere, namesIn, removeIfThere } from '@runner/common/files/read';
 import { syncFolder } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
-import type { Paths } from '@runner/common/foundation/paths';
+import type { AppPaths, InstancePaths, Paths } from '@runner/common/foundation/paths';
 import { removeEnvFile } from '../instances/env-file.ts';
 import { keptFilesOf } from '../instances/kept-file.ts';
 import { stopInstances, unstoppable } from '../instances/stop.ts';
@@ -65,28 +66,31 @@ function removeFiles({ io, paths, app, purge, note }: RemoveRequest): string[] {
   const env = stepEnvironment(io.env);
   for (const name of namesIn(files.instances))
     removeEnvFile({ app, instance: { name }, env, paths: files.instance(name) });
-  const remove = (path: string) => {
+  // Before anything else: what has an active version is no leftover of a removal.
+  for (const name of namesIn(files.instances)) {
+    removeIfThere(files.instance(name).current);
+    removeIfThere(liveLink(files.instance(name)));
+  }
+  const { leftover, kept } = leftoversOf(files);
+  for (const path of purge ? [files.dir, paths.deployLogs(app)] : leftover) {
     const problem = removeTree(path);
     if (problem) note(problem);
-  };
-  if (purge) {
-    remove(files.dir);
-    remove(paths.deployLogs(app));
-    return [];
   }
-  remove(files.releases);
-  remove(keptFilesOf(files));
-  remove(files.repo);
-  remove(files.home);
-  remove(files.baseline);
-  const kept: string[] = [];
-  for (const name of namesIn(files.instances)) {
-    const instance = files.instance(name);
-    removeIfThere(instance.current);
-    remove(instance.run);
-    if (namesIn(instance.shared).length > 0) kept.push(instance.shared);
-    else remove(instance.dir);
-  }
-  if (kept.length === 0 && isThere(files.dir)) remove(files.dir);
-  return kept;
+  return purge ? [] : kept;
+}
+
+/** Files of a removed app: those that may go, and the folders with shared files that are kept. */
+export function leftoversOf(files: AppPaths): { leftover: string[]; kept: string[] } {
+  const instances = namesIn(files.instances).map((name) => files.instance(name));
+  const isKept = ({ shared }: InstancePaths) => namesIn(shared).length > 0;
+  const kept = instances.filter(isKept).map(({ shared }) => shared);
+  const { releases, repo, home, baseline } = files;
+  const all =
+    kept.length === 0
+      ? [files.dir]
+      : [
+          ...[releases, keptFilesOf(files), repo, home, baseline],
+          ...instances.map((each) => (isKept(each) ? each.run : each.dir)),
+        ];
+  return { leftover: all.filter(isThere), kept };
 }

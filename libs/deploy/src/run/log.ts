@@ -3,9 +3,9 @@
  * to a nameless file, whose contents are redacted and appended to the log. So no file contains a secret
  * of a build, even if the runner is killed.
  */
-import { closeSync, constants, fstatSync, openSync } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { makeFolder, namesIn, readRange, removeIfThere } from '@runner/common/files/read';
+import { makeFolder, namesIn, readRange } from '@runner/common/files/read';
 import { writeFully, writeWhole } from '@runner/common/files/write';
 import { Failure, systemCode, systemFailure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
@@ -173,19 +173,16 @@ function shorten(path: string): void {
   }
 }
 
-/** Removes all but the newest logs of an app; `keep` is never removed. */
-export function pruneLogs(
-  paths: Paths,
-  app: string,
-  mtime: (path: string) => number,
-  keep: string,
-): void {
+/** Paths of all but the newest logs of an app; `keep` is one of the newest. */
+export function oldLogs(paths: Paths, app: string, keep?: string): string[] {
   const folder = paths.deployLogs(app);
   const logs = namesIn(folder)
     .filter((name) => name.endsWith('.log'))
     .map((name) => join(folder, name))
     .filter((path) => path !== keep);
-  if (logs.length < KEPT) return;
-  const dated = logs.map((path) => ({ path, time: mtime(path) })).sort((a, b) => b.time - a.time);
-  for (const { path } of dated.slice(KEPT - 1)) removeIfThere(path);
+  const kept = keep === undefined ? KEPT : KEPT - 1;
+  if (logs.length <= kept) return [];
+  const dated = logs.map((path) => ({ path, time: lstatSync(path).mtimeMs }));
+  dated.sort((a, b) => b.time - a.time);
+  return dated.slice(kept).map(({ path }) => path);
 }

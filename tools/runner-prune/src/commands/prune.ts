@@ -1,0 +1,47 @@
+import { DISK_PARTS } from '@runner/common/apps/disk';
+import { command } from '@runner/common/cli/command';
+import { type Style, table } from '@runner/common/cli/output';
+import { harmlessLine } from '@runner/common/text/harmless';
+import { sizeText } from '@runner/common/text/size';
+import type { Pruned, PrunedApp } from '@runner/deploy/prune/prune';
+
+export const prune = command({
+  name: '',
+  about: 'Show where the disk goes, and remove what nothing needs',
+  details:
+    'Removes releases that no instance runs or can go back to, folders of killed builds, all but the\n' +
+    'newest 20 deploy logs of each app, what the mirrors no longer need, and what removed apps left,\n' +
+    'but never shared files. An app whose lock is held is skipped.',
+  positionals: { app: { about: 'Name of the app [default: all apps]' } },
+  options: {
+    'dry-run': { kind: 'flag', about: 'Remove nothing, show what would be removed' },
+  },
+  exits: [[75, 'A deploy or another command of the named app is running']],
+  examples: ['runner prune --dry-run', 'runner prune shop'],
+  async run({ io, paths, args, options, note }) {
+    const { pruneApps } = await import('@runner/deploy/deploy');
+    const value = await pruneApps({ io, paths, dryRun: options['dry-run'] === true }, args.app);
+    const problems = value.apps.flatMap((each) => each.problems);
+    for (const problem of problems) note(problem);
+    return { value, status: problems.length > 0 ? 1 : 0 };
+  },
+  human({ apps, freed, would_free }: Pruned, style, { options }) {
+    const lines = apps.flatMap(({ app, skipped, removed }) => [
+      ...(skipped === null ? [] : [`skipped ${app}: ${skipped}`]),
+      ...(options['dry-run'] ? removed.map((path) => `would remove ${path}`) : []),
+    ]);
+    const end = options['dry-run']
+      ? `Would free ${sizeText(would_free)}`
+      : `Freed ${sizeText(freed)}`;
+    return `${tableOf(apps, style)}${[...lines.map(harmlessLine), end].join('\n')}\n`;
+  },
+});
+
+function tableOf(apps: readonly PrunedApp[], style: Style): string {
+  const size = (bytes: number | null) => (bytes === null ? '?' : sizeText(bytes));
+  const rows = apps.map((each) => [
+    harmlessLine(each.registered ? each.app : `${each.app} (removed)`),
+    ...[...DISK_PARTS, 'total' as const].map((part) => size(each[part])),
+  ]);
+  return table(['APP', ...DISK_PARTS.map((part) => part.toUpperCase()), 'TOTAL'], rows, style);
+}

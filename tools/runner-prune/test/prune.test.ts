@@ -1,0 +1,180 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { atExit } from '@runner/testing/cleanup';
+import { executable, run } from '@runner/testing/run';
+import { contentOf, temporaryFolder } from '@runner/testing/temp';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const COMMIT = 'a'.repeat(40);
+const DAY = 86_400;
+
+const deployed = (release: string) => ({
+  ...{ version: release, commit: COMMIT, release, deploy_id: `id-${release}` },
+  deployed_at: '2026-11-01T00:00:00.000Z',
+});
+const inSlot = (release: string) => ({
+  ...{ release, version: release, commit: COMMIT, deploy_id: 'd', port: 1, boot_id: 'b' },
+  started_at: '2026-11-01T00:00:00.000Z',
+});
+
+function put(path: string, text = 'x'): void {
+  mkdirSync(join(path, '..'), { recursive: true });
+  writeFileSync(path, text);
+}
+
+/** A root with `shop`: releases r1 to r9, of which the state names five; 25 logs, a killed build, a mirror. */
+async function newRoot(more: object = {}): Promise<string> {
+  const root = join(temporaryFolder('prune'), 'root');
+  const args = ['--repo', 'acme/shop', '--branch', 'main', '--public'];
+  assert.is((await run('runner-add', args, { root })).status, 0);
+  const own = join(root, 'apps/shop');
+  for (let n = 1; n <= 9; n += 1) put(join(own, `releases/r${n}/big`), 'x'.repeat(100_000));
+  put(join(own, 'releases/.tmp-dead/part'));
+  put(join(own, 'files/r1.deploy.yml'));
+  put(join(own, 'instances/default/shared/data'), 'keep me');
+  symlinkSync('../../releases/r5', join(own, 'instances/default/current'));
+  for (let n = 1; n <= 25; n += 1) {
+    const log = join(root, `logs/deploys/shop/log${n}.log`);
+    put(log);
+    utimesSync(log, n * DAY, n * DAY);
+  }
+  spawnSync('git', ['init', '-q', '--bare', join(own, 'repo.git')]);
+  const path = join(root, 'state/shop.json');
+  const state = {
+    ...JSON.parse(readFileSync(path, 'utf8')),
+    instances: {
+      default: {
+        ...{ current: deployed('r5'), previous: [deployed('r4'), deployed('r3')], broken: null },
+        ...{ slots: { a: inSlot('r6'), b: null }, before_traffic: deployed('r7') },
+      },
+    },
+    ...more,
+  };
+  writeFileSync(path, JSON.stringify(state));
+  return root;
+}
+
+const prune = (root: string, ...args: string[]) => run('runner-prune', args, { root });
+const releasesOf = (root: string) => readdirSync(join(root, 'apps/shop/releases')).sort();
+const KEPT = ['r3', 'r4', 'r5', 'r6', 'r7'];
+const ALL = ['.tmp-dead', 'r1', 'r2', 'r3', 'r4', 'r5', 'r6', 'r7', 'r8', 'r9'];
+
+test('what no instance runs or can go back to goes, with killed builds and old logs', async () => {
+  const root = await newRoot();
+  const { status, stdout, stderr } = await prune(root, '--json');
+  assert.equal([status, stderr], [0, '']);
+  const { apps, freed } = JSON.parse(stdout);
+  assert.equal(releasesOf(root), KEPT);
+  assert.equal(readdirSync(join(root, 'apps/shop/files')), []);
+  const logs = readdirSync(join(root, 'logs/deploys/shop'));
+  assert.is(logs.length, 20);
+  assert.not(logs.includes('log5.log'));
+  assert.is(readFileSync(join(root, 'apps/shop/instances/default/shared/data'), 'utf8'), 'keep me');
+  assert.ok(freed >= 400_000 && apps[0].freed === freed);
+  assert.ok(apps[0].releases >= 500_000 && apps[0].total >= apps[0].releases + apps[0].mirror);
+  assert.is(apps[0].removed.filter((path: string) => path.includes('/releases/')).length, 5);
+});
+
+test('--dry-run names the same files and removes nothing', async () => {
+  const root = await newRoot();
+  const before = contentOf(join(root, 'apps'));
+  const text = await prune(root, '--dry-run');
+  assert.match(text.stdout, /^would remove apps\/shop\/releases\/r1$/m);
+  assert.match(text.stdout, /^Would free [\d.]+ KiB$/m);
+  const would = JSON.parse((await prune(root, 'shop', '--dry-run', '--json')).stdout);
+  assert.equal(contentOf(join(root, 'apps')), before);
+  const done = JSON.parse((await prune(root, 'shop', '--json')).stdout);
+  assert.equal(would.apps[0].removed, done.apps[0].removed);
+  assert.ok(would.freed === 0 && would.would_free > 0 && done.would_free === 0);
+});
+
+test('an app whose lock is held is skipped and named; asked for by name, the status is 75', async () => {
+  const root = await newRoot();
+  const lock = join(root, 'locks/shop.lock');
+  put(lock, `{"pid":${process.pid},"command":"deploy","since":"2026-11-01T00:00:00.000Z"}\n`);
+  const holder = spawn('sh', ['-c', 'exec 9>>"$0"; flock 9; echo held; exec sleep 60', lock]);
+  atExit(() => holder.kill());
+  await once(holder.stdout, 'data');
+  const all = await prune(root);
+  assert.is(all.status, 0);
+  assert.match(all.stdout, /^skipped shop: 'shop' is busy: deploy/m);
+  assert.is((await prune(root, 'shop')).status, 75);
+  assert.equal(releasesOf(root), ALL);
+  holder.kill();
+});
+
+test('after a killed deploy every release and its log stay', async () => {
+  const deploying = {
+    ...{ deploy_id: 'log1', pid: 999_999, started: '2026-11-01T00:00:00.000Z', boot_id: 'b' },
+    ...{ commit: COMMIT, version: 'v9', instance: 'default', stage: 'start' },
+  };
+  const root = await newRoot({ deploying });
+  assert.is((await prune(root)).status, 0);
+  assert.equal(releasesOf(root), ALL.slice(1));
+  assert.ok(existsSync(join(root, 'logs/deploys/shop/log1.log')));
+});
+
+test('a release that a process works in stays', async () => {
+  const root = await newRoot();
+  const cwd = join(root, 'apps/shop/releases/r1');
+  const worker = spawn('sleep', ['60'], { cwd, detached: true });
+  atExit(() => worker.kill());
+  await once(worker, 'spawn');
+  await prune(root);
+  assert.equal(releasesOf(root), ['r1', ...KEPT]);
+  worker.kill();
+});
+
+test('of removed apps shared files and logs stay; an app whose state file was lost is not touched', async () => {
+  const root = await newRoot();
+  put(join(root, 'apps/gone/releases/r1/file'));
+  put(join(root, 'apps/gone/instances/default/shared/data'));
+  put(join(root, 'logs/deploys/gone/one.log'));
+  put(join(root, 'apps/lost/releases/r1/file'));
+  mkdirSync(join(root, 'apps/lost/instances/default'), { recursive: true });
+  symlinkSync('../../releases/r1', join(root, 'apps/lost/instances/default/current'));
+  const { stdout } = await prune(root);
+  assert.match(stdout, /^gone \(removed\)/m);
+  assert.not(existsSync(join(root, 'apps/gone/releases')));
+  assert.ok(existsSync(join(root, 'apps/gone/instances/default/shared/data')));
+  assert.ok(existsSync(join(root, 'logs/deploys/gone/one.log')));
+  assert.ok(existsSync(join(root, 'apps/lost/releases/r1/file')));
+});
+
+test('old objects that nothing refers to leave the mirror', async () => {
+  const root = await newRoot();
+  const cwd = join(root, 'apps/shop/repo.git');
+  const input = 'unused';
+  const made = spawnSync('git', ['hash-object', '-w', '--stdin'], { cwd, input, encoding: 'utf8' });
+  const id = made.stdout.trim();
+  const object = join(cwd, 'objects', id.slice(0, 2), id.slice(2));
+  utimesSync(object, DAY, DAY);
+  assert.is((await prune(root, 'shop')).status, 0);
+  assert.not(existsSync(object));
+});
+
+test('killed at any moment, it can be repeated, and what is kept is whole', async () => {
+  const root = await newRoot();
+  for (let n = 0; n < 9; n += 3) {
+    for (let file = 0; file < 300; file += 1) put(join(root, `apps/shop/releases/x${n}/d/${file}`));
+    const killed = spawn(executable('runner-prune'), ['--root', root], { stdio: 'ignore' });
+    setTimeout(() => killed.kill('SIGKILL'), 60 + n * 15);
+    await once(killed, 'exit');
+    for (const name of KEPT) assert.ok(existsSync(join(root, `apps/shop/releases/${name}/big`)));
+  }
+  assert.is((await prune(root)).status, 0);
+  assert.equal(releasesOf(root), KEPT);
+});
+
+test.run();
