@@ -178,7 +178,7 @@ export const NOT_RUN: readonly NotRun[] = [
   {
     page: 'docs/moving.md',
     reason:
-      'it needs two servers: tools/runner-restore/test/restore.test.ts does it with two roots',
+      'it needs two servers: tools/runner-restore/test/restore.long.test.ts does it with two roots',
   },
   {
     page: 'docs/notifications.md',
@@ -188,7 +188,7 @@ export const NOT_RUN: readonly NotRun[] = [
   {
     page: 'docs/operating.md',
     block: 'sudo runner backup --to /var/lib/runner/backup.age',
-    reason: 'it needs a key of age: tools/runner-restore/test/restore.test.ts makes backups',
+    reason: 'it needs a key of age: tools/runner-restore/test/restore.long.test.ts makes backups',
   },
   {
     page: 'docs/sandbox.md',

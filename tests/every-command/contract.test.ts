@@ -20,8 +20,8 @@ test('every command of every executable is in the contract, and no other', async
 
 /** Codes that the contract leaves to other tests, and why. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  backup_unreadable: 'tools/runner-restore/test/restore.test.ts',
-  root_in_use: 'tools/runner-restore/test/restore.test.ts',
+  backup_unreadable: 'tools/runner-restore/test/restore.long.test.ts',
+  root_in_use: 'tools/runner-restore/test/restore.long.test.ts',
   broker_refused: 'tests/fleet',
   broker_unreachable: 'tests/fleet',
   broker_unsafe: 'tests/fleet',
@@ -36,8 +36,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   signature_invalid: 'tests/fleet',
   signing_failed: 'tests/fleet',
   git_failed: 'libs/deploy/test/git/failure.test.ts',
-  lfs_unsupported: 'tests/deploys/submodules.test.ts',
-  ref_ambiguous: 'tests/deploys/ref.test.ts',
+  lfs_unsupported: 'tests/deploys/submodules.long.test.ts',
+  ref_ambiguous: 'tests/deploys/ref.long.test.ts',
   paused: 'tests/deploys/life.test.ts',
   force_needed: 'tests/traffic/kinds.long.test.ts',
   sandbox_unavailable: 'tests/sandbox/deploys.test.ts',
@@ -45,7 +45,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   secret_wrong_app: 'libs/common/test/app-secrets/open.test.ts',
   stop_failed: 'tools/runner-remove/test/remove.test.ts',
   tag_not_found: 'tests/deploys/following.test.ts',
-  submodule_unsupported: 'tests/deploys/submodules.test.ts',
+  submodule_unsupported: 'tests/deploys/submodules.long.test.ts',
   disk_full: 'hard-places.test.ts',
   interrupted: 'signals.test.ts',
 };

@@ -99,7 +99,7 @@ for (const [name, subject] of Object.entries(SUBJECTS)) {
     assert.is(server.requests.length, 3 + parts.length);
     const order = server.messages.map(
       ({ payload }) =>
-        /failed|error log|Rollback(?:"|\*?\\n|: shop)/.exec(JSON.stringify(payload))?.[0],
+        /failed|error log|Rollback(?:"|\*?\\n|: `?shop)/.exec(JSON.stringify(payload))?.[0],
     );
     assert.equal(
       order.map((word) => word?.slice(0, 8)),
