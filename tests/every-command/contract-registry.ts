@@ -106,7 +106,7 @@ export const REGISTRY: readonly Entry[] = [
   {
     command: 'prune',
     calls: [call('shop'), call('--dry-run'), call('--json')],
-    writes: false,
+    writes: true,
     wrong: [['app_not_found', call('nope')]],
     refusals: {
       ...STATE,

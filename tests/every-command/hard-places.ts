@@ -93,7 +93,7 @@ export const CLOSED_FOLDERS: HardPlace = {
   end: (disk) => everyFolder(join(disk, 'root'), 0o755),
   // Its files are its own.
   works: ['audit emit'],
-  words: /permission denied/,
+  words: /permission denied/i,
   uid: NOBODY,
 };
 

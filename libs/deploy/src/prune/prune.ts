@@ -130,6 +130,7 @@ async function pack(io: Io, mirror: string): Promise<{ freed: number; problems: 
   const before = size();
   removeStaleLocks(mirror);
   const problem = await packMirror(io, mirror);
-  const problems = problem ? [`the mirror could not be packed: ${problem}`] : [];
+  const [why] = problem?.split('\n') ?? [];
+  const problems = why ? [`the mirror could not be packed: ${why}`] : [];
   return { freed: Math.max(0, before - size()), problems };
 }
