@@ -204,7 +204,7 @@ test('two commits of one version are told apart by commit', async ({ world }) =>
   assert.match(back.stdout, `Rolled back shop from v1 (${head}) to v1 (${old}) [`);
   killApp(world.root, 'shop');
   const down = await run('runner-status', ['shop'], { root: world.root });
-  assert.match(down.stdout, `runner rollback shop --to ${old}\n`);
+  assert.match(down.stdout, 'run: runner start shop\n');
 });
 
 test('with no earlier version, or an unknown one, nothing is touched', async ({ world }) => {
