@@ -1,73 +1,13 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { atExit } from '@runner/testing/cleanup';
-import { executable, run } from '@runner/testing/run';
-import { contentOf, temporaryFolder } from '@runner/testing/temp';
+import { contentOf } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { COMMIT, DAY, KEPT, newRoot, prune, put, releasesOf } from './root.ts';
 
-const COMMIT = 'a'.repeat(40);
-const DAY = 86_400;
-
-const deployed = (release: string) => ({
-  ...{ version: release, commit: COMMIT, release, deploy_id: `id-${release}` },
-  deployed_at: '2026-11-01T00:00:00.000Z',
-});
-const inSlot = (release: string) => ({
-  ...{ release, version: release, commit: COMMIT, deploy_id: 'd', port: 1, boot_id: 'b' },
-  started_at: '2026-11-01T00:00:00.000Z',
-});
-
-function put(path: string, text = 'x'): void {
-  mkdirSync(join(path, '..'), { recursive: true });
-  writeFileSync(path, text);
-}
-
-/** A root with `shop`: releases r1 to r9, of which the state names five; 25 logs, a killed build, a mirror. */
-async function newRoot(more: object = {}): Promise<string> {
-  const root = join(temporaryFolder('prune'), 'root');
-  const args = ['--repo', 'acme/shop', '--branch', 'main', '--public'];
-  assert.is((await run('runner-add', args, { root })).status, 0);
-  const own = join(root, 'apps/shop');
-  for (let n = 1; n <= 9; n += 1) put(join(own, `releases/r${n}/big`), 'x'.repeat(100_000));
-  put(join(own, 'releases/.tmp-dead/part'));
-  put(join(own, 'files/r1.deploy.yml'));
-  put(join(own, 'instances/default/shared/data'), 'keep me');
-  symlinkSync('../../releases/r5', join(own, 'instances/default/current'));
-  for (let n = 1; n <= 25; n += 1) {
-    const log = join(root, `logs/deploys/shop/log${n}.log`);
-    put(log);
-    utimesSync(log, n * DAY, n * DAY);
-  }
-  spawnSync('git', ['init', '-q', '--bare', join(own, 'repo.git')]);
-  const path = join(root, 'state/shop.json');
-  const state = {
-    ...JSON.parse(readFileSync(path, 'utf8')),
-    instances: {
-      default: {
-        ...{ current: deployed('r5'), previous: [deployed('r4'), deployed('r3')], broken: null },
-        ...{ slots: { a: inSlot('r6'), b: null }, before_traffic: deployed('r7') },
-      },
-    },
-    ...more,
-  };
-  writeFileSync(path, JSON.stringify(state));
-  return root;
-}
-
-const prune = (root: string, ...args: string[]) => run('runner-prune', args, { root });
-const releasesOf = (root: string) => readdirSync(join(root, 'apps/shop/releases')).sort();
-const KEPT = ['r3', 'r4', 'r5', 'r6', 'r7'];
 const ALL = ['.tmp-dead', 'r1', 'r2', 'r3', 'r4', 'r5', 'r6', 'r7', 'r8', 'r9'];
 
 test('what no instance runs or can go back to goes, with killed builds and old logs', async () => {
@@ -162,19 +102,6 @@ test('old objects that nothing refers to leave the mirror', async () => {
   utimesSync(object, DAY, DAY);
   assert.is((await prune(root, 'shop')).status, 0);
   assert.not(existsSync(object));
-});
-
-test('killed at any moment, it can be repeated, and what is kept is whole', async () => {
-  const root = await newRoot();
-  for (let n = 0; n < 9; n += 3) {
-    for (let file = 0; file < 300; file += 1) put(join(root, `apps/shop/releases/x${n}/d/${file}`));
-    const killed = spawn(executable('runner-prune'), ['--root', root], { stdio: 'ignore' });
-    setTimeout(() => killed.kill('SIGKILL'), 60 + n * 15);
-    await once(killed, 'exit');
-    for (const name of KEPT) assert.ok(existsSync(join(root, `apps/shop/releases/${name}/big`)));
-  }
-  assert.is((await prune(root)).status, 0);
-  assert.equal(releasesOf(root), KEPT);
 });
 
 test.run();
