@@ -73,7 +73,7 @@ test('without records it shows a sample of every kind, and the long failure in t
   for (const words of [
     'not tried again until the next push',
     'ends in 7 days',
-    'rollback shop --to',
+    'run: runner start shop',
   ])
     assert.match(text, words);
   const ofDeploys = shown.filter(({ event_type: kind }) => /^Deploy|^Rollback/.test(kind));
