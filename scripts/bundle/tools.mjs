@@ -67,7 +67,8 @@ const fromLib = {
       if (!isLazy || !OURS.includes(source)) return undefined;
       return { path: `../${libFile(source)}.cjs`, external: true };
     });
-    builder.onResolve({ filter: /^(yaml|undici)$/ }, ({ path }) => ({
+    const packages = new RegExp(`^(${Object.keys(PACKAGES).join('|')})$`);
+    builder.onResolve({ filter: packages }, ({ path }) => ({
       path: `../${libFile(path)}.cjs`,
       external: true,
     }));
