@@ -108,7 +108,7 @@ test('tokens test says whose App it is, and whether git can read', async ({ root
   );
 });
 
-test('an App that is not installed, and a key that is none, are reported in one sentence', async ({
+test('an App that is not installed, and a file without a key, are reported in one sentence', async ({
   root,
   api,
 }) => {

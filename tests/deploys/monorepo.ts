@@ -7,7 +7,7 @@ import { run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 
 const REPO = 'acme/shops';
-/** One push in so many changes this, which every app uses. */
+/** One push in this many changes what every app uses. */
 const SHARED_EVERY = 25;
 
 /** Deploys that were right and wrong. */

@@ -8,7 +8,7 @@ import { deployFile, makeWorld } from './world.ts';
 
 const RESTARTS = 20;
 const FILE_MAX = 10_485_760;
-/** As many as it takes to fill six files. */
+/** Enough to fill six files. */
 const BYTES = 6 * FILE_MAX;
 
 /** An app that serves, prints 5,000 lines a second, and says at its end how many there were. */

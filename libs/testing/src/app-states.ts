@@ -21,7 +21,7 @@ export function deployed(version: string, more: object = {}): object {
 /** A newer commit, which fails. */
 export const FAILED = 'fedcba9876543210fedcba9876543210fedcba98';
 
-/** So many failed builds of the newer commit. */
+/** Number of failed builds of the newer commit. */
 export const failures = (count: number) => ({
   commit: FAILED,
   count,

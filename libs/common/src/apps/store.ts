@@ -7,7 +7,8 @@ import { Failure } from '../foundation/failure.ts';
 import { appName, isAppName } from '../foundation/names.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { didYouMean } from '../text/nearest.ts';
-import { type AppState, parseState } from './state.ts';
+import { parseState } from './parse-state.ts';
+import type { AppState } from './state.ts';
 
 /** Bytes; our state files have a few kilobytes. */
 const STATE_MAX = 1_048_576;

@@ -21,7 +21,7 @@ export interface Commit {
 
 /** How many commits back the first fetch reaches, and each further one if that was not enough. */
 const DEPTHS = [50, 1_000, 2_147_483_647];
-/** Each fetch leaves a pack; beyond so many the mirror is made again. */
+/** Each fetch leaves a pack; with more packs than this the mirror is made again. */
 const PACKS = 50;
 /** Most commits that are listed. */
 const LIST_MAX = 1_000;

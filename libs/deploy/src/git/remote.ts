@@ -86,7 +86,7 @@ export function listFollowed(source: GitSource, more: readonly string[] = []): P
 
 const branchRef = ({ branch }: GitSource) => `refs/heads/${branch}`;
 
-/** The newest commit of what the source follows, in a listing of it; undefined if there is none. */
+/** Picks the newest commit that the source follows from its refs; undefined if no ref matches. */
 export async function headOf(source: GitSource, refs: readonly Ref[]): Promise<Head | undefined> {
   if (source.tags) {
     const tag = highest(tagsOf(refs), await orderOf(source.tags));

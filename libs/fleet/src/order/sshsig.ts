@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Failure, systemCode } from '@runner/common/foundation/failure';
 import type { SealedOrder } from './order.ts';
 
-/** The namespace: a signature for anything else is none of an order. */
+/** The namespace: a signature made for another purpose does not sign an order. */
 const NAMESPACE = 'runner-fleet';
 
 function sshKeygen(args: readonly string[], input: string, stderr: 'inherit' | 'ignore') {

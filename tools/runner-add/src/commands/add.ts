@@ -1,4 +1,5 @@
 import { followedWords } from '@runner/common/apps/following';
+import { APP_LOGIN_OPTIONS } from '@runner/common/cli/app-login';
 import { command } from '@runner/common/cli/command';
 import { FOLLOW_OPTIONS } from '@runner/common/cli/follow';
 import { repoLabel } from '@runner/common/config/repo-place';
@@ -39,18 +40,7 @@ export const add = command({
       about: 'Reuse the token of a registered app',
     },
     public: { kind: 'flag', about: 'The repository needs no token' },
-    'app-id': {
-      kind: 'value',
-      placeholder: 'N',
-      conflicts: ['token', 'token-file', 'token-from', 'public'],
-      about: 'GitHub App to act as, instead of a token',
-    },
-    'app-key-file': {
-      kind: 'value',
-      placeholder: 'FILE',
-      conflicts: ['token', 'token-file', 'token-from', 'public'],
-      about: 'Private key of the App (PEM); - reads it from standard input',
-    },
+    ...APP_LOGIN_OPTIONS,
     name: {
       kind: 'value',
       placeholder: 'NAME',

@@ -6,7 +6,7 @@ import type { Place } from './problems.ts';
 
 /** Torn lines beyond this are not counted. */
 const TORN_MAX = 1000;
-/** So many lines after a record are kept, to find which of them was inserted. */
+/** Number of lines kept after a record, to find which of them was inserted. */
 const KEPT_MAX = 8;
 
 export class Since {

@@ -1,0 +1,165 @@
+/** The check of a state file when it is read. */
+import { Failure } from '../foundation/failure.ts';
+import type { AppState } from './state.ts';
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
+}
+
+/** The required fields of a section and their types. */
+type Shape = Readonly<Record<string, 'string' | 'number'>>;
+
+const DEPLOYED_SHAPE: Shape = {
+  version: 'string',
+  commit: 'string',
+  release: 'string',
+  deployed_at: 'string',
+  deploy_id: 'string',
+};
+const FAILURE_SHAPE: Shape = {
+  commit: 'string',
+  count: 'number',
+  last_at: 'string',
+  stage: 'string',
+};
+const LAST_FAILURE_SHAPE: Shape = {
+  version: 'string',
+  commit: 'string',
+  deploy_id: 'string',
+  stage: 'string',
+  error: 'string',
+  at: 'string',
+};
+const ATTEMPTS_SHAPE: Shape = { commit: 'string', count: 'number', at: 'string' };
+const CHECK_FAILED_SHAPE: Shape = { since: 'string', error: 'string', message: 'string' };
+const HELD_SHAPE: Shape = { commit: 'string', since: 'string', reason: 'string' };
+const STOPPED_SHAPE: Shape = { since: 'string', by: 'string' };
+const BROKEN_SHAPE: Shape = { since: 'string', reason: 'string' };
+const DEPLOYING_SHAPE: Shape = {
+  deploy_id: 'string',
+  pid: 'number',
+  started: 'string',
+  boot_id: 'string',
+  commit: 'string',
+  instance: 'string',
+  stage: 'string',
+};
+
+function hasShape(value: Record<string, unknown>, shape: Shape): boolean {
+  return Object.entries(shape).every(([field, type]) =>
+    type === 'number' ? Number.isSafeInteger(value[field]) : typeof value[field] === type,
+  );
+}
+
+/** Names of folders under `releases/`. */
+const RELEASE = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+
+/** Reads the text of the state file `path`. Throws `state_malformed` or `state_unsupported`. */
+export function parseState(name: string, text: string, path: string): AppState {
+  const bad = (why: string) => new Failure('state_malformed', `the state file ${path} ${why}`);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw bad('is not JSON');
+  }
+  if (!isRecord(value)) throw bad('is not an object');
+  if (value.version !== undefined && value.version !== 1 && value.version !== 2) {
+    throw new Failure('state_unsupported', `the state file ${path} was written by a newer runner`);
+  }
+  if (typeof value.repo !== 'string') throw bad('has no text in repo');
+  if (typeof value.branch !== 'string') throw bad('has no text in branch');
+  if (value.host !== undefined && typeof value.host !== 'string')
+    throw bad('has a host that is not a text');
+  if (value.app !== undefined && value.app !== name) throw bad('names another app');
+  checkFollowed(value, bad);
+  const required = value.require_checks;
+  if (required !== undefined && required !== 'all' && !isNames(required))
+    throw bad('has no list of names in require_checks');
+  if (value.checks !== undefined && !isChecks(value.checks)) delete value.checks;
+  const inner = value.state ?? {};
+  if (!isRecord(inner)) throw bad('has no section state');
+  const token = inner.repohost_token ?? null;
+  if (token !== null && typeof token !== 'string') throw bad('has a token that is not a text');
+  const instances = value.instances ?? {};
+  if (!isRecord(instances)) throw bad('has no section instances');
+  for (const instance of Object.values(instances)) checkInstance(instance, bad);
+  value.version ??= 1;
+  value.app = name;
+  value.created_at = String(value.created_at ?? '');
+  value.updated_at = String(value.updated_at ?? '');
+  value.state = inner;
+  value.instances = instances;
+  value.failures = optional(value.failures, FAILURE_SHAPE, bad);
+  value.held = optional(value.held, HELD_SHAPE, bad);
+  for (const field of ['last_failure', 'last_rollback_failure'])
+    if (value[field] !== undefined) value[field] = optional(value[field], LAST_FAILURE_SHAPE, bad);
+  if (value.attempts !== undefined) value.attempts = optional(value.attempts, ATTEMPTS_SHAPE, bad);
+  value.deploying = optional(value.deploying, DEPLOYING_SHAPE, bad);
+  if (value.check_failed !== undefined)
+    value.check_failed = optional(value.check_failed, CHECK_FAILED_SHAPE, bad);
+  if (value.paused !== undefined) value.paused = optional(value.paused, STOPPED_SHAPE, bad);
+  if (value.stopped !== undefined) {
+    value.stopped = optional(value.stopped, STOPPED_SHAPE, bad);
+    if (isRecord(value.stopped) && !Array.isArray(value.stopped.instances))
+      throw bad('has a malformed section');
+  }
+  if (value.reported !== undefined && !isRecord(value.reported)) delete value.reported;
+  value.last_checked = typeof value.last_checked === 'string' ? value.last_checked : null;
+  return value as AppState;
+}
+
+function checkFollowed({ tags, paths }: Record<string, unknown>, bad: (why: string) => Failure) {
+  const isText = (each: unknown) => typeof each === 'string' && each !== '';
+  if (paths !== undefined && !(Array.isArray(paths) && paths.every(isText)))
+    throw bad('has malformed paths');
+  if (tags === undefined) return;
+  const isRule =
+    isRecord(tags) && isText(tags.pattern) && (tags.semver === null || isText(tags.semver));
+  if (!isRule) throw bad('has malformed tags');
+}
+
+function isNames(value: unknown): boolean {
+  return (
+    Array.isArray(value) && value.length > 0 && value.every((name) => typeof name === 'string')
+  );
+}
+
+/** What the host said is asked again if it was damaged. */
+function isChecks(value: unknown): boolean {
+  return isRecord(value) && Array.isArray(value.checks) && Array.isArray(value.pages);
+}
+
+function checkInstance(instance: unknown, bad: (why: string) => Failure): void {
+  const previous = isRecord(instance) ? (instance.previous ?? []) : undefined;
+  if (!isRecord(instance) || !Array.isArray(previous)) throw bad('has a malformed instance');
+  instance.previous = previous;
+  instance.current ??= null;
+  if (instance.broken !== undefined) instance.broken = optional(instance.broken, BROKEN_SHAPE, bad);
+  const { active_since: since, slots, draining, before_traffic: before } = instance;
+  for (const value of [slots, draining])
+    if (value !== undefined && value !== null && !isRecord(value))
+      throw bad('has a malformed instance');
+  for (const slot of Object.values(slots ?? {})) checkSlot(slot, bad);
+  if (before !== undefined) checkVersion(before, bad);
+  if (since !== undefined && typeof since !== 'string') throw bad('has a malformed instance');
+  checkVersion(instance.current, bad);
+  for (const version of previous) checkVersion(version, bad);
+}
+
+function checkSlot(slot: unknown, bad: (why: string) => Failure): void {
+  checkVersion(isRecord(slot) ? { ...slot, deployed_at: slot.started_at } : null, bad);
+}
+
+function checkVersion(version: unknown, bad: (why: string) => Failure): void {
+  if (version === null) return;
+  const good = isRecord(version) && hasShape(version, DEPLOYED_SHAPE);
+  // A release is the name of a folder; a path could lead anywhere.
+  if (!good || !RELEASE.test(version.release as string)) throw bad('has a malformed instance');
+}
+
+function optional(value: unknown, shape: Shape, bad: (why: string) => Failure): unknown {
+  if (value === undefined || value === null) return null;
+  if (!isRecord(value) || !hasShape(value, shape)) throw bad('has a malformed section');
+  return value;
+}
