@@ -3,6 +3,6 @@ import { changes } from './commands/changes.ts';
 
 export const tool: Tool = {
   name: 'runner-changes',
-  about: 'List the commits that a deploy brings',
+  about: 'List the commits that a deploy would bring',
   commands: [changes],
 };

@@ -138,7 +138,7 @@ test('the commands are those of runner --list and help, each with the first line
 
 test('options are offered with their sentences, without those given and those in conflict with them', async () => {
   const all = await offered(['runner', 'add', '-']);
-  assert.ok(all.includes('--public\tThe repository needs no token'));
+  assert.ok(all.includes('--public\tThe repository is public: use no token'));
   const names = namesOf(all);
   const { stdout } = await run('runner-add', ['--help']);
   const inHelp = [...stdout.matchAll(/^ {2}(?:-\w, | {4})(--[a-z-]+)/gm)].map(([, name]) => name);

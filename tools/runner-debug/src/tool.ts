@@ -5,6 +5,6 @@ import { log } from './commands/log.ts';
 
 export const tool: Tool = {
   name: 'runner-debug',
-  about: 'Tell why the last deploy failed',
+  about: 'Show why a deploy failed',
   commands: [lastError, log, extract],
 };

@@ -3,6 +3,6 @@ import { doctor } from './commands/doctor.ts';
 
 export const tool: Tool = {
   name: 'runner-doctor',
-  about: 'Check this installation, and say how to fix what is wrong',
+  about: 'Check this installation, and show how to fix it',
   commands: [doctor],
 };

@@ -7,6 +7,6 @@ import { unset } from './commands/unset.ts';
 
 export const tool: Tool = {
   name: 'runner-env',
-  about: 'Keep the secrets of an app',
+  about: 'Manage the secrets of an app',
   commands: [set, importSecrets, list, unset, files],
 };

@@ -3,6 +3,6 @@ import { history } from './commands/history.ts';
 
 export const tool: Tool = {
   name: 'runner-history',
-  about: 'Show the deploys so far, one a line',
+  about: 'List the deploys, one per line',
   commands: [history],
 };

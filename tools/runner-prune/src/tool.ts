@@ -3,6 +3,6 @@ import { prune } from './commands/prune.ts';
 
 export const tool: Tool = {
   name: 'runner-prune',
-  about: 'Show where the disk goes, and remove what nothing needs',
+  about: 'Show how much disk the apps use, and remove what is no longer needed',
   commands: [prune],
 };

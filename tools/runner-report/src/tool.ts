@@ -3,6 +3,6 @@ import { report } from './commands/report.ts';
 
 export const tool: Tool = {
   name: 'runner-report',
-  about: 'Draw the deploys so far as one page',
+  about: 'Draw the deploys as an HTML page',
   commands: [report],
 };

@@ -3,6 +3,6 @@ import { start } from './commands/start.ts';
 
 export const tool: Tool = {
   name: 'runner-start',
-  about: 'Start what is active of an app',
+  about: 'Start an app',
   commands: [start],
 };

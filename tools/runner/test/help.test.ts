@@ -16,29 +16,29 @@ Commands:
   status      Show one app in detail, or check all of them
   deploy      Deploy an app from git
   fetch       Look for new commits, and deploy them
-  changes     List the commits that a deploy brings
+  changes     List the commits that a deploy would bring
   bell        Let a push on the code host start a deploy at once
   rollback    Go back to the previous version
   cancel      End a running deploy
-  start       Start what is active of an app
+  start       Start an app
   stop        Stop an app
   restart     Restart an app
   logs        Show what an app prints
   exec        Run a command in the active release of an app
   pause       Pause the automatic deploys of an app
   resume      Resume the automatic deploys of an app
-  env         Keep the secrets of an app
+  env         Manage the secrets of an app
   tokens      Show which apps share which code-host token
   notify      Announce deploys in chats, by e-mail and webhook
-  history     Show the deploys so far, one a line
+  history     List the deploys, one per line
   stats       Count deploys, failures, and how long they took
-  report      Draw the deploys so far as one page
+  report      Draw the deploys as an HTML page
   audit       Write and read the audit log of deploy events
-  debug       Tell why the last deploy failed
-  doctor      Check this installation, and say how to fix what is wrong
+  debug       Show why a deploy failed
+  doctor      Check this installation, and show how to fix it
   backup      Write an encrypted backup of everything that git does not have
   restore     Restore a backup into an empty root
-  prune       Show where the disk goes, and remove what nothing needs
+  prune       Show how much disk the apps use, and remove what is no longer needed
   fleet       Deploy on several servers through a NATS broker
   agent       Carry out the orders of a fleet on this server
   completion  Print the completion for bash, zsh or fish

@@ -15,12 +15,12 @@ export const FOLLOW_OPTIONS = {
   tags: {
     kind: 'value',
     placeholder: 'PATTERN',
-    about: "Deploy the highest tag that matches, such as 'v*', in place of a branch",
+    about: "Deploy the highest tag that matches, such as 'v*', instead of a branch",
   },
   semver: {
     kind: 'value',
     placeholder: 'RANGE',
-    about: "Of these tags only versions in a range of semver, such as '^1'",
+    about: "Only tags whose version is in this semver range, such as '^1'",
   },
   paths: {
     kind: 'value',

@@ -16,7 +16,7 @@ export const ID_OPTIONS = {
   'deploy-id': {
     kind: 'value',
     placeholder: 'ID',
-    about: 'Its id, 8 hexadecimal digits; if the log knows it, wait for its end and print that',
+    about: 'Its id, 8 hexadecimal digits; if that deploy exists, wait for it and print its result',
   },
   trigger: {
     kind: 'value',

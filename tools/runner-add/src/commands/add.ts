@@ -10,8 +10,8 @@ export const add = command({
   name: '',
   about: 'Register an app to deploy from git',
   details:
-    'Without --token, --token-file, --token-from or --public the token is taken from RUNNER_TOKEN or,\n' +
-    'on a terminal, prompted for. It is stored encrypted with the master key.',
+    'Without --token, --token-file, --token-from or --public the token is read from RUNNER_TOKEN or,\n' +
+    'on a terminal, from a hidden prompt. It is stored encrypted.',
   options: {
     repo: {
       kind: 'value',
@@ -39,7 +39,7 @@ export const add = command({
       conflicts: ['public'],
       about: 'Reuse the token of a registered app',
     },
-    public: { kind: 'flag', about: 'The repository needs no token' },
+    public: { kind: 'flag', about: 'The repository is public: use no token' },
     ...APP_LOGIN_OPTIONS,
     name: {
       kind: 'value',

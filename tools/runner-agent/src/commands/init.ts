@@ -19,7 +19,7 @@ export const init = command({
     signers: {
       kind: 'value',
       placeholder: 'FILE',
-      about: 'Public keys of those who may order [default: /etc/runner/allowed_signers]',
+      about: 'Public keys that may sign orders [default: /etc/runner/allowed_signers]',
     },
   },
   async run({ paths, args, options }) {

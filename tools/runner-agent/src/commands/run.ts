@@ -15,12 +15,12 @@ const STATE = 10_000;
 
 export const run = command({
   name: 'run',
-  about: 'Carry out the orders that come through the broker, until it is stopped',
+  about: 'Carry out orders from the broker until stopped',
   details:
-    'Connects to the broker of agent.yml; nothing connects to this server. A deploy that runs goes on when\n' +
-    'the agent is stopped; the next one finds its end in the log. runner-agent.service runs it.',
+    'Connects to the broker in agent.yml. A running deploy goes on when the agent is stopped; the next\n' +
+    'agent finds its end in the log. runner-agent.service runs this command.',
   exits: [
-    [75, 'It is running already'],
+    [75, 'The agent is already running'],
     [130, 'Interrupted'],
   ],
   plain: true,

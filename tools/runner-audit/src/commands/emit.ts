@@ -55,7 +55,7 @@ export const emit = command({
   details:
     'With EVENT, the options describe one event. Without it, events are read from standard input, one\n' +
     'JSON object per line. Missing timestamp, deploy_id and instance fields are added. An invalid line\n' +
-    'is reported with its number; the other lines are still appended, and the status is 1.',
+    'is reported with its number; the others are still appended, and the status is 1.',
   positionals: {
     event: {
       about: 'DeployStarted, DeploySuccess, DeployFailure or RollbackSuccess',

@@ -3,11 +3,10 @@ import { command } from '@runner/common/cli/command';
 
 export const list = command({
   name: 'list',
-  about: 'List the events of the audit log that match, its rotated files included',
+  about: 'List matching events of the audit log, including rotated files',
   details:
-    'In the order of the log, oldest first. An event that had to wait until the log could be written\n' +
-    'stands where it was appended. TIME is ISO 8601 (UTC unless it has a zone), a date, or how long\n' +
-    'ago: 30m, 2h, 7d. With --json each record is one line, as in the log.',
+    'Oldest first, in the order of the log. TIME is ISO 8601 (UTC unless it has a zone), a date, or how\n' +
+    'long ago: 30m, 2h, 7d. With --json each record is one line, as in the log.',
   options: {
     project: { kind: 'value', placeholder: 'APP', about: 'Only events of this app' },
     event: {

@@ -5,10 +5,8 @@ import { inUtc } from '@runner/common/text/time';
 
 export const tail = command({
   name: 'tail',
-  about: 'Print the newest records of the audit log, the newest last',
-  details:
-    'With --json each record is one line, as in the log. Rotated files are read when the newer ones\n' +
-    'have too few records. -f follows the log, also through rotation.',
+  about: 'Print the newest records of the audit log, newest last',
+  details: 'With --json each record is one line, as in the log. Rotated files are included.',
   options: {
     lines: {
       kind: 'value',
@@ -20,7 +18,7 @@ export const tail = command({
     follow: {
       kind: 'flag',
       short: 'f',
-      about: 'Wait for further records and print them as they come',
+      about: 'Print new records as they are appended',
     },
   },
   async run(context) {

@@ -8,11 +8,10 @@ export const verify = command({
   name: 'verify',
   about: 'Check that the audit log is whole and unchanged',
   details:
-    'Each record carries a number and a hash of what stands before it: one that was\n' +
-    'removed, changed, swapped or inserted is found. Times must be in order, a deploy\n' +
-    'belongs to one app and has one start and one end. --anchor also finds a log that\n' +
-    'was cut at its end, or written again. At most 1,000 problems are printed, with\n' +
-    'file and line; all are counted. With problems the status is 1.',
+    'Finds records that were removed, changed, swapped or inserted, by the number and hash in each\n' +
+    'record. Times must be in order; a deploy belongs to one app and has one start and one end.\n' +
+    '--anchor also finds a log that was cut at its end or rewritten. Prints at most 1,000 problems with\n' +
+    'file and line, and counts all. With problems the status is 1.',
   options: {
     anchor: {
       kind: 'value',

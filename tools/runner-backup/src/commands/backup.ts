@@ -7,9 +7,9 @@ export const backup = command({
   name: '',
   about: 'Write an encrypted backup of everything that git does not have',
   details:
-    'Configuration, keys, apps, secrets, the audit log and the units of the apps, as\n' +
-    'one file that runner restore and age open. Without --recipient and\n' +
-    '--passphrase-file a passphrase is prompted for.',
+    'One file with configuration, keys, apps, secrets, the audit log and the units of the apps. It can be\n' +
+    'opened by runner restore and by age. Without --recipient and --passphrase-file it prompts for a\n' +
+    'passphrase.',
   options: {
     to: {
       kind: 'value',

@@ -20,13 +20,16 @@ interface Added {
 
 export const add = command({
   name: 'add',
-  about: 'Make the secret of an app, and say what to set on the code host',
-  details:
-    'The secret is printed this once, to be pasted into the settings of the repository. The type of the\n' +
-    'host is that of the app; --host names another one.',
+  about: 'Create the secret of an app, and show what to set on the code host',
+  details: 'Prints the secret once: paste it into the settings of the repository.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
-    host: { kind: 'value', placeholder: 'TYPE', choices: SIGNERS, about: 'Which host will call' },
+    host: {
+      kind: 'value',
+      placeholder: 'TYPE',
+      choices: SIGNERS,
+      about: 'Type of the host that calls [default: that of the app]',
+    },
     url: {
       kind: 'value',
       placeholder: 'URL',

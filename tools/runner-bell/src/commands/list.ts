@@ -10,7 +10,7 @@ interface Listing {
 
 export const list = command({
   name: 'list',
-  about: 'List the apps that have a bell, and when it was last rung',
+  about: 'List the apps that have a bell, and when it last rang',
   options: { dir: DIR },
   async run({ io, options }) {
     const folder = folderOf(options.dir, io.env);

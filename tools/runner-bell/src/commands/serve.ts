@@ -4,17 +4,16 @@ import { DIR, folderOf } from '../folder.ts';
 
 export const serve = command({
   name: 'serve',
-  about: 'Answer the calls of code hosts; meant where no command is named',
+  about: 'Answer calls of code hosts; the default command',
   details:
-    'Answers calls of code hosts: POST /<app>, signed with the secret of the app. A call that is signed\n' +
-    'leaves word in the folder of the bell; systemd then starts runner-fetch.service. What the call says\n' +
-    'is not believed: the commit is asked of git. Without --listen the one connection on standard input\n' +
-    'is answered, as runner-bell.socket hands it over.',
+    "Accepts POST /<app>, signed with the secret of the app, and leaves a file in the bell's folder, for\n" +
+    'which systemd starts runner-fetch.service. What the call says is ignored: git is asked for the\n' +
+    'commit. Without --listen it answers the one connection on standard input, from runner-bell.socket.',
   options: {
     listen: {
       kind: 'value',
       placeholder: 'ADDRESS',
-      about: 'Answer all calls on this address, such as 127.0.0.1:9190',
+      about: 'Listen on this address, such as 127.0.0.1:9190',
     },
     dir: DIR,
   },

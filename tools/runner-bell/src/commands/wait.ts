@@ -10,12 +10,16 @@ const POLL = 2_000;
 
 export const wait = command({
   name: 'wait',
-  about: 'Wait until a bell is rung, where there is no systemd',
+  about: 'Wait until a bell rings, on systems without systemd',
   details:
-    'Prints the apps that were rung for, and ends. A loop with runner fetch --deploy deploys at each\n' +
-    'call, and at least once every TIME. With Ctrl-C the status is 130.',
+    'Prints the apps whose bell rang, and ends. A loop with runner fetch --deploy deploys at each call,\n' +
+    'and at least once every TIME.',
   options: {
-    timeout: { kind: 'value', placeholder: 'TIME', about: 'End after 30s, 5m, 1h in any case' },
+    timeout: {
+      kind: 'value',
+      placeholder: 'TIME',
+      about: 'End after this long (30s, 5m, 1h) without a call',
+    },
     dir: DIR,
   },
   exits: [[130, 'Interrupted (Ctrl-C)']],

@@ -8,11 +8,11 @@ import { interruptionOf } from '@runner/deploy/report/interruption';
 
 export const changes = command({
   name: '',
-  about: 'List the commits that a deploy brings',
+  about: 'List the commits that a deploy would bring',
   details:
-    'Without FROM: what a deploy would bring now or, if nothing is new, what the last one brought. FROM\n' +
-    'and TO are versions, branches, tags or commits; without TO it is the head of what the app follows.\n' +
-    'The newest commit comes first, and at most 1000 are listed. Only commits are fetched, no files.',
+    'Without FROM: the commits that a deploy would bring now or, if nothing is new, those the last one\n' +
+    'brought. FROM and TO are versions, branches, tags or commits; TO defaults to the newest commit that\n' +
+    'the app follows. Newest first, at most 1000. Only commits are fetched, no files.',
   positionals: {
     app: { required: true, about: 'Name of the app' },
     from: { about: 'Version, branch, tag or commit; its own changes are not listed' },

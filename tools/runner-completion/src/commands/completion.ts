@@ -12,11 +12,10 @@ interface Completion {
 export const completion = command({
   name: '',
   about: 'Print the completion for bash, zsh or fish',
-  details: [
-    'To enable it in every shell, put one of the examples into ~/.bashrc, ~/.zshrc (after compinit) or',
-    '~/.config/fish/config.fish. The packages install it for all users. A program called runner-foo on',
-    'PATH completes as a command of runner; its own completion completes its arguments.',
-  ].join('\n'),
+  details:
+    'To enable it in every shell, put one of the examples into ~/.bashrc, ~/.zshrc (after compinit) or\n' +
+    '~/.config/fish/config.fish. The packages install it for all users. A program runner-foo on PATH\n' +
+    'completes as runner foo, and its arguments with its own completion.',
   positionals: {
     shell: { required: true, about: 'Which shell', choices: ['bash', 'zsh', 'fish'] },
   },

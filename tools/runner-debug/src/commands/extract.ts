@@ -15,15 +15,15 @@ export const extract = command({
   name: 'extract',
   about: 'Read a log on standard input and print the lines that say why it failed',
   details:
-    'Lines that a successful build also printed are not the cause: --baseline names the log of one,\n' +
-    '--app uses the last successful deploy of an app. When the log says nothing, --step, --command and\n' +
-    '--status describe how it ended. Secrets of the server under --root are redacted.',
+    'Lines that a successful build also printed are not the cause: --baseline names its log, --app uses\n' +
+    'the last successful deploy of an app. If the log says nothing, --step, --command and --status\n' +
+    'describe how the step ended. Secrets of the server under --root are redacted.',
   options: {
     max: {
       kind: 'value',
       placeholder: 'N',
       default: '800',
-      about: 'Most characters to print [default: 800]',
+      about: 'Print at most this many characters [default: 800]',
     },
     baseline: {
       kind: 'value',
@@ -41,7 +41,7 @@ export const extract = command({
     status: {
       kind: 'value',
       placeholder: 'N',
-      about: 'Its exit status; above 128 means a signal',
+      about: 'Its exit status; 124 is a timeout, above 128 a signal',
     },
   },
   examples: [

@@ -35,10 +35,9 @@ export const lastError = command({
   name: 'last-error',
   about: 'Print the newest deploy failure of an app: version, time, full error',
   details:
-    'When there is no failure on record, the status is 0 and the JSON is null: the app never failed a\n' +
-    'deploy on this server, or the log was rotated away. If other users could have changed the log,\n' +
-    'registry, configuration or master key, or read a secret, nothing is read: each such guard is\n' +
-    'printed with the command that fixes it.',
+    'Without a failure on record, the status is 0 and the JSON is null. If other users could have\n' +
+    'changed the log, registry, configuration or master key, or read a secret, nothing is shown: each\n' +
+    'finding is printed with the command that fixes it.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     insecure: {

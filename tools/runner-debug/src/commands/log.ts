@@ -8,11 +8,11 @@ import type { LogLine } from '../marked-log.ts';
 
 export const log = command({
   name: 'log',
-  about: 'Show the kept log of a deploy, with the lines marked that say why it failed',
+  about: 'Show the log of a deploy, and mark the lines that say why it failed',
   details:
-    'Without --deploy, shows the newest deploy that failed, as last-error does; if the app never failed,\n' +
-    'its newest deploy. Lines that say why begin with `>`. On a terminal the log is shown in $PAGER,\n' +
-    'or else in less -R. With --json: an object about the deploy, then one for each line.',
+    'Without --deploy, shows the newest deploy that failed; if none failed, the newest. Lines that say\n' +
+    'why begin with `>`. On a terminal the log opens in $PAGER, or less -R. With --json: an object about\n' +
+    'the deploy, then one for each line.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     deploy: {
@@ -23,12 +23,11 @@ export const log = command({
     follow: {
       kind: 'flag',
       short: 'f',
-      about: 'Follow the deploy that runs now until it ends, without marks',
+      about: 'Follow the running deploy until it ends, without marks',
     },
     raw: {
       kind: 'flag',
-      about:
-        'Show what the steps printed with its colours and other control characters, without marks',
+      about: 'Show the output with colours and control characters, without marks',
       conflicts: ['follow', 'json', 'output'],
     },
   },

@@ -18,11 +18,11 @@ export const deploy = command({
   name: '',
   about: 'Deploy an app from git',
   details:
-    "Fetches the head of the app's branch, builds it in a folder of its own, switches to it, starts it\n" +
-    'and waits until it is healthy. If that fails, the previous version is restored. The .deploy.yml of\n' +
-    'the commit says what to do. With --json each step is a line of JSON, and the last line is the\n' +
-    'result: deployed, failed or rolled_back. If --ref or --instance leaves an instance at another\n' +
-    'commit than the head of the branch, fetch --deploy skips that head until the next push.',
+    'Builds the newest commit in a folder of its own, switches to it, starts it and waits until it is\n' +
+    "healthy. If that fails, the previous version is restored. The commit's .deploy.yml says what to do.\n" +
+    'With --json each step is one line, and the last line is the result: deployed, failed or\n' +
+    'rolled_back. If --ref or --instance leaves an instance at another commit than the head of the\n' +
+    'branch, fetch --deploy skips that head until the next push.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     ref: {
@@ -35,7 +35,7 @@ export const deploy = command({
       kind: 'flag',
       about: 'Check .deploy.yml and everything else a deploy needs, but deploy nothing',
     },
-    force: { kind: 'flag', about: 'Deploy although the app is paused' },
+    force: { kind: 'flag', about: 'Deploy even if the app is paused' },
     'no-notify': {
       kind: 'flag',
       about: 'Send no notifications; the audit log is still written',

@@ -8,21 +8,20 @@ import type { SandboxReport } from '../sandbox/try.ts';
 
 export const doctor = command({
   name: '',
-  about: 'Check this installation, and say how to fix what is wrong',
-  details: [
-    'Checks folders, keys, config.yml, tokens, chats, timers, the disk, programs, the clock, what dead',
-    'deploys left behind, and the logs. Changes nothing. Each finding is ok, a warning or a problem, with',
-    'the command that fixes it. The status is 1 when there is a problem, 0 with only warnings.',
-    '',
-    'With --sandbox, attempts to escape are run without the sandbox, as a build and as a hook, on files and a',
-    'process made for that; nothing real is touched. The status is 1 when one gets out of the sandbox, or when',
-    'the sandbox cannot run here.',
-  ].join('\n'),
+  about: 'Check this installation, and show how to fix it',
+  details:
+    'Checks folders, keys, config.yml, tokens, chats, timers, disk, programs, clock, logs and what\n' +
+    'killed deploys left behind. Changes nothing. Each finding is ok, a warning or a problem, with the\n' +
+    'command that fixes it. With a problem the status is 1.\n' +
+    '\n' +
+    'With --sandbox, attempts to escape are run without the sandbox, as a build and as a hook, on files\n' +
+    'and a process made for that. The status is 1 if one gets out of the sandbox, or if the sandbox\n' +
+    'cannot run here.',
   options: {
     offline: { kind: 'flag', about: 'Contact neither the code host nor the chats' },
     sandbox: {
       kind: 'flag',
-      about: 'Only try every way out of the sandbox, and print which is open',
+      about: 'Only try to escape from the sandbox, and print the ways that are open',
     },
   },
   examples: [

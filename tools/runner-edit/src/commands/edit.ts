@@ -31,7 +31,7 @@ export const edit = command({
       conflicts: ['public'],
       about: 'Reuse the token of a registered app',
     },
-    public: { kind: 'flag', about: 'Forget the token: the repository needs none' },
+    public: { kind: 'flag', about: 'Forget the token: the repository is public' },
     ...APP_LOGIN_OPTIONS,
     ckey: {
       kind: 'flag',
@@ -48,7 +48,7 @@ export const edit = command({
       kind: 'value',
       placeholder: 'CHECKS',
       about:
-        'Let fetch deploy only commits whose checks passed: all, names such as build,test, or none',
+        'fetch deploys only commits whose checks passed: all, names such as build,test, or none',
     },
   },
   examples: [

@@ -4,11 +4,10 @@ import type { WrittenFiles } from '@runner/deploy/instances/boot-files';
 
 export const files = command({
   name: 'files',
-  about: 'Write the files in memory from which units and containers get their secrets',
+  about: 'Write the secrets of units and containers to files in memory',
   details:
-    'A start writes the file of its instance. After a reboot the files are gone: the service\n' +
-    'runner-env.service of the package calls this before any app is started. The path is the one for\n' +
-    'EnvironmentFile= of a unit.',
+    'Each start writes the file of its instance. After a reboot runner-env.service calls this command\n' +
+    'before any app starts. Use the printed path in EnvironmentFile= of a unit.',
   async run(context) {
     const { writeBootFiles } = await import('@runner/deploy/deploy');
     const value = writeBootFiles(context);

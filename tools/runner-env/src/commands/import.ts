@@ -5,9 +5,9 @@ export const importSecrets = command({
   name: 'import',
   about: 'Set the secrets of a .env file',
   details:
-    'Reads NAME=value lines from standard input, or from --file: bare, in single quotes (taken as they\n' +
-    'are) or in double quotes (with \\n, \\", \\\\ and \\$). Values in quotes may hold line breaks. Nothing\n' +
-    'is expanded. All are set or, if a line cannot be read, none; other secrets of the app stay.',
+    'Reads NAME=value lines: bare, in single quotes (literal) or in double quotes (with \\n, \\", \\\\ and\n' +
+    '\\$). Quoted values may hold line breaks. Nothing is expanded. If a line cannot be read, none is set.\n' +
+    'Other secrets of the app stay.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     file: {

@@ -6,8 +6,8 @@ export const list = command({
   name: 'list',
   about: 'List the secrets of an app: names and fingerprints, never a value',
   details:
-    'Equal values of one app have equal fingerprints. A value that what runs was not started with is\n' +
-    'marked: the next start applies it.',
+    'Equal values of one app have equal fingerprints. A value that takes effect with the next start is\n' +
+    'marked.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   async run(context) {
     const { listSecrets } = await import('../listing.ts');

@@ -5,10 +5,10 @@ export const set = command({
   name: 'set',
   about: 'Set a secret of an app',
   details:
-    'Asks for the value with a hidden prompt, or reads it from --file. It is stored encrypted, and given\n' +
-    'to the app, its hooks and its health check as an environment variable when the app is next\n' +
-    'started. A build gets it only if build.env of the .deploy.yml names it. A value of 12 characters\n' +
-    'with a letter and a digit, or of 24 of any kind, is redacted in every log and message.',
+    'Reads the value from a hidden prompt, or from --file. It is stored encrypted, and passed to the\n' +
+    'app, its hooks and its health check as an environment variable from the next start on. A build gets\n' +
+    'it only if build.env in .deploy.yml names it. A value of 12 characters with a letter and a digit, or\n' +
+    'of 24 of any kind, is redacted in every log and message.',
   positionals: {
     app: { required: true, about: 'Name of the app' },
     name: { required: true, about: 'Name of the variable' },
@@ -22,9 +22,9 @@ export const set = command({
     instance: {
       kind: 'value',
       placeholder: 'NAME',
-      about: 'Only for this instance, in place of the value of all',
+      about: 'Only for this instance',
     },
-    restart: { kind: 'flag', about: 'Restart what gets it, so that it is applied at once' },
+    restart: { kind: 'flag', about: 'Restart the app now' },
     plain: { kind: 'flag', about: 'Not a secret: do not redact it in logs and messages' },
   },
   examples: [

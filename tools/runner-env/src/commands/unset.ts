@@ -11,8 +11,7 @@ interface Unset {
 export const unset = command({
   name: 'unset',
   about: 'Remove secrets of an app',
-  details:
-    'What runs keeps them until its next start. All are removed or, if one is not set, none.',
+  details: 'Running instances keep them until the next start. If one is not set, none is removed.',
   positionals: {
     app: { required: true, about: 'Name of the app' },
     names: { required: true, many: true, about: 'Names of the variables' },
@@ -21,7 +20,7 @@ export const unset = command({
     instance: {
       kind: 'value',
       placeholder: 'NAME',
-      about: 'The value of this instance; that of all instances stays',
+      about: 'Only the value of this instance',
     },
   },
   examples: ['runner env unset shop OLD_API_KEY'],

@@ -4,18 +4,17 @@ export const exec = command({
   name: '',
   about: 'Run a command in the active release of an app',
   details:
-    'In the folder of the release, with the environment and the secrets of the instance, and in the\n' +
-    'sandbox where there is one. Terminal, signals and standard input pass through; the exit status is\n' +
-    "the command's. What it prints is shown as it is, secrets too.",
+    "Runs in the release's folder, with the environment, secrets and sandbox of the instance. Terminal,\n" +
+    "signals and standard input pass through; the exit status is the command's. Output is not redacted.",
   positionals: {
     app: { required: true, about: 'Name of the app' },
-    command: { required: true, many: true, about: 'The command and its arguments, behind --' },
+    command: { required: true, many: true, about: 'The command and its arguments, after --' },
   },
   options: {
     instance: {
       kind: 'value',
       placeholder: 'NAME',
-      about: 'In this instance [default: the first that is active]',
+      about: 'In this instance [default: the first active one]',
     },
   },
   examples: ['runner exec shop -- node --version', 'runner exec shop -- sh'],

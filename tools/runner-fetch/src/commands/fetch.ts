@@ -17,19 +17,17 @@ export const fetch = command({
   name: '',
   about: 'Look for new commits, and deploy them',
   details:
-    'Asks the code host what is new on each branch, or among the tags, a few at a time, and prints one line per app; the\n' +
-    'same lines go to logs/fetch.log. Made for a timer: safe to overlap. The status is 0 if there is\n' +
-    'nothing to do, and for an app that is blocked (its commit failed too often), on hold (rolled back\n' +
-    'by hand), being deployed or waiting: after a failed attempt the same commit is tried again after\n' +
-    '1 minute, then 10 (retry_after in config.yml). An app that is up to date but not running is\n' +
-    'reported, not started. An app that goes down, or whose branch cannot be checked, is announced\n' +
-    'once, and once more when that is over.\n' +
-    'The status is that of the worst app; it is 1 if logs/fetch.log cannot be written.\n' +
-    'If no app is registered, it says so; --json then prints {"count":0,"apps":[]}.',
+    'Checks the code host for each app and prints one line per app, which logs/fetch.log also gets. Made\n' +
+    'for a timer: runs may overlap. The status is that of the worst app. It is 0 if nothing is new, and\n' +
+    'for an app that is blocked (its commit failed too often), on hold (rolled back by hand), being\n' +
+    'deployed or waiting: a failed commit is tried again after 1 minute, then 10 (retry_after in\n' +
+    'config.yml). An app that does not run is reported, not started. An app that goes down, or whose\n' +
+    'branch cannot be checked, is announced once, and once more when that is over. The status is 1 if\n' +
+    'logs/fetch.log cannot be written. Without apps, --json prints {"count":0,"apps":[]}.',
   positionals: { apps: { many: true, about: 'Names of apps [default: all]' } },
   options: {
     deploy: { kind: 'flag', about: 'Deploy what is new' },
-    quiet: { kind: 'flag', short: 'q', about: 'Print only what the last fetch did not say' },
+    quiet: { kind: 'flag', short: 'q', about: 'Print only what has changed since the last fetch' },
     jobs: {
       kind: 'value',
       placeholder: 'N',

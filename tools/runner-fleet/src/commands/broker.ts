@@ -13,7 +13,7 @@ interface Checked {
 
 export const broker = command({
   name: 'broker',
-  about: 'Print the whole configuration of the broker, or check that it is in force',
+  about: 'Print the configuration of the broker, or check that it is loaded',
   details:
     'config prints what nats-server needs: an account for each server, which reaches nothing of another.\n' +
     'check connects, and makes the streams and the mailbox of each server.',

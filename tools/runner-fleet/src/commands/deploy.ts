@@ -8,7 +8,7 @@ import { lineText, NO_ANSWER, type ServerLine } from '../rollout/line.ts';
 import { makePlan, type OrderOptions, type PlanLine } from '../rollout/plan.ts';
 import { KEY, ON } from './plumbing.ts';
 
-const REASON = { kind: 'value', placeholder: 'TEXT', about: 'Why, for the servers' } as const;
+const REASON = { kind: 'value', placeholder: 'TEXT', about: 'Reason, for the servers' } as const;
 const WAIT = {
   kind: 'value',
   placeholder: 'TIME',
@@ -38,10 +38,10 @@ export const ROLLOUT = {
   deadline: {
     kind: 'value',
     placeholder: 'TIME',
-    about: 'Begin no later than this from now, at most 7d [default: 15m]',
+    about: 'Start within this time, at most 7d [default: 15m]',
   },
   wait: WAIT,
-  plan: { kind: 'flag', about: 'Show what would be ordered, and order nothing' },
+  plan: { kind: 'flag', about: 'Only show what would be ordered' },
   yes: { kind: 'flag', about: 'Do not ask on a terminal' },
   key: KEY,
   reason: REASON,
@@ -51,7 +51,7 @@ export const EXITS = [
   [3, 'On a server the rollback failed too'],
   [NO_ANSWER, 'Some servers have not answered: their orders wait until the deadline'],
   [75, 'Another rollout of the app is running'],
-  [130, 'Interrupted: no further batch is ordered, what runs goes on'],
+  [130, 'Interrupted: no further batch is ordered, running deploys go on'],
 ] as const;
 
 const APP = { app: { required: true, about: 'Name of the app' } } as const;
@@ -104,8 +104,8 @@ export const deploy = command({
   name: 'deploy',
   about: 'Deploy the same commit of an app on several servers',
   details:
-    'Asks the servers which commit the branch has, and deploys that: first on the canary, then in batches.\n' +
-    'When more have failed than --max-failures, no further server is ordered. One signature covers it all.',
+    'Asks the servers which commit the branch has, and deploys it: first on the canary, then in batches.\n' +
+    'If more servers fail than --max-failures, the rollout stops. One signature covers it all.',
   positionals: APP,
   options: {
     ...ROLLOUT,

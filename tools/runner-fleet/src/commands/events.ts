@@ -22,7 +22,7 @@ const SERVER = {
 
 export const events = command({
   name: 'events',
-  about: 'Show the deploy events of all servers, as their audit logs have them',
+  about: 'Show the deploy events of all servers',
   details:
     'Each record is checked against the key of its server, and gets the field server. With -f and --json:\n' +
     'runner fleet events -f --json | runner notify send announces the deploys of the fleet.',
@@ -30,10 +30,10 @@ export const events = command({
     server: SERVER,
     project: { kind: 'value', placeholder: 'APP', about: 'Only this app' },
     event: { kind: 'value', placeholder: 'KIND', about: 'Only this kind, such as DeployFailure' },
-    since: { kind: 'value', placeholder: 'TIME', about: 'Only from this time on, ISO 8601' },
-    follow: { kind: 'flag', short: 'f', about: 'Go on with what comes' },
+    since: { kind: 'value', placeholder: 'TIME', about: 'Only events from this time on, ISO 8601' },
+    follow: { kind: 'flag', short: 'f', about: 'Follow new events' },
     lines: { kind: 'value', short: 'n', placeholder: 'N', about: 'Only the newest N' },
-    raw: { kind: 'flag', about: 'The lines of the logs byte by byte' },
+    raw: { kind: 'flag', about: 'Print the lines of the logs unchanged' },
   },
   exits: [[EXIT.failed, 'Something is not signed by its server, or is missing between']],
   async run(context) {
@@ -125,7 +125,7 @@ interface Verified {
 
 export const verify = command({
   name: 'verify',
-  about: 'Check that the events in the broker are those of their servers',
+  about: 'Check that the events in the broker match their servers',
   options: { server: SERVER },
   async run(context) {
     const sources = chooseServers(context.paths.root, context.options.server).map(

@@ -9,8 +9,8 @@ export const fetch = command({
   name: 'fetch',
   about: "Look for new commits on the servers' branches, and deploy them",
   details:
-    'For a timer on one machine, with a key of its own, in place of runner-fetch.timer on each server. Servers\n' +
-    'that do not answer are left out; what already runs the commit is not deployed again.',
+    'For a timer on one machine, with a key of its own, instead of runner-fetch.timer on each server.\n' +
+    'Servers that do not answer, or already run the commit, are left out.',
   positionals: { apps: { many: true, about: 'Names of apps [default: all on the servers]' } },
   options: {
     deploy: { kind: 'flag', about: 'Deploy what is new [default: only show it]' },

@@ -26,7 +26,7 @@ export const KEY = {
 
 export const order = command({
   name: 'order',
-  about: 'Print an order as JSON, not yet signed',
+  about: 'Print an unsigned order as JSON',
   positionals: {
     verb: { required: true, about: 'What to do', choices: VERBS },
     app: { required: true, about: 'Name of the app' },
@@ -38,7 +38,7 @@ export const order = command({
       placeholder: 'REF',
       about: 'Full commit to deploy, or version to go back to',
     },
-    deadline: { kind: 'value', placeholder: 'TIME', about: 'Not begun later than this from now' },
+    deadline: { kind: 'value', placeholder: 'TIME', about: 'Start within this time' },
     reason: { kind: 'value', placeholder: 'TEXT', about: 'Why' },
   },
   plain: true,
@@ -74,7 +74,7 @@ export const sign = command({
 
 export const send = command({
   name: 'send',
-  about: 'Give signed orders from standard input to their servers, print the results',
+  about: 'Send signed orders from standard input to their servers, and print the results',
   options: {
     wait: {
       kind: 'value',

@@ -11,7 +11,7 @@ import { INPUT_MAX } from './plumbing.ts';
 
 export const results = command({
   name: 'results',
-  about: 'Show what the servers answered; with - from standard input',
+  about: 'Show the answers of the servers; - reads them from standard input',
   positionals: { rollout: { required: true, about: 'Id of the rollout, or -' } },
   exits: [
     [3, 'On a server the rollback failed too'],

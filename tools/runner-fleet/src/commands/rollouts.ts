@@ -40,7 +40,7 @@ export const rollouts = command({
 
 export const cancel = command({
   name: 'cancel',
-  about: 'End a rollout: no further batch is ordered, what runs goes on',
+  about: 'End a rollout: no further batch is ordered, running deploys go on',
   positionals: ID,
   async run(context) {
     const broker = await openFleet(context);
@@ -57,7 +57,7 @@ export const cancel = command({
 
 export const resume = command({
   name: 'resume',
-  about: 'Go on with the servers that have not carried the order out',
+  about: 'Continue a rollout on the servers that have not finished it',
   details: 'Signs a new order for them: what is done is not done again.',
   positionals: ID,
   options: { key: KEY },

@@ -29,7 +29,7 @@ const SKEW = 60_000;
 
 export const status = command({
   name: 'status',
-  about: 'Show which servers are there, and what runs on them',
+  about: 'Show which servers are online, and what they run',
   details: 'behind: the newest rollout of the app ordered another commit than runs there.',
   positionals: { app: { about: 'Only this app' } },
   options: { on: ON, strict: { kind: 'flag', about: 'Exit 4 if a server is offline' } },

@@ -11,12 +11,12 @@ const COUNT = 20;
 
 export const history = command({
   name: '',
-  about: 'Show the deploys so far, one a line',
+  about: 'List the deploys, one per line',
   details:
-    'Oldest first, from the audit log and its rotated files. RESULT is success, failed (nothing was\n' +
-    'switched, or the rollback failed), rolled_back, interrupted or running. A rollback by hand is a\n' +
-    'line of its own, and its version has a ← before it. TIME is ISO 8601 (UTC unless it has a zone),\n' +
-    'a date, or how long ago: 30m, 2h, 7d. With --json each deploy is one line.',
+    'Oldest first, from the audit log. RESULT is success, failed (before the switch, or the rollback\n' +
+    'failed), rolled_back, interrupted or running. The version of a rollback by hand has a ← before it.\n' +
+    'TIME is ISO 8601 (UTC unless it has a zone), a date, or how long ago: 30m, 2h, 7d. With --json each\n' +
+    'deploy is one line.',
   positionals: { app: { about: 'Only deploys of this app' } },
   options: {
     since: {

@@ -21,7 +21,7 @@ export const list = command({
     'States: ok, new (never deployed), held (a commit is on hold), failing, stale (fetch cannot check for\n' +
     'new commits), blocked (the same commit failed too often), down (an instance does not run), broken\n' +
     '(the previous version did not start either), interrupted (the deploy died), deploying. Supervisors\n' +
-    'have 2 s to say what runs. An app that cannot be read is named on stderr; the status is then 1.',
+    'are given 2 s to answer. An app that cannot be read is reported on stderr; the status is then 1.',
   options: { offline: OFFLINE },
   async run({ io, paths, options, note }) {
     const { apps, unreadable } = listApps(paths);

@@ -10,24 +10,24 @@ export const logs = command({
   name: '',
   about: 'Show what an app prints',
   details:
-    'The output of start.type process, the journal of a unit, docker compose logs, the files of pm2:\n' +
-    'the last lines, and with -f what comes, through restarts and deploys. Secrets are redacted and\n' +
-    'control characters are escaped. With --json: an object for each line.',
+    'Shows the output of start.type process, the journal of a unit, docker compose logs, or the files of\n' +
+    'pm2; -f follows them through restarts and deploys. Secrets are redacted and control characters\n' +
+    'escaped. With --json each line is an object.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     instance: { kind: 'value', placeholder: 'NAME', about: 'Only this instance [default: all]' },
-    follow: { kind: 'flag', short: 'f', about: 'Go on with what comes, until Ctrl-C' },
+    follow: { kind: 'flag', short: 'f', about: 'Follow new lines until Ctrl-C' },
     lines: {
       kind: 'value',
       short: 'n',
       placeholder: 'N',
       default: '100',
-      about: 'How many of the last lines [default: 100]',
+      about: 'Number of lines [default: 100]',
     },
     since: {
       kind: 'value',
       placeholder: 'TIME',
-      about: 'Only from this time on, or this long ago: 2026-12-24T18:00Z, 30m (units and compose)',
+      about: 'Only lines since a time, such as 2026-12-24T18:00Z or 30m (units and compose only)',
     },
   },
   examples: ['runner logs shop', 'runner logs shop -n 20'],

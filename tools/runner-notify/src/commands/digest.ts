@@ -5,20 +5,19 @@ import { type Result, resultLine } from '../deliver/result.ts';
 export const digest = command({
   name: 'digest',
   about: 'Send one message about the last days',
-  details: [
-    'Deploys, failures and their causes, the time to restore, and what is down, blocked or ending.',
-    'TIME is ISO 8601 (UTC unless it has a zone), a date, or how long ago: 12h, 7d. The packages have',
-    'a weekly timer for it, which sends it where `notify.digest` is true in config.yml.',
-  ].join('\n'),
+  details:
+    'Deploys, failures and their causes, time to restore, apps that need attention, tokens that expire\n' +
+    'soon. TIME is ISO 8601 (UTC unless it has a zone), a date, or how long ago: 12h, 7d. The packages\n' +
+    'send it weekly if notify.digest is true in config.yml.',
   options: {
     since: {
       kind: 'value',
       placeholder: 'TIME',
       default: '7d',
-      about: 'What happened at this time or later [default: 7d]',
+      about: 'Only events since this time [default: 7d]',
     },
     channel: channelOption('Where to send it [default: every active one]', 'all'),
-    scheduled: { kind: 'flag', about: 'Do nothing unless notify.digest is true, for the timer' },
+    scheduled: { kind: 'flag', about: 'For the timer: do nothing unless notify.digest is true' },
     'dry-run': { kind: 'flag', about: 'Print what would be sent; queue and send nothing' },
   },
   examples: ['runner notify digest --dry-run', 'runner notify digest --since 30d'],

@@ -6,16 +6,14 @@ import { entryNames } from '../spool/names.ts';
 
 export const flush = command({
   name: 'flush',
-  about: 'Deliver the messages that are queued',
-  details: [
-    'Delivers what earlier commands could not, oldest first and within the rate limits of the',
-    'services, and exits when no more messages are due. Prints one result per message that leaves the',
-    'queue. It may run at any time, e.g. every minute: if another process is delivering, it leaves',
-    'the work to that process.',
-    '',
-    'Messages that the services refuse are put aside, see `runner notify queue`; this is not a failure',
-    'of the command.',
-  ].join('\n'),
+  about: 'Deliver queued messages',
+  details:
+    'Delivers queued messages, oldest first and within the rate limits of the services, and exits when\n' +
+    'none is due. Prints one result per message that leaves the queue. Run it every minute: if another\n' +
+    'process is delivering, it leaves the work to that process.\n' +
+    '\n' +
+    'Messages that a service refuses are set aside (see `runner notify queue`) and do not change the\n' +
+    'status.',
   options: {
     channel: channelOption(
       'Only these; all are the chats, not the code host [default: everything]',

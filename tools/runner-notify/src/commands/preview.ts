@@ -7,11 +7,9 @@ import type { Preview } from '../channels/preview.ts';
 export const preview = command({
   name: 'preview',
   about: 'Show the exact messages of deploy events, without sending them',
-  details: [
-    'Reads records as `runner notify send` does and prints, for each message, the body that the',
-    'service would receive. Without records on standard input, or on a terminal, it shows a sample',
-    'of every kind. Templates are checked first. No service is called; no credentials are needed.',
-  ].join('\n'),
+  details:
+    'Reads records as `runner notify send` does and prints the body of each message. Without records it\n' +
+    'shows a sample of every kind. Checks the templates first. Needs no network and no credentials.',
   options: {
     channel: channelOption('For which channel [default: the active ones, else all]', 'all'),
   },

@@ -17,7 +17,7 @@ interface Shown {
 
 export const queue = command({
   name: 'queue',
-  about: 'Manage the messages that wait, and those that were given up',
+  about: 'Manage queued messages and those that were given up',
   details: [
     'list           The messages that wait and those that were given up, oldest first',
     'show ID...     All details, including the event',

@@ -11,17 +11,14 @@ const STILL_QUEUED = 4;
 export const send = command({
   name: 'send',
   about: 'Announce the deploy events on standard input',
-  details: [
-    'Reads one JSON record per line, as `runner-audit emit` prints them (`event` and `app` are',
-    'accepted for `event_type` and `project`), and announces DeployStarted, DeploySuccess,',
-    'DeployFailure and RollbackSuccess as they arrive. Other records are ignored. Prints one result',
-    'per record and channel. The audit log is not written.',
-    '',
-    'A record is on disk before it is first sent. What is not delivered within --wait stays queued:',
-    'the next `send` or `flush` delivers it, for up to 24 hours. What a service refuses for good is',
-    'put aside; `runner notify queue` shows both. Neither is a failure of this command unless',
-    '--strict is given.',
-  ].join('\n'),
+  details:
+    'Reads one JSON record per line, as `runner audit emit` prints them, and announces DeployStarted,\n' +
+    'DeploySuccess, DeployFailure and RollbackSuccess. Other records are ignored. Prints one result per\n' +
+    'record and channel. The audit log is not written.\n' +
+    '\n' +
+    'A record is on disk before it is first sent. What is not delivered within --wait stays queued: the\n' +
+    'next `send` or `flush` delivers it, for up to 24 hours. Messages that a service refuses are set\n' +
+    'aside; `runner notify queue` shows them. Neither changes the status without --strict.',
   options: {
     channel: channelOption(
       "Where to announce [default: the choice of the app's .deploy.yml]",

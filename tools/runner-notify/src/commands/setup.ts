@@ -10,18 +10,15 @@ const VARIABLES = Object.values(ALL_ANSWERS).flatMap(({ file }) => file?.variabl
 export const setup = command({
   name: 'setup',
   about: 'Set up channels for notifications, and save them in config.yml',
-  details: [
-    'On a terminal it asks: for Telegram the token of a bot, then a message to the bot, which shows',
-    'the chat; for Discord and Slack the address of a webhook; for ntfy that of a topic; for e-mail',
-    'the mail server, the sender and the recipients; for a webhook its address and the key that signs.',
-    'It sends a test message, then saves. Before that nothing is changed; Ctrl-C cancels at any point.',
-    '',
-    'Without a terminal all answers come from options, files and the environment. Secrets are read',
-    'from files because arguments are visible in the process list; `-` is standard input. These',
-    `variables replace the files: ${VARIABLES.slice(0, 3).join(', ')},`,
-    `${VARIABLES.slice(3, 6).join(', ')},`,
-    `${VARIABLES.slice(6).join(', ')}.`,
-  ].join('\n'),
+  details:
+    'On a terminal it asks for what each service needs: a bot token and a chat, the address of a webhook\n' +
+    'or topic, a mail server. It sends a test message, then saves. Ctrl-C cancels without a change.\n' +
+    '\n' +
+    'Without a terminal all answers come from options, files and the environment. Secrets are read from\n' +
+    'files because arguments are visible in the process list; `-` is standard input. Instead of the\n' +
+    'files you can set\n' +
+    `${VARIABLES.slice(0, 4).join(', ')},\n` +
+    `${VARIABLES.slice(4).join(', ')}.`,
   options: {
     channel: channelOption(
       'What to set up [default: the channel of the other options, else asked]',

@@ -5,13 +5,11 @@ import type { NotifyStatus } from '../status/status.ts';
 export const status = command({
   name: 'status',
   about: 'Show each channel: configured, active, and what the service reports',
-  details: [
-    'Asks each service as far as it answers without a message: Telegram for the bot, the chat and what',
-    'the bot may do there, Discord and Slack for the webhook, ntfy for the token, the mail server for',
-    'the login. Sends no message and changes nothing. Secrets are masked.',
-  ].join('\n'),
+  details:
+    "Asks Telegram for the bot, the chat and the bot's rights there, Discord and Slack for the webhook,\n" +
+    'ntfy for the token, the mail server for the login. Sends no message. Secrets are masked.',
   options: {
-    offline: { kind: 'flag', about: 'Call no service: show only what this machine knows' },
+    offline: { kind: 'flag', about: 'Do not contact the services' },
   },
   exits: [[EXIT.failed, 'no channel is active']],
   examples: ['runner notify status', 'runner notify status --offline --json'],

@@ -10,10 +10,9 @@ interface Report {
 export const test = command({
   name: 'test',
   about: 'Send a test notification to every active channel',
-  details: [
-    'Sends one message to each channel, once, and shows the answer of the service. A message that is',
-    'not delivered comes with a hint on what to check.',
-  ].join('\n'),
+  details:
+    'Sends one message to each channel and shows the answer of the service, with a hint if it was not\n' +
+    'delivered.',
   options: {
     channel: channelOption('Which channel to test [default: every active one]'),
   },

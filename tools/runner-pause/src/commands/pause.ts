@@ -6,20 +6,20 @@ export const pause = command({
   name: '',
   about: 'Pause the automatic deploys of an app',
   details:
-    'fetch --deploy deploys nothing of the app until the pause ends; it goes on checking. What waits is\n' +
-    'logged once. runner deploy asks first, or needs --force; runner rollback is never refused. What runs\n' +
-    'goes on running.',
+    'fetch --deploy deploys nothing of the app until the pause ends, but keeps checking and logs once\n' +
+    'what waits. runner deploy asks first, or needs --force; runner rollback always works. The app keeps\n' +
+    'running.',
   positionals: { app: { about: 'Name of the app; required without --all' } },
   options: {
     all: { kind: 'flag', about: 'All registered apps' },
     until: {
       kind: 'value',
       placeholder: 'TIME',
-      about: 'End it at a time such as 2026-12-24T18:00+01:00 [default: with runner resume]',
+      about: 'End at this time, such as 2026-12-24T18:00+01:00 [default: until runner resume]',
       conflicts: ['for'],
     },
-    for: { kind: 'value', placeholder: 'TIME', about: 'End it after 30m, 4h, 2d' },
-    reason: { kind: 'value', placeholder: 'TEXT', about: 'Why, for status and fetch' },
+    for: { kind: 'value', placeholder: 'TIME', about: 'End after 30m, 4h, 2d' },
+    reason: { kind: 'value', placeholder: 'TEXT', about: 'Reason, for status and fetch' },
   },
   examples: ['runner pause shop --for 4h --reason "sale"', 'runner pause --all'],
   async run(context) {

@@ -7,14 +7,14 @@ import type { Pruned, PrunedApp } from '@runner/deploy/prune/prune';
 
 export const prune = command({
   name: '',
-  about: 'Show where the disk goes, and remove what nothing needs',
+  about: 'Show how much disk the apps use, and remove what is no longer needed',
   details:
     'Removes releases that no instance runs or can go back to, folders of killed builds, all but the\n' +
-    'newest 20 deploy logs of each app, what the mirrors no longer need, and what removed apps left,\n' +
-    'but never shared files. An app whose lock is held is skipped.',
+    'newest 20 deploy logs of each app, unused objects of the mirrors, and the rest of removed apps.\n' +
+    'Never removes shared files. An app whose lock is held is skipped.',
   positionals: { app: { about: 'Name of the app [default: all apps]' } },
   options: {
-    'dry-run': { kind: 'flag', about: 'Remove nothing, show what would be removed' },
+    'dry-run': { kind: 'flag', about: 'Only show what would be removed' },
   },
   exits: [[75, 'A deploy or another command of the named app is running']],
   examples: ['runner prune --dry-run', 'runner prune shop'],

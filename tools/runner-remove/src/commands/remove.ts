@@ -7,9 +7,9 @@ export const remove = command({
   name: '',
   about: 'Remove an app and stop it',
   details:
-    'Stops the instances of the app, then removes its registration with the token, its releases and\n' +
-    'its mirror. The audit log stays. So do the shared files of the instances, unless --purge is given.\n' +
-    'If an instance cannot be stopped, the app stays registered, unless --force is given.',
+    'Stops the app, then removes its registration with the token, its releases and its mirror. Shared\n' +
+    'files stay unless you pass --purge; the audit log always stays. If an instance cannot be stopped,\n' +
+    'the app stays registered unless you pass --force.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     yes: { kind: 'flag', short: 'y', about: 'Do not ask for confirmation' },

@@ -17,12 +17,11 @@ interface Drawn {
 
 export const report = command({
   name: '',
-  about: 'Draw the deploys so far as one page',
+  about: 'Draw the deploys as an HTML page',
   details:
-    'The page is one file: it loads nothing from elsewhere and needs no script. It shows what runs now,\n' +
-    'the outcomes of each day, durations, the versions of each app, why deploys failed, and the newest\n' +
-    'deploys with links to what changed. TIME is ISO 8601 (UTC unless it has a zone), a date, or how\n' +
-    'long ago: 30m, 2h, 7d. An existing file is replaced.',
+    'One HTML file without scripts: what runs now, the outcomes of each day, durations, versions, causes\n' +
+    'of failures, and the newest deploys with links to what changed. TIME is ISO 8601 (UTC unless it has\n' +
+    'a zone), a date, or how long ago: 30m, 2h, 7d. An existing file is replaced.',
   positionals: { app: { about: 'Only deploys of this app' } },
   options: {
     html: {

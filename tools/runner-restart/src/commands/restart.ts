@@ -5,8 +5,8 @@ export const restart = command({
   name: '',
   about: 'Restart an app',
   details:
-    'Starts what is active of each instance again, with the secrets of today, and waits until it is\n' +
-    'healthy. Nothing is rolled back if it is not.',
+    'Restarts the active version with the current secrets, and waits until it is healthy. Nothing is\n' +
+    'rolled back if it is not.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     ...LIFE_OPTIONS,

@@ -6,9 +6,9 @@ export const restore = command({
   name: '',
   about: 'Restore a backup into an empty root',
   details:
-    'The root must be empty or freshly installed. The backup is read and checked as a\n' +
-    'whole before anything of it appears. Releases are not in it: fetch --deploy makes\n' +
-    'them again. Without --identity and --passphrase-file a passphrase is prompted for.',
+    'The root must be empty or freshly installed. The whole backup is checked before anything is written.\n' +
+    'fetch --deploy then builds the releases again. Without --identity and --passphrase-file it prompts\n' +
+    'for a passphrase.',
   positionals: {
     file: { required: true, about: 'The backup; - reads standard input' },
   },

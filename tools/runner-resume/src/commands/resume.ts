@@ -5,7 +5,7 @@ import { harmlessLine } from '@runner/common/text/harmless';
 export const resume = command({
   name: '',
   about: 'Resume the automatic deploys of an app',
-  details: 'Ends a pause: the next fetch --deploy deploys what has waited.',
+  details: 'The next fetch --deploy deploys what has waited.',
   positionals: { app: { about: 'Name of the app; required without --all' } },
   options: { all: { kind: 'flag', about: 'All registered apps' } },
   examples: ['runner resume shop'],

@@ -9,26 +9,26 @@ export const rollback = command({
   name: '',
   about: 'Go back to the previous version',
   details:
-    'Switches to a kept release and starts it: no network, no token, no build. The commit you rolled\n' +
-    'back from is put on hold: fetch --deploy skips it until a new push or a deploy by hand. If the\n' +
-    'version that should run could not be started (broken), it is started again.',
+    'Switches to a kept release and starts it: no network, no token, no build. The commit you rolled back\n' +
+    'from is put on hold: fetch --deploy skips it until a new push or a deploy by hand. A version that is\n' +
+    'broken is started again.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     to: {
       kind: 'value',
       placeholder: 'VERSION',
-      about: 'Version or commit to switch to, also the active one [default: the previous one]',
+      about: 'Version or commit to switch to [default: the previous one]',
     },
     instance: { kind: 'value', placeholder: 'NAME', about: 'Only this instance [default: all]' },
     force: {
       kind: 'flag',
-      about: 'Also to a version without traffic, which the proxy reaches elsewhere',
+      about: 'Also to a version without traffic, for which you have changed the proxy',
     },
     ...ID_OPTIONS,
     'no-notify': { kind: 'flag', about: 'Send no notifications; the audit log is still written' },
   },
   exits: [
-    [3, 'The rollback failed, and the version that was active could not be restored either'],
+    [3, 'The rollback failed, and the active version could not be restored'],
     [75, 'A deploy of the app is running'],
   ],
   async run(context) {

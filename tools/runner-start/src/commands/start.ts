@@ -4,11 +4,10 @@ import { LIFE_EXITS, LIFE_OPTIONS, lifeText, runBoot, runLife } from '@runner/de
 
 export const start = command({
   name: '',
-  about: 'Start what is active of an app',
+  about: 'Start an app',
   details:
-    'Starts what does not run, with the secrets of today, and waits until it is healthy. Ends a stop.\n' +
-    'With --boot it starts the active version of every app that does not run and was not stopped: the\n' +
-    'service runner-boot.service of the package calls it.',
+    'Starts the active version with the current secrets, waits until it is healthy, and ends a stop.\n' +
+    '--boot starts every app that neither runs nor was stopped; runner-boot.service calls it.',
   positionals: { app: { about: 'Name of the app; required without --boot' } },
   options: {
     ...LIFE_OPTIONS,

@@ -10,10 +10,10 @@ export const stats = command({
   name: '',
   about: 'Count deploys, failures, and how long they took',
   details:
-    'Deploys a day, lead time (from the commit to the success), the part of the changes that failed,\n' +
-    'time to restore, durations and the slowest steps: docs/history.md defines them. TIME is ISO 8601\n' +
-    '(UTC unless it has a zone), a date, or how long ago: 30m, 2h, 7d. With --prometheus the figures of\n' +
-    "each app are printed for the node exporter's textfile collector.",
+    'Deploys per day, lead time (from the commit to the success), change failure rate, time to restore,\n' +
+    'durations and the slowest steps; docs/history.md defines them. TIME is ISO 8601 (UTC unless it has\n' +
+    'a zone), a date, or how long ago: 30m, 2h, 7d. --prometheus prints the figures of each app for the\n' +
+    "node exporter's textfile collector.",
   positionals: { app: { about: 'Only deploys of this app' } },
   options: {
     since: {

@@ -24,12 +24,12 @@ export const status = command({
   name: '',
   about: 'Show one app in detail, or check all of them',
   details:
-    'What runs of each instance, since when and from which commit; the last failure; which process\n' +
-    'holds the lock; the disk it uses; and what decides about the next automatic deploy. With --check the status is 1\n' +
-    'while an app is broken, down, blocked or stale: one command for monitoring.',
+    'Shows what runs of each instance, since when and from which commit; the last failure; which process\n' +
+    'holds the lock; the disk it uses; and what decides about the next automatic deploy. With --check the\n' +
+    'status is 1 while an app is broken, down, blocked or stale, for monitoring.',
   positionals: { app: { about: 'Name of the app; required without --check' } },
   options: {
-    check: { kind: 'flag', about: 'Exit with 1 if the app, or any app, needs an operator' },
+    check: { kind: 'flag', about: 'Exit 1 if the app, or any app, needs attention' },
     offline: OFFLINE,
   },
   examples: ['runner status shop', 'runner status --check'],

@@ -9,17 +9,16 @@ export const stop = command({
   name: '',
   about: 'Stop an app',
   details:
-    'Stops what is active of each instance as its .deploy.yml says. It stays stopped: fetch --deploy, doctor\n' +
-    'and the next boot leave the app alone until runner start or runner deploy. The first deploy with\n' +
-    'traffic leaves the version before running, because the proxy still sends requests to its port: once\n' +
-    'the proxy has moved to the slots, --before-traffic stops that alone.',
+    'The app stays stopped: fetch --deploy, doctor and the next boot leave it alone until runner start or\n' +
+    'runner deploy. --before-traffic stops only the version that ran before the first deploy with traffic:\n' +
+    'use it once the proxy sends requests to the slots.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     ...LIFE_OPTIONS,
-    reason: { kind: 'value', placeholder: 'TEXT', about: 'Why, for status and the audit log' },
+    reason: { kind: 'value', placeholder: 'TEXT', about: 'Reason, for status and the audit log' },
     'before-traffic': {
       kind: 'flag',
-      about: 'Stop only the version that runs outside the slots',
+      about: 'Stop only the version outside the slots',
       conflicts: ['instance', 'reason', 'wait'],
     },
   },

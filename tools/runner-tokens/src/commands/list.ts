@@ -8,11 +8,10 @@ export const list = command({
   name: 'list',
   about: 'List the stored tokens by fingerprint, and the apps that share each',
   details:
-    'Reads and decrypts locally, without the network. Apps without a token are named on stderr, and so\n' +
-    'are apps whose token cannot be opened; with those the status is 1. Without the master key no token\n' +
-    'can be opened, and an error is printed instead of the list.',
+    'Needs no network. Apps without a token, or whose token cannot be opened, are reported on stderr; for\n' +
+    'the latter the status is 1. Without the master key an error is printed instead of the list.',
   options: {
-    wide: { kind: 'flag', short: 'w', about: 'Also show when each token ends, as last tested' },
+    wide: { kind: 'flag', short: 'w', about: 'Also show when each token expires, as last tested' },
   },
   plain: true,
   async run({ paths, io, note }) {

@@ -3,15 +3,15 @@ import type { Rekeyed } from '../master-key.ts';
 
 export const rekey = command({
   name: 'rekey',
-  about: 'Make a new master key and re-encrypt every token and secret with it',
+  about: 'Create a new master key and re-encrypt every token and secret',
   details:
-    'The new key is written first, and the old one is removed last, once everything opens with the\n' +
-    'new one. If rekey is killed, everything still opens, and the next run continues. If a token or\n' +
-    'a secret of an app cannot be opened, the old key stays, the app is named on stderr, and the status is 1.',
+    'The old key is removed last, once everything opens with the new one. If rekey is killed, everything\n' +
+    'still opens, and the next run continues. If a token or a secret cannot be opened, the old key stays,\n' +
+    'the app is reported on stderr, and the status is 1.',
   options: {
     'dry-run': {
       kind: 'flag',
-      about: 'Only report what would be done, and whether every token opens',
+      about: 'Only show what would be done, and whether every token opens',
     },
   },
   async run(context) {

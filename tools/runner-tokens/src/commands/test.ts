@@ -24,15 +24,16 @@ export const test = command({
   name: 'test',
   about: "Ask the code host whether an app's token is valid",
   details:
-    'Asks the API of the code host, and git whether it can read the repository. The status is 1 when\n' +
-    'the app has no token, one of them refuses the token, or the host does not answer.',
+    "Asks the code host's API, and git whether it can read the repository. The status is 1 if the app has\n" +
+    'no token, one of the two refuses it, or the host does not answer.',
   positionals: { app: { about: 'Name of the app; required without --all' } },
   options: {
     all: { kind: 'flag', about: 'Test every distinct token, a few at a time' },
     quiet: {
       kind: 'flag',
       short: 'q',
-      about: 'With --all, for a daily timer: print only problems, and announce an end that is near',
+      about:
+        'With --all, for a daily timer: print only problems, and announce tokens that expire soon',
     },
   },
   async run(context) {
