@@ -75,11 +75,11 @@ test('a rollback that fails or is killed does not hide that the newest deploy fa
   const shown = await run('runner-status', ['shop'], { root });
   assert.match(shown.stdout, 'last failure:  v1,');
   const again = await run('runner-rollback', ['shop'], { root });
-  assert.match(again.stdout, /^v2 is active: v3 failed and never stayed; /);
+  assert.match(again.stdout, /^v2 is active: v3 failed and was not kept; /);
   assert.match((await status(world)).next, /^1 of 3 attempts used/);
 });
 
-test('a redeploy that was killed is not called a version that never stayed', async ({ world }) => {
+test('a redeploy that was killed is not called a version that was not kept', async ({ world }) => {
   await world.push('v1');
   await world.deploy();
   const held = gate();

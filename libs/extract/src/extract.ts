@@ -84,7 +84,7 @@ function extraction(
   const { ranked, leader, baseline } = lead(collected, options.baseline, redact);
   const said = leader?.candidate.rule;
   const ended = explainEnding(options);
-  // A bare `Killed` says less than how the step ended, and nothing of what it was doing.
+  // A bare `Killed` says less than how the step ended.
   const killed = ended?.grave === true && said?.class === 'killed';
   const silent = leader === undefined || said?.use === 'wrapper' || killed;
   const first = ended?.grave === true && !TELLS_END.has(said?.class ?? 'silent');

@@ -16,7 +16,7 @@ const LAST_MAX = 262_144;
 const NEWLINE = 0x0a;
 const ANSWER = '\nhealth: attempt ';
 
-/** A line of the log as it is shown: without escape sequences and secrets. */
+/** A line of the log for display: without escape sequences and secrets. */
 export interface LogLine {
   /** Its number in the file, from 1. */
   readonly line: number;

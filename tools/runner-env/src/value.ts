@@ -56,7 +56,10 @@ export function readFileOf(io: Io, file: string): string {
 /** Bytes that are not UTF-8 would be changed. */
 function strict(text: string): string {
   if (!text.includes('\ufffd')) return text;
-  throw new Failure('file_unreadable', 'the value is not UTF-8 text: encode it, with base64 say');
+  throw new Failure(
+    'file_unreadable',
+    'the value is not UTF-8 text: encode it, for example with base64',
+  );
 }
 
 /** `echo` and editors end a line; a text of several lines, such as a key, stays as it is. */

@@ -171,7 +171,7 @@ function rowsOf(app: Detailed, now: Date): [label: string, lines: string[]][] {
 /** A command to copy: up to `;` or the end of the line. */
 const COMMAND = /(?:^|(?<=[:;] ))runner (?:deploy|rollback|debug) [^;]*;?/g;
 
-/** Wraps a line at spaces; a longer word or command gets a line of its own. */
+/** Wraps a line at spaces; a longer word or command gets its own line. */
 function wrapped(line: string, width: number): string[] {
   const lines: string[] = [];
   const whole = line.replace(COMMAND, (command) => command.replaceAll(' ', '\u00a0'));

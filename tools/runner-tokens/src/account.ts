@@ -24,7 +24,7 @@ export interface TokenAccount {
   /** Name of the code host; absent for `default`. */
   host?: string;
   fingerprint: string;
-  /** null: it has no account of its own, as the token of a repository. */
+  /** null: the token has no account, such as that of a repository. */
   username: string | null;
   /** Empty when the host announces none. */
   scopes: string[];

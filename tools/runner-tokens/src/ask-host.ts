@@ -6,7 +6,7 @@ import { type JsonObject, jsonObject } from '@runner/common/text/json';
 
 /** What a host says about a token that it accepts. */
 export interface Account {
-  /** null: the token has no account of its own, or may not read it. */
+  /** null: the token has no account, or may not read it. */
   readonly username: string | null;
   /** Empty when the host announces none. */
   readonly scopes: string[];

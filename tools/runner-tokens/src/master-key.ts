@@ -45,7 +45,7 @@ function checkKeys({ io, paths }: RekeyContext): boolean {
   if (!readKeyring(paths, io.env) && !mayHoldSealed(paths))
     throw new Failure(
       'mkey_missing',
-      'there is no master key yet: it is made when the first token is stored',
+      'there is no master key yet: storing the first token creates it',
     );
   const { length } = requireKeyring(paths, io.env);
   requireChangeableKeys(paths, io.env);
@@ -63,7 +63,7 @@ export function rekeyAll(context: RekeyContext): Rekeyed {
     addMasterKey(paths, io.env);
     return false;
   });
-  if (resumed) note('an earlier rekey was interrupted: continuing it, no further key is made');
+  if (resumed) note('an earlier rekey was interrupted: continuing it with the key that it made');
   const names = appNames(paths);
   const sealed: Count = { tokens: 0, secrets: 0 };
   for (let done = 0; done < names.length; done += PER_LOCK) {

@@ -31,7 +31,7 @@ export function rememberEnds({ io, paths, note }: TestContext, tokens: readonly 
     });
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    note(`the end of the token is not remembered: ${error.message} (${error.code})`);
+    note(`the expiry date of the token was not saved: ${error.message} (${error.code})`);
   }
 }
 

@@ -152,7 +152,7 @@ test('an app that cannot be opened keeps the old key, is named, and hides no oth
     [again.status, again.stderr],
     [
       0,
-      'runner tokens rekey: an earlier rekey was interrupted: continuing it, no further key is made\n',
+      'runner tokens rekey: an earlier rekey was interrupted: continuing it with the key that it made\n',
     ],
   );
   const { sealed, old_keys_dropped, resumed } = JSON.parse(again.stdout);
@@ -240,7 +240,7 @@ test('without a master key, or with one that is exposed or none, nothing is done
   rmSync(join(empty, 'mkey'), { force: true });
   await refused(
     empty,
-    'there is no master key yet: it is made when the first token is stored (mkey_missing)',
+    'there is no master key yet: storing the first token creates it (mkey_missing)',
   );
   const exposed = rootWith(THREE);
   chmodSync(join(exposed, 'mkey'), 0o640);
@@ -279,7 +279,7 @@ test('a write-protected RUNNER_MKEY_FILE is left alone, one that is not is repla
   const key = readFileSync(path, 'utf8');
   await refused(
     root,
-    `the master key is write-protected: run chmod 600 ${shellWord(path)} if it may be replaced (not_writable)`,
+    `the master key is write-protected: to replace it, run chmod 600 ${shellWord(path)} (not_writable)`,
     env,
   );
   assert.is(readFileSync(path, 'utf8'), key);

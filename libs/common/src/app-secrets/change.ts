@@ -76,7 +76,7 @@ const byName = (a: SealedSecret, b: SealedSecret) =>
 function checkSize(secrets: readonly SealedSecret[]): void {
   const bytes = secrets.reduce((sum, { sealed }) => sum + (sealed.length * 3) / 4, 0);
   if (bytes > TOTAL_MAX)
-    throw new Failure('usage', 'the secrets of an app may have 1 MiB together, not more');
+    throw new Failure('usage', 'the secrets of an app are limited to 1 MiB in total');
 }
 
 /** Removes variables, all or none. Throws `secret_not_found`. */

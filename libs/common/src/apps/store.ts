@@ -51,7 +51,7 @@ function trustedIn({ root }: Paths): typeof readIfThere {
 /** More registered apps than this are not listed in an error. */
 const LISTED_MAX = 5;
 
-/** What to say of an app that does not exist: the nearest name, else all, or that there is no root. */
+/** The hint for an unknown app: the nearest name, else all names, or that the root does not exist. */
 export function hintFor(paths: Paths, name: string): string {
   const missing = missingRoot(paths);
   if (missing) return `: ${missing}`;

@@ -55,7 +55,7 @@ export interface DeployEvent {
   previous_version?: string;
   duration_ms?: number;
   domain?: string;
-  /** All instances of the event, each of which has a record of its own; absent as of 0.1.0. */
+  /** All instances of the event, each of which has its own record; absent in records of 0.1.0. */
   instances?: string[];
   /** Of a token: all apps that share it, if there are several. */
   projects?: string[];

@@ -158,7 +158,7 @@ async function report(
     io.stderr.write(`${line}\n`);
     const format = wantedFormat(argv);
     if (format === 'json') io.stdout.write(`${jsonLine(value)}\n`);
-    // A document of its own: records may stand before it.
+    // A separate document: records may precede it.
     if (format === 'yaml') io.stdout.write(`---\n${await yamlText(value)}`);
   } catch {
     // Neither stream can be written: only the status is left to report it.

@@ -6,7 +6,7 @@ import { jsonEscapes, UNSAFE } from '../text/harmless.ts';
 /** How an answer is rendered. */
 export type Format = 'human' | 'json' | 'yaml';
 
-/** YAML 1.1 has a type of its own for `=`. */
+/** YAML 1.1 has a special type for `=`. */
 const VALUE = { tag: 'tag:yaml.org,2002:value', default: true, test: /^=$/, resolve: String };
 
 /**
@@ -34,7 +34,7 @@ export async function yamlText(value: unknown): Promise<string> {
 export type ColourWhen = 'auto' | 'always' | 'never';
 
 const LOOKS = ['bold', 'cyan', 'dim', 'green', 'red', 'yellow'] as const;
-/** Functions that colour a text, or return it as it is. */
+/** Functions that colour a text, or return it unchanged. */
 export type Style = Readonly<Record<(typeof LOOKS)[number], (text: string) => string>>;
 
 /** No colours. */

@@ -43,7 +43,7 @@ export function isChannelList(list: string): boolean {
   return list.split(',').every((name) => known.includes(name));
 }
 
-/** The channels of such a text. */
+/** The channels in the text. */
 export function channelsIn(list: string): readonly ChannelName[] {
   const words = list.split(',');
   return CHANNEL_NAMES.filter(
@@ -65,10 +65,10 @@ export interface SectionSettings {
   };
   readonly webhook: { readonly url: Secret; readonly secret: Secret };
 }
-/** A channel with a section of its own. */
+/** A channel that has its own section. */
 export type SectionName = keyof SectionSettings;
 
-/** A key of such a section. An empty value switches the channel off. */
+/** A key of a channel's section. An empty value switches the channel off. */
 interface SectionKey {
   readonly schema: Schema;
   /** The channel works without it. */
@@ -205,7 +205,7 @@ export function sectionProblem(name: SectionName, key: string, value: string): F
   }
 }
 
-/** The texts of a key: none of an empty one. */
+/** The texts of a key; empty texts are left out. */
 function textsOf(value: unknown): string[] {
   return [value ?? []]
     .flat()

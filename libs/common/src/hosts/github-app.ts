@@ -12,7 +12,7 @@ import { type HostApi, hostApi, isDenied, refuseOthers } from './api.ts';
 /** GitHub accepts at most ten minutes; a minute before now allows for a clock that is ahead. In s. */
 const VALID = 540;
 const BEFORE = 60;
-/** Before GitHub is asked once more after an error of its own, in ms. */
+/** Wait before retrying after a server error of GitHub, in ms. */
 const AGAIN = 1000;
 
 /** A token that was made for a repository. */

@@ -29,7 +29,7 @@ export interface HttpAnswer {
   readonly body: string;
 }
 
-/** Codes in words; any other is shown as it is. */
+/** Codes in words; other codes are shown unchanged. */
 const WORDS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'its certificate has expired',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',

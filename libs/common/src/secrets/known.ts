@@ -47,7 +47,7 @@ export class KnownSecrets {
     this.#longest = Math.max(0, ...[...forms].map((form) => form.length));
   }
 
-  /** Replaces what stands as it is. */
+  /** Replaces literal occurrences. */
   withoutExact(text: string): string {
     let cleaned = text;
     for (const form of this.#exact) cleaned = cleaned.replaceAll(form, REDACTED);

@@ -40,7 +40,7 @@ export function escapeEnd(text: string, at: number): number {
   return ESCAPE_HERE.test(text) ? ESCAPE_HERE.lastIndex : at;
 }
 
-/** Keeps of each line what a terminal shows in the end: the text after the last carriage return. */
+/** Keeps the part of each line that a terminal would still show: the text after the last carriage return. */
 export function collapseProgress(text: string): string {
   if (!text.includes('\r')) return text;
   const lines = text.split('\n');

@@ -19,7 +19,7 @@ function daysOf(year: number, month: number): number {
   return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
 }
 
-/** A time in UTC, converted if it names another zone or none; any other text is returned as it is. */
+/** A time converted to UTC; without a zone it is UTC. Any other text is returned unchanged. */
 export function inUtc(text: string): string {
   if (/Z$/i.test(text)) return text;
   const time = timeOfIso(text);

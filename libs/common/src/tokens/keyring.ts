@@ -97,7 +97,7 @@ export function requireChangeableKeys(paths: Paths, env: Env): void {
   if (isThere(path) && (lstatSync(path).mode & 0o200) === 0) {
     throw new Failure(
       'not_writable',
-      `the master key is write-protected: run chmod 600 ${word(path)} if it may be replaced`,
+      `the master key is write-protected: to replace it, run chmod 600 ${word(path)}`,
     );
   }
   try {

@@ -5,7 +5,7 @@ import type { DeployOutcome } from '../pipeline/outcome.ts';
 import type { Reporter } from '../report/reporter.ts';
 import type { FetchResult } from './decide.ts';
 
-/** A result as it is printed; `isNews`: the last fetch had another one. */
+/** A printed result; `isNews`: the last fetch had a different one. */
 export interface Settled {
   readonly result: FetchResult;
   readonly isNews: boolean;

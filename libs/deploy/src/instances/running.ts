@@ -80,7 +80,7 @@ function subjectsOf(io: Io, paths: Paths, { app, instances }: AppState): Subject
   });
 }
 
-/** Where config.yml requires a sandbox that there is not, no one can be asked. */
+/** If config.yml requires a sandbox and there is none, supervisors cannot be asked. */
 function statusOf(subject: Subject): ReturnType<Driver['status']> {
   try {
     return driverFor(subject.start).status(subject);

@@ -27,7 +27,7 @@ const KINDS: Readonly<Record<Verb, OperatorEvent>> = {
   restart: 'AppRestarted',
 };
 
-/** Records what was done with each instance; one that was left as it was has no event. */
+/** Records what was done with each instance; an unchanged instance has no event. */
 export function recordDone(
   operation: Operation,
   verb: Verb,
@@ -81,6 +81,6 @@ function remember(
     changeApp(paths, io, verb, app, change);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    throw new Failure(error.code, `${error.message}; that is not remembered`);
+    throw new Failure(error.code, `${error.message}; the change was not saved`);
   }
 }

@@ -123,7 +123,7 @@ export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
     return await runDeploy(job, source, contents, request);
   } finally {
     lock.release();
-    // After the lock is released: a drain may be cut short by a rollback, a slow chat delays nobody.
+    // After the lock is released: a drain may be cut short by a rollback, a slow chat delays no one.
     if (job) await drainAll(interruptible(job), job.reporter);
     job?.sandbox.close(removeTree);
     job?.log.close();

@@ -42,7 +42,7 @@ export interface DeployOutcome {
   probes?: number;
 }
 
-/** Where and why a deploy failed, and what became of the instances that had been switched. */
+/** Where and why a deploy failed, and the outcome for each switched instance. */
 export interface FailedDeploy {
   readonly error: StepFailure;
   /** The instance at which it failed; undefined before the first one. */

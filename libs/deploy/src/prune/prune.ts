@@ -16,7 +16,7 @@ import { leftOf, prunableOf, removedApps } from './prunable.ts';
 /** For counting the files of one app, in milliseconds. */
 const COUNTING = 60_000;
 
-/** What was found of one app, and what was done. The sizes are those after it, in bytes. */
+/** What was found and removed of one app. Sizes are in bytes, after the removal. */
 export interface PrunedApp extends Disk {
   app: string;
   /** false: an app that was removed. */

@@ -31,7 +31,7 @@ export interface Spawned extends Program {
   readonly prefix?: readonly string[] | undefined;
 }
 
-/** Starts a program in a session of its own, in the sandbox if it has a confinement. */
+/** Starts a program in a new session, in the sandbox if it is confined. */
 export function spawnDetached(spec: Spawned): {
   readonly child: ChildProcess;
   readonly inside: Inside | undefined;

@@ -149,7 +149,7 @@ class LogFile implements DeployLog {
 /** Limit of a kept log, in bytes; half of it for its head, half for its tail. */
 const SIZE_MAX = 20_000_000;
 
-/** Leaves out the middle of a log that is too long. On a full disk it stays as it is. */
+/** Leaves out the middle of a log that is too long. On a full disk the log stays whole. */
 function shorten(path: string): void {
   try {
     const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);

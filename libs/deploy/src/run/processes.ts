@@ -7,7 +7,7 @@ import { groupOf, type PidFile, sessionOf, startTimeOf } from '@runner/common/fi
 export const STEP = 'RUNNER_STEP';
 
 const POLL = 20;
-/** How often what was forked meanwhile is searched again. */
+/** How often processes forked in the meantime are searched for. */
 const ROUNDS = 5;
 /** Time for a killed process to disappear, in milliseconds. */
 const KILL_TIME = 2_000;
@@ -140,7 +140,7 @@ export function endDeploy(
   );
 }
 
-/** Kills what `find` finds until it finds nothing: what was forked meanwhile is found again. */
+/** Kills what `find` returns until it returns nothing, because processes may fork in the meantime. */
 function killAll(find: () => number[]): void {
   const until = performance.now() + KILL_TIME;
   for (let left = find(); left.length > 0 && performance.now() < until; left = find()) {

@@ -25,7 +25,7 @@ export interface Changes {
   readonly reported: Reported;
 }
 
-/** Compares what is known with what was announced. */
+/** Compares the current state with what was announced. */
 export function changesOf(app: AppState, seen: Seen): Changes {
   const parts = [
     checkChanges(app, seen),

@@ -167,7 +167,7 @@ function shorten(text: string, limit: number): string {
 const LONGEST = 2000;
 const MIDDLE_CUT = 100;
 
-/** A line as it is shown: narrow tabs, no rule drawn after its words. */
+/** A line for display: narrow tabs, no rule drawn after its words. */
 export function tidy(text: string): string {
   return text.replaceAll('\t', '  ').replace(/(?<=\S) *(?:[─━═]{4,200}|[-=_*]{8,200})$/, '');
 }

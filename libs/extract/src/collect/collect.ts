@@ -33,7 +33,7 @@ const QUOTED = /^(?:npm (?:error|ERR!)|[│┃]|\[(?:error|ERROR)\])(?= |$)/;
 const GROUP = /^\s*\+ Exception Group Traceback/;
 const GROUPED = /^\s{0,60}(?:\| ?|\+(?=-))/;
 
-/** The rest of a sentence, without a label of its own. */
+/** The rest of a sentence, without its own label. */
 const GOES_ON = /^(?!(?:fatal )?error: |fatal: )[a-z]/;
 
 /** What is kept of a log: bounded, whatever its length. */

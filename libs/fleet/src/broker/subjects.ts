@@ -1,4 +1,4 @@
-/** The subjects and streams of the broker: who may say what where follows from the names. */
+/** The subjects and streams of the broker. Their names decide who may publish and read what. */
 
 /** Bytes of a message. */
 export const MESSAGE_MAX = 1_048_576;
@@ -12,7 +12,7 @@ export const subjects = {
   ping: (server: string) => `runner.ping.${server}`,
 };
 
-/** A server reaches the broker's API below this prefix, so that its account has none of its own. */
+/** A server reaches the broker's API below this prefix, so its account needs no API. */
 export const AGENT_API = 'FL.API';
 
 const DAY = 24 * 3_600 * 1e9;

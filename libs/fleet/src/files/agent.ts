@@ -55,7 +55,8 @@ const SCHEMA: ObjectSchema = {
 export function readAgent(root: string): AgentConfig {
   const name = agentFiles(root).config;
   const bytes = readTrusted(name, YAML_MAX, root);
-  if (!bytes) throw new Failure('fleet_not_configured', `there is no ${name}: runner agent init`);
+  if (!bytes)
+    throw new Failure('fleet_not_configured', `there is no ${name}: run runner agent init`);
   const file = { name, code: 'config_invalid' } as const;
   const values = check(readYaml(bytes, file), SCHEMA, file) as Map<string, unknown>;
   const [broker, allow] = [section(values, 'broker'), section(values, 'allow')];
@@ -79,7 +80,7 @@ export function readAgent(root: string): AgentConfig {
 /** Members of its group and other users. */
 const OTHERS = 0o022;
 
-/** Throws `guard_tripped` unless only root, or this user, can change who may order. */
+/** Throws `guard_tripped` unless only root, or this user, can change the list of signers. */
 export function requireSigners(path: string): void {
   const isOurs = ({ uid, mode }: Stats) =>
     [0, process.geteuid?.() ?? 0].includes(uid) && (mode & OTHERS) === 0;
@@ -88,7 +89,7 @@ export function requireSigners(path: string): void {
     if (!stat)
       throw new Failure(
         'fleet_not_configured',
-        `there is no ${path}: it holds the public keys of those who may order`,
+        `there is no ${path}: create it with the public keys that may sign orders`,
       );
     if (!isOurs(stat))
       throw new Failure(

@@ -64,7 +64,8 @@ const SCHEMA: ObjectSchema = {
 export function readFleet(root: string): FleetConfig {
   const name = operatorFiles(root).config;
   const bytes = readTrusted(name, YAML_MAX, root);
-  if (!bytes) throw new Failure('fleet_not_configured', `there is no ${name}: runner fleet init`);
+  if (!bytes)
+    throw new Failure('fleet_not_configured', `there is no ${name}: run runner fleet init`);
   const file = { name, code: 'config_invalid' } as const;
   const values = check(readYaml(bytes, file), SCHEMA, file) as Map<string, unknown>;
   const text = (of: Map<string, unknown> | undefined, key: string) =>
@@ -136,7 +137,10 @@ export function removeServer(root: string, server: string): void {
 export function chooseServers(root: string, on: string | undefined): FleetServer[] {
   const all = readServers(root);
   if (all.length === 0)
-    throw new Failure('fleet_not_configured', 'there is no server yet: runner fleet add');
+    throw new Failure(
+      'fleet_not_configured',
+      'there is no server yet: add one with runner fleet add',
+    );
   if (on === undefined) return all;
   const names = on.split(',');
   const isIn = ({ server, groups }: FleetServer, name: string) =>

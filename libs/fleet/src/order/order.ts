@@ -1,4 +1,4 @@
-/** An order: what an operator wants of several servers. The text that was signed is kept as it is. */
+/** An order of an operator to several servers. The signed text is kept unchanged. */
 import { isAppName } from '@runner/common/foundation/names';
 import { jsonObject } from '@runner/common/text/json';
 import { timeOfIso } from '@runner/common/text/time';

@@ -59,7 +59,7 @@ async function checkBroker({ config, paths }: Agent): Promise<string> {
     if (await broker.hasMailbox(server)) return address.url;
     throw new Failure(
       'broker_unsafe',
-      `${address.url} has no mailbox for ${server}: runner fleet broker check`,
+      `${address.url} has no mailbox for ${server}: run runner fleet broker check`,
     );
   } finally {
     await broker.close();

@@ -40,7 +40,7 @@ export const run = command({
       if (!(await broker.hasMailbox(server)))
         throw new Failure(
           'broker_unsafe',
-          `the broker has no mailbox for ${server}: runner fleet broker check`,
+          `the broker has no mailbox for ${server}: run runner fleet broker check`,
         );
       let stopped = false;
       io.onSignal(() => {

@@ -1,4 +1,4 @@
-/** The orders that this server began, one file each: what was done is never done again. */
+/** The orders that this server began, one file each: an order is never carried out twice. */
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { requireLock } from '@runner/common/files/lock';

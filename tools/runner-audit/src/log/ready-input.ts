@@ -20,7 +20,7 @@ export function readyReader({ fd }: Source): { read: ReadReady; close(): void } 
       own = openSync(`/proc/self/fd/${fd}`, constants.O_RDONLY | constants.O_NONBLOCK);
     else if (stat.isFile()) own = fd;
   } catch {
-    // Another user's pipe, or no /proc: then every read is a batch of its own.
+    // Another user's pipe, or no /proc: each read is one batch.
   }
   const buffer = Buffer.allocUnsafeSlow(BLOCK);
   return {

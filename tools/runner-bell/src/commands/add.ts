@@ -45,7 +45,7 @@ export const add = command({
     if (bellOf(folder, app))
       throw new Failure(
         'app_exists',
-        `'${app}' has a bell: runner bell remove ${app} first, for a new secret`,
+        `'${app}' has a bell already: run runner bell remove ${app} first to make a new secret`,
       );
     const type = (options.host as Signer | undefined) ?? (await typeOf(paths, io.env, host));
     const secret = randomBytes(32).toString('base64url');
@@ -78,7 +78,7 @@ async function typeOf(
   const { codeHostOf } = await import('@runner/common/config/code-hosts');
   const { readConfig } = await import('@runner/common/config/file');
   const { type } = codeHostOf(readConfig(paths), env, host);
-  // A plain git server has no calls of its own; a hook of it can sign as GitHub does.
+  // A plain git server sends no calls; a hook on it can sign as GitHub does.
   return type === 'git' ? 'github' : type;
 }
 

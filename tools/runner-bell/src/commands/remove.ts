@@ -16,5 +16,5 @@ export const remove = command({
     return { value: { app, removed: true } };
   },
   human: ({ app }: { app: string }) =>
-    `${harmlessLine(app)} has no bell any more. Remove the webhook from the code host too.\n`,
+    `${harmlessLine(app)} no longer has a bell. Remove the webhook from the code host too.\n`,
 });

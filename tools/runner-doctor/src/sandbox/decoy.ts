@@ -14,7 +14,7 @@ export interface Decoy {
   readonly release: string;
   readonly shared: string;
   readonly runner: ChildProcess;
-  /** Makes a folder of its own for an attempt. */
+  /** Makes a folder for one attempt. */
   folder(name: string): string;
   remove(): void;
 }

@@ -59,7 +59,7 @@ async function checkBroker(context: Parameters<typeof openFleet>[0]): Promise<Ch
     await connection.makeStreams().catch((error: Error) => {
       throw new Failure(
         'broker_unsafe',
-        `the broker makes no streams: ${error.message}: is its configuration that of runner fleet broker config?`,
+        `the broker cannot create streams: ${error.message}; load the configuration that runner fleet broker config prints`,
       );
     });
     for (const { server } of servers) await connection.makeMailbox(server);

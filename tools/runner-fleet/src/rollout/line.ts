@@ -35,7 +35,7 @@ export function lineText(line: ServerLine, style: Style): string {
   return `${server.padEnd(12)}  ${word}  ${what}${time}${id ? ` [${id}]` : ''}\n`;
 }
 
-/** Whether the server did what was ordered. */
+/** Whether the server carried the order out. */
 export function isGood(line: ServerLine): boolean {
   return (
     line.verb !== undefined &&

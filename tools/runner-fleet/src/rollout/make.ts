@@ -55,7 +55,7 @@ export function signOrder(
   if (key === undefined)
     throw new Failure(
       'signing_failed',
-      'no key signs the order: give --key, or write key into fleet.yml',
+      'there is no key to sign the order: give --key, or set key in fleet.yml',
     );
   if (!isOperatorName(by))
     throw new Failure(

@@ -119,7 +119,7 @@ async function divide(context: PlanContext, broker: Broker, options: OrderOption
     const names = absent.map(({ server }) => server).join(', ');
     throw new Failure(
       'server_offline',
-      `${names} does not answer; nothing was changed: --offline wait or skip`,
+      `${names} does not answer; nothing was changed: try again, or give --offline wait or --offline skip`,
       {
         servers: absent.map(({ server }) => server),
       },

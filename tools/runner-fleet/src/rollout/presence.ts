@@ -63,7 +63,11 @@ export async function commitOf(
     state?.head ? [{ server: server.server, ...state.head }] : [],
   );
   const [first] = heads;
-  if (!first) throw new Failure('server_offline', 'no server answers which commit to deploy');
+  if (!first)
+    throw new Failure(
+      'server_offline',
+      'no server answered which commit to deploy: try again, or give --ref with the full commit',
+    );
   const bad = heads.find(({ commit, problem }) => commit === null || problem !== null);
   if (bad) throw new Failure('ref_not_found', `${bad.server}: ${bad.problem}`);
   const other = heads.find(({ commit }) => commit !== first.commit);

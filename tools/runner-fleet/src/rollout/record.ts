@@ -116,7 +116,7 @@ export async function allRollouts(root: string, broker: Broker | undefined): Pro
 export async function requireRollout(root: string, broker: Broker, id: string): Promise<Rollout> {
   const found = (await allRollouts(root, broker)).find(({ rollout }) => rollout === id);
   if (found) return found;
-  throw new Failure('rollout_not_found', `there is no rollout ${id}: runner fleet rollouts`);
+  throw new Failure('rollout_not_found', `there is no rollout ${id}: see runner fleet rollouts`);
 }
 
 /** Ends a rollout that may be another command's: it gives no further batch. */

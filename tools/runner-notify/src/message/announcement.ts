@@ -72,7 +72,7 @@ export function announcementsOf(notice: Notice): Announcement[] {
   return notice.log === undefined ? [first] : [first, logOf(notice, notice.log)];
 }
 
-/** What matters of an error, and the whole log below it, as long as the log of a message of its own. */
+/** The lines that matter, then the whole log, cut to the length of a log message. */
 function wholeOf({ error, log }: Notice): string {
   if (log === undefined) return error;
   const rest = LOG_MAX - codePoints(error) - codePoints(LOG_RULE);

@@ -42,7 +42,7 @@ export interface TextForm {
   readonly markup: Markup;
   /** In this markup a backslash is an escape inside code as well. */
   readonly codeEscapes: boolean;
-  /** The title has a place of its own: the text does not begin with it. */
+  /** The title is a separate field: the text does not begin with it. */
   readonly titled: boolean;
   /** A value escaped for its slot of a template. */
   escapeValue(value: string, slot: Slot): string;

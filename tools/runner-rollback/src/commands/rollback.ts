@@ -88,6 +88,6 @@ function unchangedText(outcome: RollbackOutcome): string {
   const way = earlier
     ? `to go back from ${active}: runner rollback ${harmlessLine(app)} --to ${harmlessLine(earlier)}`
     : 'there is no earlier version';
-  const what = active === left ? `deploying it again failed` : `${left} failed and never stayed`;
+  const what = active === left ? `deploying it again failed` : `${left} failed and was not kept`;
   return `${active} is active: ${what}; ${way}\n`;
 }

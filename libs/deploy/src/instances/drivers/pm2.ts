@@ -144,7 +144,7 @@ function logSizes(processes: readonly Listed[]): Sizes {
   return new Map(processes.flatMap(logsOf).map((path) => [path, sizeOf(path)]));
 }
 
-/** The end of what was logged since the log had the size `from`. */
+/** The end of the log, starting no earlier than the offset `from`. */
 function tail(path: string, from: number): string {
   try {
     const file = openSync(path, 'r');

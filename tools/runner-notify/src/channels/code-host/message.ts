@@ -28,7 +28,7 @@ export function commitMessage({ kind, project, fields }: Announceable): Message 
   return posts.length === 0 ? undefined : onlyForm({ app: project, posts });
 }
 
-/** The posts of such a message. */
+/** The requests of the message. */
 export function postsIn(payload: Fields): readonly CommitPost[] {
   return payload.posts as readonly CommitPost[];
 }

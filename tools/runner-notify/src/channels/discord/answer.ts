@@ -25,7 +25,7 @@ export function judgeDiscord(call: Call, answer: HttpAnswer): Outcome {
   const taken = status === 204 || (status >= 200 && status < 300 && body !== undefined);
   if (taken) return { class: 'delivered', rest: restOf(answer) };
   if (!body) return foreignAnswer(call, answer);
-  // Code 0 means that there is none.
+  // Code 0 means no code.
   const code = typeof body.code === 'number' && body.code > 0 ? body.code : status;
   const details = typeof body.errors === 'object' ? innermost(body.errors, []) : [];
   const said = typeof body.message === 'string' ? body.message : '';
