@@ -12,10 +12,20 @@ export interface Choice {
   readonly by: string;
 }
 
+/** Instances that what was deployed does not name: they are stopped once the success is recorded. */
+export function leaving(
+  { instances }: Pick<AppState, 'instances'>,
+  names: readonly string[],
+  { partial }: Pick<Choice, 'partial'>,
+): string[] {
+  return partial ? [] : Object.keys(instances).filter((name) => !names.includes(name));
+}
+
 /**
  * The state after a success: a version for these instances, and no failures. If an operator left an
  * instance at another commit than the head of the branch, that head is on hold: the timer must not
- * undo the choice.
+ * undo the choice. The deploy stays marked until the instances that leave are stopped: after a kill,
+ * the next command stops them.
  */
 export function succeededState(
   app: AppState,
@@ -33,7 +43,7 @@ export function succeededState(
     held: holdAfter(instances, names, deployed, choice),
     last_failure: followed(app.last_failure, names),
     stopped: withoutStopped(app, names),
-    deploying: null,
+    deploying: leaving(app, names, choice).length > 0 ? app.deploying : null,
   };
 }
 
