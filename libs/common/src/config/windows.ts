@@ -20,6 +20,8 @@ export interface Window {
   /** First and last day, `2026-12-24`. */
   readonly freeze: readonly (readonly [from: string, to: string])[];
   readonly zone: string;
+  /** As config.yml has it: `mon-thu 08:00-17:00 Europe/Berlin`, `freeze 2026-12-24 Europe/Berlin`. */
+  readonly texts: readonly string[];
 }
 
 /** Reads one rule; `place` is for messages. Throws `config_invalid`. */
@@ -47,6 +49,9 @@ export function windowOf(rule: ReadonlyMap<string, unknown>, place: string): Win
       return [from, to] as const;
     }),
     zone,
+    texts: [...list('allow'), ...list('freeze').map((days) => `freeze ${days}`)].map(
+      (text) => `${text} ${zone}`,
+    ),
   };
 }
 
@@ -145,9 +150,14 @@ const DAY = DAY_MINUTES * MINUTE;
 /** Days that are searched. */
 const HORIZON = 400;
 
+/** The rules of an app. */
+export function windowsOf(windows: readonly Window[], app: string): Window[] {
+  return windows.filter((each) => each.app === undefined || each.app === app);
+}
+
 /** When an app may be deployed next; undefined: now. */
 export function opensAt(windows: readonly Window[], app: string, now: Date): Opening | undefined {
-  const rules = windows.filter((each) => each.app === undefined || each.app === app);
+  const rules = windowsOf(windows, app);
   const areOpen = (time: number) => rules.every((rule) => isOpen(rule, time));
   if (areOpen(now.getTime())) return undefined;
   const closed = rules.find((rule) => !isOpen(rule, now.getTime()));

@@ -34,7 +34,7 @@ export function succeededState(
   keep: number,
   choice: Choice,
 ): AppState {
-  const instances = withCurrent(app, names, deployed, keep);
+  const instances = withCurrent(app, names, deployed, keep, choice.by);
   return {
     ...app,
     instances,
@@ -68,6 +68,7 @@ function withCurrent(
   names: readonly string[],
   deployed: Deployed,
   keep: number,
+  by: string,
 ): AppState['instances'] {
   const instances = { ...app.instances };
   for (const name of names) {
@@ -79,6 +80,7 @@ function withCurrent(
       ...before,
       current: { ...deployed, sequence },
       active_since: deployed.deployed_at,
+      active_by: by,
       previous: kept.slice(0, keep - 1),
     };
   }
