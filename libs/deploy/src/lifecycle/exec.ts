@@ -43,7 +43,7 @@ export function execIn(
       if (inside) void inside.first.then(() => inside.signal(signal));
       else child.kill(signal);
     };
-    // The kernel tells the size only to those whose terminal it is.
+    // The kernel sends it only to the session whose terminal it is.
     const resize = () => forward('SIGWINCH');
     if (inside) process.on('SIGWINCH', resize);
     child.once('error', (error: NodeJS.ErrnoException) => {
