@@ -9,7 +9,7 @@ import { isRunning } from '@runner/common/files/process';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
-import { stepEnvironment } from '../run/environment.ts';
+import { stepEnvironment, withoutLoader } from '../run/environment.ts';
 import { processesWhere, releaseIn } from '../run/processes.ts';
 import type { Profile } from '../sandbox/mounts.ts';
 import { openSandboxAnyway } from '../sandbox/sandbox.ts';
@@ -79,7 +79,8 @@ function subjectsOf(io: Io, paths: Paths, { app, instances }: AppState): Subject
     const instance: Instance = known ?? { name, domain: undefined, env: {} };
     const place = placeIn(instance, pathsOf(name), liveSlot(pathsOf(name)));
     const outerEnv = stepEnvironment(io.env);
-    const env = { ...outerEnv, ...instance.env, ...place.env };
+    // Only clients of supervisors get it.
+    const env = { ...outerEnv, ...withoutLoader(instance.env).env, ...place.env };
     const { start, health } = file;
     const [release, own] = [folderOf(current.release), pathsOf(name)];
     const folders = { release, shared: own.shared };

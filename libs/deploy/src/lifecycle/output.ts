@@ -37,8 +37,9 @@ export interface Shown extends Program {
 
 /** Where an instance prints to. Throws `usage` if that cannot show what is wanted, `log_not_found`. */
 export function outputOf(paths: Paths, target: ReleaseTarget, wanted: Wanted): Output[] {
-  const { start, app, release: cwd, env } = target;
-  if (start.type === 'systemd') return [{ ...journal(target, start, wanted), cwd, env }];
+  const { start, app, outerEnv } = target;
+  if (start.type === 'systemd')
+    return [{ ...journal(target, start, wanted), cwd: '/', env: outerEnv }];
   if (start.type === 'compose')
     return inSlots(paths, target).map((each) => containers(each, wanted));
   if (start.type === 'command') return [ownCommand(target, wanted)];
@@ -77,13 +78,15 @@ function journal({ instance }: ReleaseTarget, start: Of<'systemd'>, wanted: Want
 
 /** `docker compose logs -f` ends with the containers. */
 function containers(target: ReleaseTarget, { lines, follow, since }: Wanted): Shown {
-  const { start, release: cwd, env } = target;
+  const { start, release: cwd, env, confine } = target;
   const from = since ? ['--since', since] : [];
   const some = ['--tail', String(lines), ...from, ...(follow ? ['--follow'] : [])];
   const project = composeLogs(target, start as Of<'compose'>);
+  const args = [...project, 'logs', '--no-color', '--no-log-prefix', ...some];
+  const docker = { file: 'docker', args };
   return {
-    ...{ file: 'docker', cwd, env },
-    args: [...project, 'logs', '--no-color', '--no-log-prefix', ...some],
+    ...(confine('app')?.wrap(docker, cwd) ?? docker),
+    ...{ cwd, env },
     again: (time) => containers(target, { lines: LINES_MAX, follow, since: time }),
   };
 }
