@@ -10,9 +10,9 @@ export const logs = command({
   name: '',
   about: 'Show what an app prints',
   details:
-    'Shows the output of start.type process, the journal of a unit, docker compose logs, or the files of\n' +
-    'pm2; -f follows them through restarts and deploys. Secrets are redacted and control characters\n' +
-    'escaped. With --json each line is an object.',
+    'Shows the output of start.type process, the journal of a unit, docker compose logs, the files of\n' +
+    'pm2, or the output of logs in .deploy.yml; -f follows it through restarts and deploys. Secrets are\n' +
+    'redacted and control characters escaped. With --json each line is an object.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     instance: { kind: 'value', placeholder: 'NAME', about: 'Only this instance [default: all]' },
@@ -27,7 +27,8 @@ export const logs = command({
     since: {
       kind: 'value',
       placeholder: 'TIME',
-      about: 'Only lines since a time, such as 2026-12-24T18:00Z or 30m (units and compose only)',
+      about:
+        'Only lines since a time, such as 2026-12-24T18:00Z or 30m (units, compose and command only)',
     },
   },
   examples: ['runner logs shop', 'runner logs shop -n 20'],
@@ -43,21 +44,15 @@ export const logs = command({
     const { redactorForAny } = await import('@runner/common/redaction/redact');
     const redact = await redactorForAny({ paths, env: io.env }, args.app);
     const targets = activeTargets(context, args.app, options.instance);
-    const outputs = targets.map((target) => ({ target, output: outputOf(paths, target, wanted) }));
-    const show = (target: ReleaseTarget) => shownBy(context, target, targets.length > 1, redact);
-    const files = outputs.flatMap(({ target, output }) =>
-      'files' in output ? output.files.map((path) => ({ path, show: show(target) })) : [],
+    const outputs = targets.flatMap((target) => {
+      const shown = () => shownBy(context, target, targets.length > 1, redact);
+      return outputOf(paths, target, wanted).map((output) => ({ output, shown }));
+    });
+    const files = outputs.flatMap(({ output, shown }) =>
+      'files' in output ? output.files.map((path) => ({ path, show: shown() })) : [],
     );
-    const programs = outputs.flatMap(({ target, output }) =>
-      'files' in output
-        ? []
-        : [
-            showProgram(
-              io,
-              { ...output, cwd: target.release, env: { ...target.env } },
-              show(target),
-            ),
-          ],
+    const programs = outputs.flatMap(({ output, shown }) =>
+      'files' in output ? [] : [showProgram(io, output, wanted.follow, shown())],
     );
     const statuses = await Promise.all([
       ...(files.length > 0 ? [showFiles(io, files, lines, options.follow)] : []),
