@@ -3,8 +3,14 @@
 const ISO =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(?:(Z)|([+-]\d\d):?(\d\d))?)?$/i;
 
-/** The form that our own records have, on a day that every month has: by far the most common one. */
-const USUAL = /^\d{4}-(?:0\d|1[0-2])-(?:[01]\d|2[0-8])T\d\d:\d\d:\d\d\.\d{3}Z$/;
+/** By far the most common form, that of our own records, on a day that every month has. */
+const USUAL =
+  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
+
+/** Whether a text is a time as `toISOString` writes it; false for some days at the end of a month. */
+export function isUsualTime(text: string): boolean {
+  return USUAL.test(text);
+}
 
 /**
  * An ISO 8601 time in milliseconds since 1970, in UTC unless it names a zone. NaN for any other text,
