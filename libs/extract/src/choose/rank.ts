@@ -2,11 +2,12 @@
 
 import type { Collected } from '../collect/collect.ts';
 import { marks } from '../line/marks.ts';
-import type { Candidate } from '../line/row.ts';
-import { severityOfRow } from '../line/severity.ts';
+import type { Candidate, Row } from '../line/row.ts';
+import { readLabels, severityOfRow } from '../line/severity.ts';
 import { LABELLED } from '../rules/labels.ts';
 import type { Baseline } from './baseline.ts';
 import { blockOf } from './block.ts';
+import { NAMES_NOTHING } from './reading.ts';
 
 /** What moves a score. One of them alone seldom outweighs a rule's tier of 10 points. */
 const LATE = 30;
@@ -77,7 +78,7 @@ export function rank(collected: Collected, baseline: Baseline): Ranked[] {
     if (baseline(candidate.row.text)) score -= KNOWN;
     if (times >= 5) score -= often(candidate);
     if (isDeadly(candidate)) score += DEADLY;
-    if (candidate.rule.use === 'announce') score -= ANNOUNCED;
+    if (candidate.rule.use === 'announce' && !headsList(candidate)) score -= ANNOUNCED;
     if (candidate.rule.pick === 'last' && isSource(candidate)) score -= LATE;
     if (candidate.rule.use === 'test' && !explains(candidate)) score -= NAME_ONLY;
     if (isVague(candidate) && isPlaced(candidate)) score += PLACED;
@@ -95,7 +96,64 @@ export function rank(collected: Collected, baseline: Baseline): Ranked[] {
     );
     return { candidate, score, times, cluster: clusters.get(candidate) ?? 0 };
   });
-  return ranked.toSorted(compare);
+  return withoutHeadlines(ranked).toSorted(compare);
+}
+
+/**
+ * A headline says that something failed but names nothing. The message beside it that does takes over
+ * its score, and the headline comes after it.
+ */
+function withoutHeadlines(ranked: readonly Ranked[]): Ranked[] {
+  const scores = new Map(ranked.map(({ candidate, score }) => [candidate, score]));
+  const details = ranked
+    .filter(({ candidate, score }) => score >= DETAIL && isDetail(candidate))
+    .toSorted((a, b) => a.candidate.row.line - b.candidate.row.line);
+  for (const { candidate, score } of ranked) {
+    if (!isHeadline(candidate)) continue;
+    const { row, job } = candidate;
+    const near = details.filter((other) => other.candidate.job === job);
+    const detail =
+      near.find((other) => isWithin(other.candidate.row.line - row.line, BELOW)) ??
+      (standsAlone(candidate)
+        ? near.findLast((other) => isWithin(row.line - other.candidate.row.line, ABOVE))
+        : undefined);
+    if (detail === undefined) continue;
+    const raised = Math.max(scores.get(detail.candidate) ?? 0, score);
+    scores.set(detail.candidate, raised);
+    scores.set(candidate, raised - HEADLINE);
+  }
+  return ranked.map((each) => ({ ...each, score: scores.get(each.candidate) ?? each.score }));
+}
+
+/** The score that a detail needs, and lines between it and its headline. */
+const DETAIL = 50;
+const BELOW = 10;
+const ABOVE = 4;
+/** How much less than its detail a headline counts. */
+const HEADLINE = 8;
+
+function isWithin(lines: number, most: number): boolean {
+  return lines > 0 && lines <= most;
+}
+
+function isHeadline({ rule, row }: Candidate): boolean {
+  return rule.use === 'cause' && rule.class !== 'test' && namesNothing(row);
+}
+
+function isDetail({ rule, row, aftermath }: Candidate): boolean {
+  if (rule.use !== 'cause' || rule.class === 'test' || aftermath) return false;
+  return !namesNothing(row) && !marks.isHarmless(row.trimmed);
+}
+
+/** Whether no line below belongs to the candidate. */
+function standsAlone(candidate: Candidate): boolean {
+  return !blockOf(candidate).some(
+    ({ row, need }) => need === 0 && row.line > candidate.row.line && !marks.isForeign(row.trimmed),
+  );
+}
+
+function namesNothing({ trimmed }: Row): boolean {
+  return NAMES_NOTHING.test(readLabels(trimmed).message.replace(/^\*\* \(\w+\) /, ''));
 }
 
 function clustersOf(candidates: readonly Candidate[]): Map<Candidate, number> {
@@ -136,6 +194,11 @@ function isRefused({ row }: Candidate): boolean {
   return /\bECONNREFUSED\b|[Cc]onnection ?[Rr]efused|[Ff]ailed to connect to|[Cc]ould not connect to|\bENOTFOUND\b|\bEAI_AGAIN\b/.test(
     row.trimmed,
   );
+}
+
+/** Whether a sentence is the heading of a list, which says little without it. */
+function headsList({ row, after }: Candidate): boolean {
+  return /^[-*•] /.test(after[0]?.trimmed ?? '') && readLabels(row.trimmed).message.split(' ').length >= 5;
 }
 
 /** Whether the candidate was raised while the other one was handled. */

@@ -28,7 +28,7 @@ const FAILED = 62;
 const SURE = 80;
 
 /** What npm and boxes put before every line of a message. */
-const QUOTED = /^(?:npm (?:error|ERR!)|[│┃]|\[(?:error|ERROR)\])(?= |$)/;
+const QUOTED = /^(?:npm (?:error|ERR!)|[│┃]|!!|\|(?!.*\|$)|\[(?:error|ERROR)\])(?= |$)/;
 /** What Python puts before the lines of an exception group. */
 const GROUP = /^\s*\+ Exception Group Traceback/;
 const GROUPED = /^\s{0,60}(?:\| ?|\+(?=-))/;

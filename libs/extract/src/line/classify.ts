@@ -32,6 +32,9 @@ const COMMIT = /^[0-9a-f]{7,12} [A-Z][a-z]/;
 /** A row of a table of counts. */
 const COUNTS = /^\p{L}+(?: {2,10}\d{1,9}){2,6}$/u;
 
+/** A field that says why, behind the words of a line. */
+const REASON = /\s(?:error|err|reason|cause)=["']?(?!\d{1,3}\b|nil\b|null\b|none\b)\w/;
+
 /** What databases add to an error. */
 const ASIDE = /^(?:DETAIL|HINT|CONTEXT|STATEMENT|QUERY|LINE \d+):/;
 
@@ -66,6 +69,7 @@ export function classify(trimmed: string, level: Severity = ''): Match | null {
       continue;
     }
     if (!rule.pattern.test(seen[rule.on])) continue;
+    if (rule.use === 'wrapper' && REASON.test(text)) continue;
     if (rule.use === 'wrapper' && marks.saysNone(text)) return null;
     return {
       rule,

@@ -42,7 +42,7 @@ const STEP =
 const WHERE =
   /^(?:> @?\S{1,100}@\S{1,40} \S{1,80}$|make(?:\[\d+\])?: Entering directory|TASK \[|Applying \S|\[INFO\] -+< .{1,100} >|> Task :|#\d+ \[|-- applying|Migrating: |== \d+ \S|psql |lerna info run|\S+ \w+\$ )/;
 const AFTERMATH =
-  /(?<![<$(\w-])(?:roll(?:ing|ed)?[ -]?back(?! segment)|cleaning up|clean-?up|(?<=^\W{0,6})step failed|restoring(?! cache)|tearing down|post-mortem|aufräumen|reverting)\b|^-+ ?diagnostics|^Post job cleanup|\btearing down\b|^(?:Un)?[Dd]oing |^revert\b/i;
+  /(?<![<$(\w-])(?:roll(?:ing|ed)?[ -]?back(?! segment)|cleaning up|clean-?up|(?<=^\W{0,6})step failed|restoring(?! cache)|tearing down|post-mortem|aufräumen|reverting)(?![a-z])|^-+ ?diagnostics|^Post job cleanup|\btearing down\b|^(?:Un)?[Dd]oing |^revert\b/i;
 /** A field of a dumped object: repeats what its message says. */
 const FIELD =
   /^(?!"?(?:error|message|msg|reason|detail|cause)\b)"?[a-z_]\w{0,30}"?(?::| =) (?:['"][^'"]{0,200}['"]|-?\d{1,20}|true|false|null|undefined|\[.{0,200}|\{),?$/i;

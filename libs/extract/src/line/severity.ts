@@ -18,7 +18,7 @@ const LABEL = new RegExp(
     '(?<npm>(?:npm|lerna|gyp|pnpm|node-pre-gyp|sqlite3) (?:error|ERR!|warn(?:ing)?|WARN|verb|info|http|notice)(?: (?=\\S)|$))',
     `\\[ *(?<bracket>${ERROR_WORDS}|${WARNING_WORDS}|${INFO_WORDS}) *\\]:?(?= |$)`,
     '(?:##\\[|::)(?<annotation>error|warning|notice|debug)(?:\\]|(?: [^:\\n]{1,200})?::)',
-    `(?<word>${ERROR_WORDS}|${WARNING_WORDS}|${INFO_WORDS})(?: ?:(?= |$)| {2,}| (?=- ))`,
+    `(?<word>${ERROR_WORDS}|${WARNING_WORDS}|${INFO_WORDS})(?: ?::?(?= |$)| {2,}| (?=- ))`,
     '(?<shout>(?:[-*#=]{1,3} )?(?:ERROR|FATAL|CRITICAL|SEVERE|WARN(?:ING)?|INFO|DEBUG|TRACE|VERBOSE|LOG(?= \\[)))(?:(?= )|[:!])',
     '(?<yarn>error|warning|info)(?= [A-Z"`\'])',
     '(?<letter>[EFe]): ',

@@ -29,7 +29,7 @@ export const TESTS = [
     /^(?:\[FAILED\] )?Expected:?$/,
   ),
   rule(
-    { name: 'named-failed', class: 'test', score: 83, use: 'test', on: 'line' },
+    { name: 'named-failed', class: 'test', score: 66, use: 'test', on: 'line' },
     ' failed',
     /^(?![>\d])(?!.{0,200}(?:\b(?:task|build|target|tests?|step|job|compilation|run)|\d) FAILED$)\S.{0,200} FAILED$/,
   ),
@@ -105,7 +105,7 @@ export const TESTS = [
     /^(?:FAIL|ERROR): \w{1,200} \(\S{1,200}\)/,
   ),
   rule(
-    { name: 'dots-failed', class: 'test', score: 78, use: 'test', on: 'line' },
+    { name: 'dots-failed', class: 'test', score: 66, use: 'test', on: 'line' },
     '... ',
     /^(?:test )?\S.{0,200} \.{3} (?:FAILED|FAIL|ERROR|failed)\b/,
   ),

@@ -85,8 +85,8 @@ export const WORLD = [
   ),
   rule(
     { name: 'resolver-conclusion', class: 'package', score: 91, pick: 'last' },
-    'depends|require',
-    /\b(?:because|so) (?:you require|your (?:project|workspace) (?:depends|requires))\b/i,
+    'depends|require|(conflict: ',
+    /\b(?:because|so) (?:you require|your (?:project|workspace) (?:depends|requires))\b|\brejecting: .{1,200}\(conflict: /i,
   ),
   rule(
     { name: 'shell-command', class: 'command', score: 88 },
