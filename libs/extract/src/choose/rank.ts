@@ -132,6 +132,10 @@ const ABOVE = 4;
 /** How much less than its detail a headline counts. */
 const HEADLINE = 8;
 
+/** That there was an error, and not which. */
+const OCCURRED =
+  /\b(?:an?|some|following) (?:\w+ ){0,2}(?:errors?|exceptions?|problems?) (?:(?:has|have|was|were) )?(?:occurred|happened|thrown|encountered)\b(?!.{0,200}: [^\s(])/i;
+
 function isWithin(lines: number, most: number): boolean {
   return lines > 0 && lines <= most;
 }
@@ -153,6 +157,7 @@ function standsAlone(candidate: Candidate): boolean {
 }
 
 function namesNothing({ trimmed }: Row): boolean {
+  if (OCCURRED.test(trimmed)) return true;
   return NAMES_NOTHING.test(readLabels(trimmed).message.replace(/^\*\* \(\w+\) /, ''));
 }
 

@@ -33,6 +33,9 @@ const QUOTED = /^(?:npm (?:error|ERR!)|[│┃]|!!|\|(?!.*\|$)|\[(?:error|ERROR)
 const GROUP = /^\s*\+ Exception Group Traceback/;
 const GROUPED = /^\s{0,60}(?:\| ?|\+(?=-))/;
 
+/** What trees draw before a branch. */
+const BRANCH = /^[│ ]{0,20}[├└]─{1,3} (?=\S)/;
+
 /** The rest of a sentence, without a label of its own. */
 const GOES_ON = /^(?!(?:fatal )?error: |fatal: )[a-z]/;
 
@@ -73,7 +76,9 @@ export class Collector {
     if (job !== this.#job) this.#nextJob(job);
     const stream = this.#streamOf(spoken.job + speaker);
     stream.grouped = (stream.grouped && GROUPED.test(body)) || GROUP.test(body);
-    const inner = body.replace(stream.grouped ? GROUPED : QUOTED, '');
+    const inner = body
+      .replace(stream.grouped ? GROUPED : QUOTED, '')
+      .replace(BRANCH, (drawn) => ' '.repeat(drawn.length));
     const trimmed = inner.trim();
     const whole = body.trim();
     const key = level === '' ? shapeKey(whole) : shapeKey(level + whole);

@@ -17,7 +17,7 @@ export const ANNOUNCERS = [
   rule(
     { name: 'cmake', class: 'config', score: 88, use: 'announce', on: 'line' },
     'cmake error',
-    /^CMake Error/,
+    /^CMake Error(?: (?:at|in) .{1,200})?:?$/,
   ),
   rule(
     { name: 'webpack', class: 'module', score: 90, use: 'announce', on: 'line' },

@@ -95,7 +95,7 @@ export const CODE = [
   rule(
     { name: 'ghc-old', class: 'compile', score: 90, on: 'body' },
     'error: |type mismatch: ',
-    /^(?:Type error|Syntax error|Parse error|TypeError|SyntaxError|ParseError|Semantic error|Name error|Reference error|Compile error|CompileError|CssSyntaxError|Type mismatch|Linker error): \S/i,
+    /^(?:(?:[A-Z][\w.+-]{0,24} ){1,2}[Ee]rror|(?:Type|Syntax|Parse|Compile|CssSyntax)Error|Type mismatch): \S/,
   ),
   rule(
     { name: 'php', class: 'syntax', score: 93, on: 'body' },

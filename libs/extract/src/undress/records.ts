@@ -34,6 +34,7 @@ const LEVEL = [
   '@l',
   'level_name',
   'PRIORITY',
+  's',
 ];
 const ERROR = [
   'err',
@@ -120,7 +121,7 @@ function field(fields: Fields, names: readonly string[]): string | undefined {
 
 function say(fields: Fields | null): Opened | null {
   if (fields === null) return null;
-  const inner = [fields.fields, fields.jsonPayload].find(isFields) ?? {};
+  const inner = [fields.fields, fields.jsonPayload, fields.attr, fields.context, fields.data].find(isFields) ?? {};
   const message = field(fields, TEXT) ?? field(inner, TEXT);
   const error = errorOf({ ...inner, ...fields });
   if (message === undefined ? error === null : !Object.keys(fields).some((key) => LOGGED.test(key)))
@@ -181,7 +182,7 @@ function errorOf(fields: Fields): Said | null {
   // Of a traceback the last line is the message.
   const raised = words.startsWith('Traceback (')
     ? (trace.findLast((line) => /^[A-Z\w.]{3,200}(?::|$)/.test(line)) ?? '')
-    : (words.split('\n', 1)[0] ?? '');
+    : (/^.*(?:(?<=:)\n.*)?/.exec(words)?.[0].replace(/\n\s*/, ' ') ?? '');
   const typed =
     type === '' || raised === '' || raised.startsWith(type) || !TYPED.test(type)
       ? raised
