@@ -7,7 +7,11 @@ import { NAMES_NOTHING, type Pick, RECORD } from './reading.ts';
 
 /** The candidate's line, then the lines to show with it. */
 export function blockOf(candidate: Candidate): Pick[] {
-  const picks: Pick[] = [{ row: candidate.row, need: 0 }];
+  const root = rootOf(candidate);
+  const picks: Pick[] = [
+    ...(root === undefined ? [] : [{ row: root, need: 0 } as const]),
+    { row: candidate.row, need: 0 },
+  ];
   const add = (row: Row | undefined, need: Pick['need']): void => {
     if (row !== undefined && !picks.some((pick) => pick.row.line === row.line))
       picks.push({ row, need });
@@ -61,6 +65,17 @@ export function blockOf(candidate: Candidate): Pick[] {
     if (needsWhere(candidate)) add(around.step, 1);
   }
   return picks;
+}
+
+const CAUSED = /^Caused by: (?=[^:]{1,300}: \S)/i;
+
+/** The cause at the root of a chain, if the message at its top does not say it. */
+function rootOf({ causes, rule, row }: Candidate): Row | undefined {
+  const chain = causes.filter(({ trimmed }) => CAUSED.test(trimmed));
+  const message = chain.at(-1)?.trimmed.replace(/^.*?: .*?: /, '');
+  if (message === undefined || rule.use !== 'cause' || row.trimmed.includes(message)) return;
+  const root = chain.find(({ trimmed }) => trimmed.includes(message));
+  return root && { ...root, body: root.trimmed.replace(CAUSED, '') };
 }
 
 /**
