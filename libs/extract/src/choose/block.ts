@@ -67,13 +67,15 @@ export function blockOf(candidate: Candidate): Pick[] {
   return picks;
 }
 
-const CAUSED = /^Caused by: (?=[^:]{1,300}: \S)/i;
+/** What is surely shown of a message. */
+const SHOWN = 200;
+const CAUSED = /^(?:Caused by: |---> )(?=[^:]{1,300}: \S)/i;
 
 /** The cause at the root of a chain, if the message at its top does not say it. */
 function rootOf({ causes, rule, row }: Candidate): Row | undefined {
   const chain = causes.filter(({ trimmed }) => CAUSED.test(trimmed));
   const message = chain.at(-1)?.trimmed.replace(/^.*?: .*?: /, '');
-  if (message === undefined || rule.use !== 'cause' || row.trimmed.includes(message)) return;
+  if (message === undefined || rule.use !== 'cause' || row.trimmed.slice(0, SHOWN).includes(message)) return;
   const root = chain.find(({ trimmed }) => trimmed.includes(message));
   return root && { ...root, body: root.trimmed.replace(CAUSED, '') };
 }

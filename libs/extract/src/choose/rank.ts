@@ -128,9 +128,13 @@ function withoutHeadlines(ranked: readonly Ranked[]): Ranked[] {
 /** The score that a detail needs, and lines between it and its headline. */
 const DETAIL = 50;
 const BELOW = 10;
-const ABOVE = 4;
+const ABOVE = 6;
 /** How much less than its detail a headline counts. */
 const HEADLINE = 8;
+
+/** The last words of a program that has said why. */
+const CLOSING =
+  /\b(?:failed|aborted|cancell?ed|exiting|aborting|giving up|quitting|stopping|shutting down)\W{0,3}$/i;
 
 /** That there was an error, and not which. */
 const OCCURRED =
@@ -140,13 +144,21 @@ function isWithin(lines: number, most: number): boolean {
   return lines > 0 && lines <= most;
 }
 
-function isHeadline({ rule, row }: Candidate): boolean {
-  return rule.use === 'cause' && rule.class !== 'test' && namesNothing(row);
+function isHeadline(candidate: Candidate): boolean {
+  const { rule, row } = candidate;
+  if (rule.use !== 'cause' || rule.class === 'test') return false;
+  if (OCCURRED.test(row.trimmed) || (isVague(candidate) && CLOSING.test(row.trimmed))) return true;
+  return namesNothing(row) && !isPlaced(candidate);
 }
 
 function isDetail({ rule, row, aftermath }: Candidate): boolean {
   if (rule.use !== 'cause' || rule.class === 'test' || aftermath) return false;
-  return !namesNothing(row) && !marks.isHarmless(row.trimmed);
+  return (
+    !namesNothing(row) &&
+    !CLOSING.test(row.trimmed) &&
+    !row.trimmed.endsWith(':') &&
+    !marks.isHarmless(row.trimmed)
+  );
 }
 
 /** Whether no line below belongs to the candidate. */
@@ -196,7 +208,7 @@ function isTolerated({ row, after }: Candidate): boolean {
 }
 
 function isRefused({ row }: Candidate): boolean {
-  return /\bECONNREFUSED\b|[Cc]onnection ?[Rr]efused|[Ff]ailed to connect to|[Cc]ould not connect to|\bENOTFOUND\b|\bEAI_AGAIN\b/.test(
+  return /\bECONNREFUSED\b|[Cc]onnection ?[Rr]efused|[Ff]ailed to connect to|[Cc]ould not connect to|\bENOTFOUND\b|\bEAI_AGAIN\b|not translate host|Name or service not known|[Nn]o such host/.test(
     row.trimmed,
   );
 }

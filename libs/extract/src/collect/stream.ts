@@ -174,11 +174,11 @@ export function takeAnnounced(stream: Stream, row: Row, match: Match | null): Ma
   if (marks.isCode(trimmed) || marks.isPlace(trimmed) || marks.isPassing(trimmed)) return match;
   if (marks.isFrame(trimmed) || marks.isSummary(trimmed)) return match;
   if (marks.isFileHeader(trimmed)) return match;
-  if (match === null && !trimmed.includes(' ')) return match;
+  if (match === null && !/ .*\p{Ll}/u.test(trimmed)) return match;
   stream.announcer = null;
   if (severityOfRow(row) === 'warning') return match;
-  // Below a blank line and further left something else begins.
-  if (row.gap && row.indent < announcer.row.indent) return match;
+  // Below a blank line and at the margin something else begins.
+  if (row.gap && row.indent === 0 && announcer.row.indent > 0) return match;
   const { score } = announcer;
   if (match !== null && match.score >= score) return match;
   const sure = match?.rule.use === 'cause' && !match.rule.weak;

@@ -33,7 +33,8 @@ const COMMIT = /^[0-9a-f]{7,12} [A-Z][a-z]/;
 const COUNTS = /^\p{L}+(?: {2,10}\d{1,9}){2,6}$/u;
 
 /** A field that says why, behind the words of a line. */
-const REASON = /\s(?:error|err|reason|cause)=["']?(?!\d{1,3}\b|nil\b|null\b|none\b)\w/;
+const REASON =
+  /^(?=\S+ \S+ \S+).{8,200}[,;] exiting\b|\s(?:error|err|reason|cause)=["']?(?!\d{1,3}\b|nil\b|null\b|none\b)\w/;
 
 /** What databases add to an error. */
 const ASIDE = /^(?:DETAIL|HINT|CONTEXT|STATEMENT|QUERY|LINE \d+):/;

@@ -17,7 +17,7 @@ const HARMLESS =
 const TOLERATES =
   /^\W{0,6}(?:\w[\w.-]{0,30}: )?(?:(?:ignor|continu|skipp|proceed|fall)(?:ing|ed)\b|retrying\b|trying again\b|will (?:retry|try again)|using (?:the )?(?:default|fallback)|(?:this|that) is (?:ok|fine|harmless|not fatal))|[,;:(] ?(?:ignoring|continuing|skipping|falling back|retrying|will retry)\b/i;
 
-const XTRACE = /^(?:\++ \S|(?:echo|printf) ["'$-])/;
+const XTRACE = /^(?:\++ (?!.{0,200}\.{4,80} )\S|(?:echo|printf) ["'$-])/;
 const CODE =
   /^(?:>? ?\d{1,6} ?[|│┃]|[|│╷╵╭╰┌└├][ \t]|[|│╷╵]$|\d{1,6} [│|]|[~^]+$|[~^_ -]*[~^]{1,}[~^_ -]*$|LL \||> \d{1,6} ?\||::: )/;
 const FRAME =
