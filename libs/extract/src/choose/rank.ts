@@ -133,12 +133,12 @@ const ABOVE = 6;
 const HEADLINE = 8;
 
 /** The last words of a program that has said why. */
-const CLOSING =
-  /\b(?:failed|aborted|cancell?ed|exiting|aborting|giving up|quitting|stopping|shutting down)\W{0,3}$/i;
+const GAVE_UP = /\b(?:exiting|aborting|giving up|quitting|shutting down)\W{0,3}$/i;
+const CLOSING = /\b(?:failed|aborted|cancell?ed|stopping)\W{0,3}$/i;
 
 /** That there was an error, and not which. */
 const OCCURRED =
-  /\b(?:an?|some|following) (?:\w+ ){0,2}(?:errors?|exceptions?|problems?) (?:(?:has|have|was|were) )?(?:occurred|happened|thrown|encountered)\b(?!.{0,200}: [^\s(])/i;
+  /\b(?:an?|some|following) (?:\w+ ){0,2}(?:errors?|exceptions?|problems?) (?:(?:has|have|was|were) )?(?:occurred|happened|thrown|encountered)\b(?!.{0,200}: [^\s(])|\berror during [\w ]{3,60}$/i;
 
 function isWithin(lines: number, most: number): boolean {
   return lines > 0 && lines <= most;
@@ -147,7 +147,8 @@ function isWithin(lines: number, most: number): boolean {
 function isHeadline(candidate: Candidate): boolean {
   const { rule, row } = candidate;
   if (rule.use !== 'cause' || rule.class === 'test') return false;
-  if (OCCURRED.test(row.trimmed) || (isVague(candidate) && CLOSING.test(row.trimmed))) return true;
+  if (OCCURRED.test(row.trimmed) || GAVE_UP.test(row.trimmed)) return true;
+  if (isVague(candidate) && CLOSING.test(row.trimmed)) return true;
   return namesNothing(row) && !isPlaced(candidate);
 }
 
@@ -156,6 +157,7 @@ function isDetail({ rule, row, aftermath }: Candidate): boolean {
   return (
     !namesNothing(row) &&
     !CLOSING.test(row.trimmed) &&
+    !GAVE_UP.test(row.trimmed) &&
     !row.trimmed.endsWith(':') &&
     !marks.isHarmless(row.trimmed)
   );
