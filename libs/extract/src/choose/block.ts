@@ -99,6 +99,7 @@ function introductions({ before, row, rule, around }: Candidate): Row[] {
     const start = fields.findLastIndex(({ trimmed }) => !RECORD.test(trimmed)) + 1;
     return fields.slice(start);
   }
+  if (rule.weak && row.indent > last.indent && !marks.isStep(last.trimmed)) return [last];
   return NAMES_NOTHING.test(row.trimmed) && NAMES.test(last.trimmed) ? [last] : [];
 }
 

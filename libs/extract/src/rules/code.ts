@@ -95,7 +95,7 @@ export const CODE = [
   rule(
     { name: 'ghc-old', class: 'compile', score: 90, on: 'body' },
     'error: |type mismatch: ',
-    /^(?:(?:[A-Z][\w.+-]{0,24} ){1,2}[Ee]rror|(?:Type|Syntax|Parse|Compile|CssSyntax)Error|Type mismatch): \S/,
+    /^(?:(?:Type|Syntax|Parse|Semantic|Name|Reference|Compile|Linker) error|(?:Type|Syntax|Parse|Compile|CssSyntax)Error|Type mismatch): \S/i,
   ),
   rule(
     { name: 'php', class: 'syntax', score: 93, on: 'body' },

@@ -26,12 +26,12 @@ export const TESTS = [
   rule(
     { name: 'expected-block', class: 'test', score: 87, on: 'line' },
     'expected',
-    /^(?:\[FAILED\] )?Expected:?$/,
+    /^(?:\[FAILED\] )?Expected(?:: \S.{0,300}|:?)$/,
   ),
   rule(
     { name: 'named-failed', class: 'test', score: 66, use: 'test', on: 'line' },
-    ' failed',
-    /^(?![>\d])(?!.{0,200}(?:\b(?:task|build|target|tests?|step|job|compilation|run)|\d) FAILED$)\S.{0,200} FAILED$/,
+    ' failed| [e]',
+    /^\S.{1,200} \[E\]$|^(?![>\d])(?!.{0,200}(?:\b(?:task|build|target|tests?|step|job|compilation|run)|\d) FAILED$)\S.{0,200} FAILED$/,
   ),
   rule(
     { name: 'pytest-summary', class: 'test', score: 94, use: 'test', on: 'line' },

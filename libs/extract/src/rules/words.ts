@@ -23,6 +23,12 @@ export const WORDS = [
     'error: |fatal: ',
     /^[\w./-]{1,40}(?: [\w./-]{1,40}){1,3} (?:error|fatal): [a-z]\S{0,80} \S/,
   ),
+  // A program or a subject with its label: `CMake Error: `.
+  rule(
+    { name: 'titled-error', class: 'error', score: 76 },
+    'error: ',
+    /^(?:[A-Z][\w.+-]{0,24} ){1,2}[Ee]rror: \S/,
+  ),
   // What an answer or a record in JSON says of an error.
   rule(
     { name: 'json-detail', class: 'error', score: 74, pick: 'last' },

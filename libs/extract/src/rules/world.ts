@@ -59,7 +59,7 @@ export const WORLD = [
     /\bmigration\b.{0,100}\b(?:failed|cancel|error)|failed migration/i,
   ),
   rule(
-    { name: 'gave-up', class: 'network', score: 74, pick: 'last' },
+    { name: 'gave-up', class: 'network', score: 60, pick: 'last' },
     'backoff|errimagepull|after #|health|ready',
     /ImagePullBackOff|CrashLoopBackOff|ErrImagePull|\bafter \d+ (?:attempts|retries|tries)\b|health ?check\b.{0,60}(?:failed|unhealthy|timed)|(?:did not become|is not|never became) (?:healthy|ready)\b/i,
   ),
