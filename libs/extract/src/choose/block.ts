@@ -75,7 +75,12 @@ const CAUSED = /^(?:Caused by: |---> )(?=[^:]{1,300}: \S)/i;
 function rootOf({ causes, rule, row }: Candidate): Row | undefined {
   const chain = causes.filter(({ trimmed }) => CAUSED.test(trimmed));
   const message = chain.at(-1)?.trimmed.replace(/^.*?: .*?: /, '');
-  if (message === undefined || rule.use !== 'cause' || row.trimmed.slice(0, SHOWN).includes(message)) return;
+  if (
+    message === undefined ||
+    rule.use !== 'cause' ||
+    row.trimmed.slice(0, SHOWN).includes(message)
+  )
+    return;
   const root = chain.find(({ trimmed }) => trimmed.includes(message));
   return root && { ...root, body: root.trimmed.replace(CAUSED, '') };
 }

@@ -2,12 +2,12 @@
 
 import type { Collected } from '../collect/collect.ts';
 import { marks } from '../line/marks.ts';
-import type { Candidate, Row } from '../line/row.ts';
+import type { Candidate } from '../line/row.ts';
 import { readLabels, severityOfRow } from '../line/severity.ts';
-import { LABELLED } from '../rules/labels.ts';
 import type { Baseline } from './baseline.ts';
 import { blockOf } from './block.ts';
-import { NAMES_NOTHING } from './reading.ts';
+import { withoutHeadlines } from './headlines.ts';
+import { isPlaced, isVague, type Ranked } from './ranked.ts';
 
 /** What moves a score. One of them alone seldom outweighs a rule's tier of 10 points. */
 const LATE = 30;
@@ -37,16 +37,6 @@ const STALE = 18;
 const WORLDLY: ReadonlySet<string> = new Set(['command', 'file', 'access', 'network']);
 /** Lines between two candidates that have nothing to do with each other. */
 const CLUSTER_GAP = 8;
-
-/** A candidate with what counts for its rank. */
-export interface Ranked {
-  readonly candidate: Candidate;
-  readonly score: number;
-  /** How many lines of the log say this. */
-  readonly times: number;
-  /** Candidates close to each other in the log have one number, which grows with the lines. */
-  readonly cluster: number;
-}
 
 /** All candidates, best first. */
 export function rank(collected: Collected, baseline: Baseline): Ranked[] {
@@ -99,82 +89,6 @@ export function rank(collected: Collected, baseline: Baseline): Ranked[] {
   return withoutHeadlines(ranked).toSorted(compare);
 }
 
-/**
- * A headline says that something failed but names nothing. The message beside it that does takes over
- * its score, and the headline comes after it.
- */
-function withoutHeadlines(ranked: readonly Ranked[]): Ranked[] {
-  const scores = new Map(ranked.map(({ candidate, score }) => [candidate, score]));
-  const details = ranked
-    .filter(({ candidate, score }) => score >= DETAIL && isDetail(candidate))
-    .toSorted((a, b) => a.candidate.row.line - b.candidate.row.line);
-  for (const { candidate, score } of ranked) {
-    if (!isHeadline(candidate)) continue;
-    const { row, job } = candidate;
-    const near = details.filter((other) => other.candidate.job === job);
-    const detail =
-      near.find((other) => isWithin(other.candidate.row.line - row.line, BELOW)) ??
-      (standsAlone(candidate)
-        ? near.findLast((other) => isWithin(row.line - other.candidate.row.line, ABOVE))
-        : undefined);
-    if (detail === undefined) continue;
-    const raised = Math.max(scores.get(detail.candidate) ?? 0, score);
-    scores.set(detail.candidate, raised);
-    scores.set(candidate, raised - HEADLINE);
-  }
-  return ranked.map((each) => ({ ...each, score: scores.get(each.candidate) ?? each.score }));
-}
-
-/** The score that a detail needs, and lines between it and its headline. */
-const DETAIL = 50;
-const BELOW = 10;
-const ABOVE = 6;
-/** How much less than its detail a headline counts. */
-const HEADLINE = 8;
-
-/** The last words of a program that has said why. */
-const GAVE_UP = /\b(?:exiting|aborting|giving up|quitting|shutting down)\W{0,3}$/i;
-const CLOSING = /\b(?:failed|aborted|cancell?ed|stopping)\W{0,3}$/i;
-
-/** That there was an error, and not which. */
-const OCCURRED =
-  /\b(?:an?|some|following) (?:\w+ ){0,2}(?:errors?|exceptions?|problems?) (?:(?:has|have|was|were) )?(?:occurred|happened|thrown|encountered)\b(?!.{0,200}: [^\s(])|\berror during [\w ]{3,60}$/i;
-
-function isWithin(lines: number, most: number): boolean {
-  return lines > 0 && lines <= most;
-}
-
-function isHeadline(candidate: Candidate): boolean {
-  const { rule, row } = candidate;
-  if (rule.use !== 'cause' || rule.class === 'test') return false;
-  if (OCCURRED.test(row.trimmed) || GAVE_UP.test(row.trimmed)) return true;
-  if (isVague(candidate) && CLOSING.test(row.trimmed)) return true;
-  return namesNothing(row) && !isPlaced(candidate);
-}
-
-function isDetail({ rule, row, aftermath }: Candidate): boolean {
-  if (rule.use !== 'cause' || rule.class === 'test' || aftermath) return false;
-  return (
-    !namesNothing(row) &&
-    !CLOSING.test(row.trimmed) &&
-    !GAVE_UP.test(row.trimmed) &&
-    !row.trimmed.endsWith(':') &&
-    !marks.isHarmless(row.trimmed)
-  );
-}
-
-/** Whether no line below belongs to the candidate. */
-function standsAlone(candidate: Candidate): boolean {
-  return !blockOf(candidate).some(
-    ({ row, need }) => need === 0 && row.line > candidate.row.line && !marks.isForeign(row.trimmed),
-  );
-}
-
-function namesNothing({ trimmed }: Row): boolean {
-  if (OCCURRED.test(trimmed)) return true;
-  return NAMES_NOTHING.test(readLabels(trimmed).message.replace(/^\*\* \(\w+\) /, ''));
-}
-
 function clustersOf(candidates: readonly Candidate[]): Map<Candidate, number> {
   const clusters = new Map<Candidate, number>();
   let number = 0;
@@ -217,7 +131,10 @@ function isRefused({ row }: Candidate): boolean {
 
 /** Whether a sentence is the heading of a list, which says little without it. */
 function headsList({ row, after }: Candidate): boolean {
-  return /^[-*•] /.test(after[0]?.trimmed ?? '') && readLabels(row.trimmed).message.split(' ').length >= 5;
+  return (
+    /^[-*•] /.test(after[0]?.trimmed ?? '') &&
+    readLabels(row.trimmed).message.split(' ').length >= 5
+  );
 }
 
 /** Whether the candidate was raised while the other one was handled. */
@@ -230,17 +147,6 @@ function isBareWrapper({ row, around }: Candidate): boolean {
   return (
     (around.chain ?? []).length > 0 &&
     /^[\w.]{1,200}(?:: \w{0,80}(?:\[.{0,600}\]|<.{0,600}>))?$/.test(row.trimmed)
-  );
-}
-
-function isVague({ rule }: Candidate): boolean {
-  return rule.weak || rule === LABELLED;
-}
-
-/** Whether the message's place stands beside it. */
-function isPlaced(candidate: Candidate): boolean {
-  return blockOf(candidate).some(
-    ({ row, need }) => need === 0 && row.line !== candidate.row.line && marks.isPlace(row.trimmed),
   );
 }
 

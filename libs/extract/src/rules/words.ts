@@ -56,6 +56,12 @@ export const WORDS = [
     'expect',
     /[\w)'"] expected\.?$|\b[Ee]xpect(?:ed|ing|s) (?=[a-z'"`<({[\d-])/,
   ),
+  // What a program mentions in passing and regrets later.
+  rule(
+    { name: 'odd', class: 'error', score: 46, weak: true },
+    'empty|0 |using |behind|old|differ|older|drift',
+    /\b(?:is|are|was|were) empty\b|^0 (?:files|rows|variables|entries|matches|results|records|keys)\b|\busing (?:the )?(?:old|default|fallback|previous)\b|\b\d+ (?:commits?|versions?|revisions?) behind\b|\b(?:hours|days|weeks) old\b|\bdiffers? from\b|\b(?:is )?older than\b/i,
+  ),
   rule(
     { name: 'word', class: 'error', score: 46, pick: 'last', weak: true },
     'error|fail|fatal|exception|abort|err:|fehler|erreur',

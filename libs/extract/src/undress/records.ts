@@ -121,7 +121,9 @@ function field(fields: Fields, names: readonly string[]): string | undefined {
 
 function say(fields: Fields | null): Opened | null {
   if (fields === null) return null;
-  const inner = [fields.fields, fields.jsonPayload, fields.attr, fields.context, fields.data].find(isFields) ?? {};
+  const inner =
+    [fields.fields, fields.jsonPayload, fields.attr, fields.context, fields.data].find(isFields) ??
+    {};
   const message = field(fields, TEXT) ?? field(inner, TEXT);
   const error = errorOf({ ...inner, ...fields });
   if (message === undefined ? error === null : !Object.keys(fields).some((key) => LOGGED.test(key)))
