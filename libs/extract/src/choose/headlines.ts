@@ -15,7 +15,9 @@ export function withoutHeadlines(ranked: readonly Ranked[]): Ranked[] {
   for (const { candidate, score } of ranked) {
     if (!isHeadline(candidate)) continue;
     const { row, job } = candidate;
-    const near = details.filter((other) => other.candidate.job === job);
+    const near = details.filter(
+      (other) => other.candidate.job === job && other.candidate.row.speaker === row.speaker,
+    );
     const detail =
       near.find((other) => isWithin(other.candidate.row.line - row.line, BELOW)) ??
       (standsAlone(candidate)

@@ -45,6 +45,8 @@ export function classify(trimmed: string, level: Severity = ''): Match | null {
   if (level !== 'error' && !GATE.test(text)) return null;
   // What PowerShell says of every program that writes to its standard error.
   if (/NativeCommandError$|^:String\) \[\], RemoteException$/.test(text)) return null;
+  // What Python prints between two tracebacks.
+  if (/^(?:The above exception was|During handling of the above)/.test(text)) return null;
   // What a compiler adds to a message.
   if (/^= (?:note|help): /.test(text)) return null;
   if (marks.isPassing(text) || marks.isEcho(text) || marks.isCode(text)) return null;
