@@ -15,7 +15,7 @@ import { NOTICE_OPTIONS } from './notices.ts';
 
 const line = { env: {}, redact: redactor() };
 
-type Answer = readonly [status: number, body: string, headers?: Record<string, string>];
+type Answer = readonly [status: number, body: string, headers: Record<string, string>];
 
 /** What becomes of a message that gets this answer. */
 async function outcomeOf(open: (url: string) => Channel, answer: Answer): Promise<Outcome> {
@@ -98,7 +98,7 @@ const NTFY: readonly (readonly [code: number, wanted: string])[] = [
 
 for (const [code, wanted] of NTFY) {
   test(`ntfy: the error ${code} is ${wanted}`, async () => {
-    const answer = [Math.floor(code / 100), ntfyError(code)] as const;
+    const answer = [Math.floor(code / 100), ntfyError(code), {}] as const;
     assert.is(inShort(await outcomeOf(ntfyAt, answer)), wanted);
   });
 }

@@ -1,8 +1,17 @@
 /** Running a command in a process of its own, which outlives the one that was started. */
-import type { Io } from './io.ts';
+import type { Env, Io } from './io.ts';
 
 /** Set in the environment of a process that runs apart already. */
 export const APART = 'RUNNER_APART';
+
+/** What the process needs of the environment, which may hold secrets. */
+const PASSED =
+  /^(?:PATH|HOME|USER|LOGNAME|TMPDIR|LANG|LC_\w+|TZ|TERM|COLORTERM|NO_COLOR|FORCE_COLOR|NODE_\w+|SSL_CERT_\w+|(?:https?|no|all)_proxy|CREDENTIALS_DIRECTORY|RUNNER_(?:ROOT|MKEY_FILE|TELEGRAM_API_URL|CODE_HOST_(?:API|GIT)_URL))$/i;
+
+function passed(env: Env): Record<string, string | undefined> {
+  const names = Object.keys(env).filter((name) => PASSED.test(name));
+  return Object.fromEntries(names.map((name) => [name, env[name]]));
+}
 
 /**
  * Runs this command again in a session of its own, with the same streams: killing this process does not
@@ -13,7 +22,7 @@ export async function runApart(io: Io): Promise<number | undefined> {
   const ended = new Promise<[number | null, NodeJS.Signals | null] | undefined>((resolve) => {
     try {
       const child = spawn(process.execPath, [io.program, ...process.argv.slice(2)], {
-        env: { ...io.env, [APART]: '1' },
+        env: { ...passed(io.env), [APART]: '1' },
         detached: true,
         stdio: 'inherit',
       });
