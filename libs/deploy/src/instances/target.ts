@@ -105,7 +105,10 @@ export function targetOf(
   const { slot, paths, env } = placeIn(instance, whole, wanted);
   const folder = appPaths.release(release);
   const outerEnv = stepEnvironment(base.io.env);
-  const own = base.sandbox.isOn ? withoutLoader(instance.env) : { env: instance.env, loader: {} };
+  const apart = withoutLoader(instance.env);
+  // Asking whether there is a sandbox is slow.
+  const isApart = Object.keys(apart.loader).length > 0 && base.sandbox.isOn;
+  const own = isApart ? apart : { env: instance.env, loader: {} };
   const home = homeOf(appPaths);
   return {
     ...{ app, file, instance, secrets, slot, paths, log, redact, signal },
