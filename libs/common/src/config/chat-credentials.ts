@@ -1,17 +1,11 @@
 /** The chats' credentials in config.yml, valid or not, for redaction. */
-import type { Paths } from '../foundation/paths.ts';
 import { Secret } from '../secrets/secret.ts';
 import type { Tree } from '../yaml/schema.ts';
 import { CHANNEL_SECTIONS, SECTION_NAMES } from './channels.ts';
-import { type Config, readConfig } from './file.ts';
+import type { Config } from './file.ts';
 
 const FLAT_KEYS = ['telegram_bot_token', 'discord_webhook'] as const;
 type ChatSecretKey = (typeof FLAT_KEYS)[number];
-
-/** Reads config.yml. Throws `config_invalid`, `file_unreadable` or `guard_tripped`. */
-export function readChatSecrets(paths: Paths): Secret[] {
-  return chatSecretsOf(readConfig(paths));
-}
 
 /** Every credential in the file, also of an inactive channel, and its secret end. */
 export function chatSecretsOf({ tree }: Config): Secret[] {

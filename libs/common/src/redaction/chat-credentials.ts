@@ -47,7 +47,7 @@ export class ChatCredentials {
   }
 
   async #read(): Promise<readonly Secret[]> {
-    const { readChatSecrets } = await import('../config/chat-credentials.ts');
+    const { readChatSecrets } = await import('./chat-secrets.ts');
     try {
       return readChatSecrets(this.#paths);
     } catch (error) {
