@@ -15,19 +15,27 @@ const PACKAGES = {
 const OURS = [
   'libs/backup/src/backup.ts',
   'libs/backup/src/restore.ts',
+  'libs/common/src/cli/report.ts',
+  'libs/common/src/config/retry-policy.ts',
   'libs/deploy/src/active.ts',
   'libs/deploy/src/deploy.ts',
   'libs/deploy/src/instances/running.ts',
   'libs/extract/src/extract.ts',
   'libs/fleet/src/broker/nats.ts',
+  'libs/common/src/redaction/chat-secrets.ts',
+  'libs/common/src/redaction/known-secrets.ts',
+  'tools/runner-add/src/registration.ts',
   'tools/runner-audit/src/commands/reading.ts',
   'tools/runner-audit/src/commands/writing.ts',
   'tools/runner-doctor/src/checks/examine.ts',
+  'tools/runner-edit/src/change.ts',
   'tools/runner-notify/src/commands/sending.ts',
+  'tools/runner-notify/src/status/status.ts',
   'tools/runner-report/src/page/drawing.ts',
   'tools/runner-tokens/src/account.ts',
   'tools/runner-tokens/src/master-key.ts',
   'tools/runner-tokens/src/remember.ts',
+  'tools/runner-tokens/src/test-all.ts',
 ];
 const libFile = (path) => `lib/${posix.basename(path, '.ts')}`;
 

@@ -7,7 +7,7 @@
  * result does not depend on how the log was cut into chunks.
  */
 
-import { redactor } from '@runner/common/secrets/secret';
+import { redactor } from '@runner/common/secrets/redactor';
 import { codePoints, cutCodePoints } from '@runner/common/text/plain';
 import { type Baseline, noBaseline } from './choose/baseline.ts';
 import { compose, type Show } from './choose/compose.ts';

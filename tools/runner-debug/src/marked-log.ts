@@ -4,7 +4,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { readRange } from '@runner/common/files/read';
 import type { Paths } from '@runner/common/foundation/paths';
 import type { Redact } from '@runner/common/redaction/known-secrets';
-import type { Redactor } from '@runner/common/secrets/secret';
+import type { Redactor } from '@runner/common/secrets/redactor';
 import { withoutPictures } from '@runner/common/text/pictures';
 import { readBaseline } from '@runner/extract/baseline-file';
 import { createExtractor, createLineReader, type Extraction } from '@runner/extract/extract';

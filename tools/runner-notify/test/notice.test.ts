@@ -1,4 +1,5 @@
-import { redactor, Secret } from '@runner/common/secrets/secret';
+import { redactor } from '@runner/common/secrets/redactor';
+import { Secret } from '@runner/common/secrets/secret';
 import { codePoints } from '@runner/common/text/plain';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -1,6 +1,6 @@
 /** Notices that several tests speak about. */
 import { EVENT_TYPES } from '@runner/common/audit/events';
-import { redactor } from '@runner/common/secrets/secret';
+import { redactor } from '@runner/common/secrets/redactor';
 import { type Notice, noticeOf } from '../src/message/notice.ts';
 
 /** What `noticeOf` needs beside a record. */

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ChannelName } from '@runner/common/config/channels';
-import { redactor } from '@runner/common/secrets/secret';
+import { redactor } from '@runner/common/secrets/redactor';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CHANNELS } from '../src/channels/index.ts';

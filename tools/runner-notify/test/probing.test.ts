@@ -1,6 +1,7 @@
 /** The contract of the probes: what asks a service never throws and never reports a secret. */
 import { CHANNEL_NAMES } from '@runner/common/config/channels';
-import { redactor, Secret } from '@runner/common/secrets/secret';
+import { redactor } from '@runner/common/secrets/redactor';
+import { Secret } from '@runner/common/secrets/secret';
 import { findSecret } from '@runner/testing/secret-search';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

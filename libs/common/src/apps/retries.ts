@@ -12,9 +12,8 @@ export async function retryPolicyFor(
   apps: readonly AppState[],
 ): Promise<RetryPolicy> {
   if (!apps.some(({ failures, attempts }) => failures || attempts)) return UNUSED;
-  const { readConfig } = await import('../config/file.ts');
-  const { retryPolicyOf } = await import('../config/settings.ts');
-  return retryPolicyOf(readConfig(paths));
+  const { readRetryPolicy } = await import('../config/retry-policy.ts');
+  return readRetryPolicy(paths);
 }
 
 /**

@@ -1,17 +1,14 @@
 /** Runs a tool: parse, run, render, exit status. */
 import { writeFileSync } from 'node:fs';
-import { EXIT, Failure, usage } from '../foundation/failure.ts';
+import { EXIT, usage } from '../foundation/failure.ts';
 import { type Io, processIo } from '../foundation/io.ts';
 import { chooseRoot, pathsOf } from '../foundation/paths.ts';
-import { redactor } from '../secrets/secret.ts';
-import { harmless, harmlessLine, jsonLine } from '../text/harmless.ts';
+import { harmless, jsonLine } from '../text/harmless.ts';
 import { nearest } from '../text/nearest.ts';
 import { type Command, type Context, optionsOf, type Tool, titleOf } from './command.ts';
 import { commandHelp, toolHelp, usageLine } from './help.ts';
 import { type ColourWhen, type Format, PLAIN, styleFor, yamlText } from './output.ts';
 import { parse } from './parse.ts';
-import { sudoHint } from './sudo.ts';
-import { withoutTokens } from './typed.ts';
 
 declare const __VERSION__: string;
 
@@ -24,7 +21,12 @@ export function main(tool: Tool): void {
   const io = processIo();
   const argv = process.argv.slice(2);
   const fail = (error: unknown) => {
-    void report(io, tool, argv, error).then((status) => process.exit(status));
+    import('./report.ts')
+      .then(({ report }) => report(io, tool, argv, error))
+      .then(
+        (status) => process.exit(status),
+        () => process.exit(EXIT.failed),
+      );
   };
   process.on('uncaughtException', fail);
   run(tool, argv, io).then((status) => process.exit(status), fail);
@@ -125,50 +127,4 @@ async function write(
   if (format === 'json') io.stdout.write(`${jsonLine(record)}\n`);
   else if (format === 'yaml') io.stdout.write(separator + (await yamlText(record)));
   else io.stdout.write((await definition.human?.(record as never, style, context)) ?? '');
-}
-
-/**
- * Reports an error: one sentence on stderr and, for the formats json and yaml, one object on stdout.
- * Returns the exit status.
- */
-async function report(
-  io: Io,
-  tool: Tool,
-  argv: readonly string[],
-  error: unknown,
-): Promise<number> {
-  const redact = redactor();
-  if (!(error instanceof Failure)) {
-    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    io.stderr.write(
-      `${titleOf(tool)}: this is a bug in ${tool.name} ${__VERSION__}\n${harmless(redact(text))}\n`,
-    );
-    return EXIT.failed;
-  }
-  const definition = tool.commands.find((each) => each.name === argv[0] || each.name === '');
-  const title = titleOf(tool, definition);
-  const args = definition?.name === '' ? argv : argv.slice(1);
-  const hint = sudoHint(io, title, args, error);
-  const message = harmlessLine(withoutTokens(redact(error.message + hint), argv));
-  const line =
-    error.code === 'usage' ? `error: ${message}` : `${title}: ${message} (${error.code})`;
-  const facts = JSON.parse(withoutTokens(JSON.stringify(error.facts ?? {}), argv)) as object;
-  const value = { ...facts, error: error.code, message };
-  try {
-    io.stderr.write(`${line}\n`);
-    const format = wantedFormat(argv);
-    if (format === 'json') io.stdout.write(`${jsonLine(value)}\n`);
-    // A separate document: records may precede it.
-    if (format === 'yaml') io.stdout.write(`---\n${await yamlText(value)}`);
-  } catch {
-    // Neither stream can be written: only the status is left to report it.
-  }
-  return error.status;
-}
-
-/** The format that was asked for, also on a command line that cannot be parsed. */
-function wantedFormat(argv: readonly string[]): string | undefined {
-  const typed = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
-  if (typed.includes('--json')) return 'json';
-  return /(?:^| )(?:-o[= ]?|--output[= ])(json|yaml)(?: |$)/.exec(typed.join(' '))?.[1];
 }

@@ -1,5 +1,5 @@
 /** Keeps what could be a token, typed in the wrong place, out of the message that refuses it. */
-import { REDACTED } from '../secrets/private-keys.ts';
+import { REDACTED } from '../secrets/redacted.ts';
 
 /** Options whose values are commits, which look like tokens. */
 const COMMITS = new Set(['--ref', '--to', '--deploy']);

@@ -7,9 +7,6 @@ import type { Config } from './file.ts';
 const FLAT_KEYS = ['telegram_bot_token', 'discord_webhook'] as const;
 type ChatSecretKey = (typeof FLAT_KEYS)[number];
 
-/** A file without any of these words holds no credential. */
-export const CHAT_SECRET_KEYS: readonly string[] = [...FLAT_KEYS, ...SECTION_NAMES];
-
 /** Every credential in the file, also of an inactive channel, and its secret end. */
 export function chatSecretsOf({ tree }: Config): Secret[] {
   if (!tree) return [];

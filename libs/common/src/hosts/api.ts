@@ -3,7 +3,8 @@ import type { CodeHost, HostType } from '../config/code-hosts.ts';
 import { Failure } from '../foundation/failure.ts';
 import type { Env } from '../foundation/io.ts';
 import { type HttpAnswer, send } from '../http/request.ts';
-import { redactor, type Secret } from '../secrets/secret.ts';
+import { redactor } from '../secrets/redactor.ts';
+import type { Secret } from '../secrets/secret.ts';
 import { type JsonObject, jsonObject } from '../text/json.ts';
 import { formsOf } from './login.ts';
 

@@ -2,8 +2,6 @@
  * The chats' credentials, for redaction. Parsing YAML costs as much as the rest of a start, so a text
  * is first compared with the words of the raw file.
  */
-import { CHAT_SECRET_KEYS, chatSecretsOf } from '../config/chat-credentials.ts';
-import { KEYS, NOTIFY_KEYS } from '../config/schema.ts';
 import { readIfThere } from '../files/read.ts';
 import { Failure } from '../foundation/failure.ts';
 import type { Paths } from '../foundation/paths.ts';
@@ -13,12 +11,13 @@ import { Secret } from '../secrets/secret.ts';
 /** Bytes; a larger file is refused by every reader of config.yml. */
 const CONFIG_MAX = 65_536;
 
-/** Words of config.yml that are common and not secret. */
+/** Words of values in config.yml that are common and not secret. */
 const USUAL = new Set([
-  ...Object.keys({ ...KEYS, ...NOTIFY_KEYS }),
-  ...['notify', 'telegram', 'api.telegram.org', 'discord', 'discord.com', 'webhooks', 'https'],
-  ...['hooks.slack.com', 'services', 'ntfy.sh', 'webhook', 'secret'],
+  ...['api.telegram.org', 'discord.com', 'webhooks', 'https', 'hooks.slack.com', 'services'],
+  ...['ntfy.sh', 'telegram', 'discord', 'webhook'],
 ]);
+/** A key of the file; a word with capitals or digits may be a credential that someone misplaced. */
+const KEY = /^\s*(?:- +)?[a-z_]+:(?=\s|$)/gm;
 
 /** The credentials in config.yml; none if it cannot be read. */
 export class ChatCredentials {
@@ -32,8 +31,7 @@ export class ChatCredentials {
     this.#paths = paths;
     const text = rawConfig(paths);
     this.#isEscaped = text.includes('\\');
-    const isNeeded = this.#isEscaped || CHAT_SECRET_KEYS.some((key) => text.includes(key));
-    this.#words = isNeeded ? wordsOf(text) : [];
+    this.#words = wordsOf(text);
   }
 
   /** Whether a text may hold a credential or its secret end. */
@@ -49,9 +47,9 @@ export class ChatCredentials {
   }
 
   async #read(): Promise<readonly Secret[]> {
-    const { readConfig } = await import('../config/file.ts');
+    const { readChatSecrets } = await import('./chat-secrets.ts');
     try {
-      return chatSecretsOf(readConfig(this.#paths));
+      return readChatSecrets(this.#paths);
     } catch (error) {
       if (error instanceof Failure) return this.#words.map((word) => new Secret(word));
       throw error;
@@ -70,7 +68,7 @@ function rawConfig(paths: Paths): string {
 
 /** Comments left out; cut where a secret may begin or end, with and without cutting at colons. */
 function wordsOf(text: string): string[] {
-  const code = text.replace(/^\s*#.*$/gm, '');
+  const code = text.replace(/^\s*#.*$/gm, '').replace(KEY, '');
   const words = (code.match(/[^\s"'{}[\],/?#]+/g) ?? []).flatMap((word) => [
     word.replace(/:$/, ''),
     ...word.split(':'),

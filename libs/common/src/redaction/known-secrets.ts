@@ -5,7 +5,8 @@ import { Failure } from '../foundation/failure.ts';
 import type { Env } from '../foundation/io.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { formsOf } from '../hosts/login.ts';
-import { type Redactor, redactor, type Secret } from '../secrets/secret.ts';
+import { type Redactor, redactor } from '../secrets/redactor.ts';
+import type { Secret } from '../secrets/secret.ts';
 import { keyLines } from '../tokens/key-file.ts';
 import { openToken } from '../tokens/open.ts';
 

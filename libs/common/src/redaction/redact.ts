@@ -9,7 +9,7 @@
  */
 import { type LogRecord, projectOf } from '../audit/events.ts';
 import { namesIn } from '../files/read.ts';
-import { type Redactor, redactor, seenText } from '../secrets/secret.ts';
+import { type Redactor, redactor, seenText } from '../secrets/redactor.ts';
 import { ChatCredentials } from './chat-credentials.ts';
 import type { Place } from './known-secrets.ts';
 import { cleanRecord } from './record.ts';

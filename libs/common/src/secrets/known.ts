@@ -6,7 +6,7 @@ import { type Compact, compacted, compactForms } from './compact.ts';
 import { formsOf } from './encodings.ts';
 import { earlierPiece, laterPiece } from './piece-lines.ts';
 import { type Form, PIECE, type Piece, Pieces } from './pieces.ts';
-import { REDACTED } from './private-keys.ts';
+import { REDACTED } from './redacted.ts';
 
 /** A text may end within a secret if it ends with this much of one. */
 const OPEN_MIN = 4;

@@ -19,9 +19,7 @@ import {
   withoutLastWord,
 } from './private-key-base64.ts';
 import { behind, HINT, isHeader, marksOf } from './private-key-marks.ts';
-
-/** Replaces a secret. */
-export const REDACTED = '[REDACTED]';
+import { REDACTED } from './redacted.ts';
 
 /** Lines and characters after which a key without an end is given up; real keys are far smaller. */
 const LINES_MAX = 4_096;

@@ -1,5 +1,6 @@
 /** Known secrets in every form that a tool prints, whole or in lines, and in a stream. */
-import { redactor, Secret } from '@runner/common/secrets/secret';
+import { redactor } from '@runner/common/secrets/redactor';
+import { Secret } from '@runner/common/secrets/secret';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

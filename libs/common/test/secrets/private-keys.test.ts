@@ -1,6 +1,6 @@
 import { KeyStream } from '@runner/common/secrets/private-key-stream';
 import { withoutKeys } from '@runner/common/secrets/private-keys';
-import { redactor } from '@runner/common/secrets/secret';
+import { redactor } from '@runner/common/secrets/redactor';
 import { createExtractor } from '@runner/extract/extract';
 import fc from 'fast-check';
 import { test } from 'uvu';

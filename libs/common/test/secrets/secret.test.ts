@@ -1,11 +1,6 @@
 import { format, inspect } from 'node:util';
-import {
-  digestOf,
-  fingerprintOf,
-  redactor,
-  Secret,
-  tokenSecret,
-} from '@runner/common/secrets/secret';
+import { redactor } from '@runner/common/secrets/redactor';
+import { digestOf, fingerprintOf, Secret, tokenSecret } from '@runner/common/secrets/secret';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -1,6 +1,7 @@
 /** Cleaning the longest texts; plain.test.ts holds what cleaning does. */
 import { mayHoldToken } from '@runner/common/redaction/redact';
-import { redactor, Secret } from '@runner/common/secrets/secret';
+import { redactor } from '@runner/common/secrets/redactor';
+import { Secret } from '@runner/common/secrets/secret';
 import { harmless } from '@runner/common/text/harmless';
 import { cleanText } from '@runner/common/text/plain';
 import { test } from 'uvu';

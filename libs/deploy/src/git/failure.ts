@@ -1,6 +1,6 @@
 /** What git's messages mean: it exits with 128 for nearly everything, so the text decides. */
 import { Failure, type FailureCode } from '@runner/common/foundation/failure';
-import { redactor } from '@runner/common/secrets/secret';
+import { redactor } from '@runner/common/secrets/redactor';
 import type { GitResult, GitSource } from './source.ts';
 
 const NOT_GIT =

@@ -7,7 +7,7 @@ import { readConfig } from '@runner/common/config/file';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { formsOf } from '@runner/common/hosts/login';
-import { type Redactor, redactor } from '@runner/common/secrets/secret';
+import { type Redactor, redactor } from '@runner/common/secrets/redactor';
 import { keyLines } from '@runner/common/tokens/key-file';
 import { openToken } from '@runner/common/tokens/open';
 import { compareLink } from './compare-link.ts';

@@ -5,7 +5,7 @@ import { newDeployId } from '@runner/common/audit/events';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
-import { redactor } from '@runner/common/secrets/secret';
+import { redactor } from '@runner/common/secrets/redactor';
 import { keptTarget, type ReleaseTarget, uninterrupted } from '../instances/target.ts';
 import type { DeployLog } from '../run/log.ts';
 import { openSandboxAnyway } from '../sandbox/sandbox.ts';

@@ -3,7 +3,7 @@ import type { AppSecrets } from '@runner/common/app-secrets/open';
 import type { AppState, Changes, Deployed } from '@runner/common/apps/state';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
-import type { Redactor } from '@runner/common/secrets/secret';
+import type { Redactor } from '@runner/common/secrets/redactor';
 import type { CommitInfo } from '../git/commit-info.ts';
 import type { Notifier } from '../report/notifier.ts';
 import type { Reporter } from '../report/reporter.ts';

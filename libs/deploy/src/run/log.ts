@@ -9,7 +9,7 @@ import { makeFolder, namesIn, readRange } from '@runner/common/files/read';
 import { writeFully, writeWhole } from '@runner/common/files/write';
 import { Failure, systemCode, systemFailure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
-import type { Redactor } from '@runner/common/secrets/secret';
+import type { Redactor } from '@runner/common/secrets/redactor';
 import { withPictures } from '@runner/common/text/pictures';
 import { BLOCK, copierOf, NEWLINE, openOutput } from './output.ts';
 

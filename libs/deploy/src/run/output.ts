@@ -6,7 +6,7 @@ import { readRange, removeIfThere } from '@runner/common/files/read';
 import { writeFully } from '@runner/common/files/write';
 import { systemCode, systemFailure } from '@runner/common/foundation/failure';
 import { KeyStream } from '@runner/common/secrets/private-key-stream';
-import type { Redactor } from '@runner/common/secrets/secret';
+import type { Redactor } from '@runner/common/secrets/redactor';
 
 /** How much is read at once, in bytes. */
 export const BLOCK = 262_144;

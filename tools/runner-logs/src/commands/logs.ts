@@ -1,6 +1,6 @@
 import { type Context, command } from '@runner/common/cli/command';
 import { usage } from '@runner/common/foundation/failure';
-import type { Redactor } from '@runner/common/secrets/secret';
+import type { Redactor } from '@runner/common/secrets/redactor';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { durationOf, timeOfIso } from '@runner/common/text/time';
 import type { ReleaseTarget } from '@runner/deploy/instances/target';

@@ -3,7 +3,8 @@
 import type { ChannelName } from '@runner/common/config/channels';
 import type { Config } from '@runner/common/config/file';
 import type { Io } from '@runner/common/foundation/io';
-import { digestOf, redactor, Secret } from '@runner/common/secrets/secret';
+import { redactor } from '@runner/common/secrets/redactor';
+import { digestOf, Secret } from '@runner/common/secrets/secret';
 import type { Tree } from '@runner/common/yaml/schema';
 import type { Channel, Credentials, Line } from '../service/contract.ts';
 import { CHANNELS } from './index.ts';

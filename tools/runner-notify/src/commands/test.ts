@@ -30,5 +30,5 @@ export const test = command({
     return { value: { channels } satisfies Report, status: arrived ? EXIT.ok : EXIT.failed };
   },
   human: async ({ channels }: Report, style) =>
-    (await import('../status/text.ts')).trialsText(channels, style),
+    (await import('./sending.ts')).trialsText(channels, style),
 });
