@@ -15,6 +15,8 @@ export interface Tally {
   needed: number;
   done: number;
   needless: number;
+  /** Requests to the host of a poll with nothing new. */
+  idle: number;
 }
 
 /** Numbers that look random, the same in every run. */
@@ -57,7 +59,7 @@ export async function pushAtRandom(apps: number, pushes: number, seed: number): 
   }
   const seen = (name: string) => `${content[name]} ${content.libs}`;
   const deployed = new Map<string, string>();
-  const tally = { needed: 0, done: 0, needless: 0 };
+  const tally = { needed: 0, done: 0, needless: 0, idle: 0 };
   const poll = async () => {
     const { stdout, stderr } = await run('runner-fetch', ['--deploy', '--json'], { root });
     const results = stdout
@@ -79,8 +81,11 @@ export async function pushAtRandom(apps: number, pushes: number, seed: number): 
     // Few values: a push often brings back what is deployed.
     if (folder !== 'docs') content[folder] = String(random(3));
     await commit([folder], random(20) === 0);
-    if (random(2) === 0 || push === pushes) await poll();
+    if (random(3) === 0 || push === pushes) await poll();
   }
+  const before = git.requests.length;
+  await poll();
+  tally.idle = git.requests.length - before;
   await git.close();
   return tally;
 }

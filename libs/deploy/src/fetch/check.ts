@@ -8,10 +8,11 @@ import type { Paths } from '@runner/common/foundation/paths';
 import { openApi } from '@runner/common/hosts/open';
 import { askChecks, CHECKS_LIMIT } from '../checks/ask.ts';
 import { sourceOf } from '../git/open.ts';
-import { headOf, listFollowed, noHead, versionOf } from '../git/remote.ts';
+import { headOf, noHead, versionOf } from '../git/remote.ts';
 import { lockApp } from '../record/lock.ts';
 import { decide, type FetchResult, fetchResult } from './decide.ts';
 import { sameFor, whyKept } from './follow.ts';
+import type { List } from './listing.ts';
 import type { FetchRequest } from './request.ts';
 
 /** Checks one app. Never throws: the trouble of one app must not stop the others. */
@@ -19,11 +20,12 @@ export async function check(
   request: FetchRequest,
   name: string,
   policy: DeployPolicy,
+  list: List,
 ): Promise<FetchResult> {
   try {
     const app = requireApp(request.paths, name);
     const { source } = sourceOf(request, app);
-    const { refs } = await listFollowed(source);
+    const { refs } = await list(source);
     const head = await headOf(source, refs);
     const kept = await whyKept(app, refs, head);
     if (kept && !app.deploying) return fetchResult(name, kept.result, kept.text);
