@@ -5,10 +5,8 @@ import { pushAtRandom } from './monorepo.ts';
 const test = suite('monorepo');
 
 test('of 20 apps in one repository 1,000 pushes deploy those whose paths changed, and no other', async () => {
-  const { needed, done, needless, idle } = await pushAtRandom(20, 1000, 7);
+  const { needed, done, needless } = await pushAtRandom(20, 1000, 7);
   assert.equal([done, needless], [needed, 0]);
-  // One ls-remote for all of them.
-  assert.is(idle, 2);
   assert.ok(needed > 300);
 });
 

@@ -15,8 +15,6 @@ export interface Tally {
   needed: number;
   done: number;
   needless: number;
-  /** Requests to the host of a poll with nothing new. */
-  idle: number;
 }
 
 /** Numbers that look random, the same in every run. */
@@ -59,7 +57,7 @@ export async function pushAtRandom(apps: number, pushes: number, seed: number): 
   }
   const seen = (name: string) => `${content[name]} ${content.libs}`;
   const deployed = new Map<string, string>();
-  const tally = { needed: 0, done: 0, needless: 0, idle: 0 };
+  const tally = { needed: 0, done: 0, needless: 0 };
   const poll = async () => {
     const { stdout, stderr } = await run('runner-fetch', ['--deploy', '--json'], { root });
     const results = stdout
@@ -83,9 +81,6 @@ export async function pushAtRandom(apps: number, pushes: number, seed: number): 
     await commit([folder], random(20) === 0);
     if (random(3) === 0 || push === pushes) await poll();
   }
-  const before = git.requests.length;
-  await poll();
-  tally.idle = git.requests.length - before;
   await git.close();
   return tally;
 }
