@@ -59,8 +59,8 @@ test('folders that the user of the bell cannot use are repaired by the printed c
         `problem bell: ${join(dir, name)} has the wrong owner or mode: the bell writes there, and runner too`,
     ),
   ]);
-  const mends = findings.flatMap(({ mend }) => mend ?? []);
-  assert.is((await shell(mends.join(' && '), { env })).status, 0);
+  const commands = findings.flatMap(({ mend }) => mend ?? []);
+  assert.is((await shell(commands.join(' && '), { env })).status, 0);
   assert.equal((await examined(root, { env })).troubles, []);
 });
 
