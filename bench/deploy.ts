@@ -41,6 +41,10 @@ async function serve(): Promise<string[]> {
     large[`d${file % 500}/f${file}.txt`] = `file ${file}\n${'content '.repeat(file % 200)}\n`;
   }
   await git.commit('acme/large', large, 'one');
+  for (let number = 0; number < APPS; number += 1) {
+    await git.createRepo(`acme/small${number}`, { public: true });
+    await git.commit(`acme/small${number}`, { 'index.html': 'hello\n' }, 'one');
+  }
   return [git.url];
 }
 
@@ -80,7 +84,7 @@ function makeMirror(url: string, repo: string): string {
   return where;
 }
 
-const rootOf = (url: string, repo: string, count = 1) =>
+const rootOf = (url: string, repo: Parameters<typeof makeRoot>[1], count = 1) =>
   makeRoot(`code_host_git_url: ${url}\n`, repo, count);
 
 async function smallDeploy(url: string): Promise<boolean> {
@@ -98,15 +102,20 @@ async function smallDeploy(url: string): Promise<boolean> {
 }
 
 async function fetchOfMany(url: string): Promise<boolean> {
-  const root = await rootOf(url, 'acme/small', APPS);
-  for (let number = 0; number < APPS; number += 1)
-    await mustRun('runner-deploy', [`app${number}`], { root });
-  const listing = `seq ${APPS} | xargs -P ${AT_ONCE} -I% git ls-remote --quiet ${url}/acme/small.git refs/heads/main 'refs/tags/*'`;
+  const roots = [
+    await rootOf(url, (number) => `acme/small${number}`, APPS),
+    await rootOf(url, 'acme/small', APPS),
+  ];
+  for (const root of roots)
+    await mustRun('runner-fetch', ['--deploy', '--quiet'], { root, timeout: 600_000 });
+  const [root = '', shared = ''] = roots;
+  const listing = `seq 0 ${APPS - 1} | xargs -P ${AT_ONCE} -I% git ls-remote --quiet ${url}/acme/small%.git refs/heads/main 'refs/tags/*'`;
   const fetching = ['runner-fetch', '--deploy', '--quiet'];
   const figures = compare(
     [
       shell(`${APPS} × git ls-remote, ${AT_ONCE} at a time`, listing),
       ours(`fetch --deploy, ${APPS} apps`, root, fetching, { strict: true, budget: 1.5 }),
+      ours(`the same, ${APPS} apps of one repository`, shared, fetching, { strict: true }),
     ],
     Math.ceil(rounds / 3),
   );

@@ -15,10 +15,10 @@ export async function mustRun(
   return done;
 }
 
-/** A root with a config.yml and the apps `app0`, `app1`, … of a repository, public ones without a token. */
+/** A root with a config.yml and the apps `app0`, `app1`, … of a repository, or each of its own, public ones without a token. */
 export async function makeRoot(
   config: string,
-  repo: string,
+  repo: string | ((number: number) => string),
   count = 1,
   tokenOf: (number: number) => string | undefined = () => undefined,
 ): Promise<string> {
@@ -28,7 +28,8 @@ export async function makeRoot(
   for (let number = 0; number < count; number += 1) {
     const token = tokenOf(number);
     const access = token === undefined ? ['--public'] : ['--token', '-'];
-    const args = ['--repo', repo, '--branch', 'main', '--name', `app${number}`, ...access];
+    const from = typeof repo === 'string' ? repo : repo(number);
+    const args = ['--repo', from, '--branch', 'main', '--name', `app${number}`, ...access];
     await mustRun('runner-add', args, { root, stdin: token ?? '' });
   }
   return root;

@@ -76,7 +76,20 @@ test('one server deploys from hosts of every type, each with its own user name',
     assert.is(at(root, name, 'who.txt'), `${type}\n`);
   }
   for (const token of [GITLAB, GITEA, BITBUCKET, PLAIN]) assert.equal(findBytes(root, token), []);
-  const edited = await run('runner-edit', ['site', '--repo', 'acme/site'], { root });
+  const kept = await run('runner-edit', ['site', '--repo', 'acme/site'], { root });
+  assert.equal(
+    [kept.status, kept.stderr],
+    [
+      1,
+      "runner edit: the token of 'site' is for the code host my-gitlab, not for default: give one with --token, --token-file or --public (token_wrong_host)\n",
+    ],
+  );
+  const borrow = ['--repo', 'acme/new', '--branch', 'main', '--token-from', 'site'];
+  assert.match(
+    (await run('runner-add', borrow, { root })).stderr,
+    /not for default.*token_wrong_host/,
+  );
+  const edited = await run('runner-edit', ['site', '--repo', 'acme/site', '--public'], { root });
   assert.is(edited.stdout, 'Changed site (acme/site, branch main)\n');
   assert.is(state(root, 'site').host, undefined);
 });

@@ -85,6 +85,20 @@ test('a rollback by hand outlives pushes to other paths, and one ls-remote is a 
   assert.is(await fetch(world), 'shop: deployed v5');
 });
 
+test('apps of one repository are asked for with one ls-remote', async ({ world }) => {
+  const { root, git } = world;
+  await git.createRepo('acme/open', { public: true });
+  await git.commit('acme/open', { file: '1' }, 'first');
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) {
+    const add = ['--repo', 'acme/open', '--branch', 'main', '--public', '--name', name];
+    assert.is((await run('runner-add', add, { root })).status, 0);
+  }
+  const before = git.requests.length;
+  const { stdout } = await run('runner-fetch', ['a', 'b', 'c', 'd', 'e', 'f'], { root });
+  assert.is(stdout.match(/new commit/g)?.length, 6);
+  assert.is(git.requests.length - before, 2);
+});
+
 test('what is followed is checked when it is given', async ({ world: { root } }) => {
   const refuse = async (...args: string[]) => {
     const { status, stderr } = await run('runner-edit', ['shop', ...args], { root });

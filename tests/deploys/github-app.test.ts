@@ -128,6 +128,16 @@ test('an App that is not installed, and a file without a key, are reported in on
     root,
   });
   assert.match(alone.stderr, /were not provided: --app-key-file <FILE>\n$/);
+  const key = join(root, 'key.pem');
+  writeFileSync(key, KEY.privateKey, { mode: 0o600 });
+  const place = ['--repo', 'gitlab:acme/site', '--branch', 'main'];
+  const elsewhere = await run('runner-add', [...place, '--app-id', '4711', '--app-key-file', key], {
+    root,
+  });
+  assert.is(
+    elsewhere.stderr,
+    'runner add: the code host gitlab is of the type gitlab: only GitHub has Apps (not_configured)\n',
+  );
   assert.is((await add(root)).status, 0);
   api.installApp('4711', KEY.publicKey, 'acme/other');
   const failed = await run('runner-deploy', ['shop'], { root });

@@ -79,7 +79,7 @@ export async function pushAtRandom(apps: number, pushes: number, seed: number): 
     // Few values: a push often brings back what is deployed.
     if (folder !== 'docs') content[folder] = String(random(3));
     await commit([folder], random(20) === 0);
-    if (random(2) === 0 || push === pushes) await poll();
+    if (random(3) === 0 || push === pushes) await poll();
   }
   await git.close();
   return tally;

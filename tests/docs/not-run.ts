@@ -38,6 +38,26 @@ export const NOT_RUN: readonly NotRun[] = [
       'it needs the hosts: tests/deploys/code-hosts, github-app and require-checks follow it with stand-ins',
   },
   {
+    page: 'docs/host-github.md',
+    reason: 'it needs the host: tests/deploys/code-hosts and github-app follow it with stand-ins',
+  },
+  {
+    page: 'docs/host-gitlab.md',
+    reason: 'it needs the host: tests/deploys/code-hosts and github-app follow it with stand-ins',
+  },
+  {
+    page: 'docs/host-gitea.md',
+    reason: 'it needs the host: tests/deploys/code-hosts and github-app follow it with stand-ins',
+  },
+  {
+    page: 'docs/host-bitbucket.md',
+    reason: 'it needs the host: tests/deploys/code-hosts and github-app follow it with stand-ins',
+  },
+  {
+    page: 'docs/host-git.md',
+    reason: 'it needs the host: tests/deploys/code-hosts and github-app follow it with stand-ins',
+  },
+  {
     page: 'docs/audit-log.md',
     line: 'runner audit verify --anchor 4711:1a2b3c4d              # does it still have the record of that message?',
     reason: 'the log has another head: tools/runner-audit/test/chain.test.ts looks for anchors',

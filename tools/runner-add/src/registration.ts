@@ -1,14 +1,16 @@
 /** Registering an app, under the registry's lock. */
 
 import { changeRegistry } from '@runner/common/apps/change';
+import { repoLabel } from '@runner/common/apps/following';
 import type { AppState, TagRule } from '@runner/common/apps/state';
 import { createApp } from '@runner/common/apps/store';
 import type { Context } from '@runner/common/cli/command';
 import { followedBy } from '@runner/common/cli/follow';
-import { placeOfRepo, repoLabel } from '@runner/common/config/repo-place';
+import { placeOfRepo } from '@runner/common/config/repo-place';
 import { isThere } from '@runner/common/files/read';
 import { Failure, usage } from '@runner/common/foundation/failure';
 import { appName } from '@runner/common/foundation/names';
+import { requireSuits } from '@runner/common/hosts/suits';
 import { digestOf, fingerprintOf, type Secret } from '@runner/common/secrets/secret';
 import { readAppKey, storedToken } from '@runner/common/tokens/app-key';
 import { sealingKeys, tokenFrom } from '@runner/common/tokens/borrow';
@@ -50,6 +52,7 @@ type AddContext = Pick<Context, 'io' | 'paths' | 'note'> & { options: Registrati
 export async function register(context: AddContext): Promise<Added> {
   const { io, paths, options } = context;
   const where = await placeOfRepo(context, options.repo);
+  await requireSuits(context, where);
   const followed = await followedBy(options);
   const app = appName(options.name ?? (where.repo.split('/').at(-1) as string));
   // The prompt comes before the lock, since a person may take a while, and after this check.

@@ -13,6 +13,8 @@ import { headersOf, send } from './clients.ts';
 const test = suite('units of the bell');
 const LIB = '/usr/lib/runner';
 const REPO = 'acme/shop';
+/** Pushes that are timed, one after the other. */
+const PUSHES = 20;
 const BODY = '{"ref":"refs/heads/main"}';
 const packaging = join(checkoutFolder(), 'packaging');
 
@@ -121,6 +123,23 @@ if (why !== undefined) {
     await deployed(last);
     const units = 'systemctl is-active runner-bell.socket runner-bell.path';
     assert.is(await container.ok(units), 'active\nactive\n');
+  });
+
+  test('between push and DeployStarted there is no wait for the timer', async () => {
+    const waits: number[] = [];
+    for (let push = 0; push < PUSHES; push += 1) {
+      const commit = await git.commit(REPO, { more: `timed ${push}` }, 'timed');
+      const begun = Date.now();
+      assert.is((await call()).status, 202);
+      await deployed(commit);
+      const log = await container.ok('grep DeployStarted /opt/runner/logs/deploy-events.jsonl');
+      const started = JSON.parse(log.trim().split('\n').at(-1) ?? '');
+      assert.is(started.commit, commit);
+      waits.push(Date.parse(started.timestamp) - begun);
+    }
+    waits.sort((a, b) => a - b);
+    const at = (part: number) => waits[Math.ceil(part * waits.length) - 1];
+    console.log(`(${PUSHES} pushes, DeployStarted after ${at(0.5)} ms, p95 ${at(0.95)} ms)`);
   });
 
   test('its user can read no key, state or log', async () => {

@@ -7,7 +7,9 @@ import type { Context } from '@runner/common/cli/command';
 import { followedBy, isFollowGiven } from '@runner/common/cli/follow';
 import { codeHostOf } from '@runner/common/config/code-hosts';
 import { placeOfRepo } from '@runner/common/config/repo-place';
+import { isThere } from '@runner/common/files/read';
 import { Failure, usage } from '@runner/common/foundation/failure';
+import { requireSuits } from '@runner/common/hosts/suits';
 import { digestOf, fingerprintOf, type Secret } from '@runner/common/secrets/secret';
 import { readAppKey, storedToken } from '@runner/common/tokens/app-key';
 import { sealingKeys, tokenFrom } from '@runner/common/tokens/borrow';
@@ -79,12 +81,16 @@ export async function change(context: EditContext): Promise<Edited> {
   const known = requireApp(paths, args.app);
   const { app } = known;
   const where = options.repo === undefined ? undefined : await placeOfRepo(context, options.repo);
+  const keeper = given === undefined && !options.public ? app : undefined;
+  await requireSuits(context, where ?? known, keeper);
   const followed = isFollowGiven(options) ? await followedBy(options, known) : undefined;
   const checks = requiredFrom(options['require-checks']);
   if (checks !== undefined && checks !== 'none') await requireApi(context, where ?? known);
   const token = given === undefined ? undefined : newToken(context);
   const changed = changeApp(paths, io, 'edit', app, ({ host, require_checks: before, ...now }) => ({
     ...now,
+    // 0.1.0 reads it again when what it would misread is gone; secrets it would leave out.
+    version: isThere(paths.secrets(app)) ? now.version : 1,
     ...(where ?? (host !== undefined && { host })),
     ...followed,
     ...withChecks(checks ?? before),

@@ -81,6 +81,23 @@ test('branch and repository change alone or together, and the token stays', asyn
   }
 });
 
+test('a state is that of 0.1.0 again when what it would misread is gone, but not with secrets', async () => {
+  const root = await newRoot();
+  for (const app of ['shop', 'blog']) {
+    await edit(root, [app, '--tags', 'v*', '--paths', 'apps']);
+    assert.is(stateOf(root, app).version, 2);
+  }
+  const set = ['set', 'blog', 'NAME', '--file', '-'];
+  assert.is((await run('runner-env', set, { root, stdin: 'value' })).status, 0);
+  for (const [app, version] of [
+    ['shop', 1],
+    ['blog', 2],
+  ] as const) {
+    await edit(root, [app, '--branch', 'main', '--paths', '']);
+    assert.is(stateOf(root, app).version, version);
+  }
+});
+
 test('RUNNER_TOKEN alone changes no token', async () => {
   const root = await newRoot();
   const env = { RUNNER_TOKEN: NEW };

@@ -157,6 +157,18 @@ test('without any channel the status is 3, and the report is still printed', asy
   );
 });
 
+test('the result on the commit has a row where it is on', async () => {
+  chats.configure('notify: {commit_status: true}\n');
+  const ended = await status();
+  assert.equal([ended.status, ended.stderr], [0, '']);
+  assert.match(
+    ended.stdout,
+    /^• Code host: commit_status is on\n {2}queue {7}0 waiting, 0 given up\n\n/,
+  );
+  const { commit_status: row } = JSON.parse((await status(['--json'])).stdout);
+  assert.equal([row.enabled, row.queued, row.last_success], [true, 0, null]);
+});
+
 test('half of the credentials of Telegram is reported', async () => {
   chats.configure(`notify:\n  telegram_bot_token: "${BOT_TOKEN}"\n`);
   const ended = await status();

@@ -1,6 +1,6 @@
 /** One app for people, in lines that fit the terminal. */
 import { DISK_PARTS } from '@runner/common/apps/disk';
-import { followedWords } from '@runner/common/apps/following';
+import { followedWords, repoLabel } from '@runner/common/apps/following';
 import { progressText } from '@runner/common/apps/progress';
 import type { Deployed, Paused, Stopped } from '@runner/common/apps/state';
 import type { AppSummary, InstanceSummary } from '@runner/common/apps/summary';
@@ -132,7 +132,7 @@ function instanceRow(each: InstanceSummary, used: Usage | undefined): [string, s
 function rowsOf(app: Detailed, now: Date): [label: string, lines: string[]][] {
   const rows: [string, string[]][] = [
     ['state:', [app.state]],
-    ['repo:', [app.repo]],
+    ['repo:', [repoLabel(app)]],
     app.tags ? ['tags:', [followedWords(app).slice('tags '.length)]] : ['branch:', [app.branch]],
     ...(app.paths ? [['paths:', app.paths] as [string, string[]]] : []),
     ['token:', [app.token ? 'stored, encrypted' : 'none']],

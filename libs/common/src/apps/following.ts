@@ -6,6 +6,11 @@ import type { AppState, TagRule } from './state.ts';
 /** The part of a state that says what is followed. */
 export type Followed = Pick<AppState, 'branch' | 'tags' | 'paths'>;
 
+/** A repository with its host, for people: `gitlab:group/sub/name`. */
+export function repoLabel({ host, repo }: { readonly host?: string | undefined; repo: string }) {
+  return host === undefined ? repo : `${host}:${repo}`;
+}
+
 /** `main`, or `tags v* (^1)`. */
 export function followedWords({
   branch,

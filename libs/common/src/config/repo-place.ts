@@ -79,8 +79,3 @@ function pathOn({ gitUrl }: CodeHost, address: string): string | undefined {
 function clean(path: string): string {
   return path.replace(/^\/+|\/+$/g, '');
 }
-
-/** A repository with its host, for people: `gitlab:group/sub/name`. */
-export function repoLabel({ host, repo }: { readonly host?: string | undefined; repo: string }) {
-  return host === undefined ? repo : `${host}:${repo}`;
-}

@@ -91,6 +91,7 @@ export const FAILURE_CODES = [
   'token_source_no_token',
   'token_source_not_found',
   'token_wrong_app',
+  'token_wrong_host',
   'usage',
   'version_not_found',
 ] as const;

@@ -8,6 +8,7 @@ import { Secret } from '../secrets/secret.ts';
 import { isObject, type JsonObject, jsonObject } from '../text/json.ts';
 import type { AppKey } from '../tokens/app-key.ts';
 import { type HostApi, hostApi, isDenied, refuseOthers } from './api.ts';
+import { onlyGitHub } from './suits.ts';
 
 /** GitHub accepts at most ten minutes; a minute before now allows for a clock that is ahead. In s. */
 const VALID = 540;
@@ -26,10 +27,7 @@ type Clock = Pick<Io, 'env' | 'now'>;
 
 /** The API as the App itself. */
 export function appApi(host: CodeHost, app: AppKey, io: Clock): HostApi {
-  if (host.type !== 'github') {
-    const why = `the code host ${host.name} is of the type ${host.type}: only GitHub has Apps`;
-    throw new Failure('not_configured', why);
-  }
+  if (host.type !== 'github') throw onlyGitHub(host);
   const token = new Secret(webToken(app, io.now()));
   return hostApi(host, { token, authorization: `Bearer ${token.reveal()}`, env: io.env });
 }

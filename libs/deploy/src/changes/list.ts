@@ -24,7 +24,7 @@ export interface ChangeList {
   from: Version;
   to: Version;
   count: number;
-  /** The page of the host that compares them; null if the host has none. */
+  /** The page of the host that compares them; null if the host has none, or they are one commit. */
   compare: string | null;
   /** Newest first. */
   commits: Commit[];
@@ -52,7 +52,7 @@ export async function listChanges(
       const message = `the code host does not say what is between ${range.from.version} and ${range.to.version}: it has no longer both, or cannot leave out files`;
       throw new Failure('ref_not_found', message);
     }
-    const compare = source.compare(first, last) ?? null;
+    const compare = first === last ? null : (source.compare(first, last) ?? null);
     const list = { app: app.app, ...range, count: found.count, compare };
     return cleanRecord({ ...list, commits: [...found.commits] }, redact);
   } finally {

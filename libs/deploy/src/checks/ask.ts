@@ -49,7 +49,7 @@ async function ask(
       const said = api.said(answer);
       throw new Failure(
         'token_invalid',
-        `the token may not read the checks of ${path.split('?')[0]} (${answer.status}${said ? `: ${said}` : ''})`,
+        `the token may not read the checks of ${path.split('?')[0]} (${answer.status}${said ? `: ${said}` : ''})${isFineGrained(said) ? ': GitHub lets no fine-grained token read checks, use a GitHub App' : ''}`,
       );
     }
     const body: unknown = parsed(answer.body);
@@ -64,6 +64,9 @@ async function ask(
   const etag = isWhole ? first.headers.etag : undefined;
   return { checks, ...(etag !== undefined && { etag }) };
 }
+
+/** GitHub offers no permission for checks to a fine-grained token, and refuses it in these words. */
+const isFineGrained = (said: string) => /not accessible by personal access token/i.test(said);
 
 function parsed(text: string): unknown {
   try {

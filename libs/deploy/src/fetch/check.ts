@@ -8,29 +8,31 @@ import type { Paths } from '@runner/common/foundation/paths';
 import { openApi } from '@runner/common/hosts/open';
 import { askChecks, CHECKS_LIMIT } from '../checks/ask.ts';
 import { sourceOf } from '../git/open.ts';
-import { headOf, listFollowed, noHead, versionOf } from '../git/remote.ts';
+import { headOf, noHead, versionOf } from '../git/remote.ts';
 import { lockApp } from '../record/lock.ts';
 import { decide, type FetchResult, fetchResult } from './decide.ts';
 import { sameFor, whyKept } from './follow.ts';
 import type { FetchRequest } from './request.ts';
+import type { Shared } from './shared.ts';
 
 /** Checks one app. Never throws: the trouble of one app must not stop the others. */
 export async function check(
   request: FetchRequest,
   name: string,
   policy: DeployPolicy,
+  shared: Shared,
 ): Promise<FetchResult> {
   try {
     const app = requireApp(request.paths, name);
     const { source } = sourceOf(request, app);
-    const { refs } = await listFollowed(source);
+    const { refs } = await shared.list(source);
     const head = await headOf(source, refs);
     const kept = await whyKept(app, refs, head);
     if (kept && !app.deploying) return fetchResult(name, kept.result, kept.text);
     if (!head) throw noHead(source);
     const { commit, tag } = head;
     const locked = <T>(work: () => Promise<T>) => underLock(request, name, work);
-    const same = await sameFor({ app, source, commit }, locked);
+    const same = await sameFor({ app, source, commit }, locked, shared.lenders);
     const found = { commit, version: versionOf(commit, tag), same };
     const asked = (checks?: CommitChecks) =>
       decide(app, { ...found, checks }, policy, request.io.now());

@@ -14,6 +14,7 @@ import { deployNew } from './deploy.ts';
 import { inParallel } from './pool.ts';
 import { logResult, recordResults } from './record.ts';
 import type { FetchRequest, Settled } from './request.ts';
+import { shareAnswers } from './shared.ts';
 import { keepUp } from './upkeep.ts';
 
 /** Concurrent requests to the code host; more of them count as abuse. */
@@ -44,12 +45,13 @@ export async function fetchApps(request: FetchRequest): Promise<number> {
     await request.onResult(settled);
   };
   if (request.deploy) for (const name of apps) await keepUp(request, name);
+  const shared = shareAnswers();
   const checked: FetchResult[] = [];
   await inParallel(
     apps,
     AT_ONCE,
     signal,
-    (name) => check(request, name, policy),
+    (name) => check(request, name, policy, shared),
     async (result) => void checked.push(result),
   );
   const isDue = ({ result }: FetchResult) => result === 'new_commit' && request.deploy;

@@ -5,6 +5,7 @@ import type { Head } from '../git/remote.ts';
 import { fetchMissing, samePaths } from '../git/same-paths.ts';
 import type { GitSource } from '../git/source.ts';
 import { type Kept, keptTag, orderOf, type Ref, tagsOf } from '../git/tags.ts';
+import type { Lenders } from './shared.ts';
 
 /** Why an app stays at the tag that it runs, if it does; of several instances, at the highest. */
 export async function whyKept(
@@ -34,19 +35,29 @@ export interface Candidate {
 
 /**
  * Compares the paths of an app in a commit and in those that it knows; undefined if all commits matter.
- * `locked` runs what fetches, under the app's lock.
+ * `locked` runs what fetches, under the app's lock; `lenders` knows which mirror another app fetched into.
  */
 export async function sameFor(
   { app, source, commit }: Candidate,
   locked: <T>(work: () => Promise<T>) => Promise<T>,
+  lenders?: Lenders,
 ): Promise<Same | undefined> {
   const { paths } = app;
   const known = knownCommits(app);
   if (!paths || known.length === 0 || known.every((each) => each === commit)) return undefined;
+  const lent = async (mirror: Promise<string | undefined> | undefined) => {
+    const lender = await mirror;
+    return lender === undefined ? undefined : samePaths(source, commit, known, paths, lender);
+  };
+  const fetched = () => {
+    const work = locked(() => compared(source, commit, known, paths));
+    lenders?.add(source, commit, work);
+    return work;
+  };
+  const own = await samePaths(source, commit, known, paths);
+  if (own) lenders?.add(source, commit, Promise.resolve());
   const found =
-    (await samePaths(source, commit, known, paths)) ??
-    (await locked(() => compared(source, commit, known, paths))) ??
-    new Set([commit]);
+    own ?? (await lent(lenders?.of(source, commit))) ?? (await fetched()) ?? new Set([commit]);
   return (other) => other !== undefined && found.has(other);
 }
 

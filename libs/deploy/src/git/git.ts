@@ -54,6 +54,8 @@ export interface GitOptions {
   outside?: boolean;
   timeout?: number;
   signal?: AbortSignal;
+  /** Another mirror, whose objects are read too. */
+  lender?: string;
   /** Its standard input. */
   input?: string | Uint8Array;
   /** Traces git's protocol to stderr; headers are not traced. */
@@ -75,6 +77,8 @@ export async function git(
   };
   const token = options.source?.token ?? (await options.source?.mint?.());
   const fd = options.source ? credential(options.source, token, env) : undefined;
+  if (options.lender !== undefined)
+    env.GIT_ALTERNATE_OBJECT_DIRECTORIES = join(options.lender, 'objects');
   if (options.packets) env.GIT_TRACE_PACKET = '2';
   // Only this machine is reached unencrypted: no proxy is involved.
   if (options.source?.gitUrl.startsWith('http:')) env.no_proxy = '*';

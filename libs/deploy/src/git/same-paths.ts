@@ -8,18 +8,19 @@ import type { GitSource } from './source.ts';
 
 /**
  * The commits, of these, in which nothing under the paths differs from `commit`; undefined if the mirror
- * lacks one of them.
+ * lacks one of them, and so does the `lender`, the mirror of another app.
  */
 export async function samePaths(
   source: GitSource,
   commit: string,
   others: readonly string[],
   paths: readonly string[],
+  lender?: string,
 ): Promise<ReadonlySet<string> | undefined> {
   if (!existsSync(join(source.mirror, 'HEAD'))) return undefined;
   const same = new Set<string>();
   for (const each of new Set(others)) {
-    const isSame = each === commit || (await isUnchanged(source, each, commit, paths));
+    const isSame = each === commit || (await isUnchanged(source, [each, commit], paths, lender));
     if (isSame === undefined) return undefined;
     if (isSame) same.add(each);
   }
@@ -28,12 +29,16 @@ export async function samePaths(
 
 async function isUnchanged(
   { io, mirror, signal }: GitSource,
-  from: string,
-  to: string,
+  commits: readonly [from: string, to: string],
   paths: readonly string[],
+  lender: string | undefined,
 ): Promise<boolean | undefined> {
-  const args = ['diff-tree', '-r', '--quiet', '--no-renames', '--end-of-options', from, to, '--'];
-  const { status } = await git(io, [...args, ...paths], { cwd: mirror, signal });
+  const args = ['diff-tree', '-r', '--quiet', '--no-renames', '--end-of-options', ...commits, '--'];
+  const { status } = await git(io, [...args, ...paths], {
+    cwd: mirror,
+    signal,
+    ...(lender !== undefined && { lender }),
+  });
   return status === 0 ? true : status === 1 ? false : undefined;
 }
 

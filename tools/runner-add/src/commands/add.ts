@@ -1,8 +1,7 @@
-import { followedWords } from '@runner/common/apps/following';
+import { followedWords, repoLabel } from '@runner/common/apps/following';
 import { APP_LOGIN_OPTIONS } from '@runner/common/cli/app-login';
 import { command } from '@runner/common/cli/command';
 import { FOLLOW_OPTIONS } from '@runner/common/cli/follow';
-import { repoLabel } from '@runner/common/config/repo-place';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { Added } from '../registration.ts';
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
-import { Failure } from '@runner/common/foundation/failure';
+import { Failure, usage } from '@runner/common/foundation/failure';
 import { Secret } from '@runner/common/secrets/secret';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { bellOf, DIR, folderOf, SIGNERS, type Signer, writeBell } from '../folder.ts';
@@ -41,6 +41,11 @@ export const add = command({
   examples: ['sudo runner bell add shop --url https://deploy.example.com/bell'],
   async run({ io, paths, args, options }) {
     const { app, repo, host } = requireApp(paths, args.app);
+    const { url } = options;
+    if (url !== undefined && !/^https?:\/\/[^\s/]+[^\s]*$/.test(url))
+      throw usage(
+        `invalid value '${url.slice(0, 80)}' for '--url <URL>': give an address such as https://deploy.example.com/bell`,
+      );
     const folder = folderOf(options.dir, io.env);
     if (bellOf(folder, app))
       throw new Failure(

@@ -52,6 +52,8 @@ const HEADING = ['COMMIT', 'DATE (UTC)', 'AUTHOR', 'SUBJECT'];
 function headline({ app, what, from, to, count }: ChangeList, style: Style): string {
   const name = style.bold(harmlessLine(app));
   const [first, last] = [from.version, to.version].map(harmlessLine);
+  if (what === 'last' && from.commit === to.commit)
+    return `${name}: nothing is new, and no version before ${last} is kept`;
   const commits = count === 1 ? '1 commit' : `${count} commits`;
   if (what === 'next') return `${name}: a deploy would bring ${commits}, ${first} to ${last}`;
   if (what === 'last') return `${name}: the last deploy brought ${commits}, ${first} to ${last}`;

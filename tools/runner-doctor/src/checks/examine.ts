@@ -17,6 +17,7 @@ import {
 
 export { endPrograms } from '../foundation/program.ts';
 
+import { bell } from './bell.ts';
 import { chats } from './chats.ts';
 import { clock } from './clock.ts';
 import { config } from './config.ts';
@@ -41,6 +42,7 @@ const CHECKS = {
   tokens,
   chats,
   timers,
+  bell,
   units,
   disk,
   programs,

@@ -1,6 +1,7 @@
 /** Messages and events that are waiting, or were given up. */
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
+import { DESTINATION_NAMES } from '@runner/common/config/channels';
 import { namesIn } from '@runner/common/files/read';
 import { type Found, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
 
@@ -8,7 +9,8 @@ import { type Found, orOk, type Patient, problem, warning } from '../foundation/
 const LONG = 3_600_000;
 
 /** Messages are called `<id>.<channel>.json`, unlike the state of a channel. */
-const isMessage = (name: string): boolean => /^[^.].*\.(?:telegram|discord)\.json$/.test(name);
+const isMessage = (name: string): boolean =>
+  !name.startsWith('.') && DESTINATION_NAMES.some((each) => name.endsWith(`.${each}.json`));
 
 const counted = (count: number, what: string): string =>
   `${count} ${what}${count === 1 ? '' : 's'}`;

@@ -9,6 +9,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import { word } from '@runner/common/text/shell';
 import { type Found, ok, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
 import { runFor } from '../foundation/program.ts';
+import { judged, showUnits, type Unit } from '../foundation/systemd.ts';
 
 /** The package's timers, what is not done without them, what they run, and when cron would. */
 const TIMERS = {
@@ -40,33 +41,24 @@ const TIMERS = {
 type Timer = keyof typeof TIMERS;
 /** This service shows the user and the root of the timers. */
 const SERVICE = 'runner-fetch.service';
-const SHOWN = ['Id', 'LoadState', 'ActiveState', 'UnitFileState', 'User', 'ExecStart'];
 const TIMEOUT = 15_000;
 const HOUR = 3_600_000;
-
-type Unit = Readonly<Record<string, string | undefined>>;
 
 export async function timers(patient: Patient): Promise<readonly Found[]> {
   const { io, paths } = patient;
   const names = neededNames(patient);
-  const ask = ['show', `--property=${SHOWN.join(',')}`, ...names, SERVICE];
-  const ran = await runFor(io, TIMEOUT, 'systemctl', ask);
-  if (ran === undefined || ran.status !== 0)
-    return [ok('systemd is not running here: let cron run runner fetch --deploy')];
+  const unit = await showUnits(io, [...names, SERVICE], ['User', 'ExecStart']);
+  if (!unit) return [ok('systemd is not running here: let cron run runner fetch --deploy')];
   const { apps } = listApps(paths);
   if (apps.length === 0) return [ok('no app is registered, so no timer is needed')];
-  const units = ran.stdout
-    .trim()
-    .split(/\n{2,}/)
-    .map(unitOf);
-  const unit = (name: string) => units.find(({ Id }) => Id === name);
   const service = unit(SERVICE);
   const elsewhere = isForAnother(service, paths.root);
   const cron = await runFor(io, TIMEOUT, 'crontab', ['-l']);
   const found = names.flatMap((name) => {
     const timer = unit(name);
     if (timer === undefined) return [];
-    if (timer.LoadState !== 'not-found' && !elsewhere) return judged(name, timer);
+    if (timer.LoadState !== 'not-found' && !elsewhere)
+      return judged(name, TIMERS[name].undone, timer);
     const line = cronLine(patient, name);
     if (cron?.stdout.includes(line)) return [];
     const lacks = elsewhere ? `${name} is for another root` : `${name} is not installed`;
@@ -127,25 +119,4 @@ function lookedLast(apps: readonly AppState[], now: number): Found[] {
   if (times.length === 0 || !(hours >= 1)) return [];
   const what = `the timers are active, but no app has been checked for ${hours} h`;
   return [warning(what, 'journalctl -n 50 -u runner-fetch.service')];
-}
-
-function unitOf(text: string): Unit {
-  return Object.fromEntries(
-    text.split('\n').map((line) => {
-      const at = line.indexOf('=');
-      return [line.slice(0, at), line.slice(at + 1)];
-    }),
-  );
-}
-
-function judged(name: Timer, unit: Unit): Found[] {
-  const { undone } = TIMERS[name];
-  const enable = `systemctl enable --now ${name}`;
-  if (unit.ActiveState === 'failed')
-    return [problem(`${name} has failed: ${undone}`, `systemctl restart ${name}`)];
-  if (unit.ActiveState !== 'active')
-    return [warning(`${name} is ${unit.ActiveState}: ${undone}`, enable)];
-  if (unit.UnitFileState === 'disabled')
-    return [warning(`${name} runs, but not after the next boot`, enable)];
-  return [];
 }

@@ -1,3 +1,4 @@
+import { repoLabel } from '@runner/common/apps/following';
 import { listApps } from '@runner/common/apps/store';
 import { type AppSummary, type InstanceSummary, summaryOf } from '@runner/common/apps/summary';
 import { command } from '@runner/common/cli/command';
@@ -60,7 +61,7 @@ function rowOf(app: AppSummary, instance: InstanceSummary | undefined): string[]
     instance?.instance ?? '-',
     instance?.current?.version ?? '-',
     instance?.active_since?.slice(0, 16).replace('T', ' ') ?? '-',
-    `${app.repo}#${app.tags ? `${app.tags.pattern} ${app.tags.semver ?? ''}`.trim() : app.branch}${app.paths ? `:${app.paths.join(',')}` : ''}`,
+    `${repoLabel(app)}#${app.tags ? `${app.tags.pattern} ${app.tags.semver ?? ''}`.trim() : app.branch}${app.paths ? `:${app.paths.join(',')}` : ''}`,
   ];
 }
 

@@ -1,6 +1,6 @@
 /** The credentials of config.yml: whether they are set, what is secret in them, and connecting with them. */
 
-import type { ChannelName } from '@runner/common/config/channels';
+import type { ChannelName, DestinationName } from '@runner/common/config/channels';
 import type { Config } from '@runner/common/config/file';
 import type { Io } from '@runner/common/foundation/io';
 import { redactor } from '@runner/common/secrets/redactor';
@@ -38,8 +38,10 @@ export function redactorOf(credentials: Credentials): (text: string) => string {
 }
 
 /** Identifies a destination without revealing a secret: its saved state belongs to this digest. */
-export function destinationDigest(credentials: Credentials, name: ChannelName): string {
-  return digestOf(new Secret(CHANNELS[name].identityOf(credentials)));
+export function destinationDigest(credentials: Credentials, name: DestinationName): string {
+  // The code host of each app: one destination.
+  const identity = name === 'code-host' ? name : CHANNELS[name].identityOf(credentials);
+  return digestOf(new Secret(identity));
 }
 
 /** A line whose redactor knows the credentials. */

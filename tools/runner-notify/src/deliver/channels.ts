@@ -8,7 +8,6 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { configExposure } from '@runner/common/guards/exposure';
-import { digestOf, Secret } from '@runner/common/secrets/secret';
 import { activeChannels, whyInactive } from '../channels/active.ts';
 import { codeHostChannel } from '../channels/code-host/code-host.ts';
 import { commitMessage } from '../channels/code-host/message.ts';
@@ -128,8 +127,7 @@ export class Opened {
     const destination = new Destination({
       paths,
       channel: name,
-      digest:
-        name === 'code-host' ? digestOf(new Secret(name)) : destinationDigest(this.#settings, name),
+      digest: destinationDigest(this.#settings, name),
       rates: channel.rates,
       now: clock.now,
       note: this.noteOnce,

@@ -1,6 +1,10 @@
 /** What `runner notify status` prints about each channel. */
 
-import { CHANNEL_NAMES, type ChannelName } from '@runner/common/config/channels';
+import {
+  CHANNEL_NAMES,
+  type ChannelName,
+  type DestinationName,
+} from '@runner/common/config/channels';
 import { type Config, readConfig } from '@runner/common/config/file';
 import {
   maxDeployRetries,
@@ -22,7 +26,7 @@ import { readState, type State } from '../spool/state.ts';
 export { statusText } from './text.ts';
 
 /** The queue of one channel in numbers. */
-interface Backlog {
+export interface Backlog {
   readonly queued: number;
   /** How many messages were given up. */
   readonly dead: number;
@@ -64,6 +68,8 @@ export interface NotifyStatus {
   /** Whether every active channel is healthy; null when no service was called. */
   readonly healthy: boolean | null;
   readonly channels: readonly ChannelStatus[];
+  /** The result of a deploy on its commit: `notify.commit_status`. */
+  readonly commit_status: Backlog & { readonly enabled: boolean };
   /** The templates that are set, as `failure.telegram`. */
   readonly templates: readonly string[];
   readonly verbose_errors: boolean;
@@ -90,11 +96,16 @@ export async function notifyStatus(
     config: paths.config,
     healthy: healthOf(active),
     channels,
+    commit_status: {
+      enabled: settings.commitStatus,
+      ...backlogOf(paths, 'code-host', settings, io),
+    },
     templates,
     verbose_errors: settings.verboseErrors,
     max_deploy_retries: maxDeployRetries(config),
   };
-  const inactive = active.length === 0 ? whyInactive(config, settings) : undefined;
+  const isSilent = active.length === 0 && !settings.commitStatus;
+  const inactive = isSilent ? whyInactive(config, settings) : undefined;
   return { value, inactive, exposed: configExposure(paths) };
 }
 
@@ -126,13 +137,19 @@ async function channelStatus(
     answer: inspection?.facts ?? null,
     advice: inspection?.advice ?? [],
     problem: inspection?.problem ?? null,
-    ...backlogOf(paths, channel, destinationDigest(settings, channel), io.now()),
+    ...backlogOf(paths, channel, settings, io),
   };
 }
 
 /** A damaged state, or one of other credentials, counts as empty. */
-function backlogOf(paths: Paths, channel: ChannelName, digest: string, now: Date): Backlog {
+function backlogOf(
+  paths: Paths,
+  channel: DestinationName,
+  settings: NotifySettings,
+  io: Io,
+): Backlog {
   const spool = new Spool(paths);
+  const digest = destinationDigest(settings, channel);
   const { until, last_success, last_error, stopped } = readState(paths, channel, digest);
   return {
     queued: spool.names(channel).length,
@@ -140,6 +157,7 @@ function backlogOf(paths: Paths, channel: ChannelName, digest: string, now: Date
     last_success,
     last_error,
     stopped: stopped !== null,
-    waits_until: until !== null && until > now.getTime() ? new Date(until).toISOString() : null,
+    waits_until:
+      until !== null && until > io.now().getTime() ? new Date(until).toISOString() : null,
   };
 }

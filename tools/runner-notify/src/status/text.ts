@@ -6,7 +6,7 @@ import { CHANNELS } from '../channels/index.ts';
 import type { Row } from '../service/contract.ts';
 import { fieldsOf, wordOf } from '../service/fields.ts';
 import { problemText } from '../service/problem-text.ts';
-import type { ChannelStatus, NotifyStatus } from './status.ts';
+import type { Backlog, ChannelStatus, NotifyStatus } from './status.ts';
 import type { TrialResult } from './trial.ts';
 
 /** Width of the labels of details. */
@@ -29,7 +29,18 @@ export function statusText(report: NotifyStatus, style: Style): string {
     .map((each) => channelText(each, style));
   const names = unused.map(({ channel }) => CHANNELS[channel].title).join(', ');
   const others = names === '' ? [] : [`${style.dim('–')} not configured: ${names}\n`];
-  return [...blocks, ...others, rows.map(rowText).join('')].join('\n');
+  return [...blocks, ...commitBlock(report, style), ...others, rows.map(rowText).join('')].join(
+    '\n',
+  );
+}
+
+/** The result on the commit, where it is on or something of it is left. */
+function commitBlock({ commit_status: { enabled, ...backlog } }: NotifyStatus, style: Style) {
+  if (!enabled && backlog.queued + backlog.dead === 0) return [];
+  const mark = style.dim(enabled ? '•' : '–');
+  const words = enabled ? 'commit_status is on' : 'commit_status is off';
+  const rows = backlogRows({ ...backlog, configured: enabled });
+  return [`${mark} ${style.bold('Code host')}: ${words}\n${rows.map(rowText).join('')}`];
 }
 
 /** Nothing of it is configured, and nothing waits for it. */
@@ -74,7 +85,7 @@ function rowsOf(channel: ChannelStatus): Row[] {
   ];
 }
 
-function backlogRows(channel: ChannelStatus): Row[] {
+function backlogRows(channel: Backlog & { readonly configured: boolean }): Row[] {
   const { configured, queued, dead, waits_until, last_success, last_error } = channel;
   const rows: Row[] = [];
   if (configured || queued > 0 || dead > 0) {
