@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '@runner/testing/app';
-import { hasBroker, type TestBroker, testBroker } from '@runner/testing/broker';
+import { hasBroker, type TestBroker, testBroker, whenBroker } from '@runner/testing/broker';
 import { type Running, run, start } from '@runner/testing/run';
 import { temporaryFolder, tree } from '@runner/testing/temp';
 import { until } from '@runner/testing/until';
@@ -80,13 +80,9 @@ const fleet = async ({ operator }: Stage, ...args: string[]) => {
   return { ...ended, lines: lines(ended.stdout || '{}') };
 };
 
-const skipped = (title: string, body: (stage: Stage) => Promise<void>) =>
-  test(title, async (stage) => {
-    if (hasBroker()) await body(stage);
-    else console.log('skipped: the package nats-server is not installed');
-  });
+const withBroker = whenBroker(test);
 
-skipped('the same commit is deployed on all, the canary first', async (stage) => {
+withBroker('the same commit is deployed on all, the canary first', async (stage) => {
   const commit = await stage.world.push('v1', { deploy: deployFile() });
   const {
     status,
@@ -112,7 +108,7 @@ skipped('the same commit is deployed on all, the canary first', async (stage) =>
   );
 });
 
-skipped(
+withBroker(
   'agent check says what is right and what is missing; a second agent is refused',
   async ({ operator, roots, broker }) => {
     const root = roots.web1 as string;
@@ -143,7 +139,7 @@ skipped(
   },
 );
 
-skipped('a canary that fails: the others are never ordered', async (stage) => {
+withBroker('a canary that fails: the others are never ordered', async (stage) => {
   await stage.world.push('v2', { deploy: deployFile('exit 3') });
   const { status, lines: all } = await fleet(stage, 'deploy', 'shop');
   const end = all.at(-1);
@@ -156,7 +152,7 @@ skipped('a canary that fails: the others are never ordered', async (stage) => {
   await stage.world.push('v3', { deploy: deployFile() });
 });
 
-skipped('hold and unhold answer from all; a held server is not deployed', async (stage) => {
+withBroker('hold and unhold answer from all; a held server is not deployed', async (stage) => {
   assert.is((await fleet(stage, 'hold', 'shop', '--on', 'web2')).status, 0);
   const { status, lines: all } = await fleet(
     stage,
@@ -176,7 +172,7 @@ skipped('hold and unhold answer from all; a held server is not deployed', async 
   assert.equal(behind.lines[0]?.batches, [['web2']]);
 });
 
-skipped(
+withBroker(
   'a server that is away: nothing is changed, or its order waits, and is carried out once',
   async (stage) => {
     stage.agents.web3?.kill('SIGKILL');
@@ -203,7 +199,7 @@ skipped(
   },
 );
 
-skipped('an agent killed while it deploys finds the end: one deploy', async (stage) => {
+withBroker('an agent killed while it deploys finds the end: one deploy', async (stage) => {
   const { build, reached, open } = gate();
   await stage.world.push('v5', { deploy: build });
   const deploying = fleet(stage, 'deploy', 'shop', '--on', 'web1');
@@ -224,7 +220,7 @@ skipped('an agent killed while it deploys finds the end: one deploy', async (sta
   assert.is(starts.length, 1);
 });
 
-skipped('fetch shows what is new, and deploys it', async (stage) => {
+withBroker('fetch shows what is new, and deploys it', async (stage) => {
   await stage.world.push('v6', { deploy: deployFile() });
   const seen = await fleet(stage, 'fetch');
   assert.equal(seen.lines[0]?.batches, [['web1'], ['web2'], ['web3']]);
@@ -233,7 +229,7 @@ skipped('fetch shows what is new, and deploys it', async (stage) => {
   assert.equal((await fleet(stage, 'fetch', 'shop')).lines[0]?.batches, []);
 });
 
-skipped('neither a token nor a key is in the store of the broker', async ({ broker, roots }) => {
+withBroker('neither a token nor a key is in the store of the broker', async ({ broker, roots }) => {
   const mkey = readFileSync(join(roots.web1 as string, 'mkey'), 'utf8').trim();
   const found = Object.values(tree(broker.store)).filter((text) => {
     const plain = text.startsWith('base64:')
@@ -244,7 +240,7 @@ skipped('neither a token nor a key is in the store of the broker', async ({ brok
   assert.equal(found, []);
 });
 
-skipped('a broker that is killed comes back without anything being lost', async (stage) => {
+withBroker('a broker that is killed comes back without anything being lost', async (stage) => {
   const { operator, broker } = stage;
   await broker.kill();
   assert.match((await operator.fleet(['status'])).stderr, /broker_unreachable/);
@@ -260,7 +256,7 @@ skipped('a broker that is killed comes back without anything being lost', async 
   assert.is((await fleet(stage, 'unhold', 'shop', '--wait', '60s')).status, 0);
 });
 
-skipped(
+withBroker(
   'the events of all are in the broker, byte by byte, also through a rotation and a broker that lost its tail',
   async (stage) => {
     const { operator, broker, roots } = stage;
@@ -301,7 +297,7 @@ skipped(
   },
 );
 
-skipped('a broker that lost everything is filled again from the servers', async (stage) => {
+withBroker('a broker that lost everything is filled again from the servers', async (stage) => {
   const { operator, broker, roots } = stage;
   await broker.kill();
   rmSync(broker.store, { recursive: true });

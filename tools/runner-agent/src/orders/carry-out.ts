@@ -40,7 +40,7 @@ function argumentsOf({ verb, app, ref, reason }: Order, deployId: string): [stri
 export function runTool(
   { io, paths }: Pick<Agent, 'io' | 'paths'>,
   [tool, ...args]: readonly [string, ...string[]],
-  env: Record<string, string> = {},
+  { env, each }: { env?: Record<string, string>; each?: (line: JsonObject) => void } = {},
 ): Promise<{ status: number | null; last: JsonObject }> {
   const child = spawn(join(dirname(io.program), tool), [...args, '--json', '--root', paths.root], {
     // Outlives the agent, which finds its end in the log.
@@ -49,16 +49,19 @@ export function runTool(
     env: { ...io.env, ...env },
   });
   let text = '';
+  let last: JsonObject = {};
   child.stdout.setEncoding('utf8').on('data', (piece: string) => {
-    // The last line is far shorter.
-    text = (text + piece).slice(-1_048_576);
+    const lines = (text + piece).split('\n');
+    // A line is far shorter.
+    text = (lines.pop() ?? '').slice(-1_048_576);
+    for (const line of lines) {
+      last = jsonObject(line) ?? last;
+      each?.(last);
+    }
   });
   return new Promise((resolve, reject) => {
     child.on('error', reject);
-    child.on('close', (status) => {
-      const last = jsonObject(text.trimEnd().split('\n').at(-1) ?? '') ?? {};
-      resolve({ status, last });
-    });
+    child.on('close', (status) => resolve({ status, last: jsonObject(text) ?? last }));
   });
 }
 
@@ -68,7 +71,12 @@ const MESSAGE_MAX = 300;
 export async function carryOut(agent: Agent, sealed: SealedOrder, order: Order): Promise<Work> {
   const began = agent.io.elapsed();
   const tool = argumentsOf(order, deployIdOf(order, agent.config.server));
-  const { status, last } = await runTool(agent, tool, { RUNNER_INITIATOR: sealed.by });
+  const { status, last } = await runTool(agent, tool, {
+    env: { RUNNER_INITIATOR: sealed.by },
+    each: ({ step, status: word }) => {
+      if (word === 'started') agent.step?.(order, String(step));
+    },
+  });
   const text = (field: string) =>
     typeof last[field] === 'string' ? (last[field] as string) : null;
   const code = text('message') === null ? null : text('error');

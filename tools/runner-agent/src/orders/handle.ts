@@ -33,7 +33,7 @@ export async function handle(
     // Begun, and killed: its end is found out.
     const refusal = begun
       ? undefined
-      : (judgeTime(agent, order, waiting) ?? judgeApp(agent, order));
+      : (judgeTime(agent, order, waiting) ?? (await judgeApp(agent, order)));
     if (refusal) return answer(refusal);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;

@@ -1,6 +1,5 @@
 /** Whether an order is carried out: every reason not to, in the order in which they count. */
 import { requireApp } from '@runner/common/apps/store';
-import { readConfig } from '@runner/common/config/file';
 import { deployPolicyOf } from '@runner/common/config/settings';
 import { decide } from '@runner/deploy/fetch/decide';
 import { requireSigners } from '@runner/fleet/files/agent';
@@ -85,8 +84,9 @@ export function judgeTime(
 const OBEYED = new Set(['blocked', 'held', 'stopped', 'paused', 'closed']);
 
 /** Whether the app takes it: block, hold, stop, pause and deploy windows are obeyed. */
-export function judgeApp({ io, paths }: Agent, order: Order): Refusal | undefined {
+export async function judgeApp({ io, paths }: Agent, order: Order): Promise<Refusal | undefined> {
   if (order.verb !== 'deploy') return undefined;
+  const { readConfig } = await import('@runner/common/config/file');
   const policy = deployPolicyOf(readConfig(paths));
   const app = requireApp(paths, order.app);
   const { result, text } = decide(

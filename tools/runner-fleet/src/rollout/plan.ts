@@ -55,7 +55,7 @@ export async function makePlan(
   options: OrderOptions,
 ): Promise<Plan | undefined> {
   const { io, paths, print } = context;
-  const config = readFleet(paths.root);
+  const config = await readFleet(paths.root);
   const isHold = verb === 'hold' || verb === 'unhold';
   const { present, absent } = await divide(context, broker, options);
   const maxParallel = Math.max(
@@ -98,7 +98,7 @@ export async function makePlan(
   const fields = { verb, app, ref: head?.commit ?? ref ?? '', reason: options.reason ?? '' };
   const servers = names([...wanted, ...absent]);
   const order = newOrder(context, { ...fields, servers, max_parallel: maxParallel }, deadline);
-  const sealed = signOrder(context, JSON.stringify(order), options.key);
+  const sealed = await signOrder(context, JSON.stringify(order), options.key);
   await print(line(order.id));
   const maxFailures = countOf(
     options['max-failures'],
