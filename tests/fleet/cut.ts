@@ -18,7 +18,9 @@ export async function openWay(to: string): Promise<Way> {
   const sockets = new Set<Socket>();
   let isCut = false;
   const server = createServer((client) => {
+    client.unref();
     const broker = connect(port, '127.0.0.1');
+    broker.unref();
     let isDead = isCut;
     const kill = () => {
       isDead = true;
@@ -42,6 +44,7 @@ export async function openWay(to: string): Promise<Way> {
   });
   const cuts = new Set<() => void>();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  server.unref();
   atExit(() => {
     for (const socket of sockets) socket.destroy();
     server.close();

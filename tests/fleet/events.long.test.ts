@@ -83,7 +83,8 @@ function rotate({ log }: Stage, server: string): void {
   for (let n = 20; n > 0; n -= 1) {
     if (existsSync(name(n, '.gz'))) renameSync(name(n, '.gz'), name(n + 1, '.gz'));
     if (!existsSync(name(n))) continue;
-    writeFileSync(name(n + 1, '.gz'), gzipSync(readFileSync(name(n))));
+    writeFileSync(log(server, 'new'), gzipSync(readFileSync(name(n))));
+    renameSync(log(server, 'new'), name(n + 1, '.gz'));
     rmSync(name(n));
   }
   if (existsSync(log(server))) renameSync(log(server), name(1));

@@ -24,8 +24,9 @@ export interface ServerState {
   readonly head: {
     readonly commit: string | null;
     readonly version: string | null;
-    /** Why it cannot be deployed. */
+    /** Why it cannot be deployed, and the code of that. */
     readonly problem: string | null;
+    readonly code: string | null;
   } | null;
 }
 

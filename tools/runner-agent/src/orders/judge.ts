@@ -3,7 +3,7 @@ import { requireApp } from '@runner/common/apps/store';
 import { deployPolicyOf } from '@runner/common/config/settings';
 import { decide } from '@runner/deploy/fetch/decide';
 import { requireSigners } from '@runner/fleet/files/agent';
-import type { Order, SealedOrder } from '@runner/fleet/order/order';
+import { isHold, type Order, type SealedOrder } from '@runner/fleet/order/order';
 import type { Status } from '@runner/fleet/order/result';
 import { verify } from '@runner/fleet/order/sshsig';
 import type { Agent } from './agent.ts';
@@ -68,12 +68,11 @@ export function judgeTime(
     const message = `it was issued at ${order.issued}, and the clock here says ${io.now().toISOString()}`;
     return { status: 'clock_skew', code: 'clock_skew', message };
   }
-  const isHold = (each: Order) => each.verb === 'hold' || each.verb === 'unhold';
   const known = [...waiting, ...allBegun(paths).map((each) => each.order)];
   const newer = known.find(
     (each) =>
       each.app === order.app &&
-      isHold(each) === isHold(order) &&
+      isHold(each.verb) === isHold(order.verb) &&
       Date.parse(each.issued) > Date.parse(order.issued),
   );
   if (newer)

@@ -1,5 +1,5 @@
 /** Reads the audit log piece by piece, through rotations: a file is known by its first line. */
-import { closeSync, fstatSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, type Stats, statSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { logFiles, openLog } from '@runner/common/audit/files';
 import { readRange } from '@runner/common/files/read';
@@ -11,11 +11,12 @@ import { digestOf } from '@runner/fleet/order/seal';
 export interface Piece extends Position {
   readonly from: number;
   readonly bytes: Buffer;
-  /** The file in which the last piece ended is gone. */
+  /** The file in which the last piece ended is gone, or one between cannot be read. */
   readonly gap: boolean;
 }
 
-/** Bytes: of a piece, unless one line is longer; of a line; of a compressed file. */
+/** Bytes: of an ordinary first line; of a piece, unless one line is longer; of a line; of a compressed file. */
+const HEAD = 4_096;
 const PIECE = 262_144;
 const LINE = 700_000;
 const GZIP_MAX = 268_435_456;
@@ -23,8 +24,8 @@ const NEWLINE = 0x0a;
 
 export class LogReader {
   private readonly paths: Paths;
-  /** Ids of files by inode: an idle agent reads nothing. A file that shrank has another first line. */
-  private readonly ids = new Map<string, { id: string; size: number }>();
+  /** Ids of compressed files: they are not unpacked every second. */
+  private readonly ids = new Map<string, string>();
   /** The compressed file that is read at present. */
   private unzipped: { key: string; bytes: Buffer } | undefined;
 
@@ -52,10 +53,12 @@ export class LogReader {
       const rest = this.read(files[index] as string, last.to, false);
       if (rest) return rest;
     }
-    const gap = last !== undefined && index < 0;
+    let gap = last !== undefined && index < 0;
     for (const path of files.slice(index + 1)) {
       const piece = this.read(path, 0, gap);
       if (piece) return piece;
+      // Damaged.
+      gap ||= path.endsWith('.gz') && this.bytesOf(path, 0, 1) === undefined;
     }
     this.unzipped = undefined;
     return undefined;
@@ -81,20 +84,13 @@ export class LogReader {
 
   /** Undefined for a file without a complete line. */
   private idOf(path: string): string | undefined {
-    const stat = statSync(path, { throwIfNoEntry: false });
-    if (!stat) return undefined;
-    const key = `${stat.dev}:${stat.ino}`;
-    const known = this.ids.get(key);
-    if (known && stat.size >= known.size) {
-      known.size = stat.size;
-      return known.id;
+    if (path.endsWith('.gz')) {
+      const key = keyOf(statSync(path, { throwIfNoEntry: false }));
+      const id = this.ids.get(key) ?? firstLine(this.bytesOf(path, 0, LINE));
+      if (id !== undefined) this.ids.set(key, id);
+      return id;
     }
-    const head = this.bytesOf(path, 0, LINE);
-    const end = head?.indexOf(NEWLINE) ?? -1;
-    if (!head || end < 0) return undefined;
-    const id = digestOf(head.subarray(0, end));
-    this.ids.set(key, { id, size: stat.size });
-    return id;
+    return firstLine(this.bytesOf(path, 0, HEAD)) ?? firstLine(this.bytesOf(path, 0, LINE));
   }
 
   private read(path: string, from: number, gap: boolean): Piece | undefined {
@@ -113,10 +109,11 @@ export class LogReader {
     if (fd === undefined) return undefined;
     try {
       if (!path.endsWith('.gz')) return readRange(fd, from, length);
-      const { dev, ino, size } = fstatSync(fd);
-      const key = `${dev}:${ino}:${size}`;
+      const key = keyOf(fstatSync(fd));
       if (this.unzipped?.key !== key) {
-        const bytes = gunzipSync(readRange(fd, 0, size), { maxOutputLength: GZIP_MAX });
+        const bytes = gunzipSync(readRange(fd, 0, fstatSync(fd).size), {
+          maxOutputLength: GZIP_MAX,
+        });
         this.unzipped = { key, bytes };
       }
       return this.unzipped.bytes.subarray(from, from + length);
@@ -130,3 +127,13 @@ export class LogReader {
 }
 
 const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+
+/** The number of an inode comes again when its file is gone. */
+const keyOf = (stat: Stats | undefined) =>
+  stat ? `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeMs}` : '';
+
+/** Undefined unless there is a complete line. */
+function firstLine(head: Buffer | undefined): string | undefined {
+  const end = head?.indexOf(NEWLINE) ?? -1;
+  return head && end >= 0 ? digestOf(head.subarray(0, end)) : undefined;
+}

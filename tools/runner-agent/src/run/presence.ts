@@ -68,12 +68,15 @@ function heldWord(app: AppState, now: Date): string | null {
   return pauseOf(app, now) ? 'paused' : null;
 }
 
+const NO_HEAD = { commit: null, version: null, problem: null, code: null };
+
 /** What the branch of an app, or `ref`, means here; deploys nothing. */
 async function headOf(agent: Agent, app: string, ref: unknown): Promise<ServerState['head']> {
   const wanted = typeof ref === 'string' && /^[^-]/.test(ref) ? ['--ref', ref] : [];
   const { last } = await runTool(agent, ['runner-deploy', app, '--check', ...wanted]);
   const [problem] = Array.isArray(last.problems) ? last.problems.map(String) : [];
   if (typeof last.commit !== 'string')
-    return { commit: null, version: null, problem: String(last.message ?? 'no answer') };
-  return { commit: last.commit, version: String(last.version), problem: problem ?? null };
+    return { ...NO_HEAD, problem: String(last.message ?? 'no answer'), code: String(last.error) };
+  const { commit, version } = last;
+  return { ...NO_HEAD, commit, version: String(version), problem: problem ?? null };
 }

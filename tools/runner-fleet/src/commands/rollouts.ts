@@ -7,7 +7,13 @@ import { isGood } from '../rollout/line.ts';
 import { newOrder, signOrder } from '../rollout/make.ts';
 import type { PlanLine } from '../rollout/plan.ts';
 import { askAll } from '../rollout/presence.ts';
-import { allRollouts, cancelRollout, type Rollout, requireRollout } from '../rollout/record.ts';
+import {
+  allRollouts,
+  cancelRollout,
+  type Rollout,
+  requireFree,
+  requireRollout,
+} from '../rollout/record.ts';
 import { answerOf, releasedOf } from '../rollout/release.ts';
 import { EXITS, rolloutText } from './deploy.ts';
 import { KEY } from './plumbing.ts';
@@ -72,6 +78,7 @@ export const resume = command({
     const broker = await openFleet(context);
     try {
       const old = await requireRollout(context, broker, args.rollout);
+      await requireFree(broker, old.app, context.io.now());
       const { order, servers } = releasedOf(old.order, readServers(paths.root));
       const answers = await Promise.all(
         servers.map((server) => answerOf(broker, { sealed: old.order, order }, server)),

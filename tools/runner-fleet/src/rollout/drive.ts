@@ -4,7 +4,7 @@ import { EXIT, signalStatus } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { Broker } from '@runner/fleet/broker/nats';
 import type { FleetServer } from '@runner/fleet/files/operator';
-import type { SealedOrder } from '@runner/fleet/order/order';
+import { isHold, type SealedOrder } from '@runner/fleet/order/order';
 import { isGood, type ServerLine, statusOf } from './line.ts';
 import { Claim, keep, type Rollout } from './record.ts';
 import { awaitAnswers, post, type Released, releasedOf } from './release.ts';
@@ -56,8 +56,9 @@ export async function drive(
     batches: [...plan.batches, plan.absent].map((batch) => batch.map(({ server }) => server)),
     ...{ max_failures: plan.maxFailures, state: 'running', began: io.now().toISOString() },
   };
-  const isHold = order.verb === 'hold' || order.verb === 'unhold';
-  const claim = isHold ? undefined : await Claim.take(broker, paths.root, io.now(), rollout);
+  const claim = isHold(order.verb)
+    ? undefined
+    : await Claim.take(broker, paths.root, io.now(), rollout);
   const interrupted = new AbortController();
   let by: NodeJS.Signals | undefined;
   const remove = io.onSignal((signal) => {

@@ -52,7 +52,7 @@ export async function askAll(
 /** Servers that are asked for the head. */
 const ASKED = 3;
 
-/** The commit that the branch or `ref` means on the servers. Throws `commit_disagrees`, `server_offline`. */
+/** The commit that the branch or `ref` means on the servers. Throws `commit_disagrees`, `server_offline`, `ref_not_found`, `locked`. */
 export async function commitOf(
   context: Pick<Context, 'io'>,
   broker: Broker,
@@ -67,7 +67,10 @@ export async function commitOf(
   const [first] = heads;
   if (!first) throw new Failure('server_offline', 'no server answers which commit to deploy');
   const bad = heads.find(({ commit, problem }) => commit === null || problem !== null);
-  if (bad) throw new Failure('ref_not_found', `${bad.server}: ${bad.problem}`);
+  if (bad) {
+    const code = bad.code === 'locked' ? 'locked' : 'ref_not_found';
+    throw new Failure(code, `${bad.server}: ${bad.problem}`);
+  }
   const other = heads.find(({ commit }) => commit !== first.commit);
   if (other) {
     const says = ({ server, commit }: typeof first) => `${server} says ${commit?.slice(0, 12)}`;

@@ -87,6 +87,12 @@ export class Claim {
   }
 }
 
+/** Throws `rollout_running`. */
+export async function requireFree(broker: Broker, app: string, now: Date): Promise<void> {
+  const last = await broker.last('ROLLOUT', subjects.rollout(app));
+  if (isRunning(last, now)) throw running(last, now);
+}
+
 /** Whether its command was alive a short while ago, as far as the clocks agree. */
 function isRunning(last: Stored | undefined, now: Date): boolean {
   const age = now.getTime() - (last?.at.getTime() ?? 0);
