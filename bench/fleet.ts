@@ -125,10 +125,10 @@ async function collect(stage: Stage, server: string): Promise<void> {
   row('the same read and checked by fleet events --raw', rate(reading, performance.now()));
 }
 
-const rounds = roundsWanted(5);
-printSetting('several servers', rounds);
-if (!hasBroker()) process.stdout.write('\nskipped: nats-server is not installed\n');
-else {
+async function main(): Promise<void> {
+  const rounds = roundsWanted(5);
+  printSetting('several servers', rounds);
+  if (!hasBroker()) return void process.stdout.write('\nskipped: nats-server is not installed\n');
   const servers = Array.from({ length: COUNT }, (_, index) => `web${index + 1}`);
   const stage = await makeStage(servers);
   for (const root of Object.values(stage.roots)) {
@@ -152,3 +152,5 @@ else {
   row('load of the machine at the end', (loadavg()[0] ?? 0).toFixed(1));
   await stage.close();
 }
+
+void main();

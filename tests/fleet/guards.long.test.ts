@@ -1,5 +1,4 @@
 /** TLS, clocks and revocation on a real broker. */
-import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '@runner/testing/app';
@@ -9,6 +8,7 @@ import { temporaryFolder } from '@runner/testing/temp';
 import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { certificates } from './certificates.ts';
 import { makeStage, type Stage } from './stage.ts';
 import { makeOperator, must } from './world.ts';
 
@@ -77,21 +77,6 @@ withBroker(
     );
   },
 );
-
-/** A certificate authority and a certificate of `name` that it signed; paths. */
-function certificates(name: string): { ca: string; cert: string; key: string } {
-  const folder = temporaryFolder('tls');
-  const file = (each: string) => join(folder, each);
-  const openssl = (...args: string[]) =>
-    execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
-  const ec = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-  openssl('req', '-x509', ...ec, '-keyout', 'ca.key', '-out', 'ca.pem', '-subj', '/CN=test ca');
-  openssl('req', ...ec, '-keyout', 'key.pem', '-out', 'csr.pem', '-subj', `/CN=${name}`);
-  writeFileSync(file('ext'), `subjectAltName=DNS:${name}\n`);
-  const sign = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-extfile', 'ext'];
-  openssl('x509', '-req', '-in', 'csr.pem', ...sign, '-out', 'cert.pem', '-days', '2');
-  return { ca: file('ca.pem'), cert: file('cert.pem'), key: file('key.pem') };
-}
 
 withBroker('TLS: only a broker with the right certificate is spoken to', async () => {
   const [good, foreign, other] = [

@@ -22,7 +22,7 @@ export async function handle(
       prev: null,
     });
   try {
-    const untrusted = judgeSigner(agent, sealed, order);
+    const untrusted = await judgeSigner(agent, sealed, order);
     if (untrusted) return answer(untrusted);
     const begun = findBegun(agent.paths, order.id);
     if (begun && begun.order.body !== sealed.body) {

@@ -19,19 +19,19 @@ export interface Refusal {
 /** How far a clock may be ahead, in ms. */
 const SKEW = 60_000;
 
-/** Whether it may be believed. Undefined: yes. Throws `fleet_not_configured`, `guard_tripped`. */
-export function judgeSigner(
+/** Whether it may be believed. Undefined: yes. Throws `fleet_not_configured`, `guard_tripped`, `signing_failed`. */
+export async function judgeSigner(
   { config }: Agent,
   sealed: SealedOrder,
   order: Order,
-): Refusal | undefined {
+): Promise<Refusal | undefined> {
   const refused = (code: string, message: string): Refusal => ({
     status: 'refused',
     code,
     message,
   });
   requireSigners(config.allowedSigners);
-  const verdict = verify(sealed, config.allowedSigners);
+  const verdict = await verify(sealed, config.allowedSigners);
   const { by } = sealed;
   if (verdict === 'signature_invalid')
     return refused(verdict, 'the signature does not fit the order');

@@ -18,6 +18,8 @@ const RETRY = 2_000;
 interface Arrived {
   readonly sealed: SealedOrder;
   readonly order: Order;
+  /** Whether it was believed when it came: such an order supersedes older ones. */
+  readonly isTrusted: Promise<boolean>;
   working(): void;
   ack(): void;
 }
@@ -36,14 +38,10 @@ export async function serveOrders(agent: Agent, broker: Broker, done: () => void
     for (;;) {
       const next = waiting.find(({ order }) => laneOf(order) === lane);
       if (!next) break;
-      const others = waiting.filter((each) => each !== next && counts(agent, each));
-      await publish(
-        await handle(
-          agent,
-          next.sealed,
-          others.map(({ order }) => order),
-        ),
-      );
+      const others: Order[] = [];
+      for (const each of waiting)
+        if (each !== next && (await counts(agent, each))) others.push(each.order);
+      await publish(await handle(agent, next.sealed, others));
       next.ack();
       waiting.splice(waiting.indexOf(next), 1);
     }
@@ -59,7 +57,11 @@ export async function serveOrders(agent: Agent, broker: Broker, done: () => void
       const order = sealed && orderOf(sealed.body);
       if (!order) message.term('not an order');
       else {
-        const parts = { working: () => message.working(), ack: () => message.ack() };
+        const isTrusted = judgeSigner(agent, sealed, order).then(
+          (refusal) => refusal === undefined,
+          () => false,
+        );
+        const parts = { isTrusted, working: () => message.working(), ack: () => message.ack() };
         waiting.push({ sealed, order, ...parts });
         const lane = laneOf(order);
         if (!busy.has(lane)) void work(lane);
@@ -74,8 +76,8 @@ export async function serveOrders(agent: Agent, broker: Broker, done: () => void
 const laneOf = ({ app, verb }: Order) => `${app} ${isHold(verb)}`;
 
 /** Whether an order that waits may supersede an older one: it would be carried out itself. */
-function counts(agent: Agent, { sealed, order }: Arrived): boolean {
-  return !judgeSigner(agent, sealed, order) && !judgeTime(agent, order, []);
+async function counts(agent: Agent, { isTrusted, order }: Arrived): Promise<boolean> {
+  return (await isTrusted) && !judgeTime(agent, order, []);
 }
 
 /** Until the broker has it. */

@@ -12,6 +12,7 @@ import {
   cancelRollout,
   type Rollout,
   requireFree,
+  requireNewest,
   requireRollout,
 } from '../rollout/record.ts';
 import { answerOf, releasedOf } from '../rollout/release.ts';
@@ -79,6 +80,7 @@ export const resume = command({
     try {
       const old = await requireRollout(context, broker, args.rollout);
       await requireFree(broker, old.app, context.io.now());
+      await requireNewest(broker, old);
       const { order, servers } = releasedOf(old.order, readServers(paths.root));
       const answers = await Promise.all(
         servers.map((server) => answerOf(broker, { sealed: old.order, order }, server)),

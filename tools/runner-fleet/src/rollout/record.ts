@@ -144,6 +144,16 @@ export async function requireRollout(
   throw new Failure('rollout_not_found', `there is no rollout ${id}: runner fleet rollouts`);
 }
 
+/** Throws `rollout_not_found` if a newer rollout of the app has begun: what it did would be undone. */
+export async function requireNewest(broker: Broker, { app, rollout }: Rollout): Promise<void> {
+  const newest = rolloutOf((await broker.last('ROLLOUT', subjects.rollout(app)))?.text);
+  if (newest && newest.rollout !== rollout)
+    throw new Failure(
+      'rollout_not_found',
+      `${rollout} is not the newest rollout of ${app}: ${newest.rollout} is`,
+    );
+}
+
 /** Ends a rollout that may be another command's: it gives no further batch. Throws `rollout_not_found`. */
 export async function cancelRollout(broker: Broker, { app, rollout }: Rollout): Promise<void> {
   const subject = subjects.rollout(app);
