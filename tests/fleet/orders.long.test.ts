@@ -249,7 +249,7 @@ withBroker('a server that was away is behind, and is not deployed late', async (
   assert.equal(await row(), ['up', true]);
   assert.is(begun(scene, 'v7').web5?.length, 0);
   const caught = await scene.fleet('deploy', 'shop', '--behind');
-  assert.equal([caught.status, caught.lines[0]?.batches], [0, [['web5']]]);
+  assert.equal([caught.status, caught.lines[0]?.batches], [0, [['web5']]], caught.stdout);
 });
 
 withBroker('stats, report and announcements of all servers', async (scene) => {
