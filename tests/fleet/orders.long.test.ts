@@ -221,6 +221,11 @@ withBroker(
     // What comes after them in the mailbox is answered after them.
     const held = async () => (await scene.fleet('hold', 'shop', '--wait', '60s')).status === 0;
     await until(held, 'not all answer');
+    // A hold does not wait for deploys: this one does.
+    const late = { ref: '4f2a91c0'.repeat(5), servers: SERVERS, ahead: -2 };
+    const stdin = scene.operator.signed('deploy', 'shop', late);
+    const sent = await scene.operator.fleet(['send', '--wait', '170s'], { stdin });
+    assert.is(sent.stdout.match(/ expired /g)?.length, 5, sent.stdout);
     assert.is((await scene.fleet('unhold', 'shop', '--wait', '60s')).status, 0);
     const after = SERVERS.map((server) => readFileSync(scene.log(server), 'utf8'));
     assert.equal(after, before);

@@ -34,7 +34,13 @@ export async function handle(
     const refusal = begun
       ? undefined
       : (judgeTime(agent, order, waiting) ?? (await judgeApp(agent, order)));
-    if (refusal) return answer(refusal);
+    if (refusal) {
+      const result = answer(refusal);
+      // Its answer stands, also when the broker repeats the order. One of the future would supersede others.
+      if (refusal.status !== 'clock_skew')
+        writeBegun(agent.paths, order.id, { order: sealed, result });
+      return result;
+    }
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     return answer({ status: 'failed', code: error.code, message: error.message });
