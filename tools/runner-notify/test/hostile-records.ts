@@ -1,6 +1,6 @@
 /** Records whose every value is hostile, on one channel. */
 import type { ChannelName } from '@runner/common/config/channels';
-import { redactor } from '@runner/common/secrets/secret';
+import { redactor } from '@runner/common/secrets/redactor';
 import * as fc from 'fast-check';
 import * as assert from 'uvu/assert';
 import { CHANNELS } from '../src/channels/index.ts';
