@@ -1,5 +1,6 @@
 /** Slack's, ntfy's and Standard Webhooks' own published rules and examples as judges. */
-import { redactor, Secret } from '@runner/common/secrets/secret';
+import { redactor } from '@runner/common/secrets/redactor';
+import { Secret } from '@runner/common/secrets/secret';
 import { startLoopback } from '@runner/testing/loopback';
 import { WEBHOOK_SECRET } from '@runner/testing/receiver';
 import { readSlack } from '@runner/testing/slack';
