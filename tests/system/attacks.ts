@@ -1,4 +1,7 @@
-/** A chapter about attacks of the user `runner` on root: each is tried, and none succeeds. */
+/**
+ * A chapter about attacks of the user `runner` on root. Each is tried without what closes it, where it has to
+ * succeed, and then as it is installed, where it never does.
+ */
 import * as assert from 'uvu/assert';
 import type { Server } from './server.ts';
 
@@ -14,11 +17,15 @@ id -un
 END
 chmod 755 /usr/lib/runner/bin/runner-look; ln -sfn ../lib/runner/launch /usr/bin/runner-look`;
 
+/** Changes the user, and nothing else. */
+const AS_RUNNER =
+  'setpriv --reuid=runner --regid=runner --init-groups -- /usr/lib/runner/bin/runner-look';
+
 export async function attackTerminal({ container, step }: Server): Promise<void> {
   step("root's terminal does not reach what runs as runner, however the streams are redirected");
   await container.ok(ON_TERMINAL);
-  const look = async (redirections: string) => {
-    const script = `tty >/tmp/tty; runner-look ${redirections}`;
+  const look = async (redirections: string, command = 'runner-look') => {
+    const script = `tty >/tmp/tty; ${command} ${redirections}`;
     await container.ok(`rm -f /tmp/seen; script -qec '${script}' /tmp/shown </dev/null >/dev/null`);
     const [own, shown] = [await container.ok('cat /tmp/tty'), await container.ok('cat /tmp/shown')];
     return {
@@ -26,14 +33,15 @@ export async function attackTerminal({ container, step }: Server): Promise<void>
       shown: redirections.includes('seen') ? await container.ok('cat /tmp/seen') : shown,
     };
   };
+  const isIn = (own: string, shown: string) => new RegExp(`^${own}\\r?$`, 'm').test(shown);
+  const bare = await look('', AS_RUNNER);
+  assert.ok(isIn(bare.own, bare.shown), bare.shown);
+  assert.match(bare.shown, 'has-terminal');
   for (let tried = 0; tried < TRIES; tried += 1) {
     for (const redirections of ['', '>/tmp/seen', '2>/tmp/errors >/tmp/seen', '</dev/null']) {
       const { own, shown } = await look(redirections);
       assert.match(shown, /runner\r?\n/, redirections);
-      assert.not(
-        new RegExp(`^${own}\\r?$`, 'm').test(shown),
-        `${redirections}: ${own} in ${shown}`,
-      );
+      assert.not(isIn(own, shown), `${redirections}: ${own} in ${shown}`);
       if (redirections !== '') assert.match(shown, 'no-terminal');
     }
   }
@@ -45,10 +53,21 @@ const RACE = `cd /opt/runner; mv logs logs.kept
 while test ! -e /tmp/stop; do ln -sfn /srv/prey logs; ln -sfn /srv/none logs; done
 rm -f logs; mv logs.kept logs`;
 
+/** Repeats a command of root until it has fallen for the race, and prints how often that took. */
+const untilFallen = (command: string, hasFallen: string) =>
+  `for tried in $(seq 1000); do ${command} >/dev/null 2>&1; if ${hasFallen}; then echo $tried; break; fi; done`;
+
+/** Makes a folder as root in a folder of runner. */
+const MAKE_AS_ROOT =
+  '[ -d /opt/runner/logs ] || install -d -o runner -g runner -m 0750 /opt/runner/logs';
+
 export async function attackSetup({ container, step }: Server): Promise<void> {
   step('the installer gives no folder of root away');
   await container.ok('mkdir -p /srv/prey; rm -f /tmp/stop');
   const racing = container.sh(RACE, { user: 'runner', timeout: 600_000 });
+  const hasFallen = '[ "$(stat -c %U /srv/prey)" = runner ]';
+  assert.match(await container.ok(untilFallen(MAKE_AS_ROOT, hasFallen)), /^\d+\n$/);
+  await container.ok('chown root:root /srv/prey; chmod 755 /srv/prey');
   await container.ok('mv /opt/runner/spool/notify /opt/runner/spool/kept', { user: 'runner' });
   for (let tried = 0; tried < TRIES; tried += 1) {
     await container.ok('ln -sfn /srv/prey /opt/runner/spool/notify', { user: 'runner' });
@@ -65,10 +84,14 @@ export async function attackRotation({ container, step }: Server): Promise<void>
   step('logrotate follows no link of runner as root');
   await container.ok('rm -f /tmp/stop; mkdir -p /srv/prey');
   const racing = container.sh(RACE, { user: 'runner', timeout: 600_000 });
+  const fill = 'dd if=/dev/zero of=/srv/prey/deploy-events.jsonl bs=1M count=2 status=none';
+  await container.ok('sed "/su runner/d" /etc/logrotate.d/runner >/etc/logrotate-without');
+  const rotating = `${fill}; logrotate -f -s /tmp/rotated /etc/logrotate-without`;
+  const hasFallen = '[ -e /srv/prey/deploy-events.jsonl.1 ]';
+  assert.match(await container.ok(untilFallen(rotating, hasFallen)), /^\d+\n$/);
+  await container.ok('rm /srv/prey/* /etc/logrotate-without');
   for (let tried = 0; tried < TRIES; tried += 1) {
-    await container.sh(
-      'dd if=/dev/zero of=/srv/prey/deploy-events.jsonl bs=1M count=2 status=none; logrotate -f /etc/logrotate.d/runner',
-    );
+    await container.sh(`${fill}; logrotate -f /etc/logrotate.d/runner`);
     const made = await container.ok('ls /srv/prey');
     assert.is(made, 'deploy-events.jsonl\n');
   }

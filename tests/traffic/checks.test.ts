@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, copyFileSync, readFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { run } from '@runner/testing/run';
+import { freePort } from '@runner/testing/app';
+import { run, shell } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { trafficFile, trafficFiles } from '@runner/testing/traffic-app';
 import { isAlive, until } from '@runner/testing/until';
@@ -85,6 +87,38 @@ test('a health address of a fixed port, and a path that is too long, are found',
   );
   const deployed = await world.deploy();
   assert.match(deployed.stderr, /a socket may have 107: .*; nothing was switched/);
+});
+
+test('--check names what has the port of the free slot', async ({ world }) => {
+  const ports = [await freePort(), await freePort()] as const;
+  const more = `traffic: { type: ports, ports: [${ports}], drain: 1s }\n`;
+  assert.is((await world.ship('v1', 'good', more)).status, 0);
+  const other = createServer().listen(ports[1], '127.0.0.1');
+  const checked = await world.deploy(['--check']);
+  other.close();
+  assert.is(checked.status, 1);
+  const taken = new RegExp(
+    `traffic: port ${ports[1]} of default is taken by \\S+ \\(pid ${process.pid}\\): ss -ltnp 'sport = :${ports[1]}'`,
+  );
+  assert.match(checked.stdout, taken);
+  assert.is((await world.deploy(['--check'])).status, 0);
+});
+
+test('--check warns when there is no memory for two versions', async ({ world }) => {
+  await world.ship('v1');
+  const meminfo = join(temporaryFolder('meminfo'), 'meminfo');
+  writeFileSync(meminfo, 'MemTotal: 900000 kB\nMemAvailable: 1024 kB\n');
+  // In a mount namespace of its own the kernel's file can be replaced.
+  const script = `mount --bind ${meminfo} /proc/meminfo && exec runner-deploy shop --check`;
+  const checked = await shell(`unshare --mount sh -c '${script}'`, {
+    root: world.root,
+  });
+  if (/unshare: /.test(checked.stderr)) return;
+  assert.is(checked.status, 0, checked.stdout + checked.stderr);
+  assert.match(
+    checked.stdout.replace(/\s+/g, ' '),
+    /warning: traffic: two versions of shop run at once, which takes \d+ MB more; 1 MB are free: set overlap: false, or add memory/,
+  );
 });
 
 test('doctor names the folder that a proxy may not enter, and what no longer answers', async ({

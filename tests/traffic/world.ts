@@ -16,6 +16,7 @@ export interface TrafficWorld extends World {
   instance(): Record<string, unknown>;
   live(): string | null;
   runner(tool: string, ...args: string[]): Promise<Ended>;
+  runnerWith(env: Record<string, string>, tool: string, ...args: string[]): Promise<Ended>;
 }
 
 export async function makeTrafficWorld(): Promise<TrafficWorld> {
@@ -35,6 +36,7 @@ export async function makeTrafficWorld(): Promise<TrafficWorld> {
       (world.state().instances as Record<string, Record<string, unknown>>).default ?? {},
     live: () => (existsSync(join(dir, 'live')) ? readlinkSync(join(dir, 'live')) : null),
     runner: (tool, ...args) => run(`runner-${tool}`, args, { root: world.root }),
+    runnerWith: (env, tool, ...args) => run(`runner-${tool}`, args, { root: world.root, env }),
     async close() {
       proxy.close();
       await world.close();

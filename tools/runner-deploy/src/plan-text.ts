@@ -27,6 +27,7 @@ export function planText(plan: Plan, style: Style): string {
     ['keep:', `${plan.keep} releases`],
     ['space:', `${mib(plan.free_bytes)} free, ${mib(plan.needed_bytes)} wanted`],
     ...plan.steps.map((step, index): [string, string] => [index === 0 ? 'steps:' : '', step]),
+    ...plan.warnings.map((each): [string, string] => ['warning:', each]),
   ];
   const shown = rows.map(([label, value]) => [harmlessLine(label), harmlessLine(value)] as const);
   const name = style.bold(`${harmlessLine(plan.app)} ${harmlessLine(plan.version)}`);

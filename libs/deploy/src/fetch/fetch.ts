@@ -2,11 +2,11 @@
  * `runner fetch`: asks the code host for the head of each app's branch, a few at a time, decides
  * what that means, deploys what is new if asked to, and announces what changed.
  */
-import { readFileSync } from 'node:fs';
 import { readConfig } from '@runner/common/config/file';
 import { type DeployPolicy, deployPolicyOf } from '@runner/common/config/settings';
 import { refuseForeignRoot } from '@runner/common/guards/foreign-root';
 import { type Reporter, withoutSteps } from '../report/reporter.ts';
+import { availableMemory } from '../run/memory.ts';
 import { announceChanges } from '../watch/announce.ts';
 import { check } from './check.ts';
 import type { FetchResult } from './decide.ts';
@@ -86,16 +86,6 @@ function labelled(reporter: Reporter, app: string): Reporter {
 /** Two deploys at once; one where they would have less than this many bytes. */
 const MEMORY = 2 * 2 ** 30;
 const jobsFor = (available: number) => (available < MEMORY ? 1 : 2);
-
-/** Bytes that new processes can use without swapping. */
-function availableMemory(): number {
-  try {
-    const text = readFileSync('/proc/meminfo', 'latin1');
-    return Number(/^MemAvailable: +(\d+) kB$/m.exec(text)?.[1] ?? Number.NaN) * 1024;
-  } catch {
-    return Number.NaN;
-  }
-}
 
 /** Records results and announces what they change, unless the operator ended it all. */
 async function settle(

@@ -1,12 +1,15 @@
 /** What would keep a deploy with `traffic` from working, for `runner deploy --check`. */
+import { liveSlot, otherSlot } from '@runner/common/apps/slots';
+import { findApp } from '@runner/common/apps/store';
 import type { DeployFile, Instance } from '@runner/common/deploy-file/read';
 import type { Env } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { stepEnvironment } from '../run/environment.ts';
 import { ask } from './drivers/ask.ts';
 import { unitsOf } from './drivers/systemd.ts';
+import { portOf } from './place.ts';
 import { obstructions } from './proxies.ts';
-import { socketProblem } from './reach.ts';
+import { portHolder, socketProblem } from './reach.ts';
 
 /** A sentence for each problem, with the command that changes it if there is one. */
 export function trafficProblems(paths: Paths, app: string, file: DeployFile, env: Env): string[] {
@@ -19,6 +22,7 @@ export function trafficProblems(paths: Paths, app: string, file: DeployFile, env
       ...(tooLong === undefined ? [] : [`traffic: ${tooLong}`]),
       ...healthProblem(file, instance),
       ...unitProblems(file, instance, env),
+      ...busyPort(paths, app, instance),
       ...obstructions(own, traffic).map(({ words, mend }) => `traffic: ${words}: ${mend}`),
     ];
   });
@@ -35,6 +39,18 @@ function healthProblem({ health }: DeployFile, { name, traffic }: Instance): str
   return [
     `health.${health.kind} asks another version of ${name} than the one that starts: use ${use}`,
   ];
+}
+
+/** The slot that the next version gets is empty: what listens on its port belongs to someone else. */
+function busyPort(paths: Paths, app: string, { name, traffic }: Instance): string[] {
+  const live = liveSlot(paths.app(app).instance(name));
+  if (!traffic?.overlap || live === undefined) return [];
+  const next = otherSlot(live);
+  const port = portOf(traffic, next);
+  const isEmpty = !findApp(paths, app)?.instances[name]?.slots?.[next];
+  const holder = port !== undefined && isEmpty ? portHolder(port) : undefined;
+  if (holder === undefined) return [];
+  return [`traffic: port ${port} of ${name} is taken by ${holder}: ss -ltnp 'sport = :${port}'`];
 }
 
 /** A template has to find the release and PORT of the slot that it is started for. */

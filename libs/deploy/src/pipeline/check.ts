@@ -18,6 +18,7 @@ import { unlistedUnits, unlistedWords } from '../instances/drivers/units.ts';
 import { portProblems } from '../instances/ports.ts';
 import { onlyInstance } from '../instances/target.ts';
 import { trafficProblems } from '../instances/traffic-check.ts';
+import { trafficNotes } from '../instances/traffic-notes.ts';
 import { lockApp } from '../record/lock.ts';
 import { spaceFor, spaceProblems } from '../release/folder.ts';
 import { missingSecret } from '../release/make.ts';
@@ -32,6 +33,8 @@ export interface Plan {
   /** `invalid` if there are problems; the exit status is 1 then. */
   result: 'valid' | 'invalid';
   problems: string[];
+  /** What does not keep it from being deployed. */
+  warnings: string[];
   repo: string;
   /** `--ref`, else the branch or the tags. */
   ref: string;
@@ -119,6 +122,7 @@ async function planOf(
     app: app.app,
     result: problems.length > 0 ? 'invalid' : 'valid',
     problems,
+    warnings: trafficNotes(paths, app.app, file, await composeOf(source, commit, file)),
     repo: app.repo,
     ref: ref ?? followedWords(app),
     commit,
@@ -163,6 +167,12 @@ async function missingShared(
   return absent
     .filter((_, index) => inCommit[index] === undefined)
     .map(({ path }) => `shared: the file ${join(shared, path)} does not exist yet: create it`);
+}
+
+async function composeOf(source: GitSource, commit: string, { start }: DeployFile) {
+  if (start.type !== 'compose' || start.file.includes('\n')) return undefined;
+  const [bytes] = await blobsOf(source, [`${commit}:${start.file}`]);
+  return bytes;
 }
 
 /** A compose or ecosystem file that the commit lacks, unless a build may make it. */

@@ -7,6 +7,23 @@ import type { Env } from '@runner/common/foundation/io';
 /** Not LANG and TZ: an app must not depend on who deployed it. */
 const PASSED = ['PATH', 'USER', 'LOGNAME', 'TMPDIR', 'SHELL'];
 
+/** Variables that make the loader of any program run code, as a commit may set them for its app. */
+const LOADER = /^(?:LD_|GLIBC_TUNABLES$)/;
+
+/**
+ * The variables of an instance, apart from those for the loader: bubblewrap itself, which is outside of
+ * the sandbox, must not get them.
+ */
+export function withoutLoader(env: Readonly<Record<string, string>>): {
+  readonly env: Readonly<Record<string, string>>;
+  readonly loader: Readonly<Record<string, string>>;
+} {
+  const [loader, others] = [true, false].map((wanted) =>
+    Object.fromEntries(Object.entries(env).filter(([name]) => LOADER.test(name) === wanted)),
+  ) as [Record<string, string>, Record<string, string>];
+  return { env: others, loader };
+}
+
 /** How clients find their supervisor. */
 const SUPERVISOR = [
   'XDG_RUNTIME_DIR',

@@ -1,5 +1,6 @@
 /** The nginx, Caddy and HAProxy of Debian, installed or unpacked into a cache, in front of an app. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -24,6 +25,8 @@ export interface RunningProxy {
   readonly pid: number;
   /** Path of its configuration. */
   readonly config: string;
+  /** Stops it and starts it again, as its unit does. */
+  restart(): Promise<void>;
   close(): void;
 }
 
@@ -96,19 +99,27 @@ export async function startProxy(
   const port = await freePort();
   const file = join(folder, 'config');
   writeFileSync(file, configOf(name, port, backend, folder));
-  const child: ChildProcess = spawn(program, argsOf(name, file, folder), {
-    stdio: 'ignore',
-    env: {
-      ...process.env,
-      HOME: folder,
-      LD_LIBRARY_PATH: join(cache(), 'usr/lib', libraryFolder()),
-    },
-  });
-  await until(() => accepts({ port }), `${name} did not start`);
+  const env = {
+    ...process.env,
+    HOME: folder,
+    LD_LIBRARY_PATH: join(cache(), 'usr/lib', libraryFolder()),
+  };
+  const begin = async (): Promise<ChildProcess> => {
+    const started = spawn(program, argsOf(name, file, folder), { stdio: 'ignore', env });
+    await until(() => accepts({ port }), `${name} did not start`);
+    return started;
+  };
+  let child = await begin();
   return {
     port,
     pid: child.pid ?? 0,
     config: file,
+    async restart() {
+      const over = once(child, 'exit');
+      child.kill('SIGTERM');
+      await over;
+      child = await begin();
+    },
     close: () => void child.kill('SIGTERM'),
   };
 }

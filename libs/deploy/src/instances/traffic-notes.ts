@@ -1,0 +1,94 @@
+/** What an operator should know before two versions run at once: their memory, and what compose would double. */
+import { readFileSync } from 'node:fs';
+import { liveSlot } from '@runner/common/apps/slots';
+import type { DeployFile, Instance } from '@runner/common/deploy-file/read';
+import { namesIn } from '@runner/common/files/read';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Paths } from '@runner/common/foundation/paths';
+import { readYaml } from '@runner/common/yaml/read';
+import type { Tree } from '@runner/common/yaml/schema';
+import { availableMemory } from '../run/memory.ts';
+import { environmentOf } from '../run/processes.ts';
+import { placeIn, startsBeside } from './place.ts';
+
+/** A sentence for each; `compose` is the compose file of the commit. */
+export function trafficNotes(
+  paths: Paths,
+  app: string,
+  { instances, start }: DeployFile,
+  compose: Uint8Array | undefined,
+): string[] {
+  const beside = instances.filter(startsBeside);
+  const free = availableMemory();
+  const used = beside.map((instance) => memoryOf(paths, app, instance));
+  const sum = used.reduce((all, each) => all + each, 0);
+  const notes =
+    sum > free
+      ? [
+          `traffic: two versions of ${app} run at once, which takes ${inMb(sum)} MB more; ${inMb(free)} MB are free: set overlap: false, or add memory`,
+        ]
+      : [];
+  if (start.type === 'compose' && compose && beside.length > 0)
+    notes.push(...doubled(start.file, compose));
+  return notes;
+}
+
+const inMb = (bytes: number) => Math.ceil(bytes / 2 ** 20);
+
+/** Resident memory of what is live, in bytes: what its successor is going to need as well. */
+function memoryOf(paths: Paths, app: string, instance: Instance): number {
+  const own = paths.app(app).instance(instance.name);
+  const live = liveSlot(own);
+  if (live === undefined) return 0;
+  const { PORT, RUNNER_SLOT } = placeIn(instance, own, live).env;
+  return namesIn('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      const env = environmentOf(Number(pid));
+      return env.PORT === PORT && env.RUNNER_SLOT === RUNNER_SLOT;
+    })
+    .map(residentMemory)
+    .reduce((all, each) => all + each, 0);
+}
+
+function residentMemory(pid: string): number {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'latin1');
+    return Number(/^VmRSS:\s*(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024;
+  } catch {
+    return 0; // It has ended.
+  }
+}
+
+/** Each slot is a project of its own: a database in the file would run twice. */
+function doubled(name: string, bytes: Uint8Array): string[] {
+  const services = entriesOf(compositionOf(name, bytes)).find(({ key }) => key === 'services');
+  return entriesOf(services?.value).flatMap(({ key, value }) => {
+    const isOurs = textsOf(value, 'ports').some((text) => /\$\{?PORT\b/.test(text));
+    const volume = textsOf(value, 'volumes').find((text) => /^[\w-]+:/.test(text));
+    if (isOurs || volume === undefined) return [];
+    const what = `${name}: ${key} has the volume ${volume.split(':')[0]}, and would run in both slots`;
+    return [`traffic: ${what}, with a volume each: keep it in a compose file of its own`];
+  });
+}
+
+/** What docker accepts and we do not read, such as an alias, is not looked into. */
+function compositionOf(name: string, bytes: Uint8Array): Tree | undefined {
+  try {
+    return readYaml(bytes, { name, code: 'deploy_file_invalid' });
+  } catch (error) {
+    if (error instanceof Failure) return undefined;
+    throw error;
+  }
+}
+
+function entriesOf(tree: Tree | undefined) {
+  return tree?.kind === 'map' ? tree.entries : [];
+}
+
+/** The plain texts of a list in a service. */
+function textsOf(service: Tree, wanted: string): string[] {
+  const list = entriesOf(service).find(({ key }) => key === wanted)?.value;
+  if (list?.kind !== 'list') return [];
+  return list.items.flatMap((item) => (item.kind === 'scalar' ? [item.source] : []));
+}
