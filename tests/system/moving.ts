@@ -63,7 +63,7 @@ async function restore({ container, step, type }: Server, left: Left): Promise<v
   const timers = 'runner-fetch.timer runner-notify.timer runner-tokens.timer runner-digest.timer';
   await type(`systemctl stop ${timers}`);
   const home = '/var/lib/runner';
-  await container.ok(`base64 --decrypt | install -o runner -m 0600 /dev/stdin ${home}/backup.age`, {
+  await container.ok(`base64 --decode | install -o runner -m 0600 /dev/stdin ${home}/backup.age`, {
     stdin: left.backup,
   });
   await container.ok(`cat | install -o runner -m 0600 /dev/stdin ${home}/key.txt`, {
