@@ -63,11 +63,13 @@ async function restore({ container, step, type }: Server, left: Left): Promise<v
   const timers = 'runner-fetch.timer runner-notify.timer runner-tokens.timer runner-digest.timer';
   await type(`systemctl stop ${timers}`);
   const home = '/var/lib/runner';
-  await container.ok(`base64 --decrypt | install -o runner -m 0600 /dev/stdin ${home}/backup.age`, {
+  await container.ok(`base64 --decode | install -o runner -m 0600 /dev/stdin ${home}/backup.age`, {
     stdin: left.backup,
   });
-  await container.ok(`install -o runner -m 0600 /dev/stdin ${home}/key.txt`, { stdin: IDENTITY });
-  await container.ok(`install -o runner -m 0600 /dev/stdin ${home}/wrong`, {
+  await container.ok(`cat | install -o runner -m 0600 /dev/stdin ${home}/key.txt`, {
+    stdin: IDENTITY,
+  });
+  await container.ok(`cat | install -o runner -m 0600 /dev/stdin ${home}/wrong`, {
     stdin: 'not the passphrase',
   });
   await container.ok(`head -c 700 ${home}/backup.age > ${home}/cut.age; chmod 644 ${home}/cut.age`);

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import { honest } from './honest.ts';
 
-/** How many: 60, or what a proof asks for. */
+/** A proof sets more. */
 const TIMES = Number(process.env.RUNNER_HISTORIES ?? 60);
 
 test(`${TIMES} logs with kills, rotations, 24 writers, a full disk and late events verify, and lose nothing`, async () => {

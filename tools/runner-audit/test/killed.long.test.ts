@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import { killed } from './honest.ts';
 
-/** How many: 60, or what a proof asks for. */
+/** A proof sets more. */
 const TIMES = Number(process.env.RUNNER_KILLS ?? 60);
 const EACH = 20;
 
