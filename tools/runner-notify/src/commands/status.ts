@@ -24,5 +24,5 @@ export const status = command({
     return { value, status: value.healthy === false ? EXIT.failed : EXIT.ok };
   },
   human: async (report: NotifyStatus, style) =>
-    (await import('../status/status.ts')).statusText(report, style),
+    (await import('../status/text.ts')).statusText(report, style),
 });

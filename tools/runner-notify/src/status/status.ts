@@ -23,8 +23,6 @@ import type { Fields } from '../service/fields.ts';
 import { Spool } from '../spool/spool.ts';
 import { readState, type State } from '../spool/state.ts';
 
-export { statusText } from './text.ts';
-
 /** The queue of one channel in numbers. */
 export interface Backlog {
   readonly queued: number;
