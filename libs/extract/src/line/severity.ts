@@ -22,9 +22,6 @@ const LABEL = new RegExp(
     '(?<shout>(?:[-*#=]{1,3} )?(?:ERROR|FATAL|CRITICAL|SEVERE|WARN(?:ING)?|INFO|DEBUG|TRACE|VERBOSE|LOG(?= \\[)))(?:(?= )|[:!])',
     '(?<yarn>error|warning|info)(?= [A-Z"`\'])',
     '(?<letter>[EFe]): ',
-    // klog, glog and Chromium: level, time, place
-    '(?<klog>[EFWI])\\d{4} \\d\\d:\\d\\d:\\d\\d[.\\d]{0,8} +\\d+ [^\\s\\]]{1,80}\\] ',
-    '\\[[\\d:/.]{4,60}:(?<chromium>ERROR|FATAL|WARNING|INFO):[^\\]\\s]{1,100}\\] ',
     '(?<program>psql:[^\\s:]{1,200}:\\d+: |[a-z][\\w.+-]{0,30}: (?=(?:error|fatal|warning): ))',
     '(?<caution>▲)(?= )',
     '(?<mark>[✖✘✗×❌⨯🚨🛑⛔🚫💥]\\ufe0f?|x(?= [A-Z][a-z])|\\[!\\]|\\[x\\])(?= |$)',
@@ -35,8 +32,6 @@ const LABEL = new RegExp(
 
 const IS_WARNING = new RegExp(`^(?:${WARNING_WORDS})$`, 'iu');
 const IS_INFO = new RegExp(`^(?:${INFO_WORDS})$`, 'iu');
-const LEVEL = /\b(?:level|lvl|severity)=["']?([a-z]+)/i;
-const IS_ERROR = new RegExp(`^(?:${ERROR_WORDS})$`, 'iu');
 
 const RELAYED = /^(?:gyp|node-pre-) /;
 
@@ -62,15 +57,6 @@ export function readLabels(body: string): Labelled {
     // After a level, what looks like a label is a logger's name or text. Only npm relays labelled lines.
     if (said === 'info' || said === 'warning') break;
     if (groups.npm !== undefined && !RELAYED.test(body.slice(at, at + 10))) break;
-  }
-  if (severity === '') {
-    const level = LEVEL.exec(body)?.[1];
-    if (
-      level !== undefined &&
-      (IS_ERROR.test(level) || IS_WARNING.test(level) || IS_INFO.test(level))
-    ) {
-      severity = severityOf({ word: level });
-    }
   }
   return { severity, body: body.slice(plain), message: body.slice(at) };
 }
@@ -102,8 +88,6 @@ function severityOf(groups: Record<string, string | undefined>): Severity {
   const shout = groups.shout?.replace(/^\W+/, '');
   if (box !== undefined || program !== undefined) return '';
   if (groups.caution !== undefined) return 'warning';
-  if (groups.klog !== undefined) return KLOG[groups.klog] ?? '';
-  if (groups.chromium !== undefined) return severityOf({ word: groups.chromium });
   if (letter !== undefined || mark !== undefined) return 'error';
   const label =
     npm === undefined
@@ -113,13 +97,6 @@ function severityOf(groups: Record<string, string | undefined>): Severity {
   if (IS_INFO.test(label) || /^(?:verb|http)/i.test(label)) return 'info';
   return 'error';
 }
-
-const KLOG: Readonly<Record<string, Severity>> = {
-  E: 'error',
-  F: 'error',
-  W: 'warning',
-  I: 'info',
-};
 
 function indentOf(text: string, from: number): number {
   let at = from;

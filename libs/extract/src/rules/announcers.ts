@@ -5,11 +5,6 @@ import { rule, SOURCE } from './rule.ts';
 /** Heads whose message stands on the next line. */
 export const ANNOUNCERS = [
   rule(
-    { name: 'problems', class: 'config', score: 86, use: 'announce', on: 'body' },
-    'problems were',
-    /^Some problems were encountered .{0,80}:$/,
-  ),
-  rule(
     { name: 'console-box', class: 'exception', score: 88, use: 'announce', on: 'line' },
     '.php line #',
     /^In \S{1,120}\.php line \d+:$/,
@@ -54,11 +49,6 @@ export const ANNOUNCERS = [
     { name: 'panicked', class: 'crash', score: 90, use: 'announce', on: 'line' },
     'panicked',
     /^thread '.{1,200}' (?:\(\d+\) )?panicked at .{1,200}:$/,
-  ),
-  rule(
-    { name: 'apache', class: 'config', score: 88, use: 'announce', on: 'line' },
-    'ah#####',
-    /^AH\d{5}: .{0,300}:$/,
   ),
   rule(
     { name: 'exception-head', class: 'exception', score: 88, use: 'announce', on: 'body' },

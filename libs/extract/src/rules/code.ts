@@ -34,11 +34,6 @@ export const CODE = [
     /^(?:error|ERROR|fatal error) (?:TS|CS|FS|BC|MSB|NU|NETSDK|AD|C|LNK|CA|SA|IDE|AVLN|XA|APT|ILC)\d{1,6}: /,
   ),
   rule(
-    { name: 'scala', class: 'compile', score: 93, on: 'body' },
-    'error: ',
-    /^-- (?:\[E\d+\] )?(?:[A-Z]\w* ){0,3}Error: \S{1,300}:\d+:\d+(?: -+)?$/,
-  ),
-  rule(
     { name: 'kotlin', class: 'compile', score: 91, on: 'body' },
     'e: ',
     /^e: (?:file:\/\/)?\S{1,240}\.(?:kts?|java|gradle)\b/,
@@ -69,11 +64,6 @@ export const CODE = [
     { name: 'located-line-col', class: 'lint', score: 82, on: 'body' },
     ': line #',
     new RegExp(`^(?:\\.{0,2}/)?[^\\s:]{1,240}\\.${SOURCE}: line \\d+, col(?:umn)? \\d+[,:] \\S`),
-  ),
-  rule(
-    { name: 'located-words', class: 'compile', score: 92, on: 'body' },
-    'line #',
-    /^(?:\S{1,120}:? )?line \d+(?:,? col(?:umn)? \d+)? ?[-:,] ?(?:fatal )?error\b/i,
   ),
   rule(
     { name: 'coded-label', class: 'lint', score: 84, on: 'body' },

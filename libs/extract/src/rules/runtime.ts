@@ -80,16 +80,6 @@ export const RUNTIME = [
     /\S at \S{1,200} line \d+(?:, <\w+> line \d+)?\.$/,
   ),
   rule(
-    { name: 'json-error', class: 'exception', score: 84, pick: 'last' },
-    '"level|"severity|"lvl|"log.level',
-    /^\{.{0,400}"(?:level|severity|lvl|levelname|log\.level)" ?: ?(?:"(?:error|fatal|critical|emerg\w*|alert|panic|err|severe)"|[56]0\b)/i,
-  ),
-  rule(
-    { name: 'julia', class: 'exception', score: 88, pick: 'last' },
-    'error: ',
-    /^(?:LoadError|UndefVarError|MethodError|ArgumentError|BoundsError): \S/,
-  ),
-  rule(
     { name: 'r-error', class: 'exception', score: 86, on: 'body', pick: 'last' },
     'error in ',
     /^Error in .{1,200} ?: ?\S/,

@@ -14,11 +14,6 @@ export const TESTS = [
     /\bcoverage\b.{1,120}\b(?:not met|below|less than|under)\b|\bcoverage (?:threshold|failure)\b/i,
   ),
   rule(
-    { name: 'test-failure', class: 'test', score: 80, on: 'line' },
-    'test fail',
-    /^\W{0,4}[Tt]est (?:failure|failed|FAILED): \S/,
-  ),
-  rule(
     { name: 'table-fail', class: 'test', score: 84, use: 'test', on: 'line' },
     ' fail ',
     /\| FAIL \|$/,

@@ -37,16 +37,6 @@ export const WRAPPERS = [
     /^(?:npm (?:error|ERR!)) (?:code \w+$|errno|path|command|location|workspace|Lifecycle script|A complete log|Exit status|Failed at the|This is probably not|in workspace|spawn$|syscall|dest |file |signal$|For a full report|Usage:|Options:|Aliases:|Run "npm|Clean install|Fix the upstream|to accept an incorrect|this command with --force|\[|npm (?:ci|install|run)\b|aliases:|.{0,80}debug-0\.log|.{0,80}eresolve-report|node -v|cwd|\S+@\S+ \w+: `)/,
   ),
   rule(
-    { name: 'npm-link', class: 'exit', score: 15, use: 'wrapper', on: 'line', pick: 'last' },
-    'npm err',
-    /^npm (?:error|ERR!) \/\S+|^npm (?:error|ERR!)$|^npm (?:error|ERR!) To see a list/,
-  ),
-  rule(
-    { name: 'lifecycle', class: 'exit', score: 30, use: 'wrapper', on: 'line', pick: 'last' },
-    'elifecycle|command failed|err_pnpm_r|lerna err',
-    /ELIFECYCLE|^error Command failed with exit code|Command failed with exit code|ERR_PNPM_RECURSIVE|ERR_PNPM_RUN|lerna ERR! .{0,120}exited \d/,
-  ),
-  rule(
     { name: 'task-failed', class: 'exit', score: 30, use: 'wrapper', on: 'line', pick: 'last' },
     'fail|error: |elsproblems|could not compile|due to errors',
     /Execution failed for task|^FAILURE: Build failed|^BUILD FAILED|^BUILD FAILURE|^\[INFO\] BUILD FAILURE|\bbuild failed(?:[.!]?$|,| with \d| in \d| \(|: exit )|^error: (?:test failed|could not compile|aborting due to|process didn't exit successfully|build failed|command .{0,80}failed)|^error: \d+ target|^(?:error: )?\w{3,20} failed while processing \S|^\*\* \(Mix\) (?:Could not compile|Can't continue due to errors)|\bELSPROBLEMS\b/i,
