@@ -130,6 +130,21 @@ test('outside its deploy windows a version waits, said once', async ({ world }) 
   await fetched(world);
   assert.is(logged(world).length, 1);
   assert.is(world.kinds().filter((kind) => kind === 'DeployWaiting').length, 1);
+  assert.equal((await stateOf(world)).windows, {
+    rules: [`freeze ${today}..9000-01-01 UTC`],
+    open: false,
+    opens_at: null,
+    text: ': no deploy window opens within a year',
+  });
+  await type(world, 'pause', 'shop', '--until', '2999-01-01', '--reason', 'sale');
+  const { stdout } = await type(world, 'status', 'shop');
+  assert.match(stdout, /default: +v1 since [\d-]+ [\d:]+ UTC by \S+\n/);
+  assert.match(
+    stdout,
+    /paused: +since [\d-]+ [\d:]+ UTC by \S+, until 2999-01-01 00:00:00 UTC\n +sale\n/,
+  );
+  assert.match(stdout, /windows: +closed: no deploy window opens within a year\n +freeze /);
+  assert.match(stdout, /next: +.*\n +outside its deploy windows/);
 });
 
 test.run();

@@ -1,5 +1,9 @@
 /** What an app prints, and commands in its active release. */
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { atExit } from '@runner/testing/cleanup';
 import { run, start } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { deployFile, makeWorld, type World } from './world.ts';
@@ -48,6 +52,50 @@ test('logs shows the last lines, redacted, and follows through a restart', async
   const all = Array.from({ length: 150 }, (_, at) => `line ${at + 1} [REDACTED]`);
   assert.equal(seen, ['line 150 [REDACTED]', ...all]);
   assert.is((await run('runner-logs', ['shop', '--since', '1h'], { root })).status, 2);
+});
+
+test('logs of type command shows what the key logs prints', async ({ world }) => {
+  const { root } = world;
+  const file = '"$RUNNER_SHARED/out"';
+  const logs = `mkdir -p $RUNNER_SHARED; echo "since \${RUNNER_SINCE:-ever} $KEY" >> ${file}; tail -n $RUNNER_LINES \${RUNNER_FOLLOW:+-F} ${file}`;
+  const command = 'start: { type: command, run: "true" }\nstop: "true"\n';
+  await world.push('v2', { deploy: command });
+  assert.is((await world.deploy()).status, 0);
+  const none = await run('runner-logs', ['shop'], { root });
+  assert.match(none.stderr, /where 'shop' \(start\.type command\) prints to: add the key logs/);
+  await world.push('v3', { deploy: `${command}logs: ${JSON.stringify(logs)}\n` });
+  assert.is((await world.deploy()).status, 0);
+  const shown = await run('runner-logs', ['shop', '--since', '2026-05-04T00:00Z'], { root });
+  assert.equal([shown.status, shown.stdout], [0, 'since 2026-05-04T00:00:00.000Z [REDACTED]\n']);
+  const following = start('runner-logs', ['shop', '-f', '-n', '1'], { root });
+  for await (const line of following.stdout) {
+    assert.is(line, 'since ever [REDACTED]');
+    break;
+  }
+  following.kill('SIGINT');
+  assert.is((await following.done).status, 130);
+  await world.push('v4', { deploy: 'logs: cat\n' });
+  assert.match((await world.deploy()).stderr, /logs: goes with start\.type command alone/);
+});
+
+test('logs -f goes on when the containers of a project are replaced', async ({ world }) => {
+  const { root } = world;
+  const folder = temporaryFolder('bin');
+  const script = `case "$*" in *" logs "*--since*) echo second; exec sleep 60 ;; *" logs "*) echo first ;; esac`;
+  writeFileSync(join(folder, 'docker'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  const memory = `/dev/shm/runner-logs-${process.pid}`;
+  mkdirSync(memory, { mode: 0o700 });
+  atExit(() => rmSync(memory, { recursive: true, force: true }));
+  const env = { PATH: `${folder}:${process.env.PATH}`, XDG_RUNTIME_DIR: memory };
+  await world.push('v2', { deploy: 'start: { type: compose }\n', files: { 'compose.yaml': '' } });
+  const deployed = await world.deploy([], env);
+  assert.is(deployed.status, 0, deployed.stderr);
+  const following = start('runner-logs', ['shop', '-f'], { root, env });
+  const seen: string[] = [];
+  for await (const line of following.stdout) if (seen.push(line) === 2) break;
+  assert.equal(seen, ['first', 'second']);
+  following.kill('SIGINT');
+  assert.is((await following.done).status, 130);
 });
 
 test('status shows the names of secrets, and uptime and memory of what runs', async ({ world }) => {

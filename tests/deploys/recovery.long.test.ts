@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { freePort } from '@runner/testing/app';
 import { run, start } from '@runner/testing/run';
 import { isAlive, until } from '@runner/testing/until';
 import { suite } from 'uvu';
@@ -80,6 +81,33 @@ test('what a killed deploy built with is ended by the next command', async ({ wo
   await world.push('v2');
   assert.is((await world.deploy()).status, 0);
   await until(() => !isAlive(pid), 'what it built with goes on');
+});
+
+test('an instance that left .deploy.yml is stopped, also if the deploy is killed before that', async ({
+  world,
+}) => {
+  await world.push('v1');
+  await world.deploy();
+  const other = deployFile(await freePort(), 'hooks: { post_deploy: "sleep 30" }').replace(
+    'default',
+    'web',
+  );
+  await world.push('v2', { deploy: other });
+  const killed = await deployUntil(world, () => world.kinds().includes('DeploySuccess', 2));
+  await until(
+    () => world.current() !== null && 'web' in (world.state().instances as object),
+    () => '',
+  );
+  process.kill(killed.pid, 'SIGKILL');
+  await killed.done.catch(() => {});
+  assert.is(await world.page(), 'v1');
+  const next = await run('runner-fetch', ['--deploy', 'shop'], { root: world.root });
+  assert.match(next.stderr, /the instance default is no longer in \.deploy\.yml: it was stopped/);
+  assert.is(await world.page(), null);
+  assert.equal(Object.keys(world.state().instances as object), ['web']);
+  assert.is(world.state().deploying, null);
+  assert.equal(world.kinds().slice(2), ['DeployStarted', 'DeploySuccess']);
+  await run('runner-stop', ['shop'], { root: world.root });
 });
 
 test('Ctrl-C during a build ends its whole tree, records the failure and is 130', async ({

@@ -243,4 +243,45 @@ test('status --check names each app that needs someone, and is silent about the 
   assert.is(none.status, 2);
 });
 
+test('status shows uptime and memory of what systemd, pm2 and docker run', async ({ world }) => {
+  const own = { RUNNER_SHARED: join(world.root, 'apps/shop/instances/default/shared') };
+  const listed = [
+    { pid: process.pid, pm_id: 0, name: 'web', pm2_env: { ...own, status: 'online' } },
+  ];
+  const cases: [string, string, string][] = [
+    [
+      'systemctl',
+      `case $1 in is-active) echo active ;; *) printf 'ActiveState=active\\nMainPID=${process.pid}\\nControlGroup=\\n' ;; esac`,
+      'start: { type: systemd, unit: shop.service }',
+    ],
+    [
+      'pm2',
+      `test "$1" != jlist || test ! -e started || echo '${JSON.stringify(listed)}'; test "$1" != jlist || test -e started || echo '[]'; test "$1" != start || touch started`,
+      'start: { type: pm2, config: app.config.js }',
+    ],
+    [
+      'docker',
+      `case "$*" in *" ps "*quiet*) echo container ;; inspect*) echo ${process.pid} ;; esac`,
+      'start: { type: compose }',
+    ],
+  ];
+  let path = String(process.env.PATH);
+  for (const [name, script, deploy] of cases) {
+    const { folder } = program(name, script);
+    path = `${folder}:${path}`;
+    writeFileSync(join(folder, 'pm2.pid'), String(process.pid));
+    await world.push(name, {
+      deploy: `${deploy}\n`,
+      files: { 'app.config.js': 'module.exports = { apps: [] };', 'compose.yaml': '' },
+    });
+    const all = { PATH: path, PM2_HOME: folder };
+    const done = await world.deploy([], all);
+    assert.is(done.status, 0, done.stderr);
+    const shown = await run('runner-status', ['shop', '--json'], { root: world.root, env: all });
+    const { pid, up_s, memory } = JSON.parse(shown.stdout).usage.default ?? {};
+    assert.is(pid, process.pid, `${name}: ${shown.stdout}`);
+    assert.ok(up_s >= 0 && memory > 1_000_000, name);
+  }
+});
+
 test.run();

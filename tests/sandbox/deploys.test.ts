@@ -159,4 +159,14 @@ test('a build keeps to its limits, and one that cannot be enforced is refused by
     assert.match(error, 'build.network cannot be switched off here');
   }));
 
+test('variables for the loader reach the commands of an app, and not bubblewrap outside', () =>
+  inWorld(async (world) => {
+    const instances = 'instances: { default: { env: { LD_PRELOAD: /no/such.so } } }\n';
+    await world.push('v1', { deploy: `${instances}build: "echo $LD_PRELOAD"\n` });
+    const done = await world.deploy([], REQUIRED);
+    assert.is(done.status, 0, done.stderr);
+    assert.match(logOf(world), /^\/no\/such\.so$/m);
+    assert.is(logOf(world).split('cannot be preloaded').length - 1, 1, logOf(world));
+  }));
+
 deploys.run();

@@ -12,6 +12,8 @@ export interface Session {
   /** Without `enter`, as single keys. */
   type(text: string): void;
   enter(text?: string): void;
+  /** Changes the size of the terminal. */
+  resize(columns: number, rows: number): void;
   /** Everything shown so far, without colours and erasing. */
   text(): string;
   /** Everything shown so far as the terminal received it. */
@@ -103,6 +105,7 @@ export function startOnTerminal(
     },
     type: (text) => terminal.write(text),
     enter: (text = '') => terminal.write(`${text}\r`),
+    resize: (width, height) => terminal.resize(width, height),
     text: () => plain(raw),
     raw: () => raw,
     done,

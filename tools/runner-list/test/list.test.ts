@@ -116,6 +116,7 @@ test('JSON has the whole summary of each app, and never the sealed token', async
             instance: 'default',
             current: deployed('v2'),
             active_since: '2026-05-04T09:30:12.345Z',
+            active_by: null,
             running: null,
             stopped: false,
             broken: null,

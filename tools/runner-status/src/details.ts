@@ -1,31 +1,24 @@
-/** What `status` shows of one app beside its summary: secrets, checks, and what it uses. */
-import { readdirSync, readFileSync } from 'node:fs';
+/** What `status` shows of one app beside its summary: secrets, checks, windows, and what it uses. */
 import { readSecrets } from '@runner/common/app-secrets/file';
 import { type Disk, diskOf } from '@runner/common/apps/disk';
 import { liveRun } from '@runner/common/apps/slots';
 import type { AppState } from '@runner/common/apps/state';
-import type { AppSummary } from '@runner/common/apps/summary';
-import { recordedProcess, runningPid, sessionOf, startTimeOf } from '@runner/common/files/process';
+import type { AppSummary, InstanceSummary, View } from '@runner/common/apps/summary';
+import { recordedProcess, runningPid } from '@runner/common/files/process';
+import { readIfThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 import { type ChecksVerdict, verdictOf } from '@runner/deploy/checks/verdict';
-
-/** The processes of an instance with `start.type: process`. */
-export interface Usage {
-  /** Its first process. */
-  pid: number;
-  /** Seconds since that was started. */
-  up_s: number;
-  /** Resident memory of all of them, in bytes. */
-  memory: number;
-}
+import { type Usage, usageOf } from './usage.ts';
 
 /** The answer of `status` for one app. */
 export interface Detailed extends AppSummary {
   /** Names of its secrets; null if they cannot be read. */
   secrets: string[] | null;
-  /** By instance; without those that a supervisor runs. */
+  /** By instance; without those whose processes are not known. */
   usage: Record<string, Usage>;
+  /** When `fetch --deploy` may deploy it; null: at any time. */
+  windows: Windows | null;
   /** Why the newest commit is not deployed yet: its checks; null if none is waited for. */
   checks: Waiting | null;
   /** null: not counted. */
@@ -37,25 +30,65 @@ export interface Waiting extends ChecksVerdict {
   commit: string;
 }
 
+/** The `deploy_windows` of an app. */
+export interface Windows {
+  /** As config.yml has them. */
+  rules: string[];
+  open: boolean;
+  /** When they open; null: they are open, or stay closed for a year. */
+  opens_at: string | null;
+  /** ` until Mon 08:00`, while they are closed. */
+  text: string | null;
+}
+
 /** For counting the files of the app, in milliseconds. */
 const COUNTING = 2_000;
+/** Limit of config.yml, in bytes. */
+const YAML_MAX = 1_048_576;
 
-export function detailed(
+export async function detailed(
   paths: Paths,
   app: AppState,
   summary: AppSummary,
+  view: View,
   counts: boolean,
-): Detailed {
-  const usage = summary.instances.flatMap(({ instance }) => {
-    const used = usageOf(liveRun(paths.app(summary.app).instance(instance)));
-    return used ? [[instance, used] as const] : [];
+): Promise<Detailed> {
+  const usage = summary.instances.flatMap((each) => {
+    const used = each.running ? usageOf(pidsOf(paths, summary.app, each, view)) : undefined;
+    return used ? [[each.instance, used] as const] : [];
   });
   return {
     ...summary,
     secrets: namesOf(paths, summary.app),
     usage: Object.fromEntries(usage),
+    windows: await windowsFor(paths, summary.app, view.now),
     checks: waitingOf(app),
     disk: counts ? diskOf(paths, summary.app, COUNTING) : null,
+  };
+}
+
+/** Of `start.type: process` the recorded one and its session, else what the supervisor names. */
+function pidsOf(paths: Paths, app: string, { instance }: InstanceSummary, view: View) {
+  const run = liveRun(paths.app(app).instance(instance));
+  const pid = runningPid(run);
+  if (pid === undefined) return view.pids?.(app, instance) ?? [];
+  return [pid, recordedProcess(run)?.session ?? pid];
+}
+
+/** Reading config.yml is slow: only if it says something about windows. */
+async function windowsFor(paths: Paths, app: string, now: Date): Promise<Windows | null> {
+  if (!readIfThere(paths.config, YAML_MAX)?.includes('deploy_windows')) return null;
+  const { readConfig } = await import('@runner/common/config/file');
+  const { deployPolicyOf } = await import('@runner/common/config/settings');
+  const { opensAt, untilWords, windowsOf } = await import('@runner/common/config/windows');
+  const windows = windowsOf(deployPolicyOf(readConfig(paths)).windows, app);
+  if (windows.length === 0) return null;
+  const opening = opensAt(windows, app, now);
+  return {
+    rules: windows.flatMap(({ texts }) => texts),
+    open: opening === undefined,
+    opens_at: opening?.at?.toISOString() ?? null,
+    text: opening ? untilWords(opening) : null,
   };
 }
 
@@ -76,30 +109,5 @@ function namesOf(paths: Paths, app: string): string[] | null {
   } catch (error) {
     if (error instanceof Failure) return null;
     throw error;
-  }
-}
-
-/** Clock ticks a second, as Linux reports them on every platform. */
-const TICKS = 100;
-
-function usageOf(run: string): Usage | undefined {
-  const pid = runningPid(run);
-  const start = pid && startTimeOf(pid);
-  if (pid === undefined || !start) return undefined;
-  const session = recordedProcess(run)?.session ?? pid;
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  const memory = pids
-    .filter((name) => Number(name) === pid || sessionOf(Number(name)) === session)
-    .map((name) => Number(/^VmRSS:\s*(\d+) kB/m.exec(textOf(`/proc/${name}/status`))?.[1] ?? 0))
-    .reduce((sum, each) => sum + each * 1024, 0);
-  const sinceBoot = Number(textOf('/proc/uptime').split(' ')[0]);
-  return { pid, up_s: Math.max(0, Math.round(sinceBoot - Number(start) / TICKS)), memory };
-}
-
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return ''; // The process has ended.
   }
 }

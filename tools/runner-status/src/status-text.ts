@@ -1,16 +1,16 @@
 /** One app for people, in lines that fit the terminal. */
 import { DISK_PARTS } from '@runner/common/apps/disk';
 import { followedWords, repoLabel } from '@runner/common/apps/following';
-import { pauseWords, stoppedWords } from '@runner/common/apps/operator';
 import { progressText } from '@runner/common/apps/progress';
-import type { Deployed } from '@runner/common/apps/state';
+import type { Deployed, Paused, Stopped } from '@runner/common/apps/state';
 import type { AppSummary, InstanceSummary } from '@runner/common/apps/summary';
 import { versionLabel } from '@runner/common/apps/versions';
 import { fields, type Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { sizeText } from '@runner/common/text/size';
 import { durationText } from '@runner/common/text/time';
-import type { Detailed, Usage } from './details.ts';
+import type { Detailed } from './details.ts';
+import type { Usage } from './usage.ts';
 
 /** `2026-05-04 09:30:12 UTC`; anything else stays as it is. */
 function time(text: string): string {
@@ -24,6 +24,7 @@ function short(commit: string): string {
 function runs({
   current,
   active_since: since,
+  active_by: by,
   running,
   stopped,
   broken,
@@ -36,7 +37,7 @@ function runs({
   if (!current) return ['nothing runs', ...why];
   const { version, commit, deploy_id } = current;
   return [
-    `${version} since ${time(since ?? '')}`,
+    `${version} since ${time(since ?? '')}${by ? ` by ${by}` : ''}`,
     ...why,
     `commit ${short(commit)}, deploy ${deploy_id}`,
     ...broughtBy(current),
@@ -93,6 +94,23 @@ function checksRow({ checks }: Detailed): [string, string[]][] {
   if (!checks) return [];
   const at = checks.text.indexOf(': ');
   return [[checks.text.slice(0, at + 1), [checks.text.slice(at + 2)]]];
+}
+
+/** What an operator stopped or paused, since when and why. */
+function operatorLines({ since, by, reason, ...rest }: Stopped | Paused): string[] {
+  const what = 'instances' in rest ? `${rest.instances.join(', ')} ` : '';
+  const until = 'until' in rest && rest.until ? `, until ${time(rest.until)}` : '';
+  return [`${what}since ${time(since)} by ${by}${until}`, ...(reason ? [reason] : [])];
+}
+
+function windowsRow({ windows }: Detailed): [string, string[]][] {
+  if (!windows) return [];
+  return [['windows:', [windows.open ? 'open' : `closed${windows.text}`, ...windows.rules]]];
+}
+
+/** A window that is closed comes on top of what else decides. */
+function nextLines({ next, windows }: Detailed): string[] {
+  return windows && !windows.open ? [next, `outside its deploy windows${windows.text}`] : [next];
 }
 
 function diskRow({ disk }: Detailed): [string, string[]][] {
@@ -153,17 +171,15 @@ function rowsOf(app: Detailed, now: Date): [label: string, lines: string[]][] {
       [`${version}, ${time(at)}, deploy ${deploy_id}`, error, `runner debug last-error ${app.app}`],
     ]);
   }
-  if (app.stopped)
-    rows.push(['stopped:', [`${stoppedWords(app.stopped)}, since ${time(app.stopped.since)}`]]);
-  if (app.paused)
-    rows.push(['paused:', [`${pauseWords(app.paused)}, since ${time(app.paused.since)}`]]);
+  if (app.stopped) rows.push(['stopped:', operatorLines(app.stopped)]);
+  if (app.paused) rows.push(['paused:', operatorLines(app.paused)]);
   if (app.held) {
     const { commit, since, reason, by } = app.held;
     const who = by === undefined ? '' : ` by ${by}`;
     rows.push(['held:', [`commit ${short(commit)} since ${time(since)}${who}`, reason]]);
   }
-  rows.push(...checksRow(app), ...diskRow(app));
-  rows.push(['next:', [app.next]]);
+  rows.push(...windowsRow(app), ...checksRow(app), ...diskRow(app));
+  rows.push(['next:', nextLines(app)]);
   if (app.last_checked) rows.push(['checked:', [time(app.last_checked), ...refusal(app)]]);
   return rows;
 }

@@ -136,13 +136,14 @@ function checkInstance(instance: unknown, bad: (why: string) => Failure): void {
   instance.previous = previous;
   instance.current ??= null;
   if (instance.broken !== undefined) instance.broken = optional(instance.broken, BROKEN_SHAPE, bad);
-  const { active_since: since, slots, draining, before_traffic: before } = instance;
+  const { active_since: since, active_by: by, slots, draining, before_traffic: before } = instance;
   for (const value of [slots, draining])
     if (value !== undefined && value !== null && !isRecord(value))
       throw bad('has a malformed instance');
   for (const slot of Object.values(slots ?? {})) checkSlot(slot, bad);
   if (before !== undefined) checkVersion(before, bad);
-  if (since !== undefined && typeof since !== 'string') throw bad('has a malformed instance');
+  for (const text of [since, by])
+    if (text !== undefined && typeof text !== 'string') throw bad('has a malformed instance');
   checkVersion(instance.current, bad);
   for (const version of previous) checkVersion(version, bad);
 }

@@ -57,6 +57,8 @@ export interface InstanceState {
   previous: Deployed[];
   /** When `current` became active: after a rollback, later than its deploy. */
   active_since?: string;
+  /** Who made it active; absent in states written by 0.1.0. */
+  active_by?: string;
   /** Set while `current` could not be restarted after a failure. */
   broken?: { since: string; reason: string } | null;
   /** What runs in each slot; absent for an instance without `traffic`. */

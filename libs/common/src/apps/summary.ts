@@ -28,6 +28,8 @@ export interface InstanceSummary {
   current: Deployed | null;
   /** When `current` became active; null without one. */
   active_since: string | null;
+  /** Who made it active; null if that is not known. */
+  active_by: string | null;
   /** Whether it runs; null if its supervisor cannot know, did not answer or was not asked. */
   running: boolean | null;
   /** An operator stopped it. */
@@ -118,6 +120,8 @@ export interface View {
   readonly now: Date;
   /** Whether an instance runs, as its supervisor says. Without it only processes of our own are known. */
   runs?(app: string, instance: string): boolean | null;
+  /** The processes of an instance that a supervisor runs, as far as it names them. */
+  pids?(app: string, instance: string): readonly number[];
 }
 
 /** Summarises a state. */
@@ -160,7 +164,7 @@ function instanceSummary(
   paths: Paths,
   { app, stopped }: AppState,
   instance: string,
-  { current, active_since, broken, previous, draining, before_traffic }: InstanceState,
+  { current, active_since, active_by, broken, previous, draining, before_traffic }: InstanceState,
   { runs }: View,
 ): InstanceSummary {
   const live = liveSlot(paths.app(app).instance(instance));
@@ -168,6 +172,7 @@ function instanceSummary(
     instance,
     current,
     active_since: current && (active_since ?? current.deployed_at),
+    active_by: (current && active_by) ?? null,
     running:
       current &&
       (isRunning(liveRun(paths.app(app).instance(instance))) ?? runs?.(app, instance) ?? null),

@@ -20,6 +20,8 @@ export interface Window {
   /** First and last day, `2026-12-24`. */
   readonly freeze: readonly (readonly [from: string, to: string])[];
   readonly zone: string;
+  /** As config.yml has it: `mon-thu 08:00-17:00 Europe/Berlin`, `freeze 2026-12-24 Europe/Berlin`. */
+  readonly texts: readonly string[];
 }
 
 /** Reads one rule; `place` is for messages. Throws `config_invalid`. */
@@ -47,6 +49,9 @@ export function windowOf(rule: ReadonlyMap<string, unknown>, place: string): Win
       return [from, to] as const;
     }),
     zone,
+    texts: [...list('allow'), ...list('freeze').map((days) => `freeze ${days}`)].map(
+      (text) => `${text} ${zone}`,
+    ),
   };
 }
 
@@ -145,9 +150,14 @@ const DAY = DAY_MINUTES * MINUTE;
 /** Days that are searched. */
 const HORIZON = 400;
 
+/** The rules of an app. */
+export function windowsOf(windows: readonly Window[], app: string): Window[] {
+  return windows.filter((each) => each.app === undefined || each.app === app);
+}
+
 /** When an app may be deployed next; undefined: now. */
 export function opensAt(windows: readonly Window[], app: string, now: Date): Opening | undefined {
-  const rules = windows.filter((each) => each.app === undefined || each.app === app);
+  const rules = windowsOf(windows, app);
   const areOpen = (time: number) => rules.every((rule) => isOpen(rule, time));
   if (areOpen(now.getTime())) return undefined;
   const closed = rules.find((rule) => !isOpen(rule, now.getTime()));
@@ -155,7 +165,7 @@ export function opensAt(windows: readonly Window[], app: string, now: Date): Ope
   // A window opens at the beginning of a minute that a rule names, at midnight, or when a clock jumps.
   for (let day = -1; day <= HORIZON; day += 1) {
     const times = rules
-      .flatMap((rule) => beginnings(rule, now.getTime() + day * DAY))
+      .flatMap((rule) => beginnings(rule, now.getTime(), day))
       .filter((time) => time > now.getTime() && areOpen(time))
       .sort((a, b) => a - b);
     const [first] = times;
@@ -167,13 +177,13 @@ export function opensAt(windows: readonly Window[], app: string, now: Date): Ope
   return { at: undefined, zone, now };
 }
 
-/** The times at which a rule may open on the day of `near`. */
-function beginnings({ allow, zone }: Window, near: number): number[] {
-  const { date } = wallClock(near, zone);
-  const midnight = Date.parse(`${date}T00:00Z`);
+/** The times at which a rule may open that many calendar days after `now`. */
+function beginnings({ allow, zone }: Window, now: number, days: number): number[] {
+  // Not the day of now + 24 h: a day on which a clock jumps is shorter, and would be passed over.
+  const midnight = Date.parse(`${wallClock(now, zone).date}T00:00Z`) + days * DAY;
   const minutes = new Set([0, ...allow.map(({ from }) => from)]);
   // The zone's distance to UTC before and after that day: a clock may jump on it.
-  const offsets = [near - DAY, near + DAY].map((time) => {
+  const offsets = [midnight - DAY, midnight + 2 * DAY].map((time) => {
     const wall = wallClock(time, zone);
     return (
       Date.parse(`${wall.date}T00:00Z`) + wall.minute * MINUTE - Math.floor(time / MINUTE) * MINUTE

@@ -87,6 +87,8 @@ export interface DeployFile {
   };
   readonly start: Start;
   readonly stop: string | undefined;
+  /** Prints what the app has printed; only for type `command`. */
+  readonly logs: string | undefined;
   readonly health: Health | undefined;
   /** Number of good releases to keep. */
   readonly keep: number;
@@ -127,8 +129,9 @@ export function readDeployFile(bytes: Uint8Array | undefined): DeployFile {
   const start = startOf(section(values, 'start'), fail);
   const hooks = section(values, 'hooks');
   const notify = section(values, 'notify');
-  if (values.has('stop') && start.type !== 'command')
-    throw fail('stop', 'goes with start.type command alone');
+  for (const key of ['stop', 'logs'])
+    if (values.has(key) && start.type !== 'command')
+      throw fail(key, 'goes with start.type command alone');
   const instances = instancesOf(section(values, 'instances'), values.get('traffic'), fail);
   checkTraffic(instances, start, values.has('health'), fail);
   const shared = list(values.get('shared')).map((path) => sharedPath(path, fail));
@@ -145,6 +148,7 @@ export function readDeployFile(bytes: Uint8Array | undefined): DeployFile {
     },
     start,
     stop: values.get('stop') as string | undefined,
+    logs: values.get('logs') as string | undefined,
     health: healthOf(section(values, 'health'), instances, fail),
     keep: (values.get('keep') ?? 5) as number,
     shared,

@@ -165,6 +165,9 @@ export const DEPLOY_SCHEMA: ObjectSchema = {
       },
     },
     stop: line('The command that stops the app; goes with start.type command alone'),
+    logs: line(
+      'The command that prints what the app printed, for runner logs; goes with start.type command alone',
+    ),
     health: {
       type: 'object',
       description: 'When an instance counts as healthy: one of url, cmd and tcp',

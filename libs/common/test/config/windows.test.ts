@@ -92,6 +92,12 @@ test('a window opens at the first open minute, also where a clock jumps', () => 
   }
 });
 
+test('the day after a clock has jumped is not passed over', () => {
+  const window = rule({ allow: 'daily 01:30-05:00', zone: 'America/New_York' });
+  const opening = opensAt([window], 'shop', new Date('2017-03-12T04:57:00Z'));
+  assert.is(opening?.at?.toISOString(), '2017-03-12T06:30:00.000Z');
+});
+
 test('rules for an app all apply, and the wait is shown in the zone', () => {
   const windows = [
     rule({ app: 'shop', allow: 'mon-thu 08:00-17:00', zone: 'Europe/Berlin' }),

@@ -20,6 +20,7 @@ const DEFAULTS: DeployFile = {
   },
   start: { type: 'none' },
   stop: undefined,
+  logs: undefined,
   health: undefined,
   keep: 5,
   shared: [],
@@ -56,6 +57,7 @@ notify: { channel: discord }
     build: { run: ['npm ci', 'npm run build'], timeout: 300_000, env: [], limits: NO_LIMITS },
     start: { type: 'process', run: 'node server.js', timeout: 20_000, stopTimeout: 3_000 },
     stop: undefined,
+    logs: undefined,
     health: {
       kind: 'url',
       target: 'http://127.0.0.1:${PORT}/health',
@@ -188,11 +190,11 @@ const BAD: readonly (readonly [text: string, sentence: string])[] = [
   ['\nhello\n', ':2: must be a section, not a single value'],
   [
     'keep: 5\nbiuld: make\n',
-    ':2: biuld: unknown key (known here: instances, build, start, stop, health, traffic, keep, shared, hooks, notify)',
+    ':2: biuld: unknown key (known here: instances, build, start, stop, logs, health, traffic, keep, shared, hooks, notify)',
   ],
   [
     '__proto__: 1\n',
-    ':1: __proto__: unknown key (known here: instances, build, start, stop, health, traffic, keep, shared, hooks, notify)',
+    ':1: __proto__: unknown key (known here: instances, build, start, stop, logs, health, traffic, keep, shared, hooks, notify)',
   ],
   [
     'build: {cmd: make}\n',

@@ -30,7 +30,7 @@ export async function recordResults(
 ): Promise<{ settled: Settled[]; changes: AppChange[] }> {
   const { io, paths, deploy: deploys } = request;
   const apps = results.flatMap(({ app }) => readable(paths, app) ?? []);
-  const view: View = { retries, now: io.now(), runs: await whatRuns(request, apps) };
+  const view: View = { retries, now: io.now(), ...(await whatRuns(request, apps)) };
   const changes: AppChange[] = [];
   const settled = changeRegistry(paths, io, 'fetch', () => {
     const all = results.map((result): Settled => {

@@ -1,4 +1,5 @@
 /** Which instances run: asks the supervisors of all apps at once, for a limited time. */
+import { basename } from 'node:path';
 import { liveRun, liveSlot } from '@runner/common/apps/slots';
 import type { AppState } from '@runner/common/apps/state';
 import type { View } from '@runner/common/apps/summary';
@@ -8,12 +9,13 @@ import { isRunning } from '@runner/common/files/process';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
-import { stepEnvironment } from '../run/environment.ts';
+import { stepEnvironment, withoutLoader } from '../run/environment.ts';
+import { processesWhere, releaseIn } from '../run/processes.ts';
 import type { Profile } from '../sandbox/mounts.ts';
 import { openSandboxAnyway } from '../sandbox/sandbox.ts';
-import { askAll } from './drivers/ask.ts';
+import { type Answer, askAll } from './drivers/ask.ts';
 import { driverFor } from './drivers/choose.ts';
-import type { Asked, Driver, Status } from './drivers/driver.ts';
+import { type Asked, appFolderOf, type Driver, type Status } from './drivers/driver.ts';
 import { askTcp } from './health.ts';
 import { fileOfRelease } from './kept-file.ts';
 import { placeIn } from './place.ts';
@@ -26,25 +28,44 @@ interface Subject extends Asked {
   readonly health: Health | undefined;
 }
 
+/** What supervisors know of instances. */
+type Known = Required<Pick<View, 'runs' | 'pids'>>;
+
 /** Resolves with what is known of each instance: null if its supervisor did not answer or cannot know. */
 export async function whatRuns(
   { io, paths }: { readonly io: Io; readonly paths: Paths },
   apps: readonly AppState[],
-): Promise<NonNullable<View['runs']>> {
+): Promise<Known> {
   const subjects = apps.flatMap((app) => subjectsOf(io, paths, app));
   const [said, heard] = await Promise.all([
     askAll(subjects.map(statusOf), PATIENCE),
     Promise.all(subjects.map(listens)),
   ]);
-  const known = new Map<string, Status>();
-  for (const [index, { app, instance }] of subjects.entries()) {
-    const status = said[index] === 'unknown' ? heard[index] : said[index];
-    known.set(`${app} ${instance.name}`, status ?? 'unknown');
+  const known = new Map<string, Answer>();
+  for (const [index, subject] of subjects.entries()) {
+    const { status = 'unknown', pids } = said[index] ?? {};
+    known.set(`${subject.app} ${subject.instance.name}`, {
+      status: status === 'unknown' ? (heard[index] ?? status) : status,
+      pids: () => (subject.start.type === 'command' ? startedFor(subject) : (pids?.() ?? [])),
+    });
   }
-  return (app, instance) => {
-    const status = known.get(`${app} ${instance}`) ?? 'unknown';
-    return status === 'unknown' ? null : status === 'running';
+  return {
+    runs(app, instance) {
+      const status = known.get(`${app} ${instance}`)?.status ?? 'unknown';
+      return status === 'unknown' ? null : status === 'running';
+    },
+    pids: (app, instance) => known.get(`${app} ${instance}`)?.pids() ?? [],
   };
+}
+
+/** Processes of this user that carry the names of an instance and its release. */
+function startedFor({ app, instance, release, paths }: Subject): number[] {
+  return processesWhere(
+    (env) =>
+      env.RUNNER_APP === app &&
+      env.RUNNER_INSTANCE === instance.name &&
+      releaseIn(env, appFolderOf(paths)) === basename(release),
+  );
 }
 
 function subjectsOf(io: Io, paths: Paths, { app, instances }: AppState): Subject[] {
@@ -58,7 +79,8 @@ function subjectsOf(io: Io, paths: Paths, { app, instances }: AppState): Subject
     const instance: Instance = known ?? { name, domain: undefined, env: {} };
     const place = placeIn(instance, pathsOf(name), liveSlot(pathsOf(name)));
     const outerEnv = stepEnvironment(io.env);
-    const env = { ...outerEnv, ...instance.env, ...place.env };
+    // Only clients of supervisors get it.
+    const env = { ...outerEnv, ...withoutLoader(instance.env).env, ...place.env };
     const { start, health } = file;
     const [release, own] = [folderOf(current.release), pathsOf(name)];
     const folders = { release, shared: own.shared };

@@ -4,12 +4,10 @@ import { changeApp } from '@runner/common/apps/change';
 import { SLOTS } from '@runner/common/apps/slots';
 import type { AppState, Deployed } from '@runner/common/apps/state';
 import { newDeployId } from '@runner/common/audit/events';
-import type { DeployFile } from '@runner/common/deploy-file/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { redactorForAny } from '@runner/common/redaction/redact';
-import type { Job } from '../record/operation.ts';
 import { openDeployLog } from '../run/log.ts';
 import { asStepFailure, StepFailure } from '../run/step.ts';
 import { openSandboxAnyway } from '../sandbox/sandbox.ts';
@@ -108,24 +106,28 @@ export async function stopBeforeTraffic(
   return before;
 }
 
-/** Stops and forgets instances that are no longer in `.deploy.yml`. */
-export async function stopRemoved(job: Job, file: DeployFile): Promise<void> {
-  const { io, paths, app, reporter } = job;
-  const names = new Set(file.instances.map(({ name }) => name));
-  const gone = Object.entries(app.instances).filter(([name]) => !names.has(name));
-  if (gone.length === 0) return;
+/** Stops and forgets instances that are no longer in `.deploy.yml`, which ends the deploy. */
+export async function stopRemoved(
+  base: TargetBase,
+  app: AppState,
+  gone: readonly string[],
+): Promise<AppState> {
+  if (gone.length === 0) return app;
+  const { io, paths, say } = base;
   const unstopped = unstoppable(paths, app);
-  for (const [name, { current }] of gone) {
-    const problem = current && (await stopOne(uninterrupted(job), name, current));
-    if (problem) reporter.note(problem);
+  for (const name of gone) {
+    const current = app.instances[name]?.current;
+    const problem = current && (await stopOne(base, name, current));
+    if (problem) say(problem);
     switchOff(paths.app(app.app).instance(name));
     const what = unstopped.find((each) => each.startsWith(`${name} `)) ?? 'it was stopped';
-    reporter.note(`the instance ${name} is no longer in .deploy.yml: ${what}`);
+    say(`the instance ${name} is no longer in .deploy.yml: ${what}`);
   }
-  changeApp(paths, io, 'deploy', app.app, (now) => ({
+  return changeApp(paths, io, 'deploy', app.app, (now) => ({
     ...now,
+    deploying: null,
     instances: Object.fromEntries(
-      Object.entries(now.instances).filter(([name]) => names.has(name)),
+      Object.entries(now.instances).filter(([name]) => !gone.includes(name)),
     ),
   }));
 }

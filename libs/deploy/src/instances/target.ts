@@ -11,7 +11,7 @@ import type { Io } from '@runner/common/foundation/io';
 import type { AppPaths, Paths } from '@runner/common/foundation/paths';
 import { choiceOf } from '@runner/common/text/nearest';
 import type { Job, Version } from '../record/operation.ts';
-import { stepEnvironment } from '../run/environment.ts';
+import { stepEnvironment, withoutLoader } from '../run/environment.ts';
 import type { DeployLog } from '../run/log.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Target } from './drivers/driver.ts';
@@ -105,6 +105,10 @@ export function targetOf(
   const { slot, paths, env } = placeIn(instance, whole, wanted);
   const folder = appPaths.release(release);
   const outerEnv = stepEnvironment(base.io.env);
+  const apart = withoutLoader(instance.env);
+  // Asking whether there is a sandbox is slow.
+  const isApart = Object.keys(apart.loader).length > 0 && base.sandbox.isOn;
+  const own = isApart ? apart : { env: instance.env, loader: {} };
   const home = homeOf(appPaths);
   return {
     ...{ app, file, instance, secrets, slot, paths, log, redact, signal },
@@ -112,11 +116,12 @@ export function targetOf(
     start: file.start,
     stop: file.stop,
     outerEnv,
-    confine: (profile) => base.sandbox.confine(profile, { release: folder, shared: paths.shared }),
+    confine: (profile) =>
+      base.sandbox.confine(profile, { release: folder, shared: paths.shared, inside: own.loader }),
     env: {
       ...outerEnv,
       HOME: home,
-      ...instance.env,
+      ...own.env,
       ...env,
       RUNNER_APP: app,
       RUNNER_INSTANCE: instance.name,

@@ -30,5 +30,5 @@ export async function viewOf(
   const isSafe = foreignOwner(io.uid, paths) === undefined;
   if (offline || !isSafe || !apps.some(isAsked)) return view;
   const { whatRuns } = await import('@runner/deploy/instances/running');
-  return { ...view, runs: await whatRuns({ io, paths }, apps) };
+  return { ...view, ...(await whatRuns({ io, paths }, apps)) };
 }

@@ -2,12 +2,19 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { SLOTS, slotPaths } from '@runner/common/apps/slots';
+import type { Start } from '@runner/common/deploy-file/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 import { composeLogs } from '../instances/drivers/compose.ts';
 import { pm2Logs } from '../instances/drivers/pm2.ts';
-import { unitOf } from '../instances/drivers/systemd.ts';
+import { unitsOf } from '../instances/drivers/systemd.ts';
 import type { ReleaseTarget } from '../instances/target.ts';
+import type { Program } from '../sandbox/sandbox.ts';
+
+/** All that came since. */
+const LINES_MAX = 1_000_000;
+
+type Of<T extends Start['type']> = Extract<Start, { type: T }>;
 
 /** How much to show. */
 export interface Wanted {
@@ -18,47 +25,91 @@ export interface Wanted {
 }
 
 /** Files that grow, or a program whose output it is. */
-export type Output =
-  | { readonly files: readonly string[] }
-  | { readonly file: string; readonly args: readonly string[] };
+export type Output = { readonly files: readonly string[] } | Shown;
+
+/** A program that shows the output. */
+export interface Shown extends Program {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** How to go on from a time in ISO 8601, if it ends while it is followed; absent: that is the end. */
+  again?(since: string): Shown;
+}
 
 /** Where an instance prints to. Throws `usage` if that cannot show what is wanted, `log_not_found`. */
-export function outputOf(paths: Paths, target: ReleaseTarget, wanted: Wanted): Output {
-  const { start, app, instance } = target;
-  const { lines, follow, since } = wanted;
-  if (start.type === 'systemd') {
-    const scope = start.user ? ['--user-unit'] : ['--unit'];
-    const unit = unitOf(start.unit, instance.name, target.slot);
-    const some = [
-      '--lines',
-      String(lines),
-      ...(since ? ['--since', `@${Date.parse(since) / 1000}`] : []),
-    ];
-    const how = ['--no-pager', '--quiet', '--output', 'cat', ...(follow ? ['--follow'] : [])];
-    return { file: 'journalctl', args: [...how, ...some, ...scope, unit] };
-  }
-  if (start.type === 'compose') {
-    const some = ['--tail', String(lines), ...(since ? ['--since', since] : [])];
-    const how = ['--no-color', '--no-log-prefix', ...(follow ? ['--follow'] : [])];
-    return { file: 'docker', args: [...composeLogs(target, start), 'logs', ...how, ...some] };
-  }
-  if (since !== undefined)
+export function outputOf(paths: Paths, target: ReleaseTarget, wanted: Wanted): Output[] {
+  const { start, app, outerEnv } = target;
+  if (start.type === 'systemd')
+    return [{ ...journal(target, start, wanted), cwd: '/', env: outerEnv }];
+  if (start.type === 'compose')
+    return inSlots(paths, target).map((each) => containers(each, wanted));
+  if (start.type === 'command') return [ownCommand(target, wanted)];
+  if (wanted.since !== undefined)
     throw new Failure(
       'usage',
       `the output of '${app}' (start.type ${start.type}) has no times: use --lines`,
     );
-  if (start.type === 'pm2') return { files: pm2Logs(target) };
-  if (start.type === 'process') {
-    const own = paths.app(app).instance(instance.name);
-    const places = [undefined, ...SLOTS].map((slot) => slotPaths(own, slot).run);
-    return {
-      files: places
-        .map((run) => join(run, 'output.log'))
-        .filter((path, at) => at === 0 || existsSync(path)),
-    };
-  }
-  throw new Failure(
+  if (start.type === 'pm2')
+    return [{ files: [...new Set(inSlots(paths, target).flatMap(pm2Logs))] }];
+  if (start.type === 'none') throw unknownOutput(target);
+  const own = paths.app(app).instance(target.instance.name);
+  const files = [undefined, ...SLOTS].map((slot) => join(slotPaths(own, slot).run, 'output.log'));
+  // One that a later deploy makes is followed too.
+  return [{ files: files.filter((path, at) => at === 0 || wanted.follow || existsSync(path)) }];
+}
+
+/** The places in which an instance may run: both slots, if it has them. */
+function inSlots(paths: Paths, target: ReleaseTarget): ReleaseTarget[] {
+  const own = paths.app(target.app).instance(target.instance.name);
+  if (target.slot === undefined) return [target];
+  return SLOTS.map((slot) => ({ ...target, slot, paths: slotPaths(own, slot) }));
+}
+
+function journal({ instance }: ReleaseTarget, start: Of<'systemd'>, wanted: Wanted): Program {
+  const { lines, follow, since } = wanted;
+  const which = unitsOf(start.unit, instance).flatMap((unit) => [
+    start.user ? '--user-unit' : '--unit',
+    unit,
+  ]);
+  const from = since ? ['--since', `@${Date.parse(since) / 1000}`] : [];
+  const some = ['--lines', String(lines), ...from, ...(follow ? ['--follow'] : [])];
+  const args = ['--no-pager', '--quiet', '--output', 'cat', ...some, ...which];
+  return { file: 'journalctl', args };
+}
+
+/** `docker compose logs -f` ends with the containers. */
+function containers(target: ReleaseTarget, { lines, follow, since }: Wanted): Shown {
+  const { start, release: cwd, env, confine } = target;
+  const from = since ? ['--since', since] : [];
+  const some = ['--tail', String(lines), ...from, ...(follow ? ['--follow'] : [])];
+  const project = composeLogs(target, start as Of<'compose'>);
+  const args = [...project, 'logs', '--no-color', '--no-log-prefix', ...some];
+  const docker = { file: 'docker', args };
+  return {
+    ...(confine('app')?.wrap(docker, cwd) ?? docker),
+    ...{ cwd, env },
+    again: (time) => containers(target, { lines: LINES_MAX, follow, since: time }),
+  };
+}
+
+/** `logs` of the `.deploy.yml`, confined as a hook is. */
+function ownCommand(target: ReleaseTarget, { lines, follow, since }: Wanted): Shown {
+  const { release: cwd, file, confine } = target;
+  if (file.logs === undefined) throw unknownOutput(target);
+  const shell = { file: '/bin/sh', args: ['-c', file.logs] };
+  const env = {
+    ...target.env,
+    RUNNER_LINES: String(lines),
+    ...(follow && { RUNNER_FOLLOW: '1' }),
+    ...(since !== undefined && { RUNNER_SINCE: since }),
+  };
+  return { ...(confine('hook')?.wrap(shell, cwd) ?? shell), cwd, env };
+}
+
+function unknownOutput({ app, start }: ReleaseTarget): Failure {
+  const how =
+    start.type === 'command' ? 'add the key logs to its .deploy.yml' : 'look in its supervisor';
+  return new Failure(
     'log_not_found',
-    `runner does not know where '${app}' (start.type ${start.type}) prints to: look in its supervisor`,
+    `runner does not know where '${app}' (start.type ${start.type}) prints to: ${how}`,
   );
 }

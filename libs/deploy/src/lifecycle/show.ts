@@ -7,6 +7,8 @@ import { readRange } from '@runner/common/files/read';
 import { Failure, systemCode } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import { poll } from '@runner/common/foundation/poll';
+import { cutOff } from '../run/outside.ts';
+import type { Shown } from './output.ts';
 
 /** Gets text as it comes, whole lines but for the end. */
 export type Show = (text: string) => void;
@@ -15,6 +17,8 @@ const NOTHING = new Uint8Array();
 const BLOCK = 262_144;
 /** Between two looks at a program's end, in milliseconds. */
 const LOOK = 50;
+/** Before a program is started again that shows nothing, in milliseconds. */
+const AGAIN = 500;
 
 /** Names that a file has been given when it is rotated, the newest first. */
 const ROTATED = ['', '.1', '.2', '.3'] as const;
@@ -152,17 +156,45 @@ export async function showFiles(
 /** Shows what a program prints, until it or a signal ends it. Returns the exit status. */
 export async function showProgram(
   io: Io,
-  {
-    file,
-    args,
-    cwd,
-    env,
-  }: { file: string; args: readonly string[]; cwd: string; env: Record<string, string> },
+  first: Shown,
+  follow: boolean,
   show: Show,
 ): Promise<number> {
-  const child = spawn(file, [...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let running = started(first, show);
+  let rest = 0;
+  const stopped = await poll(io, async () => {
+    await new Promise((resolve) => setTimeout(resolve, LOOK));
+    if (running.status === undefined) return 'more';
+    if (running.problem !== undefined) throw new Failure('log_not_found', running.problem);
+    if (!follow || !first.again) return 'end';
+    // Nothing runs at the moment: a container that is replaced.
+    rest += LOOK;
+    if (rest < AGAIN) return 'more';
+    rest = 0;
+    running = started(first.again(running.ended), show);
+    return 'more';
+  });
+  running.end();
+  return stopped || (running.status ?? 0);
+}
+
+/** A program whose output is shown as it comes. */
+interface Running {
+  readonly status: number | undefined;
+  /** Why it could not be started. */
+  readonly problem: string | undefined;
+  /** When it ended. */
+  readonly ended: string;
+  end(): void;
+}
+
+function started({ file, args, cwd, env }: Shown, show: Show): Running {
+  const child = cutOff(() =>
+    spawn(file, [...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true }),
+  );
   let status: number | undefined;
-  let problem = '';
+  let problem: string | undefined;
+  let ended = '';
   for (const stream of [child.stdout, child.stderr]) {
     const decoder = new StringDecoder('utf8');
     stream.on('data', (chunk: Buffer) => show(decoder.write(chunk)));
@@ -171,15 +203,24 @@ export async function showProgram(
     problem = `${file} could not be started (${error.code})`;
     status ??= 1;
   });
+  child.once('exit', () => {
+    ended = new Date().toISOString();
+  });
   child.once('close', (code) => {
     status ??= code ?? 0;
   });
-  const stopped = await poll(io, async () => {
-    if (status !== undefined) return 'end';
-    await new Promise((resolve) => setTimeout(resolve, LOOK));
-    return 'more';
-  });
-  child.kill();
-  if (problem !== '') throw new Failure('log_not_found', problem);
-  return stopped || (status ?? 0);
+  return {
+    get status() {
+      return status;
+    },
+    get problem() {
+      return problem;
+    },
+    get ended() {
+      return ended;
+    },
+    end() {
+      if (status === undefined && child.pid !== undefined) process.kill(-child.pid, 'SIGTERM');
+    },
+  };
 }

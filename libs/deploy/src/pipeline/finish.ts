@@ -7,7 +7,8 @@ import { tidyMirror } from '../git/mirror-upkeep.ts';
 import { runFailureHook, runHook } from '../instances/hooks.ts';
 import type { Seen } from '../instances/probe.ts';
 import { stopRemoved } from '../instances/stop.ts';
-import { jobTarget } from '../instances/target.ts';
+import { jobTarget, uninterrupted } from '../instances/target.ts';
+import { leaving } from '../record/after-success.ts';
 import { causeOf, keepBaseline } from '../record/cause.ts';
 import type { Job } from '../record/operation.ts';
 import { pruneReleases, slotReleases } from '../release/folder.ts';
@@ -70,7 +71,8 @@ export async function finishSuccess(
       job.reporter.note(`the deploy succeeded, but ${asStepFailure(error, 'hook').message}`);
     }
   }
-  if (!job.partial) await stopRemoved(job, file);
+  const names = file.instances.map(({ name }) => name);
+  await stopRemoved(uninterrupted(job), job.app, leaving(job.app, names, job));
   await keepBaseline(job);
   prune(job);
   await tidyMirrorAnyway(job);

@@ -58,8 +58,8 @@ export function rolledBackState(
   now: Date,
   by: string | undefined,
 ): AppState {
-  const instances = moved(app, moves, now);
   const hold = { since: now.toISOString(), ...(by !== undefined && { by }) };
+  const instances = moved(app, moves, hold);
   const held = holdAfter(app, instances, moves, hold);
   const last_failure = followed(
     app.last_failure,
@@ -77,16 +77,21 @@ export function followed(failure: AppState['last_failure'], names: readonly stri
 }
 
 /** The version that was left comes last among those that `--to` can choose. */
-function moved(app: AppState, moves: readonly KeptMove[], now: Date): AppState['instances'] {
+function moved(
+  app: AppState,
+  moves: readonly KeptMove[],
+  { since: active_since, by: active_by }: Pick<Hold, 'since' | 'by'>,
+): AppState['instances'] {
   const instances = { ...app.instances };
   for (const move of moves) {
     const { instance, from, to } = move;
-    const { broken: _, ...before } = instances[instance] ?? { previous: [] };
+    const { broken: _, active_by: __, ...before } = instances[instance] ?? { previous: [] };
     const others = before.previous.filter((each) => each.release !== to.release);
     const older = others.filter((each) => isOlder(each, to));
     const newer = others.filter((each) => !isOlder(each, to));
     const previous = isRestart(move) ? before.previous : [...older, ...newer, from];
-    instances[instance] = { ...before, current: to, active_since: now.toISOString(), previous };
+    const since = { active_since, ...(active_by !== undefined && { active_by }) };
+    instances[instance] = { ...before, ...since, current: to, previous };
   }
   return instances;
 }

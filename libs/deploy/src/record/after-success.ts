@@ -12,10 +12,20 @@ export interface Choice {
   readonly by: string;
 }
 
+/** Instances that what was deployed does not name: they are stopped once the success is recorded. */
+export function leaving(
+  { instances }: Pick<AppState, 'instances'>,
+  names: readonly string[],
+  { partial }: Pick<Choice, 'partial'>,
+): string[] {
+  return partial ? [] : Object.keys(instances).filter((name) => !names.includes(name));
+}
+
 /**
  * The state after a success: a version for these instances, and no failures. If an operator left an
  * instance at another commit than the head of the branch, that head is on hold: the timer must not
- * undo the choice.
+ * undo the choice. The deploy stays marked until the instances that leave are stopped: after a kill,
+ * the next command stops them.
  */
 export function succeededState(
   app: AppState,
@@ -24,7 +34,7 @@ export function succeededState(
   keep: number,
   choice: Choice,
 ): AppState {
-  const instances = withCurrent(app, names, deployed, keep);
+  const instances = withCurrent(app, names, deployed, keep, choice.by);
   return {
     ...app,
     instances,
@@ -33,7 +43,7 @@ export function succeededState(
     held: holdAfter(instances, names, deployed, choice),
     last_failure: followed(app.last_failure, names),
     stopped: withoutStopped(app, names),
-    deploying: null,
+    deploying: leaving(app, names, choice).length > 0 ? app.deploying : null,
   };
 }
 
@@ -58,6 +68,7 @@ function withCurrent(
   names: readonly string[],
   deployed: Deployed,
   keep: number,
+  by: string,
 ): AppState['instances'] {
   const instances = { ...app.instances };
   for (const name of names) {
@@ -69,6 +80,7 @@ function withCurrent(
       ...before,
       current: { ...deployed, sequence },
       active_since: deployed.deployed_at,
+      active_by: by,
       previous: kept.slice(0, keep - 1),
     };
   }

@@ -15,10 +15,11 @@ import type { NotifyChoice } from '@runner/common/deploy-file/read';
 import type { Paths } from '@runner/common/foundation/paths';
 import { activeRelease } from '../instances/current-link.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
-import { activeFile, uninterrupted } from '../instances/target.ts';
+import { stopRemoved } from '../instances/stop.ts';
+import { activeFile, type TargetBase, uninterrupted } from '../instances/target.ts';
 import { failedState } from '../record/after-failure.ts';
 import { reasonOf, recordedMoves, rolledBackState } from '../record/after-rollback.ts';
-import { succeededState } from '../record/after-success.ts';
+import { leaving, succeededState } from '../record/after-success.ts';
 import { announce, eventsOf, recordAnyway, rolledBackEvent } from '../record/events.ts';
 import { clearMark, secretsStarted } from '../record/in-progress.ts';
 import type { Operation } from '../record/operation.ts';
@@ -52,7 +53,8 @@ export async function recover(operation: Operation): Promise<AppState> {
   if (success && !dead.rollback) return finishDeploy(operation, dead, success, records);
   if (success) return finishRollback(operation, dead, records);
   const live = liveReleases(paths, app);
-  if (live.size > 0 && (await isArrived(operation, dead)))
+  const hasMoved = (base: TargetBase) => hasArrived(base, app, dead);
+  if (live.size > 0 && (await atWork(operation, dead, hasMoved)))
     return goForward(operation, dead, records);
   // What gets requests ends when its instance has gone back.
   endDeploy(own.dir, dead.deploy_id, (release) => !live.has(release));
@@ -61,13 +63,17 @@ export async function recover(operation: Operation): Promise<AppState> {
   return cleanUp(operation, dead, records);
 }
 
-async function isArrived(operation: Operation, dead: Deploying): Promise<boolean> {
-  const { paths, app, redact } = operation;
-  const log = openDeployLog(paths, app.app, dead.deploy_id, redact, () => {});
+/** Goes on with what the dead deploy had begun. */
+async function atWork<T>(
+  operation: Operation,
+  { deploy_id: deployId }: Deploying,
+  body: (base: TargetBase) => Promise<T>,
+): Promise<T> {
+  const { io, paths, app, redact } = operation;
+  const log = openDeployLog(paths, app.app, deployId, redact, () => {});
   try {
-    const sandbox = openSandboxAnyway({ paths, env: operation.io.env, app: app.app });
-    const base = uninterrupted({ ...operation, deployId: dead.deploy_id, log, sandbox });
-    return await hasArrived(base, app, dead);
+    const sandbox = openSandboxAnyway({ paths, env: io.env, app: app.app });
+    return await body(uninterrupted({ ...operation, deployId, log, sandbox }));
   } finally {
     log.close();
   }
@@ -165,14 +171,20 @@ async function finishDeploy(
   const deployed_at = String(event.timestamp);
   const deployed: Deployed = { version, commit, release, deployed_at, deploy_id };
   const keep = fileOfRelease(paths, app.app, deployed)?.keep ?? 5;
-  secretsStarted(operation);
-  return notifying(operation, dead, (notifier) => {
-    // It was not sent: that comes after the state.
-    for (const sent of eventsLike(event, records)) notifier.send(sent);
-    return changeApp(paths, io, 'deploy', app.app, (state) =>
-      succeededState(state, names, deployed, keep, choiceOf(dead)),
-    );
-  });
+  const choice = choiceOf(dead);
+  const gone = leaving(app, names, choice);
+  const isKnown = names.every((name) => app.instances[name]?.current?.deploy_id === deploy_id);
+  const known = isKnown
+    ? app
+    : await notifying(operation, dead, (notifier) => {
+        secretsStarted(operation);
+        // It was not sent: that comes after the state.
+        for (const sent of eventsLike(event, records)) notifier.send(sent);
+        return changeApp(paths, io, 'deploy', app.app, (state) =>
+          succeededState(state, names, deployed, keep, choice),
+        );
+      });
+  return atWork(operation, dead, (base) => stopRemoved(base, known, gone));
 }
 
 /** Every instance runs its version when the first of the events is written. */
@@ -201,8 +213,13 @@ async function finishRollback(
 }
 
 /** What was chosen to be deployed, as far as the mark says. */
-function choiceOf({ passed_over: skippedHead, partial = true, user: by = 'unknown' }: Deploying) {
-  return { skippedHead, partial, by };
+/** One instance alone is only deployed past the head. */
+function choiceOf({
+  passed_over: skippedHead,
+  partial = skippedHead !== undefined,
+  user,
+}: Deploying) {
+  return { skippedHead, partial, by: user ?? 'unknown' };
 }
 
 async function notifying(

@@ -14,6 +14,7 @@ import { jobTarget } from '../instances/target.ts';
 import { markStage } from '../record/in-progress.ts';
 import type { Job } from '../record/operation.ts';
 import { reported } from '../report/reporter.ts';
+import { withoutLoader } from '../run/environment.ts';
 import { asStepFailure, runStep, type Stage, StepFailure, shellStep } from '../run/step.ts';
 import { prefixFor } from '../sandbox/limits.ts';
 import type { Profile } from '../sandbox/mounts.ts';
@@ -116,7 +117,8 @@ async function build(job: Job, file: DeployFile, folder: string): Promise<void> 
   const secrets = buildSecrets(job, file, first);
   const { shared } = job.paths.app(job.app.app).instance(first.name);
   const limits = stricter(buildLimitsOf(readConfig(job.paths)), file.build.limits);
-  const folders = { release: folder, shared, network: limits.network };
+  const { loader: inside } = withoutLoader(first.env);
+  const folders = { release: folder, shared, network: limits.network, inside };
   const target = {
     ...jobTarget(job, file, first, 'none', secrets),
     confine: (profile: Profile) => job.sandbox.confine(profile, folders),

@@ -2,10 +2,28 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
+import { APART } from '@runner/common/foundation/apart';
 import type { Env } from '@runner/common/foundation/io';
 
 /** Not LANG and TZ: an app must not depend on who deployed it. */
 const PASSED = ['PATH', 'USER', 'LOGNAME', 'TMPDIR', 'SHELL'];
+
+/** Variables that make the loader of any program run code, as a commit may set them for its app. */
+const LOADER = /^(?:LD_|GLIBC_TUNABLES$)/;
+
+/**
+ * The variables of an instance, apart from those for the loader: bubblewrap itself, which is outside of
+ * the sandbox, must not get them.
+ */
+export function withoutLoader(env: Readonly<Record<string, string>>): {
+  readonly env: Readonly<Record<string, string>>;
+  readonly loader: Readonly<Record<string, string>>;
+} {
+  const [loader, others] = [true, false].map((wanted) =>
+    Object.fromEntries(Object.entries(env).filter(([name]) => LOADER.test(name) === wanted)),
+  ) as [Record<string, string>, Record<string, string>];
+  return { env: others, loader };
+}
 
 /** How clients find their supervisor. */
 const SUPERVISOR = [
@@ -96,7 +114,7 @@ const OURS = ['RUNNER_TELEGRAM_API_URL', 'NODE_OPTIONS'];
 
 /** For the notifier, which reads its secrets from config.yml. */
 export function notifierEnvironment(env: Env): Record<string, string> {
-  return { ...stepEnvironment(env), ...some(env, ['HOME', ...OURS]) };
+  return { ...stepEnvironment(env), ...some(env, ['HOME', ...OURS]), [APART]: '1' };
 }
 
 /** For git: no user or system configuration, no tracing (which prints headers), English messages. */

@@ -36,10 +36,14 @@ export interface Folders {
   readonly shared: string;
   /** Whether a build has the network; absent: it has. */
   readonly network?: boolean;
+  /** Variables that only the command gets, not bubblewrap. */
+  readonly inside?: Readonly<Record<string, string>>;
 }
 
 /** The sandbox of an app. */
 export interface Sandbox {
+  /** Whether there is one. */
+  readonly isOn: boolean;
   /** How a command is confined; undefined where it is not. */
   confine(profile: Profile, folders: Folders): Confinement | undefined;
   /** Removes with `remove` the folder that builds had as /tmp. */
@@ -90,6 +94,10 @@ class OpenSandbox implements Sandbox {
     if (setting.mode === 'required') this.#program();
   }
 
+  get isOn(): boolean {
+    return this.#program() !== undefined;
+  }
+
   confine(profile: Profile, folders: Folders): Confinement | undefined {
     const program = this.#program();
     if (program === undefined) return undefined;
@@ -97,11 +105,13 @@ class OpenSandbox implements Sandbox {
     if (profile === 'build') makeFolder(folders.shared);
     const { allow } = this.#setting;
     const scratch = () => this.#scratchFolder();
+    const inside = Object.entries(folders.inside ?? {}).map((pair) => pair.join('='));
+    const setting = inside.length > 0 ? ['/usr/bin/env', ...inside] : [];
     const mounts = mountsFor(profile, { paths, app, env, allow, scratch }, folders);
     return {
       wrap: ({ file, args }, cwd) => ({
         file: program,
-        args: [...mounts, '--chdir', cwd, '--', file, ...args],
+        args: [...mounts, '--chdir', cwd, '--', ...setting, file, ...args],
       }),
       explain: (output) => explanation(output, { paths, app, env }),
     };

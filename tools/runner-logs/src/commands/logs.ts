@@ -10,8 +10,8 @@ export const logs = command({
   name: '',
   about: 'Show what an app prints',
   details:
-    'The output of start.type process, the journal of a unit, docker compose logs, the files of pm2:\n' +
-    'the last lines, and with -f what comes, through restarts and deploys. Secrets are redacted and\n' +
+    'The output of start.type process, the journal of a unit, docker compose logs, the files of pm2,\n' +
+    'what logs of .deploy.yml prints: the last lines, and with -f what comes, through restarts and deploys. Secrets are redacted and\n' +
     'control characters are escaped. With --json: an object for each line.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
@@ -27,7 +27,8 @@ export const logs = command({
     since: {
       kind: 'value',
       placeholder: 'TIME',
-      about: 'Only from this time on, or this long ago: 2026-12-24T18:00Z, 30m (units and compose)',
+      about:
+        'Only from this time on, or this long ago: 2026-12-24T18:00Z, 30m (units, compose, command)',
     },
   },
   examples: ['runner logs shop', 'runner logs shop -n 20'],
@@ -43,21 +44,15 @@ export const logs = command({
     const { redactorForAny } = await import('@runner/common/redaction/redact');
     const redact = await redactorForAny({ paths, env: io.env }, args.app);
     const targets = activeTargets(context, args.app, options.instance);
-    const outputs = targets.map((target) => ({ target, output: outputOf(paths, target, wanted) }));
-    const show = (target: ReleaseTarget) => shownBy(context, target, targets.length > 1, redact);
-    const files = outputs.flatMap(({ target, output }) =>
-      'files' in output ? output.files.map((path) => ({ path, show: show(target) })) : [],
+    const outputs = targets.flatMap((target) => {
+      const shown = () => shownBy(context, target, targets.length > 1, redact);
+      return outputOf(paths, target, wanted).map((output) => ({ output, shown }));
+    });
+    const files = outputs.flatMap(({ output, shown }) =>
+      'files' in output ? output.files.map((path) => ({ path, show: shown() })) : [],
     );
-    const programs = outputs.flatMap(({ target, output }) =>
-      'files' in output
-        ? []
-        : [
-            showProgram(
-              io,
-              { ...output, cwd: target.release, env: { ...target.env } },
-              show(target),
-            ),
-          ],
+    const programs = outputs.flatMap(({ output, shown }) =>
+      'files' in output ? [] : [showProgram(io, output, wanted.follow, shown())],
     );
     const statuses = await Promise.all([
       ...(files.length > 0 ? [showFiles(io, files, lines, options.follow)] : []),

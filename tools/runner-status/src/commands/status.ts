@@ -36,8 +36,9 @@ export const status = command({
   async run({ io, paths, args, options, note }) {
     if (args.app !== undefined) {
       const app = requireApp(paths, args.app);
-      const value = summaryOf(paths, app, await viewOf({ io, paths }, [app], options.offline));
-      const shown = detailed(paths, app, value, !options.offline && !options.check);
+      const view = await viewOf({ io, paths }, [app], options.offline);
+      const value = summaryOf(paths, app, view);
+      const shown = await detailed(paths, app, value, view, !options.offline && !options.check);
       return { value: shown, status: options.check && !isHealthy(value) ? 1 : 0 };
     }
     if (!options.check)

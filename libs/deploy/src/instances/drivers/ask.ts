@@ -51,11 +51,19 @@ export function askNow(status: Status | Question): Status {
   return asked.status === 0 ? meaning(asked.stdout, 0) : 'unknown';
 }
 
+/** What a supervisor said of one instance. */
+export interface Answer {
+  readonly status: Status;
+  /** Its processes, the main process first. May ask once more. */
+  pids(): readonly number[];
+}
+
 /** Asks all questions at once, those to one supervisor with one call, for up to `patience` ms. */
 export function askAll(
   questions: readonly (Status | Question)[],
   patience: number,
-): Promise<Status[]> {
+): Promise<Answer[]> {
+  const withoutPids = (status: Status) => ({ status, pids: () => [] });
   const keyOf = ({ program, args, env, cwd }: Question) =>
     JSON.stringify([program, args, env, cwd]);
   const subjects = new Map<string, Set<string>>();
@@ -70,14 +78,18 @@ export function askAll(
   const outputs = new Map<string, Promise<string | undefined>>();
   return Promise.all(
     questions.map(async (question) => {
-      if (typeof question === 'string') return question;
+      if (typeof question === 'string') return withoutPids(question);
       const key = keyOf(question);
       const all = [...(subjects.get(key) ?? [])];
       const output = outputs.get(key) ?? outputOf(question, all, patience);
       outputs.set(key, output);
       const stdout = await output;
-      if (stdout === undefined) return 'unknown';
-      return question.meaning(stdout, all.indexOf(question.subject ?? ''));
+      if (stdout === undefined) return withoutPids('unknown');
+      const at = all.indexOf(question.subject ?? '');
+      return {
+        status: question.meaning(stdout, at),
+        pids: () => question.pids?.(stdout, at) ?? [],
+      };
     }),
   );
 }

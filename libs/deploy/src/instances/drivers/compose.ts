@@ -5,6 +5,7 @@ import { isThere, makeFolder, readTextIfThere } from '@runner/common/files/read'
 import { writeWhole } from '@runner/common/files/write';
 import { existingEnvFile, writeEnvFile } from '../env-file.ts';
 import { ask, askNow } from './ask.ts';
+import { isPid, processesBeside } from './control-group.ts';
 import {
   type Asked,
   appFolderOf,
@@ -120,6 +121,13 @@ export const composeDriver: Driver = {
       env: target.env,
       confinement: target.confine('app'),
       meaning: (stdout) => (stdout.trim() === '' ? 'stopped' : 'running'),
+      pids(stdout) {
+        const ids = stdout.split('\n').filter(Boolean);
+        const args = ['inspect', '--format', '{{.State.Pid}}', ...ids];
+        const inspected = ask('docker', args, { env: target.outerEnv, cwd: target.release });
+        const mains = inspected.stdout.split('\n').map(Number).filter(isPid);
+        return mains.flatMap(processesBeside);
+      },
     };
   },
 };

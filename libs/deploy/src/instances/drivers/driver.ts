@@ -77,6 +77,8 @@ export interface Question {
   readonly confinement?: Confinement | undefined;
   /** What the output of a client that succeeded means; `at` is the place of the subject. */
   readonly meaning: (stdout: string, at: number) => Status;
+  /** The processes of the subject, its main process first; absent if the output does not name them. */
+  readonly pids?: (stdout: string, at: number) => readonly number[];
 }
 
 /** What a question is about. */

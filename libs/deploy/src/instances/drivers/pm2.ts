@@ -30,6 +30,7 @@ function step(args: readonly string[], timeout: number) {
 
 /** A process as pm2 lists it; the fields include its environment. */
 interface Listed {
+  readonly pid?: number;
   readonly pm_id: number;
   readonly name: string;
   readonly pm2_env: {
@@ -208,6 +209,10 @@ export const pm2Driver: Driver = {
         if (all === undefined) return 'unknown';
         return all.some(({ pm2_env: own }) => own.status === 'online') ? 'running' : 'stopped';
       },
+      pids: (stdout) =>
+        (listedIn(stdout) ?? [])
+          .filter((each) => isOwn(each, target))
+          .flatMap(({ pid }) => pid || []),
     };
   },
 };

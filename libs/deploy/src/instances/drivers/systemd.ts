@@ -2,8 +2,7 @@
  * `start.type: systemd`: restarts (or reloads) an existing unit, which finds the release through
  * `current`. The recommended driver: systemd restarts what crashes and keeps its output.
  */
-import { readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { statSync } from 'node:fs';
 import { otherSlot, SLOTS, type SlotName } from '@runner/common/apps/slots';
 import type { Instance, Start } from '@runner/common/deploy-file/read';
 import { loginName } from '@runner/common/foundation/user';
@@ -11,6 +10,7 @@ import { loggedFailure, StepFailure, withReason } from '../../run/step.ts';
 import { writeEnvFile } from '../env-file.ts';
 import { strangerToUsers } from '../stranger.ts';
 import { ask } from './ask.ts';
+import { isPid, membersOf } from './control-group.ts';
 import { type Driver, only, runFor, type Status, type Target, unobserved } from './driver.ts';
 
 type Systemd = Extract<Start, { type: 'systemd' }>;
@@ -84,7 +84,7 @@ function stateOf(
   const active = outputOf('systemctl', start, env, ['is-active', '--', unit]).trim();
   const properties = 'SubState,NRestarts,Type,Result';
   const text = outputOf('systemctl', start, env, ['show', '--property', properties, '--', unit]);
-  const value = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(text)?.[1] ?? '';
+  const value = shownOf(text);
   const ended = value('Type') === 'oneshot' && value('Result') === 'success';
   return {
     active,
@@ -111,25 +111,23 @@ function strangerTo(
   const unit = unitOf(start.unit, instance.name, slot);
   const properties = 'MainPID,ControlGroup,TriggeredBy';
   const text = outputOf('systemctl', start, env, ['show', '--property', properties, '--', unit]);
-  const value = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(text)?.[1] ?? '';
+  const value = shownOf(text);
   // systemd itself listens for it.
   if (value('TriggeredBy').includes('.socket')) return undefined;
   const uids = usersOf(value('MainPID'), value('ControlGroup'));
   return uids.length === 0 ? undefined : strangerToUsers(uids, port);
 }
 
+/** A unit's processes, the main process first. */
+function processesIn(mainPid: string, group: string): number[] {
+  return [Number(mainPid), ...membersOf(group)].filter(isPid);
+}
+
 /** The users of a unit's processes. */
 function usersOf(mainPid: string, group: string): number[] {
-  let members: string[] = [];
-  try {
-    const list = readFileSync(join('/sys/fs/cgroup', group, 'cgroup.procs'), 'utf8');
-    members = list.split('\n');
-  } catch {
-    // Another version of cgroups: the main process has to do.
-  }
-  return [mainPid, ...members]
-    .filter((pid) => /^[1-9][0-9]*$/.test(pid))
-    .flatMap((pid) => statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid ?? []);
+  return processesIn(mainPid, group).flatMap(
+    (pid) => statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid ?? [],
+  );
 }
 
 /** What the unit has logged since `since`, in seconds since 1970. */
@@ -172,11 +170,18 @@ async function control(
   }
 }
 
-const SHOWN = 'ActiveState,SubState,Type,Result';
+type Properties = (name: string) => string;
+
+/** The properties of a unit in the output of `systemctl show`, which separates units by empty lines. */
+function shownOf(stdout: string, at = 0): Properties {
+  const shown = stdout.trim().split(/\n{2,}/)[at] ?? '';
+  return (name) => new RegExp(`^${name}=(.*)$`, 'm').exec(shown)?.[1] ?? '';
+}
+
+const SHOWN = 'ActiveState,SubState,Type,Result,MainPID,ControlGroup';
 
 /** What `systemctl show` says of one unit. */
-function meaningOf(shown: string): Status {
-  const value = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(shown)?.[1] ?? '';
+function meaningOf(value: Properties): Status {
   const active = value('ActiveState');
   if (active === '') return 'unknown';
   // A job that has succeeded need not run.
@@ -241,7 +246,11 @@ export const systemdDriver: Driver = {
       args: [...manager(start), 'show', `--property=${SHOWN}`, '--'],
       subject: unitOf(start.unit, instance.name, slot),
       env: only(env, ['PATH', 'LANG', 'XDG_RUNTIME_DIR', 'DBUS_SESSION_BUS_ADDRESS']),
-      meaning: (stdout, at) => meaningOf(stdout.trim().split(/\n{2,}/)[at] ?? ''),
+      meaning: (stdout, at) => meaningOf(shownOf(stdout, at)),
+      pids(stdout, at) {
+        const value = shownOf(stdout, at);
+        return processesIn(value('MainPID'), value('ControlGroup'));
+      },
     };
   },
 };

@@ -1,0 +1,40 @@
+/** What the processes of an instance use, as the kernel counts it. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { sessionOf, startTimeOf } from '@runner/common/files/process';
+
+/** What runs for an instance. */
+export interface Usage {
+  /** Its main process. */
+  pid: number;
+  /** Seconds since that was started. */
+  up_s: number;
+  /** Resident memory of all of them, in bytes. */
+  memory: number;
+}
+
+/** Clock ticks a second, as Linux reports them on every platform. */
+const TICKS = 100;
+
+/** The usage of these processes, the main one first, and of their sessions; undefined if they ended. */
+export function usageOf(known: readonly number[]): Usage | undefined {
+  const [pid] = known;
+  const start = pid === undefined ? undefined : startTimeOf(pid);
+  if (pid === undefined || start === undefined) return undefined;
+  const sessions = new Set(known.flatMap((each) => sessionOf(each) ?? []));
+  const memory = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((each) => known.includes(each) || sessions.has(sessionOf(each) ?? 0))
+    .map((each) => Number(/^VmRSS:\s*(\d+) kB/m.exec(textOf(`/proc/${each}/status`))?.[1] ?? 0))
+    .reduce((sum, kilobytes) => sum + kilobytes * 1024, 0);
+  const sinceBoot = Number(textOf('/proc/uptime').split(' ')[0]);
+  return { pid, up_s: Math.max(0, Math.round(sinceBoot - Number(start) / TICKS)), memory };
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return ''; // The process has ended.
+  }
+}
