@@ -17,6 +17,7 @@ import {
   type Result,
   readCorpus,
   readFresh,
+  readReported,
   scoreRow,
   scoreTable,
 } from '../libs/extract/test/error-score.ts';
@@ -71,7 +72,7 @@ function showEach(cases: readonly Case[]): boolean {
 
 function main(): void {
   const cases = readCorpus();
-  const fresh = readFresh();
+  const fresh = [...readFresh(), ...readReported()];
   const names = process.argv.slice(2).filter((argument) => !argument.startsWith('-'));
   if (names.length > 0) {
     process.exitCode = showEach([...cases, ...fresh].filter(({ id }) => names.includes(id)))
@@ -87,7 +88,7 @@ function main(): void {
   stdout.write(scoreRow('all, inside a deploy', measure(cases, inDeploy)));
   stdout.write(scoreRow('all, signed and timed', measure(cases, signed)));
   const unseen = measure(fresh);
-  stdout.write(scoreRow('fresh', unseen));
+  stdout.write(scoreRow('fresh and reported', unseen));
   if (process.argv.includes('--write')) writeTables(documentedTables(plain));
   if (process.argv.includes('--faults')) {
     for (const { truth, ok, fault } of [...plain, ...unseen])

@@ -36,6 +36,7 @@ function copyOfExtractor(): string {
     'libs/extract/package.json',
     'libs/extract/test/error-score.ts',
     'libs/extract/test/fresh',
+    'libs/extract/test/reported',
   ]) {
     cpSync(join(checkout, path), join(copy, path), { recursive: true });
   }

@@ -46,6 +46,11 @@ export function readFresh(): Case[] {
   return readLogs('fresh');
 }
 
+/** The logs of `reported`: written by the author of the rules, before they were run. */
+export function readReported(): Case[] {
+  return readLogs('reported');
+}
+
 function readLogs(set: string): Case[] {
   const folder = inCheckout('libs', 'extract', 'test', set);
   return readdirSync(folder)

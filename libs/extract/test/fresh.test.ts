@@ -1,25 +1,28 @@
-/** The extractor on logs that were fresh when it first saw them: `fresh/README.md`. */
+/** The extractor on logs that were fresh when it first saw them: the READMEs of `fresh` and `reported`. */
 import { readFileSync } from 'node:fs';
 import { extractError } from '@runner/extract/extract';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { inCheckout, judge, readFresh, scoreRow } from './error-score.ts';
+import { inCheckout, judge, readFresh, readReported, scoreRow } from './error-score.ts';
 
-const results = readFresh().map((truth) => ({
-  truth,
-  ...judge(truth, extractError(truth.log).text),
-}));
-const faults = results.filter(({ ok }) => !ok).map(({ truth, fault }) => `${truth.id}: ${fault}`);
+const SETS = { fresh: readFresh(), reported: readReported() };
 
-test('the README of the fresh logs states the present score', () => {
-  const page = readFileSync(inCheckout('libs', 'extract', 'test', 'fresh', 'README.md'), 'utf8');
-  const row = scoreRow('now', results);
-  assert.ok(page.includes(row), `${row}${faults.join('\n')}`);
-});
+for (const [name, cases] of Object.entries(SETS)) {
+  test(`the README of the ${name} logs states the present score`, () => {
+    const results = cases.map((truth) => ({
+      truth,
+      ...judge(truth, extractError(truth.log).text),
+    }));
+    const faults = results.filter(({ ok }) => !ok).map((each) => `${each.truth.id}: ${each.fault}`);
+    const page = readFileSync(inCheckout('libs', 'extract', 'test', name, 'README.md'), 'utf8');
+    const row = scoreRow('now', results);
+    assert.ok(page.includes(row), `${row}${faults.join('\n')}`);
+  });
+}
 
 test('there are 100 fresh logs of at least 40 tools', () => {
-  const tools = new Set(readFresh().map(({ tool }) => tool));
-  assert.is(results.length, 100);
+  const tools = new Set(SETS.fresh.map(({ tool }) => tool));
+  assert.is(SETS.fresh.length, 100);
   assert.ok(tools.size >= 40, `${tools.size} tools`);
 });
 

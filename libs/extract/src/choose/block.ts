@@ -7,7 +7,11 @@ import { NAMES_NOTHING, type Pick, RECORD } from './reading.ts';
 
 /** The candidate's line, then the lines to show with it. */
 export function blockOf(candidate: Candidate): Pick[] {
-  const picks: Pick[] = [{ row: candidate.row, need: 0 }];
+  const root = rootOf(candidate);
+  const picks: Pick[] = [
+    ...(root === undefined ? [] : [{ row: root, need: 0 } as const]),
+    { row: candidate.row, need: 0 },
+  ];
   const add = (row: Row | undefined, need: Pick['need']): void => {
     if (row !== undefined && !picks.some((pick) => pick.row.line === row.line))
       picks.push({ row, need });
@@ -63,6 +67,24 @@ export function blockOf(candidate: Candidate): Pick[] {
   return picks;
 }
 
+/** What is surely shown of a message. */
+const SHOWN = 200;
+const CAUSED = /^(?:Caused by: |---> )(?=[^:]{1,300}: \S)/i;
+
+/** The cause at the root of a chain, if the message at its top does not say it. */
+function rootOf({ causes, rule, row }: Candidate): Row | undefined {
+  const chain = causes.filter(({ trimmed }) => CAUSED.test(trimmed));
+  const message = chain.at(-1)?.trimmed.replace(/^.*?: .*?: /, '');
+  if (
+    message === undefined ||
+    rule.use !== 'cause' ||
+    row.trimmed.slice(0, SHOWN).includes(message)
+  )
+    return;
+  const root = chain.find(({ trimmed }) => trimmed.includes(message));
+  return root && { ...root, body: root.trimmed.replace(CAUSED, '') };
+}
+
 /**
  * Lines directly above a message that belong to it: a line ending in a colon and the one it continues,
  * the other fields of a record, or, if the message names nothing specific, a line that does.
@@ -82,6 +104,7 @@ function introductions({ before, row, rule, around }: Candidate): Row[] {
     const start = fields.findLastIndex(({ trimmed }) => !RECORD.test(trimmed)) + 1;
     return fields.slice(start);
   }
+  if (rule.weak && row.indent > last.indent && !marks.isStep(last.trimmed)) return [last];
   return NAMES_NOTHING.test(row.trimmed) && NAMES.test(last.trimmed) ? [last] : [];
 }
 

@@ -3,7 +3,7 @@ import { codePoints, cutCodePoints } from '@runner/common/text/plain';
 import { marks } from '../line/marks.ts';
 import type { Candidate, Row } from '../line/row.ts';
 import { blockOf } from './block.ts';
-import type { Ranked } from './rank.ts';
+import type { Ranked } from './ranked.ts';
 import type { Pick } from './reading.ts';
 
 /** Share of the limit up to which lines of each need are added. */
@@ -16,6 +16,8 @@ const CERTAIN = 88;
 const OWN_ROOM = 0.5;
 /** Another candidate is shown if its score is at most this far below the leader's. */
 const NEAR_SCORE = 32;
+/** The score of a line that may tell of an earlier cause. */
+const SUSPECT = 40;
 /** One of another step, which the deploy went on from, must be this certain. */
 const OTHER_STEP = 84;
 /** Longest line shown, the first and any other, in code points. */
@@ -67,8 +69,23 @@ export function compose(ranked: readonly Ranked[], max: number, show: Show): Com
   if (leader.score >= CERTAIN) addPicks(1, OWN_ROOM);
   addOthers(ranked, leader, (row, times) => add(row, LINE, max * OTHERS_ROOM, times));
   addPicks(1, ROOM[1]);
+  const suspect = suspectOf(ranked, leader);
+  if (suspect !== undefined) add(suspect.row, LINE, max * OTHERS_ROOM, 1);
   addPicks(2, ROOM[2]);
   return arrange(shown, picks);
+}
+
+/** The last odd line before a louder one: perhaps what that one is a consequence of. */
+function suspectOf(ranked: readonly Ranked[], leader: Ranked): Candidate | undefined {
+  const { row, job } = leader.candidate;
+  return ranked
+    .filter(
+      ({ candidate, times, score }) =>
+        candidate.rule.weak && candidate.job === job && times <= 2 && score >= SUSPECT,
+    )
+    .map(({ candidate }) => candidate)
+    .filter((candidate) => candidate.row.line < row.line)
+    .toSorted((a, b) => b.row.line - a.row.line)[0];
 }
 
 /** Whether a line says nothing that another one does not: the same message under another name. */

@@ -7,7 +7,6 @@ import {
   type Decision,
   isOpen,
   MOST,
-  NAMES_NOTHING,
   namesPlace,
   type Pick,
   RECORD,
@@ -20,7 +19,7 @@ export function following(candidate: Candidate): Pick[] {
   const reading = startReading(candidate);
   const picks: Pick[] = [];
   for (const [index, row] of candidate.after.entries()) {
-    reading.joined &&= !row.gap;
+    reading.joined &&= !row.gap || index === 0;
     const decision =
       outside(row, reading) ?? knownForm(row, reading) ?? words(row, reading, index === 0);
     if (decision === 'stop') {
@@ -100,7 +99,7 @@ function isListed({ trimmed, indent }: Row, { candidate, joined, frames }: Readi
   const { row: head } = candidate;
   if (frames || !joined) return false;
   if (/: [{[]$/.test(head.trimmed)) return indent > head.indent && /^["\w]/.test(trimmed);
-  return NAMES_NOTHING.test(readLabels(head.trimmed).message) && RECORD.test(trimmed);
+  return !/[\d"'`/=]/.test(head.trimmed) && RECORD.test(trimmed);
 }
 
 /** Decides on prose: more of the message, or something else. */

@@ -6,7 +6,7 @@ import { marks } from '../line/marks.ts';
 import type { Row } from '../line/row.ts';
 import type { Baseline } from './baseline.ts';
 import { type Composed, type Show, tidy } from './compose.ts';
-import type { Ranked } from './rank.ts';
+import type { Ranked } from './ranked.ts';
 
 /** Lines shown, and code points of one. */
 const SHOWN = 4;

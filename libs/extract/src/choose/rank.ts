@@ -3,10 +3,11 @@
 import type { Collected } from '../collect/collect.ts';
 import { marks } from '../line/marks.ts';
 import type { Candidate } from '../line/row.ts';
-import { severityOfRow } from '../line/severity.ts';
-import { LABELLED } from '../rules/labels.ts';
+import { readLabels, severityOfRow } from '../line/severity.ts';
 import type { Baseline } from './baseline.ts';
 import { blockOf } from './block.ts';
+import { withoutHeadlines } from './headlines.ts';
+import { isPlaced, isVague, type Ranked } from './ranked.ts';
 
 /** What moves a score. One of them alone seldom outweighs a rule's tier of 10 points. */
 const LATE = 30;
@@ -36,16 +37,6 @@ const STALE = 18;
 const WORLDLY: ReadonlySet<string> = new Set(['command', 'file', 'access', 'network']);
 /** Lines between two candidates that have nothing to do with each other. */
 const CLUSTER_GAP = 8;
-
-/** A candidate with what counts for its rank. */
-export interface Ranked {
-  readonly candidate: Candidate;
-  readonly score: number;
-  /** How many lines of the log say this. */
-  readonly times: number;
-  /** Candidates close to each other in the log have one number, which grows with the lines. */
-  readonly cluster: number;
-}
 
 /** All candidates, best first. */
 export function rank(collected: Collected, baseline: Baseline): Ranked[] {
@@ -77,7 +68,7 @@ export function rank(collected: Collected, baseline: Baseline): Ranked[] {
     if (baseline(candidate.row.text)) score -= KNOWN;
     if (times >= 5) score -= often(candidate);
     if (isDeadly(candidate)) score += DEADLY;
-    if (candidate.rule.use === 'announce') score -= ANNOUNCED;
+    if (candidate.rule.use === 'announce' && !headsList(candidate)) score -= ANNOUNCED;
     if (candidate.rule.pick === 'last' && isSource(candidate)) score -= LATE;
     if (candidate.rule.use === 'test' && !explains(candidate)) score -= NAME_ONLY;
     if (isVague(candidate) && isPlaced(candidate)) score += PLACED;
@@ -95,7 +86,7 @@ export function rank(collected: Collected, baseline: Baseline): Ranked[] {
     );
     return { candidate, score, times, cluster: clusters.get(candidate) ?? 0 };
   });
-  return ranked.toSorted(compare);
+  return withoutHeadlines(ranked).toSorted(compare);
 }
 
 function clustersOf(candidates: readonly Candidate[]): Map<Candidate, number> {
@@ -133,8 +124,16 @@ function isTolerated({ row, after }: Candidate): boolean {
 }
 
 function isRefused({ row }: Candidate): boolean {
-  return /\bECONNREFUSED\b|[Cc]onnection ?[Rr]efused|[Ff]ailed to connect to|[Cc]ould not connect to|\bENOTFOUND\b|\bEAI_AGAIN\b/.test(
+  return /\bECONNREFUSED\b|[Cc]onnection ?[Rr]efused|[Ff]ailed to connect to|[Cc]ould not connect to|\bENOTFOUND\b|\bEAI_AGAIN\b|not translate host|Name or service not known|[Nn]o such host/.test(
     row.trimmed,
+  );
+}
+
+/** Whether a sentence is the heading of a list, which says little without it. */
+function headsList({ row, after }: Candidate): boolean {
+  return (
+    /^[-*•] /.test(after[0]?.trimmed ?? '') &&
+    readLabels(row.trimmed).message.split(' ').length >= 5
   );
 }
 
@@ -148,17 +147,6 @@ function isBareWrapper({ row, around }: Candidate): boolean {
   return (
     (around.chain ?? []).length > 0 &&
     /^[\w.]{1,200}(?:: \w{0,80}(?:\[.{0,600}\]|<.{0,600}>))?$/.test(row.trimmed)
-  );
-}
-
-function isVague({ rule }: Candidate): boolean {
-  return rule.weak || rule === LABELLED;
-}
-
-/** Whether the message's place stands beside it. */
-function isPlaced(candidate: Candidate): boolean {
-  return blockOf(candidate).some(
-    ({ row, need }) => need === 0 && row.line !== candidate.row.line && marks.isPlace(row.trimmed),
   );
 }
 

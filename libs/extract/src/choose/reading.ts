@@ -9,7 +9,7 @@ export interface Pick {
 }
 
 /** Most rows of each sort in one block. */
-export const MOST = { detail: 6, code: 3, text: 4, place: 2, field: 4 } as const;
+export const MOST = { detail: 6, code: 3, text: 6, place: 2, field: 4 } as const;
 type Sort = keyof typeof MOST;
 
 /** What to do with a line: end the block, skip it or show it. */
@@ -80,4 +80,4 @@ export const RECORD =
 
 /** A few plain words without a name, number, path or quotation. */
 export const NAMES_NOTHING =
-  /^(?:[A-Za-z]{1,12}: )?[A-Z]?[a-z'-]{1,20}(?: (?:[a-z'-]{1,20}|[A-Z]{2,5})){1,6}[.!]?$/;
+  /^(?:\w{1,12}: )?[A-Z]?[a-z'-]{1,20}(?: (?:[a-z'-]{1,20}|[A-Z]{2,5})){1,6}[.!]?$/;

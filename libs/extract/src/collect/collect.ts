@@ -28,10 +28,13 @@ const FAILED = 62;
 const SURE = 80;
 
 /** What npm and boxes put before every line of a message. */
-const QUOTED = /^(?:npm (?:error|ERR!)|[│┃]|\[(?:error|ERROR)\])(?= |$)/;
+const QUOTED = /^(?:npm (?:error|ERR!)|[│┃]|!!|\|(?!.*\|$)|\[(?:error|ERROR)\])(?= |$)/;
 /** What Python puts before the lines of an exception group. */
 const GROUP = /^\s*\+ Exception Group Traceback/;
 const GROUPED = /^\s{0,60}(?:\| ?|\+(?=-))/;
+
+/** What trees draw before a branch. */
+const BRANCH = /^[│ ]{0,20}[├└]─{1,3} (?=\S)/;
 
 /** The rest of a sentence, without a label of its own. */
 const GOES_ON = /^(?!(?:fatal )?error: |fatal: )[a-z]/;
@@ -73,7 +76,9 @@ export class Collector {
     if (job !== this.#job) this.#nextJob(job);
     const stream = this.#streamOf(spoken.job + speaker);
     stream.grouped = (stream.grouped && GROUPED.test(body)) || GROUP.test(body);
-    const inner = body.replace(stream.grouped ? GROUPED : QUOTED, '');
+    const inner = body
+      .replace(stream.grouped ? GROUPED : QUOTED, '')
+      .replace(BRANCH, (drawn) => ' '.repeat(drawn.length));
     const trimmed = inner.trim();
     const whole = body.trim();
     const key = level === '' ? shapeKey(whole) : shapeKey(level + whole);
@@ -143,6 +148,8 @@ export class Collector {
   }
 
   #weigh(row: Row, stream: Stream, own: Match | null): void {
+    // A label alone, between labelled lines, is a blank line.
+    if (stream.ring.at(-1)?.trimmed.startsWith(`${row.trimmed} `)) return;
     const thrown = thrownAbove(stream, row);
     if (thrown !== null) this.#offer(thrown.match, thrown.row, stream, {}, [row]);
     const { match: found, extra } = endTraceback(stream, row, own);

@@ -2,6 +2,7 @@
 import type { Match } from '../line/classify.ts';
 import { marks } from '../line/marks.ts';
 import type { Candidate, Kind, Row } from '../line/row.ts';
+import { severityOfRow } from '../line/severity.ts';
 import { ANNOUNCED } from '../rules/labels.ts';
 import { createRunningTests, type RunningTests } from './running-tests.ts';
 
@@ -172,8 +173,12 @@ export function takeAnnounced(stream: Stream, row: Row, match: Match | null): Ma
   if (match?.rule.use === 'wrapper' && !RAISED.test(trimmed)) return match;
   if (marks.isCode(trimmed) || marks.isPlace(trimmed) || marks.isPassing(trimmed)) return match;
   if (marks.isFrame(trimmed) || marks.isSummary(trimmed)) return match;
-  if (marks.isFileHeader(trimmed) || marks.isWarning(trimmed)) return match;
+  if (marks.isFileHeader(trimmed)) return match;
+  if (match === null && !/ .*\p{Ll}/u.test(trimmed)) return match;
   stream.announcer = null;
+  if (severityOfRow(row) === 'warning') return match;
+  // Below a blank line and at the margin something else begins.
+  if (row.gap && row.indent === 0 && announcer.row.indent > 0) return match;
   const { score } = announcer;
   if (match !== null && match.score >= score) return match;
   const sure = match?.rule.use === 'cause' && !match.rule.weak;

@@ -32,6 +32,10 @@ const COMMIT = /^[0-9a-f]{7,12} [A-Z][a-z]/;
 /** A row of a table of counts. */
 const COUNTS = /^\p{L}+(?: {2,10}\d{1,9}){2,6}$/u;
 
+/** A field that says why, behind the words of a line. */
+const REASON =
+  /^(?=\S+ \S+ \S+).{8,200}[,;] exiting\b|\s(?:error|err|reason|cause)=["']?(?!\d{1,3}\b|nil\b|null\b|none\b)\w/;
+
 /** What databases add to an error. */
 const ASIDE = /^(?:DETAIL|HINT|CONTEXT|STATEMENT|QUERY|LINE \d+):/;
 
@@ -41,6 +45,8 @@ export function classify(trimmed: string, level: Severity = ''): Match | null {
   if (level !== 'error' && !GATE.test(text)) return null;
   // What PowerShell says of every program that writes to its standard error.
   if (/NativeCommandError$|^:String\) \[\], RemoteException$/.test(text)) return null;
+  // What Python prints between two tracebacks.
+  if (/^(?:The above exception was|During handling of the above)/.test(text)) return null;
   // What a compiler adds to a message.
   if (/^= (?:note|help): /.test(text)) return null;
   if (marks.isPassing(text) || marks.isEcho(text) || marks.isCode(text)) return null;
@@ -66,6 +72,7 @@ export function classify(trimmed: string, level: Severity = ''): Match | null {
       continue;
     }
     if (!rule.pattern.test(seen[rule.on])) continue;
+    if (rule.use === 'wrapper' && REASON.test(text)) continue;
     if (rule.use === 'wrapper' && marks.saysNone(text)) return null;
     return {
       rule,

@@ -34,7 +34,7 @@ const PLAIN: Kind = {
 function look({ whole, trimmed, level }: Row): Kind {
   const kind: Kind = {
     // Inside a drawn box the message is what the box holds; `npm error` says something itself.
-    match: classify(/^[│┃]/.test(whole) ? trimmed : whole, level),
+    match: classify(/^(?:[│┃|]|!!)/.test(whole) ? trimmed : whole, level),
     aftermath: marks.isAftermath(trimmed),
     step: marks.isStep(trimmed),
     where: marks.isWhere(trimmed),

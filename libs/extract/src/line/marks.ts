@@ -17,11 +17,11 @@ const HARMLESS =
 const TOLERATES =
   /^\W{0,6}(?:\w[\w.-]{0,30}: )?(?:(?:ignor|continu|skipp|proceed|fall)(?:ing|ed)\b|retrying\b|trying again\b|will (?:retry|try again)|using (?:the )?(?:default|fallback)|(?:this|that) is (?:ok|fine|harmless|not fatal))|[,;:(] ?(?:ignoring|continuing|skipping|falling back|retrying|will retry)\b/i;
 
-const XTRACE = /^(?:\++ \S|(?:echo|printf) ["'$-])/;
+const XTRACE = /^(?:\++ (?!.{0,200}\.{4,80} )\S|(?:echo|printf) ["'$-])/;
 const CODE =
   /^(?:>? ?\d{1,6} ?[|│┃]|[|│╷╵╭╰┌└├][ \t]|[|│╷╵]$|\d{1,6} [│|]|[~^]+$|[~^_ -]*[~^]{1,}[~^_ -]*$|LL \||> \d{1,6} ?\||::: )/;
 const FRAME =
-  /^(?:at (?:async |new |Object\.|[\w$.<>[\] /]{1,200} ?\(|\S{1,300}:\d+|file:|\S{1,200}\.)|from \S{1,300}:\d+|File "[^"]{1,300}", line \d+|[^\s:]{1,240}:\d{1,6}:in [`'][^'`]{1,160}'$|(?:while (?:executing|evaluating)|invoked from within|\((?:procedure|file) ".{1,200}" line \d+\))$|#\d{1,3} +\S|\d{1,3}: +(?:0x|\S{1,200}::)|\.\.\. \d{1,4} (?:more|lines)|\.{3} \d+ lines matching|… while |in \S{1,200} at \S|[\w/.~-]{1,240}:\d+ \(\w{1,80}\)|goroutine \d+|\S{1,200}\.go:\d+ \+0x|\(\S{1,200}\) \S{1,200}:\d+: |[\w$.<>]{1,100} \(\S{1,200}:\d+:\d+\)$|\[\d{1,3}\] \S{1,200} \/|- \/\S{1,240}$|@ \S{1,200}:\d+|\d{1,3}: \(\(?|\S{1,80} at line \d+(?: column \d+)?$)/;
+  /^(?:at (?:async |new |Object\.|[\w$.<>[\] /]{1,200} ?\(|\S{1,300}:\d+|file:|\S{1,200}\.)|from \S{1,300}:\d+|File "[^"]{1,300}", line \d+|[^\s:]{1,240}:\d{1,6}:in [`'][^'`]{1,160}'$|(?:while (?:executing|evaluating)|invoked from within|\((?:procedure|file) ".{1,200}" line \d+\))$|#\d{1,3} +\S|\d{1,3}: +(?:0x|\S{1,200}::)|\.\.\. \d{1,4} (?:more|lines)|\.{3} \d+ lines matching|… while |in \S{1,200} at \S|[\w/.~-]{1,240}:\d+ \(\w{1,80}\)|goroutine \d+|\S{1,200}:\d+:\d+: 0x[\da-f]+ in |\S{1,200}\.go:\d+ \+0x|\(\S{1,200}\) \S{1,200}:\d+: |[\w$.<>]{1,100} \(\S{1,200}:\d+:\d+\)$|\[\d{1,3}\] \S{1,200} \/|- \/\S{1,240}$|@ \S{1,200}:\d+|\d{1,3}: \(\(?|\S{1,80} at line \d+(?: column \d+)?$)/;
 const FOREIGN =
   /node:|node_modules|\(eval|libsanitizer|\/lib(?:64)?\/python\d|\binternal\/|site-packages|dist-packages|\/usr\/(?:lib|share|local\/lib|include)\/|<frozen |<anonymous>\)?$|\b(?:java|javax|jdk|sun|kotlin|scala|clojure|groovy)\.|\borg\.(?:springframework|junit|apache|gradle|hibernate|codehaus|testng|mockito|eclipse)\.|\/gems\/|\/rubies\/|\/vendor\/|\.cargo\/registry|\/rustc\/|\bruntime\/|\b(?:System|Microsoft|Xunit|NUnit)\.|native code|Native Method|\.pnpm|libc\.so|\/go\/src\/|lib\/elixir|\(elixir|\(stdlib|\(ex_unit|\(mix|file:\/\/\/.{0,200}node_modules|ext:/;
 const CAUSE =
@@ -42,7 +42,7 @@ const STEP =
 const WHERE =
   /^(?:> @?\S{1,100}@\S{1,40} \S{1,80}$|make(?:\[\d+\])?: Entering directory|TASK \[|Applying \S|\[INFO\] -+< .{1,100} >|> Task :|#\d+ \[|-- applying|Migrating: |== \d+ \S|psql |lerna info run|\S+ \w+\$ )/;
 const AFTERMATH =
-  /(?<![<$(\w-])(?:roll(?:ing|ed)?[ -]?back(?! segment)|cleaning up|clean-?up|(?<=^\W{0,6})step failed|restoring(?! cache)|tearing down|post-mortem|aufräumen|reverting)\b|^-+ ?diagnostics|^Post job cleanup|\btearing down\b|^(?:Un)?[Dd]oing |^revert\b/i;
+  /(?<![<$(\w-])(?:roll(?:ing|ed)?[ -]?back(?! segment)|cleaning up|clean-?up|(?<=^\W{0,6})step failed|restoring(?! cache)|tearing down|post-mortem|aufräumen|reverting)(?![a-z])|^-+ ?diagnostics|^Post job cleanup|\btearing down\b|^(?:Un)?[Dd]oing |^revert\b/i;
 /** A field of a dumped object: repeats what its message says. */
 const FIELD =
   /^(?!"?(?:error|message|msg|reason|detail|cause)\b)"?[a-z_]\w{0,30}"?(?::| =) (?:['"][^'"]{0,200}['"]|-?\d{1,20}|true|false|null|undefined|\[.{0,200}|\{),?$/i;

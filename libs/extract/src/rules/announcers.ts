@@ -17,7 +17,7 @@ export const ANNOUNCERS = [
   rule(
     { name: 'cmake', class: 'config', score: 88, use: 'announce', on: 'line' },
     'cmake error',
-    /^CMake Error/,
+    /^CMake Error(?: (?:at|in) .{1,200})?:?$/,
   ),
   rule(
     { name: 'webpack', class: 'module', score: 90, use: 'announce', on: 'line' },
@@ -62,8 +62,8 @@ export const ANNOUNCERS = [
   ),
   rule(
     { name: 'exception-head', class: 'exception', score: 88, use: 'announce', on: 'body' },
-    'error:|exception:',
-    /^(?:[A-Za-z_$][\w$]{0,80}(?:\.|::|\\)){0,12}[A-Z]\w{0,80}(?:Error|Exception):$/,
+    'error:|exception:|notfound:|failure:|denied:|conflict:',
+    /^(?:[A-Za-z_$][\w$]{0,80}(?:\.|::|\\)){0,12}[A-Z]\w{0,80}(?:Error|Exception|NotFound|Failure|Denied|Conflict):$/,
   ),
   rule(
     { name: 'place-heading', class: 'lint', score: 84, use: 'announce', on: 'line' },
@@ -87,9 +87,15 @@ export const ANNOUNCERS = [
     'no solution|not be resolved|could not resolve',
     /No solution found when|could not be resolved to an installable set|^(?:> )?Could not resolve all (?:files|dependencies|artifacts) for|^Could not resolve dependenc(?:y|ies):$/,
   ),
+  // A few words about a failure that name nothing and end in a colon.
+  rule(
+    { name: 'headline', class: 'error', score: 78, use: 'announce' },
+    'error|fail|problem|exception|reason|cause|issue|invalid|conflict|violation|unable|cannot|could not|rejected|detected|violated',
+    /^(?!.{0,60}\btrace:|.{0,60}(?:command|step|task|target|test|job|build|action)s? failed:)(?:[^"'`\d/.=()]{0,120}\b(?:errors?|fail(?:ed|ures?|s)?|problems?|exceptions?|reason|cause|issues?|invalid|conflicts?|violations?|unable|cannot|could not)\b[^"'`\d/.=()]{0,60}|.{1,80}[.:] (?:Errors?|Reasons?|Causes?|Problems?)|.{1,160}\b(?:due to|because of|with) (?:the )?(?:\w+ ){0,2}(?:errors?|reasons?|problems?|issues?)|[\w ]{3,60} (?:detected|violated)|.{1,160}\b(?:failed|error|rejected) with (?:the )?(?:following )?(?:message|reason|error|output)s?):$/i,
+  ),
   rule(
     { name: 'empty-label', class: 'error', score: 74, use: 'announce', on: 'line' },
     'error|fatal|fail',
-    /^(?:\[?(?:ERROR|error|Error|FATAL|fatal|Fatal|FAILED)\]?(?: (?!Expected)\w+){0,4}):? ?(?:\[[\w-]{1,20}\])?:?$/,
+    /^(?:\[?(?:ERROR|error|Error|FATAL|fatal|Fatal|FAILED)\]?(?: (?!Expected)\w+){0,4}|(?:[A-Z]\w{1,20} ){1,2}(?:Error|Exception|Failure)):? ?(?:\[[\w-]{1,20}\])?:?$/,
   ),
 ];

@@ -10,8 +10,8 @@ export const CODE = [
   ),
   rule(
     { name: 'located-error', class: 'compile', score: 93, on: 'body' },
-    ':#',
-    /^(?:[\w+.-]{1,20}:)?[^\s:([][^:\n]{0,240}:\d+(?:[:.,]\d+){0,2}(?:-[\d:.]+)?:? ?(?:\(\S{1,60}\) )?(?:-\s)?(?:fatal error|error|Error|ERROR|fatal|Fehler|schwerwiegender Fehler|erreur(?: fatale)?|errore|error fatal|erro|ошибка|エラー|错误|致命错误|錯誤|오류|fout|błąd|hata|fel|feil|fejl|chyba|virhe)(?=[ :[(]|$)/,
+    ':#|: error: |: fatal error: ',
+    /^[^\s:]{0,200}\/[^\s:]{1,200}: (?:fatal )?error: \S|^(?:[\w+.-]{1,20}:)?[^\s:([][^:\n]{0,240}:\d+(?:[:.,]\d+){0,2}(?:-[\d:.]+)?:? ?(?:\(\S{1,60}\) )?(?:-\s)?(?:fatal error|error|Error|ERROR|fatal|Fehler|schwerwiegender Fehler|erreur(?: fatale)?|errore|error fatal|erro|ошибка|エラー|错误|致命错误|錯誤|오류|fout|błąd|hata|fel|feil|fejl|chyba|virhe)(?=[ :[(]|$)/,
   ),
   rule(
     { name: 'located-paren', class: 'compile', score: 93, on: 'body' },
@@ -95,7 +95,7 @@ export const CODE = [
   rule(
     { name: 'ghc-old', class: 'compile', score: 90, on: 'body' },
     'error: |type mismatch: ',
-    /^(?:Type error|Syntax error|Parse error|TypeError|SyntaxError|ParseError|Semantic error|Name error|Reference error|Compile error|CompileError|CssSyntaxError|Type mismatch|Linker error): \S/i,
+    /^(?:(?:Type|Syntax|Parse|Semantic|Name|Reference|Compile|Linker) error|(?:Type|Syntax|Parse|Compile|CssSyntax)Error|Type mismatch): \S/i,
   ),
   rule(
     { name: 'php', class: 'syntax', score: 93, on: 'body' },

@@ -12,7 +12,7 @@ export const INFO_WORDS =
 /** A line whose label says error but whose message no rule knows. */
 export const LABELLED = rule(
   { name: 'labelled', class: 'error', score: 72 },
-  `${ERROR_WORDS}|[!]|[x]|^x |^e: |✖|✘|✗|×|❌|⨯|🚨|:#`,
+  `${ERROR_WORDS}|[!]|[x]|^x |^e: |✖|✘|✗|×|❌|⨯|🚨|🛑|⛔|🚫|💥|:#`,
   /\S/,
 );
 /** The message that an announcement waits for. */

@@ -26,12 +26,12 @@ export const TESTS = [
   rule(
     { name: 'expected-block', class: 'test', score: 87, on: 'line' },
     'expected',
-    /^(?:\[FAILED\] )?Expected:?$/,
+    /^(?:\[FAILED\] )?Expected(?:: \S.{0,300}|:?)$/,
   ),
   rule(
-    { name: 'named-failed', class: 'test', score: 83, use: 'test', on: 'line' },
-    ' failed',
-    /^(?![>\d])(?!.{0,200}(?:\b(?:task|build|target|tests?|step|job|compilation|run)|\d) FAILED$)\S.{0,200} FAILED$/,
+    { name: 'named-failed', class: 'test', score: 66, use: 'test', on: 'line' },
+    ' failed| [e]',
+    /^\S.{1,200} \[E\]$|^(?![>\d])(?!.{0,200}(?:\b(?:task|build|target|tests?|step|job|compilation|run)|\d) FAILED$)\S.{0,200} FAILED$/,
   ),
   rule(
     { name: 'pytest-summary', class: 'test', score: 94, use: 'test', on: 'line' },
@@ -105,7 +105,7 @@ export const TESTS = [
     /^(?:FAIL|ERROR): \w{1,200} \(\S{1,200}\)/,
   ),
   rule(
-    { name: 'dots-failed', class: 'test', score: 78, use: 'test', on: 'line' },
+    { name: 'dots-failed', class: 'test', score: 66, use: 'test', on: 'line' },
     '... ',
     /^(?:test )?\S.{0,200} \.{3} (?:FAILED|FAIL|ERROR|failed)\b/,
   ),

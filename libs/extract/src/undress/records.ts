@@ -34,6 +34,7 @@ const LEVEL = [
   '@l',
   'level_name',
   'PRIORITY',
+  's',
 ];
 const ERROR = [
   'err',
@@ -63,6 +64,7 @@ const LOGGED =
 /** Fields that name nothing of interest beside an error. */
 const USUAL =
   /^(?:(?:.*_)?(?:time|ts|date|id)|timestamp|@.*|at|level|severity|lvl|levelname|msg|message|error|err|exception|reason|detail|cause|type|name|class|stack|stacktrace|logger|caller|thread|host|hostname|pid|env|service|app|version|v|trace|span|.*[iI]d|code|.*\..*|stream|log|.*(?:pass|secret|token|auth|cred|cookie|key).*)$/i;
+const INNER = ['cause', 'inner', 'innererror', 'innerError', 'details', 'errors'];
 const PLAIN = /^[a-zA-Z_]{2,24}$/;
 const PAIR = /([\w.@-]{1,60})=(?:"((?:[^"\\]|\\.){0,8000})"|([^\s"]{0,400}))(?:[ \t]{1,4}|$)/y;
 /** A record that a line cites behind its own words. */
@@ -119,7 +121,9 @@ function field(fields: Fields, names: readonly string[]): string | undefined {
 
 function say(fields: Fields | null): Opened | null {
   if (fields === null) return null;
-  const inner = [fields.fields, fields.jsonPayload].find(isFields) ?? {};
+  const inner =
+    [fields.fields, fields.jsonPayload, fields.attr, fields.context, fields.data].find(isFields) ??
+    {};
   const message = field(fields, TEXT) ?? field(inner, TEXT);
   const error = errorOf({ ...inner, ...fields });
   if (message === undefined ? error === null : !Object.keys(fields).some((key) => LOGGED.test(key)))
@@ -180,7 +184,7 @@ function errorOf(fields: Fields): Said | null {
   // Of a traceback the last line is the message.
   const raised = words.startsWith('Traceback (')
     ? (trace.findLast((line) => /^[A-Z\w.]{3,200}(?::|$)/.test(line)) ?? '')
-    : (words.split('\n', 1)[0] ?? '');
+    : (/^.*(?:(?<=:)\n.*)?/.exec(words)?.[0].replace(/\n\s*/, ' ') ?? '');
   const typed =
     type === '' || raised === '' || raised.startsWith(type) || !TYPED.test(type)
       ? raised
@@ -201,14 +205,19 @@ function errorOf(fields: Fields): Said | null {
 /** The message of the deepest of nested causes. */
 function causeOf(error: Fields): string {
   let deepest = '';
-  let at: unknown = error.cause;
-  for (let depth = 0; depth < 8 && isFields(at); depth += 1) {
+  let at = innerOf(error);
+  for (let depth = 0; depth < 8 && at !== undefined; depth += 1) {
     const type = field(at, ['type', 'name']) ?? '';
     const message = field(at, ['message', 'msg']) ?? '';
     if (message !== '') deepest = TYPED.test(type) ? `${type}: ${message}` : message;
-    at = at.cause;
+    at = innerOf(at);
   }
   return deepest;
+}
+
+/** The error inside an error. */
+function innerOf(error: Fields): Fields | undefined {
+  return INNER.map((name) => [error[name]].flat()[0]).find(isFields);
 }
 
 /** Up to two other fields that name a thing: a host, a path, a key. */
