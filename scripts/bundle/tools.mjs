@@ -21,6 +21,7 @@ const OURS = [
   'libs/extract/src/extract.ts',
   'libs/fleet/src/broker/nats.ts',
   'tools/runner-audit/src/commands/reading.ts',
+  'tools/runner-audit/src/commands/writing.ts',
   'tools/runner-doctor/src/checks/examine.ts',
   'tools/runner-notify/src/commands/sending.ts',
   'tools/runner-report/src/page/drawing.ts',

@@ -1,6 +1,15 @@
 import { createHash } from 'node:crypto';
-import { existsSync, lstatSync, lutimesSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  existsSync,
+  lstatSync,
+  lutimesSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { filesBelow } from '../bundle/place.mjs';
 import { checkout } from '../tasks/checkout.mjs';
@@ -40,12 +49,24 @@ function placePapers(tree, docs) {
   }
 }
 
-/** Makes runner_<version>_all.deb from the unpacked release; the same files give the same bytes. */
-export function makeDebianPackage(release, tree, root) {
+/** What only several servers need: the executables, their pages and completions, the client of NATS, the unit. */
+const FLEET = /\/(runner-(fleet|agent)[^/]*|nats\.cjs)$/;
+
+/**
+ * Makes runner_<version>_all.deb from the unpacked release, and of the same files runner-fleet_<version>_all.deb; the
+ * same files give the same bytes.
+ */
+export function makeDebianPackages(release, tree, root, fleet) {
   execute('sh', [join(tree, 'install'), '--prefix', '/usr'], { DESTDIR: root });
   placePapers(tree, join(root, 'usr/share/doc/runner'));
   compressPages(join(root, 'usr/share/man'));
+  for (const file of readdirSync(root, { recursive: true }).filter((each) => FLEET.test(each))) {
+    mkdirSync(dirname(join(fleet, file)), { recursive: true });
+    renameSync(join(root, file), join(fleet, file));
+  }
   finish(release, { name: 'runner', source: join(checkout, 'packaging/debian') }, root);
+  copy(join(checkout, 'LICENSE'), join(fleet, 'usr/share/doc/runner-fleet/copyright'));
+  finish(release, { name: 'runner-fleet', source: join(checkout, 'packaging/fleet') }, fleet);
 }
 
 /** Makes runner-bell_<version>_all.deb: its units; the executable is that of the package runner. */

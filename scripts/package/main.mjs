@@ -1,5 +1,5 @@
-// Makes the release in release/: a tarball with its installer, Debian packages of runner and its bell, a package for npm, the
-// list of what is bundled (SBOM) and checksums. Twice the same from the same commit.
+// Makes the release in release/: a tarball with its installer, Debian packages of runner, its bell and its fleet, a
+// package for npm, the list of what is bundled (SBOM) and checksums. Twice the same from the same commit.
 //
 //   node scripts/package/main.mjs [--to FOLDER] [--dist FOLDER]
 import { spawnSync } from 'node:child_process';
@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { checkout, say } from '../tasks/checkout.mjs';
 import { makeArchive, sumsOf, writeText } from './archive.mjs';
-import { makeBellPackage, makeDebianPackage } from './debian.mjs';
+import { makeBellPackage, makeDebianPackages } from './debian.mjs';
 import { thirdPartyText } from './licences.mjs';
 import { makeNpmPackage } from './npm.mjs';
 import { bomOf } from './sbom.mjs';
@@ -49,7 +49,7 @@ try {
   mkdirSync(release.to, { recursive: true });
   const tree = releaseTree(release, join(work, `runner-${version}`));
   makeArchive(tree, join(release.to, `runner-${version}.tar.gz`), release.date);
-  makeDebianPackage(release, tree, join(work, 'debian'));
+  makeDebianPackages(release, tree, join(work, 'debian'), join(work, 'fleet'));
   makeBellPackage(release, join(work, 'bell'));
   makeNpmPackage(release, join(work, 'npm', 'package'));
   writeText(join(release.to, `runner-${version}.cdx.json`), release.bom);

@@ -50,6 +50,7 @@ whenPossible('a second release of the same commit has the same bytes, wherever i
     `runner-${version}.tar.gz`,
     `runner-bell_${version}_all.deb`,
     `runner-cli-${version}.tgz`,
+    `runner-fleet_${version}_all.deb`,
     `runner_${version}_all.deb`,
   ]);
   execFileSync('sha256sum', ['--check', '--quiet', 'SHA256SUMS'], { cwd: release });
@@ -79,12 +80,16 @@ whenPossible('the Debian package says what it needs, and holds what belongs to i
   const root = temporaryFolder('deb');
   execFileSync('dpkg-deb', ['-x', deb, root]);
   const files = tree(root, { modes: true });
-  for (const name of tools) {
+  const fleet = ['runner-agent', 'runner-fleet'];
+  assert.equal(
+    Object.keys(files).filter((path) => /fleet|agent|nats/.test(path) && !path.includes('/doc/')),
+    [],
+  );
+  for (const name of tools.filter((each) => !fleet.includes(each))) {
     assert.is(files[`usr/bin/${name}`], '-> ../lib/runner/launch');
     assert.match(files[`usr/lib/runner/bin/${name}`] ?? '', /^0755 #!/);
   }
   for (const unit of [
-    'runner-agent.service',
     'runner-boot.service',
     'runner-commit-status.service',
     'runner-digest.service',
@@ -126,6 +131,25 @@ whenPossible('the bell is a package of its own, of units alone', () => {
     ],
   );
   for (const text of Object.values(files)) assert.not.match(text, /@(LIBDIR|VERSION|SIZE)@/);
+});
+
+whenPossible('several servers are a package of their own', () => {
+  const deb = join(release, `runner-fleet_${version}_all.deb`);
+  assert.is(
+    output('dpkg-deb', ['-f', deb, 'Depends']).trim(),
+    `runner (= ${version}), openssh-client, systemd (>= 247)`,
+  );
+  const root = temporaryFolder('fleet-deb');
+  execFileSync('dpkg-deb', ['-x', deb, root]);
+  const files = tree(root, { modes: true });
+  for (const name of ['runner-agent', 'runner-fleet']) {
+    assert.is(files[`usr/bin/${name}`], '-> ../lib/runner/launch');
+    assert.match(files[`usr/lib/runner/bin/${name}`] ?? '', /^0755 #!/);
+    assert.ok(files[`usr/share/man/man1/${name}.1.gz`]);
+  }
+  assert.match(files['usr/lib/runner/lib/nats.cjs'] ?? '', /^0644 /);
+  const unit = files['usr/lib/systemd/system/runner-agent.service'] ?? '';
+  assert.match(unit, /^0644 \[Unit\][\s\S]*ExecStart=\/usr\/lib\/runner\/bin\/runner-agent run /);
 });
 
 whenPossible('the tarball installs into an empty folder, and what is installed runs', () => {

@@ -1,11 +1,11 @@
 /**
- * `npm run record`: redraws docs/images/: the demo's session, the messages in the chats and the report
- * (with Chromium); `-- messages`, `-- demo` or `-- report` draws a part.
+ * `npm run record`: redraws docs/messages.html and docs/images/: the demo's session, and with Chromium
+ * the messages and the report; `-- messages`, `-- demo` or `-- report` draws a part.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { demoSvg, played } from './demo.ts';
-import { messagePictures } from './pictures.ts';
+import { messagePictures, messagesPage } from './messages.ts';
 import { reportPictures } from './report.ts';
 
 const IMAGES = join(process.cwd(), 'docs', 'images');
@@ -17,7 +17,11 @@ async function record(wanted: string | undefined): Promise<void> {
     process.stdout.write(`docs/images/${name}: ${Math.ceil(picture.length / 1024)} KB\n`);
   };
   const draws = (part: string) => wanted === undefined || wanted === part;
-  if (draws('messages')) for (const [name, svg] of await messagePictures()) save(name, svg);
+  if (draws('messages')) {
+    const html = await messagesPage();
+    writeFileSync(join(IMAGES, '../messages.html'), html);
+    for (const [name, picture] of await messagePictures(html)) save(name, picture);
+  }
   if (draws('demo')) save('demo.svg', demoSvg(await played()));
   if (draws('report')) for (const [name, png] of await reportPictures()) save(name, png);
 }

@@ -39,6 +39,30 @@ export interface Told {
   readonly verified: number | null;
 }
 
+/** The titles of the messages while a cause lasts `minutes`, with a fetch in each, and when it is over. */
+export async function tellOneCause(minutes: number): Promise<string[]> {
+  const [world, chat] = [await makeWorld(), await startDiscord()];
+  const { root } = world;
+  const hook = clockHook();
+  const fetchAt = (minute: number) =>
+    run('runner-fetch', ['--deploy', '--quiet'], {
+      root,
+      env: { ...preloading(hook), CLOCK_OFFSET: String(minute * MINUTE) },
+    });
+  const config = `code_host_git_url: ${world.git.url}\nnotify: { discord_webhook: "${chat.webhook}" }\n`;
+  writeFileSync(join(root, 'config.yml'), config, { mode: 0o600 });
+  await world.push('v1', { deploy: 'notify: {}\n' });
+  await run('runner-deploy', ['shop', '--no-notify'], { root });
+  await run('runner-edit', ['shop', '--branch', 'nope'], { root });
+  for (let minute = 1; minute <= minutes; minute += 1) await fetchAt(minute);
+  await run('runner-edit', ['shop', '--branch', 'main'], { root });
+  await fetchAt(minutes + 1);
+  await fetchAt(minutes + 2);
+  const titles = chat.messages.map(({ content }) => content.replace(/:.*$/s, ''));
+  await Promise.all([world.close(), chat.close()]);
+  return titles;
+}
+
 /** Plays eight situations, each for an eighth of these minutes, with a fetch in each minute. */
 export async function tellOnce(minutes: number): Promise<Told> {
   const [world, chat] = [await makeWorld(), await startDiscord()];

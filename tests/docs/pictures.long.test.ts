@@ -1,22 +1,22 @@
 /** docs/images/ shows what the runner does today; `npm run record` redraws it. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { demoSvg, played } from '../../scripts/record/demo.ts';
-import { messagePictures } from '../../scripts/record/pictures.ts';
+import { messagesPage, PICTURES } from '../../scripts/record/messages.ts';
 import { linesIn } from '../../scripts/record/session-svg.ts';
 import { masked } from './console.ts';
 import { textOf as pageText } from './pages.ts';
 
 const image = (name: string) => readFileSync(join(process.cwd(), 'docs/images', name), 'utf8');
 
-test('the pictures of messages are what is sent, and a page shows each', async () => {
-  const pictures = await messagePictures();
-  assert.is(pictures.length, 8);
-  const shown = pageText('docs/notifications.md') + pageText('docs/notify-messages.md');
-  for (const [name, svg] of pictures) {
-    assert.is(image(name), svg, `docs/images/${name}: npm run record -- messages`);
+test('the page of messages is what is sent, and its pictures are on a page, light and dark', async () => {
+  const page = readFileSync(join(process.cwd(), 'docs/messages.html'), 'utf8');
+  assert.is(page, await messagesPage(), 'npm run record -- messages');
+  const shown = pageText('docs/notifications.md');
+  for (const { name } of PICTURES) {
+    assert.ok(existsSync(join(process.cwd(), 'docs/images', name)), name);
     assert.ok(shown.includes(`images/${name}`), `${name} is shown`);
   }
 });
@@ -33,9 +33,8 @@ test('the session of the README is what the demo shows', async () => {
 });
 
 test('no picture loads anything from elsewhere', () => {
-  const names = ['demo.svg', 'telegram-failure.svg', 'discord-failure.svg'];
-  for (const name of names) {
-    const addresses = image(name).match(/(?:href|src)=|@import|url\(/g) ?? [];
+  for (const name of ['demo.svg', '../messages.html']) {
+    const addresses = image(name).match(/src=|<link|@import|url\(/g) ?? [];
     assert.equal(addresses, [], name);
   }
 });

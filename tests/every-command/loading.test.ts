@@ -42,14 +42,9 @@ async function madeRoot(): Promise<string> {
   return root;
 }
 
-/** Tools of several servers: they read YAML at their start. */
-const FLEET = ['runner-agent', 'runner-fleet'];
-
 test('help and version load nothing', async () => {
   const { tools, commands } = await allCommands();
-  for (const { tool, words } of [...tools, ...commands].filter(
-    (each) => !FLEET.includes(each.tool),
-  )) {
+  for (const { tool, words } of [...tools, ...commands]) {
     for (const option of words.length === 0 ? ['--help', '--version'] : ['--help']) {
       const title = `${tool} ${words} ${option}`;
       assert.equal(await loadedBy(tool, [...words, option], folder), [], title);

@@ -123,8 +123,10 @@ test('hold pauses the app, and a paused app is not deployed; rollback is never r
   const v2 = await world.push('v2');
   const deploy = () => operator.signed('deploy', 'shop', { ref: v2 });
   assert.equal(await judged(world, operator.signed('hold', 'shop')), [0, 'paused', null]);
-  assert.equal(await judged(world, await deploy()), [1, 'held', 'paused']);
+  const refused = deploy();
+  assert.equal(await judged(world, refused), [1, 'held', 'paused']);
   assert.equal(await judged(world, operator.signed('unhold', 'shop')), [0, 'resumed', null]);
+  assert.equal(await judged(world, refused), [1, 'held', 'paused'], 'its answer stands');
   assert.equal(await judged(world, await deploy()), [0, 'deployed', null]);
   assert.equal(await judged(world, await deploy()), [0, 'up_to_date', 'up_to_date']);
   const back = operator.signed('rollback', 'shop');

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect, type NatsConnection, nkeyAuthenticator } from '@nats-io/transport-node';
 import { freePort } from '@runner/testing/app';
-import { hasBroker, type TestBroker, testBroker } from '@runner/testing/broker';
+import { hasBroker, type TestBroker, testBroker, whenBroker } from '@runner/testing/broker';
 import { temporaryFolder } from '@runner/testing/temp';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -20,6 +20,7 @@ interface Stage {
   web1: string;
 }
 const test = suite<Stage>('isolation');
+const withBroker = whenBroker(test);
 
 const keyIn = (root: string, file: string) => readFileSync(join(root, file));
 
@@ -141,8 +142,7 @@ async function startOnce(stage: Stage, way: 'isolated' | 'open'): Promise<void> 
 }
 
 for (const row of ATTEMPTS) {
-  test(`a stolen server ${row[0]}: nothing changes`, async (stage) => {
-    if (!hasBroker()) return console.log('skipped: the package nats-server is not installed');
+  withBroker(`a stolen server ${row[0]}: nothing changes`, async (stage) => {
     await startOnce(stage, 'isolated');
     const { before, after } = await attempt(stage, row);
     assert.equal(after, before);
@@ -150,16 +150,14 @@ for (const row of ATTEMPTS) {
 }
 
 for (const row of ATTEMPTS) {
-  test(`without the accounts it would: a stolen server ${row[0]}`, async (stage) => {
-    if (!hasBroker()) return;
+  withBroker(`without the accounts it would: a stolen server ${row[0]}`, async (stage) => {
     await startOnce(stage, 'open');
     const { before, after } = await attempt(stage, row);
     assert.not.equal(after, before, 'the attempt has no effect where nothing is isolated');
   });
 }
 
-test('a stolen server hears nothing of what others say', async (stage) => {
-  if (!hasBroker()) return;
+withBroker('a stolen server hears nothing of what others say', async (stage) => {
   await stage.broker.start(await configurationOf(stage));
   await must(stage.operator.fleet(['broker', 'check']));
   const thief = await login(stage.broker, keyIn(stage.web1, 'agent/login.nk'));
@@ -173,8 +171,7 @@ test('a stolen server hears nothing of what others say', async (stage) => {
   await thief.close();
 });
 
-test('a removed server is refused once the configuration is reloaded', async (stage) => {
-  if (!hasBroker()) return;
+withBroker('a removed server is refused once the configuration is reloaded', async (stage) => {
   await stage.broker.start(await configurationOf(stage));
   const thief = await login(stage.broker, keyIn(stage.web1, 'agent/login.nk'));
   await must(stage.operator.fleet(['remove', 'web1']));

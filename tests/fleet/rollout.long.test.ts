@@ -1,98 +1,45 @@
 /** Agents on a real broker: presence, canary and batches, and orders that are repeated, altered or late. */
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '@runner/testing/app';
-import { hasBroker, type TestBroker, testBroker } from '@runner/testing/broker';
-import { type Running, run, start } from '@runner/testing/run';
+import { hasBroker, whenBroker } from '@runner/testing/broker';
+import { run } from '@runner/testing/run';
 import { temporaryFolder, tree } from '@runner/testing/temp';
 import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openBroker } from '../../libs/fleet/src/broker/nats.ts';
-import { gate, makeWorld, REPO, TOKEN, type World } from '../deploys/world.ts';
-import { makeOperator, must, type Operator } from './world.ts';
+import { gate, makeWorld, TOKEN, type World } from '../deploys/world.ts';
+import { lines, makeStage, type Stage } from './stage.ts';
+import { must } from './world.ts';
 
-interface Stage {
+interface Scene extends Stage {
   world: World;
-  operator: Operator;
-  broker: TestBroker;
-  /** Roots by server. */
-  roots: Record<string, string>;
-  agents: Record<string, Running>;
 }
-const test = suite<Stage>('rollout');
+const test = suite<Scene>('rollout');
 const SERVERS = ['web1', 'web2', 'web3'];
 /** What it deploys: no app of it listens, so that three servers fit on one machine. */
 const deployFile = (build = 'true') => `build: "${build}"\n`;
 
-const startAgent = async (stage: Stage, server: string) => {
-  const agent = start('runner-agent', ['run'], { root: stage.roots[server] as string });
-  stage.agents[server] = agent;
-  await until(
-    () => agent.stderr().includes('is connected'),
-    () => agent.stderr(),
-  );
-};
-
-test.before(async (stage) => {
+test.before(async (scene) => {
   if (!hasBroker()) return;
-  Object.assign(stage, { roots: {}, agents: {} });
-  stage.world = await makeWorld();
-  stage.broker = testBroker(await freePort());
-  stage.operator = await makeOperator(stage.broker.url);
-  const { operator, broker, world } = stage;
-  for (const server of SERVERS) {
-    const root = join(temporaryFolder(server), 'root');
-    mkdirSync(root);
-    writeFileSync(join(root, 'config.yml'), `code_host_git_url: ${world.git.url}\n`, {
-      mode: 0o600,
-    });
-    const args = ['--repo', REPO, '--branch', 'main', '--token', '-'];
-    await must(run('runner-add', args, { root, stdin: TOKEN }));
-    await operator.enrol(server, root, 'web');
-    stage.roots[server] = root;
-  }
-  await broker.start(await must(operator.fleet(['broker', 'config', '--store', broker.store])));
-  await must(operator.fleet(['broker', 'check']));
-  await Promise.all(SERVERS.map((server) => startAgent(stage, server)));
+  const world = await makeWorld();
+  Object.assign(scene, await makeStage(SERVERS, { world }), { world });
+  await Promise.all(SERVERS.map((server) => scene.startAgent(server)));
 });
-test.after(async ({ broker, world, agents }) => {
-  for (const agent of Object.values(agents ?? {})) agent.kill('SIGKILL');
-  await broker?.kill();
+test.after(async ({ close, world }) => {
+  await close?.();
   await world?.close();
 });
 
-const lines = (stdout: string) =>
-  stdout
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
-const fleet = async ({ operator }: Stage, ...args: string[]) => {
-  const ended = await operator.fleet([...args, '--json']);
-  return { ...ended, lines: lines(ended.stdout || '{}') };
-};
+const withBroker = whenBroker(test);
 
-const skipped = (title: string, body: (stage: Stage) => Promise<void>) =>
-  test(title, async (stage) => {
-    if (hasBroker()) await body(stage);
-    else console.log('skipped: the package nats-server is not installed');
-  });
-
-skipped('the same commit is deployed on all, the canary first', async (stage) => {
+withBroker('the same commit is deployed on all, the canary first', async (stage) => {
   const commit = await stage.world.push('v1', { deploy: deployFile() });
   const {
     status,
     lines: all,
     stderr,
-  } = await fleet(stage, 'deploy', 'shop', '--on', 'web', '--max-parallel', '2');
+  } = await stage.fleet('deploy', 'shop', '--on', 'web', '--max-parallel', '2');
   assert.is(status, 0, stderr);
   const [plan, ...rest] = all;
   assert.equal([plan?.commit, plan?.batches], [commit, [['web1'], ['web2', 'web3']]]);
@@ -101,7 +48,7 @@ skipped('the same commit is deployed on all, the canary first', async (stage) =>
     ['deployed', 'deployed', 'deployed'],
   );
   assert.equal([rest[3]?.result, rest[3]?.done], ['done', 3]);
-  const shown = await fleet(stage, 'status');
+  const shown = await stage.fleet('status');
   const servers = shown.lines[0]?.servers as {
     state: string;
     apps: { version: string; behind: boolean }[];
@@ -112,7 +59,7 @@ skipped('the same commit is deployed on all, the canary first', async (stage) =>
   );
 });
 
-skipped(
+withBroker(
   'agent check says what is right and what is missing; a second agent is refused',
   async ({ operator, roots, broker }) => {
     const root = roots.web1 as string;
@@ -143,12 +90,12 @@ skipped(
   },
 );
 
-skipped('a canary that fails: the others are never ordered', async (stage) => {
+withBroker('a canary that fails: the others are never ordered', async (stage) => {
   await stage.world.push('v2', { deploy: deployFile('exit 3') });
-  const { status, lines: all } = await fleet(stage, 'deploy', 'shop');
+  const { status, lines: all } = await stage.fleet('deploy', 'shop');
   const end = all.at(-1);
   assert.equal([status, end?.result, end?.failed, end?.not_ordered], [1, 'stopped', 1, 2]);
-  const shown = await fleet(stage, 'results', String(end?.rollout));
+  const shown = await stage.fleet('results', String(end?.rollout));
   assert.equal(
     shown.lines.map(({ status: each }) => each),
     ['failed', 'no_answer', 'no_answer'],
@@ -156,10 +103,9 @@ skipped('a canary that fails: the others are never ordered', async (stage) => {
   await stage.world.push('v3', { deploy: deployFile() });
 });
 
-skipped('hold and unhold answer from all; a held server is not deployed', async (stage) => {
-  assert.is((await fleet(stage, 'hold', 'shop', '--on', 'web2')).status, 0);
-  const { status, lines: all } = await fleet(
-    stage,
+withBroker('hold and unhold answer from all; a held server is not deployed', async (stage) => {
+  assert.is((await stage.fleet('hold', 'shop', '--on', 'web2')).status, 0);
+  const { status, lines: all } = await stage.fleet(
     'deploy',
     'shop',
     '--canary',
@@ -171,21 +117,19 @@ skipped('hold and unhold answer from all; a held server is not deployed', async 
   );
   const by = Object.fromEntries(all.slice(1, -1).map((line) => [line.server, line.status]));
   assert.equal([status, by], [1, { web1: 'deployed', web2: 'held', web3: 'deployed' }]);
-  assert.is((await fleet(stage, 'unhold', 'shop')).status, 0);
-  const behind = await fleet(stage, 'deploy', 'shop', '--behind');
+  assert.is((await stage.fleet('unhold', 'shop')).status, 0);
+  const behind = await stage.fleet('deploy', 'shop', '--behind');
   assert.equal(behind.lines[0]?.batches, [['web2']]);
 });
 
-skipped(
+withBroker(
   'a server that is away: nothing is changed, or its order waits, and is carried out once',
   async (stage) => {
-    stage.agents.web3?.kill('SIGKILL');
-    await stage.agents.web3?.done.catch(() => {});
+    await stage.killAgent('web3');
     await stage.world.push('v4', { deploy: deployFile() });
-    const refused = await fleet(stage, 'deploy', 'shop');
+    const refused = await stage.fleet('deploy', 'shop');
     assert.equal([refused.status, refused.lines[0]?.error], [1, 'server_offline']);
-    const { status, lines: all } = await fleet(
-      stage,
+    const { status, lines: all } = await stage.fleet(
       'deploy',
       'shop',
       '--offline',
@@ -194,25 +138,22 @@ skipped(
       '2',
     );
     assert.equal([status, all.at(-1)?.result, all.at(-1)?.no_answer], [4, 'incomplete', 1]);
-    await startAgent(stage, 'web3');
+    await stage.startAgent('web3');
     const rollout = String(all.at(-1)?.rollout);
     await until(
-      async () => (await fleet(stage, 'results', rollout)).status === 0,
+      async () => (await stage.fleet('results', rollout)).status === 0,
       'web3 has not caught up',
     );
   },
 );
 
-skipped('an agent killed while it deploys finds the end: one deploy', async (stage) => {
+withBroker('an agent killed while it deploys finds the end: one deploy', async (stage) => {
   const { build, reached, open } = gate();
   await stage.world.push('v5', { deploy: build });
-  const deploying = fleet(stage, 'deploy', 'shop', '--on', 'web1');
+  const deploying = stage.fleet('deploy', 'shop', '--on', 'web1');
   await reached();
-  const agent = stage.agents.web1 as Running;
-  // The agent alone: what it began is in a group of its own.
-  process.kill(agent.pid, 'SIGKILL');
-  await agent.done;
-  await startAgent(stage, 'web1');
+  await stage.killAgent('web1');
+  await stage.startAgent('web1');
   open();
   const { status, lines: all } = await deploying;
   assert.equal([status, all[1]?.status], [0, 'deployed']);
@@ -224,16 +165,16 @@ skipped('an agent killed while it deploys finds the end: one deploy', async (sta
   assert.is(starts.length, 1);
 });
 
-skipped('fetch shows what is new, and deploys it', async (stage) => {
+withBroker('fetch shows what is new, and deploys it', async (stage) => {
   await stage.world.push('v6', { deploy: deployFile() });
-  const seen = await fleet(stage, 'fetch');
+  const seen = await stage.fleet('fetch');
   assert.equal(seen.lines[0]?.batches, [['web1'], ['web2'], ['web3']]);
-  const { status, lines: all } = await fleet(stage, 'fetch', '--deploy');
+  const { status, lines: all } = await stage.fleet('fetch', '--deploy');
   assert.equal([status, all.at(-1)?.done], [0, 3]);
-  assert.equal((await fleet(stage, 'fetch', 'shop')).lines[0]?.batches, []);
+  assert.equal((await stage.fleet('fetch', 'shop')).lines[0]?.batches, []);
 });
 
-skipped('neither a token nor a key is in the store of the broker', async ({ broker, roots }) => {
+withBroker('neither a token nor a key is in the store of the broker', async ({ broker, roots }) => {
   const mkey = readFileSync(join(roots.web1 as string, 'mkey'), 'utf8').trim();
   const found = Object.values(tree(broker.store)).filter((text) => {
     const plain = text.startsWith('base64:')
@@ -244,29 +185,26 @@ skipped('neither a token nor a key is in the store of the broker', async ({ brok
   assert.equal(found, []);
 });
 
-skipped('a broker that is killed comes back without anything being lost', async (stage) => {
+withBroker('a broker that is killed comes back without anything being lost', async (stage) => {
   const { operator, broker } = stage;
   await broker.kill();
   assert.match((await operator.fleet(['status'])).stderr, /broker_unreachable/);
-  await broker.start(await must(operator.fleet(['broker', 'config', '--store', broker.store])));
+  await stage.startBroker();
   await until(
-    async () => (await fleet(stage, 'status', '--strict')).status === 0,
+    async () => (await stage.fleet('status', '--strict')).status === 0,
     'not all are back',
   );
-  const { lines: all } = await fleet(stage, 'rollouts');
+  const { lines: all } = await stage.fleet('rollouts');
   assert.ok(Number(all[0]?.count) >= 4);
-  const held = await fleet(stage, 'hold', 'shop', '--wait', '60s');
+  const held = await stage.fleet('hold', 'shop', '--wait', '60s');
   assert.is(held.status, 0, held.stdout);
-  assert.is((await fleet(stage, 'unhold', 'shop', '--wait', '60s')).status, 0);
+  assert.is((await stage.fleet('unhold', 'shop', '--wait', '60s')).status, 0);
 });
 
-skipped(
+withBroker(
   'the events of all are in the broker, byte by byte, also through a rotation and a broker that lost its tail',
   async (stage) => {
-    const { operator, broker, roots } = stage;
-    const log = (server: string, name = 'deploy-events.jsonl') =>
-      join(roots[server] as string, 'logs', name);
-    const config = await must(operator.fleet(['broker', 'config', '--store', broker.store]));
+    const { operator, broker, roots, log } = stage;
     const central = async (server: string) =>
       (await operator.fleet(['events', '--raw', '--server', server])).stdout;
     const files = (server: string) =>
@@ -278,7 +216,7 @@ skipped(
     await broker.kill();
     const older = temporaryFolder('older');
     cpSync(broker.store, older, { recursive: true });
-    await broker.start(config);
+    await stage.startBroker();
     renameSync(log('web1'), log('web1', 'deploy-events.jsonl.1'));
     const emit = ['emit', 'DeployStarted', '--project', 'shop', '--version', 'v9'];
     await must(run('runner-audit', emit, { root: roots.web1 as string }));
@@ -286,11 +224,11 @@ skipped(
     await broker.kill();
     rmSync(broker.store, { recursive: true });
     cpSync(older, broker.store, { recursive: true });
-    await broker.start(config);
+    await stage.startBroker();
     for (const server of SERVERS) await until(isEqual(server), `${server} differs after the loss`);
-    const verified = await fleet(stage, 'verify');
+    const verified = await stage.fleet('verify');
     assert.is(verified.status, 0, verified.stdout);
-    const shown = await fleet(stage, 'events', '--event', 'DeploySuccess', '--server', 'web2');
+    const shown = await stage.fleet('events', '--event', 'DeploySuccess', '--server', 'web2');
     assert.equal([...new Set(shown.lines.map(({ server }) => server))], ['web2']);
     const forged = JSON.stringify({ server: 'web2', body: '{"n":9}', sig: 'x' });
     const seed = readFileSync(join(operator.root, 'fleet/operator.nk'), 'utf8').trim();
@@ -301,17 +239,17 @@ skipped(
   },
 );
 
-skipped('a broker that lost everything is filled again from the servers', async (stage) => {
+withBroker('a broker that lost everything is filled again from the servers', async (stage) => {
   const { operator, broker, roots } = stage;
   await broker.kill();
   rmSync(broker.store, { recursive: true });
-  await broker.start(await must(operator.fleet(['broker', 'config', '--store', broker.store])));
+  await stage.startBroker();
   await must(operator.fleet(['broker', 'check']));
   const newest = readFileSync(join(roots.web2 as string, 'logs/deploy-events.jsonl'), 'utf8');
   const central = async () =>
     (await operator.fleet(['events', '--raw', '--server', 'web2'])).stdout;
   await until(async () => (await central()) === newest, 'web2 differs');
-  const held = async () => (await fleet(stage, 'hold', 'shop', '--wait', '5s')).status === 0;
+  const held = async () => (await stage.fleet('hold', 'shop', '--wait', '5s')).status === 0;
   await until(held, 'the agents take no orders');
 });
 

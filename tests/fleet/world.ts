@@ -15,7 +15,7 @@ export interface Operator {
   /** A signed order, for web1 unless it says otherwise. */
   signed(verb: string, app: string, more?: OrderFields): string;
   /** Makes the agent's files below a server's root, and adds the server. */
-  enrol(server: string, root: string, groups?: string): Promise<void>;
+  enrol(server: string, root: string, groups?: string, url?: string): Promise<void>;
 }
 
 export function newSshKey(folder: string, name: string): string {
@@ -31,7 +31,10 @@ export async function must(ended: Promise<Ended>): Promise<string> {
   return stdout;
 }
 
-export async function makeOperator(broker = 'nats://127.0.0.1:4222'): Promise<Operator> {
+export async function makeOperator(
+  broker = 'nats://127.0.0.1:4222',
+  ca?: string,
+): Promise<Operator> {
   const folder = temporaryFolder('operator');
   const root = join(folder, 'root');
   mkdirSync(root);
@@ -40,14 +43,15 @@ export async function makeOperator(broker = 'nats://127.0.0.1:4222'): Promise<Op
   writeFileSync(signers, `alice ${readFileSync(`${key}.pub`, 'utf8')}`);
   const fleet = (args: readonly string[], options: RunOptions = {}) =>
     run('runner-fleet', args, { root, ...options });
-  await must(fleet(['init', '--broker', broker, '--key', key, '--by', 'alice']));
+  const more = ca === undefined ? [] : ['--ca', ca];
+  await must(fleet(['init', '--broker', broker, '--key', key, '--by', 'alice', ...more]));
   const agent = (args: readonly string[], server: string) =>
     run('runner-agent', args, { root: server });
   return {
     ...{ root, key, signers, fleet },
     signed: (verb, app, more = {}) => signedOrder(verb, app, { key, ...more }),
-    async enrol(server, serverRoot, groups) {
-      const init = ['init', server, '--broker', broker, '--signers', signers];
+    async enrol(server, serverRoot, groups, url = broker) {
+      const init = ['init', server, '--broker', url, '--signers', signers];
       const stdin = await must(agent(init, serverRoot));
       await must(fleet(['add', server, ...(groups ? ['--group', groups] : [])], { stdin }));
     },

@@ -77,6 +77,8 @@ export function sending(root: string, server: Server): Storm {
       tool: 'runner-notify',
       args: ['send', '--json', '--channel', 'discord', '--wait', '5'],
       stdin: lines('send', time),
+      // The process that sends, which a kill of `send` does not reach.
+      env: { RUNNER_APART: '1' },
     }),
     async check({ stdout }) {
       for (const version of versionsIn(stdout)) acknowledged.add(version);

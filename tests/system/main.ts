@@ -1,11 +1,13 @@
 /**
  * `npm run test:system`: the life of a server, in a booted systemd-nspawn: the package is installed, an
  * app is added, a timer deploys what is pushed; failures, rotation, a restart, an upgrade and back, the
- * end. Prints a transcript. Skipped, with the reason, where no system can be booted.
+ * end; then a fresh server takes over with a backup of another one (`-- moving`: that alone). Prints a
+ * transcript. Skipped, with the reason, where no system can be booted.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { whyNoContainer } from '@runner/testing/container';
+import { move } from './moving.ts';
 import { play } from './story.ts';
 
 /** What this machine, whose files are those of the server, must have. */
@@ -30,7 +32,9 @@ const why = whyNot();
 if (why !== undefined) {
   process.stdout.write(`test:system: skipped: ${why}\n0 passed, 0 failed, 1 skipped\n`);
 } else {
-  play().then(
+  const isMoving = process.argv.includes('moving');
+  const all = isMoving ? move() : play().then(async (steps) => steps + (await move()));
+  all.then(
     (steps) => process.stdout.write(`\n${steps} passed, 0 failed, 0 skipped\n`),
     (error: unknown) => {
       process.exitCode = 1;

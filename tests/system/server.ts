@@ -30,11 +30,18 @@ export interface Server {
 
 const print = (text: string) => void process.stdout.write(text);
 
-/** Boots the server; `bind` are folders that it sees, read only. */
-export async function startServer(bind: Record<string, string>): Promise<Server> {
+/** The code host and the chat. */
+type World = Pick<Server, 'git' | 'discord'>;
+
+async function startWorld(): Promise<World> {
   const git = await startGitServer({ token: TOKEN });
   await git.createRepo(REPO);
-  const discord = await startDiscord();
+  return { git, discord: await startDiscord() };
+}
+
+/** Boots the server; `bind` are folders that it sees, read only; `world` is that of another one. */
+export async function startServer(bind: Record<string, string>, world?: World): Promise<Server> {
+  const { git, discord } = world ?? (await startWorld());
   const container = await bootContainer(bind);
   let steps = 0;
   const show = (command: string, output: string) => print(`\n# ${command}\n${output}`);

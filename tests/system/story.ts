@@ -7,6 +7,7 @@ import { attackRotation, attackSetup, attackTerminal } from './attacks.ts';
 import { addApp, deployByTimer, failAndRollBack, otherWays, restart, rotate } from './deploys.ts';
 import { nextRelease } from './next-release.ts';
 import { install, installFromTarball, uninstall, upgradeAndBack } from './packages.ts';
+import { keepSecrets } from './secrets.ts';
 import { startServer } from './server.ts';
 
 /** Plays the whole story; returns how many steps it has. Throws at the first that goes wrong. */
@@ -28,6 +29,7 @@ export async function play(): Promise<number> {
     await otherWays(server);
     await restart(server);
     await upgradeAndBack(server, version);
+    await keepSecrets(server);
     await uninstall(server, version);
     await installFromTarball(server, version);
     return server.steps();

@@ -1,5 +1,5 @@
 /** Restores a backup into an empty root: first beside it, then at once. */
-import { closeSync, openSync, readSync, rmSync } from 'node:fs';
+import { accessSync, closeSync, constants, openSync, readSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
@@ -28,6 +28,17 @@ export interface Restored {
 }
 
 const BLOCK = 262_144;
+
+/** Throws `file_unreadable` for a backup that cannot be read, before a passphrase is asked for. */
+export function requireReadable({ cwd }: Io, from: string): void {
+  if (from === '-') return;
+  const path = resolve(cwd, from);
+  try {
+    accessSync(path, constants.R_OK);
+  } catch (error) {
+    throw systemFailure(error, `read ${path}`, 'file_unreadable');
+  }
+}
 
 /**
  * Restores a backup from a file, or standard input for `-`. The whole of it is read and written beside

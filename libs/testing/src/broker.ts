@@ -17,6 +17,13 @@ export function hasBroker(): boolean {
   }
 }
 
+/** A suite's tests that need a broker: counted as skipped where there is none. */
+export function whenBroker<T extends { skip(...args: never[]): unknown }>(test: T): T | T['skip'] {
+  if (hasBroker()) return test;
+  process.stderr.write('skipped: nats-server is not installed\n');
+  return test.skip;
+}
+
 export interface TestBroker {
   readonly url: string;
   /** Where its streams are. */

@@ -27,8 +27,8 @@ export interface Page {
   show(screen: Screen): Promise<void>;
   /** The value of an expression; a promise is awaited. */
   evaluate(expression: string): Promise<unknown>;
-  /** A PNG of the whole page, or of its upper part. */
-  picture(height?: number): Promise<Buffer>;
+  /** The whole page, or its upper part. */
+  picture(height?: number, format?: 'png' | 'webp'): Promise<Buffer>;
 }
 
 type Answer = Record<string, unknown>;
@@ -134,12 +134,13 @@ async function openPage(connection: Connection, file: string): Promise<Page> {
       if (exceptionDetails) throw new Error(JSON.stringify(exceptionDetails));
       return (result as { value: unknown }).value;
     },
-    async picture(height) {
+    async picture(height, format = 'png') {
       const { cssContentSize: size } = (await send('Page.getLayoutMetrics')) as {
         cssContentSize: { width: number; height: number };
       };
       const clip = { x: 0, y: 0, width: size.width, height: height ?? size.height, scale: 1 };
-      const { data } = await send('Page.captureScreenshot', { clip, captureBeyondViewport: true });
+      const how = { clip, captureBeyondViewport: true, format };
+      const { data } = await send('Page.captureScreenshot', how);
       return Buffer.from(String(data), 'base64');
     },
   };

@@ -16,6 +16,8 @@ const TOPIC = 'deploys-Xq7vLm2Tz9';
 const TOKEN = 'tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2';
 /** Bytes of a message; a longer one becomes a file. */
 const MESSAGE_MAX = 4096;
+/** Bytes of a request's body (transformBodyJSON). */
+const BODY_MAX = 2 * MESSAGE_MAX;
 
 /** An error in the shape that all errors of the server have. */
 const problem = (code: number, error: string) => ({
@@ -27,7 +29,7 @@ const problem = (code: number, error: string) => ({
 export const ntfyRefusals = {
   unauthorized: problem(40101, 'unauthorized'),
   forbidden: problem(40301, 'forbidden'),
-  limited: problem(42901, 'limit reached: too many requests, please be nice'),
+  limited: problem(42901, 'limit reached: too many requests'),
   dayLimited: problem(42908, 'limit reached: daily message quota reached'),
   internal: problem(50001, 'internal server error'),
   noFiles: problem(40014, 'invalid request: attachments not allowed'),
@@ -56,16 +58,18 @@ export async function startNtfy(): Promise<Ntfy> {
         return sendJson(response, 200, { username: 'phil', role: 'user' });
       if (request.method !== 'POST' || request.url !== '/')
         return end(problem(40401, 'page not found'));
+      if (body === null || body.length > BODY_MAX)
+        return end(problem(41303, 'JSON body too large'));
       let payload: Record<string, unknown>;
       try {
-        payload = JSON.parse(body?.toString('utf8') ?? '') as Record<string, unknown>;
+        payload = JSON.parse(body.toString('utf8')) as Record<string, unknown>;
       } catch {
         return end(problem(40024, 'invalid request: request body must be valid JSON'));
       }
       const isBad = Object.entries(payload).some(([key, value]) => typeof value !== FIELDS[key]);
       if (isBad) return end(problem(40024, 'invalid request: request body must be valid JSON'));
       if (payload.topic !== TOPIC) return end(problem(40009, 'invalid request: topic invalid'));
-      if (Buffer.byteLength(String(payload.message)) >= MESSAGE_MAX)
+      if (Buffer.byteLength(String(payload.message)) > MESSAGE_MAX)
         return end(ntfyRefusals.noFiles);
       const priority = (payload.priority ?? 3) as number;
       if (!(priority >= 1 && priority <= 5))

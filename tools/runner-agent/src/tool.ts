@@ -4,9 +4,11 @@ import { exec } from './commands/exec.ts';
 import { init } from './commands/init.ts';
 import { keys } from './commands/keys.ts';
 import { run } from './commands/run.ts';
+import { ship } from './commands/ship.ts';
+import { status } from './commands/status.ts';
 
 export const tool: Tool = {
   name: 'runner-agent',
   about: 'Carry out the orders of a fleet on this server',
-  commands: [init, keys, check, run, exec],
+  commands: [init, keys, check, run, status, exec, ship],
 };

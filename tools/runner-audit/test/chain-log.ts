@@ -48,15 +48,18 @@ export function filesOf(root: string): LogFile[] {
     });
 }
 
-/** A root with these files. */
-export function rootWithFiles(files: readonly LogFile[]): string {
+/** A root with these files; `packed` has what is compressed already, by its text. */
+export function rootWithFiles(
+  files: readonly LogFile[],
+  packed: ReadonlyMap<string, Buffer> = new Map(),
+): string {
   const root = newRoot();
   mkdirSync(join(root, 'logs'), { recursive: true });
   for (const { suffix, text } of files) {
     const bytes = Buffer.from(text, 'latin1');
     writeFileSync(
       logPath(root) + suffix,
-      suffix.endsWith('.gz') ? gzipSync(bytes, { level: 1 }) : bytes,
+      suffix.endsWith('.gz') ? (packed.get(text) ?? gzipSync(bytes, { level: 1 })) : bytes,
     );
   }
   return root;

@@ -151,15 +151,18 @@ test('while another process holds the log, a deploy must not begin; everything e
   assert.is(records[1].timestamp, JSON.parse(lonely(3)).timestamp);
 });
 
-test('a kept event that was appended before its writer was killed is not appended again', async () => {
-  const root = newRoot();
-  const kept = lonely(2, { late: true });
-  await emit(root, lonely(1), kept);
-  mkdirSync(join(root, 'spool/audit'), { recursive: true });
-  writeFileSync(join(root, 'spool/audit/2-kept.jsonl'), kept);
-  await emit(root, lonely(3));
-  assert.is((await shell('ls spool/audit', { cwd: root })).stdout, '');
-  assert.is((await verified(root))[1]?.toString().split(',')[0], 'whole: 3 records');
+test('a kept event that was appended before its writer was killed is not appended again, also after rotations', async () => {
+  for (const rotations of [0, 1, 2]) {
+    const root = newRoot();
+    const kept = lonely(2, { late: true });
+    await emit(root, lonely(1), kept);
+    for (let done = 0; done < rotations; done += 1) rotate(root);
+    mkdirSync(join(root, 'spool/audit'), { recursive: true });
+    writeFileSync(join(root, 'spool/audit/2-kept.jsonl'), kept);
+    await emit(root, lonely(3));
+    assert.is((await shell('ls spool/audit', { cwd: root })).stdout, '');
+    assert.is((await verified(root))[1]?.toString().split(',')[0], 'whole: 3 records');
+  }
 });
 
 test.run();

@@ -1,5 +1,5 @@
 /** Random histories of a log that nobody tampers with: kills, rotations, many writers, a full disk. */
-import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { executable, run, shell, start } from '@runner/testing/run';
 import * as assert from 'uvu/assert';
@@ -40,14 +40,15 @@ const append: Step = async (history) => {
   acknowledge(history, stdout);
 };
 
+/** A writer that is killed in the middle of a stream, most often while it appends. */
 const kill: Step = async (history) => {
   const emit = start('runner-audit', ['emit'], { root: history.root });
   // A write may fail: the program is killed.
   emit.stdin.on('error', () => {});
-  const wait = history.random(60);
-  const feed = setInterval(() => emit.stdin.write(events(history, 400).join('')), 3);
+  emit.stdin.write(events(history, 1).join(''));
   for await (const _ of emit.stdout) break;
-  await new Promise((resolve) => setTimeout(resolve, wait));
+  const feed = setInterval(() => emit.stdin.write(events(history, 20).join('')), 1);
+  await new Promise((resolve) => setTimeout(resolve, history.random(30)));
   emit.kill('SIGKILL');
   clearInterval(feed);
   acknowledge(history, (await emit.done).stdout);
@@ -92,24 +93,44 @@ const STEPS: readonly Step[] = [
   async (history) => rotateIfThere(history),
 ];
 
+function newHistory(random: () => number): History {
+  const below = (limit: number) => Math.floor(random() * limit);
+  return { root: newRoot(), random: below, next: 0, acknowledged: [] };
+}
+
+/** Throws unless the log verifies and has everything that was acknowledged; then removes it. */
+async function requireWhole({ root, acknowledged }: History): Promise<void> {
+  const { status, stdout } = await run('runner-audit', ['verify'], { root });
+  assert.equal([status, stdout.split(':')[0]], [0, 'whole'], `${root}\n${stdout}`);
+  const texts = filesOf(root).map(({ text }) => text);
+  const there = new Set(texts.flatMap((text) => text.match(/"version":"v\d+"/g) ?? []));
+  assert.equal(
+    acknowledged.filter((version) => !there.has(`"version":"${version}"`)),
+    [],
+  );
+  rmSync(root, { recursive: true });
+}
+
 /** Runs a history; throws unless its log verifies and has everything that was acknowledged. */
 export async function honest(
   random: () => number,
   steps: number,
   hasCrowd: boolean,
 ): Promise<void> {
-  const below = (limit: number) => Math.floor(random() * limit);
-  const history: History = { root: newRoot(), random: below, next: 0, acknowledged: [] };
+  const history = newHistory(random);
   await append(history);
-  for (let step = 0; step < steps; step += 1) await (STEPS[below(STEPS.length)] as Step)(history);
+  for (let step = 0; step < steps; step += 1)
+    await (STEPS[history.random(STEPS.length)] as Step)(history);
   if (hasCrowd) await crowd(history);
   // A torn last line is vouched for by the record after it.
   await append(history);
-  const { status, stdout } = await run('runner-audit', ['verify'], { root: history.root });
-  assert.equal([status, stdout.split(':')[0]], [0, 'whole'], `${history.root}\n${stdout}`);
-  const text = filesOf(history.root)
-    .map((file) => file.text)
-    .join('\n');
-  const lost = history.acknowledged.filter((version) => !text.includes(`"version":"${version}"`));
-  assert.equal(lost, []);
+  await requireWhole(history);
+}
+
+/** Kills so many writers of one log, one after the other, while they append. */
+export async function killed(random: () => number, times: number): Promise<void> {
+  const history = newHistory(random);
+  for (let time = 0; time < times; time += 1) await kill(history);
+  await append(history);
+  await requireWhole(history);
 }

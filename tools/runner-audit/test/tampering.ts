@@ -1,6 +1,11 @@
 /** Random changes of a chained log, each of which `verify` has to find. */
-import { run } from '@runner/testing/run';
+import { rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { gzipSync } from 'node:zlib';
+import { pathsOf } from '@runner/common/foundation/paths';
+import { executable, run } from '@runner/testing/run';
 import * as assert from 'uvu/assert';
+import type { Verdict } from '../src/verify/verdict.ts';
 import { chainedLog, filesOf, type LogFile, rootWithFiles } from './chain-log.ts';
 
 type Random = (below: number) => number;
@@ -88,35 +93,55 @@ const placesOf = (files: readonly LogFile[]) =>
       ),
   );
 
+/** What `verify` says about a root. */
+type Verify = (root: string, anchor: string) => Promise<Pick<Verdict, 'ok' | 'problems'>>;
+
+/** By the executable. */
+export const verifyRun: Verify = async (root, anchor) => {
+  const { stdout } = await run('runner-audit', ['verify', '--json', '--anchor', anchor], { root });
+  return JSON.parse(stdout);
+};
+
+/** By what the executable loads, without a start of Node for each. */
+export const verifyLoaded: Verify = (root, anchor) => {
+  const built = createRequire(executable('runner-audit'))('../lib/reading.cjs');
+  const [seq, hash = ''] = anchor.split(':');
+  const verdict: (...args: unknown[]) => Promise<Verdict> = built.verdict;
+  return verdict({ paths: pathsOf(root), note: assert.unreachable }, { seq: Number(seq), hash });
+};
+
 /** Tampers `times` times with a log of `records` records; throws unless each change is found and named. */
-export async function tamper(records: number, times: number, random: () => number): Promise<void> {
-  const below: Random = (limit) => Math.floor(random() * limit);
+export async function tamper(records: number, times: number, verify: Verify): Promise<void> {
+  const below: Random = (limit) => Math.floor(Math.random() * limit);
   const root = await chainedLog(records);
   const whole = filesOf(root);
   const anchor = (await run('runner-audit', ['anchor'], { root })).stdout.trim();
-  const kept = await run('runner-audit', ['verify', '--anchor', anchor], { root });
-  assert.is(kept.status, 0, kept.stdout);
+  assert.equal((await verify(root, anchor)).problems, []);
+  const headAnchor = await oldAnchor(whole);
+  const packed = new Map(whole.map(({ text }) => [text, gzipSync(Buffer.from(text, 'latin1'))]));
+  const before = placesOf(whole);
   const kinds = Object.entries(TAMPERS);
   for (let time = 0; time < times; time += 1) {
     const [name, change] = kinds[time % kinds.length] as [string, Tamper];
     const changed = change([...whole], below);
-    const [before, after] = [placesOf(whole), placesOf(changed)];
+    const after = placesOf(changed);
     const differs = after.findIndex(({ line }, at) => line !== before[at]?.line);
+    // It has put an equal line in the place of another one.
     if (differs === -1 && after.length === before.length) continue;
     // A removed head begins a log that may have been rotated: the anchor is one of the removed.
     const isHead = name === 'the head removed';
-    const first = isHead ? await oldAnchor(whole) : anchor;
-    const found = await run('runner-audit', ['verify', '--json', '--anchor', first], {
-      root: rootWithFiles(changed),
-    });
-    assert.is(found.status, 1, `${name}: not found`);
-    const [{ file, line, message }] = JSON.parse(found.stdout).problems;
+    const tampered = rootWithFiles(changed, packed);
+    const { ok, problems } = await verify(tampered, isHead ? headAnchor : anchor);
+    const [first] = problems;
+    assert.ok(!ok && first, `${name}: not found`);
+    const { file, line, message } = first;
     const at = differs === -1 ? after.length : differs;
     const expected = [after[at]?.at, after[at - 1]?.at, ...(isHead ? [after.at(-1)?.at] : [])];
     assert.ok(
       expected.includes(`${file}:${line}`),
       `${name}: expected ${expected}, found ${file}:${line}: ${message}`,
     );
+    rmSync(tampered, { recursive: true });
   }
 }
 

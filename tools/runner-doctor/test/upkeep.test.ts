@@ -1,6 +1,6 @@
 /** Who looks after a root, timers or cron, and what rotates its logs. */
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { shell, shellWord } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
@@ -53,6 +53,25 @@ test('where no timer serves the root, a line for cron is printed, and fixes it',
     );
     assert.match(stdout, new RegExp(`^\\* .*/runner-notify flush --root ${shellWord(root)}$`, 'm'));
   }
+});
+
+test('the timer of the digest is missed only where the digest is wanted', async () => {
+  const root = await registered();
+  const good = ['fetch', 'notify', 'tokens'].map((name) =>
+    timer(name, 'loaded', 'active', 'enabled'),
+  );
+  const digest = timer('digest', 'loaded', 'inactive', 'disabled');
+  const env = { PATH: serverWith([...good, digest]) };
+  assert.equal((await examined(root, { env })).troubles, []);
+  writeFileSync(join(root, 'config.yml'), 'notify: { digest: true }\n', { mode: 0o600 });
+  const { troubles, findings } = await examined(root, { env });
+  assert.equal(troubles, [
+    'warning timers: runner-digest.timer is inactive: the digest of the week is not sent, which notify.digest asks for',
+  ]);
+  assert.is(
+    findings.find(({ level }) => level !== 'ok')?.mend,
+    'systemctl enable --now runner-digest.timer',
+  );
 });
 
 test('a root that belongs to another user than the one of the timers is reported', async () => {

@@ -1,7 +1,7 @@
 import type { Tool } from '@runner/common/cli/command';
 import { broker } from './commands/broker.ts';
 import { deploy, hold, rollback, unhold } from './commands/deploy.ts';
-import { events, verify } from './commands/events.ts';
+import { events } from './commands/events.ts';
 import { fetch } from './commands/fetch.ts';
 import { init } from './commands/init.ts';
 import { order, send, sign } from './commands/plumbing.ts';
@@ -9,6 +9,7 @@ import { results } from './commands/results.ts';
 import { cancel, resume, rollouts } from './commands/rollouts.ts';
 import { add, list, remove } from './commands/servers.ts';
 import { status } from './commands/status.ts';
+import { verify } from './commands/verify.ts';
 
 export const tool: Tool = {
   name: 'runner-fleet',

@@ -36,6 +36,42 @@ test('a start and its success are one message', async () => {
   assert.is(chats.hook.edits.length, 1);
 });
 
+test('without notify.edit they are two messages, as are a start and its failure', async () => {
+  chats.configure(configOf(chats.bot, chats.hook, 'td'));
+  await sendAll(
+    of('DeployStarted', 'aaaaaaa1'),
+    of('DeploySuccess', 'aaaaaaa1'),
+    of('DeployStarted', 'aaaaaaa2'),
+    of('DeployFailure', 'aaaaaaa2', { error: 'boom' }),
+  );
+  const shown = [
+    '🚀 Deploy started',
+    '✅ Deploy completed',
+    '🚀 Deploy started',
+    '❌ Deploy failed',
+  ];
+  assert.equal([telegram(), discord()], [shown, shown]);
+});
+
+test('instances that roll back one by one do not overwrite each other, not even when sent again', async () => {
+  chats.configure(configOf(chats.bot, chats.hook, 'td', ['edit: true']));
+  const back = (instance: string) =>
+    of('RollbackSuccess', 'aaaaaaa1', { instance, version: 'v1.2.9', from_version: 'v1.3.0' });
+  await sendAll(
+    of('DeployStarted', 'aaaaaaa1', { instance: 'a,b' }),
+    of('DeployFailure', 'aaaaaaa1', { instance: 'a,b', error: 'boom' }),
+    back('a'),
+    back('b'),
+    // A killed command announces its last event again.
+    back('b'),
+    // The next attempt of the commit has the first message.
+    of('DeployStarted', 'aaaaaaa2', { instance: 'a,b' }),
+  );
+  const shown = ['🚀 Deploy started', '❌ Deploy failed', '↩️ Rollback'];
+  assert.equal([telegram(), discord()], [shown, shown]);
+  assert.match(chats.bot.messages[2]?.text ?? '', 'Instance: b\n');
+});
+
 test('a start, its failure and its rollback are two: the edited one, and a reply with error and log', async () => {
   chats.configure(configOf(chats.bot, chats.hook, 'td', ['edit: true']));
   const error = `Error: boom\n${'at line\n'.repeat(300)}`;

@@ -6,8 +6,11 @@ import { refusals as hookRefusals } from '@runner/testing/discord-refusals';
 import type { Fault } from '@runner/testing/faults';
 import type { MailFault } from '@runner/testing/mail-server';
 import { ntfyRefusals } from '@runner/testing/ntfy';
-import { slackRefusals } from '@runner/testing/slack';
-import { refusals as botRefusals } from '@runner/testing/telegram';
+import { type SlackMessage, slackRefusals } from '@runner/testing/slack';
+import {
+  refusals as botRefusals,
+  type AcceptedMessage as TelegramMessage,
+} from '@runner/testing/telegram';
 import { connectDiscord } from '../src/channels/discord/discord.ts';
 import { connectEmail } from '../src/channels/email/email.ts';
 import { connectNtfy } from '../src/channels/ntfy/ntfy.ts';
@@ -16,6 +19,8 @@ import { connectTelegram } from '../src/channels/telegram/telegram.ts';
 import { connectWebhook } from '../src/channels/webhook/webhook.ts';
 import type { Channel } from '../src/service/contract.ts';
 import { BOT_TOKEN, CHAT_ID, type Chats, configOf } from './chats.ts';
+import { visible } from './discord-shown.ts';
+import { arrives } from './telegram-shown.ts';
 
 /** The stand-in of a channel. */
 export interface Server {
@@ -28,7 +33,17 @@ export interface Server {
 
 type FaultTable = Readonly<Record<string, readonly [fault: Fault | MailFault, outcome: string]>>;
 
+/** What a reader of a message sees, and what in it would call people. */
+export interface Read {
+  readonly text: string;
+  readonly calls: readonly string[];
+}
+
 export interface Subject {
+  /** A message as the stand-in took it. */
+  read(message: never): Read;
+  /** How the service shows a text differently; default: not at all. */
+  shows?(text: string): string;
   /** Connects to the stand-in. */
   open(chats: Chats, redact: (text: string) => string): Channel;
   server(chats: Chats): Server;
@@ -73,9 +88,32 @@ const echoed = (text: string): Fault => ({
   },
 });
 
+/** All texts in a value. */
+function textsIn(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return `${value}\n`;
+  return Object.values(value).map(textsIn).join('');
+}
+
+/** Of a service without markup, which calls no one. */
+const plainly =
+  (key: string) =>
+  ({ payload }: { payload: Readonly<Record<string, unknown>> }): Read => ({
+    text: String(payload[key]),
+    calls: [],
+  });
+
 /** Every channel, with what it is tested by. */
 export const SUBJECTS: Readonly<Record<ChannelName, Subject>> = {
   telegram: {
+    // Names and commands link themselves, but not inside code.
+    read({ text, entities }: TelegramMessage) {
+      let outside = text;
+      for (const { type, offset, length } of entities)
+        if (type === 'Code' || type === 'Pre')
+          outside = outside.slice(0, offset) + ' '.repeat(length) + outside.slice(offset + length);
+      return { text, calls: outside.match(/[@#/$][^\s]+/g) ?? [] };
+    },
+    shows: arrives,
     open: ({ bot }, redact) =>
       connectTelegram(
         {
@@ -105,6 +143,12 @@ export const SUBJECTS: Readonly<Record<ChannelName, Subject>> = {
     echo: echoed,
   },
   discord: {
+    read: ({ payload }: { payload: Record<string, unknown> }) => ({
+      text: textsIn([payload.content, payload.embeds]),
+      calls: JSON.stringify(payload.allowed_mentions) === '{"parse":[]}' ? [] : ['anyone'],
+    }),
+    // Back-ticks are kept apart by an invisible character.
+    shows: visible,
     open: ({ hook }, redact) =>
       connectDiscord({ webhook: new Secret(hook.webhook) }, { env: {}, redact }),
     server: ({ hook }) => hook as Server,
@@ -123,6 +167,9 @@ export const SUBJECTS: Readonly<Record<ChannelName, Subject>> = {
     echo: echoed,
   },
   slack: {
+    read: ({ shown: text, mentions: calls }: SlackMessage) => ({ text, calls }),
+    // Code cannot contain a back-tick; in a block three of them are kept apart.
+    shows: (text) => text.replace(/\u200b/g, '').replace(/\u02cb/g, '`'),
     open: ({ slack }, redact) =>
       connectSlack({ webhook: new Secret(slack.webhook) }, { env: {}, redact }),
     server: ({ slack }) => slack as Server,
@@ -139,6 +186,7 @@ export const SUBJECTS: Readonly<Record<ChannelName, Subject>> = {
       `notify:\n  slack: { webhook: "${slack.webhook.replace(slack.url, origin)}" }\n`,
   },
   ntfy: {
+    read: plainly('message'),
     open: ({ ntfy }, redact) =>
       connectNtfy(
         { url: new Secret(ntfy.topic), token: new Secret(ntfy.token) },
@@ -159,6 +207,7 @@ export const SUBJECTS: Readonly<Record<ChannelName, Subject>> = {
     echo: echoed,
   },
   email: {
+    read: plainly('text'),
     open: ({ mail }, redact) =>
       connectEmail(
         { smtp: new Secret(mail.address), from: 'a@example.org', to: ['b@example.org'] },
@@ -184,6 +233,7 @@ export const SUBJECTS: Readonly<Record<ChannelName, Subject>> = {
     },
   },
   webhook: {
+    read: plainly('text'),
     open: ({ receiver }, redact) =>
       connectWebhook(
         { url: new Secret(receiver.address), secret: new Secret(receiver.secret) },

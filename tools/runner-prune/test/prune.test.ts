@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { atExit } from '@runner/testing/cleanup';
-import { contentOf } from '@runner/testing/temp';
+import { contentOf, temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { COMMIT, DAY, KEPT, newRoot, prune, put, releasesOf } from './root.ts';
@@ -24,6 +24,13 @@ test('what no instance runs or can go back to goes, with killed builds and old l
   assert.ok(freed >= 400_000 && apps[0].freed === freed);
   assert.ok(apps[0].releases >= 500_000 && apps[0].total >= apps[0].releases + apps[0].mirror);
   assert.is(apps[0].removed.filter((path: string) => path.includes('/releases/')).length, 5);
+});
+
+test('a root without apps has nothing to prune, and the answer says so', async () => {
+  const root = join(temporaryFolder('prune'), 'empty');
+  const { status, stdout, stderr } = await prune(root);
+  assert.equal([status, stdout, stderr], [0, `Nothing to prune: ${root} has no apps\n`, '']);
+  assert.equal(JSON.parse((await prune(root, '--json')).stdout).apps, []);
 });
 
 test('--dry-run names the same files and removes nothing', async () => {

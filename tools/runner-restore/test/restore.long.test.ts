@@ -177,6 +177,15 @@ test('a file that was cut or changed anywhere is refused with one sentence, and 
   }
 });
 
+test('a backup that is missing is named before a passphrase is asked for', async () => {
+  const { status, stdout, stderr } = await restore(root, join(folder, 'missing.age'), []);
+  assert.equal([status, stdout], [1, '']);
+  assert.match(
+    stderr,
+    /^runner restore: cannot read [^\n]+missing\.age: [^\n]+ \(file_unreadable\)\n$/,
+  );
+});
+
 test('a root that is in use is left alone; a freshly installed one is filled, and belongs to its owner', async () => {
   const before = contentOf(root);
   const { status, stderr } = await restore(root);

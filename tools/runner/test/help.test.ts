@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { everywhere, VERSION } from './stage.ts';
 
-const HELP = `Deploy apps from git on one server
+const HELP = `Deploy apps from git on your own servers
 
 Usage: runner <COMMAND> [ARGS]...
 

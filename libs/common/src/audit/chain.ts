@@ -53,9 +53,9 @@ export function unlinkedLine(line: string): string {
 /** Lines `{…}\n` with their links, the first of which is `link`. */
 export function chained(lines: readonly string[], link: Link): string[] {
   let next = link;
-  return lines.map((line) => {
+  return lines.map((line, index) => {
     const whole = `${line.slice(0, -2)},"seq":${next.seq},"prev":"${next.prev}"}`;
-    next = linkTo(next.seq, hashOf(whole));
+    if (index < lines.length - 1) next = linkTo(next.seq, hashOf(whole));
     return `${whole}\n`;
   });
 }

@@ -3,8 +3,7 @@ import type { Changes } from '../apps/state.ts';
 import { Failure } from '../foundation/failure.ts';
 import { isAppName } from '../foundation/names.ts';
 import { isObject, type JsonObject, jsonObject } from '../text/json.ts';
-import { timeOfIso } from '../text/time.ts';
-import { unlinked } from './chain.ts';
+import { isUsualTime, timeOfIso } from '../text/time.ts';
 
 /** The kinds of a deploy, in its order. */
 const DEPLOY_EVENTS = [
@@ -137,7 +136,7 @@ export function newDeployId(random: () => number): string {
 export function completeEvent(input: unknown, completion: Completion): DeployEvent {
   if (!isObject(input)) throw invalid('is not a JSON object');
   // Its place in a chain belongs to the log it came from.
-  const { event, app, ...fields } = unlinked(input);
+  const { event, app, seq: _seq, prev: _prev, ...fields } = input;
   const kind = oneName(fields.event_type, event, 'event_type', 'event');
   const isOperator = OPERATOR_EVENTS.includes(kind as OperatorEvent);
   if (!isOperator && !EVENT_TYPES.includes(kind as EventType)) {
@@ -146,18 +145,16 @@ export function completeEvent(input: unknown, completion: Completion): DeployEve
   const project = shortText(oneName(fields.project, app, 'project', 'app'), 'project');
   if (!isAppName(project)) throw invalid('needs a project that is an app name');
   const checked = {
-    timestamp: timestampOf(fields.timestamp, completion.now()),
+    timestamp: timestampOf(fields.timestamp, () => completion.now()),
     event_type: kind as EventType,
     project,
     instance: fields.instance === undefined ? 'default' : shortText(fields.instance, 'instance'),
     version: shortText(fields.version, 'version'),
     deploy_id: isOperator ? null : deployIdOf(kind as EventType, fields.deploy_id, completion),
   };
-  const others = Object.entries(fields).filter(
-    ([field, value]) => !Object.hasOwn(checked, field) && value !== undefined,
-  );
-  // Spread, not assigned: a field may be called __proto__.
-  const done: DeployEvent = { ...checked, ...Object.fromEntries(others) };
+  // Twice: the first gives the order, the second the values.
+  const done: DeployEvent = { ...checked, ...fields, ...checked };
+  for (const field in done) if (done[field] === undefined) delete done[field];
   for (const field of TEXT_FIELDS) {
     const value = done[field];
     if (value !== undefined && typeof value !== 'string') throw invalid(`needs a text in ${field}`);
@@ -187,8 +184,9 @@ function shortText(value: unknown, field: string): string {
   return value.toWellFormed();
 }
 
-function timestampOf(value: unknown, now: Date): string {
-  if (value === undefined) return now.toISOString();
+function timestampOf(value: unknown, now: () => Date): string {
+  if (value === undefined) return now().toISOString();
+  if (typeof value === 'string' && isUsualTime(value)) return value;
   // Requires a time of day and a zone.
   const zoned = typeof value === 'string' && /T.*(?:Z|[+-]\d\d:?\d\d)$/.test(value);
   const time = zoned ? timeOfIso(value) : Number.NaN;

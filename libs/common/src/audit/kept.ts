@@ -1,7 +1,7 @@
 /** Events that wait in `spool/audit/` until they can be appended. */
-import { accessSync, closeSync, constants } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
-import { LINE_MAX, linesBackward } from '../files/lines-backward.ts';
+import { LINE_MAX } from '../files/lines-backward.ts';
 import {
   isClosed,
   isThere,
@@ -16,7 +16,7 @@ import type { Paths } from '../foundation/paths.ts';
 import { jsonLine } from '../text/harmless.ts';
 import { unlinked, unlinkedLine } from './chain.ts';
 import { type DeployEvent, readRecord } from './events.ts';
-import { openLog } from './files.ts';
+import { chainedLines } from './tip.ts';
 import { type LockedLog, withLog } from './write.ts';
 
 /** Limit of the instance in the name of a kept event, in characters. */
@@ -97,22 +97,17 @@ export function appendKeptTo(paths: Paths, log: LockedLog): void {
     if (lines[index] !== undefined) removeIfThere(path);
 }
 
-/** The last lines of the live log, as they were before they were chained. */
+/** The last lines of the log as they were before they were chained; a rotation may have moved them. */
 function newestLines(paths: Paths, count: number): Set<string> {
   const lines = new Set<string>();
-  let fd: number | undefined;
   try {
-    fd = openLog(paths.auditLog);
-    if (fd === undefined) return lines;
-    for (const line of linesBackward(fd, Buffer.alloc(0))) {
+    for (const line of chainedLines(paths)) {
       lines.add(unlinkedLine(line.toString('utf8')));
       if (lines.size >= count) break;
     }
   } catch (error) {
     // Appending reports it.
     if (!(error instanceof Failure)) throw error;
-  } finally {
-    if (fd !== undefined) closeSync(fd);
   }
   return lines;
 }

@@ -47,6 +47,19 @@ export function tipOf(paths: Paths, live?: number): Tip | undefined {
   }
 }
 
+/** The chained lines of the log and its rotated files, newest first; each is valid until the next one. */
+export function* chainedLines(paths: Paths): Generator<Buffer> {
+  for (const path of logFiles(paths)) {
+    const fd = openLogOr(paths, path, () => {});
+    if (fd === undefined) continue;
+    try {
+      for (const { line } of contentOf(fd, path).candidates()) yield line;
+    } finally {
+      closeSync(fd);
+    }
+  }
+}
+
 function searched(paths: Paths, files: readonly string[]): Tip | undefined {
   const open: number[] = [];
   const newer: Content[] = [];
@@ -55,7 +68,7 @@ function searched(paths: Paths, files: readonly string[]): Tip | undefined {
       const fd = openLogOr(paths, path, () => {});
       if (fd === undefined) continue;
       open.push(fd);
-      const content = path.endsWith('.gz') ? inflated(fd) : plain(fd);
+      const content = contentOf(fd, path);
       const tip = newestOf(content, newer);
       if (tip) return tip;
       if (content.size > 0) newer.unshift(content);
@@ -76,6 +89,10 @@ function newestOf(content: Content, newer: readonly Content[]): Tip | undefined 
     return { head, next: linkTo(link.seq, isLast ? head.hash : hashFrom(content, at, newer)) };
   }
   return undefined;
+}
+
+function contentOf(fd: number, path: string): Content {
+  return path.endsWith('.gz') ? inflated(fd) : plain(fd);
 }
 
 function plain(fd: number): Content {

@@ -162,8 +162,10 @@ function linkAt(path: string): string | undefined {
 
 function describe(fd: number, holder: Holder): void {
   try {
-    ftruncateSync(fd, 0);
-    writeSync(fd, `${JSON.stringify(holder)}\n`, 0);
+    const text = Buffer.from(`${JSON.stringify(holder)}\n`);
+    writeSync(fd, text, 0, text.length, 0);
+    // Rarely longer: cutting a file gives its blocks back, for which a later fdatasync would have to wait.
+    if (fstatSync(fd).size > text.length) ftruncateSync(fd, text.length);
   } catch {
     // A full disk: the lock is held anyway, but its holder is not recorded.
   }

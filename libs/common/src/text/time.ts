@@ -3,11 +3,21 @@
 const ISO =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(?:(Z)|([+-]\d\d):?(\d\d))?)?$/i;
 
+/** By far the most common form, that of our own records, on a day that every month has. */
+const USUAL =
+  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
+
+/** Whether a text is a time as `toISOString` writes it; false for some days at the end of a month. */
+export function isUsualTime(text: string): boolean {
+  return USUAL.test(text);
+}
+
 /**
  * An ISO 8601 time in milliseconds since 1970, in UTC unless it names a zone. NaN for any other text,
  * and for a day that the month does not have, which Date would move to the next month.
  */
 export function timeOfIso(text: string): number {
+  if (USUAL.test(text)) return Date.parse(text);
   const [, year, month, day, clock = '00:00', , hours, minutes] = ISO.exec(text) ?? [];
   if (year === undefined || Number(day) > daysOf(Number(year), Number(month))) return Number.NaN;
   const zone = hours === undefined ? 'Z' : `${hours}:${minutes}`;

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
+import { APART } from '@runner/common/foundation/apart';
 import type { Env } from '@runner/common/foundation/io';
 
 /** Not LANG and TZ: an app must not depend on who deployed it. */
@@ -113,7 +114,7 @@ const OURS = ['RUNNER_TELEGRAM_API_URL', 'NODE_OPTIONS'];
 
 /** For the notifier, which reads its secrets from config.yml. */
 export function notifierEnvironment(env: Env): Record<string, string> {
-  return { ...stepEnvironment(env), ...some(env, ['HOME', ...OURS]) };
+  return { ...stepEnvironment(env), ...some(env, ['HOME', ...OURS]), [APART]: '1' };
 }
 
 /** For git: no user or system configuration, no tracing (which prints headers), English messages. */

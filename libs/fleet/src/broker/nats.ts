@@ -131,6 +131,11 @@ export class Broker {
     }
   }
 
+  /** Says something that is not kept. */
+  say(subject: string, text: string): void {
+    if (!this.connection.isClosed()) this.connection.publish(subject, text);
+  }
+
   /** The newest message of a subject. */
   async last(stream: StreamName, subject: string): Promise<Stored | undefined> {
     return this.get(stream, { last_by_subj: subject });

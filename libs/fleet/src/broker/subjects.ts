@@ -7,6 +7,8 @@ export const subjects = {
   order: (server: string) => `runner.order.${server}`,
   result: (server: string, order: string) => `runner.result.${server}.${order}`,
   events: (server: string) => `runner.event.${server}`,
+  /** Not kept: which step of an order runs. */
+  step: (server: string, order: string) => `runner.step.${server}.${order}`,
   state: (server: string) => `runner.state.${server}`,
   rollout: (app: string) => `runner.rollout.${app.replaceAll('.', '%')}`,
   ping: (server: string) => `runner.ping.${server}`,
@@ -42,6 +44,7 @@ export function importsOf(server: string): { subject: string; to?: string; strea
   return [
     { subject: subjects.events(server) },
     { subject: subjects.result(server, '*') },
+    { subject: subjects.step(server, '*') },
     { subject: subjects.state(server) },
     api(`CONSUMER.INFO.ORDERS.${server}`),
     { ...api(`CONSUMER.MSG.NEXT.ORDERS.${server}`), stream: true },

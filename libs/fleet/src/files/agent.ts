@@ -3,7 +3,6 @@ import { type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readTrusted } from '@runner/common/files/trusted';
 import { Failure } from '@runner/common/foundation/failure';
-import { readYaml, YAML_MAX } from '@runner/common/yaml/read';
 import { check, type ObjectSchema, section } from '@runner/common/yaml/schema';
 import { BROKER_SCHEMA, type BrokerAddress, brokerAddress } from './broker-address.ts';
 import { serverName } from './names.ts';
@@ -52,7 +51,8 @@ const SCHEMA: ObjectSchema = {
 };
 
 /** Throws `fleet_not_configured`, `config_invalid`, `insecure_address`. */
-export function readAgent(root: string): AgentConfig {
+export async function readAgent(root: string): Promise<AgentConfig> {
+  const { readYaml, YAML_MAX } = await import('@runner/common/yaml/read');
   const name = agentFiles(root).config;
   const bytes = readTrusted(name, YAML_MAX, root);
   if (!bytes) throw new Failure('fleet_not_configured', `there is no ${name}: runner agent init`);

@@ -6,7 +6,6 @@ import { writeWhole } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';
 import { jsonObject } from '@runner/common/text/json';
 import { durationOf } from '@runner/common/text/time';
-import { readYaml, YAML_MAX } from '@runner/common/yaml/read';
 import { check, type ObjectSchema, section } from '@runner/common/yaml/schema';
 import { BROKER_SCHEMA, type BrokerAddress, brokerAddress } from './broker-address.ts';
 import { isServerName } from './names.ts';
@@ -61,7 +60,8 @@ const SCHEMA: ObjectSchema = {
 };
 
 /** Throws `fleet_not_configured`, `config_invalid`, `insecure_address`. */
-export function readFleet(root: string): FleetConfig {
+export async function readFleet(root: string): Promise<FleetConfig> {
+  const { readYaml, YAML_MAX } = await import('@runner/common/yaml/read');
   const name = operatorFiles(root).config;
   const bytes = readTrusted(name, YAML_MAX, root);
   if (!bytes) throw new Failure('fleet_not_configured', `there is no ${name}: runner fleet init`);

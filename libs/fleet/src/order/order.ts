@@ -7,6 +7,9 @@ import { isOperatorName, isServerName } from '../files/names.ts';
 export const VERBS = ['deploy', 'rollback', 'hold', 'unhold'] as const;
 export type Verb = (typeof VERBS)[number];
 
+/** Whether it pauses or resumes an app: no rollout, and never superseded by a deploy. */
+export const isHold = (verb: Verb) => verb === 'hold' || verb === 'unhold';
+
 /** What is signed, as JSON. Never a command line. */
 export interface Order {
   readonly id: string;

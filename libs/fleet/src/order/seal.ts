@@ -19,7 +19,7 @@ export interface Sealed {
   readonly sig: string;
 }
 /** What the text is. */
-export type Use = 'result' | 'events' | 'state';
+export type Use = 'result' | 'events' | 'state' | 'step';
 
 const signed = (use: Use, server: string, body: string) =>
   Buffer.from(`runner-fleet-${use}\n${server}\n${body}`);

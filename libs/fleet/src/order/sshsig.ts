@@ -1,5 +1,5 @@
 /** Signatures of orders, made and checked by ssh-keygen. */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,28 +9,19 @@ import type { SealedOrder } from './order.ts';
 /** The namespace: a signature made for another purpose does not sign an order. */
 const NAMESPACE = 'runner-fleet';
 
-function sshKeygen(args: readonly string[], input: string, stderr: 'inherit' | 'ignore') {
-  const done = spawnSync('ssh-keygen', ['-Y', ...args], {
-    input,
-    encoding: 'utf8',
-    stdio: ['pipe', 'pipe', stderr],
-  });
-  if (systemCode(done.error) === 'ENOENT')
-    throw new Failure(
-      'signing_failed',
-      'the command ssh-keygen is missing: install openssh-client',
-    );
-  return done;
-}
+const missing = () =>
+  new Failure('signing_failed', 'the command ssh-keygen is missing: install openssh-client');
 
 /** Signs an order with a private key, or with that of ssh-agent or a token. Throws `signing_failed`. */
 export function sign(body: string, by: string, key: string): SealedOrder {
-  const { status, stdout } = sshKeygen(
-    ['sign', '-q', '-f', key, '-n', NAMESPACE],
-    body,
+  const args = ['-Y', 'sign', '-q', '-f', key, '-n', NAMESPACE];
+  const { status, stdout, error } = spawnSync('ssh-keygen', args, {
+    input: body,
+    encoding: 'utf8',
     // It asks for a passphrase or a touch there.
-    'inherit',
-  );
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  if (systemCode(error) === 'ENOENT') throw missing();
   if (status !== 0) throw new Failure('signing_failed', `ssh-keygen could not sign with ${key}`);
   return { by, sig: stdout, body };
 }
@@ -38,17 +29,32 @@ export function sign(body: string, by: string, key: string): SealedOrder {
 /** What ssh-keygen says of a signature. */
 export type Verdict = 'valid' | 'signer_unknown' | 'signature_invalid';
 
-/** Checks an order against a file of allowed signers. */
-export function verify({ by, sig, body }: SealedOrder, allowedSigners: string): Verdict {
+/** Checks an order against a file of allowed signers. Throws `signing_failed`. */
+export async function verify(
+  { by, sig, body }: SealedOrder,
+  allowedSigners: string,
+): Promise<Verdict> {
   const folder = mkdtempSync(join(tmpdir(), 'runner-sig-'));
   try {
     const file = join(folder, 'sig');
     writeFileSync(file, sig, { mode: 0o600 });
     const asks = (...args: string[]) =>
-      sshKeygen([...args, '-n', NAMESPACE, '-s', file], body, 'ignore').status === 0;
-    if (asks('verify', '-f', allowedSigners, '-I', by)) return 'valid';
-    return asks('check-novalidate') ? 'signer_unknown' : 'signature_invalid';
+      succeeds(['-Y', ...args, '-n', NAMESPACE, '-s', file], body);
+    if (await asks('verify', '-f', allowedSigners, '-I', by)) return 'valid';
+    return (await asks('check-novalidate')) ? 'signer_unknown' : 'signature_invalid';
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Not at once: an agent answers other questions meanwhile. */
+function succeeds(args: readonly string[], input: string): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('ssh-keygen', args, { stdio: ['pipe', 'ignore', 'ignore'] });
+    child.on('error', (error) => reject(systemCode(error) === 'ENOENT' ? missing() : error));
+    child.on('close', (status) => resolve(status === 0));
+    // It may have ended before it has read all.
+    child.stdin.on('error', () => {});
+    child.stdin.end(input);
+  });
 }

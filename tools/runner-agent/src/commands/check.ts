@@ -1,10 +1,9 @@
 import { command } from '@runner/common/cli/command';
 import { EXIT, Failure } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
-import { AGENT_API } from '@runner/fleet/broker/subjects';
-import { agentFiles, requireSigners } from '@runner/fleet/files/agent';
-import { readSecretFile } from '@runner/fleet/order/seal';
-import { type Agent, INIT, openAgent } from '../orders/agent.ts';
+import { requireSigners } from '@runner/fleet/files/agent';
+import { openAgent } from '../orders/agent.ts';
+import { connect } from '../orders/connect.ts';
 
 /** One thing that was looked at. */
 interface Check {
@@ -18,7 +17,7 @@ export const check = command({
   name: 'check',
   about: 'Check the files of the agent, and whether the broker knows this server',
   async run({ io, paths }) {
-    const agent = openAgent(io, paths);
+    const agent = await openAgent(io, paths);
     const checks: Check[] = [{ check: 'files', error: null, message: agent.config.server }];
     const look = async (name: Check['check'], body: () => Promise<string>) => {
       try {
@@ -32,7 +31,12 @@ export const check = command({
       requireSigners(agent.config.allowedSigners);
       return agent.config.allowedSigners;
     });
-    if (agent.config.broker) await look('broker', () => checkBroker(agent));
+    const { broker } = agent.config;
+    if (broker)
+      await look('broker', async () => {
+        await (await connect(agent, 'check')).close();
+        return broker.url;
+      });
     const isGood = checks.every(({ error }) => error === null);
     return {
       value: { server: agent.config.server, checks },
@@ -47,21 +51,3 @@ export const check = command({
       })
       .join(''),
 });
-
-/** Logs in, and opens the mailbox without taking anything from it. */
-async function checkBroker({ config, paths }: Agent): Promise<string> {
-  const { broker: address, server } = config;
-  if (!address) return '';
-  const seed = readSecretFile(agentFiles(paths.root).login, INIT);
-  const { openBroker } = await import('@runner/fleet/broker/nats');
-  const broker = await openBroker({ ...address, seed, name: `${server}-check`, api: AGENT_API });
-  try {
-    if (await broker.hasMailbox(server)) return address.url;
-    throw new Failure(
-      'broker_unsafe',
-      `${address.url} has no mailbox for ${server}: runner fleet broker check`,
-    );
-  } finally {
-    await broker.close();
-  }
-}

@@ -17,7 +17,7 @@ export const exec = command({
     'runner fleet order … | runner fleet sign | ssh web1 runner-agent exec | runner fleet results -',
   plain: true,
   async run({ io, paths }) {
-    const agent = openAgent(io, paths);
+    const agent = await openAgent(io, paths);
     const lines = readAll(io.stdin, INPUT_MAX, 'standard input').split('\n').filter(Boolean);
     let status: number = EXIT.ok;
     for (const [index, line] of lines.entries()) {

@@ -15,7 +15,7 @@ export interface AgentKeys {
 export async function keysOf(paths: Paths): Promise<AgentKeys> {
   const { loginKeyOf } = await import('@runner/fleet/broker/nats');
   const { login, signKey } = agentFiles(paths.root);
-  const { server } = readAgent(paths.root);
+  const { server } = await readAgent(paths.root);
   const nkey = loginKeyOf(readSecretFile(login, INIT), login);
   return { server, nkey, key: publicKeyOf(readSecretFile(signKey, INIT)) };
 }

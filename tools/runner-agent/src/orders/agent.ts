@@ -2,6 +2,7 @@
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { type AgentConfig, agentFiles, readAgent } from '@runner/fleet/files/agent';
+import type { Order } from '@runner/fleet/order/order';
 import { readSecretFile } from '@runner/fleet/order/seal';
 
 export interface Agent {
@@ -10,13 +11,15 @@ export interface Agent {
   readonly config: AgentConfig;
   /** The private key that signs what it says. */
   readonly signKey: string;
+  /** Called at each step of what it carries out. */
+  readonly step?: (order: Order, step: string) => void;
 }
 
 /** How a missing file of the agent is made. */
 export const INIT = 'runner agent init';
 
 /** Throws `fleet_not_configured`, `config_invalid`, `guard_tripped`. */
-export function openAgent(io: Io, paths: Paths): Agent {
-  const config = readAgent(paths.root);
+export async function openAgent(io: Io, paths: Paths): Promise<Agent> {
+  const config = await readAgent(paths.root);
   return { io, paths, config, signKey: readSecretFile(agentFiles(paths.root).signKey, INIT) };
 }

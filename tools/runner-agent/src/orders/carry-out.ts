@@ -2,9 +2,11 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
-import { EXIT } from '@runner/common/foundation/failure';
+import { pauseApps, resumeApps } from '@runner/common/apps/pause';
+import { requireApp } from '@runner/common/apps/store';
+import { EXIT, Failure } from '@runner/common/foundation/failure';
 import { type JsonObject, jsonObject } from '@runner/common/text/json';
-import type { Order, SealedOrder } from '@runner/fleet/order/order';
+import { isHold, type Order, type SealedOrder } from '@runner/fleet/order/order';
 import type { Result, Status } from '@runner/fleet/order/result';
 import type { Agent } from './agent.ts';
 
@@ -27,20 +29,18 @@ export function deployIdOf({ id }: Order, server: string): string {
   return createHash('sha256').update(`${id} ${server}`).digest('hex').slice(0, 8);
 }
 
-/** The words of each verb's command, without its options. */
-function argumentsOf({ verb, app, ref, reason }: Order, deployId: string): [string, ...string[]] {
+/** The words of the command of a deploy or rollback. */
+function argumentsOf({ verb, app, ref }: Order, deployId: string): [string, ...string[]] {
   const identified = [app, '--deploy-id', deployId, '--trigger', 'fleet'];
   if (verb === 'deploy') return ['runner-deploy', ...identified, '--ref', ref, '--wait', '10m'];
-  if (verb === 'rollback') return ['runner-rollback', ...identified, ...(ref ? ['--to', ref] : [])];
-  if (verb === 'unhold') return ['runner-resume', app];
-  return ['runner-pause', app, ...(reason ? ['--reason', reason] : [])];
+  return ['runner-rollback', ...identified, ...(ref ? ['--to', ref] : [])];
 }
 
 /** Runs a tool beside this one to its end: its status, and the last object that it printed. */
 export function runTool(
   { io, paths }: Pick<Agent, 'io' | 'paths'>,
   [tool, ...args]: readonly [string, ...string[]],
-  env: Record<string, string> = {},
+  { env, each }: { env?: Record<string, string>; each?: (line: JsonObject) => void } = {},
 ): Promise<{ status: number | null; last: JsonObject }> {
   const child = spawn(join(dirname(io.program), tool), [...args, '--json', '--root', paths.root], {
     // Outlives the agent, which finds its end in the log.
@@ -49,16 +49,19 @@ export function runTool(
     env: { ...io.env, ...env },
   });
   let text = '';
+  let last: JsonObject = {};
   child.stdout.setEncoding('utf8').on('data', (piece: string) => {
-    // The last line is far shorter.
-    text = (text + piece).slice(-1_048_576);
+    const lines = (text + piece).split('\n');
+    // A line is far shorter.
+    text = (lines.pop() ?? '').slice(-1_048_576);
+    for (const line of lines) {
+      last = jsonObject(line) ?? last;
+      each?.(last);
+    }
   });
   return new Promise((resolve, reject) => {
     child.on('error', reject);
-    child.on('close', (status) => {
-      const last = jsonObject(text.trimEnd().split('\n').at(-1) ?? '') ?? {};
-      resolve({ status, last });
-    });
+    child.on('close', (status) => resolve({ status, last: jsonObject(text) ?? last }));
   });
 }
 
@@ -66,15 +69,21 @@ export function runTool(
 const MESSAGE_MAX = 300;
 
 export async function carryOut(agent: Agent, sealed: SealedOrder, order: Order): Promise<Work> {
+  if (isHold(order.verb)) return hold(agent, sealed.by, order);
   const began = agent.io.elapsed();
   const tool = argumentsOf(order, deployIdOf(order, agent.config.server));
-  const { status, last } = await runTool(agent, tool, { RUNNER_INITIATOR: sealed.by });
+  const { status, last } = await runTool(agent, tool, {
+    env: { RUNNER_INITIATOR: sealed.by },
+    each: ({ step, status: word }) => {
+      if (word === 'started') agent.step?.(order, String(step));
+    },
+  });
   const text = (field: string) =>
     typeof last[field] === 'string' ? (last[field] as string) : null;
   const code = text('message') === null ? null : text('error');
   const message = text('message') ?? [text('stage'), text('error')].filter(Boolean).join(': ');
   return {
-    status: statusOf(order, status, text('result'), code),
+    status: statusOf(status, text('result'), code),
     code,
     message: (message.split('\n')[0] ?? '').slice(0, MESSAGE_MAX),
     deploy_id: text('deploy_id'),
@@ -86,15 +95,26 @@ export async function carryOut(agent: Agent, sealed: SealedOrder, order: Order):
   };
 }
 
-function statusOf(
-  { verb }: Order,
-  status: number | null,
-  result: string | null,
-  code: string | null,
-): Status {
+/** Pauses or resumes the app, as runner-pause and runner-resume do. */
+function hold({ io, paths }: Agent, by: string, { verb, app, reason }: Order): Work {
+  const place = { paths, io: { ...io, env: { ...io.env, RUNNER_INITIATOR: by } } };
+  const work = (status: Status, code: string | null, message: string): Work => ({
+    ...{ status, code, message, deploy_id: null, version: null, previous_version: null },
+    ...{ commit: null, duration_ms: 0, rollback_failed: false },
+  });
+  try {
+    requireApp(paths, app);
+    if (verb === 'hold') pauseApps(place, [app], null, reason || null);
+    else resumeApps(place, [app]);
+    return work(verb === 'hold' ? 'paused' : 'resumed', null, '');
+  } catch (error) {
+    if (error instanceof Failure) return work('failed', error.code, error.message);
+    throw error;
+  }
+}
+
+function statusOf(status: number | null, result: string | null, code: string | null): Status {
   if (code === 'paused') return 'held';
-  if (status === EXIT.ok && verb === 'hold') return 'paused';
-  if (status === EXIT.ok && verb === 'unhold') return 'resumed';
   if (status === EXIT.ok && result === 'unchanged') return 'up_to_date';
   return result === 'deployed' || result === 'rolled_back' ? result : 'failed';
 }

@@ -22,7 +22,7 @@ export async function handle(
       prev: null,
     });
   try {
-    const untrusted = judgeSigner(agent, sealed, order);
+    const untrusted = await judgeSigner(agent, sealed, order);
     if (untrusted) return answer(untrusted);
     const begun = findBegun(agent.paths, order.id);
     if (begun && begun.order.body !== sealed.body) {
@@ -33,8 +33,14 @@ export async function handle(
     // Begun, and killed: its end is found out.
     const refusal = begun
       ? undefined
-      : (judgeTime(agent, order, waiting) ?? judgeApp(agent, order));
-    if (refusal) return answer(refusal);
+      : (judgeTime(agent, order, waiting) ?? (await judgeApp(agent, order)));
+    if (refusal) {
+      const result = answer(refusal);
+      // Its answer stands, also when the broker repeats the order. One of the future would supersede others.
+      if (refusal.status !== 'clock_skew')
+        writeBegun(agent.paths, order.id, { order: sealed, result });
+      return result;
+    }
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     return answer({ status: 'failed', code: error.code, message: error.message });

@@ -1,10 +1,9 @@
 /** Whether an order is carried out: every reason not to, in the order in which they count. */
 import { requireApp } from '@runner/common/apps/store';
-import { readConfig } from '@runner/common/config/file';
 import { deployPolicyOf } from '@runner/common/config/settings';
 import { decide } from '@runner/deploy/fetch/decide';
 import { requireSigners } from '@runner/fleet/files/agent';
-import type { Order, SealedOrder } from '@runner/fleet/order/order';
+import { isHold, type Order, type SealedOrder } from '@runner/fleet/order/order';
 import type { Status } from '@runner/fleet/order/result';
 import { verify } from '@runner/fleet/order/sshsig';
 import type { Agent } from './agent.ts';
@@ -20,19 +19,19 @@ export interface Refusal {
 /** How far a clock may be ahead, in ms. */
 const SKEW = 60_000;
 
-/** Whether it may be believed. Undefined: yes. Throws `fleet_not_configured`, `guard_tripped`. */
-export function judgeSigner(
+/** Whether it may be believed. Undefined: yes. Throws `fleet_not_configured`, `guard_tripped`, `signing_failed`. */
+export async function judgeSigner(
   { config }: Agent,
   sealed: SealedOrder,
   order: Order,
-): Refusal | undefined {
+): Promise<Refusal | undefined> {
   const refused = (code: string, message: string): Refusal => ({
     status: 'refused',
     code,
     message,
   });
   requireSigners(config.allowedSigners);
-  const verdict = verify(sealed, config.allowedSigners);
+  const verdict = await verify(sealed, config.allowedSigners);
   const { by } = sealed;
   if (verdict === 'signature_invalid')
     return refused(verdict, 'the signature does not fit the order');
@@ -69,12 +68,11 @@ export function judgeTime(
     const message = `it was issued at ${order.issued}, and the clock here says ${io.now().toISOString()}`;
     return { status: 'clock_skew', code: 'clock_skew', message };
   }
-  const isHold = (each: Order) => each.verb === 'hold' || each.verb === 'unhold';
   const known = [...waiting, ...allBegun(paths).map((each) => each.order)];
   const newer = known.find(
     (each) =>
       each.app === order.app &&
-      isHold(each) === isHold(order) &&
+      isHold(each.verb) === isHold(order.verb) &&
       Date.parse(each.issued) > Date.parse(order.issued),
   );
   if (newer)
@@ -85,8 +83,9 @@ export function judgeTime(
 const OBEYED = new Set(['blocked', 'held', 'stopped', 'paused', 'closed']);
 
 /** Whether the app takes it: block, hold, stop, pause and deploy windows are obeyed. */
-export function judgeApp({ io, paths }: Agent, order: Order): Refusal | undefined {
+export async function judgeApp({ io, paths }: Agent, order: Order): Promise<Refusal | undefined> {
   if (order.verb !== 'deploy') return undefined;
+  const { readConfig } = await import('@runner/common/config/file');
   const policy = deployPolicyOf(readConfig(paths));
   const app = requireApp(paths, order.app);
   const { result, text } = decide(

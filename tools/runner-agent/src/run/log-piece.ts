@@ -1,5 +1,5 @@
 /** Reads the audit log piece by piece, through rotations: a file is known by its first line. */
-import { closeSync, fstatSync } from 'node:fs';
+import { closeSync, fstatSync, type Stats, statSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { logFiles, openLog } from '@runner/common/audit/files';
 import { readRange } from '@runner/common/files/read';
@@ -11,59 +11,129 @@ import { digestOf } from '@runner/fleet/order/seal';
 export interface Piece extends Position {
   readonly from: number;
   readonly bytes: Buffer;
-  /** The file in which the last piece ended is gone. */
+  /** The file in which the last piece ended is gone, or one between cannot be read. */
   readonly gap: boolean;
 }
 
-/** Bytes: of a piece, unless one line is longer; of a line; of a compressed file. */
+/** Bytes: of an ordinary first line; of a piece, unless one line is longer; of a line; of a compressed file. */
+const HEAD = 4_096;
 const PIECE = 262_144;
 const LINE = 700_000;
 const GZIP_MAX = 268_435_456;
 const NEWLINE = 0x0a;
 
-/** What follows a position; undefined if there is no complete line yet. */
-export function pieceAfter(paths: Paths, last: Position | undefined): Piece | undefined {
-  const files = logFiles(paths).reverse();
-  const index = last ? files.findIndex((path) => fileId(path) === last.file) : -1;
-  if (last && index >= 0) {
-    const rest = read(files[index] as string, last.to, false);
-    if (rest) return rest;
+export class LogReader {
+  private readonly paths: Paths;
+  /** Ids of compressed files: they are not unpacked every second. */
+  private readonly ids = new Map<string, string>();
+  /** The compressed file that is read at present. */
+  private unzipped: { key: string; bytes: Buffer } | undefined;
+
+  constructor(paths: Paths) {
+    this.paths = paths;
   }
-  const gap = last !== undefined && index < 0;
-  for (const path of files.slice(index + 1)) {
-    const piece = read(path, 0, gap);
-    if (piece) return piece;
+
+  /** What follows a position; undefined if there is no complete line yet. */
+  after(last: Position | undefined): Piece | undefined {
+    const before = this.inodes();
+    const piece = this.next(last);
+    // Rotated meanwhile: a name may have become that of another file.
+    return this.inodes() === before ? piece : undefined;
   }
-  return undefined;
+
+  private inodes(): string {
+    return logFiles(this.paths)
+      .map((path) => statSync(path, { throwIfNoEntry: false })?.ino)
+      .join();
+  }
+
+  private next(last: Position | undefined): Piece | undefined {
+    const { files, index } = this.find(last);
+    if (last && index >= 0) {
+      const rest = this.read(files[index] as string, last.to, false);
+      if (rest) return rest;
+    }
+    let gap = last !== undefined && index < 0;
+    for (const path of files.slice(index + 1)) {
+      const piece = this.read(path, 0, gap);
+      if (piece) return piece;
+      // Damaged.
+      gap ||= path.endsWith('.gz') && this.bytesOf(path, 0, 1) === undefined;
+    }
+    this.unzipped = undefined;
+    return undefined;
+  }
+
+  /** Bytes that follow a position; of a compressed file those on the disk. */
+  waiting(last: Position | undefined): number {
+    const { files, index } = this.find(last);
+    const sizes = files.slice(Math.max(0, index)).map((path) => sizeOf(path));
+    const sent = last && index >= 0 ? Math.min(last.to, sizes[0] ?? 0) : 0;
+    return sizes.reduce((sum, size) => sum + size, 0) - sent;
+  }
+
+  /** All files, oldest first, and which of them a position is in. */
+  private find(last: Position | undefined): { files: string[]; index: number } {
+    const files = logFiles(this.paths).reverse();
+    // The newest is usually the one.
+    return {
+      files,
+      index: last ? files.findLastIndex((path) => this.idOf(path) === last.file) : -1,
+    };
+  }
+
+  /** Undefined for a file without a complete line. */
+  private idOf(path: string): string | undefined {
+    if (path.endsWith('.gz')) {
+      const key = keyOf(statSync(path, { throwIfNoEntry: false }));
+      const id = this.ids.get(key) ?? firstLine(this.bytesOf(path, 0, LINE));
+      if (id !== undefined) this.ids.set(key, id);
+      return id;
+    }
+    return firstLine(this.bytesOf(path, 0, HEAD)) ?? firstLine(this.bytesOf(path, 0, LINE));
+  }
+
+  private read(path: string, from: number, gap: boolean): Piece | undefined {
+    if (sizeOf(path) <= from && !path.endsWith('.gz')) return undefined;
+    const file = this.idOf(path);
+    let bytes = this.bytesOf(path, from, PIECE);
+    if (bytes && bytes.length >= PIECE && !bytes.includes(NEWLINE))
+      bytes = this.bytesOf(path, from, LINE);
+    const end = (bytes?.lastIndexOf(NEWLINE) ?? -1) + 1;
+    if (!bytes || file === undefined || end === 0) return undefined;
+    return { file, from, to: from + end, bytes: bytes.subarray(0, end), gap };
+  }
+
+  private bytesOf(path: string, from: number, length: number): Buffer | undefined {
+    const fd = openLog(path);
+    if (fd === undefined) return undefined;
+    try {
+      if (!path.endsWith('.gz')) return readRange(fd, from, length);
+      const key = keyOf(fstatSync(fd));
+      if (this.unzipped?.key !== key) {
+        const bytes = gunzipSync(readRange(fd, 0, fstatSync(fd).size), {
+          maxOutputLength: GZIP_MAX,
+        });
+        this.unzipped = { key, bytes };
+      }
+      return this.unzipped.bytes.subarray(from, from + length);
+    } catch {
+      // Being compressed, or damaged.
+      return undefined;
+    } finally {
+      closeSync(fd);
+    }
+  }
 }
 
-/** Undefined for a file without a complete line. */
-function fileId(path: string): string | undefined {
-  const head = bytesOf(path, 0, LINE);
+const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+
+/** The number of an inode comes again when its file is gone. */
+const keyOf = (stat: Stats | undefined) =>
+  stat ? `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeMs}` : '';
+
+/** Undefined unless there is a complete line. */
+function firstLine(head: Buffer | undefined): string | undefined {
   const end = head?.indexOf(NEWLINE) ?? -1;
   return head && end >= 0 ? digestOf(head.subarray(0, end)) : undefined;
-}
-
-function read(path: string, from: number, gap: boolean): Piece | undefined {
-  const file = fileId(path);
-  let bytes = bytesOf(path, from, PIECE);
-  if (bytes && bytes.length >= PIECE && !bytes.includes(NEWLINE)) bytes = bytesOf(path, from, LINE);
-  const end = (bytes?.lastIndexOf(NEWLINE) ?? -1) + 1;
-  if (!bytes || file === undefined || end === 0) return undefined;
-  return { file, from, to: from + end, bytes: bytes.subarray(0, end), gap };
-}
-
-function bytesOf(path: string, from: number, length: number): Buffer | undefined {
-  const fd = openLog(path);
-  if (fd === undefined) return undefined;
-  try {
-    if (!path.endsWith('.gz')) return readRange(fd, from, length);
-    const whole = gunzipSync(readRange(fd, 0, fstatSync(fd).size), { maxOutputLength: GZIP_MAX });
-    return whole.subarray(from, from + length);
-  } catch {
-    // Being compressed, or damaged.
-    return undefined;
-  } finally {
-    closeSync(fd);
-  }
 }

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Broker } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
-import { type Order, orderOf, type SealedOrder, sealedOf } from '@runner/fleet/order/order';
+import { isHold, type Order, orderOf, type SealedOrder, sealedOf } from '@runner/fleet/order/order';
 import { resultOf } from '@runner/fleet/order/result';
 import type { Sealed } from '@runner/fleet/order/seal';
 import type { Agent } from '../orders/agent.ts';
@@ -18,6 +18,8 @@ const RETRY = 2_000;
 interface Arrived {
   readonly sealed: SealedOrder;
   readonly order: Order;
+  /** Whether it was believed when it came: such an order supersedes older ones. */
+  readonly isTrusted: Promise<boolean>;
   working(): void;
   ack(): void;
 }
@@ -30,24 +32,20 @@ export async function serveOrders(agent: Agent, broker: Broker, done: () => void
     await storeResult(agent, broker, result);
     done();
   };
-  const work = async (app: string) => {
-    busy.add(app);
+  const work = async (lane: string) => {
+    busy.add(lane);
     await pause(DRAIN);
     for (;;) {
-      const next = waiting.find(({ order }) => order.app === app);
+      const next = waiting.find(({ order }) => laneOf(order) === lane);
       if (!next) break;
-      const others = waiting.filter((each) => each !== next && counts(agent, each));
-      await publish(
-        await handle(
-          agent,
-          next.sealed,
-          others.map(({ order }) => order),
-        ),
-      );
+      const others: Order[] = [];
+      for (const each of waiting)
+        if (each !== next && (await counts(agent, each))) others.push(each.order);
+      await publish(await handle(agent, next.sealed, others));
       next.ack();
       waiting.splice(waiting.indexOf(next), 1);
     }
-    busy.delete(app);
+    busy.delete(lane);
   };
   const timer = setInterval(() => {
     for (const each of waiting) each.working();
@@ -59,9 +57,14 @@ export async function serveOrders(agent: Agent, broker: Broker, done: () => void
       const order = sealed && orderOf(sealed.body);
       if (!order) message.term('not an order');
       else {
-        const parts = { working: () => message.working(), ack: () => message.ack() };
+        const isTrusted = judgeSigner(agent, sealed, order).then(
+          (refusal) => refusal === undefined,
+          () => false,
+        );
+        const parts = { isTrusted, working: () => message.working(), ack: () => message.ack() };
         waiting.push({ sealed, order, ...parts });
-        if (!busy.has(order.app)) void work(order.app);
+        const lane = laneOf(order);
+        if (!busy.has(lane)) void work(lane);
       }
     }
   } finally {
@@ -69,9 +72,12 @@ export async function serveOrders(agent: Agent, broker: Broker, done: () => void
   }
 }
 
+/** What is carried out one after the other: a hold does not wait for a deploy that runs. */
+const laneOf = ({ app, verb }: Order) => `${app} ${isHold(verb)}`;
+
 /** Whether an order that waits may supersede an older one: it would be carried out itself. */
-function counts(agent: Agent, { sealed, order }: Arrived): boolean {
-  return !judgeSigner(agent, sealed, order) && !judgeTime(agent, order, []);
+async function counts(agent: Agent, { isTrusted, order }: Arrived): Promise<boolean> {
+  return (await isTrusted) && !judgeTime(agent, order, []);
 }
 
 /** Until the broker has it. */

@@ -9,14 +9,19 @@ import { type Sealed, seal } from '@runner/fleet/order/seal';
 import type { AppOnServer, ServerState } from '@runner/fleet/order/state';
 import type { Agent } from '../orders/agent.ts';
 import { runTool } from '../orders/carry-out.ts';
+import type { Shipper } from './ship.ts';
 
 declare const __VERSION__: string;
 
-/** Answers pings; returns how to store the state, if it has changed. */
-export function beThere(agent: Agent, broker: Broker): () => Promise<void> {
+/** How old the stored state may be: what `fleet status` says of a server that is away. In ms. */
+const STATE_AGE = 60_000;
+
+/** Answers pings; returns how to store the state, if it has changed or is old. */
+export function beThere(agent: Agent, broker: Broker, shipper: Shipper): () => Promise<void> {
   const { config, io, signKey } = agent;
   const state = (nonce: string): Omit<ServerState, 'head'> => ({
-    ...{ nonce, at: io.now().toISOString(), agent: __VERSION__, apps: appsOf(agent) },
+    ...{ nonce, at: io.now().toISOString(), agent: __VERSION__ },
+    ...{ apps: appsOf(agent), events: shipper.progress },
   });
   const sealed = (body: ServerState): Sealed =>
     seal('state', config.server, JSON.stringify(body), signKey);
@@ -26,12 +31,27 @@ export function beThere(agent: Agent, broker: Broker): () => Promise<void> {
     return JSON.stringify(sealed({ ...state(String(nonce).slice(0, 64)), head }));
   });
   let stored = '';
+  let at = Number.NEGATIVE_INFINITY;
   return async () => {
     const apps = JSON.stringify(appsOf(agent));
-    if (apps === stored) return;
+    if (apps === stored && io.elapsed() - at < STATE_AGE) return;
     const answer = JSON.stringify(sealed({ ...state(''), head: null }));
-    await broker.store(subjects.state(config.server), answer).catch(() => {});
-    stored = apps;
+    await broker.store(subjects.state(config.server), answer).then(
+      () => {
+        [stored, at] = [apps, io.elapsed()];
+      },
+      // The next tick tries again.
+      () => {},
+    );
+  };
+}
+
+/** Says which step of an order runs; what is lost is lost. */
+export function stepsTo({ config, signKey }: Agent, broker: Broker): NonNullable<Agent['step']> {
+  return ({ id }, step) => {
+    const body = JSON.stringify({ order: id, step });
+    const text = JSON.stringify(seal('step', config.server, body, signKey));
+    broker.say(subjects.step(config.server, id), text);
   };
 }
 
@@ -48,12 +68,15 @@ function heldWord(app: AppState, now: Date): string | null {
   return pauseOf(app, now) ? 'paused' : null;
 }
 
+const NO_HEAD = { commit: null, version: null, problem: null, code: null };
+
 /** What the branch of an app, or `ref`, means here; deploys nothing. */
 async function headOf(agent: Agent, app: string, ref: unknown): Promise<ServerState['head']> {
   const wanted = typeof ref === 'string' && /^[^-]/.test(ref) ? ['--ref', ref] : [];
   const { last } = await runTool(agent, ['runner-deploy', app, '--check', ...wanted]);
   const [problem] = Array.isArray(last.problems) ? last.problems.map(String) : [];
   if (typeof last.commit !== 'string')
-    return { commit: null, version: null, problem: String(last.message ?? 'no answer') };
-  return { commit: last.commit, version: String(last.version), problem: problem ?? null };
+    return { ...NO_HEAD, problem: String(last.message ?? 'no answer'), code: String(last.error) };
+  const { commit, version } = last;
+  return { ...NO_HEAD, commit, version: String(version), problem: problem ?? null };
 }

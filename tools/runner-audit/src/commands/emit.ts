@@ -75,7 +75,7 @@ export const emit = command({
         ([name, value]) => Object.hasOwn(FIELDS, name) && value !== undefined,
       );
       if (given) throw usage(`the argument '--${given[0]}' needs <EVENT>`);
-      const { appendStream } = await import('../log/append-stream.ts');
+      const { appendStream } = await import('./writing.ts');
       return { status: await appendStream(context) };
     }
     // Redact before long text is shortened: half a secret is not recognised.
@@ -111,7 +111,7 @@ async function redacted(
   { io, paths }: Pick<Context, 'io' | 'paths'>,
 ): Promise<Fields> {
   if (isPlain(fields)) return fields;
-  const { RecordCleaner } = await import('@runner/common/redaction/redact');
+  const { RecordCleaner } = await import('./writing.ts');
   return new RecordCleaner({ paths, env: io.env }).clean(fields);
 }
 

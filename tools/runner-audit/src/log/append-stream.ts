@@ -15,7 +15,7 @@ type StreamContext = Pick<Context, 'io' | 'paths' | 'print' | 'note' | 'format'>
 /** The longest record, in bytes: long errors are shortened, other fields may have any length. */
 const RECORD_MAX = 1_048_576;
 /** Most input per append, in bytes; a pause in the input ends a batch sooner. */
-const BATCH = 524_288;
+const BATCH = 1_048_576;
 
 /**
  * Appends every event of standard input. Input that is ready when a batch has been read joins it: at

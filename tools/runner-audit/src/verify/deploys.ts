@@ -20,8 +20,11 @@ interface Deploy {
   failed: boolean;
 }
 
-/** The events of a deploy stand close together: one that has ended is forgotten after this many others. */
-const REMEMBERED = 10_000;
+/**
+ * The events of a deploy stand close together: one that has ended is forgotten after this many others, so
+ * soon that it never reaches the old generation of the heap, which a large log would fill.
+ */
+const REMEMBERED = 100;
 
 /** Takes one record after the other, in the order of the log; then call `unfinished`. */
 export class DeployCheck {

@@ -3,6 +3,9 @@ import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { AppState } from '@runner/common/apps/state';
 import { listApps } from '@runner/common/apps/store';
+import { readConfig } from '@runner/common/config/file';
+import { notifySettingsOf } from '@runner/common/config/settings';
+import { Failure } from '@runner/common/foundation/failure';
 import { word } from '@runner/common/text/shell';
 import { type Found, ok, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
 import { runFor } from '../foundation/program.ts';
@@ -27,9 +30,14 @@ const TIMERS = {
     args: 'test --all --quiet',
     when: '17 6 * * *',
   },
+  'runner-digest.timer': {
+    undone: 'the digest of the week is not sent, which notify.digest asks for',
+    tool: 'runner-notify',
+    args: 'digest --scheduled',
+    when: '0 7 * * 1',
+  },
 } as const;
 type Timer = keyof typeof TIMERS;
-const NAMES = Object.keys(TIMERS) as Timer[];
 /** This service shows the user and the root of the timers. */
 const SERVICE = 'runner-fetch.service';
 const SHOWN = ['Id', 'LoadState', 'ActiveState', 'UnitFileState', 'User', 'ExecStart'];
@@ -40,7 +48,8 @@ type Unit = Readonly<Record<string, string | undefined>>;
 
 export async function timers(patient: Patient): Promise<readonly Found[]> {
   const { io, paths } = patient;
-  const ask = ['show', `--property=${SHOWN.join(',')}`, ...NAMES, SERVICE];
+  const names = neededNames(patient);
+  const ask = ['show', `--property=${SHOWN.join(',')}`, ...names, SERVICE];
   const ran = await runFor(io, TIMEOUT, 'systemctl', ask);
   if (ran === undefined || ran.status !== 0)
     return [ok('systemd is not running here: let cron run runner fetch --deploy')];
@@ -54,7 +63,7 @@ export async function timers(patient: Patient): Promise<readonly Found[]> {
   const service = unit(SERVICE);
   const elsewhere = isForAnother(service, paths.root);
   const cron = await runFor(io, TIMEOUT, 'crontab', ['-l']);
-  const found = NAMES.flatMap((name) => {
+  const found = names.flatMap((name) => {
     const timer = unit(name);
     if (timer === undefined) return [];
     if (timer.LoadState !== 'not-found' && !elsewhere) return judged(name, timer);
@@ -66,8 +75,23 @@ export async function timers(patient: Patient): Promise<readonly Found[]> {
   });
   const wrong = elsewhere ? [] : await ofAnotherUser(patient, service);
   const idle = found.length + wrong.length === 0 ? lookedLast(apps, io.now().getTime()) : [];
-  const well = elsewhere ? 'cron does the work of the timers' : `${NAMES.join(', ')} are active`;
+  const well = elsewhere ? 'cron does the work of the timers' : `${names.join(', ')} are active`;
   return orOk([...wrong, ...found, ...idle], well);
+}
+
+/** The digest has a timer of its own, which does nothing unless the digest is wanted. */
+function neededNames({ io, paths }: Patient): Timer[] {
+  const wantsDigest = () => {
+    try {
+      return notifySettingsOf(readConfig(paths), io.env).digest;
+    } catch (error) {
+      // The check of config.yml reports it.
+      if (error instanceof Failure) return false;
+      throw error;
+    }
+  };
+  const names = Object.keys(TIMERS) as Timer[];
+  return names.filter((name) => name !== 'runner-digest.timer' || wantsDigest());
 }
 
 /** Whether the installed timers work for a different root. */

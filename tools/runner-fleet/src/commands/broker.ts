@@ -31,7 +31,7 @@ export const broker = command({
   plain: true,
   async run(context) {
     const { paths, args, options, format } = context;
-    const { broker: address } = readFleet(paths.root);
+    const { broker: address } = await readFleet(paths.root);
     const servers = readServers(paths.root);
     if (args.what === 'check') return { value: await checkBroker(context) };
     if (!/^\/[^"\n]*$/.test(options.store))

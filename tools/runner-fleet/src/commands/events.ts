@@ -2,19 +2,22 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { kindOf, type LogRecord, projectOf, readRecord, textOf } from '@runner/common/audit/events';
 import { type Context, command } from '@runner/common/cli/command';
 import { EXIT, usage } from '@runner/common/foundation/failure';
+import { readAll } from '@runner/common/foundation/io';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { timeOfIso } from '@runner/common/text/time';
-import type { Broker } from '@runner/fleet/broker/nats';
 import { chooseServers } from '@runner/fleet/files/operator';
-import { ServerEvents } from '../events/read.ts';
+import { type EventSource, ServerEvents } from '../events/read.ts';
+import { shippedEvents } from '../events/shipped.ts';
 import { openFleet } from '../rollout/connect.ts';
 
 type EventRecord = LogRecord & { readonly server: string };
 
 /** Between two looks with --follow, in ms. */
 const LOOK = 1_000;
+/** Bytes. */
+const SHIPPED_MAX = 268_435_456;
 
-const SERVER = {
+export const SERVER = {
   kind: 'value',
   placeholder: 'NAME,…',
   about: 'Only these servers and groups',
@@ -34,6 +37,11 @@ export const events = command({
     follow: { kind: 'flag', short: 'f', about: 'Go on with what comes' },
     lines: { kind: 'value', short: 'n', placeholder: 'N', about: 'Only the newest N' },
     raw: { kind: 'flag', about: 'The lines of the logs byte by byte' },
+    stdin: {
+      kind: 'flag',
+      about: 'Read what runner agent ship printed on a server, instead of the broker',
+      conflicts: ['follow'],
+    },
   },
   exits: [[EXIT.failed, 'Something is not signed by its server, or is missing between']],
   async run(context) {
@@ -44,7 +52,8 @@ export const events = command({
     const sources = chooseServers(context.paths.root, options.server).map(
       (each) => new ServerEvents(each),
     );
-    const broker = await openFleet(context);
+    const broker = options.stdin ? undefined : await openFleet(context);
+    const source = broker ?? shippedEvents(readAll(io.stdin, SHIPPED_MAX, 'standard input'));
     let isStopped = false;
     let isForged = false;
     io.onSignal(() => {
@@ -52,7 +61,7 @@ export const events = command({
     });
     try {
       for (let isFirst = true; ; isFirst = false) {
-        const found = await read(context, broker, sources, options.raw, isWanted);
+        const found = await read(context, source, sources, options.raw, isWanted);
         for (const record of isFirst ? found.slice(Math.max(0, found.length - limit)) : found)
           await print(record);
         for (const { problems } of sources)
@@ -65,7 +74,7 @@ export const events = command({
       }
       return { status: isForged ? EXIT.failed : EXIT.ok };
     } finally {
-      await broker.close();
+      await broker?.close();
     }
   },
   human: (record: EventRecord) => {
@@ -95,7 +104,7 @@ function filterOf({ project, event, since }: Filter): (record: LogRecord) => boo
 /** What has come since the last call, in the order of the times; raw lines are written at once. */
 async function read(
   { io, note }: Pick<Context, 'io' | 'note'>,
-  broker: Broker,
+  broker: EventSource,
   sources: readonly ServerEvents[],
   raw: boolean,
   isWanted: (record: LogRecord) => boolean,
@@ -116,41 +125,3 @@ async function read(
   const time = (record: LogRecord) => textOf(record, 'timestamp');
   return found.sort((a, b) => (time(a) < time(b) ? -1 : time(a) > time(b) ? 1 : 0));
 }
-
-interface Verified {
-  readonly server: string;
-  readonly batches: number;
-  readonly problems: readonly string[];
-}
-
-export const verify = command({
-  name: 'verify',
-  about: 'Check that the events in the broker are those of their servers',
-  options: { server: SERVER },
-  async run(context) {
-    const sources = chooseServers(context.paths.root, context.options.server).map(
-      (each) => new ServerEvents(each),
-    );
-    const broker = await openFleet(context);
-    try {
-      const gaps = new Map<string, number>();
-      for (const source of sources)
-        for (let lines = await source.next(broker); lines; lines = await source.next(broker))
-          if (lines.gap) gaps.set(lines.server, (gaps.get(lines.server) ?? 0) + 1);
-      const servers = sources.map(({ server: { server }, batches, problems }) => ({
-        ...{ server, batches, gaps: gaps.get(server) ?? 0, problems },
-      }));
-      const isForged = servers.some(({ problems }) => problems.length > 0);
-      return { value: { servers }, status: isForged ? EXIT.failed : EXIT.ok };
-    } finally {
-      await broker.close();
-    }
-  },
-  human: ({ servers }: { servers: Verified[] }) =>
-    servers
-      .map(
-        ({ server, batches, problems }) =>
-          `${server.padEnd(12)}  ${batches} messages, ${problems.join('; ') || 'all in order'}\n`,
-      )
-      .join(''),
-});

@@ -44,7 +44,7 @@ export const order = command({
   plain: true,
   async run(context) {
     const { paths, args, options, io } = context;
-    const config = readFleet(paths.root);
+    const config = await readFleet(paths.root);
     const servers = chooseServers(paths.root, options.on).map(({ server }) => server);
     const { ref = '', reason = '' } = options;
     const max_parallel = countOf(undefined, config.maxParallel, 'max-parallel');
@@ -66,7 +66,8 @@ export const sign = command({
       .filter(Boolean);
     for (const [index, body] of lines.entries()) {
       if (!orderOf(body)) throw new Failure('order_invalid', `line ${index + 1} is not an order`);
-      context.io.stdout.write(`${JSON.stringify(signOrder(context, body, context.options.key))}\n`);
+      const sealed = await signOrder(context, body, context.options.key);
+      context.io.stdout.write(`${JSON.stringify(sealed)}\n`);
     }
     return {};
   },

@@ -41,7 +41,7 @@ function readLines({ io, paths }: Reader): ServerLine[] {
 async function askLines(context: Reader, id: string): Promise<ServerLine[]> {
   const broker = await openFleet(context);
   try {
-    const { order: sealed } = await requireRollout(context.paths.root, broker, id);
+    const { order: sealed } = await requireRollout(context, broker, id);
     const released = releasedOf(sealed, readServers(context.paths.root));
     return await Promise.all(
       released.servers.map(async (server) => {

@@ -1,15 +1,27 @@
 import { command } from '@runner/common/cli/command';
 import { harmlessLine } from '@runner/common/text/harmless';
-import { readServers } from '@runner/fleet/files/operator';
+import { type FleetServer, readServers } from '@runner/fleet/files/operator';
 import { openFleet } from '../rollout/connect.ts';
 import { batchesOf, drive } from '../rollout/drive.ts';
+import { isGood } from '../rollout/line.ts';
 import { newOrder, signOrder } from '../rollout/make.ts';
-import { allRollouts, cancelRollout, type Rollout, requireRollout } from '../rollout/record.ts';
+import type { PlanLine } from '../rollout/plan.ts';
+import { askAll } from '../rollout/presence.ts';
+import {
+  allRollouts,
+  cancelRollout,
+  type Rollout,
+  requireFree,
+  requireNewest,
+  requireRollout,
+} from '../rollout/record.ts';
 import { answerOf, releasedOf } from '../rollout/release.ts';
 import { EXITS, rolloutText } from './deploy.ts';
 import { KEY } from './plumbing.ts';
 
 const ID = { rollout: { required: true, about: 'Id of the rollout' } } as const;
+const namesOf = (servers: readonly FleetServer[]) => servers.map(({ server }) => server);
+
 /** For the answers of a batch beyond the deadline, in ms. */
 const GRACE = 60_000;
 
@@ -21,7 +33,7 @@ export const rollouts = command({
     const { paths, args } = context;
     const broker = await openFleet(context);
     try {
-      const all = await allRollouts(paths.root, broker);
+      const all = await allRollouts(paths.root, broker, context.io.now());
       const wanted = all.filter(({ app }) => args.app === undefined || app === args.app);
       const shown = wanted.map(({ order: _order, ...rest }) => rest);
       return { value: { count: shown.length, rollouts: shown } };
@@ -45,7 +57,7 @@ export const cancel = command({
   async run(context) {
     const broker = await openFleet(context);
     try {
-      const rollout = await requireRollout(context.paths.root, broker, context.args.rollout);
+      const rollout = await requireRollout(context, broker, context.args.rollout);
       await cancelRollout(broker, rollout);
       return { value: { rollout: rollout.rollout, result: 'cancelled' } };
     } finally {
@@ -66,38 +78,38 @@ export const resume = command({
     const { paths, args, options, print } = context;
     const broker = await openFleet(context);
     try {
-      const old = await requireRollout(paths.root, broker, args.rollout);
-      const known = readServers(paths.root);
-      const { sealed, order, servers } = releasedOf(old.order, known);
+      const old = await requireRollout(context, broker, args.rollout);
+      await requireFree(broker, old.app, context.io.now());
+      await requireNewest(broker, old);
+      const { order, servers } = releasedOf(old.order, readServers(paths.root));
       const answers = await Promise.all(
-        servers.map((server) => answerOf(broker, { sealed, order }, server)),
+        servers.map((server) => answerOf(broker, { sealed: old.order, order }, server)),
       );
-      const left = servers.filter(
-        (_, index) => answers[index]?.n === undefined || answers[index].n === null,
-      );
-      const { id: _id, issued, deadline, ...same } = order;
-      const lasting = Date.parse(deadline) - Date.parse(issued);
-      const batches = batchesOf(left, 0, Math.max(1, order.max_parallel));
-      const names = batches.map((batch) => batch.map(({ server }) => server));
-      const line = {
-        app: order.app,
-        verb: order.verb,
-        commit: order.ref || null,
-        version: null,
-        batches: names,
-        absent: [],
-      };
+      const left = servers.filter((_, index) => {
+        const answer = answers[index];
+        return !answer || (typeof answer.n !== 'number' && !isGood(answer));
+      });
+      const asked = await askAll(context, broker, left);
+      const there = asked.flatMap(({ server, state }) => (state ? [server] : []));
+      const absent = left.filter((server) => !there.includes(server));
+      const batches = batchesOf(there, 0, Math.max(1, order.max_parallel));
+      const line = (rollout: string | null): PlanLine => ({
+        ...{ rollout, app: order.app, verb: order.verb, commit: order.ref || null, version: null },
+        ...{ batches: batches.map(namesOf), absent: namesOf(absent) },
+      });
       if (left.length === 0) {
-        await print({ rollout: null, ...line });
+        await print(line(null));
         return {};
       }
-      const next = newOrder(context, { ...same, servers: names.flat() }, lasting);
-      const signed = signOrder(context, JSON.stringify(next), options.key);
-      await print({ rollout: next.id, ...line });
+      const { id: _id, issued, deadline, ...same } = order;
+      const lasting = Date.parse(deadline) - Date.parse(issued);
+      const next = newOrder(context, { ...same, servers: namesOf(left) }, lasting);
+      const sealed = await signOrder(context, JSON.stringify(next), options.key);
+      await print(line(next.id));
       const plan = {
-        sealed: signed,
+        sealed,
         batches,
-        absent: [],
+        absent,
         maxFailures: old.max_failures,
         wait: lasting + GRACE,
       };

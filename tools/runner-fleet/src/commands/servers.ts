@@ -23,7 +23,7 @@ export const add = command({
     group: { kind: 'value', placeholder: 'G,…', about: 'Its groups, separated by commas' },
   },
   async run({ io, paths, args, options }) {
-    readFleet(paths.root);
+    await readFleet(paths.root);
     const name = serverName(args.server);
     const groups = options.group?.split(',') ?? [];
     if (!groups.every(isServerName))
@@ -67,7 +67,7 @@ export const list = command({
   name: 'list',
   about: 'List the servers of the fleet',
   async run({ paths }) {
-    readFleet(paths.root);
+    await readFleet(paths.root);
     const servers = readServers(paths.root);
     return { value: { count: servers.length, servers } };
   },

@@ -6,7 +6,7 @@ import { subjects } from '@runner/fleet/broker/subjects';
 import { chooseServers } from '@runner/fleet/files/operator';
 import { orderOf } from '@runner/fleet/order/order';
 import { isSealedBy, sealedTextOf } from '@runner/fleet/order/seal';
-import { type AppOnServer, stateOf } from '@runner/fleet/order/state';
+import { type AppOnServer, type ServerState, stateOf } from '@runner/fleet/order/state';
 import { openFleet } from '../rollout/connect.ts';
 import { NO_ANSWER } from '../rollout/line.ts';
 import { type Answer, askAll } from '../rollout/presence.ts';
@@ -16,12 +16,14 @@ import { ON } from './plumbing.ts';
 interface ServerRow {
   readonly server: string;
   readonly groups: readonly string[];
-  readonly state: 'up' | 'offline';
+  /** bad: what answers is not signed by it. */
+  readonly state: 'up' | 'offline' | 'bad';
   readonly ping_ms: number | null;
   readonly last_seen: string | null;
   readonly clock_skew_ms: number | null;
   readonly agent: string | null;
   readonly apps: readonly (AppOnServer & { readonly behind: boolean })[];
+  readonly events: ServerState['events'] | null;
 }
 
 /** A clock that is further off is marked, in ms. */
@@ -32,8 +34,8 @@ export const status = command({
   about: 'Show which servers are there, and what runs on them',
   details: 'behind: the newest rollout of the app ordered another commit than runs there.',
   positionals: { app: { about: 'Only this app' } },
-  options: { on: ON, strict: { kind: 'flag', about: 'Exit 4 if a server is offline' } },
-  exits: [[NO_ANSWER, 'With --strict: a server is offline']],
+  options: { on: ON, strict: { kind: 'flag', about: 'Exit 4 if a server does not answer' } },
+  exits: [[NO_ANSWER, 'With --strict: a server does not answer']],
   async run(context) {
     const { paths, args, options } = context;
     const servers = chooseServers(paths.root, options.on);
@@ -53,7 +55,7 @@ export const status = command({
           .filter(({ app }) => args.app === undefined || app === args.app)
           .map((app) => ({ ...app, behind: isBehind(app, commits.get(app.app)) })),
       }));
-      const isOff = shown.some(({ state }) => state === 'offline');
+      const isOff = shown.some(({ state }) => state !== 'up');
       return {
         value: { count: shown.length, servers: shown },
         status: options.strict && isOff ? NO_ANSWER : 0,
@@ -65,18 +67,23 @@ export const status = command({
   human: ({ servers }: { servers: ServerRow[] }) => servers.map(rowText).join(''),
 });
 
-async function rowOf(broker: Broker, { server, state, ping_ms, skew }: Answer): Promise<ServerRow> {
+async function rowOf(
+  broker: Broker,
+  { server, state, isForeign, ping_ms, skew }: Answer,
+): Promise<ServerRow> {
   const stored = state ? undefined : await broker.last('STATE', subjects.state(server.server));
   const sealed = sealedTextOf(stored?.text ?? '');
   const known =
     state ?? (sealed && isSealedBy('state', sealed, server.key) ? stateOf(sealed.body) : undefined);
   return {
-    ...{ server: server.server, groups: server.groups, state: state ? 'up' : 'offline' },
+    ...{ server: server.server, groups: server.groups },
+    state: state ? 'up' : isForeign ? 'bad' : 'offline',
     ping_ms: state ? ping_ms : null,
     last_seen: known?.at ?? null,
     clock_skew_ms: state ? skew : null,
     agent: known?.agent ?? null,
     apps: (known?.apps ?? []).map((app) => ({ ...app, behind: false })),
+    events: known?.events ?? null,
   };
 }
 
@@ -99,8 +106,11 @@ function rowText({
   last_seen,
   clock_skew_ms: skew,
   apps,
+  events,
 }: ServerRow): string {
-  const there = state === 'up' ? `up ${ping_ms} ms` : `offline, last heard ${last_seen ?? 'never'}`;
+  const there =
+    state === 'up' ? `up ${ping_ms} ms` : `${state}, last heard ${last_seen ?? 'never'}`;
+  const late = events?.waiting ? `  ${events.waiting} bytes of events wait` : '';
   const clock =
     skew !== null && Math.abs(skew) > SKEW
       ? `  clock ${skew > 0 ? '+' : '-'}${durationText(Math.abs(skew))} !`
@@ -109,5 +119,5 @@ function rowText({
     ({ app, version, behind, held }) =>
       `  ${harmlessLine(app)} ${harmlessLine(version ?? '-')}${behind ? ' behind' : ''}${held ? ` ${harmlessLine(held)}` : ''}`,
   );
-  return `${server.padEnd(12)}  ${groups.join(',').padEnd(8)}  ${there}${clock}${list.join('')}\n`;
+  return `${server.padEnd(12)}  ${groups.join(',').padEnd(8)}  ${there}${clock}${late}${list.join('')}\n`;
 }

@@ -1,8 +1,11 @@
 /** Reads the events of servers from the broker, and checks them. */
 import type { Broker } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
-import { batchOf, type Checked, follows, unpacked } from '@runner/fleet/events/batch';
+import { batchOf, type Checked, FIRST_PREV, follows, unpacked } from '@runner/fleet/events/batch';
 import type { FleetServer } from '@runner/fleet/files/operator';
+
+/** Where messages are read from: the broker, or what `runner agent ship` printed. */
+export type EventSource = Pick<Broker, 'next'>;
 
 /** The lines of one message of a server. */
 export interface Lines {
@@ -19,14 +22,21 @@ export class ServerEvents {
   readonly problems: string[] = [];
   batches = 0;
   private before: Checked | undefined;
+  /** How far each file of the log was read: nothing is given twice, whatever the broker repeats. */
+  private readonly read = new Map<string, number>();
   private seq = 1;
 
   constructor(server: FleetServer) {
     this.server = server;
   }
 
+  /** Number of the newest batch. */
+  get newest(): number {
+    return this.before?.batch.n ?? 0;
+  }
+
   /** The next lines; undefined at the end. Goes on where it ended. */
-  async next(broker: Broker): Promise<Lines | undefined> {
+  async next(broker: EventSource): Promise<Lines | undefined> {
     const { server, key } = this.server;
     for (;;) {
       const stored = await broker.next('EVENTS', subjects.events(server), this.seq);
@@ -39,9 +49,14 @@ export class ServerEvents {
       }
       if (!follows(checked, this.before))
         this.problems.push(`message ${stored.seq} of ${server} does not follow the one before it`);
-      this.before = checked;
+      const { n, prev, file, from, to, gap } = checked.batch;
+      // Not what is repeated: the next one follows the newest.
+      if (n > (this.before?.batch.n ?? 0) || prev === FIRST_PREV) this.before = checked;
       this.batches += 1;
-      return { server, bytes: unpacked(checked.batch), gap: checked.batch.gap };
+      const known = this.read.get(file) ?? 0;
+      if (to <= known) continue;
+      this.read.set(file, to);
+      return { server, bytes: unpacked(checked.batch).subarray(Math.max(0, known - from)), gap };
     }
   }
 }

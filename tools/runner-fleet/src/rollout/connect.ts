@@ -11,7 +11,7 @@ export function readLogin(root: string): string {
 
 /** Throws `fleet_not_configured`, `broker_unreachable`, `broker_refused`. */
 export async function openFleet({ paths: { root } }: Pick<Context, 'paths'>): Promise<Broker> {
-  const { broker } = readFleet(root);
+  const { broker } = await readFleet(root);
   const seed = readLogin(root);
   const { openBroker } = await import('@runner/fleet/broker/nats');
   return openBroker({ ...broker, seed, name: 'runner-fleet' });

@@ -1,11 +1,12 @@
 /** A rollout: batch after batch, until all are done or too many have failed. */
 import type { Context } from '@runner/common/cli/command';
-import { signalStatus } from '@runner/common/foundation/failure';
+import { EXIT, signalStatus } from '@runner/common/foundation/failure';
+import { harmlessLine } from '@runner/common/text/harmless';
 import type { Broker } from '@runner/fleet/broker/nats';
 import type { FleetServer } from '@runner/fleet/files/operator';
-import type { SealedOrder } from '@runner/fleet/order/order';
+import { isHold, type SealedOrder } from '@runner/fleet/order/order';
 import { isGood, type ServerLine, statusOf } from './line.ts';
-import { Claim, type Rollout } from './record.ts';
+import { Claim, keep, type Rollout } from './record.ts';
 import { awaitAnswers, post, type Released, releasedOf } from './release.ts';
 
 /** What is to be done, checked and signed. */
@@ -55,8 +56,9 @@ export async function drive(
     batches: [...plan.batches, plan.absent].map((batch) => batch.map(({ server }) => server)),
     ...{ max_failures: plan.maxFailures, state: 'running', began: io.now().toISOString() },
   };
-  const isHold = order.verb === 'hold' || order.verb === 'unhold';
-  const claim = isHold ? undefined : await Claim.take(broker, paths.root, io.now(), rollout);
+  const claim = isHold(order.verb)
+    ? undefined
+    : await Claim.take(broker, paths.root, io.now(), rollout);
   const interrupted = new AbortController();
   let by: NodeJS.Signals | undefined;
   const remove = io.onSignal((signal) => {
@@ -69,10 +71,12 @@ export async function drive(
   } finally {
     remove();
     const end = endOf(rollout.rollout, servers.length, lines, { by, lost: claim?.lost ?? false });
-    await claim?.end(end.result);
+    if (claim) await claim.end(end.result);
+    else keep(paths.root, { ...rollout, state: end.result });
     await print(end);
   }
-  return by ? signalStatus(by) : statusOf(lines);
+  if (by) return signalStatus(by);
+  return claim?.lost ? EXIT.failed : statusOf(lines);
 }
 
 interface Progress {
@@ -96,11 +100,21 @@ async function giveOut(
       await answered({ server, status: 'no_answer', message: 'no answer yet: the order waits' });
   };
   const parts = (servers: readonly FleetServer[]): Released => releasedOf(plan.sealed, servers);
+  const { stderr } = context.io;
+  const stepped = (server: string, step: string) => {
+    if (stderr.isTTY) stderr.write(`${server.padEnd(12)}  ${harmlessLine(step)} …\n`);
+  };
   for (const batch of plan.batches) {
     if (signal.aborted || (claim && !(await claim.isHeld()))) return;
     await post(broker, parts(batch));
     await unanswered(
-      await awaitAnswers(context, broker, parts(batch), { wait: plan.wait, signal }, answered),
+      await awaitAnswers(
+        context,
+        broker,
+        parts(batch),
+        { wait: plan.wait, signal, stepped },
+        answered,
+      ),
     );
     if (lines.filter((line) => !isGood(line)).length > plan.maxFailures) return;
   }

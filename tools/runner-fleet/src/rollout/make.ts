@@ -44,12 +44,12 @@ export function countOf(text: string | undefined, otherwise: number, option: str
 }
 
 /** Signs with `--key`, else the key of fleet.yml. Throws `signing_failed`. */
-export function signOrder(
+export async function signOrder(
   { io, paths }: Pick<Context, 'io' | 'paths'>,
   body: string,
   keyOption: string | undefined,
-): SealedOrder {
-  const config = readFleet(paths.root);
+): Promise<SealedOrder> {
+  const config = await readFleet(paths.root);
   const by = config.by ?? loginName(io);
   const key = keyOption ?? config.key;
   if (key === undefined)

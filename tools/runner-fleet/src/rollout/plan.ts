@@ -6,10 +6,11 @@ import { durationOf } from '@runner/common/text/time';
 import { ask, canAsk } from '@runner/common/tokens/prompt';
 import type { Broker } from '@runner/fleet/broker/nats';
 import { chooseServers, type FleetServer, readFleet } from '@runner/fleet/files/operator';
-import type { Verb } from '@runner/fleet/order/order';
+import { isHold, type Verb } from '@runner/fleet/order/order';
 import { batchesOf, type Plan } from './drive.ts';
 import { countOf, deadlineOf, newOrder, signOrder } from './make.ts';
 import { askAll, commitOf } from './presence.ts';
+import { requireFree } from './record.ts';
 
 /** The options of every command that orders. */
 export interface OrderOptions {
@@ -55,8 +56,9 @@ export async function makePlan(
   options: OrderOptions,
 ): Promise<Plan | undefined> {
   const { io, paths, print } = context;
-  const config = readFleet(paths.root);
-  const isHold = verb === 'hold' || verb === 'unhold';
+  const config = await readFleet(paths.root);
+  const holds = isHold(verb);
+  if (!holds) await requireFree(broker, app, io.now());
   const { present, absent } = await divide(context, broker, options);
   const maxParallel = Math.max(
     1,
@@ -78,7 +80,7 @@ export async function makePlan(
     .filter((each) => !options.behind || !runs(each))
     .map(({ server }) => server);
   const canary = countOf(options.canary, config.canary, 'canary');
-  const batches = isHold ? [wanted] : batchesOf(wanted, canary, maxParallel);
+  const batches = holds ? [wanted] : batchesOf(wanted, canary, maxParallel);
   const names = (servers: readonly FleetServer[]) => servers.map(({ server }) => server);
   const deadline = deadlineOf(options.deadline, config.deadline);
   const line = (rollout: string | null): PlanLine => ({
@@ -94,15 +96,15 @@ export async function makePlan(
     throw usage(
       `invalid value '${options.wait}' for '--wait <TIME>': it must be a time such as 30s, 10m`,
     );
-  if (!options.yes && !isHold) confirm(io, `${verb} ${app} on ${names(wanted).join(', ')}?`);
+  if (!options.yes && !holds) confirm(io, `${verb} ${app} on ${names(wanted).join(', ')}?`);
   const fields = { verb, app, ref: head?.commit ?? ref ?? '', reason: options.reason ?? '' };
   const servers = names([...wanted, ...absent]);
   const order = newOrder(context, { ...fields, servers, max_parallel: maxParallel }, deadline);
-  const sealed = signOrder(context, JSON.stringify(order), options.key);
+  const sealed = await signOrder(context, JSON.stringify(order), options.key);
   await print(line(order.id));
   const maxFailures = countOf(
     options['max-failures'],
-    isHold ? servers.length : config.maxFailures,
+    holds ? servers.length : config.maxFailures,
     'max-failures',
   );
   return { sealed, batches, absent, maxFailures, wait };

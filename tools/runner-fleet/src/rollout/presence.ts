@@ -12,6 +12,8 @@ export interface Answer {
   readonly server: FleetServer;
   /** undefined: it did not answer. */
   readonly state: ServerState | undefined;
+  /** Something answered that the server has not signed. */
+  readonly isForeign: boolean;
   readonly ping_ms: number;
   /** How far its clock is ahead, in ms. */
   readonly skew: number;
@@ -34,15 +36,15 @@ export async function askAll(
       const began = io.elapsed();
       const timeout = question.app === undefined ? PING : HEAD;
       const text = JSON.stringify({ nonce, ...question });
-      const sealed = sealedTextOf(
-        (await broker.ask(subjects.ping(server.server), text, timeout)) ?? '',
-      );
+      const answer = await broker.ask(subjects.ping(server.server), text, timeout);
+      const sealed = sealedTextOf(answer ?? '');
       const ping_ms = Math.round(io.elapsed() - began);
       const isOurs = sealed?.server === server.server && isSealedBy('state', sealed, server.key);
       const state = sealed && isOurs ? stateOf(sealed.body) : undefined;
-      if (state?.nonce !== nonce) return { server, state: undefined, ping_ms, skew: 0 };
+      if (state?.nonce !== nonce)
+        return { server, state: undefined, isForeign: answer !== undefined, ping_ms, skew: 0 };
       const skew = Date.parse(state.at) - (io.now().getTime() - ping_ms / 2);
-      return { server, state, ping_ms, skew: Math.round(skew) };
+      return { server, state, isForeign: false, ping_ms, skew: Math.round(skew) };
     }),
   );
 }
@@ -50,7 +52,7 @@ export async function askAll(
 /** Servers that are asked for the head. */
 const ASKED = 3;
 
-/** The commit that the branch or `ref` means on the servers. Throws `commit_disagrees`, `server_offline`. */
+/** The commit that the branch or `ref` means on the servers. Throws `commit_disagrees`, `server_offline`, `ref_not_found`, `locked`. */
 export async function commitOf(
   context: Pick<Context, 'io'>,
   broker: Broker,
@@ -65,7 +67,10 @@ export async function commitOf(
   const [first] = heads;
   if (!first) throw new Failure('server_offline', 'no server answers which commit to deploy');
   const bad = heads.find(({ commit, problem }) => commit === null || problem !== null);
-  if (bad) throw new Failure('ref_not_found', `${bad.server}: ${bad.problem}`);
+  if (bad) {
+    const code = bad.code === 'locked' ? 'locked' : 'ref_not_found';
+    throw new Failure(code, `${bad.server}: ${bad.problem}`);
+  }
   const other = heads.find(({ commit }) => commit !== first.commit);
   if (other) {
     const says = ({ server, commit }: typeof first) => `${server} says ${commit?.slice(0, 12)}`;

@@ -1,5 +1,7 @@
 /** The record of a rollout: in the broker, where it keeps others of the app away, and beside it in a file. */
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Context } from '@runner/common/cli/command';
 import { makeFolder, namesIn, readIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';
@@ -24,6 +26,8 @@ export interface Rollout {
 /** In ms: between two renewals, and the age at which a claim is of a dead command. */
 const RENEW = 5_000;
 const DEAD = 30_000;
+/** In ms: a claim that is renewed meanwhile is alive, whatever the clocks say. */
+const LOOK_AGAIN = 8_000;
 
 export const rolloutOf = (text: string | undefined) =>
   jsonObject(text ?? '') as unknown as Rollout | undefined;
@@ -48,9 +52,13 @@ export class Claim {
 
   /** Throws `rollout_running`. */
   static async take(broker: Broker, root: string, now: Date, rollout: Rollout): Promise<Claim> {
-    const last = await broker.last('ROLLOUT', subjects.rollout(rollout.app));
-    refuseRunning(last, now);
     const subject = subjects.rollout(rollout.app);
+    const last = await broker.last('ROLLOUT', subject);
+    if (isRunning(last, now)) throw running(last, now);
+    if (rolloutOf(last?.text)?.state === 'running') {
+      await pause(LOOK_AGAIN);
+      if ((await broker.last('ROLLOUT', subject))?.seq !== last?.seq) throw running(last, now);
+    }
     const seq = await broker.store(subject, JSON.stringify(rollout), last?.seq ?? 0);
     if (seq === undefined)
       throw new Failure('rollout_running', `another rollout of ${rollout.app} began just now`);
@@ -79,52 +87,82 @@ export class Claim {
   }
 }
 
-function refuseRunning(last: Stored | undefined, now: Date): void {
-  const running = rolloutOf(last?.text);
-  const age = now.getTime() - (last?.at.getTime() ?? 0);
-  if (running?.state !== 'running' || age > DEAD) return;
-  const { rollout, app, by } = running;
-  const since = durationText(now.getTime() - Date.parse(running.began));
-  throw new Failure('rollout_running', `${rollout} of ${app} runs, by ${by}, for ${since}`);
+/** Throws `rollout_running`. */
+export async function requireFree(broker: Broker, app: string, now: Date): Promise<void> {
+  const last = await broker.last('ROLLOUT', subjects.rollout(app));
+  if (isRunning(last, now)) throw running(last, now);
 }
 
-function keep(root: string, rollout: Rollout): void {
+/** Whether its command was alive a short while ago, as far as the clocks agree. */
+function isRunning(last: Stored | undefined, now: Date): boolean {
+  const age = now.getTime() - (last?.at.getTime() ?? 0);
+  return rolloutOf(last?.text)?.state === 'running' && Math.abs(age) <= DEAD;
+}
+
+function running(last: Stored | undefined, now: Date): Failure {
+  const { rollout, app, by, began } = rolloutOf(last?.text) as Rollout;
+  const since = durationText(Math.max(0, now.getTime() - Date.parse(began)));
+  return new Failure('rollout_running', `${rollout} of ${app} runs, by ${by}, for ${since}`);
+}
+
+/** Writes it into the operator's file. */
+export function keep(root: string, rollout: Rollout): void {
   const { rollouts } = operatorFiles(root);
   makeFolder(rollouts);
   writeWhole(join(rollouts, `${rollout.rollout}.json`), `${JSON.stringify(rollout)}\n`, 0o640);
 }
 
 /** The rollouts of this operator, oldest first, and the newest of each app in the broker. */
-export async function allRollouts(root: string, broker: Broker | undefined): Promise<Rollout[]> {
+export async function allRollouts(root: string, broker: Broker, now: Date): Promise<Rollout[]> {
   const { rollouts } = operatorFiles(root);
   const found = new Map<string, Rollout>();
   for (const name of namesIn(rollouts).filter((each) => /^r-[0-9a-f]{8}\.json$/.test(each))) {
     const one = rolloutOf(readIfThere(join(rollouts, name), 1_048_576)?.toString('utf8'));
-    if (one) found.set(one.rollout, one);
+    // Its command was killed, unless the broker knows better.
+    if (one)
+      found.set(one.rollout, one.state === 'running' ? { ...one, state: 'interrupted' } : one);
   }
-  for (let seq = 1; broker; ) {
+  for (let seq = 1; ; ) {
     const stored = await broker.next('ROLLOUT', 'runner.rollout.*', seq);
     if (!stored) break;
     const one = rolloutOf(stored.text);
-    if (one) found.set(one.rollout, one);
+    const isDead = one?.state === 'running' && !isRunning(stored, now);
+    if (one) found.set(one.rollout, isDead ? { ...one, state: 'interrupted' } : one);
     seq = stored.seq + 1;
   }
   return [...found.values()].sort((a, b) => (a.began < b.began ? -1 : 1));
 }
 
 /** Throws `rollout_not_found`. */
-export async function requireRollout(root: string, broker: Broker, id: string): Promise<Rollout> {
-  const found = (await allRollouts(root, broker)).find(({ rollout }) => rollout === id);
+export async function requireRollout(
+  { io, paths: { root } }: Pick<Context, 'io' | 'paths'>,
+  broker: Broker,
+  id: string,
+): Promise<Rollout> {
+  const found = (await allRollouts(root, broker, io.now())).find(({ rollout }) => rollout === id);
   if (found) return found;
   throw new Failure('rollout_not_found', `there is no rollout ${id}: runner fleet rollouts`);
 }
 
-/** Ends a rollout that may be another command's: it gives no further batch. */
-export async function cancelRollout(broker: Broker, rollout: Rollout): Promise<void> {
-  const subject = subjects.rollout(rollout.app);
+/** Throws `rollout_not_found` if a newer rollout of the app has begun: what it did would be undone. */
+export async function requireNewest(broker: Broker, { app, rollout }: Rollout): Promise<void> {
+  const newest = rolloutOf((await broker.last('ROLLOUT', subjects.rollout(app)))?.text);
+  if (newest && newest.rollout !== rollout)
+    throw new Failure(
+      'rollout_not_found',
+      `${rollout} is not the newest rollout of ${app}: ${newest.rollout} is`,
+    );
+}
+
+/** Ends a rollout that may be another command's: it gives no further batch. Throws `rollout_not_found`. */
+export async function cancelRollout(broker: Broker, { app, rollout }: Rollout): Promise<void> {
+  const subject = subjects.rollout(app);
   for (;;) {
     const last = await broker.last('ROLLOUT', subject);
-    const text = JSON.stringify({ ...rollout, state: 'cancelled' });
+    const newest = rolloutOf(last?.text);
+    if (newest?.rollout !== rollout || newest.state !== 'running')
+      throw new Failure('rollout_not_found', `${rollout} does not run: runner fleet rollouts`);
+    const text = JSON.stringify({ ...newest, state: 'cancelled' });
     if ((await broker.store(subject, text, last?.seq ?? 0)) !== undefined) return;
   }
 }

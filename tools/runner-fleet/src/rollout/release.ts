@@ -1,11 +1,12 @@
 /** Gives an order to servers, and waits for their answers. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Context } from '@runner/common/cli/command';
+import { jsonObject } from '@runner/common/text/json';
 import type { Broker } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
 import type { FleetServer } from '@runner/fleet/files/operator';
 import { type Order, orderOf, type SealedOrder } from '@runner/fleet/order/order';
-import { digestOf, sealedTextOf } from '@runner/fleet/order/seal';
+import { digestOf, isSealedBy, sealedTextOf } from '@runner/fleet/order/seal';
 import { type ServerLine, verified } from './line.ts';
 
 /** Between two looks into the broker: a message can be lost while it restarts. In ms. */
@@ -41,12 +42,19 @@ export async function post(broker: Broker, { sealed, servers }: Released): Promi
   for (const { server } of servers) await broker.store(subjects.order(server), text);
 }
 
+/** How long to wait for answers in ms, and what stops it; `stepped` gets each step of a server. */
+interface Waiting {
+  readonly wait: number;
+  readonly signal: AbortSignal;
+  readonly stepped?: (server: string, step: string) => void;
+}
+
 /** Waits up to `wait` ms for the answers; `answered` gets each as it comes. Returns who has not answered. */
 export async function awaitAnswers(
   { io }: Pick<Context, 'io'>,
   broker: Broker,
   released: Released,
-  { wait, signal }: { wait: number; signal: AbortSignal },
+  { wait, signal, stepped }: Waiting,
   answered: (line: ServerLine) => Promise<void>,
 ): Promise<FleetServer[]> {
   const open = new Map(released.servers.map((server) => [server.server, server]));
@@ -57,6 +65,13 @@ export async function awaitAnswers(
     const line = verified(sealedTextOf(text), [...open.values()]);
     if (line?.digest === digest) arrived.push(line);
     wake();
+  });
+  const stopSteps = broker.listen(subjects.step('*', released.order.id), (text) => {
+    const sealed = sealedTextOf(text);
+    const key = sealed && open.get(sealed.server)?.key;
+    if (!key || !isSealedBy('step', sealed, key)) return;
+    const { order, step } = jsonObject(sealed.body) ?? {};
+    if (order === released.order.id) stepped?.(sealed.server, String(step));
   });
   const take = async (line: ServerLine) => {
     if (open.delete(line.server)) await answered(line);
@@ -79,6 +94,7 @@ export async function awaitAnswers(
     }
   } finally {
     stop();
+    stopSteps();
   }
   return [...open.values()];
 }

@@ -1,4 +1,5 @@
 import { command } from '@runner/common/cli/command';
+import { APART, runApart } from '@runner/common/foundation/apart';
 import { EXIT, usage } from '@runner/common/foundation/failure';
 import { channelOption } from '../channels/options.ts';
 import { type Result, resultLine } from '../deliver/result.ts';
@@ -48,8 +49,13 @@ export const send = command({
     'runner notify send --dry-run < events.jsonl',
   ],
   async run(context) {
-    const { options } = context;
+    const { io, options } = context;
     const wait = millisecondsOf(options.wait);
+    // A request that is killed before its answer is read is sent again: killing `send` must not kill it.
+    if (!options['dry-run'] && options.channel !== 'none' && io.env[APART] === undefined) {
+      const status = await runApart(io);
+      if (status !== undefined) return { status };
+    }
     const { announceAll } = await import('./sending.ts');
     const { results, sound } = await announceAll(context, {
       wait,

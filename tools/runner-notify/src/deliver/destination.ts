@@ -90,11 +90,13 @@ export class Destination {
     return this.#state.done.includes(request);
   }
 
-  /** The id of the message that is known by a key. */
-  messageId(key: string | undefined): string | undefined {
-    return key === undefined
-      ? undefined
-      : this.#state.messages.findLast(({ keys }) => keys.includes(key))?.id;
+  /** The id of the message that is known by the first of these keys that is known. */
+  messageId(...keys: readonly (string | undefined)[]): string | undefined {
+    const [first, ...others] = keys;
+    if (keys.length === 0) return undefined;
+    const { messages } = this.#state;
+    const found = first && messages.findLast((each) => each.keys.includes(first));
+    return found ? found.id : this.messageId(...others);
   }
 
   /**

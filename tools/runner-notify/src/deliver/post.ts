@@ -7,7 +7,7 @@ const DONE: Outcome = { class: 'delivered', rest: 0 };
 /** Whether a message has nothing to edit, and is not sent otherwise. */
 export function isNeedless(channel: Channel, destination: Destination, { step }: Message): boolean {
   if (!step?.onlyEdit) return false;
-  return !channel.edit || destination.messageId(step.edits) === undefined;
+  return !channel.edit || destination.messageId(...(step.edits ?? [])) === undefined;
 }
 
 /** Makes the request, and a second one when the message to edit is not there any more. */
@@ -18,7 +18,7 @@ export async function post(
   within: number | undefined,
 ): Promise<Posted> {
   const { step } = message;
-  const known = destination.messageId(step?.edits);
+  const known = destination.messageId(...(step?.edits ?? []));
   if (known !== undefined && channel.edit) {
     const outcome = await channel.edit(known, message, within);
     const isMissing =

@@ -28,8 +28,8 @@ export interface Announcement {
   readonly block: string | undefined;
 }
 
-/** Longest name beside the log: a message has 4096 characters, the log takes 3800. */
-const SHORT_MAX = 63;
+/** Longest name beside the log, and in a headline: a message has 4096 characters, the log takes 3800. */
+export const SHORT_MAX = 63;
 
 /** Between what matters of an error and the whole log. */
 const LOG_RULE = '\n\n--- full error log ---\n';

@@ -6,13 +6,15 @@ import type { Notice } from './notice.ts';
 
 /** How a message relates to earlier ones, which are known by keys such as `deploy shop a1b2c3d4`. */
 export interface Step {
-  /** Edits the message with this key; without one it is a new message. */
-  readonly edits?: string;
+  /** Edits the message with the first of these keys that is known; without one it is a new message. */
+  readonly edits?: readonly string[];
   /** Not sent at all where there is none to edit. */
   readonly onlyEdit?: true;
   readonly repliesTo?: string;
   /** The posted message is known by these keys from now on, and no other one is. */
   readonly keys?: readonly string[];
+  /** The posted message is known by this key as well. */
+  readonly adds?: string;
   /** No message is known by this key any more. */
   readonly ends?: string;
 }
@@ -27,27 +29,29 @@ export function stepsOf(notice: Notice): readonly Step[] {
   const attempts = keyOf('commit', project, commit || deployId);
   const fetching = keyOf('fetch', project);
   const running = keyOf('app', project, instance);
+  const back = keyOf('rollback', project, deployId, instance);
   const token = keyOf('token', project);
   switch (kind) {
     case 'started':
-      return [{ edits: attempts, keys: [deploy, attempts] }];
+      return [{ edits: [attempts], keys: [deploy, attempts] }];
     case 'success':
-      return [{ edits: deploy, ends: attempts }];
+      return [{ edits: [deploy], ends: attempts }];
     case 'failure':
       if (isFetchFailure(notice)) return [{ keys: [fetching] }];
-      return [{ edits: deploy, onlyEdit: true }, { repliesTo: deploy }];
+      return [{ edits: [deploy], onlyEdit: true }, { repliesTo: deploy }];
     case 'rollback':
-      return [{ edits: deploy }];
+      // Each instance rolls back on its own: the next one must not overwrite the first.
+      return [{ edits: [back, deploy], adds: back, ends: deploy }];
     case 'CheckRecovered':
-      return [{ edits: fetching, ends: fetching }];
+      return [{ edits: [fetching], ends: fetching }];
     case 'AppDown':
       return [{ keys: [running] }];
     case 'AppUp':
-      return [{ edits: running, ends: running }];
+      return [{ edits: [running], ends: running }];
     case 'TokenEnding':
       return [{ keys: [token] }];
     case 'TokenRenewed':
-      return [{ edits: token, ends: token }];
+      return [{ edits: [token], ends: token }];
     default:
       return [];
   }

@@ -64,6 +64,9 @@ export async function exchange(
       ...(signals.length > 0 && { signal: AbortSignal.any(signals) }),
     });
     const outcome = judge(call, answer);
+    // RFC 9110 10.2.3: a busy server says when to come back, e.g. with a 503.
+    if (outcome.class === 'retry' && answer.headers['retry-after'] !== undefined)
+      return { class: 'wait', delay: delayOf(answer), problem: outcome.problem };
     if (outcome.class !== 'delivered') return outcome;
     return {
       ...outcome,
@@ -186,5 +189,7 @@ export function delayOf(answer: HttpAnswer, ...seconds: readonly unknown[]): num
     if (typeof number === 'number' && number >= 0)
       return Math.min(Math.ceil(number * 1000), DELAY_MAX);
   }
+  const time = Date.parse(String(after)) - Date.now();
+  if (time > 0) return Math.min(time, DELAY_MAX);
   return DELAY_UNKNOWN;
 }

@@ -23,13 +23,17 @@ export function messagesAfter(
   step: Step | undefined,
   id: string | undefined,
 ): readonly PostedMessage[] {
-  const { keys = [], ends } = step ?? {};
-  if (keys.length === 0 && ends === undefined) return before;
-  const isOld = (key: string) => key === ends || keys.includes(key);
+  const { keys = [], adds, ends } = step ?? {};
+  if (keys.length === 0 && adds === undefined && ends === undefined) return before;
+  const isOld = (key: string) => key === ends || key === adds || keys.includes(key);
   const kept = before
     // A message that another attempt took over is no longer that of the attempt before.
     .filter((each) => keys.length === 0 || each.id !== id)
     .map((each) => ({ ...each, keys: each.keys.filter((key) => !isOld(key)) }))
     .filter((each) => each.keys.length > 0);
-  return id && keys.length > 0 ? [...kept, { id, keys }] : kept;
+  const known = kept.find((each) => each.id === id)?.keys ?? [];
+  const all = [...known, ...keys, ...(adds === undefined ? [] : [adds])];
+  return id && all.length > known.length
+    ? [...kept.filter((each) => each.id !== id), { id, keys: all }]
+    : kept;
 }

@@ -72,8 +72,7 @@ export class Spool {
 
   /** Oldest first. */
   names(channel?: DestinationName, place: Place = 'queue'): EntryName[] {
-    const names = entryNames(this.#folders[place]);
-    return channel ? names.filter((name) => channelOf(name) === channel) : names;
+    return entryNames(this.#folders[place], channel);
   }
 
   has(name: EntryName, place?: Place): boolean {

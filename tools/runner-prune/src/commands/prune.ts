@@ -25,7 +25,8 @@ export const prune = command({
     for (const problem of problems) note(problem);
     return { value, status: problems.length > 0 ? 1 : 0 };
   },
-  human({ apps, freed, would_free }: Pruned, style, { options }) {
+  human({ apps, freed, would_free }: Pruned, style, { options, paths }) {
+    if (apps.length === 0) return `Nothing to prune: ${harmlessLine(paths.root)} has no apps\n`;
     const lines = apps.flatMap(({ app, skipped, removed }) => [
       ...(skipped === null ? [] : [`skipped ${app}: ${skipped}`]),
       ...(options['dry-run'] ? removed.map((path) => `would remove ${path}`) : []),

@@ -48,7 +48,7 @@ ${definitions()}
 function figuresList({ figures, failedChanges }: Report): Html {
   const { lead_time_s: lead, time_to_restore_s: restore, duration_ms: took } = figures;
   const all: (readonly [name: string, value: string, more: string])[] = [
-    ['Deploys', countOf(figures.deploys), `${Math.round(figures.per_day * 10) / 10} a day`],
+    ['Deploys', countOf(figures.deploys), `${countOf(figures.per_day)} a day`],
     [
       'Change failure rate',
       partOf(figures.change_failure_rate),

@@ -41,7 +41,7 @@ export function secondsOf(seconds: number | null): string {
 
 /** `1,204`. */
 export function countOf(count: number): string {
-  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
+  return count.toLocaleString('en', { maximumFractionDigits: 1 });
 }
 
 /** `6.1 %`; a dash for no part. */

@@ -31,6 +31,7 @@ export const restore = command({
       import('@runner/backup/restore'),
       import('@runner/backup/key'),
     ]);
+    work.requireReadable(io, args.file);
     const key = openingKey(io, options.identity, options['passphrase-file']);
     return { value: await work.restore(io, paths, args.file, key) };
   },

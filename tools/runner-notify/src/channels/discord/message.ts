@@ -6,6 +6,7 @@ import { codePoints, headAndTail } from '@runner/common/text/plain';
 import {
   type Announcement,
   type Detail,
+  SHORT_MAX,
   TEST_TEXT,
   TEST_TITLE,
 } from '../../message/announcement.ts';
@@ -51,6 +52,12 @@ const IN_CONTENT = new Set([
   'Record',
 ]);
 
+/** The line above the embed cuts long values. */
+function isSaid({ label, phrase: [first] }: Detail): boolean {
+  const value = typeof first === 'object' ? first.value : '';
+  return IN_CONTENT.has(label) && codePoints(value) <= SHORT_MAX;
+}
+
 function footerOf({ eventType, deployId, record }: Notice): Fields {
   const parts = [isOfDeploy(eventType) ? `deploy ${deployId}` : '', record].filter(Boolean);
   return parts.length > 0 ? { footer: { text: parts.join(' ') } } : {};
@@ -83,7 +90,7 @@ const writing: Writing = {
   draft: (announcement, notice) => (share, plain) => {
     if (plain) return undefined;
     const description = described(announcement.block ?? '', share);
-    const rows = announcement.rows.filter(({ label }) => !IN_CONTENT.has(label));
+    const rows = announcement.rows.filter((row) => !isSaid(row));
     return payloadOf(announcement, notice, description, rows);
   },
   reworded(template, notice, announcement) {

@@ -13,13 +13,15 @@ import { cutBytes, PLAIN, phraseText, textWriting } from '../../service/text.ts'
 
 type Settings = SectionSettings['ntfy'];
 
-/** docs.ntfy.sh/publish/#limitations: 60 requests at once, then one in 5 seconds. */
+/** docs.ntfy.sh/publish/#limitations: 60 requests at once, then one in 5 seconds; 250 messages a day on ntfy.sh. */
 const RATES: readonly Rate[] = [
   { count: 30, per: 60_000 },
   { count: 5, per: 1_000 },
 ];
 /** Bytes of a message, from the same page: 4096, beyond which it becomes an attached file. */
 const TEXT_MAX = 4_000;
+/** Bytes of a message as JSON: server/server.go, transformBodyJSON reads 8192 of the whole body. */
+const JSON_MAX = 7_000;
 const TITLE_MAX = 250;
 const METHOD = 'POST message';
 
@@ -38,7 +40,8 @@ const writing = textWriting({
   channel: 'ntfy',
   titled: true,
   max: TEXT_MAX,
-  fits: (text) => Buffer.byteLength(text) <= TEXT_MAX,
+  fits: (text) =>
+    Buffer.byteLength(text) <= TEXT_MAX && Buffer.byteLength(JSON.stringify(text)) <= JSON_MAX,
   payload: (text, _, about, notice) => ({
     title: titleOf(about),
     message: cutBytes(text, TEXT_MAX),

@@ -1,0 +1,115 @@
+/** A record of every kind that is announced: what it shows, and the record. */
+
+const LONG_ERROR = [
+  'build: `npm run build` ended with status 2',
+  'tsc --project . && vite build',
+  ...['cart', 'checkout', 'orders', 'users', 'search', 'invoice', 'mail', 'login'].flatMap(
+    (name) => [`compiled src/${name}/view.tsx, 14 kB`, `compiled src/${name}/store.ts, 3 kB`],
+  ),
+  "src/cart.ts:17:9 - error TS2322: Type 'string' is not assignable to type 'number'.",
+  '',
+  '17   const total: number = sum(items);',
+  '           ~~~~~',
+  'Found 1 error in src/cart.ts:17',
+  'npm error Lifecycle script `build` failed with error:',
+  'npm error code 2',
+].join('\n');
+
+const of = (event_type: string, more: object = {}) => ({
+  timestamp: '2026-05-04T09:30:00.000Z',
+  event_type,
+  project: 'shop',
+  instance: 'default',
+  version: 'v1.3.0',
+  deploy_id: 'a1b2c3d4',
+  ...more,
+});
+
+const COMMITS = {
+  user: 'alice',
+  changes: {
+    count: 2,
+    subjects: ['Fix the cart 🛒', 'Größe in €'],
+    authors: ['alice', 'bob'],
+    compare: 'https://github.com/acme/shop/compare/v1.2.9...v1.3.0',
+  },
+};
+const BACK = { version: 'v1.2.9', from_version: 'v1.3.0' };
+const ACTIVE = { deploy_id: null, version: 'v1.2.9' };
+const BRANCH = { deploy_id: null, version: 'main' };
+
+export const RECORDS: readonly (readonly [title: string, record: object])[] = [
+  ['A deploy started', of('DeployStarted', COMMITS)],
+  ['It completed', of('DeploySuccess', { ...COMMITS, duration_ms: 65_000 })],
+  [
+    'It failed, and its commit is blocked',
+    of('DeployFailure', {
+      previous_version: 'v1.2.9',
+      blocked: true,
+      error: 'health: http://127.0.0.1:3000/health answered 503 instead of 200-299',
+    }),
+  ],
+  [
+    'It failed with a long log',
+    of('DeployFailure', { previous_version: 'v1.2.9', error: LONG_ERROR }),
+  ],
+  [
+    'It was rolled back',
+    of('RollbackSuccess', {
+      ...BACK,
+      reason: 'health: http://127.0.0.1:3000/health answered 503 instead of 200-299',
+    }),
+  ],
+  [
+    'An app is down',
+    of('AppDown', { ...ACTIVE, reason: 'not restarted automatically; run: runner start shop' }),
+  ],
+  ['It is up again', of('AppUp', ACTIVE)],
+  [
+    'New commits cannot be checked',
+    of('DeployFailure', {
+      version: 'main',
+      previous_version: 'v1.2.9',
+      stage: 'fetch',
+      error: 'the code host refuses the token of acme/shop',
+    }),
+  ],
+  [
+    'They can be checked again',
+    of('CheckRecovered', {
+      ...BRANCH,
+      reason: 'new commits could not be checked since 2026-05-04T07:12:00.000Z',
+    }),
+  ],
+  [
+    'A deploy waits',
+    of('DeployWaiting', { ...BRANCH, reason: 'deploys are allowed on Mon-Thu 9:00-16:00' }),
+  ],
+  [
+    'A tag was moved',
+    of('TagChanged', {
+      ...BRANCH,
+      version: 'tags v*',
+      reason: 'the tag v1.2.9 was moved to 1b2f93c0b1d5: v1.2.9 of 0c8ba3ed4a29 stays',
+    }),
+  ],
+  [
+    'A token ends soon',
+    of('TokenEnding', {
+      ...BRANCH,
+      reason: 'the token of shop ends in 7 days: make a new one and run runner edit shop --token -',
+    }),
+  ],
+  ['It was replaced', of('TokenRenewed', { ...BRANCH, reason: 'the token of shop was replaced' })],
+  [
+    'The digest of a week',
+    of('Digest', {
+      project: 'all apps',
+      deploy_id: null,
+      version: '',
+      since: '2026-04-27T09:30:00.000Z',
+      error:
+        '14 deploys, 2 failed\n\nshop: 9 deploys, 2 failed\n  build: error TS2322 (2)\n  time to restore: 4 m 10 s\nblog: 5 deploys\n\nshop is blocked',
+    }),
+  ],
+];

@@ -1,0 +1,202 @@
+/** The events of all servers in one place: exactly once, in order, byte by byte, whatever happens between. */
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { hasBroker, whenBroker } from '@runner/testing/broker';
+import { run } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
+import { until } from '@runner/testing/until';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { openBroker } from '../../libs/fleet/src/broker/nats.ts';
+import { openWay, type Way } from './cut.ts';
+import { makeStage, type Stage } from './stage.ts';
+
+interface Scene extends Stage {
+  way: Way;
+}
+const test = suite<Scene>('events');
+const SERVERS = ['web1', 'web2', 'web3'];
+/** Of all faults together. */
+const ROUNDS = Number(process.env.FLEET_ROUNDS ?? 3);
+
+test.before(async (scene) => {
+  if (!hasBroker()) return;
+  const ways: Way[] = [];
+  const agentUrl = async (url: string) => {
+    ways.push(await openWay(url));
+    return (ways[0] as Way).url;
+  };
+  Object.assign(scene, await makeStage(SERVERS, { agentUrl }), { way: ways[0] });
+  for (const server of SERVERS) mkdirSync(dirname(scene.log(server)), { recursive: true });
+  for (const server of SERVERS) write(scene, server, 5);
+  await Promise.all(SERVERS.map((server) => scene.startAgent(server)));
+});
+test.after(async ({ close }) => close?.());
+
+let number = 0;
+
+/** Appends records, and a text that is not one. */
+function write({ log }: Stage, server: string, count: number): void {
+  let text = '';
+  for (let left = count; left > 0; left -= 1) {
+    number += 1;
+    const timestamp = new Date(1_700_000_000_000 + number * 1_000).toISOString();
+    const record = {
+      timestamp,
+      event_type: 'DeployStarted',
+      project: 'shop',
+      version: `v${number}`,
+    };
+    text += `${JSON.stringify({ ...record, note: '\u00e4 "quoted" \u{1f680}' })}\n`;
+  }
+  appendFileSync(log(server), text);
+}
+
+/** All files of the log, oldest first. */
+function written({ log }: Stage, server: string): string {
+  const folder = dirname(log(server));
+  const age = (name: string) =>
+    Number(/\.(\d+)/.exec(name.replace('deploy-events.jsonl', ''))?.[1] ?? 0);
+  return readdirSync(folder)
+    .sort((a, b) => age(b) - age(a))
+    .map((name) => {
+      const bytes = readFileSync(log(server, name));
+      return (name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8');
+    })
+    .join('');
+}
+
+/** As logrotate does: each file one further, the older ones compressed. */
+function rotate({ log }: Stage, server: string): void {
+  const name = (n: number, end = '') => log(server, `deploy-events.jsonl.${n}${end}`);
+  for (let n = 20; n > 0; n -= 1) {
+    if (existsSync(name(n, '.gz'))) renameSync(name(n, '.gz'), name(n + 1, '.gz'));
+    if (!existsSync(name(n))) continue;
+    writeFileSync(log(server, 'new'), gzipSync(readFileSync(name(n))));
+    renameSync(log(server, 'new'), name(n + 1, '.gz'));
+    rmSync(name(n));
+  }
+  if (existsSync(log(server))) renameSync(log(server), name(1));
+}
+
+const central = async ({ operator }: Stage, server: string) =>
+  (await operator.fleet(['events', '--raw', '--server', server])).stdout;
+
+async function allAreEqual(scene: Stage, what: string): Promise<void> {
+  for (const server of SERVERS)
+    await until(
+      async () => (await central(scene, server)) === written(scene, server),
+      `${server} differs after ${what}`,
+    );
+}
+
+const withBroker = whenBroker(test);
+
+withBroker('what agent ship prints is the log, without a broker', async (scene) => {
+  const shipped = await run('runner-agent', ['ship'], { root: scene.roots.web1 as string });
+  const read = await scene.operator.fleet(['events', '--stdin', '--raw'], {
+    stdin: shipped.stdout,
+  });
+  assert.equal([read.status, read.stdout], [0, written(scene, 'web1')], read.stderr);
+  const forged = shipped.stdout.replace('"server":"web1"', '"server":"web2"');
+  const refused = await scene.operator.fleet(['events', '--stdin', '--raw'], { stdin: forged });
+  assert.equal([refused.status, refused.stdout], [1, '']);
+});
+
+withBroker(
+  'a way that swallows bytes, rotations, killed agents and brokers, a lost tail: nothing lost or doubled',
+  async (scene) => {
+    await allAreEqual(scene, 'the start');
+    const older = temporaryFolder('older');
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      const busy = setInterval(() => {
+        for (const server of SERVERS) write(scene, server, 1 + (number % 7));
+      }, 50);
+      scene.way.cut();
+      rotate(scene, 'web1');
+      await new Promise((resolve) => setTimeout(resolve, 2_000));
+      await scene.killAgent('web2');
+      scene.way.mend();
+      await scene.broker.kill();
+      if (round === 1) cpSync(scene.broker.store, older, { recursive: true });
+      await scene.startBroker();
+      await scene.startAgent('web2');
+      rotate(scene, 'web3');
+      await new Promise((resolve) => setTimeout(resolve, 1_000 * round));
+      await scene.broker.kill();
+      if (round === ROUNDS) {
+        rmSync(scene.broker.store, { recursive: true });
+        cpSync(older, scene.broker.store, { recursive: true });
+      }
+      await scene.startBroker();
+      rotate(scene, 'web1');
+      clearInterval(busy);
+      await allAreEqual(scene, `round ${round}`);
+    }
+    const verified = await scene.fleet('verify');
+    assert.is(verified.status, 0, verified.stdout);
+  },
+);
+
+withBroker(
+  'a hostile broker: what it repeats is not given twice, and verify names what it did',
+  async (scene) => {
+    const seed = readFileSync(`${scene.operator.root}/fleet/operator.nk`, 'utf8').trim();
+    const owner = await openBroker({ url: scene.broker.url, ca: undefined, seed, name: 'hostile' });
+    const subject = 'runner.event.web1';
+    const first = await owner.next('EVENTS', subject, 1);
+    const of2 = await owner.next('EVENTS', 'runner.event.web2', 1);
+    await owner.store(subject, first?.text ?? '');
+    await owner.store(subject, of2?.text ?? '');
+    await owner.store(subject, (first?.text ?? '').replace('shop', 'blog'));
+    await owner.store(subject, 'junk');
+    const seen = await scene.operator.fleet(['events', '--raw', '--server', 'web1']);
+    assert.equal([seen.status, seen.stdout === written(scene, 'web1')], [1, true], seen.stderr);
+    const { stdout } = await scene.operator.fleet(['verify']);
+    assert.match(stdout, /web1 .*message \d+ of web1 does not follow/);
+    assert.is(stdout.match(/is not signed by web1/g)?.length, 3, stdout);
+    // A result of another server, and one that nobody signed.
+    await owner.store('runner.result.web1.r-00000001', '{"server":"web1","body":"{}","sig":"x"}');
+    assert.match(
+      (await scene.operator.fleet(['verify'])).stdout,
+      /result \d+ is not signed by web1/,
+    );
+    write(scene, 'web1', 3);
+    await allAreEqual(scene, 'lies');
+    await owner.close();
+  },
+);
+
+withBroker(
+  'records that were rotated away before they were sent are a gap, not silence',
+  async (scene) => {
+    await scene.killAgent('web3');
+    for (const name of readdirSync(dirname(scene.log('web3')))) rmSync(scene.log('web3', name));
+    write(scene, 'web3', 4);
+    await scene.startAgent('web3');
+    const wanted = written(scene, 'web3');
+    await until(
+      async () => (await central(scene, 'web3')).endsWith(wanted),
+      'what is there is not sent',
+    );
+    const { stderr } = await scene.operator.fleet(['events', '--server', 'web3', '-n', '1']);
+    assert.match(stderr, /events_gap/);
+    const { servers } = (await scene.fleet('verify', '--server', 'web3')).lines[0] as {
+      servers: { gaps: number }[];
+    };
+    assert.is(servers[0]?.gaps, 1);
+  },
+);
+
+test.run();

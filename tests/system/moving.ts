@@ -1,0 +1,105 @@
+/** `npm run test:system -- moving`: a server dies, and its backup makes a fresh one. */
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { distFolder } from '@runner/testing/run';
+import * as assert from 'uvu/assert';
+import { addApp, deployByTimer } from './deploys.ts';
+import { install } from './packages.ts';
+import { type Server, startServer } from './server.ts';
+
+const RECIPIENT = 'age1fu3cx8f30x9crvjxugzslyedx32qc8dfrrq9hxncm8udxnnzx99srujfg0';
+/** Its secret key, which opens nothing but the backups of tests. */
+const IDENTITY = 'AGE-SECRET-KEY-1TG0JHRZ35S9XLWJ8CDTESPAS2L55VJNDF6QGANCQLWNYSK848PZSWKNMQR';
+
+/** What the old server leaves behind. */
+interface Left {
+  /** In base64. */
+  readonly backup: string;
+  readonly anchor: string;
+  readonly history: string;
+}
+
+/** Plays it; returns how many steps it has. Throws at the first that goes wrong. */
+export async function move(): Promise<number> {
+  const release = join(dirname(distFolder()), 'release');
+  const { version } = JSON.parse(readFileSync(join(release, '../package.json'), 'utf8'));
+  const old = await startServer({ '/srv/release': release });
+  try {
+    await install(old, version);
+    await addApp(old);
+    await deployByTimer(old);
+    const left = await backUp(old);
+    await old.container.close();
+    const fresh = await startServer({ '/srv/release': release }, old);
+    try {
+      await install(fresh, version);
+      await restore(fresh, left);
+      await serve(fresh, left);
+      return old.steps() + fresh.steps();
+    } finally {
+      await fresh.container.close();
+    }
+  } finally {
+    await old.close();
+  }
+}
+
+async function backUp({ container, step, type }: Server): Promise<Left> {
+  step('the app has a secret and a shared file; a backup is made, and the server is gone');
+  await type('runner env set shop GREETING --file -', { stdin: 'hello-from-the-old-server' });
+  const shared = '/opt/runner/apps/shop/instances/default/shared';
+  await type(`install -d -o shop ${shared}; install -o shop -m 0644 /dev/null ${shared}/upload`);
+  await type('systemctl stop runner-fetch.timer runner-fetch.service');
+  await type(`runner backup --to - --recipient ${RECIPIENT} --with-shared > /root/backup.age`);
+  return {
+    backup: await container.ok('base64 --wrap=0 /root/backup.age'),
+    anchor: (await type('runner audit anchor')).trim(),
+    history: await container.ok('runner history shop --json'),
+  };
+}
+
+async function restore({ container, step, type }: Server, left: Left): Promise<void> {
+  step('on a fresh server: what cannot be opened changes nothing');
+  const timers = 'runner-fetch.timer runner-notify.timer runner-tokens.timer runner-digest.timer';
+  await type(`systemctl stop ${timers}`);
+  const home = '/var/lib/runner';
+  await container.ok(`base64 --decode | install -o runner -m 0600 /dev/stdin ${home}/backup.age`, {
+    stdin: left.backup,
+  });
+  await container.ok(`cat | install -o runner -m 0600 /dev/stdin ${home}/key.txt`, {
+    stdin: IDENTITY,
+  });
+  await container.ok(`cat | install -o runner -m 0600 /dev/stdin ${home}/wrong`, {
+    stdin: 'not the passphrase',
+  });
+  await container.ok(`head -c 700 ${home}/backup.age > ${home}/cut.age; chmod 644 ${home}/cut.age`);
+  const before = await container.ok('find /opt/runner -type f | sort');
+  const wrong = `runner restore ${home}/backup.age --passphrase-file ${home}/wrong`;
+  assert.match(await type(wrong, { status: 1 }), /backup_unreadable/);
+  const cut = `runner restore ${home}/cut.age --identity ${home}/key.txt`;
+  assert.match(await type(cut, { status: 1 }), /backup_unreadable/);
+  assert.is(await container.ok('find /opt/runner -type f | sort'), before);
+
+  step('the backup is restored: owners, units, tokens, secrets, history and chain');
+  await container.ok('useradd --system shop');
+  await type(`runner restore ${home}/backup.age --identity ${home}/key.txt && rm ${home}/key.txt`);
+  const owners = await type("stat -c '%A %U %n' /opt/runner/mkey /opt/runner/state/shop.json");
+  assert.match(owners, /^-rw------- runner \S+mkey\n-rw------- runner \S+shop\.json\n$/);
+  assert.match(await type('runner tokens list'), /Tokens \(1\)/);
+  assert.match(await type('runner env list shop'), /GREETING/);
+  assert.match(await type(`runner audit verify --anchor ${left.anchor}`), /^whole: /);
+  assert.is(await container.ok('runner history shop --json'), left.history);
+}
+
+async function serve({ container, step, type, shows }: Server, left: Left): Promise<void> {
+  step('with its units the app is deployed again, and serves');
+  await type('cp -r /opt/runner/restored-units/etc/. /etc/');
+  await type('systemctl daemon-reload; systemctl enable shop.service');
+  await type('runner fetch --deploy');
+  await shows('v1');
+  const pid = (await container.ok('systemctl show -P MainPID shop.service')).trim();
+  assert.is(await type(`stat -c %U /proc/${pid}`), 'shop\n');
+  assert.match(await type('runner doctor || :'), /shop/);
+  assert.match(await type(`runner audit verify --anchor ${left.anchor}`), /^whole: /);
+  assert.match(await type('runner history shop'), /(?:v1[\s\S]*){2}/);
+}

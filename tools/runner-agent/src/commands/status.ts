@@ -1,0 +1,96 @@
+import { join } from 'node:path';
+import { command } from '@runner/common/cli/command';
+import { liveHolder } from '@runner/common/files/lock';
+import { Failure } from '@runner/common/foundation/failure';
+import { harmlessLine } from '@runner/common/text/harmless';
+import type { Status } from '@runner/fleet/order/result';
+import { resultOf } from '@runner/fleet/order/result';
+import type { ServerState } from '@runner/fleet/order/state';
+import { type Agent, openAgent } from '../orders/agent.ts';
+import { connect } from '../orders/connect.ts';
+import { allBegun } from '../orders/ledger.ts';
+import { Shipper } from '../run/ship.ts';
+
+interface OrderRow {
+  readonly order: string;
+  readonly verb: string;
+  readonly app: string;
+  readonly by: string;
+  readonly issued: string;
+  /** null: it is being carried out, or the agent was killed meanwhile. */
+  readonly status: Status | null;
+}
+
+/** What `agent status` prints. */
+interface AgentStatus {
+  readonly server: string;
+  /** Process of `agent run`; null: it does not run. */
+  readonly pid: number | null;
+  readonly since: string | null;
+  readonly broker: string | null;
+  /** Code of the problem with the broker; null: it answers. */
+  readonly error: string | null;
+  readonly events: ServerState['events'] | null;
+  readonly orders: readonly OrderRow[];
+}
+
+/** Newest orders that are shown. */
+const SHOWN = 10;
+
+export const status = command({
+  name: 'status',
+  about: 'Show whether the agent runs, its newest orders, and how far its events are sent',
+  async run({ io, paths }) {
+    const agent = await openAgent(io, paths);
+    const { server, broker } = agent.config;
+    const holder = liveHolder(join(paths.locksDir, '.agent-run.lock'));
+    const { error, events } = await askBroker(agent);
+    const value: AgentStatus = {
+      ...{ server, pid: holder?.pid ?? null, since: holder?.since ?? null },
+      ...{ broker: broker?.url ?? null, error, events, orders: newestOrders(agent) },
+    };
+    return { value };
+  },
+  human: ({ server, pid, since, broker, error, events, orders }: AgentStatus, style) => {
+    const runs = pid === null ? style.red('does not run') : `runs since ${since ?? '?'} (${pid})`;
+    const there = error === null ? 'answers' : style.red(error);
+    const sent = events
+      ? `, ${events.sent} batches of events sent, ${events.waiting} bytes wait`
+      : '';
+    return [
+      `${server}  ${runs}\n`,
+      broker === null ? '' : `${harmlessLine(broker)}  ${there}${sent}\n`,
+      ...orders.map(
+        ({ order, verb, app, by, issued, status: word }) =>
+          `${issued}  ${order}  ${(word ?? 'running').padEnd(11)}  ${verb} ${harmlessLine(app)}  by ${harmlessLine(by)}\n`,
+      ),
+    ].join('');
+  },
+});
+
+function newestOrders({ paths }: Agent): OrderRow[] {
+  return allBegun(paths)
+    .map(({ order: { id, verb, app, issued }, begun }) => ({
+      ...{ order: id, verb, app, by: begun.order.by, issued },
+      status: (begun.result && resultOf(begun.result.body)?.status) ?? null,
+    }))
+    .sort((a, b) => (a.issued < b.issued ? 1 : -1))
+    .slice(0, SHOWN);
+}
+
+async function askBroker(agent: Agent): Promise<Pick<AgentStatus, 'error' | 'events'>> {
+  if (!agent.config.broker) return { error: null, events: null };
+  try {
+    const broker = await connect(agent, 'status');
+    try {
+      const shipper = new Shipper(agent);
+      await shipper.find(broker);
+      return { error: null, events: shipper.progress };
+    } finally {
+      await broker.close();
+    }
+  } catch (error) {
+    if (error instanceof Failure) return { error: error.code, events: null };
+    throw error;
+  }
+}

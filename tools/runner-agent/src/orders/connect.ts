@@ -1,0 +1,23 @@
+/** The server's connection to the broker. */
+import { Failure } from '@runner/common/foundation/failure';
+import type { Broker } from '@runner/fleet/broker/nats';
+import { AGENT_API } from '@runner/fleet/broker/subjects';
+import { agentFiles } from '@runner/fleet/files/agent';
+import { readSecretFile } from '@runner/fleet/order/seal';
+import { type Agent, INIT } from './agent.ts';
+
+/** Logs in, and makes sure that orders are kept for this server. Throws `broker_refused`, `broker_unsafe` and others. */
+export async function connect({ config, paths }: Agent, purpose?: string): Promise<Broker> {
+  const { broker: address, server } = config;
+  if (!address) throw new Failure('fleet_not_configured', 'agent.yml names no broker');
+  const seed = readSecretFile(agentFiles(paths.root).login, INIT);
+  const { openBroker } = await import('@runner/fleet/broker/nats');
+  const name = [server, purpose].filter(Boolean).join('-');
+  const broker = await openBroker({ ...address, seed, name, api: AGENT_API });
+  if (await broker.hasMailbox(server)) return broker;
+  await broker.close();
+  throw new Failure(
+    'broker_unsafe',
+    `${address.url} has no mailbox for ${server}: runner fleet broker check`,
+  );
+}

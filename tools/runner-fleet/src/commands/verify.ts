@@ -1,0 +1,60 @@
+import { command } from '@runner/common/cli/command';
+import { EXIT } from '@runner/common/foundation/failure';
+import type { Broker } from '@runner/fleet/broker/nats';
+import { chooseServers } from '@runner/fleet/files/operator';
+import { ServerEvents } from '../events/read.ts';
+import { checkResults } from '../events/results.ts';
+import { openFleet } from '../rollout/connect.ts';
+import { askAll } from '../rollout/presence.ts';
+import { SERVER } from './events.ts';
+
+interface Verified {
+  readonly server: string;
+  /** Messages with events. */
+  readonly batches: number;
+  /** How often records were rotated away before they were sent. */
+  readonly gaps: number;
+  readonly results: number;
+  readonly problems: readonly string[];
+}
+
+export const verify = command({
+  name: 'verify',
+  about: 'Check that the events and results in the broker are those of their servers',
+  details:
+    'Each must be signed by its server and name the one before it; a server that answers is asked how many it has sent.',
+  options: { server: SERVER },
+  exits: [[EXIT.failed, 'Something is not signed by its server, or is missing']],
+  async run(context) {
+    const chosen = chooseServers(context.paths.root, context.options.server);
+    const broker = await openFleet(context);
+    try {
+      const answers = await askAll(context, broker, chosen);
+      const servers: Verified[] = [];
+      for (const { server, state } of answers)
+        servers.push(await verified(broker, new ServerEvents(server), state?.events.sent ?? 0));
+      const isForged = servers.some(({ problems }) => problems.length > 0);
+      return { value: { servers }, status: isForged ? EXIT.failed : EXIT.ok };
+    } finally {
+      await broker.close();
+    }
+  },
+  human: ({ servers }: { servers: Verified[] }) =>
+    servers
+      .map(
+        ({ server, batches, results, problems }) =>
+          `${server.padEnd(12)}  ${batches} messages, ${results} results, ${problems.join('; ') || 'all in order'}\n`,
+      )
+      .join(''),
+});
+
+async function verified(broker: Broker, source: ServerEvents, sent: number): Promise<Verified> {
+  let gaps = 0;
+  for (let lines = await source.next(broker); lines; lines = await source.next(broker))
+    if (lines.gap) gaps += 1;
+  const { server, batches, problems, newest } = source;
+  if (newest < sent)
+    problems.push(`the broker has ${newest} messages of the ${sent} that ${server.server} sent`);
+  const { results, problems: others } = await checkResults(broker, server);
+  return { server: server.server, batches, gaps, results, problems: [...problems, ...others] };
+}
