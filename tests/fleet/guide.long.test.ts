@@ -80,7 +80,7 @@ whenPossible('five servers in ten minutes', async () => {
       await guest.ok(`cat >> /etc/hosts`, { stdin: `${hosts.join('\n')}\n` });
       await guest.ok('dpkg -i /srv/debs/*.deb || true', { timeout: 600_000 });
       await guest.ok(`
-        useradd --create-home --shell /bin/bash alice
+        useradd --password '*' --create-home --shell /bin/bash alice
         echo 'alice ALL=(ALL) NOPASSWD: ALL' > /etc/sudoers.d/alice
         install -d -o alice -g alice -m 0700 /home/alice/.ssh
         printf 'ListenAddress ${address}:22\\n' > /etc/ssh/sshd_config

@@ -1,4 +1,4 @@
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { command } from '@runner/common/cli/command';
 import { isThere, makeFolder } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
@@ -22,7 +22,7 @@ export const init = command({
       about: 'Public keys that may sign orders [default: /etc/runner/allowed_signers]',
     },
   },
-  async run({ paths, args, options }) {
+  async run({ io, paths, args, options }) {
     const { newLogin } = await import('@runner/fleet/broker/nats');
     const files = agentFiles(paths.root);
     const { broker, ca, signers } = options;
@@ -30,8 +30,12 @@ export const init = command({
     const lines = [
       `server: ${serverName(args.server)}`,
       ...(broker === undefined ? [] : ['broker:', `  url: ${JSON.stringify(broker)}`]),
-      ...(broker !== undefined && ca !== undefined ? [`  ca: ${JSON.stringify(ca)}`] : []),
-      ...(signers === undefined ? [] : [`allowed_signers: ${JSON.stringify(signers)}`]),
+      ...(broker !== undefined && ca !== undefined
+        ? [`  ca: ${JSON.stringify(resolve(io.cwd, ca))}`]
+        : []),
+      ...(signers === undefined
+        ? []
+        : [`allowed_signers: ${JSON.stringify(resolve(io.cwd, signers))}`]),
     ];
     makeFolder(dirname(files.config), 0o700);
     const write = (path: string, text: () => string) => {

@@ -1,4 +1,4 @@
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { command } from '@runner/common/cli/command';
 import { isThere, makeFolder } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
@@ -36,14 +36,14 @@ export const init = command({
       about: 'Your name in allowed_signers [default: the user]',
     },
   },
-  async run({ paths, options }) {
+  async run({ io, paths, options }) {
     const { newLogin, loginKeyOf } = await import('@runner/fleet/broker/nats');
     const { broker, ca, key, by } = options;
     brokerAddress(broker, ca);
     const files = operatorFiles(paths.root);
     const line = (name: string, value: string | undefined) =>
       value === undefined ? '' : `${name}: ${JSON.stringify(value)}\n`;
-    const text = `broker:\n${line('  url', broker)}${line('  ca', ca)}${line('by', by)}${line('key', key)}`;
+    const text = `broker:\n${line('  url', broker)}${line('  ca', ca && resolve(io.cwd, ca))}${line('by', by)}${line('key', key && resolve(io.cwd, key))}`;
     makeFolder(dirname(files.config), 0o750);
     if (!isThere(files.config)) writeWhole(files.config, text, 0o640);
     if (!isThere(files.login)) writeWhole(files.login, `${newLogin().seed}\n`);
