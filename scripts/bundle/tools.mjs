@@ -30,7 +30,7 @@ const OURS = [
   'tools/runner-doctor/src/checks/examine.ts',
   'tools/runner-edit/src/change.ts',
   'tools/runner-notify/src/commands/sending.ts',
-  'tools/runner-notify/src/status/status.ts',
+  'tools/runner-notify/src/commands/showing.ts',
   'tools/runner-report/src/page/drawing.ts',
   'tools/runner-tokens/src/account.ts',
   'tools/runner-tokens/src/master-key.ts',
