@@ -46,6 +46,11 @@ export function readFresh(): Case[] {
   return readLogs('fresh');
 }
 
+/** The logs of `unseen`: written by someone who had seen neither the rules nor the other logs. */
+export function readUnseen(): Case[] {
+  return readLogs('unseen');
+}
+
 /** The logs of `reported`: written by the author of the rules, before they were run. */
 export function readReported(): Case[] {
   return readLogs('reported');

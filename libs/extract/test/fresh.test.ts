@@ -1,11 +1,11 @@
-/** The extractor on logs that were fresh when it first saw them: the READMEs of `fresh` and `reported`. */
+/** The extractor on logs that were fresh when it first saw them: the READMEs of `fresh`, `reported` and `unseen`. */
 import { readFileSync } from 'node:fs';
 import { extractError } from '@runner/extract/extract';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { inCheckout, judge, readFresh, readReported, scoreRow } from './error-score.ts';
+import { inCheckout, judge, readFresh, readReported, readUnseen, scoreRow } from './error-score.ts';
 
-const SETS = { fresh: readFresh(), reported: readReported() };
+const SETS = { fresh: readFresh(), reported: readReported(), unseen: readUnseen() };
 
 for (const [name, cases] of Object.entries(SETS)) {
   test(`the README of the ${name} logs states the present score`, () => {
