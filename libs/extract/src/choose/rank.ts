@@ -19,7 +19,7 @@ const DEADLY = 36;
 const OLD_STEP = 3;
 /** The next line says that the program went on. */
 const TOLERATED = 20;
-/** A refused connection, when the log has another cause: perhaps why the server is down. */
+/** A refusal or an expired wait, when the log has another cause: perhaps why the server is down. */
 const REFUSED = 20;
 /** An exception that only wraps another one. */
 const WRAPS = 10;
@@ -123,10 +123,12 @@ function isTolerated({ row, after }: Candidate): boolean {
   return marks.isTolerating(next.trimmed) && severityOfRow(next) !== 'error';
 }
 
+/** What others say of a program that is not up: those that connect, wait, check it or stop it. */
+const REFUSALS =
+  /\bECONNREFUSED\b|connection ?refused|failed to connect to|could not connect\b|\bENOTFOUND\b|\bEAI_AGAIN\b|not translate host|Name or service not known|no such host|timed out waiting for the condition|the database system is (?:starting up|shutting down|in recovery)|role "root" does not exist|no such container|container .{1,100} (?:is not available|is waiting to start)|connection not available|^health[\w -]{0,30}:|\bcreation cancelled$/i;
+
 function isRefused({ row }: Candidate): boolean {
-  return /\bECONNREFUSED\b|[Cc]onnection ?[Rr]efused|[Ff]ailed to connect to|[Cc]ould not connect to|\bENOTFOUND\b|\bEAI_AGAIN\b|not translate host|Name or service not known|[Nn]o such host/.test(
-    row.trimmed,
-  );
+  return REFUSALS.test(row.trimmed);
 }
 
 /** Whether a sentence is the heading of a list, which says little without it. */

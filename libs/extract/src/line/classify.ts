@@ -47,6 +47,7 @@ export function classify(trimmed: string, level: Severity = ''): Match | null {
   if (/NativeCommandError$|^:String\) \[\], RemoteException$/.test(text)) return null;
   // What Python prints between two tracebacks.
   if (/^(?:The above exception was|During handling of the above)/.test(text)) return null;
+  if (/^https?:\/\/\S+$/.test(text)) return null;
   // What a compiler adds to a message.
   if (/^= (?:note|help): /.test(text)) return null;
   if (marks.isPassing(text) || marks.isEcho(text) || marks.isCode(text)) return null;
