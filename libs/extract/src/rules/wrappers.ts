@@ -39,7 +39,7 @@ export const WRAPPERS = [
   rule(
     { name: 'task-failed', class: 'exit', score: 30, use: 'wrapper', on: 'line', pick: 'last' },
     'fail|error: |elsproblems|could not compile|due to errors',
-    /Execution failed for task|^FAILURE: Build failed|^BUILD FAILED|^BUILD FAILURE|^\[INFO\] BUILD FAILURE|^Failed to .{1,300} \(in [\d.,]+ m?s\)\.?$|^The (?:compilation|installation|build) of .{1,200} failed\b|\bbuild failed(?:[.!]?$|,| with \d| in \d| \(|: exit )|^error: (?:test failed|could not compile|aborting due to|process didn't exit successfully|build failed|command .{0,80}failed)|^error: \d+ target|^(?:error: )?\w{3,20} failed while processing \S|^\*\* \(Mix\) (?:Could not compile|Can't continue due to errors)|\bELSPROBLEMS\b/i,
+    /Execution failed for task|^FAILURE: Build failed|^BUILD FAILED|^BUILD FAILURE|^\[INFO\] BUILD FAILURE|^Failed to .{1,300} \(in [\d.,]+ m?s\)\.?$|\bThe (?:compilation|installation|build) of .{1,200} failed\b|\bFailed to precompile \S|\bbuild failed(?:[.!]?$|,| with \d| in \d| \(|: exit )|^error: (?:test failed|could not compile|aborting due to|process didn't exit successfully|build failed|command .{0,80}failed)|^error: \d+ target|^(?:error: )?\w{3,20} failed while processing \S|^\*\* \(Mix\) (?:Could not compile|Can't continue due to errors)|\bELSPROBLEMS\b/i,
   ),
   rule(
     { name: 'tool-passes-on', class: 'exit', score: 30, use: 'wrapper', on: 'line', pick: 'last' },
@@ -85,7 +85,7 @@ export const WRAPPERS = [
   rule(
     { name: 'exit-killed', class: 'killed', score: 74, on: 'body', pick: 'last' },
     '137|-9|signal|sigkill|oomkilled',
-    /\b(?:exit(?:ed)?(?: with)? (?:code|status)|code|status|returned)[:= ]{1,3}(?:137|-9)\b|signal: ?(?:killed|9)\b|signal (?:9|SIGKILL)|\bSIGKILL\b|OOMKilled|exited with code 137/i,
+    /^(?!.{0,200}out of memory).{0,300}(?:\b(?:exit(?:ed)?(?: with)? (?:code|status)|code|status|returned)[:= ]{1,3}(?:137|-9)\b|signal: ?(?:killed|9)\b|signal (?:9|SIGKILL)|\bSIGKILL\b|OOMKilled|exited with code 137)/i,
   ),
   rule(
     { name: 'exit-not-found', class: 'command', score: 66, on: 'body', pick: 'last' },
@@ -100,7 +100,7 @@ export const WRAPPERS = [
   rule(
     { name: 'exit-status', class: 'exit', score: 30, use: 'wrapper', on: 'line', pick: 'last' },
     'exit|return|terminated|fail|finished|ended|completed|status=#|non-zero|quit|rc=|rc:|rc #|ret=|ret:|ret #',
-    /^(?!.{0,200}\bstatus(?: code)?:? [345]\d\d\b|.{0,300}\(exit (?:status|code) \d{1,3}\): \S).{0,300}\b(?:exit(?:ed|s|ing)?|returned(?! from)|terminated|failed|finished|ended|completed)\b.{0,40}(?:with|code|status|non-?zero)[^\n]{0,20}\b(?:[1-9]\d{0,2}|-\d+|0x[0-9a-f]+|non-?zero|failure)\b|^exit status [1-9]|^Process completed with exit code|\bexit code:? [1-9]|exit-code'|\(exit (?:code |status )?[1-9]\d*\)|control process exited|Main process exited|status=\d+\/(?!SUCCESS)|script returned exit code|non-zero (?:exit )?(?:status|code)|^\S{0,60}\s?exited \(\d+\)|(?<!\()\bexited [1-9]\d{0,2}\b|\b(?:exit(?:ed|ing|s)?|returned|quit|rc|ret|\b(?:job|step|task|stage|script|command|process|hook|unit|service|build|deploy|check)s? (?:\S{1,40} )?failed)[ =:]{1,2}\(?(?:[1-9]\d?|1\d\d|2[0-4]\d|25[0-5])\)?[.,;!]?$/i,
+    /^(?!.{0,200}\bstatus(?: code)?:? [345]\d\d\b).{0,300}\b(?:exit(?:ed|s|ing)?|returned(?! from)|terminated|failed|finished|ended|completed)\b.{0,40}(?:with|code|status|non-?zero)[^\n]{0,20}\b(?:[1-9]\d{0,2}|-\d+|0x[0-9a-f]+|non-?zero|failure)\b|^exit status [1-9]|^Process completed with exit code|\bexit code:? [1-9]|exit-code'|\(exit (?:code |status )?[1-9]\d*\)|control process exited|Main process exited|status=\d+\/(?!SUCCESS)|script returned exit code|non-zero (?:exit )?(?:status|code)|^\S{0,60}\s?exited \(\d+\)|(?<!\()\bexited [1-9]\d{0,2}\b|\b(?:exit(?:ed|ing|s)?|returned|quit|rc|ret|\b(?:job|step|task|stage|script|command|process|hook|unit|service|build|deploy|check)s? (?:\S{1,40} )?failed)[ =:]{1,2}\(?(?:[1-9]\d?|1\d\d|2[0-4]\d|25[0-5])\)?[.,;!]?$/i,
   ),
   rule(
     {
