@@ -21,6 +21,8 @@ const OLD_STEP = 3;
 const TOLERATED = 20;
 /** A refusal or an expired wait, when the log has another cause: perhaps why the server is down. */
 const REFUSED = 20;
+/** What a program said that others could not reach. */
+const UNREACHED = 40;
 /** An exception that only wraps another one. */
 const WRAPS = 10;
 /** A test's name alone, and an announcement whose message was found, say little. */
@@ -49,7 +51,7 @@ export function rank(collected: Collected, baseline: Baseline): Ranked[] {
   const clusters = clustersOf(candidates);
   const otherCauses = candidates.filter(
     (other) =>
-      other.score >= (other.rule.weak ? 72 : 68) &&
+      other.score >= 68 &&
       other.rule.use === 'cause' &&
       other.rule.class !== 'network' &&
       !other.aftermath &&
@@ -77,6 +79,7 @@ export function rank(collected: Collected, baseline: Baseline): Ranked[] {
     if (isBareWrapper(candidate)) score -= WRAPS;
     if (isRefused(candidate) && otherCauses.some((other) => !isChained(other, candidate)))
       score -= REFUSED;
+    if (isUnreached(candidate, candidates)) score += UNREACHED;
     if (WORLDLY.has(candidate.rule.class) && lastLine - candidate.row.line > STALE_AFTER) {
       score -= STALE;
     }
@@ -129,6 +132,19 @@ const REFUSALS =
 
 function isRefused({ row }: Candidate): boolean {
   return REFUSALS.test(row.trimmed);
+}
+
+/** Whether others name the candidate's speaker as the host that they cannot reach. */
+function isUnreached(candidate: Candidate, candidates: readonly Candidate[]): boolean {
+  const { row, rule } = candidate;
+  const name = /^([a-z][\w.-]*?)(?:[-_]\d+)?$/.exec(row.speaker)?.[1];
+  if (name === undefined || rule.use !== 'cause' || isRefused(candidate)) return false;
+  return candidates.some(
+    (other) =>
+      other.row.speaker !== row.speaker &&
+      isRefused(other) &&
+      other.row.trimmed.split(/[\s:/"',]+/).includes(name),
+  );
 }
 
 /** Whether a sentence is the heading of a list, which says little without it. */

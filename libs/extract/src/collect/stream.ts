@@ -121,7 +121,7 @@ export function feed(stream: Stream, row: Row): void {
       // The first cause and the deepest ones.
       if (causes.length >= CAUSES) causes.splice(1, 1);
       causes.push(row);
-    } else if (open.trace && !isTraceFrame && causes.at(-1)?.trimmed.endsWith(':')) {
+    } else if (open.trace && !isTraceFrame && row.indent > 0 && continues(causes, row)) {
       causes.push(row);
     } else if (after.length < AFTER && !(after.length > 8 && marks.isForeign(row.trimmed))) {
       after.push(row);
@@ -130,6 +130,12 @@ export function feed(stream: Stream, row: Row): void {
   stream.open = stream.open.filter(
     (open) => open.rows < TRACE && (open.trace || open.candidate.after.length < AFTER),
   );
+}
+
+/** Whether the row goes on from a cause that ends in a colon. */
+function continues(causes: readonly Row[], row: Row): boolean {
+  const head = causes.findLast(({ trimmed }) => trimmed.endsWith(':'));
+  return head !== undefined && row.line - head.line <= 2 && causes.at(-1)?.line === row.line - 1;
 }
 
 /** Follows Python tracebacks; true when this line is the exception that ends one. */
