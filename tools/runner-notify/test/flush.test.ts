@@ -91,7 +91,11 @@ test('after a crash between the two messages of a failure only the missing one i
   only('d');
   chats.hook.fail({ slow: 0 });
   chats.hook.fail('hang');
-  const running = start('runner-notify', ['send'], { root: chats.root });
+  // The process that sends; `send` itself leaves it running when it is killed.
+  const running = start('runner-notify', ['send'], {
+    root: chats.root,
+    env: { RUNNER_APART: '1' },
+  });
   running.stdin.write(`${JSON.stringify(event('DeployFailure', { error: 'x\n'.repeat(900) }))}\n`);
   await until(() => chats.hook.requests.length >= 2, 'no second request');
   running.kill('SIGKILL');

@@ -1,4 +1,4 @@
-/** docs/notifications.md names every option of `setup` and every field that is printed. */
+/** docs/notifications.md names every field that is printed. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
@@ -23,18 +23,6 @@ function namesOf(value: unknown): string[] {
 
 const undocumented = (names: readonly string[]) =>
   [...new Set(names)].filter((name) => !new RegExp(`\\b${name}\\b`).test(page));
-
-test('every option of setup is on the page', async () => {
-  const { stdout } = await run('runner-notify', ['setup', '--help']);
-  const options = [...stdout.matchAll(/--[a-z-]+/g)].map(([name]) => name);
-  const common = ['--json', '--output', '--root', '--color', '--help'];
-  const own = options.filter((name) => !common.includes(name));
-  assert.ok(own.length >= 6);
-  assert.equal(
-    own.filter((name) => !page.includes(name)),
-    [],
-  );
-});
 
 test('every field of the answers is on the page', async () => {
   const { root, bot, hook } = chats;
