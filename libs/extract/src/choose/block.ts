@@ -49,9 +49,10 @@ export function blockOf(candidate: Candidate): Pick[] {
   const whole = candidate.row.whole.startsWith('{"');
   if (rule.use !== 'wrapper' && !whole) {
     for (const pick of following(candidate)) add(pick.row, pick.need);
-    const deepest = candidate.causes.at(-1);
-    add(deepest, 0);
-    for (const row of candidate.causes) add(row, 1);
+    const { causes } = candidate;
+    const deepest = Math.max(causes.findLastIndex(({ trimmed }) => marks.isCause(trimmed)), 0);
+    for (const row of causes.slice(deepest)) add(row, 0);
+    for (const row of causes) add(row, 1);
     if (rule.use !== 'test') {
       if (rule.class === 'test' && around.test === undefined) add(stepBefore(candidate), 1);
       add(around.test, 0);
