@@ -7,7 +7,6 @@ import {
   type Decision,
   isOpen,
   MOST,
-  NAMES_NOTHING,
   namesPlace,
   type Pick,
   RECORD,
@@ -161,7 +160,7 @@ function words(row: Row, reading: Reading, next: boolean): Decision {
 /** Whether a sentence stands below a few plain words. */
 function isExplained(head: Row, { trimmed, ...row }: Row): boolean {
   return (
-    NAMES_NOTHING.test(readLabels(head.trimmed).message) &&
+    /^[A-Z][a-z]+(?: [A-Za-z'-]+){1,6}$/.test(readLabels(head.trimmed).message) &&
     /^[A-Z][\w']* (?:\S+ ){3}/.test(trimmed) &&
     severityOfRow({ trimmed, ...row }) === ''
   );
