@@ -128,7 +128,8 @@ export const NOT_RUN: readonly NotRun[] = [
   {
     page: 'docs/commands.md',
     block: 'runner env set shop DATABASE_URL',
-    reason: 'it prompts on a terminal: tests/deploys/app-secrets.long.test.ts sets values in every way',
+    reason:
+      'it prompts on a terminal: tests/deploys/app-secrets.long.test.ts sets values in every way',
   },
   {
     page: 'docs/commands.md',
@@ -148,7 +149,8 @@ export const NOT_RUN: readonly NotRun[] = [
   {
     page: 'docs/secrets.md',
     block: 'runner env set shop DATABASE_URL',
-    reason: 'it prompts on a terminal: tests/deploys/app-secrets.long.test.ts sets values in every way',
+    reason:
+      'it prompts on a terminal: tests/deploys/app-secrets.long.test.ts sets values in every way',
   },
   {
     page: 'docs/commands.md',
