@@ -19,8 +19,10 @@ const DEADLY = 36;
 const OLD_STEP = 3;
 /** The next line says that the program went on. */
 const TOLERATED = 20;
-/** A refused connection, when the log has another cause: perhaps why the server is down. */
+/** A refusal or an expired wait, when the log has another cause: perhaps why the server is down. */
 const REFUSED = 20;
+/** What a program said that others could not reach. */
+const UNREACHED = 40;
 /** An exception that only wraps another one. */
 const WRAPS = 10;
 /** A test's name alone, and an announcement whose message was found, say little. */
@@ -49,7 +51,7 @@ export function rank(collected: Collected, baseline: Baseline): Ranked[] {
   const clusters = clustersOf(candidates);
   const otherCauses = candidates.filter(
     (other) =>
-      other.score >= (other.rule.weak ? 72 : 68) &&
+      other.score >= 68 &&
       other.rule.use === 'cause' &&
       other.rule.class !== 'network' &&
       !other.aftermath &&
@@ -77,6 +79,7 @@ export function rank(collected: Collected, baseline: Baseline): Ranked[] {
     if (isBareWrapper(candidate)) score -= WRAPS;
     if (isRefused(candidate) && otherCauses.some((other) => !isChained(other, candidate)))
       score -= REFUSED;
+    if (isUnreached(candidate, candidates)) score += UNREACHED;
     if (WORLDLY.has(candidate.rule.class) && lastLine - candidate.row.line > STALE_AFTER) {
       score -= STALE;
     }
@@ -123,9 +126,24 @@ function isTolerated({ row, after }: Candidate): boolean {
   return marks.isTolerating(next.trimmed) && severityOfRow(next) !== 'error';
 }
 
+/** What others say of a program that is not up: those that connect, wait, check it or stop it. */
+const REFUSALS =
+  /\bECONNREFUSED\b|connection ?refused|failed to connect to|could not connect\b|\bENOTFOUND\b|\bEAI_AGAIN\b|not translate host|Name or service not known|no such host|timed out waiting for the condition|the database system is (?:starting up|shutting down|in recovery)|role "root" does not exist|no such container|container .{1,100} (?:is not available|is waiting to start)|connection not available|^health[\w -]{0,30}:|\bcreation cancelled$/i;
+
 function isRefused({ row }: Candidate): boolean {
-  return /\bECONNREFUSED\b|[Cc]onnection ?[Rr]efused|[Ff]ailed to connect to|[Cc]ould not connect to|\bENOTFOUND\b|\bEAI_AGAIN\b|not translate host|Name or service not known|[Nn]o such host/.test(
-    row.trimmed,
+  return REFUSALS.test(row.trimmed);
+}
+
+/** Whether others name the candidate's speaker as the host that they cannot reach. */
+function isUnreached(candidate: Candidate, candidates: readonly Candidate[]): boolean {
+  const { row, rule } = candidate;
+  const name = /^([a-z][\w.-]*?)(?:[-_]\d+)?$/.exec(row.speaker)?.[1];
+  if (name === undefined || rule.use !== 'cause' || isRefused(candidate)) return false;
+  return candidates.some(
+    (other) =>
+      other.row.speaker !== row.speaker &&
+      isRefused(other) &&
+      other.row.trimmed.split(/[\s:/"',]+/).includes(name),
   );
 }
 

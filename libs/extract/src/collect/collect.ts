@@ -33,6 +33,12 @@ const QUOTED = /^(?:npm (?:error|ERR!)|[│┃]|!!|\|(?!.*\|$)|\[(?:error|ERROR)
 const GROUP = /^\s*\+ Exception Group Traceback/;
 const GROUPED = /^\s{0,60}(?:\| ?|\+(?=-))/;
 
+/** A builder repeats what a failed step printed, with the seconds before each line. */
+const NUMBERED = /(?:^| )#\d{1,4}$/;
+const REPLAY = /^\s?> \[.{1,200}\] .{1,400}:$/;
+const RULE = /^-{6,}$/;
+const SECONDS = /^\d{1,5}\.\d{1,4}(?: |$)/;
+
 /** What trees draw before a branch. */
 const BRANCH = /^[│ ]{0,20}[├└]─{1,3} (?=\S)/;
 
@@ -66,11 +72,17 @@ export class Collector {
   /** Until something failed, cleaning up only makes room. */
   #failed = false;
   #job = '';
+  #numbered = false;
+  #replayed = false;
   #jobs = 0;
 
   add(spoken: Undressed): void {
-    const { text, body, speaker, level, overwritten } = spoken;
+    const { text, speaker, level, overwritten } = spoken;
     this.#line += 1;
+    this.#numbered ||= NUMBERED.test(speaker);
+    if (REPLAY.test(spoken.body)) this.#replayed = true;
+    else if (RULE.test(spoken.body)) this.#replayed = false;
+    const body = this.#replayed ? spoken.body.replace(SECONDS, '') : spoken.body;
     if (this.#speakers.size < 2) this.#speakers.add(speaker);
     const job = spoken.job.split('\t', 1)[0] ?? '';
     if (job !== this.#job) this.#nextJob(job);
@@ -82,6 +94,8 @@ export class Collector {
     const trimmed = inner.trim();
     const whole = body.trim();
     const key = level === '' ? shapeKey(whole) : shapeKey(level + whole);
+    const shape = this.#shapeOf(key);
+    if (this.#replayed && this.#numbered && shape.seen > 0) return;
     const row: Row = {
       line: this.#line,
       at: spoken.line,
@@ -93,7 +107,7 @@ export class Collector {
       trimmed,
       key,
       indent: inner.length - inner.trimStart().length,
-      shape: this.#shapeOf(key),
+      shape,
       gap: stream.gap,
     };
     if (trimmed === '') {

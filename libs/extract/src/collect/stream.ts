@@ -110,7 +110,8 @@ export function openCandidate(stream: Stream, candidate: Candidate): void {
 export function feed(stream: Stream, row: Row): void {
   if (stream.open.length === 0) return;
   const isCause = marks.isCause(row.trimmed);
-  const isTrace = isCause || marks.isFrame(row.trimmed) || row.indent > 0;
+  const isTraceFrame = marks.isFrame(row.trimmed);
+  const isTrace = isCause || isTraceFrame || row.indent > 0;
   for (const open of stream.open) {
     open.rows += 1;
     const { after, causes } = open.candidate;
@@ -120,6 +121,8 @@ export function feed(stream: Stream, row: Row): void {
       // The first cause and the deepest ones.
       if (causes.length >= CAUSES) causes.splice(1, 1);
       causes.push(row);
+    } else if (open.trace && !isTraceFrame && row.indent > 0 && continues(causes, row)) {
+      causes.push(row);
     } else if (after.length < AFTER && !(after.length > 8 && marks.isForeign(row.trimmed))) {
       after.push(row);
     }
@@ -127,6 +130,12 @@ export function feed(stream: Stream, row: Row): void {
   stream.open = stream.open.filter(
     (open) => open.rows < TRACE && (open.trace || open.candidate.after.length < AFTER),
   );
+}
+
+/** Whether the row goes on from a cause that ends in a colon. */
+function continues(causes: readonly Row[], row: Row): boolean {
+  const head = causes.findLast(({ trimmed }) => trimmed.endsWith(':'));
+  return head !== undefined && row.line - head.line <= 2 && causes.at(-1)?.line === row.line - 1;
 }
 
 /** Follows Python tracebacks; true when this line is the exception that ends one. */
@@ -154,8 +163,11 @@ export function followTraceback(stream: Stream, row: Row): boolean {
   if (stream.ring.at(-1) === trace.frame && row.indent > trace.base) trace.source = row;
   // Another program's line between those of the traceback.
   if (row.indent <= trace.base && LOGGED.test(trimmed)) return false;
-  return row.indent <= trace.base;
+  return row.indent <= trace.base && RAISES.test(trimmed);
 }
+
+/** Neither drawn nor the rest of a frame that was wrapped. */
+const RAISES = /^(?!File\b|line \d)[\p{L}_]/u;
 
 const LOGGED = /^(?:\[\w{1,12}\] ){0,2}\[?(?:INFO|DEBUG|WARN(?:ING)?)\b/;
 
@@ -174,7 +186,7 @@ export function takeAnnounced(stream: Stream, row: Row, match: Match | null): Ma
   if (marks.isCode(trimmed) || marks.isPlace(trimmed) || marks.isPassing(trimmed)) return match;
   if (marks.isFrame(trimmed) || marks.isSummary(trimmed)) return match;
   if (marks.isFileHeader(trimmed)) return match;
-  if (match === null && !/ .*\p{Ll}/u.test(trimmed)) return match;
+  if (match === null && (!/ .*\p{Ll}/u.test(trimmed) || POINTS.test(trimmed))) return match;
   stream.announcer = null;
   if (severityOfRow(row) === 'warning') return match;
   // Below a blank line and at the margin something else begins.
@@ -184,6 +196,9 @@ export function takeAnnounced(stream: Stream, row: Row, match: Match | null): Ma
   const sure = match?.rule.use === 'cause' && !match.rule.weak;
   return { rule: sure ? match.rule : ANNOUNCED, score };
 }
+
+/** A heading, or a link to a page about the failure. */
+const POINTS = /^(?:[A-Z][a-z]{2,12} [a-z]{2,12}|In [a-z].{1,80}):$|: https?:\/\/\S+$/;
 
 /** An exception is the message, even if it only passes a status on. */
 const RAISED = /^[A-Z]\w{0,60}(?:(?:::|\.)[A-Z]\w{0,60}){0,6}(?:Error|Exception): \S/;

@@ -25,6 +25,8 @@ const NAMES_ERROR = /"(?:error|reason|exception|err)" ?: ?"[^"]{4}/;
 
 /** The heading of a step, which may be about errors. */
 const STEP_NAMED = /^(?:==+>|--+>) \[\d{1,3}\/\d{1,3}\] /;
+/** The command that a builder runs. */
+const INSTRUCTION = /^(?:> )?\[[^\]]{0,80}\d+\/\d+\] (?:RUN|COPY|ADD) /;
 
 /** A commit as `git log --oneline` names it. */
 const COMMIT = /^[0-9a-f]{7,12} [A-Z][a-z]/;
@@ -34,7 +36,7 @@ const COUNTS = /^\p{L}+(?: {2,10}\d{1,9}){2,6}$/u;
 
 /** A field that says why, behind the words of a line. */
 const REASON =
-  /^(?=\S+ \S+ \S+).{8,200}[,;] exiting\b|\s(?:error|err|reason|cause)=["']?(?!\d{1,3}\b|nil\b|null\b|none\b)\w/;
+  /^(?=\S+ \S+ \S+).{8,200}[,;] exiting\b|\(exit (?:status|code) \d{1,3}\): \S|\s(?:error|err|reason|cause)=["']?(?!\d{1,3}\b|nil\b|null\b|none\b)\w/;
 
 /** What databases add to an error. */
 const ASIDE = /^(?:DETAIL|HINT|CONTEXT|STATEMENT|QUERY|LINE \d+):/;
@@ -47,10 +49,12 @@ export function classify(trimmed: string, level: Severity = ''): Match | null {
   if (/NativeCommandError$|^:String\) \[\], RemoteException$/.test(text)) return null;
   // What Python prints between two tracebacks.
   if (/^(?:The above exception was|During handling of the above)/.test(text)) return null;
+  if (/^https?:\/\/\S+$/.test(text)) return null;
   // What a compiler adds to a message.
   if (/^= (?:note|help): /.test(text)) return null;
   if (marks.isPassing(text) || marks.isEcho(text) || marks.isCode(text)) return null;
   if (marks.isCaptured(text) || COUNTS.test(text) || COMMIT.test(text)) return null;
+  if (INSTRUCTION.test(text)) return null;
   if (marks.isFrame(text) && !marks.isCause(text)) return null;
   const { severity: label, body, message } = readLabels(text);
   const inner = message.replace(/^[\w.-]{1,40}: /, '');
@@ -107,6 +111,7 @@ function severityOf(label: Severity, text: string): Severity {
   if (label === 'info' && RELAYED.test(text)) return 'error';
   // A race is a bug, whatever the sanitizer calls it.
   if (/^WARNING: \w{1,30}Sanitizer: /.test(text)) return 'error';
+  if (/^\S{1,100}:\d{1,6}: \[(?:debug|info|trace)\] /i.test(text)) return 'info';
   return label === '' && marks.isWarning(text) ? 'warning' : label;
 }
 

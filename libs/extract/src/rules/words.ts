@@ -8,8 +8,14 @@ export const WORDS = [
     { name: 'located-line', class: 'compile', score: 74, on: 'body', pick: 'last' },
     ':#',
     new RegExp(
-      `^(?:\\.{0,2}/)?[^\\s:]{1,240}\\.${SOURCE}:\\d+: (?!\\s{0,4}(?:warning|note|info|hint|W|C|R)\\b)\\S`,
+      `^(?:\\.{0,2}/)?[^\\s:]{1,240}\\.${SOURCE}:\\d+: (?!\\s{0,4}\\[?(?:warning|note|info|hint|debug|trace|W|C|R)\\b)\\S`,
     ),
+  ),
+  // A row of a table of events: a status or a kind, the thing, and why.
+  rule(
+    { name: 'event', class: 'config', score: 80, on: 'line' },
+    '_failed |warning ',
+    /^[A-Z]{3,20}_FAILED +\S{1,200} +\S.{0,200}\s\S|^\d\S{0,20} +Warning +[A-Z]\w{2,40} +\S{1,200} +\S/,
   ),
   // A message at a place, in a file of any kind.
   rule(

@@ -16,8 +16,8 @@ export const WRAPPERS = [
   // What another program, or a hook, has said above; how a task ended, in other languages.
   rule(
     { name: 'see-above', class: 'exit', score: 30, use: 'wrapper', on: 'line', pick: 'last' },
-    'hook declined|failed to push|see |terminé|beendet|terminad|terminat|avslutades|zakończon',
-    /\(?(?:hook declined|pre-receive hook declined)\)?|error: failed to push some refs|; see the (?:compiler|above|log|output)\b|\bsee (?:above|the (?:output|log)(?: above| file)?)[.!]?$|\b(?:terminée?s?|beendet|terminad[oa]|terminat[oa]|avslutades|zakończon[oya])\b.{0,60}\b(?:code|status|statut|état|código|codice|Code|Status|kod)\b.{0,4}[1-9]/,
+    'hook declined|failed to push|see |while running|while executing|found in|terminé|beendet|terminad|terminat|avslutades|zakończon',
+    /\(?(?:hook declined|pre-receive hook declined)\)?|error: failed to push some refs|; see the (?:compiler|above|log|output)\b|\bsee (?:above|(?:the )?(?:output|log|errors?)(?: above| file)?)[.!]?$|\berrors? occurred while (?:running|executing) [\w ]{1,40}$|\bErrors?(?:\(s\))? found in (?:the )?config\w*|\b(?:terminée?s?|beendet|terminad[oa]|terminat[oa]|avslutades|zakończon[oya])\b.{0,60}\b(?:code|status|statut|état|código|codice|Code|Status|kod)\b.{0,4}[1-9]/,
   ),
   // systemd could not start the program: its status names the step.
   rule(
@@ -39,7 +39,7 @@ export const WRAPPERS = [
   rule(
     { name: 'task-failed', class: 'exit', score: 30, use: 'wrapper', on: 'line', pick: 'last' },
     'fail|error: |elsproblems|could not compile|due to errors',
-    /Execution failed for task|^FAILURE: Build failed|^BUILD FAILED|^BUILD FAILURE|^\[INFO\] BUILD FAILURE|\bbuild failed(?:[.!]?$|,| with \d| in \d| \(|: exit )|^error: (?:test failed|could not compile|aborting due to|process didn't exit successfully|build failed|command .{0,80}failed)|^error: \d+ target|^(?:error: )?\w{3,20} failed while processing \S|^\*\* \(Mix\) (?:Could not compile|Can't continue due to errors)|\bELSPROBLEMS\b/i,
+    /Execution failed for task|^FAILURE: Build failed|^BUILD FAILED|^BUILD FAILURE|^\[INFO\] BUILD FAILURE|^Failed to .{1,300} \(in [\d.,]+ m?s\)\.?$|\bThe (?:compilation|installation|build) of .{1,200} failed\b|\bFailed to precompile \S|\bbuild failed(?:[.!]?$|,| with \d| in \d| \(|: exit )|^error: (?:test failed|could not compile|aborting due to|process didn't exit successfully|build failed|command .{0,80}failed)|^error: \d+ target|^(?:error: )?\w{3,20} failed while processing \S|^\*\* \(Mix\) (?:Could not compile|Can't continue due to errors)|\bELSPROBLEMS\b/i,
   ),
   rule(
     { name: 'tool-passes-on', class: 'exit', score: 30, use: 'wrapper', on: 'line', pick: 'last' },
@@ -85,7 +85,7 @@ export const WRAPPERS = [
   rule(
     { name: 'exit-killed', class: 'killed', score: 74, on: 'body', pick: 'last' },
     '137|-9|signal|sigkill|oomkilled',
-    /\b(?:exit(?:ed)?(?: with)? (?:code|status)|code|status|returned)[:= ]{1,3}(?:137|-9)\b|signal: ?(?:killed|9)\b|signal (?:9|SIGKILL)|\bSIGKILL\b|OOMKilled|exited with code 137/i,
+    /^(?!.{0,200}out of memory).{0,300}(?:\b(?:exit(?:ed)?(?: with)? (?:code|status)|code|status|returned)[:= ]{1,3}(?:137|-9)\b|signal: ?(?:killed|9)\b|signal (?:9|SIGKILL)|\bSIGKILL\b|OOMKilled|exited with code 137)/i,
   ),
   rule(
     { name: 'exit-not-found', class: 'command', score: 66, on: 'body', pick: 'last' },

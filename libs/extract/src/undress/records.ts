@@ -66,7 +66,8 @@ const USUAL =
   /^(?:(?:.*_)?(?:time|ts|date|id)|timestamp|@.*|at|level|severity|lvl|levelname|msg|message|error|err|exception|reason|detail|cause|type|name|class|stack|stacktrace|logger|caller|thread|host|hostname|pid|env|service|app|version|v|trace|span|.*[iI]d|code|.*\..*|stream|log|.*(?:pass|secret|token|auth|cred|cookie|key).*)$/i;
 const INNER = ['cause', 'inner', 'innererror', 'innerError', 'details', 'errors'];
 const PLAIN = /^[a-zA-Z_]{2,24}$/;
-const PAIR = /([\w.@-]{1,60})=(?:"((?:[^"\\]|\\.){0,8000})"|([^\s"]{0,400}))(?:[ \t]{1,4}|$)/y;
+const PAIR =
+  /(?:[A-Z]{2,12} )?([\w.@-]{1,60})=(?:"((?:[^"\\]|\\.){0,8000})"|([^\s"]{0,400}))(?:[ \t]{1,4}|$)/y;
 /** A record that a line cites behind its own words. */
 const CITED = /^(?<before>[^{]{1,160}?)(?<record>\{"[\s\S]{20,}\})$/;
 
@@ -171,7 +172,9 @@ interface Said {
 
 /** What went wrong: the error's type and message, its deepest cause, and its stack trace. */
 function errorOf(fields: Fields): Said | null {
-  const object = ['err', 'error', 'exception'].map((name) => fields[name]).find(isFields);
+  const object = ['err', 'error', 'exception', 'message']
+    .map((name) => fields[name])
+    .find(isFields);
   const own = object ?? {};
   const words = clean(
     (object
