@@ -128,17 +128,18 @@ export const NOT_RUN: readonly NotRun[] = [
   {
     page: 'docs/commands.md',
     block: 'runner env set shop DATABASE_URL',
-    reason: 'it prompts on a terminal: tests/deploys/app-secrets.test.ts sets values in every way',
+    reason:
+      'it prompts on a terminal: tests/deploys/app-secrets.long.test.ts sets values in every way',
   },
   {
     page: 'docs/commands.md',
     line: 'runner env import shop < .env',
-    reason: 'there is no such file: tests/deploys/app-secrets.test.ts imports one',
+    reason: 'there is no such file: tests/deploys/app-secrets.long.test.ts imports one',
   },
   {
     page: 'docs/commands.md',
     line: 'runner env unset shop OLD_API_KEY',
-    reason: 'the app has no such secret: tests/deploys/app-secrets.test.ts removes some',
+    reason: 'the app has no such secret: tests/deploys/app-secrets.long.test.ts removes some',
   },
   {
     page: 'docs/report.md',
@@ -148,7 +149,8 @@ export const NOT_RUN: readonly NotRun[] = [
   {
     page: 'docs/secrets.md',
     block: 'runner env set shop DATABASE_URL',
-    reason: 'it prompts on a terminal: tests/deploys/app-secrets.test.ts sets values in every way',
+    reason:
+      'it prompts on a terminal: tests/deploys/app-secrets.long.test.ts sets values in every way',
   },
   {
     page: 'docs/commands.md',

@@ -44,7 +44,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   secret_corrupt: 'libs/common/test/app-secrets/open.test.ts',
   secret_wrong_app: 'libs/common/test/app-secrets/open.test.ts',
   stop_failed: 'tools/runner-remove/test/remove.test.ts',
-  tag_not_found: 'tests/deploys/following.test.ts',
+  tag_not_found: 'tests/deploys/following.long.test.ts',
   token_wrong_host: 'tests/deploys/code-hosts.test.ts',
   submodule_unsupported: 'tests/deploys/submodules.long.test.ts',
   disk_full: 'hard-places.test.ts',
