@@ -16,7 +16,7 @@ export function blockOf(candidate: Candidate): Pick[] {
     if (row !== undefined && !picks.some((pick) => pick.row.line === row.line))
       picks.push({ row, need });
   };
-  const { around, rule } = candidate;
+  const { around, causes, rule } = candidate;
   const places = placesBefore(candidate);
   add(around.announcer, hasPlace(around.announcer) ? 0 : 1);
   for (const row of places) add(row, 0);
@@ -49,11 +49,7 @@ export function blockOf(candidate: Candidate): Pick[] {
   const whole = candidate.row.whole.startsWith('{"');
   if (rule.use !== 'wrapper' && !whole) {
     for (const pick of following(candidate)) add(pick.row, pick.need);
-    const { causes } = candidate;
-    const deepest = Math.max(
-      causes.findLastIndex(({ trimmed }) => marks.isCause(trimmed)),
-      0,
-    );
+    const deepest = causes.findLastIndex(({ trimmed }) => marks.isCause(trimmed));
     for (const row of causes.slice(deepest)) add(row, 0);
     for (const row of causes) add(row, 1);
     if (rule.use !== 'test') {
@@ -76,10 +72,8 @@ const SHOWN = 200;
 const CAUSED = /^(?:Caused by: |---> )(?=[^:]{1,300}: \S)/i;
 
 /** Whether a line of a drawn tree stands one step below the other one. */
-function isBranch(below: Row, above: Row): boolean {
-  return (
-    below.trimmed.startsWith('> ') && above.trimmed.startsWith('> ') && below.indent > above.indent
-  );
+function isBranch({ trimmed, indent }: Row, above: Row): boolean {
+  return trimmed.startsWith('> ') && above.trimmed.startsWith('> ') && indent > above.indent;
 }
 
 /** The cause at the root of a chain, if the message at its top does not say it. */

@@ -111,14 +111,14 @@ function words(row: Row, reading: Reading, next: boolean): Decision {
   const inQuote = head.whole !== head.trimmed && row.whole !== trimmed;
   const announced = candidate.around.announcer?.trimmed.endsWith(':') === true;
   const match = classify(trimmed, row.level);
-  // Some tools put the explanation below the place.
-  const explains =
-    reading.code && gap && reading.taken.text === 0 && /^[A-Z].*[\w"'`)][.,?!]$/.test(trimmed);
-  if (explains && match?.rule.use !== 'wrapper') return { sort: 'text', need: 1 };
-  // What a headline names nothing of stands in the paragraph below it.
-  if (next && gap && match?.rule.use !== 'wrapper' && isExplained(head, row)) {
-    reading.wraps = !/[.!?:]$/.test(trimmed);
-    return { sort: 'text', need: 0 };
+  // The explanation may stand in a paragraph of its own, below the place or a few plain words.
+  const bare = next && BARE.test(readLabels(head.trimmed).message) && severityOfRow(row) === '';
+  const explains = bare
+    ? /^[A-Z][\w']* (?:\S+ ){3}/.test(trimmed)
+    : reading.code && reading.taken.text === 0 && /^[A-Z].*[\w"'`)][.,?!]$/.test(trimmed);
+  if (explains && gap && match?.rule.use !== 'wrapper') {
+    reading.wraps = bare && !/[.!?:]$/.test(trimmed);
+    return { sort: 'text', need: bare ? 0 : 1 };
   }
   const sibling = (listing || announced) && !gap && (match === null || match.score < 80);
   const near = deeper || open;
@@ -157,14 +157,7 @@ function words(row: Row, reading: Reading, next: boolean): Decision {
   return { sort: 'text', need: open || wraps || (listing && !gap) ? 0 : helps ? 1 : 2 };
 }
 
-/** Whether a sentence stands below a few plain words. */
-function isExplained(head: Row, { trimmed, ...row }: Row): boolean {
-  return (
-    /^[A-Z][a-z]+(?: [A-Za-z'-]+){1,6}$/.test(readLabels(head.trimmed).message) &&
-    /^[A-Z][\w']* (?:\S+ ){3}/.test(trimmed) &&
-    severityOfRow({ trimmed, ...row }) === ''
-  );
-}
+const BARE = /^[A-Z][a-z]+(?: [A-Za-z'-]+){1,6}$/;
 
 /** Whether the match begins a different message. */
 function isOther(match: Match, { candidate, open }: Reading, deeper: boolean): boolean {

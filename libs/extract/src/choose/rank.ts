@@ -49,7 +49,7 @@ export function rank(collected: Collected, baseline: Baseline): Ranked[] {
     if (!aftermath && score >= 60) lastEpochs.set(job, Math.max(lastEpochs.get(job) ?? 0, epoch));
   }
   const clusters = clustersOf(candidates);
-  const refusals = candidates.filter(isRefused);
+  const refusals = candidates.filter(({ row }) => REFUSALS.test(row.trimmed));
   const otherCauses = candidates.filter(
     (other) =>
       other.score >= 68 &&
@@ -78,7 +78,7 @@ export function rank(collected: Collected, baseline: Baseline): Ranked[] {
     // What was tried again and failed each time may well be the cause.
     if (times < 3 && isTolerated(candidate)) score -= TOLERATED;
     if (isBareWrapper(candidate)) score -= WRAPS;
-    if (isRefused(candidate) && otherCauses.some((other) => !isChained(other, candidate)))
+    if (refusals.includes(candidate) && otherCauses.some((other) => !isChained(other, candidate)))
       score -= REFUSED;
     if (isUnreached(candidate, refusals)) score += UNREACHED;
     if (WORLDLY.has(candidate.rule.class) && lastLine - candidate.row.line > STALE_AFTER) {
@@ -130,10 +130,6 @@ function isTolerated({ row, after }: Candidate): boolean {
 /** What others say of a program that is not up: those that connect, wait, check it or stop it. */
 const REFUSALS =
   /\bECONNREFUSED\b|connection ?refused|failed to connect to|could not connect\b|\bENOTFOUND\b|\bEAI_AGAIN\b|not translate host|Name or service not known|no such host|timed out waiting for the condition|the database system is (?:starting up|shutting down|in recovery)|role "root" does not exist|no such container|container .{1,100} (?:is not available|is waiting to start)|connection not available|^health[\w -]{0,30}:|\bcreation cancelled$/i;
-
-function isRefused({ row }: Candidate): boolean {
-  return REFUSALS.test(row.trimmed);
-}
 
 /** Whether others name the candidate's speaker as the host that they cannot reach. */
 function isUnreached({ row, rule }: Candidate, refusals: readonly Candidate[]): boolean {

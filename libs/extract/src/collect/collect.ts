@@ -80,8 +80,7 @@ export class Collector {
     const { text, speaker, level, overwritten } = spoken;
     this.#line += 1;
     this.#numbered ||= NUMBERED.test(speaker);
-    if (REPLAY.test(spoken.body)) this.#replayed = true;
-    else if (RULE.test(spoken.body)) this.#replayed = false;
+    this.#replayed = REPLAY.test(spoken.body) || (this.#replayed && !RULE.test(spoken.body));
     const body = this.#replayed ? spoken.body.replace(SECONDS, '') : spoken.body;
     if (this.#speakers.size < 2) this.#speakers.add(speaker);
     const job = spoken.job.split('\t', 1)[0] ?? '';

@@ -110,8 +110,8 @@ export function openCandidate(stream: Stream, candidate: Candidate): void {
 export function feed(stream: Stream, row: Row): void {
   if (stream.open.length === 0) return;
   const isCause = marks.isCause(row.trimmed);
-  const isTraceFrame = marks.isFrame(row.trimmed);
-  const isTrace = isCause || isTraceFrame || row.indent > 0;
+  const isFrame = marks.isFrame(row.trimmed);
+  const isTrace = isCause || isFrame || row.indent > 0;
   for (const open of stream.open) {
     open.rows += 1;
     const { after, causes } = open.candidate;
@@ -121,7 +121,7 @@ export function feed(stream: Stream, row: Row): void {
       // The first cause and the deepest ones.
       if (causes.length >= CAUSES) causes.splice(1, 1);
       causes.push(row);
-    } else if (open.trace && !isTraceFrame && row.indent > 0 && continues(causes, row)) {
+    } else if (open.trace && !isFrame && isBelow(row, causes.at(-1))) {
       causes.push(row);
     } else if (after.length < AFTER && !(after.length > 8 && marks.isForeign(row.trimmed))) {
       after.push(row);
@@ -132,10 +132,9 @@ export function feed(stream: Stream, row: Row): void {
   );
 }
 
-/** Whether the row goes on from a cause that ends in a colon. */
-function continues(causes: readonly Row[], row: Row): boolean {
-  const head = causes.findLast(({ trimmed }) => trimmed.endsWith(':'));
-  return head !== undefined && row.line - head.line <= 2 && causes.at(-1)?.line === row.line - 1;
+/** Whether the row is the next line, and deeper. */
+function isBelow({ line, indent }: Row, above: Row | undefined): boolean {
+  return above !== undefined && line === above.line + 1 && indent > above.indent;
 }
 
 /** Follows Python tracebacks; true when this line is the exception that ends one. */
@@ -163,7 +162,9 @@ export function followTraceback(stream: Stream, row: Row): boolean {
   if (stream.ring.at(-1) === trace.frame && row.indent > trace.base) trace.source = row;
   // Another program's line between those of the traceback.
   if (row.indent <= trace.base && LOGGED.test(trimmed)) return false;
-  return row.indent <= trace.base && RAISES.test(trimmed);
+  if (row.indent > trace.base || RAISES.test(trimmed)) return row.indent <= trace.base;
+  if (row.gap) stream.traceback = null;
+  return false;
 }
 
 /** Neither drawn nor the rest of a frame that was wrapped. */

@@ -25,11 +25,10 @@ const NAMES_ERROR = /"(?:error|reason|exception|err)" ?: ?"[^"]{4}/;
 
 /** The heading of a step, which may be about errors. */
 const STEP_NAMED = /^(?:==+>|--+>) \[\d{1,3}\/\d{1,3}\] /;
-/** The command that a builder runs. */
-const INSTRUCTION = /^(?:> )?\[[^\]]{0,80}\d+\/\d+\] (?:RUN|COPY|ADD) /;
 
-/** A commit as `git log --oneline` names it. */
-const COMMIT = /^[0-9a-f]{7,12} [A-Z][a-z]/;
+/** A commit as `git log --oneline` names it, the command that a builder runs, a page. */
+const NAMED =
+  /^(?:[0-9a-f]{7,12} [A-Z][a-z]|(?:> )?\[[^\]]{0,80}\d+\/\d+\] (?:RUN|COPY|ADD) |https?:\/\/\S+$)/;
 
 /** A row of a table of counts. */
 const COUNTS = /^\p{L}+(?: {2,10}\d{1,9}){2,6}$/u;
@@ -49,12 +48,10 @@ export function classify(trimmed: string, level: Severity = ''): Match | null {
   if (/NativeCommandError$|^:String\) \[\], RemoteException$/.test(text)) return null;
   // What Python prints between two tracebacks.
   if (/^(?:The above exception was|During handling of the above)/.test(text)) return null;
-  if (/^https?:\/\/\S+$/.test(text)) return null;
   // What a compiler adds to a message.
   if (/^= (?:note|help): /.test(text)) return null;
   if (marks.isPassing(text) || marks.isEcho(text) || marks.isCode(text)) return null;
-  if (marks.isCaptured(text) || COUNTS.test(text) || COMMIT.test(text)) return null;
-  if (INSTRUCTION.test(text)) return null;
+  if (marks.isCaptured(text) || COUNTS.test(text) || NAMED.test(text)) return null;
   if (marks.isFrame(text) && !marks.isCause(text)) return null;
   const { severity: label, body, message } = readLabels(text);
   const inner = message.replace(/^[\w.-]{1,40}: /, '');

@@ -85,7 +85,7 @@ export const WRAPPERS = [
   rule(
     { name: 'exit-killed', class: 'killed', score: 74, on: 'body', pick: 'last' },
     '137|-9|signal|sigkill|oomkilled',
-    /^(?!.{0,200}out of memory).{0,300}(?:\b(?:exit(?:ed)?(?: with)? (?:code|status)|code|status|returned)[:= ]{1,3}(?:137|-9)\b|signal: ?(?:killed|9)\b|signal (?:9|SIGKILL)|\bSIGKILL\b|OOMKilled|exited with code 137)/i,
+    /^(?!.{0,1000}out of memory).{0,1000}(?:\b(?:exit(?:ed)?(?: with)? (?:code|status)|code|status|returned)[:= ]{1,3}(?:137|-9)\b|signal: ?(?:killed|9)\b|signal (?:9|SIGKILL)|\bSIGKILL\b|OOMKilled|exited with code 137)/i,
   ),
   rule(
     { name: 'exit-not-found', class: 'command', score: 66, on: 'body', pick: 'last' },

@@ -172,9 +172,7 @@ interface Said {
 
 /** What went wrong: the error's type and message, its deepest cause, and its stack trace. */
 function errorOf(fields: Fields): Said | null {
-  const object = ['err', 'error', 'exception', 'message']
-    .map((name) => fields[name])
-    .find(isFields);
+  const object = ['err', 'error', 'exception'].map((name) => fields[name]).find(isFields);
   const own = object ?? {};
   const words = clean(
     (object
