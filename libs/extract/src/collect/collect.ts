@@ -34,7 +34,6 @@ const GROUP = /^\s*\+ Exception Group Traceback/;
 const GROUPED = /^\s{0,60}(?:\| ?|\+(?=-))/;
 
 /** A builder repeats what a failed step printed, with the seconds before each line. */
-const NUMBERED = /(?:^| )#\d{1,4}$/;
 const REPLAY = /^\s?> \[.{1,200}\] .{1,400}:$/;
 const RULE = /^-{6,}$/;
 const SECONDS = /^\d{1,5}\.\d{1,4}(?: |$)/;
@@ -72,14 +71,12 @@ export class Collector {
   /** Until something failed, cleaning up only makes room. */
   #failed = false;
   #job = '';
-  #numbered = false;
   #replayed = false;
   #jobs = 0;
 
   add(spoken: Undressed): void {
     const { text, speaker, level, overwritten } = spoken;
     this.#line += 1;
-    this.#numbered ||= NUMBERED.test(speaker);
     this.#replayed = REPLAY.test(spoken.body) || (this.#replayed && !RULE.test(spoken.body));
     const body = this.#replayed ? spoken.body.replace(SECONDS, '') : spoken.body;
     if (this.#speakers.size < 2) this.#speakers.add(speaker);
@@ -94,7 +91,7 @@ export class Collector {
     const whole = body.trim();
     const key = level === '' ? shapeKey(whole) : shapeKey(level + whole);
     const shape = this.#shapeOf(key);
-    if (this.#replayed && this.#numbered && shape.seen > 0) return;
+    if (this.#replayed && shape.seen > 0) return;
     const row: Row = {
       line: this.#line,
       at: spoken.line,

@@ -160,17 +160,13 @@ export function followTraceback(stream: Stream, row: Row): boolean {
     return false;
   }
   if (stream.ring.at(-1) === trace.frame && row.indent > trace.base) trace.source = row;
-  // Another program's line between those of the traceback.
-  if (row.indent <= trace.base && LOGGED.test(trimmed)) return false;
   if (row.indent > trace.base || RAISES.test(trimmed)) return row.indent <= trace.base;
   if (row.gap) stream.traceback = null;
   return false;
 }
 
-/** Neither drawn nor the rest of a frame that was wrapped. */
-const RAISES = /^(?!File\b|line \d)[\p{L}_][\p{L}\p{N}_.]*(?::|$)/u;
-
-const LOGGED = /^(?:\[\w{1,12}\] ){0,2}\[?(?:INFO|DEBUG|WARN(?:ING)?)\b/;
+/** Neither drawn, nor the rest of a wrapped frame, nor another program's line. */
+const RAISES = /^(?!File\b|line \d|(?:INFO|DEBUG|WARN(?:ING)?)\b)[\p{L}_][\p{L}\p{N}_.]*(?::|$)/u;
 
 /** 3: the app's own code, 2: code without a file, 1: a library. */
 function nearness(frame: string): number {
