@@ -40,6 +40,46 @@ test('a refused connection gives way to what the refusing server says', () => {
   assert.match(first ?? '', /FATAL: {2}data directory has wrong ownership$/);
 });
 
+test('a host that others cannot reach leads with its own words, however quiet', () => {
+  const [first] = shown(
+    'cache-1  | starting',
+    'cache-1  | reading store.aof',
+    'cache-1  | Bad file format in store.aof at byte 88',
+    'cache-1 exited with code 1',
+    'web-1    | Error: getaddrinfo ENOTFOUND cache',
+    'web-1 exited with code 1',
+  );
+  assert.match(first ?? '', /Bad file format in store\.aof/);
+});
+
+test('an expired wait gives way to what the program said', () => {
+  const [first] = shown(
+    'starting api',
+    "Error: cannot parse api.toml: expected '=' after 'port'",
+    'error: timed out waiting for the condition on deployments/api',
+  );
+  assert.match(first ?? '', /cannot parse api\.toml/);
+});
+
+test('what a builder repeats of a failed step is shown once', () => {
+  const said = [
+    'error: tariffs are stale',
+    '',
+    'The file prices.csv is from 2019 and must be new.',
+  ];
+  const lines = shown(
+    '#7 [build 3/3] RUN make tariffs',
+    ...said.map((line) => `#7 1.204 ${line}`),
+    '#7 ERROR: process "/bin/sh -c make tariffs" did not complete successfully: exit code: 1',
+    '------',
+    ' > [build 3/3] RUN make tariffs:',
+    ...said.map((line) => `1.204 ${line}`),
+    '------',
+  );
+  assert.is(lines.filter((line) => line.includes('tariffs are stale')).length, 1);
+  assert.match(lines.join('\n'), /prices\.csv is from 2019/);
+});
+
 test('the level counts that stands behind a zone, a process or a thread', () => {
   for (const [noise, cause] of [
     [

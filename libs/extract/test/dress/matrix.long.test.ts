@@ -21,15 +21,15 @@ function documented(title: string, rows: readonly Row[]): void {
 }
 
 test('the forms that the stage was written for', () => {
-  documented('one dress, known', alone(cases, PLATFORMS));
+  documented('one, known', alone(cases, PLATFORMS));
 });
 
 test('the forms written down before the stage', () => {
-  documented('one dress, unseen', alone(cases, LIBRARIES));
+  documented('one, unseen', alone(cases, LIBRARIES));
 });
 
 test('two dresses over each other', () => {
-  documented('two dresses', inPairs(cases));
+  documented('two, nested', inPairs(cases));
 });
 
 test.run();
