@@ -49,9 +49,13 @@ export function blockOf(candidate: Candidate): Pick[] {
   const whole = candidate.row.whole.startsWith('{"');
   if (rule.use !== 'wrapper' && !whole) {
     for (const pick of following(candidate)) add(pick.row, pick.need);
-    const deepest = candidate.causes.at(-1);
-    add(deepest, 0);
-    for (const row of candidate.causes) add(row, 1);
+    const { causes } = candidate;
+    const deepest = Math.max(
+      causes.findLastIndex(({ trimmed }) => marks.isCause(trimmed)),
+      0,
+    );
+    for (const row of causes.slice(deepest)) add(row, 0);
+    for (const row of causes) add(row, 1);
     if (rule.use !== 'test') {
       if (rule.class === 'test' && around.test === undefined) add(stepBefore(candidate), 1);
       add(around.test, 0);
@@ -71,8 +75,18 @@ export function blockOf(candidate: Candidate): Pick[] {
 const SHOWN = 200;
 const CAUSED = /^(?:Caused by: |---> )(?=[^:]{1,300}: \S)/i;
 
+/** Whether a line of a drawn tree stands one step below the other one. */
+function isBranch(below: Row, above: Row): boolean {
+  return (
+    below.trimmed.startsWith('> ') && above.trimmed.startsWith('> ') && below.indent > above.indent
+  );
+}
+
 /** The cause at the root of a chain, if the message at its top does not say it. */
-function rootOf({ causes, rule, row }: Candidate): Row | undefined {
+function rootOf({ causes, rule, row, after }: Candidate): Row | undefined {
+  const end = after.findIndex((below, at) => !isBranch(below, after[at - 1] ?? row));
+  const branch = after[end - 1];
+  if (rule.use === 'cause' && branch !== undefined) return branch;
   const chain = causes.filter(({ trimmed }) => CAUSED.test(trimmed));
   const message = chain.at(-1)?.trimmed.replace(/^.*?: .*?: /, '');
   if (

@@ -115,6 +115,11 @@ function words(row: Row, reading: Reading, next: boolean): Decision {
   const explains =
     reading.code && gap && reading.taken.text === 0 && /^[A-Z].*[\w"'`)][.,?!]$/.test(trimmed);
   if (explains && match?.rule.use !== 'wrapper') return { sort: 'text', need: 1 };
+  // What a headline names nothing of stands in the paragraph below it.
+  if (next && gap && match?.rule.use !== 'wrapper' && isExplained(head, row)) {
+    reading.wraps = !/[.!?:]$/.test(trimmed);
+    return { sort: 'text', need: 0 };
+  }
   const sibling = (listing || announced) && !gap && (match === null || match.score < 80);
   const near = deeper || open;
   if (match !== null && isOther(match, reading, deeper)) return 'stop';
@@ -150,6 +155,15 @@ function words(row: Row, reading: Reading, next: boolean): Decision {
   reading.listing &&= next || !gap;
   reading.open = isOpen(trimmed) && reading.taken.text < 1;
   return { sort: 'text', need: open || wraps || (listing && !gap) ? 0 : helps ? 1 : 2 };
+}
+
+/** Whether a sentence stands below a few plain words. */
+function isExplained(head: Row, { trimmed, ...row }: Row): boolean {
+  return (
+    /^[A-Z][a-z]+(?: [A-Za-z'-]+){1,6}$/.test(readLabels(head.trimmed).message) &&
+    /^[A-Z][\w']* (?:\S+ ){3}/.test(trimmed) &&
+    severityOfRow({ trimmed, ...row }) === ''
+  );
 }
 
 /** Whether the match begins a different message. */

@@ -49,13 +49,14 @@ export function rank(collected: Collected, baseline: Baseline): Ranked[] {
     if (!aftermath && score >= 60) lastEpochs.set(job, Math.max(lastEpochs.get(job) ?? 0, epoch));
   }
   const clusters = clustersOf(candidates);
+  const refusals = candidates.filter(isRefused);
   const otherCauses = candidates.filter(
     (other) =>
       other.score >= 68 &&
       other.rule.use === 'cause' &&
       other.rule.class !== 'network' &&
       !other.aftermath &&
-      !isRefused(other),
+      !refusals.includes(other),
   );
   const lastLine = candidates.reduce(
     (last, { aftermath, score, rule, row }) =>
@@ -79,7 +80,7 @@ export function rank(collected: Collected, baseline: Baseline): Ranked[] {
     if (isBareWrapper(candidate)) score -= WRAPS;
     if (isRefused(candidate) && otherCauses.some((other) => !isChained(other, candidate)))
       score -= REFUSED;
-    if (isUnreached(candidate, candidates)) score += UNREACHED;
+    if (isUnreached(candidate, refusals)) score += UNREACHED;
     if (WORLDLY.has(candidate.rule.class) && lastLine - candidate.row.line > STALE_AFTER) {
       score -= STALE;
     }
@@ -135,15 +136,12 @@ function isRefused({ row }: Candidate): boolean {
 }
 
 /** Whether others name the candidate's speaker as the host that they cannot reach. */
-function isUnreached(candidate: Candidate, candidates: readonly Candidate[]): boolean {
-  const { row, rule } = candidate;
+function isUnreached({ row, rule }: Candidate, refusals: readonly Candidate[]): boolean {
   const name = /^([a-z][\w.-]*?)(?:[-_]\d+)?$/.exec(row.speaker)?.[1];
-  if (name === undefined || rule.use !== 'cause' || isRefused(candidate)) return false;
-  return candidates.some(
+  if (name === undefined || rule.use !== 'cause') return false;
+  return refusals.some(
     (other) =>
-      other.row.speaker !== row.speaker &&
-      isRefused(other) &&
-      other.row.trimmed.split(/[\s:/"',]+/).includes(name),
+      other.row.speaker !== row.speaker && other.row.trimmed.split(/[\s:/"',]+/).includes(name),
   );
 }
 

@@ -167,7 +167,7 @@ export function followTraceback(stream: Stream, row: Row): boolean {
 }
 
 /** Neither drawn nor the rest of a frame that was wrapped. */
-const RAISES = /^(?!File\b|line \d)[\p{L}_]/u;
+const RAISES = /^(?!File\b|line \d)[\p{L}_][\p{L}\p{N}_.]*(?::|$)/u;
 
 const LOGGED = /^(?:\[\w{1,12}\] ){0,2}\[?(?:INFO|DEBUG|WARN(?:ING)?)\b/;
 

@@ -21,7 +21,7 @@ export const RUNTIME = [
   rule(
     { name: 'crashed', class: 'crash', score: 90, pick: 'last' },
     'fault|sigsegv|sigabrt|core dumped|bus error|illegal instruction|sanitizer|abend|stack smash|double free|glibc|trap|stack overflow|access violation|out of bounds',
-    /Segmentation fault|\bSIGSEGV\b|\bSIGABRT\b|\bcore dumped\b|\bBus error\b|Illegal instruction|(?:Address|Leak|Thread|Memory|UndefinedBehavior)Sanitizer|\bABEND\b|stack smashing|double free|glibc detected|Trace\/breakpoint trap|stack overflow|wasm trap:|memory fault|access violation|index out of bounds/i,
+    /Segmentation fault|\bSIGSEGV\b|\bSIGABRT\b|\bcore dumped\b(?!\?)|\bBus error\b|Illegal instruction|(?:Address|Leak|Thread|Memory|UndefinedBehavior)Sanitizer|\bABEND\b|stack smashing|double free|glibc detected|Trace\/breakpoint trap|stack overflow|wasm trap:|memory fault|access violation|index out of bounds/i,
   ),
   rule(
     { name: 'go-panic', class: 'crash', score: 93, on: 'body', pick: 'last' },

@@ -40,8 +40,8 @@ export const WORLD = [
   ),
   rule(
     { name: 'refused', class: 'network', score: 86, pick: 'last' },
-    "econn|connection |connect to|can't reach|enotfound|eai_again|could not resolve|not known|name resolution|no such host|temporary failure|no route to|network is unreachable|dial tcp|getaddrinfo|unable to resolve|socket hang up|ehostunreach|max retries",
-    /ECONNREFUSED|[Cc]onnection refused|[Cc]ould not connect to|[Cc]an't connect to|[Cc]an't reach database|[Ff]ailed to connect to|[Uu]nable to connect to|ENOTFOUND|EAI_AGAIN|ECONNRESET|[Cc]onnection (?:reset|timed out|closed|aborted)|Could not resolve host|Name or service not known|name resolution|no such host|Temporary failure|No route to host|[Nn]etwork is unreachable|dial tcp|getaddrinfo|unable to resolve host|socket hang up|EHOSTUNREACH|Max retries exceeded/,
+    "econn|connection |connect to|can't reach|enotfound|eai_again|could not resolve|not known|name resolution|no such host|temporary failure|no route to|network is unreachable|dial tcp|getaddrinfo|unable to resolve|socket hang up|ehostunreach|nxdomain|non-existing domain|max retries",
+    /ECONNREFUSED|[Cc]onnection refused|[Cc]ould not connect to|[Cc]an't connect to|[Cc]an't reach database|[Ff]ailed to connect to|[Uu]nable to connect to|ENOTFOUND|EAI_AGAIN|ECONNRESET|[Cc]onnection (?:reset|timed out|closed|aborted)|Could not resolve host|Name or service not known|name resolution|no such host|Temporary failure|No route to host|[Nn]etwork is unreachable|dial tcp|getaddrinfo|unable to resolve host|socket hang up|EHOSTUNREACH|NXDOMAIN|non-existing domain|Max retries exceeded/,
   ),
   rule(
     { name: 'http-status', class: 'network', score: 80 },
