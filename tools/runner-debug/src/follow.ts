@@ -1,6 +1,7 @@
 /** The log of a running deploy, line by line as it grows. */
+
+import { runningDeploy as runningDeployOf } from '@runner/common/apps/state-word';
 import { requireApp } from '@runner/common/apps/store';
-import { runningDeploy as runningDeployOf } from '@runner/common/apps/summary';
 import type { Context } from '@runner/common/cli/command';
 import { readRange } from '@runner/common/files/read';
 import type { Paths } from '@runner/common/foundation/paths';

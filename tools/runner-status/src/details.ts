@@ -1,9 +1,10 @@
 /** What `status` shows of one app beside its summary: secrets, checks, windows, and what it uses. */
 import { readSecrets } from '@runner/common/app-secrets/file';
 import { type Disk, diskOf } from '@runner/common/apps/disk';
+import type { InstanceSummary, View } from '@runner/common/apps/instance-summary';
 import { liveRun } from '@runner/common/apps/slots';
 import type { AppState } from '@runner/common/apps/state';
-import type { AppSummary, InstanceSummary, View } from '@runner/common/apps/summary';
+import type { AppSummary } from '@runner/common/apps/summary';
 import { recordedProcess, runningPid } from '@runner/common/files/process';
 import { readIfThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';

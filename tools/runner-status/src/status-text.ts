@@ -1,9 +1,10 @@
 /** One app for people, in lines that fit the terminal. */
 import { DISK_PARTS } from '@runner/common/apps/disk';
 import { followedWords, repoLabel } from '@runner/common/apps/following';
+import type { InstanceSummary } from '@runner/common/apps/instance-summary';
 import { progressText } from '@runner/common/apps/progress';
 import type { Deployed, Paused, Stopped } from '@runner/common/apps/state';
-import type { AppSummary, InstanceSummary } from '@runner/common/apps/summary';
+import type { AppSummary } from '@runner/common/apps/summary';
 import { versionLabel } from '@runner/common/apps/versions';
 import { fields, type Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';

@@ -1,69 +1,17 @@
 /** Reads `.deploy.yml` of a commit: how an app is deployed. */
 
 import { type BuildLimits, limitsIn } from '../config/build-limits.ts';
-import { harmlessLine } from '../text/harmless.ts';
-import { durationOf } from '../text/time.ts';
 import { readYaml } from '../yaml/read.ts';
 import { check, type FileName, problem, section } from '../yaml/schema.ts';
-import { DEPLOY_SCHEMA, HEALTH_KINDS, HOOKS, START_KEYS } from './schema.ts';
-import { checkTraffic, type Traffic, withTraffic } from './traffic.ts';
-import { expand, unsetIn } from './variables.ts';
+import { type Health, healthOf } from './health.ts';
+import type { Instance } from './instance.ts';
+import { DEPLOY_SCHEMA, HOOKS } from './schema.ts';
+import { type Start, startOf } from './start.ts';
+import { checkTraffic, withTraffic } from './traffic.ts';
+import { type Fail, list, milliseconds } from './values.ts';
 
 /** The file's name in the repository. */
 export const DEPLOY_FILE = '.deploy.yml';
-
-/** One place in which an app runs, with its environment. */
-export interface Instance {
-  readonly name: string;
-  readonly domain: string | undefined;
-  readonly env: Readonly<Record<string, string>>;
-  /** Absent: one version is stopped before the next one is started. */
-  readonly traffic?: Traffic;
-}
-
-/** Time limits of starting and stopping, in ms. */
-interface StartLimits {
-  readonly timeout: number;
-  readonly stopTimeout: number;
-}
-
-/** How an instance is started. */
-export type Start =
-  | ({ readonly type: 'process' | 'command'; readonly run: string } & StartLimits)
-  | ({
-      readonly type: 'systemd';
-      /** `%i`, or the place before the dot of a template `app@.service`, becomes the instance's name. */
-      readonly unit: string;
-      /** The user's systemd instead of the system's. */
-      readonly user: boolean;
-      /** `reload-or-restart` instead of `restart`. */
-      readonly reload: boolean;
-    } & StartLimits)
-  | ({ readonly type: 'compose'; readonly file: string } & StartLimits)
-  | ({ readonly type: 'pm2'; readonly config: string } & StartLimits)
-  | ({ readonly type: 'pm2'; readonly run: string } & StartLimits)
-  | { readonly type: 'none' };
-
-/** Default of `start.stop_timeout`, in ms. */
-export const STOP_TIMEOUTS = {
-  process: 10_000,
-  command: 60_000,
-  pm2: 60_000,
-  systemd: 90_000,
-  compose: 90_000,
-} as const;
-
-/** When an instance counts as healthy. All times in ms. */
-export interface Health {
-  readonly kind: 'url' | 'cmd' | 'tcp';
-  /** Address, command or host:port; `${NAME}` is a variable of the instance. */
-  readonly target: string;
-  /** Lowest and highest healthy HTTP status. */
-  readonly expect: readonly [low: number, high: number];
-  readonly interval: number;
-  readonly timeout: number;
-  readonly within: number;
-}
 
 /** Name of a hook. */
 export type Hook = (typeof HOOKS)[number];
@@ -98,19 +46,6 @@ export interface DeployFile {
   /** Time limit of each command of a hook, in ms. */
   readonly hookTimeout: number;
   readonly notify: NotifyChoice;
-}
-
-/** The longest timer of Node, 24.8 days; a longer one would fire at once. */
-const TIMER_MAX = 2_147_483_647;
-
-/** A duration in milliseconds. */
-function milliseconds(text: unknown, fallback: number): number {
-  return Math.min(TIMER_MAX, (typeof text === 'string' && durationOf(text)) || fallback);
-}
-
-function list(value: unknown): readonly string[] {
-  if (value === undefined) return [];
-  return Array.isArray(value) ? (value as string[]) : [value as string];
 }
 
 /** Reads `.deploy.yml`, or the defaults without one. Throws `deploy_file_invalid` with line and key. */
@@ -160,8 +95,6 @@ export function readDeployFile(bytes: Uint8Array | undefined): DeployFile {
   };
 }
 
-type Fail = (key: string, what: string) => Error;
-
 function notifyOf(channel: unknown): NotifyChoice {
   const names = [channel ?? []].flat() as string[];
   return names.join(',') || 'all';
@@ -180,87 +113,6 @@ function instancesOf(
     return { instance: { name, domain, env }, values };
   });
   return withTraffic(all, traffic, milliseconds, fail);
-}
-
-function startOf(start: Map<string, unknown> | undefined, fail: Fail): Start {
-  const type = (start?.get('type') ?? 'none') as Start['type'];
-  const { needs, may }: { needs: readonly string[]; may: readonly string[] } = START_KEYS[type];
-  const common = ['type', 'timeout', 'stop_timeout'];
-  const given = [...(start?.keys() ?? [])].filter((key) => !common.includes(key));
-  const foreign = given.find((key) => !needs.includes(key) && !may.includes(key));
-  if (foreign) throw fail(`start.${foreign}`, `does not go with type ${type}`);
-  const needed = given.filter((key) => needs.includes(key));
-  if (needs.length > 0 && needed.length === 0)
-    throw fail('start', `type ${type} needs the key ${needs.join(' or ')}`);
-  if (needed.length > 1) throw fail('start', `type ${type} takes one of ${needs.join(', ')}`);
-  const text = (key: string) => start?.get(key) as string;
-  if (type === 'none') return { type };
-  const limits = {
-    timeout: milliseconds(start?.get('timeout'), 60_000),
-    stopTimeout: milliseconds(start?.get('stop_timeout'), STOP_TIMEOUTS[type]),
-  };
-  if (type === 'systemd') {
-    const [user, reload] = ['user', 'reload'].map((key) => start?.get(key) === true) as [
-      boolean,
-      boolean,
-    ];
-    return { type, unit: text('unit'), user, reload, ...limits };
-  }
-  if (type === 'compose')
-    return { type, file: (start?.get('file') as string | undefined) ?? 'compose.yaml', ...limits };
-  if (type !== 'pm2') return { type, run: text('run'), ...limits };
-  if (needed[0] === 'config') return { type, config: text('config'), ...limits };
-  return { type, run: text('run'), ...limits };
-}
-
-function healthOf(
-  health: Map<string, unknown> | undefined,
-  instances: readonly Instance[],
-  fail: Fail,
-): Health | undefined {
-  if (!health) return undefined;
-  const kinds = HEALTH_KINDS.filter((kind) => health.has(kind));
-  const [kind] = kinds;
-  if (kind === undefined) throw fail('health', 'needs one of url, cmd, tcp');
-  if (kinds.length > 1)
-    throw fail('health', `takes only one of url, cmd, tcp, not ${kinds.join(' and ')}`);
-  const target = health.get(kind) as string;
-  if (kind !== 'cmd') checkAddress(kind, target, instances, fail);
-  const [low = '200', high] = String(health.get('expect') ?? '200-299').split('-');
-  if (high !== undefined && Number(high) < Number(low))
-    throw fail('health.expect', 'ends before it begins');
-  return {
-    kind,
-    target,
-    expect: [Number(low), Number(high ?? low)],
-    interval: milliseconds(health.get('interval'), 1_000),
-    timeout: milliseconds(health.get('timeout'), 5_000),
-    within: milliseconds(health.get('within'), 30_000),
-  };
-}
-
-function checkAddress(
-  kind: 'url' | 'tcp',
-  target: string,
-  instances: readonly Instance[],
-  fail: Fail,
-): void {
-  for (const { name, env: own, traffic } of instances) {
-    const env = traffic ? { ...own, PORT: String(traffic.ports?.[0] ?? 80) } : own;
-    const unset = unsetIn(target, env);
-    if (unset !== undefined)
-      throw fail(`health.${kind}`, `uses ${unset}, which the env of ${name} does not set`);
-    const address = expand(target, env);
-    if (kind === 'tcp' && !hasPort(address))
-      throw fail('health.tcp', 'must end with a port from 1 to 65535');
-    if (kind === 'url' && !URL.canParse(address))
-      throw fail('health.url', `${harmlessLine(address)} is not an address`);
-  }
-}
-
-function hasPort(address: string): boolean {
-  const port = address.slice(address.lastIndexOf(':') + 1);
-  return /^[0-9]{1,5}$/.test(port) && Number(port) >= 1 && Number(port) <= 65_535;
 }
 
 function sharedPath(text: string, fail: Fail): { path: string; folder: boolean } {

@@ -1,6 +1,7 @@
 /** Bringing a release to its instances: switch, start, health. */
 import { noteStarting } from '@runner/common/app-secrets/change';
-import type { DeployFile, Instance } from '@runner/common/deploy-file/read';
+import type { Instance } from '@runner/common/deploy-file/instance';
+import type { DeployFile } from '@runner/common/deploy-file/read';
 import { markStage } from '../record/in-progress.ts';
 import type { Job } from '../record/operation.ts';
 import { reported } from '../report/reporter.ts';

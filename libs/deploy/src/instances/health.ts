@@ -1,5 +1,5 @@
 /** Health checks: asking an instance until it is healthy, or its time is up. */
-import type { Health } from '@runner/common/deploy-file/read';
+import type { Health } from '@runner/common/deploy-file/health';
 import { expand } from '@runner/common/deploy-file/variables';
 import { describeExit, succeeded } from '../run/child.ts';
 import { loggedFailure, StepFailure, shellStep, tryStep } from '../run/step.ts';

@@ -1,5 +1,6 @@
 /** Hooks of `.deploy.yml`, and the environment they run in. */
-import type { DeployFile, Hook, Instance } from '@runner/common/deploy-file/read';
+import type { Instance } from '@runner/common/deploy-file/instance';
+import type { DeployFile, Hook } from '@runner/common/deploy-file/read';
 import type { Job } from '../record/operation.ts';
 import { reported } from '../report/reporter.ts';
 import { asStepFailure, runStep, shellStep } from '../run/step.ts';

@@ -1,7 +1,8 @@
 /** The ports that instances of registered apps listen on, as far as `.deploy.yml` shows them. */
 import { networkInterfaces } from 'node:os';
 import type { AppState } from '@runner/common/apps/state';
-import type { DeployFile, Instance } from '@runner/common/deploy-file/read';
+import type { Instance } from '@runner/common/deploy-file/instance';
+import type { DeployFile } from '@runner/common/deploy-file/read';
 import { expand } from '@runner/common/deploy-file/variables';
 import type { Paths } from '@runner/common/foundation/paths';
 import { listenersOn } from '../run/listeners.ts';

@@ -1,7 +1,8 @@
 /** Whether an instance can be started at all, asked before anything is touched. */
 
 import { listApps } from '@runner/common/apps/store';
-import type { Instance, Start } from '@runner/common/deploy-file/read';
+import type { Instance } from '@runner/common/deploy-file/instance';
+import type { Start } from '@runner/common/deploy-file/start';
 import type { Job } from '../record/operation.ts';
 import { StepFailure } from '../run/step.ts';
 import { obstacles } from './drivers/availability.ts';

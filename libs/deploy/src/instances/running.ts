@@ -1,9 +1,10 @@
 /** Which instances run: asks the supervisors of all apps at once, for a limited time. */
 import { basename } from 'node:path';
+import type { View } from '@runner/common/apps/instance-summary';
 import { liveRun, liveSlot } from '@runner/common/apps/slots';
 import type { AppState } from '@runner/common/apps/state';
-import type { View } from '@runner/common/apps/summary';
-import type { Health, Instance } from '@runner/common/deploy-file/read';
+import type { Health } from '@runner/common/deploy-file/health';
+import type { Instance } from '@runner/common/deploy-file/instance';
 import { expand } from '@runner/common/deploy-file/variables';
 import { isRunning } from '@runner/common/files/process';
 import { Failure } from '@runner/common/foundation/failure';

@@ -1,7 +1,8 @@
 /** What would keep a deploy with `traffic` from working, for `runner deploy --check`. */
 import { liveSlot, otherSlot } from '@runner/common/apps/slots';
 import { findApp } from '@runner/common/apps/store';
-import type { DeployFile, Instance } from '@runner/common/deploy-file/read';
+import type { Instance } from '@runner/common/deploy-file/instance';
+import type { DeployFile } from '@runner/common/deploy-file/read';
 import type { Env } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { stepEnvironment } from '../run/environment.ts';

@@ -1,7 +1,8 @@
 /** What an operator should know before two versions run at once: their memory, and what compose would double. */
 import { readFileSync } from 'node:fs';
 import { liveSlot } from '@runner/common/apps/slots';
-import type { DeployFile, Instance } from '@runner/common/deploy-file/read';
+import type { Instance } from '@runner/common/deploy-file/instance';
+import type { DeployFile } from '@runner/common/deploy-file/read';
 import { namesIn } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';

@@ -1,8 +1,9 @@
 /** What `list` and `status` show an app with: the retry policy, and what supervisors say runs. */
+
+import type { View } from '@runner/common/apps/instance-summary';
 import { retryPolicyFor } from '@runner/common/apps/retries';
 import { liveRun } from '@runner/common/apps/slots';
 import type { AppState } from '@runner/common/apps/state';
-import type { View } from '@runner/common/apps/summary';
 import { isRunning } from '@runner/common/files/process';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';

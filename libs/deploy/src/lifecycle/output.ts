@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { SLOTS, slotPaths } from '@runner/common/apps/slots';
-import type { Start } from '@runner/common/deploy-file/read';
+import type { Start } from '@runner/common/deploy-file/start';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 import { composeLogs } from '../instances/drivers/compose.ts';

@@ -1,5 +1,7 @@
 /** The steps of a deploy in words, without running any. */
-import type { DeployFile, Health, Instance } from '@runner/common/deploy-file/read';
+import type { Health } from '@runner/common/deploy-file/health';
+import type { Instance } from '@runner/common/deploy-file/instance';
+import type { DeployFile } from '@runner/common/deploy-file/read';
 import { expand } from '@runner/common/deploy-file/variables';
 import { unitsOf } from '../instances/drivers/systemd.ts';
 import { startsBeside } from '../instances/place.ts';

@@ -1,6 +1,7 @@
 /** Deploys that have no end in the log yet, and rightly so. */
+
+import { runningDeploy } from '@runner/common/apps/state-word';
 import { visitApps } from '@runner/common/apps/store';
-import { runningDeploy } from '@runner/common/apps/summary';
 import { isClosed, namesIn } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';

@@ -3,7 +3,7 @@ import { lstatSync } from 'node:fs';
 import { liveSlot, otherSlot, slotPaths, socketIn } from '@runner/common/apps/slots';
 import type { AppState, InstanceState } from '@runner/common/apps/state';
 import { listApps } from '@runner/common/apps/store';
-import type { Instance } from '@runner/common/deploy-file/read';
+import type { Instance } from '@runner/common/deploy-file/instance';
 import { bootId } from '@runner/common/files/process';
 import type { Paths } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';

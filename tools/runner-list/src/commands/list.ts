@@ -1,6 +1,7 @@
 import { repoLabel } from '@runner/common/apps/following';
+import type { InstanceSummary } from '@runner/common/apps/instance-summary';
 import { listApps } from '@runner/common/apps/store';
-import { type AppSummary, type InstanceSummary, summaryOf } from '@runner/common/apps/summary';
+import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
 import { command } from '@runner/common/cli/command';
 import { type Style, table } from '@runner/common/cli/output';
 import { isThere } from '@runner/common/files/read';

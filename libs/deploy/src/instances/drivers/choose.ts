@@ -1,5 +1,5 @@
 /** The driver for each type of `start`. */
-import type { Start } from '@runner/common/deploy-file/read';
+import type { Start } from '@runner/common/deploy-file/start';
 import { commandDriver } from './command.ts';
 import { composeDriver } from './compose.ts';
 import type { Driver } from './driver.ts';

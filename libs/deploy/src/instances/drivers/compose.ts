@@ -1,6 +1,6 @@
 /** `start.type: compose`: `docker compose up` of the release's file, one project per instance. */
 import { join } from 'node:path';
-import type { Start } from '@runner/common/deploy-file/read';
+import type { Start } from '@runner/common/deploy-file/start';
 import { isThere, makeFolder, readTextIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
 import { existingEnvFile, writeEnvFile } from '../env-file.ts';

@@ -1,7 +1,8 @@
 /** The contract of what starts and stops instances, each in its place. One file per type of `start`. */
 import { dirname } from 'node:path';
 import type { SlotName } from '@runner/common/apps/slots';
-import type { Instance, Start } from '@runner/common/deploy-file/read';
+import type { Instance } from '@runner/common/deploy-file/instance';
+import type { Start } from '@runner/common/deploy-file/start';
 import type { InstancePaths } from '@runner/common/foundation/paths';
 import type { DeployLog } from '../../run/log.ts';
 import { runStep, type Step } from '../../run/step.ts';

@@ -5,7 +5,7 @@
  */
 import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Start } from '@runner/common/deploy-file/read';
+import type { Start } from '@runner/common/deploy-file/start';
 import { readTextIfThere } from '@runner/common/files/read';
 import { loggedFailure, StepFailure, tryStep } from '../../run/step.ts';
 import { ask } from './ask.ts';

@@ -5,7 +5,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, fstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { STOP_TIMEOUTS, type Start } from '@runner/common/deploy-file/read';
+import { STOP_TIMEOUTS, type Start } from '@runner/common/deploy-file/start';
 import {
   bootId,
   type PidFile,

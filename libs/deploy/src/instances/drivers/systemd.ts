@@ -4,7 +4,8 @@
  */
 import { statSync } from 'node:fs';
 import { otherSlot, SLOTS, type SlotName } from '@runner/common/apps/slots';
-import type { Instance, Start } from '@runner/common/deploy-file/read';
+import type { Instance } from '@runner/common/deploy-file/instance';
+import type { Start } from '@runner/common/deploy-file/start';
 import { loginName } from '@runner/common/foundation/user';
 import { loggedFailure, StepFailure, withReason } from '../../run/step.ts';
 import { writeEnvFile } from '../env-file.ts';

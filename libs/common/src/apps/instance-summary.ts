@@ -1,0 +1,65 @@
+/** What `list` and `status` show of an instance. */
+import type { RetryPolicy } from '../config/settings.ts';
+import { isRunning } from '../files/process.ts';
+import type { Paths } from '../foundation/paths.ts';
+import { type Draining, liveRun, liveSlot, type SlotName } from './slots.ts';
+import type { AppState, Deployed, InstanceState } from './state.ts';
+
+/** One instance of an app. */
+export interface InstanceSummary {
+  instance: string;
+  current: Deployed | null;
+  /** When `current` became active; null without one. */
+  active_since: string | null;
+  /** Who made it active; null if that is not known. */
+  active_by: string | null;
+  /** Whether it runs; null if its supervisor cannot know, did not answer or was not asked. */
+  running: boolean | null;
+  /** An operator stopped it. */
+  stopped: boolean;
+  /** Since when and why no version could be started. */
+  broken: { since: string; reason: string } | null;
+  previous: Deployed[];
+  /** The slot that gets the requests; absent without `traffic`. */
+  live?: SlotName;
+  /** The slot that finishes its last requests. */
+  draining?: Draining;
+  /** What ran without `traffic` and still does. */
+  before_traffic?: Deployed;
+}
+
+/** What a summary depends on beside the state. */
+export interface View {
+  /** Matters only after a failure. */
+  readonly retries: RetryPolicy;
+  readonly now: Date;
+  /** Whether an instance runs, as its supervisor says. Without it only processes of our own are known. */
+  runs?(app: string, instance: string): boolean | null;
+  /** The processes of an instance that a supervisor runs, as far as it names them. */
+  pids?(app: string, instance: string): readonly number[];
+}
+
+export function instanceSummary(
+  paths: Paths,
+  { app, stopped }: AppState,
+  instance: string,
+  { current, active_since, active_by, broken, previous, draining, before_traffic }: InstanceState,
+  { runs }: View,
+): InstanceSummary {
+  const live = liveSlot(paths.app(app).instance(instance));
+  return {
+    instance,
+    current,
+    active_since: current && (active_since ?? current.deployed_at),
+    active_by: (current && active_by) ?? null,
+    running:
+      current &&
+      (isRunning(liveRun(paths.app(app).instance(instance))) ?? runs?.(app, instance) ?? null),
+    stopped: stopped?.instances.includes(instance) ?? false,
+    broken: broken ?? null,
+    previous,
+    ...(live && { live }),
+    ...(draining && { draining }),
+    ...(before_traffic && { before_traffic }),
+  };
+}

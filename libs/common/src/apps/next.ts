@@ -1,0 +1,72 @@
+/** When the next automatic deploy of an app happens, in words. */
+import { inWords } from '../text/time.ts';
+import { followedWords, newsWords } from './following.ts';
+import type { InstanceSummary, View } from './instance-summary.ts';
+import { retryWait } from './retries.ts';
+import type { AppState } from './state.ts';
+import { headFailures, type StateWord } from './state-word.ts';
+import { versionArgument } from './versions.ts';
+
+/** The command that restarts an instance. */
+function startAgain(app: string, each: InstanceSummary, among: number): string {
+  const { instance, current, previous, broken } = each;
+  if (!current) return `runner deploy ${app}`;
+  const only = among > 1 ? ` --instance ${instance}` : '';
+  if (!broken) return `runner start ${app}${only}`;
+  return `runner rollback ${app} --to ${versionArgument(current, previous)}${only}`;
+}
+
+export function nextOf(
+  app: AppState,
+  state: StateWord,
+  instances: readonly InstanceSummary[],
+  { retries, now }: View,
+): string {
+  const { app: name, attempts, held } = app;
+  const news = newsWords(app);
+  const failures = headFailures(app);
+  const retry = () => {
+    const wait = retryWait(app, attempts?.commit ?? '', retries, now);
+    if (wait === 0) return 'the next fetch --deploy tries again';
+    return `fetch --deploy waits, retry in ${inWords(wait)}`;
+  };
+  switch (state) {
+    case 'deploying':
+      return `${app.deploying?.rollback ? 'a rollback' : 'a deploy'} is running`;
+    case 'interrupted':
+      if (!app.deploying) return retry();
+      return 'the next deploy, rollback or fetch --deploy cleans up first';
+    case 'broken':
+    case 'down': {
+      const bad = instances.filter(
+        ({ broken, running, stopped }) => broken || (running === false && !stopped),
+      );
+      const commands = bad.map((each) => startAgain(name, each, instances.length));
+      return `not restarted automatically; run: ${commands.join('; ')}`;
+    }
+    case 'blocked':
+      return `blocked until the next ${news}; by hand: runner deploy ${name}`;
+    case 'stale':
+      return `nothing new is deployed until fetch can check ${followedWords(app)} again`;
+    case 'failing': {
+      const used = failures
+        ? `${failures.count} of ${retries.max} attempts used; `
+        : 'the failure does not count: ';
+      return `${used}${retry()}`;
+    }
+    case 'stopped':
+      return `nothing until runner start ${name}`;
+    case 'paused': {
+      const { until } = app.paused ?? {};
+      return until
+        ? `paused until ${until}; sooner: runner resume ${name}`
+        : `paused until runner resume ${name}`;
+    }
+    case 'held':
+      return `held until the next ${news}: ${held?.reason}`;
+    case 'new':
+      return `the next fetch --deploy; by hand: runner deploy ${name}`;
+    default:
+      return `the next ${news}`;
+  }
+}

@@ -1,0 +1,72 @@
+/** The one word for the state of an app. */
+import { existsSync } from 'node:fs';
+import { bootId } from '../files/process.ts';
+import type { InstanceSummary, View } from './instance-summary.ts';
+import { headState } from './retries.ts';
+import { type AppState, type Deploying, pauseOf } from './state.ts';
+
+/**
+ * The states, of which the first that holds is shown. `deploying`: a deploy is running; `interrupted`:
+ * its process died, the next command cleans up, or an operator ended the last deploy; `broken`: a
+ * version failed, and the previous one could not be restarted; `down`: an instance does not run;
+ * `blocked`: the newest commit failed too often; `stale`: `fetch` cannot find out what is new;
+ * `failing`: the last deploy failed; `stopped`: an operator stopped an instance; `paused`: fetch deploys
+ * nothing; `held`: the newest commit is on hold after a manual rollback;
+ * `new`: never deployed; `ok`: the last deploy succeeded.
+ */
+export type StateWord =
+  | 'deploying'
+  | 'interrupted'
+  | 'broken'
+  | 'down'
+  | 'blocked'
+  | 'stale'
+  | 'failing'
+  | 'stopped'
+  | 'paused'
+  | 'held'
+  | 'new'
+  | 'ok';
+
+export function stateOf(
+  app: AppState,
+  instances: readonly InstanceSummary[],
+  { retries: { max: maxRetries }, now }: View,
+): StateWord {
+  if (app.deploying) return isAlive(app.deploying) ? 'deploying' : 'interrupted';
+  if (instances.some(({ broken }) => broken)) return 'broken';
+  if (instances.some(({ running, stopped }) => running === false && !stopped)) return 'down';
+  const head = headState(app, maxRetries);
+  if (head === 'blocked') return 'blocked';
+  if (app.check_failed) return 'stale';
+  if (head === 'due') return wasInterrupted(app) ? 'interrupted' : 'failing';
+  if (app.stopped) return 'stopped';
+  if (pauseOf(app, now)) return 'paused';
+  if (app.held) return 'held';
+  return instances.some(({ current }) => current) ? 'ok' : 'new';
+}
+
+/** Failures of the branch's head; states written by 0.1.0 have no head. */
+export function headFailures({
+  failures,
+  head = failures?.commit,
+}: AppState): AppState['failures'] {
+  return failures?.commit === head ? failures : null;
+}
+
+/** Whether an operator ended the newest deploy, and the head has not failed. */
+function wasInterrupted(app: AppState): boolean {
+  const { last_failure: failure, head } = app;
+  return !headFailures(app) && failure?.commit === head && failure?.interrupted === true;
+}
+
+/** The deploy or rollback of an app that runs now. */
+export function runningDeploy({ deploying }: AppState): Deploying | undefined {
+  return deploying && isAlive(deploying) ? deploying : undefined;
+}
+
+/** Whether the process of a deploy still runs, for display only: the lock decides. */
+function isAlive({ pid, boot_id: boot }: Deploying): boolean {
+  const current = bootId();
+  return current === '' || (current === boot && existsSync(`/proc/${pid}`));
+}
