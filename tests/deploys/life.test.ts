@@ -83,7 +83,7 @@ test('a new secret is applied at once with --restart', async ({ world }) => {
     ['set', 'shop', 'MODE', '--file', '-', '--restart', '--json'],
     options,
   );
-  assert.is(set.status, 0, set.stderr);
+  assert.is(set.status, 0, set.stderr + set.stdout);
   const { secrets, restart } = JSON.parse(set.stdout);
   assert.equal([secrets[0].applied, restart.result], [true, 'restarted']);
 });
