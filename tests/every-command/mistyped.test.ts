@@ -1,6 +1,8 @@
 /** A command line that is wrong never quotes a word that could be a token. */
+import { spawnSync } from 'node:child_process';
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
-import { run } from '@runner/testing/run';
+import { executable, run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -67,6 +69,18 @@ test('names, paths and commits that are wrong are quoted', async () => {
   assert.match(
     await shown('runner-add', ...ADD.slice(1), '--token-file', '/none/github2024token'),
     /github2024token/,
+  );
+});
+
+test('an executable without the rest of runner says what it can, with the same status', () => {
+  const alone = join(temporaryFolder('alone'), 'runner-list');
+  cpSync(executable('runner-list'), alone);
+  const { status, stdout, stderr } = spawnSync(process.execPath, [alone, TOKENS[0] ?? ''], {
+    encoding: 'utf8',
+  });
+  assert.equal(
+    [status, stdout, stderr],
+    [2, '', 'runner-list: failed (usage); install runner again to see why: a file is missing\n'],
   );
 });
 

@@ -7,7 +7,7 @@ export interface Way {
   /** From now on bytes vanish, in both directions, also those of new connections. */
   cut(): void;
   /** New connections go through again; those of the time of the cut stay dead. */
-  mend(): void;
+  reconnect(): void;
   /** Everything that went through. */
   readonly traffic: Buffer[];
 }
@@ -56,7 +56,7 @@ export async function openWay(to: string): Promise<Way> {
       isCut = true;
       for (const kill of cuts) kill();
     },
-    mend() {
+    reconnect() {
       isCut = false;
     },
   };

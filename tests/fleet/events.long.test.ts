@@ -127,7 +127,7 @@ withBroker(
       rotate(scene, 'web1');
       await new Promise((resolve) => setTimeout(resolve, 2_000));
       await scene.killAgent('web2');
-      scene.way.mend();
+      scene.way.reconnect();
       await scene.broker.kill();
       if (round === 1) cpSync(scene.broker.store, older, { recursive: true });
       await scene.startBroker();
@@ -166,7 +166,7 @@ withBroker(
     const { stdout } = await scene.operator.fleet(['verify']);
     assert.match(stdout, /web1 .*message \d+ of web1 does not follow/);
     assert.is(stdout.match(/is not signed by web1/g)?.length, 3, stdout);
-    // A result of another server, and one that nobody signed.
+    // Another server's result, and an unsigned one.
     await owner.store('runner.result.web1.r-00000001', '{"server":"web1","body":"{}","sig":"x"}');
     assert.match(
       (await scene.operator.fleet(['verify'])).stdout,

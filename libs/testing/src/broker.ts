@@ -17,7 +17,7 @@ export function hasBroker(): boolean {
   }
 }
 
-/** A suite's tests that need a broker: counted as skipped where there is none. */
+/** Tests that need a broker; without nats-server they count as skipped. */
 export function whenBroker<T extends { skip(...args: never[]): unknown }>(test: T): T | T['skip'] {
   if (hasBroker()) return test;
   process.stderr.write('skipped: nats-server is not installed\n');

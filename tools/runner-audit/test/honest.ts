@@ -127,7 +127,7 @@ export async function honest(
   await requireWhole(history);
 }
 
-/** Kills so many writers of one log, one after the other, while they append. */
+/** Kills writers of one log while they append, one after another. */
 export async function killed(random: () => number, times: number): Promise<void> {
   const history = newHistory(random);
   for (let time = 0; time < times; time += 1) await kill(history);

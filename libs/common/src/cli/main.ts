@@ -1,6 +1,6 @@
 /** Runs a tool: parse, run, render, exit status. */
 import { writeFileSync } from 'node:fs';
-import { EXIT, usage } from '../foundation/failure.ts';
+import { EXIT, Failure, usage } from '../foundation/failure.ts';
 import { type Io, processIo } from '../foundation/io.ts';
 import { chooseRoot, pathsOf } from '../foundation/paths.ts';
 import { harmless, jsonLine } from '../text/harmless.ts';
@@ -23,6 +23,7 @@ export function main(tool: Tool): void {
   const fail = (error: unknown) => {
     import('./report.ts')
       .then(({ report }) => report(io, tool, argv, error))
+      .catch(() => reportCode(io, tool, error))
       .then(
         (status) => process.exit(status),
         () => process.exit(EXIT.failed),
@@ -30,6 +31,15 @@ export function main(tool: Tool): void {
   };
   process.on('uncaughtException', fail);
   run(tool, argv, io).then((status) => process.exit(status), fail);
+}
+
+/** For an incomplete installation. Not the message: it may hold a secret, which only report.ts takes out. */
+function reportCode(io: Io, tool: Tool, error: unknown): number {
+  const { code, status } = error instanceof Failure ? error : { code: 'bug', status: EXIT.failed };
+  io.stderr.write(
+    `${tool.name}: failed (${code}); install runner again to see why: a file is missing\n`,
+  );
+  return status;
 }
 
 /** Other users cannot write what this process makes, and its memory is written to no core dump. */

@@ -103,7 +103,7 @@ function subjectsOf(io: Io, paths: Paths, { app, instances }: AppState): Subject
   });
 }
 
-/** If config.yml requires a sandbox and there is none, supervisors cannot be asked. */
+/** Supervisors cannot be asked when config.yml requires a sandbox that cannot run here. */
 function statusOf(subject: Subject): ReturnType<Driver['status']> {
   try {
     return driverFor(subject.start).status(subject);

@@ -50,7 +50,7 @@ export class Shipper {
     }
   }
 
-  /** Stores the next batch; true if there is none. */
+  /** Stores the next batch; true when everything is stored. */
   private async step(broker: Broker): Promise<boolean> {
     if (!this.last) await this.find(broker);
     const { last } = this;

@@ -1,15 +1,15 @@
-/** Whether a call of a code host starts a fetch: the units of the bell, its folder, its secrets. */
-import { type Stats, statSync } from 'node:fs';
+/** Whether a call of a code host starts a fetch: the units of the bell and waiting calls. */
+import { statSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { findApp } from '@runner/common/apps/store';
 import { namesIn } from '@runner/common/files/read';
 import { word } from '@runner/common/text/shell';
 import { type Found, ok, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
-import { askOurs, runFor } from '../foundation/program.ts';
+import { askOurs } from '../foundation/program.ts';
 import { judged, showUnits, type Unit } from '../foundation/systemd.ts';
+import { filesOf } from './bell-files.ts';
 
-const USER = 'runner-bell';
 const UNITS = {
   'runner-bell.socket': 'the code host reaches nothing',
   'runner-bell.path': 'a call starts no fetch',
@@ -43,7 +43,11 @@ export async function bell(patient: Patient): Promise<readonly Found[]> {
   const found = [
     ...bells.flatMap(({ app }) => registered(patient, app)),
     ...(await unitsOf(patient)),
-    ...(await filesOf(patient, dir, bells)),
+    ...(await filesOf(
+      patient,
+      dir,
+      bells.map(({ app }) => app),
+    )),
     ...forgotten(patient, join(dir, 'wake')),
   ];
   const names = bells.map(({ app }) => app).join(', ');
@@ -58,7 +62,7 @@ function registered({ paths }: Patient, app: string): Found[] {
   return [warning(`'${app}' has a bell and is not registered`, `runner bell remove ${word(app)}`)];
 }
 
-/** Without systemd a process listens that nothing here knows. */
+/** Without systemd some other process listens, which cannot be asked about here. */
 async function unitsOf({ io }: Patient): Promise<Found[]> {
   const names = Object.keys(UNITS) as (keyof typeof UNITS)[];
   const shown = await showUnits(io, names, ['Listen']);
@@ -94,63 +98,7 @@ async function answering({ Listen = '' }: Unit): Promise<Found[]> {
   return [problem(`the bell on port ${port} ${what}`, "journalctl -n 20 -u 'runner-bell@*'")];
 }
 
-/** Of one user and group a file or folder; octal digits of its mode. */
-interface Wanted {
-  readonly path: string;
-  readonly mode: '0640' | '2750' | '2770';
-  readonly owner: string;
-  readonly group: string;
-  readonly why: string;
-}
-
-/** The bell's user reads the secrets and leaves word; runner writes the secrets and takes the word. */
-async function filesOf(
-  { io, paths }: Patient,
-  dir: string,
-  bells: readonly Bell[],
-): Promise<Found[]> {
-  const ids = await runFor(io, TIMEOUT, 'id', ['-u', USER]);
-  const groups = await runFor(io, TIMEOUT, 'id', ['-g', USER]);
-  const root = statSync(paths.root);
-  const hasUser = ids?.status === 0 && groups?.status === 0;
-  const [uid, gid] = hasUser ? [ids.stdout.trim(), groups.stdout.trim()] : [];
-  const ours = { owner: `${root.uid}`, group: gid ?? `${root.gid}` };
-  const its = { owner: uid ?? `${root.uid}`, group: `${root.gid}` };
-  const secret = 'only runner and the bell may read the secrets';
-  const wanted: Wanted[] = [
-    { path: join(dir, 'secrets'), mode: '2750', ...ours, why: secret },
-    ...bells.map(({ app }) => ({
-      path: join(dir, 'secrets', `${app}.json`),
-      ...{ mode: '0640' as const, ...ours, why: secret },
-    })),
-    ...['wake', 'last'].map((name) => ({
-      path: join(dir, name),
-      ...{ mode: '2770' as const, ...its, why: 'the bell writes there, and runner too' },
-    })),
-  ];
-  const isClosed = hasUser && (statSync(dir).mode & 0o001) === 0;
-  const closed = problem(`${dir} is closed to the user ${USER}`, `chmod 755 ${word(dir)}`);
-  return [...(isClosed ? [closed] : []), ...wanted.flatMap((each) => judgedFile(each, hasUser))];
-}
-
-/** Without the bell's user, of a container for example, only what is open to others is wrong. */
-function judgedFile({ path, mode, owner, group, why }: Wanted, hasUser: boolean): Found[] {
-  const stats: Stats | undefined = statSync(path, { throwIfNoEntry: false });
-  const make = mode === '0640' ? '' : `mkdir -p ${word(path)} && `;
-  const mend = `${make}chown ${owner}:${group} ${word(path)} && chmod ${mode} ${word(path)}`;
-  if (!stats) return [problem(`${path} is missing: ${why}`, mend)];
-  const has = stats.mode & 0o777;
-  const wants = Number.parseInt(mode, 8) & 0o777;
-  // Root may own what runner writes: the group decides whether the bell can read it.
-  const isOwned = `${stats.gid}` === group && (mode !== '2770' || `${stats.uid}` === owner);
-  const isTooOpen = (has & 0o007) !== 0 || (mode !== '2770' && (has & 0o020) !== 0);
-  const isTooClosed = (has & wants) !== wants;
-  if (isTooOpen || (hasUser && (!isOwned || isTooClosed)))
-    return [problem(`${path} has the wrong owner or mode: ${why}`, mend)];
-  return [];
-}
-
-/** A word that no fetch took: the path unit or the service does not work. */
+/** A call that no fetch took: the path unit or the service does not work. */
 function forgotten({ io }: Patient, wake: string): Found[] {
   const old = namesIn(wake).find((name) => {
     const stats = statSync(join(wake, name), { throwIfNoEntry: false });

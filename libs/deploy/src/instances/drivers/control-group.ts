@@ -17,7 +17,7 @@ export function processesBeside(pid: number): number[] {
   return [pid, ...membersOf(group?.slice('0::'.length) ?? '')];
 }
 
-/** Whether a supervisor means a process: 0 is none. */
+/** Whether the supervisor named a process: it prints 0 when nothing runs. */
 export function isPid(pid: number): boolean {
   return Number.isInteger(pid) && pid > 0;
 }
