@@ -3,12 +3,12 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { processesIn } from '@runner/testing/processes';
-import { cleanEnvironment, start } from '@runner/testing/run';
+import { cleanEnvironment, run, start } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { deployFile, makeWorld, type World } from '../deploys/world.ts';
+import { deployFile, makeWorld, REPO, type World } from '../deploys/world.ts';
 import { isAvailable } from './available.ts';
 
 const deploys = suite('deploys in the sandbox');
@@ -163,6 +163,34 @@ test('variables for the loader reach the commands of an app, and not bubblewrap 
     assert.is(done.status, 0, done.stderr);
     assert.match(logOf(world), /^\/no\/such\.so$/m);
     assert.is(logOf(world).split('cannot be preloaded').length - 1, 1, logOf(world));
+  }));
+
+test('a PATH of the commit chooses no program that runs outside of the sandbox', () =>
+  inWorld(async (world) => {
+    const out = join(temporaryFolder('outside'), 'file');
+    const nice = `#!/bin/sh\ntouch '${out}'; shift 2; exec "$@"\n`;
+    const deploy =
+      'instances: { default: { env: { PATH: ".:/usr/bin:/bin" } } }\nbuild: echo built\n';
+    const files = { '.deploy.yml': deploy, nice, 'systemd-run': nice };
+    await world.git.commit(REPO, files, 'v1', { executable: ['nice', 'systemd-run'] });
+    const done = await world.deploy([], REQUIRED);
+    assert.is(done.status, 0, done.stderr);
+    assert.not(existsSync(out));
+  }));
+
+test('a secret whose name begins as those of the loader do stands in no command line', () =>
+  inWorld(async (world) => {
+    const secret = 'launch-key-0123456789';
+    const set = ['set', 'shop', 'LD_SDK_KEY', '--file', '-'];
+    await run('runner-env', set, { root: world.root, stdin: secret });
+    await world.push('v1');
+    assert.is((await world.deploy([], REQUIRED)).status, 0);
+    const lines = processesIn(world.root).map(({ command }) => command);
+    assert.ok(
+      lines.some((line) => line.includes('server.js')),
+      lines.join('\n'),
+    );
+    assert.not(lines.some((line) => line.includes(secret)));
   }));
 
 deploys.run();

@@ -106,10 +106,11 @@ export function targetOf(
   const { slot, paths, env } = placeIn(instance, whole, wanted);
   const folder = appPaths.release(release);
   const outerEnv = stepEnvironment(base.io.env);
-  const apart = withoutLoader(instance.env);
+  // Not of the secrets, which only the operator sets: what goes to the loader stands in a command line.
+  const apart = withoutLoader(plain);
   // Asking whether there is a sandbox is slow.
   const isApart = Object.keys(apart.loader).length > 0 && base.sandbox.isOn;
-  const own = isApart ? apart : { env: instance.env, loader: {} };
+  const own = isApart ? apart : { env: plain, loader: {} };
   const home = homeOf(appPaths);
   return {
     ...{ app, file, instance, secrets, slot, paths, log, redact, signal },
@@ -123,6 +124,7 @@ export function targetOf(
       ...outerEnv,
       HOME: home,
       ...own.env,
+      ...secrets,
       ...env,
       RUNNER_APP: app,
       RUNNER_INSTANCE: instance.name,

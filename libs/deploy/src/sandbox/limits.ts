@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import type { BuildLimits } from '@runner/common/config/build-limits';
 import { Failure } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
+import { findProgram, USUAL_PATH } from './probe.ts';
 import type { Confinement } from './sandbox.ts';
 
 /** For the attempt, in milliseconds. */
@@ -35,7 +36,8 @@ function scopeFor(
   const manager = process.geteuid?.() === 0 ? [] : ['--user'];
   const options = properties.flatMap((each) => ['--property', each]);
   const scope = [...manager, '--scope', '--quiet', '--collect', ...options, '--'];
-  const tried = spawnSync('systemd-run', [...scope, 'sh', '-c', SHOW_LIMITS], {
+  const program = findProgram('systemd-run', env.PATH ?? USUAL_PATH);
+  const tried = spawnSync(program ?? 'systemd-run', [...scope, 'sh', '-c', SHOW_LIMITS], {
     ...{ env, encoding: 'utf8', timeout: PATIENCE },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -44,7 +46,7 @@ function scopeFor(
   const missing = Object.entries({ memory, cpu })
     .filter(([name, limit]) => limit !== undefined && !(tried.status === 0 && isLimited(name)))
     .map(([name]) => `build.${name}`);
-  if (missing.length === 0) return ['systemd-run', ...scope];
+  if (missing.length === 0 && program !== undefined) return [program, ...scope];
   const said = (tried.stderr ?? '').trim().split('\n').at(-1);
   const silent = tried.error ? 'systemd-run is missing' : 'systemd has no such controller here';
   const why = harmlessLine(said || silent);
@@ -55,10 +57,14 @@ function scopeFor(
 }
 
 /** Builds give way to the apps. */
-const LOW_WEIGHT = ['nice', '-n', '10'];
+function lowWeight({ PATH = USUAL_PATH }: Readonly<Record<string, string>>): readonly string[] {
+  const nice = findProgram('nice', PATH);
+  return nice === undefined ? [] : [nice, '-n', '10'];
+}
 
 /**
- * The program and arguments before those of a build, which keep it within its limits. Throws
+ * The program and arguments before those of a build, which keep it within its limits. They run outside of
+ * the sandbox, so their paths are absolute: the commit sets the PATH of the build. Throws
  * `sandbox_unavailable`, naming the limit that cannot be enforced.
  */
 export function prefixFor(
@@ -66,7 +72,8 @@ export function prefixFor(
   env: Readonly<Record<string, string>>,
   confinement: Confinement | undefined,
 ): readonly string[] {
-  if (limits.network || confinement !== undefined) return [...scopeFor(limits, env), ...LOW_WEIGHT];
+  if (limits.network || confinement !== undefined)
+    return [...scopeFor(limits, env), ...lowWeight(env)];
   const why = 'build.network cannot be switched off here: the sandbox does not run';
   throw new Failure('sandbox_unavailable', why);
 }

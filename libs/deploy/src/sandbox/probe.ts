@@ -19,20 +19,19 @@ export function namespaceOptions(): string[] {
   return process.geteuid?.() === 0 ? ['--unshare-user', '--cap-drop', 'ALL'] : [];
 }
 
+/** The folders of programs if the environment names none. */
+export const USUAL_PATH = '/usr/local/bin:/usr/bin:/bin';
+
 let known: { readonly path: string; readonly found: Bubblewrap } | undefined;
 
 /** Finds bubblewrap on PATH and tries it. */
-export function bubblewrap({ PATH = '/usr/local/bin:/usr/bin:/bin' }: Env): Bubblewrap {
+export function bubblewrap({ PATH = USUAL_PATH }: Env): Bubblewrap {
   if (known?.path !== PATH) known = { path: PATH, found: tryOn(PATH) };
   return known.found;
 }
 
 function tryOn(path: string): Bubblewrap {
-  const program = path
-    .split(delimiter)
-    .filter(isAbsolute)
-    .map((folder) => join(folder, 'bwrap'))
-    .find(isExecutable);
+  const program = findProgram('bwrap', path);
   if (program === undefined) return { problem: 'bubblewrap is not installed' };
   const mounts = ['--ro-bind', '/', '/', '--unshare-pid', '--proc', '/proc', '--dev', '/dev'];
   const { status, stderr, error } = spawnSync(
@@ -43,6 +42,15 @@ function tryOn(path: string): Bubblewrap {
   if (status === 0) return { program };
   const why = harmlessLine((stderr ?? '').trim().split('\n').at(-1) || String(error ?? status));
   return { problem: `bubblewrap cannot run here: ${why}` };
+}
+
+/** The absolute path of a program; undefined if no absolute folder of `path` has it. */
+export function findProgram(name: string, path: string): string | undefined {
+  return path
+    .split(delimiter)
+    .filter(isAbsolute)
+    .map((folder) => join(folder, name))
+    .find(isExecutable);
 }
 
 function isExecutable(path: string): boolean {
