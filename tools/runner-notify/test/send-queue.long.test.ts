@@ -113,9 +113,13 @@ test('a killed send loses nothing: the next one delivers it first', async () => 
   assert.equal(queued(), []);
 });
 
-test('what a killed send left in the middle of a request is delivered marked by the next process', async () => {
+test('what a crash left in the middle of a request is delivered marked by the next process', async () => {
   chats.hook.fail('hang');
-  const running = start('runner-notify', ['send'], { root: chats.root });
+  // With this variable `send` delivers itself, so that the kill reaches the process that delivers.
+  const running = start('runner-notify', ['send'], {
+    root: chats.root,
+    env: { RUNNER_APART: '1' },
+  });
   running.stdin.write(`${JSON.stringify(event('DeployStarted'))}\n`);
   await asked();
   running.kill('SIGKILL');
