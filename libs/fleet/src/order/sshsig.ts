@@ -1,5 +1,4 @@
 /** Signatures of orders, made and checked by ssh-keygen. */
-import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,13 +8,16 @@ import type { SealedOrder } from './order.ts';
 /** The namespace: a signature made for another purpose does not sign an order. */
 const NAMESPACE = 'runner-fleet';
 
+/** Slow to load, and `--help` does not need it. */
+const processes = () => process.getBuiltinModule('node:child_process');
+
 const missing = () =>
   new Failure('signing_failed', 'the command ssh-keygen is missing: install openssh-client');
 
 /** Signs an order with a private key, or with that of ssh-agent or a token. Throws `signing_failed`. */
 export function sign(body: string, by: string, key: string): SealedOrder {
   const args = ['-Y', 'sign', '-q', '-f', key, '-n', NAMESPACE];
-  const { status, stdout, error } = spawnSync('ssh-keygen', args, {
+  const { status, stdout, error } = processes().spawnSync('ssh-keygen', args, {
     input: body,
     encoding: 'utf8',
     // It asks for a passphrase or a touch there.
@@ -50,7 +52,7 @@ export async function verify(
 /** Not at once: an agent answers other questions meanwhile. */
 function succeeds(args: readonly string[], input: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    const child = spawn('ssh-keygen', args, { stdio: ['pipe', 'ignore', 'ignore'] });
+    const child = processes().spawn('ssh-keygen', args, { stdio: ['pipe', 'ignore', 'ignore'] });
     child.on('error', (error) => reject(systemCode(error) === 'ENOENT' ? missing() : error));
     child.on('close', (status) => resolve(status === 0));
     // It may have ended before it has read all.

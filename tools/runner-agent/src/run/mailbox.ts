@@ -7,7 +7,7 @@ import { resultOf } from '@runner/fleet/order/result';
 import type { Sealed } from '@runner/fleet/order/seal';
 import type { Agent } from '../orders/agent.ts';
 import { finishBegun, handle } from '../orders/handle.ts';
-import { judgeSigner, judgeTime } from '../orders/judge.ts';
+import { judgeSigner, judgeTime, type Refusal } from '../orders/judge.ts';
 
 /** In ms: until what waits in the mailbox has come, between two signs that an order is worked on. */
 const DRAIN = 100;
@@ -18,8 +18,8 @@ const RETRY = 2_000;
 interface Arrived {
   readonly sealed: SealedOrder;
   readonly order: Order;
-  /** Whether it was believed when it came: such an order supersedes older ones. */
-  readonly isTrusted: Promise<boolean>;
+  /** What speaks against its signer, judged when it came. */
+  readonly signer: Promise<Refusal | undefined>;
   working(): void;
   ack(): void;
 }
@@ -35,13 +35,15 @@ export async function serveOrders(agent: Agent, broker: Broker, done: () => void
   const work = async (lane: string) => {
     busy.add(lane);
     await pause(DRAIN);
-    for (;;) {
+    for (let isFirst = true; ; isFirst = false) {
       const next = waiting.find(({ order }) => laneOf(order) === lane);
       if (!next) break;
       const others: Order[] = [];
       for (const each of waiting)
         if (each !== next && (await counts(agent, each))) others.push(each.order);
-      await publish(await handle(agent, next.sealed, others));
+      // What waited for another is judged again: the list of signers may have changed.
+      const signer = isFirst ? next.signer : undefined;
+      await publish(await handle(agent, next.sealed, others, signer));
       next.ack();
       waiting.splice(waiting.indexOf(next), 1);
     }
@@ -57,11 +59,10 @@ export async function serveOrders(agent: Agent, broker: Broker, done: () => void
       const order = sealed && orderOf(sealed.body);
       if (!order) message.term('not an order');
       else {
-        const isTrusted = judgeSigner(agent, sealed, order).then(
-          (refusal) => refusal === undefined,
-          () => false,
-        );
-        const parts = { isTrusted, working: () => message.working(), ack: () => message.ack() };
+        const signer = judgeSigner(agent, sealed, order);
+        // It is awaited later.
+        signer.catch(() => {});
+        const parts = { signer, working: () => message.working(), ack: () => message.ack() };
         waiting.push({ sealed, order, ...parts });
         const lane = laneOf(order);
         if (!busy.has(lane)) void work(lane);
@@ -76,8 +77,9 @@ export async function serveOrders(agent: Agent, broker: Broker, done: () => void
 const laneOf = ({ app, verb }: Order) => `${app} ${isHold(verb)}`;
 
 /** Whether an order that waits may supersede an older one: it would be carried out itself. */
-async function counts(agent: Agent, { isTrusted, order }: Arrived): Promise<boolean> {
-  return (await isTrusted) && !judgeTime(agent, order, []);
+async function counts(agent: Agent, { signer, order }: Arrived): Promise<boolean> {
+  const isTrusted = await signer.then((refusal) => refusal === undefined).catch(() => false);
+  return isTrusted && !judgeTime(agent, order, []);
 }
 
 /** Until the broker has it. */

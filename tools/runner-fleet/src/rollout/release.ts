@@ -39,7 +39,7 @@ export async function answerOf(
 /** Puts the order into the mailboxes. */
 export async function post(broker: Broker, { sealed, servers }: Released): Promise<void> {
   const text = JSON.stringify(sealed);
-  for (const { server } of servers) await broker.store(subjects.order(server), text);
+  await Promise.all(servers.map(({ server }) => broker.store(subjects.order(server), text)));
 }
 
 /** How long to wait for answers in ms, and what stops it; `stepped` gets each step of a server. */
@@ -73,16 +73,20 @@ export async function awaitAnswers(
     const { order, step } = jsonObject(sealed.body) ?? {};
     if (order === released.order.id) stepped?.(sealed.server, String(step));
   });
-  const take = async (line: ServerLine) => {
-    if (open.delete(line.server)) await answered(line);
+  const take = async (line: ServerLine | undefined) => {
+    if (line && open.delete(line.server)) await answered(line);
   };
   const until = io.elapsed() + wait;
+  let look = 0;
   try {
     while (open.size > 0 && !signal.aborted) {
       for (const line of arrived.splice(0)) await take(line);
-      for (const server of [...open.values()]) {
-        const line = await answerOf(broker, released, server).catch(() => undefined);
-        if (line) await take(line);
+      if (open.size > 0 && io.elapsed() >= Math.min(look, until)) {
+        look = io.elapsed() + LOOK;
+        const asked = [...open.values()].map((server) =>
+          answerOf(broker, released, server).catch(() => undefined),
+        );
+        for (const line of await Promise.all(asked)) await take(line);
       }
       if (open.size === 0 || io.elapsed() >= until) break;
       if (arrived.length > 0) continue;
@@ -90,7 +94,7 @@ export async function awaitAnswers(
         wake = resolve;
         signal.addEventListener('abort', () => resolve(), { once: true });
       });
-      await Promise.race([woken, pause(Math.min(LOOK, until - io.elapsed()))]);
+      await Promise.race([woken, pause(Math.min(look, until) - io.elapsed())]);
     }
   } finally {
     stop();
