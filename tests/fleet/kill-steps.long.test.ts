@@ -32,7 +32,7 @@ const STEPS = [
 const HOOK = `const fs = require('node:fs'), net = require('node:net'), processes = require('node:child_process');
 const { renameSync, readFileSync, rmSync } = fs, { spawn } = processes, { write } = net.Socket.prototype;
 const armed = () => { try { return JSON.parse(readFileSync(process.env.ARMED, 'utf8')); } catch { return {}; } };
-const shoot = (pid) => { rmSync(process.env.ARMED); process.kill(pid ?? process.pid, 'SIGKILL'); };
+const shoot = (pid) => { files = 0; rmSync(process.env.ARMED); process.kill(pid ?? process.pid, 'SIGKILL'); };
 let files = 0;
 function around(name, body) {
   const { step, pid } = armed();
@@ -45,7 +45,7 @@ function around(name, body) {
 }
 fs.renameSync = (from, to) => {
   if (!/agent\\/orders\\/r-/.test(to)) return renameSync(from, to);
-  if (armed().step === undefined) files = 0; else files += 1;
+  if (armed().step !== undefined) files += 1;
   return around('file ' + files, () => renameSync(from, to));
 };
 processes.spawn = (file, ...rest) => around(file.split('/').pop(), () => spawn(file, ...rest));

@@ -114,6 +114,17 @@ export class Broker {
     return this.connection.info?.version ?? '';
   }
 
+  private failure(error: unknown): unknown {
+    const host = this.connection.getServer();
+    const isEmpty =
+      error instanceof Error && /^(NoResponders|JetStreamNotEnabled)/.test(error.name);
+    if (!isEmpty || this.connection.isClosed()) return connectionFailure(error, host);
+    return new Failure(
+      'broker_unsafe',
+      `${host} has no streams yet: run runner fleet broker check`,
+    );
+  }
+
   /** Calls back after each reconnection. */
   async onReconnect(call: () => void): Promise<void> {
     for await (const { type } of this.connection.status()) if (type === 'reconnect') call();
@@ -127,7 +138,7 @@ export class Broker {
     } catch (error) {
       if (error instanceof JetStreamApiError && error.code === WRONG_LAST_SEQUENCE)
         return undefined;
-      throw connectionFailure(error, this.connection.getServer());
+      throw this.failure(error);
     }
   }
 
@@ -157,7 +168,7 @@ export class Broker {
       return { seq, subject, at: time, text: message.string() };
     } catch (error) {
       if (error instanceof JetStreamApiError && error.status === 404) return undefined;
-      throw connectionFailure(error, this.connection.getServer());
+      throw this.failure(error);
     }
   }
 

@@ -1,6 +1,6 @@
 /** Which servers are there, and what they say. */
 import type { Context } from '@runner/common/cli/command';
-import { Failure } from '@runner/common/foundation/failure';
+import { FAILURE_CODES, Failure } from '@runner/common/foundation/failure';
 import type { Broker } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
 import type { FleetServer } from '@runner/fleet/files/operator';
@@ -52,7 +52,7 @@ export async function askAll(
 /** Servers that are asked for the head. */
 const ASKED = 3;
 
-/** The commit that the branch or `ref` means on the servers. Throws `commit_disagrees`, `server_offline`, `ref_not_found`, `locked`. */
+/** The commit that the branch or `ref` means on the servers. Throws `commit_disagrees`, `server_offline`, `ref_not_found`, or what a server says. */
 export async function commitOf(
   context: Pick<Context, 'io'>,
   broker: Broker,
@@ -72,7 +72,7 @@ export async function commitOf(
     );
   const bad = heads.find(({ commit, problem }) => commit === null || problem !== null);
   if (bad) {
-    const code = bad.code === 'locked' ? 'locked' : 'ref_not_found';
+    const code = FAILURE_CODES.find((each) => each === bad.code) ?? 'ref_not_found';
     throw new Failure(code, `${bad.server}: ${bad.problem}`);
   }
   const other = heads.find(({ commit }) => commit !== first.commit);
