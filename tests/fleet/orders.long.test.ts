@@ -196,12 +196,7 @@ withBroker(
     const owner = await openBroker({ url: broker.url, ca: undefined, seed, name: 'hostile' });
     const before = SERVERS.map((server) => readFileSync(scene.log(server), 'utf8'));
     const old: string[] = [];
-    for (let seq = 1; ; ) {
-      const stored = await owner.next('ORDERS', 'runner.order.*', seq);
-      if (!stored) break;
-      old.push(stored.text);
-      seq = stored.seq + 1;
-    }
+    for await (const { text } of owner.all('ORDERS', 'runner.order.*')) old.push(text);
     const deploy = old.filter((text) => text.includes('deploy')).at(-1) as string;
     const { body, ...rest } = JSON.parse(deploy);
     const altered = (change: Record<string, unknown>) =>

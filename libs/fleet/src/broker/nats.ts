@@ -157,6 +157,16 @@ export class Broker {
     return this.get(stream, { seq, next_by_subj: subject });
   }
 
+  /** All messages of a subject, which may have wildcards. */
+  async *all(stream: StreamName, subject: string): AsyncGenerator<Stored> {
+    for (let seq = 1; ; ) {
+      const stored = await this.next(stream, subject, seq);
+      if (!stored) return;
+      yield stored;
+      seq = stored.seq + 1;
+    }
+  }
+
   private async get(
     stream: StreamName,
     query: Parameters<JetStreamManager['direct']['getMessage']>[1],

@@ -1,7 +1,7 @@
 /** Lines of an audit log on their way to the broker: signed, numbered, each batch vouching for the one before. */
 import { jsonObject } from '@runner/common/text/json';
 import { MESSAGE_MAX } from '../broker/subjects.ts';
-import { digestOf, isSealedBy, sealedTextOf } from '../order/seal.ts';
+import { digestOf, signedText } from '../order/seal.ts';
 
 /** Where in the log a batch ends. */
 export interface Position {
@@ -67,10 +67,9 @@ export interface Checked {
 
 /** Undefined unless the server has signed it. */
 export function batchOf(text: string, server: string, key: string): Checked | undefined {
-  const sealed = sealedTextOf(text);
-  if (sealed?.server !== server || !isSealedBy('events', sealed, key)) return undefined;
-  const batch = jsonObject(sealed.body) as Batch | undefined;
-  return batch && { batch, digest: digestOf(sealed.body) };
+  const body = signedText('events', text, { server, key }) ?? '';
+  const batch = jsonObject(body) as Batch | undefined;
+  return batch && { batch, digest: digestOf(body) };
 }
 
 /** Whether a batch follows the one before it. */

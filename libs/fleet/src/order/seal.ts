@@ -90,6 +90,16 @@ export function sealedTextOf(text: string): Sealed | undefined {
   return isServerName(server) ? { server, body, sig } : undefined;
 }
 
+/** What a message says, if this server has signed it. */
+export function signedText(
+  use: Use,
+  text: string,
+  { server, key }: { readonly server: string; readonly key: string },
+): string | undefined {
+  const sealed = sealedTextOf(text);
+  return sealed?.server === server && isSealedBy(use, sealed, key) ? sealed.body : undefined;
+}
+
 /** The first 32 hexadecimal digits of a SHA-256. */
 export function digestOf(text: string | Uint8Array): string {
   return crypto().createHash('sha256').update(text).digest('hex').slice(0, 32);

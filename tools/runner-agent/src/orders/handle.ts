@@ -45,11 +45,11 @@ export async function handle(
         writeBegun(agent.paths, order.id, { order: sealed, result });
       return result;
     }
+    if (!begun) writeBegun(agent.paths, order.id, { order: sealed, result: null });
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     return answer({ status: 'failed', code: error.code, message: error.message });
   }
-  writeBegun(agent.paths, order.id, { order: sealed, result: null });
   return finish(agent, sealed, order);
 }
 

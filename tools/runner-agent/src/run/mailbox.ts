@@ -1,5 +1,7 @@
 /** The orders that the broker delivers: one at a time for an app, the mailbox drained first. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { Failure } from '@runner/common/foundation/failure';
+import { harmlessLine } from '@runner/common/text/harmless';
 import type { Broker } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
 import { isHold, type Order, orderOf, type SealedOrder, sealedOf } from '@runner/fleet/order/order';
@@ -12,7 +14,7 @@ import { judgeSigner, judgeTime, type Refusal } from '../orders/judge.ts';
 /** In ms: until what waits in the mailbox has come, between two signs that an order is worked on. */
 const DRAIN = 100;
 const WORKING = 5_000;
-/** Between two attempts to store a result. */
+/** Between two attempts. */
 const RETRY = 2_000;
 
 interface Arrived {
@@ -43,7 +45,7 @@ export async function serveOrders(agent: Agent, broker: Broker, done: () => void
         if (each !== next && (await counts(agent, each))) others.push(each.order);
       // What waited for another is judged again: the list of signers may have changed.
       const signer = isFirst ? next.signer : undefined;
-      await publish(await handle(agent, next.sealed, others, signer));
+      await publish(await retried(agent, () => handle(agent, next.sealed, others, signer)));
       next.ack();
       waiting.splice(waiting.indexOf(next), 1);
     }
@@ -52,7 +54,7 @@ export async function serveOrders(agent: Agent, broker: Broker, done: () => void
   const timer = setInterval(() => {
     for (const each of waiting) each.working();
   }, WORKING);
-  void finishBegun(agent, publish);
+  void retried(agent, () => finishBegun(agent, publish));
   try {
     for await (const message of await broker.orders(agent.config.server)) {
       const sealed = sealedOf(message.string());
@@ -83,13 +85,20 @@ async function counts(agent: Agent, { signer, order }: Arrived): Promise<boolean
 }
 
 /** Until the broker has it. */
-async function storeResult({ config }: Agent, broker: Broker, result: Sealed): Promise<void> {
-  const subject = subjects.result(config.server, resultOf(result.body)?.order ?? '');
+async function storeResult(agent: Agent, broker: Broker, result: Sealed): Promise<void> {
+  const order = resultOf(result.body)?.order ?? '';
+  const subject = subjects.result(agent.config.server, order);
+  await retried(agent, () => broker.store(subject, JSON.stringify(result)));
+}
+
+/** A full disk or a broker that is away ends no agent: it is tried again. */
+async function retried<T>({ io }: Agent, work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
-      await broker.store(subject, JSON.stringify(result));
-      return;
-    } catch {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      io.stderr.write(`${harmlessLine(error.message)} (${error.code}); trying again\n`);
       await pause(RETRY);
     }
   }

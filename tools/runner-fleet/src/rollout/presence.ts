@@ -4,7 +4,7 @@ import { FAILURE_CODES, Failure } from '@runner/common/foundation/failure';
 import type { Broker } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
 import type { FleetServer } from '@runner/fleet/files/operator';
-import { isSealedBy, sealedTextOf } from '@runner/fleet/order/seal';
+import { signedText } from '@runner/fleet/order/seal';
 import { type ServerState, stateOf } from '@runner/fleet/order/state';
 
 /** What came back from one server. */
@@ -37,10 +37,8 @@ export async function askAll(
       const timeout = question.app === undefined ? PING : HEAD;
       const text = JSON.stringify({ nonce, ...question });
       const answer = await broker.ask(subjects.ping(server.server), text, timeout);
-      const sealed = sealedTextOf(answer ?? '');
       const ping_ms = Math.round(io.elapsed() - began);
-      const isOurs = sealed?.server === server.server && isSealedBy('state', sealed, server.key);
-      const state = sealed && isOurs ? stateOf(sealed.body) : undefined;
+      const state = stateOf(signedText('state', answer ?? '', server) ?? '');
       if (state?.nonce !== nonce)
         return { server, state: undefined, isForeign: answer !== undefined, ping_ms, skew: 0 };
       const skew = Date.parse(state.at) - (io.now().getTime() - ping_ms / 2);

@@ -27,13 +27,11 @@ export async function answerOf(
 ): Promise<ServerLine | undefined> {
   const subject = subjects.result(server.server, order.id);
   const digest = digestOf(sealed.body);
-  for (let seq = 1; ; ) {
-    const stored = await broker.next('RESULTS', subject, seq);
-    if (!stored) return undefined;
-    const line = verified(sealedTextOf(stored.text), [server]);
+  for await (const { text } of broker.all('RESULTS', subject)) {
+    const line = verified(sealedTextOf(text), [server]);
     if (line?.digest === digest) return line;
-    seq = stored.seq + 1;
   }
+  return undefined;
 }
 
 /** Puts the order into the mailboxes. */
