@@ -116,8 +116,9 @@ export class Broker {
 
   private failure(error: unknown): unknown {
     const host = this.connection.getServer();
-    const isEmpty =
-      error instanceof Error && /^(NoResponders|JetStreamNotEnabled)/.test(error.name);
+    const { name = '', cause } = error instanceof Error ? error : {};
+    const names = `${name} ${cause instanceof Error ? cause.name : ''}`;
+    const isEmpty = /NoResponders|JetStreamNotEnabled/.test(names);
     if (!isEmpty || this.connection.isClosed()) return connectionFailure(error, host);
     return new Failure(
       'broker_unsafe',
