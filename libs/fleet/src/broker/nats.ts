@@ -89,6 +89,8 @@ function connectionFailure(error: unknown, url: string): unknown {
 
 /** What the broker answers when a message came first. */
 const WRONG_LAST_SEQUENCE = 10_071;
+/** What it answers about a stream that does not exist. */
+const NO_STREAM = 10_059;
 
 export class Broker {
   private readonly connection: NatsConnection;
@@ -114,16 +116,18 @@ export class Broker {
     return this.connection.info?.version ?? '';
   }
 
-  private failure(error: unknown): unknown {
+  /** What an answer that failed means. A stream that does not exist answers with silence. */
+  private async failure(error: unknown): Promise<unknown> {
     const host = this.connection.getServer();
-    const { name = '', cause } = error instanceof Error ? error : {};
-    const names = `${name} ${cause instanceof Error ? cause.name : ''}`;
-    const isEmpty = /NoResponders|JetStreamNotEnabled/.test(names);
-    if (!isEmpty || this.connection.isClosed()) return connectionFailure(error, host);
-    return new Failure(
-      'broker_unsafe',
-      `${host} has no streams yet: run runner fleet broker check`,
+    if (this.connection.isClosed()) return connectionFailure(error, host);
+    const streams = this.manager.streams.info('ORDERS');
+    const isMissing = await streams.then(
+      () => false,
+      (why) => why instanceof JetStreamApiError && why.code === NO_STREAM,
     );
+    if (!isMissing) return connectionFailure(error, host);
+    const text = `${host} has no streams yet: run runner fleet broker check`;
+    return new Failure('broker_unsafe', text);
   }
 
   /** Calls back after each reconnection. */
@@ -139,7 +143,7 @@ export class Broker {
     } catch (error) {
       if (error instanceof JetStreamApiError && error.code === WRONG_LAST_SEQUENCE)
         return undefined;
-      throw this.failure(error);
+      throw await this.failure(error);
     }
   }
 
@@ -179,7 +183,7 @@ export class Broker {
       return { seq, subject, at: time, text: message.string() };
     } catch (error) {
       if (error instanceof JetStreamApiError && error.status === 404) return undefined;
-      throw this.failure(error);
+      throw await this.failure(error);
     }
   }
 
