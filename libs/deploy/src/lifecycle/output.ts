@@ -35,7 +35,7 @@ export interface Shown extends Program {
   again?(since: string): Shown;
 }
 
-/** Where an instance prints to. Throws `usage` if that cannot show what is wanted, `log_not_found`. */
+/** Where an instance prints to. Throws `log_not_found`. */
 export function outputOf(paths: Paths, target: ReleaseTarget, wanted: Wanted): Output[] {
   const { start, app, outerEnv } = target;
   if (start.type === 'systemd')
@@ -43,11 +43,6 @@ export function outputOf(paths: Paths, target: ReleaseTarget, wanted: Wanted): O
   if (start.type === 'compose')
     return inSlots(paths, target).map((each) => containers(each, wanted));
   if (start.type === 'command') return [ownCommand(target, wanted)];
-  if (wanted.since !== undefined)
-    throw new Failure(
-      'usage',
-      `the output of '${app}' (start.type ${start.type}) has no times: use --lines`,
-    );
   if (start.type === 'pm2')
     return [{ files: [...new Set(inSlots(paths, target).flatMap(pm2Logs))] }];
   if (start.type === 'none') throw unknownOutput(target);

@@ -12,7 +12,8 @@ export const logs = command({
   details:
     'Shows the output of start.type process, the journal of a unit, docker compose logs, the files of\n' +
     'pm2, or the output of logs in .deploy.yml; -f follows it through restarts and deploys. Secrets are\n' +
-    'redacted and control characters escaped. With --json each line is an object.',
+    'redacted and control characters escaped. With --json each line is an object. The output of process and\n' +
+    'pm2 carries no times: --since begins at the last time of which runner knows, and says so.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     instance: { kind: 'value', placeholder: 'NAME', about: 'Only this instance [default: all]' },
@@ -27,8 +28,7 @@ export const logs = command({
     since: {
       kind: 'value',
       placeholder: 'TIME',
-      about:
-        'Only lines since a time, such as 2026-12-24T18:00Z or 30m (units, compose and command only)',
+      about: 'Only lines since a time, such as 2026-12-24T18:00Z or 30m',
     },
   },
   examples: ['runner logs shop', 'runner logs shop -n 20'],
@@ -38,7 +38,7 @@ export const logs = command({
       throw usage(`invalid value '${options.lines}' for '--lines <N>': it must be a number`);
     const lines = Number(options.lines);
     const wanted = { lines, follow: options.follow, since: sinceOf(io.now(), options.since) };
-    const { activeTargets, outputOf, showFiles, showProgram } = await import(
+    const { activeTargets, outputOf, readMarks, showFiles, showProgram } = await import(
       '@runner/deploy/active'
     );
     const { redactorForAny } = await import('@runner/common/redaction/redact');
@@ -51,11 +51,12 @@ export const logs = command({
     const files = outputs.flatMap(({ output, shown }) =>
       'files' in output ? output.files.map((path) => ({ path, show: shown() })) : [],
     );
+    const marks = wanted.since === undefined ? [] : readMarks(paths.app(args.app).dir);
     const programs = outputs.flatMap(({ output, shown }) =>
       'files' in output ? [] : [showProgram(io, output, wanted.follow, shown())],
     );
     const statuses = await Promise.all([
-      ...(files.length > 0 ? [showFiles(io, files, lines, options.follow)] : []),
+      ...(files.length > 0 ? [showFiles(context, files, { ...wanted, marks })] : []),
       ...programs,
     ]);
     return { status: Math.max(0, ...statuses) };
