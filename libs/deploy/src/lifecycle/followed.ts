@@ -1,10 +1,18 @@
-/** A file that an app prints to: its end, and what comes. */
-import { closeSync, constants, fstatSync, openSync } from 'node:fs';
+/** The files that an app prints to: their ends, and what comes. */
+import { closeSync, constants, existsSync, fstatSync, openSync } from 'node:fs';
+import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
+import { SLOTS, slotPaths } from '@runner/common/apps/slots';
 import { placesBackward } from '@runner/common/files/lines-backward';
 import { readRange } from '@runner/common/files/read';
 import { Failure, systemCode } from '@runner/common/foundation/failure';
+import type { Io } from '@runner/common/foundation/io';
+import type { InstancePaths } from '@runner/common/foundation/paths';
+import { poll } from '@runner/common/foundation/poll';
 import { type Mark, markBefore } from '../run/output-marks.ts';
+
+/** Gets text as it comes, whole lines but for the end. */
+export type Show = (text: string) => void;
 
 const NOTHING = new Uint8Array();
 const BLOCK = 262_144;
@@ -15,6 +23,12 @@ const TICK = 10;
 const ROTATED = ['', '.1', '.2', '.3'] as const;
 
 /** A file that is followed, also when it is replaced or rotated. */
+/** The output of `start.type: process`; with `future` that of a later deploy too, which is followed. */
+export function processFiles(own: InstancePaths, future: boolean): string[] {
+  const files = [undefined, ...SLOTS].map((slot) => join(slotPaths(own, slot).run, 'output.log'));
+  return files.filter((path, at) => at === 0 || future || existsSync(path));
+}
+
 export class Followed {
   readonly #path: string;
   #fd: number | undefined;
@@ -161,4 +175,20 @@ function openIfThere(path: string): number | undefined {
     if (systemCode(error) === 'ENOENT') return undefined;
     throw new Failure('file_unreadable', `cannot read ${path} (${systemCode(error)})`);
   }
+}
+
+/** Shows what comes in these files until a signal. Returns the exit status. */
+export function follow(
+  io: Io,
+  files: readonly { readonly file: Followed; readonly show: Show }[],
+): Promise<number> {
+  return poll(io, async () => {
+    let isMore = false;
+    for (const { file, show } of files) {
+      const text = file.next();
+      if (text !== '') show(text);
+      isMore ||= text !== '';
+    }
+    return isMore ? 'more' : 'wait';
+  });
 }

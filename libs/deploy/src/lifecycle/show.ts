@@ -1,53 +1,17 @@
-/** Showing the output of an app, its end first, and what comes. */
+/** Showing the output of a program, which shows that of an app. */
 import { spawn } from 'node:child_process';
 import { StringDecoder } from 'node:string_decoder';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import { poll } from '@runner/common/foundation/poll';
-import type { Mark } from '../run/output-marks.ts';
 import { cutOff } from '../run/outside.ts';
-import { Followed } from './followed.ts';
-import type { Shown, Wanted } from './output.ts';
-
-/** Gets text as it comes, whole lines but for the end. */
-export type Show = (text: string) => void;
+import type { Show } from './followed.ts';
+import type { Shown } from './output.ts';
 
 /** Between two looks at a program's end, in milliseconds. */
 const LOOK = 50;
 /** Before a program is started again that shows nothing, in milliseconds. */
 const AGAIN = 500;
-
-/** What to show of files that grow. */
-export interface FilesWanted extends Wanted {
-  readonly marks: readonly Mark[];
-}
-
-/** Shows the end of files, and with `follow` what comes until a signal. Returns the exit status. */
-export async function showFiles(
-  { io, note }: { readonly io: Io; note(text: string): void },
-  files: readonly { readonly path: string; readonly show: Show }[],
-  { lines, follow, since, marks }: FilesWanted,
-): Promise<number> {
-  const followed = files.map(({ path, show }) => ({ file: new Followed(path), show }));
-  const time = since === undefined ? undefined : Date.parse(since);
-  const ends = followed.map(({ file }) => file.last(lines, { marks, since: time }));
-  const from = Math.min(...ends.map((end) => end.from ?? Number.POSITIVE_INFINITY));
-  if (Number.isFinite(from))
-    note(`lines carry no time: shown from ${new Date(from).toISOString()} on`);
-  for (const [index, { show }] of followed.entries()) show(ends[index]?.text ?? '');
-  const step = async () => {
-    let isMore = false;
-    for (const { file, show } of followed) {
-      const text = file.next();
-      if (text !== '') show(text);
-      isMore ||= text !== '';
-    }
-    return isMore ? ('more' as const) : ('wait' as const);
-  };
-  const status = follow ? await poll(io, step) : 0;
-  for (const { file } of followed) file.close();
-  return status;
-}
 
 /** Shows what a program prints, until it or a signal ends it. Returns the exit status. */
 export async function showProgram(
