@@ -7,7 +7,7 @@
  * What has the shape of a secret is always redacted. The secrets of this server are looked up only
  * for a text that may hold one: opening a token loads node:crypto, reading config.yml loads YAML.
  */
-import { type LogRecord, projectOf } from '../audit/events.ts';
+import { type LogRecord, projectOf } from '../audit/record.ts';
 import { namesIn } from '../files/read.ts';
 import { type Redactor, redactor, seenText } from '../secrets/redactor.ts';
 import { ChatCredentials } from './chat-credentials.ts';

@@ -5,7 +5,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 import { composeLogs } from '../instances/drivers/compose.ts';
 import { pm2Logs } from '../instances/drivers/pm2.ts';
-import { unitsOf } from '../instances/drivers/systemd.ts';
+import { unitsOf } from '../instances/drivers/unit-state.ts';
 import type { ReleaseTarget } from '../instances/target.ts';
 import type { Program } from '../sandbox/sandbox.ts';
 import { processFiles } from './followed.ts';
