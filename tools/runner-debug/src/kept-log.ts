@@ -2,9 +2,9 @@
 import { fstatSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { requireApp } from '@runner/common/apps/store';
-import { kindOf, projectOf, textOf } from '@runner/common/audit/events';
 import { openLog, Unread } from '@runner/common/audit/files';
 import { waitingLines } from '@runner/common/audit/kept';
+import { kindOf, projectOf, textOf } from '@runner/common/audit/record';
 import { eventsOfDeploy, newestFailure } from '@runner/common/audit/scan';
 import { namesIn } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';

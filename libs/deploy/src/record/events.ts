@@ -1,6 +1,7 @@
 /** How the events of a deploy, a rollback and a recovery are made and recorded. */
 import { appendEvents } from '@runner/common/audit/append';
-import { completeEvent, type DeployEvent } from '@runner/common/audit/events';
+import { completeEvent } from '@runner/common/audit/complete';
+import type { DeployEvent } from '@runner/common/audit/events';
 import { keepForLater } from '@runner/common/audit/kept';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { Failure } from '@runner/common/foundation/failure';

@@ -1,6 +1,7 @@
 /** The events that a killed deploy or rollback did not get to write. */
 import type { Deploying } from '@runner/common/apps/state';
-import { type DeployEvent, kindOf, type LogRecord, textOf } from '@runner/common/audit/events';
+import type { DeployEvent } from '@runner/common/audit/events';
+import { kindOf, type LogRecord, textOf } from '@runner/common/audit/record';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { previousOfAll } from '../instances/target.ts';
 import { eventsOf, rolledBackEvents } from '../record/events.ts';

@@ -2,13 +2,8 @@
 import { changeApp } from '@runner/common/apps/change';
 import { liveSlot } from '@runner/common/apps/slots';
 import type { AppState, Deployed, Deploying } from '@runner/common/apps/state';
-import {
-  type DeployEvent,
-  instancesOf,
-  kindOf,
-  type LogRecord,
-  textOf,
-} from '@runner/common/audit/events';
+import type { DeployEvent } from '@runner/common/audit/events';
+import { instancesOf, kindOf, type LogRecord, textOf } from '@runner/common/audit/record';
 import { eventsOfDeploy } from '@runner/common/audit/scan';
 import { isChannelList } from '@runner/common/config/channels';
 import type { NotifyChoice } from '@runner/common/deploy-file/read';

@@ -1,6 +1,6 @@
 /** The records of the audit log put together to deploys. */
 import type { Changes } from '@runner/common/apps/state';
-import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/events';
+import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/record';
 import { timeOfIso } from '@runner/common/text/time';
 import type { Deploy, Step } from './deploy.ts';
 

@@ -1,7 +1,7 @@
 /** Which records of the log are wanted, and reading those, oldest first. */
 
-import { kindOf, type LogRecord, projectOf, readRecord, textOf } from '@runner/common/audit/events';
 import type { Unread } from '@runner/common/audit/files';
+import { kindOf, type LogRecord, projectOf, readRecord, textOf } from '@runner/common/audit/record';
 import { escapedNameAt, linesBackward } from '@runner/common/files/lines-backward';
 import type { Line } from '@runner/common/files/lines-forward';
 import { timeOfIso } from '@runner/common/text/time';

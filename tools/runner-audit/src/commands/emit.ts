@@ -1,5 +1,6 @@
 import { appendEvents, keepUnlessStart } from '@runner/common/audit/append';
-import { completeEvent, type DeployEvent, EVENT_TYPES } from '@runner/common/audit/events';
+import { completeEvent } from '@runner/common/audit/complete';
+import { type DeployEvent, EVENT_TYPES } from '@runner/common/audit/events';
 import { type Context, command } from '@runner/common/cli/command';
 import type { Options } from '@runner/common/cli/option';
 import { Failure, usage } from '@runner/common/foundation/failure';

@@ -1,6 +1,7 @@
 /** Events from standard input, one JSON object per line: checked, appended in batches, echoed. */
 import { appended, appendLines, keepUnlessStart, lineOf } from '@runner/common/audit/append';
-import { completeEvent, type DeployEvent } from '@runner/common/audit/events';
+import { completeEvent } from '@runner/common/audit/complete';
+import type { DeployEvent } from '@runner/common/audit/events';
 import { appendKept } from '@runner/common/audit/kept';
 import type { Context } from '@runner/common/cli/command';
 import { LINE_MAX } from '@runner/common/files/lines-backward';

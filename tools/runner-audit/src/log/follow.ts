@@ -1,7 +1,7 @@
 /** Records that are appended from now on, also while the log is rotated. */
 import { closeSync, fstatSync, statSync } from 'node:fs';
-import { readRecord } from '@runner/common/audit/events';
 import { logFiles, openLog, Unread } from '@runner/common/audit/files';
+import { readRecord } from '@runner/common/audit/record';
 import type { Context } from '@runner/common/cli/command';
 import { LINE_MAX } from '@runner/common/files/lines-backward';
 import { isThere, readRange } from '@runner/common/files/read';

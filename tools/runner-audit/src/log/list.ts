@@ -1,7 +1,7 @@
 import { appNames, hintFor } from '@runner/common/apps/store';
-import type { LogRecord } from '@runner/common/audit/events';
 import { Unread } from '@runner/common/audit/files';
 import { appendWaiting, waitingNote } from '@runner/common/audit/kept';
+import type { LogRecord } from '@runner/common/audit/record';
 import type { Answer, Context } from '@runner/common/cli/command';
 import { Failure, usage } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';

@@ -1,5 +1,5 @@
 /** A table of records for people, printed before all records are known. */
-import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/events';
+import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/record';
 import type { Context } from '@runner/common/cli/command';
 import { cells, fit, pad, type Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';

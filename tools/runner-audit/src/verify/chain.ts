@@ -1,6 +1,6 @@
 /** What `verify` checks of the chain: numbers without a gap, hashes that fit, an anchor. */
 import { type Head, hashOf, type Link, linkOf } from '@runner/common/audit/chain';
-import type { LogRecord } from '@runner/common/audit/events';
+import type { LogRecord } from '@runner/common/audit/record';
 import type { Line } from '@runner/common/files/lines-forward';
 import type { Place, Report } from './problems.ts';
 import { Since } from './since.ts';

@@ -5,7 +5,7 @@ import {
   type LogRecord,
   projectOf,
   textOf,
-} from '@runner/common/audit/events';
+} from '@runner/common/audit/record';
 import { type Place, type Report, short } from './problems.ts';
 
 /** What is remembered of a deploy. */

@@ -1,6 +1,6 @@
 /** What `verify` checks in every line of the log. */
 import type { Head } from '@runner/common/audit/chain';
-import { readRecord } from '@runner/common/audit/events';
+import { readRecord } from '@runner/common/audit/record';
 import type { Line } from '@runner/common/files/lines-forward';
 import { isBlank, linesOf, type OpenLog } from '@runner/history/log/lines';
 import { ChainCheck } from './chain.ts';

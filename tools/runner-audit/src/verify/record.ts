@@ -1,5 +1,5 @@
 /** What `verify` checks in every record: its fields, and its time against the records above. */
-import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/events';
+import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/record';
 import { timeOfIso } from '@runner/common/text/time';
 import { type ProblemKind, short } from './problems.ts';
 

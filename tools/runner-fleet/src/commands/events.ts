@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { kindOf, type LogRecord, projectOf, readRecord, textOf } from '@runner/common/audit/events';
+import { kindOf, type LogRecord, projectOf, readRecord, textOf } from '@runner/common/audit/record';
 import { type Context, command } from '@runner/common/cli/command';
 import { EXIT, usage } from '@runner/common/foundation/failure';
 import { readAll } from '@runner/common/foundation/io';

@@ -1,5 +1,5 @@
 /** One message for an event that has a record for each instance. */
-import { instancesOf, type LogRecord, textOf } from '@runner/common/audit/events';
+import { instancesOf, type LogRecord, textOf } from '@runner/common/audit/record';
 
 /** Events whose records have not all arrived; the oldest are dropped beyond this. */
 const OPEN_MAX = 1_000;

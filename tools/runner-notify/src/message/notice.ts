@@ -8,8 +8,8 @@ import {
   isStateEvent,
   newDeployId,
   type StateEvent,
-  textOf,
 } from '@runner/common/audit/events';
+import { textOf } from '@runner/common/audit/record';
 import type { TemplateKind } from '@runner/common/config/settings';
 import type { Paths } from '@runner/common/foundation/paths';
 import { cleanText, codePoints, cutCodePoints, headAndTail } from '@runner/common/text/plain';

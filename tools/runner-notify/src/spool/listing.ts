@@ -1,6 +1,6 @@
 /** The spool for `runner notify queue`. */
 
-import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/events';
+import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/record';
 import type { DestinationName } from '@runner/common/config/channels';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Problem } from '../service/contract.ts';

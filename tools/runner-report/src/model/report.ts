@@ -1,6 +1,6 @@
 /** The report from the history: everything counted, grouped and cut, then redacted. */
 import type { AppSummary } from '@runner/common/apps/summary';
-import type { LogRecord } from '@runner/common/audit/events';
+import type { LogRecord } from '@runner/common/audit/record';
 import type { Deploy } from '@runner/history/deploys/deploy';
 import { figuresOf, isIn, type Period } from '@runner/history/figures/figures';
 import { causesOf } from './causes.ts';

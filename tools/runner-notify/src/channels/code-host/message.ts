@@ -1,5 +1,5 @@
 /** What a deploy's event says about commits. */
-import { textOf } from '@runner/common/audit/events';
+import { textOf } from '@runner/common/audit/record';
 import { cleanText, cutCodePoints } from '@runner/common/text/plain';
 import { durationText } from '@runner/common/text/time';
 import type { Announceable } from '../../message/records.ts';
