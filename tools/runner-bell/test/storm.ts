@@ -92,7 +92,7 @@ export async function storm(rounds: number, seed: number): Promise<Tally> {
   const server = await makeServer();
   const { git, root, dir, port } = server;
   const address = ['--listen', `127.0.0.1:${port}`, '--dir', dir];
-  const bell = start('runner-bell', address, { root, timeout: 3_600_000 });
+  const bell = start('runner-bell', address, { root, timeout: 86_400_000 });
   await until(
     async () => (await send(port, { path: '/', method: 'GET' })).status === 405,
     'no bell',
