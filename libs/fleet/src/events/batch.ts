@@ -1,11 +1,11 @@
-/** Lines of an audit log on their way to the broker: signed, numbered, each batch vouching for the one before. */
+/** Audit log lines in signed, numbered batches; each contains the digest of the one before. */
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { jsonObject } from '@runner/common/text/json';
 import { digestOf, isSealedBy, sealedTextOf } from '../order/seal.ts';
 
 /** Where in the log a batch ends. */
 export interface Position {
-  /** Digest of the first line of the file, whatever its name is now. */
+  /** Digest of the file's first line: identifies it after rotation. */
   readonly file: string;
   /** Offset in bytes. */
   readonly to: number;
@@ -18,16 +18,16 @@ export interface Batch extends Position {
   /** Digest of the text of the batch before; 32 zeros in the first. */
   readonly prev: string;
   readonly from: number;
-  /** What was before in the log was rotated away before it could be sent. */
+  /** Earlier lines were rotated away before they could be sent. */
   readonly gap: boolean;
   /** The lines, or gzip of them in base64. */
   readonly lines?: string;
   readonly z?: string;
 }
 
-/** Bytes from which on compression pays. */
+/** Smaller batches are not compressed, in bytes. */
 const SMALL = 4_096;
-/** Bytes of lines; a batch has less. */
+/** Limit when decompressing, in bytes. */
 const LINES_MAX = 16_777_216;
 export const FIRST_PREV = '0'.repeat(32);
 
@@ -38,7 +38,7 @@ export function packed(bytes: Buffer): Pick<Batch, 'lines' | 'z'> {
   return isText ? { lines } : { z: gzipSync(bytes).toString('base64') };
 }
 
-/** The lines of a batch, byte by byte. */
+/** The lines of a batch, unchanged. */
 export function unpacked({ lines, z }: Batch): Buffer {
   if (z === undefined) return Buffer.from(lines ?? '', 'utf8');
   return gunzipSync(Buffer.from(z, 'base64'), { maxOutputLength: LINES_MAX });

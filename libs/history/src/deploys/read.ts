@@ -35,7 +35,7 @@ export async function readDeploys(
   } finally {
     closeLogs(logs);
   }
-  unread.tell(note);
+  unread.report(note);
   settle(paths, deploys.all);
   return deploys.all;
 }

@@ -1,4 +1,4 @@
-/** The orders that the broker delivers: one at a time for an app, the mailbox drained first. */
+/** Receives orders from the broker: drains the mailbox, then carries out one order at a time per app. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Broker } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
@@ -9,10 +9,11 @@ import type { Agent } from '../orders/agent.ts';
 import { finishBegun, handle } from '../orders/handle.ts';
 import { judgeSigner, judgeTime } from '../orders/judge.ts';
 
-/** In ms: until what waits in the mailbox has come, between two signs that an order is worked on. */
+/** How long to let waiting orders arrive before the first is carried out, in ms. */
 const DRAIN = 100;
+/** Between two reports to the broker that an order is in progress, in ms. */
 const WORKING = 5_000;
-/** Between two attempts to store a result. */
+/** Between two attempts to store a result, in ms. */
 const RETRY = 2_000;
 
 interface Arrived {
@@ -24,7 +25,7 @@ interface Arrived {
   ack(): void;
 }
 
-/** Carries orders out until the connection ends. `done` is called after each. */
+/** Carries out orders until the connection ends. `done` is called after each. */
 export async function serveOrders(agent: Agent, broker: Broker, done: () => void): Promise<void> {
   const waiting: Arrived[] = [];
   const busy = new Set<string>();
@@ -72,15 +73,15 @@ export async function serveOrders(agent: Agent, broker: Broker, done: () => void
   }
 }
 
-/** What is carried out one after the other: a hold does not wait for a deploy that runs. */
+/** Orders of one lane run one after another; a hold does not wait for a running deploy. */
 const laneOf = ({ app, verb }: Order) => `${app} ${isHold(verb)}`;
 
-/** Whether an order that waits may supersede an older one: it would be carried out itself. */
+/** Whether a waiting order supersedes older ones: only if it would be carried out itself. */
 async function counts(agent: Agent, { isTrusted, order }: Arrived): Promise<boolean> {
   return (await isTrusted) && !judgeTime(agent, order, []);
 }
 
-/** Until the broker has it. */
+/** Retries until the broker has stored it. */
 async function storeResult({ config }: Agent, broker: Broker, result: Sealed): Promise<void> {
   const subject = subjects.result(config.server, resultOf(result.body)?.order ?? '');
   for (;;) {
