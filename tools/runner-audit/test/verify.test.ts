@@ -2,7 +2,7 @@ import { appendFileSync, chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { DEPLOYING, INTERRUPTED, writeState } from '@runner/testing/app-states';
-import { executable, run, shell } from '@runner/testing/run';
+import { asNobody, run, shell } from '@runner/testing/run';
 import { tree } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -184,11 +184,7 @@ test('read access to the log alone is enough to verify it, and stderr says what 
   appendFileSync(logPath(root), event('DeployStarted', DEPLOYING.deploy_id));
   for (const path of ['logs', 'logs/deploy-events.jsonl']) chmodSync(join(root, path), 0o755);
   mkdirSync(join(root, 'spool'), { mode: 0o700 });
-  const asNobody = () =>
-    shell(
-      `setpriv --reuid=65534 --regid=65534 --clear-groups "${process.execPath}" "${executable('runner-audit')}" verify`,
-      { root },
-    );
+  const verifyAsNobody = () => shell(`${asNobody('runner-audit')} verify`, { root });
   const problems =
     'deploy-events.jsonl:1: deploy aaaaaaaa began and has no end\ndeploy-events.jsonl:2: deploy bbbbbbbb began and has no end\n2 problems: 5 records, 4 deploys, 1 file, 1 in progress\n';
   for (const [folder, file, why] of [
@@ -198,7 +194,7 @@ test('read access to the log alone is enough to verify it, and stderr says what 
   ] as const) {
     chmodSync(join(root, 'state'), folder);
     chmodSync(join(root, 'state/shop.json'), file);
-    const { status, stdout, stderr } = await asNobody();
+    const { status, stdout, stderr } = await verifyAsNobody();
     const known = `assuming that the newest start of each app is a deploy in progress: cannot read`;
     assert.match(stderr, new RegExp(`^runner audit verify: ${known} (?:the )?${why}\n$`));
     assert.equal([status, stdout], [1, problems]);

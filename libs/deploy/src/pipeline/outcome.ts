@@ -75,7 +75,8 @@ export function concludeSuccess(
   const recorded = recordAnyway(job, events);
   const deployed_at = events[0]?.timestamp ?? job.io.now().toISOString();
   const { changes } = job;
-  const deployed: Deployed = { version, commit, release, deployed_at, deploy_id, changes };
+  const start = file.start.type;
+  const deployed: Deployed = { version, commit, release, deployed_at, deploy_id, changes, start };
   secretsStarted(job);
   const choice = { ...job, by: initiatorOf(job.io, job.trigger) };
   writeEnd(job, (app) => succeededState(app, names, deployed, file.keep, choice));

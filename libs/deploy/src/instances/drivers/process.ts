@@ -18,6 +18,7 @@ import {
 import { makeFolder, removeIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
 import { type Inside, spawnDetached } from '../../run/inside.ts';
+import { markOutput } from '../../run/output-marks.ts';
 import {
   endProcesses,
   inSessionOf,
@@ -147,7 +148,9 @@ async function startWith(
   try {
     await end(target, target.env.RUNNER_DEPLOY_ID);
     const from = fstatSync(output.file).size;
-    target.log.line(`$ ${start.run} (output in ${join(target.paths.run, 'output.log')})`);
+    const path = join(target.paths.run, 'output.log');
+    markOutput(appFolderOf(target.paths), [path]);
+    target.log.line(`$ ${start.run} (output in ${path})`);
     return { ...(await spawnNoted(target, start, output.into)), from };
   } finally {
     closeSync(output.into);
