@@ -17,7 +17,7 @@ Commands:
   deploy      Deploy an app from git
   fetch       Look for new commits, and deploy them
   changes     List the commits that a deploy would bring
-  bell        Let a push on the code host start a deploy at once
+  bell        Let a push on the code host start a deploy immediately
   rollback    Go back to the previous version
   cancel      End a running deploy
   start       Start an app

@@ -40,7 +40,7 @@ export async function readDeploys(
   return deploys.all;
 }
 
-/** A deploy without an end runs, or was killed. */
+/** A deploy without an end is running or was killed. */
 function settle(paths: Paths, deploys: readonly Deploy[]): void {
   for (const deploy of deploys)
     if (deploy.result === 'unknown')
