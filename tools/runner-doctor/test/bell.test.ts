@@ -56,7 +56,7 @@ test('folders that the user of the bell cannot use are repaired by the printed c
     `problem bell: ${dir} is closed to the user runner-bell`,
     ...['wake', 'last'].map(
       (name) =>
-        `problem bell: ${join(dir, name)} has the wrong owner or mode: the bell writes there, and runner too`,
+        `problem bell: ${join(dir, name)} has the wrong owner or mode: both the bell and runner write there`,
     ),
   ]);
   const commands = findings.flatMap(({ mend }) => mend ?? []);
