@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { shell, shellWord } from '@runner/testing/run';
+import { executable, shell, shellWord } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -47,11 +47,14 @@ test('where no timer serves the root, a line for cron is printed, and fixes it',
       assert.is((await shell(`${mend}`, { root, env })).status, 0, `${mend}`);
     assert.equal((await examined(root, { env })).troubles, []);
     const { stdout } = await shell('crontab -l', { root, env });
-    assert.match(
-      stdout,
-      new RegExp(`^\\* .*/runner-fetch --deploy --quiet --root ${shellWord(root)}$`, 'm'),
+    assert.equal(
+      stdout.trimEnd().split('\n'),
+      ['runner-fetch --deploy --quiet', 'runner-notify flush'].map((line) => {
+        const [tool = '', ...args] = line.split(' ');
+        const typed = [shellWord(executable(tool)), ...args, '--root', shellWord(root)];
+        return `* * * * * ${typed.join(' ')}`;
+      }),
     );
-    assert.match(stdout, new RegExp(`^\\* .*/runner-notify flush --root ${shellWord(root)}$`, 'm'));
   }
 });
 

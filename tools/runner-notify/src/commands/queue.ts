@@ -64,7 +64,7 @@ export const queue = command({
       const { event, ...rest } = waiting;
       return [action === 'show' && event ? { ...rest, event } : rest];
     });
-    if (action === 'drop') for (const { name, place } of found) spool.remove(name, place);
+    if (action === 'drop') for (const { name, place } of found) spool.drop(name, place);
     return { value: { action, messages } satisfies Shown, status };
   },
   human({ action, messages }: Shown, style, { io }) {

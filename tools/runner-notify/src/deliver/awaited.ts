@@ -98,7 +98,7 @@ export class Awaited {
     this.#all.clear();
   }
 
-  /** Settles what others took out of the queue; under our lock (`locked`) that is not a delivery. */
+  /** Settles what others took out of the queue; under our lock (`locked`), or marked, it was dropped. */
   look(locked: boolean): void {
     let toRead = READ_PER_LOOK;
     for (const [name, each] of this.#all) {
@@ -115,7 +115,8 @@ export class Awaited {
       if (dead && dead !== 'damaged') {
         const problem = dead.problem ?? undefined;
         this.settle(name, { result: 'rejected', entry: dead, id: idOf(name), problem });
-      } else if (locked) this.settle(name, { result: 'rejected', entry, problem: DROPPED });
+      } else if (locked || this.#spool.isDropped(name))
+        this.settle(name, { result: 'rejected', entry, problem: DROPPED });
       else {
         const sent = Math.max(1, entry.sent);
         this.settle(name, { result: 'delivered', entry: { ...entry, sent } });

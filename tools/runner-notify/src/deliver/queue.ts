@@ -91,10 +91,9 @@ export class Queue {
     const { spool, channel, clock, note } = this.#options;
     this.#known.set(name, position(entry, clock.now()));
     if (this.unsaved.has(name)) this.unsaved.set(name, entry);
-    // Another process may have dropped it: it must not come back.
-    else if (spool.has(name)) {
+    else {
       try {
-        spool.save(name, entry);
+        spool.update(name, entry);
       } catch (error) {
         if (!(error instanceof Failure)) throw error;
         if (!this.#failureNoted) note(`${channel}: ${error.message}: a message may be repeated`);
