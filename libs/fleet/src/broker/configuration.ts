@@ -15,10 +15,8 @@ const lines = (indent: string, all: readonly string[]) =>
   all.map((line) => `${indent}${line}\n`).join('');
 
 export function brokerConfiguration({ url, operator, servers, store }: BrokerSetup): string {
-  const { host, protocol } = new URL(
-    url.replace(/^(nats|tls):/, (scheme) => `${scheme === 'tls:' ? 'https' : 'http'}:`),
-  );
-  const isTls = protocol === 'https:';
+  const [scheme, host = ''] = url.split('://');
+  const isTls = scheme === 'tls';
   const listen = isTls ? `0.0.0.0:${host.split(':').at(-1)}` : host;
   return `# nats-server of the fleet, printed by: runner fleet broker config
 # Print it again after runner fleet add and remove, then: systemctl reload nats-server

@@ -90,6 +90,8 @@ function connectionFailure(error: unknown, url: string): unknown {
 
 /** The broker's error code when another message came first. */
 const WRONG_LAST_SEQUENCE = 10_071;
+/** What it answers about a stream that does not exist. */
+const NO_STREAM = 10_059;
 
 export class Broker {
   private readonly connection: NatsConnection;
@@ -115,6 +117,20 @@ export class Broker {
     return this.connection.info?.version ?? '';
   }
 
+  /** What an answer that failed means. A stream that does not exist answers with silence. */
+  private async failure(error: unknown): Promise<unknown> {
+    const host = this.connection.getServer();
+    if (this.connection.isClosed()) return connectionFailure(error, host);
+    const streams = this.manager.streams.info('ORDERS');
+    const isMissing = await streams.then(
+      () => false,
+      (why) => why instanceof JetStreamApiError && why.code === NO_STREAM,
+    );
+    if (!isMissing) return connectionFailure(error, host);
+    const text = `${host} has no streams yet: run runner fleet broker check`;
+    return new Failure('broker_unsafe', text);
+  }
+
   /** Calls back after each reconnection. */
   async onReconnect(call: () => void): Promise<void> {
     for await (const { type } of this.connection.status()) if (type === 'reconnect') call();
@@ -128,7 +144,7 @@ export class Broker {
     } catch (error) {
       if (error instanceof JetStreamApiError && error.code === WRONG_LAST_SEQUENCE)
         return undefined;
-      throw connectionFailure(error, this.connection.getServer());
+      throw await this.failure(error);
     }
   }
 
@@ -147,6 +163,16 @@ export class Broker {
     return this.get(stream, { seq, next_by_subj: subject });
   }
 
+  /** All messages of a subject, which may have wildcards. */
+  async *all(stream: StreamName, subject: string): AsyncGenerator<Stored> {
+    for (let seq = 1; ; ) {
+      const stored = await this.next(stream, subject, seq);
+      if (!stored) return;
+      yield stored;
+      seq = stored.seq + 1;
+    }
+  }
+
   private async get(
     stream: StreamName,
     query: Parameters<JetStreamManager['direct']['getMessage']>[1],
@@ -158,7 +184,7 @@ export class Broker {
       return { seq, subject, at: time, text: message.string() };
     } catch (error) {
       if (error instanceof JetStreamApiError && error.status === 404) return undefined;
-      throw connectionFailure(error, this.connection.getServer());
+      throw await this.failure(error);
     }
   }
 

@@ -20,13 +20,12 @@ const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /** Throws `insecure_address`. */
 export function brokerAddress(url: string, ca: string | undefined): BrokerAddress {
-  const { protocol, hostname, username, password } = URL.canParse(url)
-    ? // URL only parses host and port of schemes that it knows.
-      new URL(url.replace(/^(nats|tls):/, 'https:'))
-    : { protocol: '', hostname: '', username: '', password: '' };
-  const scheme = /^(nats|tls):\/\//.exec(url)?.[1];
-  if (protocol !== 'https:' || !scheme || hostname === '')
+  const scheme = /^(nats|tls):\/\/[^/?#]+:\d+$/.exec(url)?.[1];
+  // That scheme decides how URL splits the rest.
+  const parsed = url.replace(/^(nats|tls):/, 'https:');
+  if (!scheme || !URL.canParse(parsed))
     throw new Failure('insecure_address', `the broker's address must be tls://HOST:PORT`);
+  const { hostname, username, password } = new URL(parsed);
   if (username || password)
     throw new Failure('insecure_address', `the broker's address must not contain a password`);
   if (scheme === 'nats' && !LOOPBACK.test(hostname)) {

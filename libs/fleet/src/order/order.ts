@@ -38,8 +38,10 @@ export const DEADLINE_MAX = 7 * 24 * 3_600_000;
 
 const isTime = (value: unknown): value is string =>
   typeof value === 'string' && !Number.isNaN(timeOfIso(value));
+/** Characters. */
+export const REASON_MAX = 200;
 const isShort = (value: unknown): value is string =>
-  typeof value === 'string' && value.length <= 200;
+  typeof value === 'string' && value.length <= REASON_MAX;
 const COMMIT = /^[0-9a-f]{40}([0-9a-f]{24})?$/;
 
 /** Undefined unless every field is valid. */

@@ -1,5 +1,4 @@
-/** Signs and verifies orders with ssh-keygen. */
-import { spawn, spawnSync } from 'node:child_process';
+/** Signatures of orders, made and checked by ssh-keygen. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,13 +8,16 @@ import type { SealedOrder } from './order.ts';
 /** Namespace of the signature, so that one made for another purpose is not accepted. */
 const NAMESPACE = 'runner-fleet';
 
+/** Slow to load, and `--help` does not need it. */
+const processes = () => process.getBuiltinModule('node:child_process');
+
 const missing = () =>
   new Failure('signing_failed', 'the command ssh-keygen is missing: install openssh-client');
 
 /** Signs an order with a private key file, ssh-agent or a security key. Throws `signing_failed`. */
 export function sign(body: string, by: string, key: string): SealedOrder {
   const args = ['-Y', 'sign', '-q', '-f', key, '-n', NAMESPACE];
-  const { status, stdout, error } = spawnSync('ssh-keygen', args, {
+  const { status, stdout, error } = processes().spawnSync('ssh-keygen', args, {
     input: body,
     encoding: 'utf8',
     // It asks for a passphrase or a touch on stderr.
@@ -49,7 +51,7 @@ export async function verify(
 /** Asynchronous, so that the agent keeps answering pings. */
 function succeeds(args: readonly string[], input: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    const child = spawn('ssh-keygen', args, { stdio: ['pipe', 'ignore', 'ignore'] });
+    const child = processes().spawn('ssh-keygen', args, { stdio: ['pipe', 'ignore', 'ignore'] });
     child.on('error', (error) => reject(systemCode(error) === 'ENOENT' ? missing() : error));
     child.on('close', (status) => resolve(status === 0));
     // EPIPE if it exits before it has read everything.

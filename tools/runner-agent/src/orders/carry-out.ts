@@ -1,6 +1,4 @@
-/** Carries out an order with the executables in the same directory. */
-import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
+/** Carries an order out with the executables beside this one. */
 import { dirname, join } from 'node:path';
 import { pauseApps, resumeApps } from '@runner/common/apps/pause';
 import { requireApp } from '@runner/common/apps/store';
@@ -8,6 +6,7 @@ import { EXIT, Failure } from '@runner/common/foundation/failure';
 import { type JsonObject, jsonObject } from '@runner/common/text/json';
 import { isHold, type Order, type SealedOrder } from '@runner/fleet/order/order';
 import type { Result, Status } from '@runner/fleet/order/result';
+import { digestOf } from '@runner/fleet/order/seal';
 import type { Agent } from './agent.ts';
 
 /** The fields of a result that depend on how the order went. */
@@ -26,7 +25,7 @@ export type Work = Pick<
 
 /** The deploy's id: derived from the order, so that a repeated order is the same deploy. */
 export function deployIdOf({ id }: Order, server: string): string {
-  return createHash('sha256').update(`${id} ${server}`).digest('hex').slice(0, 8);
+  return digestOf(`${id} ${server}`).slice(0, 8);
 }
 
 function argumentsOf({ verb, app, ref }: Order, deployId: string): [string, ...string[]] {
@@ -41,6 +40,8 @@ export function runTool(
   [tool, ...args]: readonly [string, ...string[]],
   { env, each }: { env?: Record<string, string>; each?: (line: JsonObject) => void } = {},
 ): Promise<{ status: number | null; last: JsonObject }> {
+  // Slow to load, and most commands run nothing.
+  const { spawn } = process.getBuiltinModule('node:child_process');
   const child = spawn(join(dirname(io.program), tool), [...args, '--json', '--root', paths.root], {
     // Outlives the agent; the next one reads the outcome from the log.
     detached: true,

@@ -8,11 +8,15 @@ import { carryOut, deployIdOf, type Work } from './carry-out.ts';
 import { judgeApp, judgeSigner, judgeTime, type Refusal } from './judge.ts';
 import { allBegun, conclude, findBegun, writeBegun } from './ledger.ts';
 
-/** Judges an order, carries it out if nothing speaks against it, and returns the signed answer. */
+/**
+ * Judges an order, carries it out if nothing speaks against it, and returns the signed answer. `signer`: what was
+ * judged of its signer just now.
+ */
 export async function handle(
   agent: Agent,
   sealed: SealedOrder,
   waiting: readonly Order[] = [],
+  signer?: Promise<Refusal | undefined>,
 ): Promise<Sealed> {
   const order = orderOf(sealed.body) as Order;
   const answer = (refusal: Refusal) =>
@@ -22,7 +26,7 @@ export async function handle(
       prev: null,
     });
   try {
-    const untrusted = await judgeSigner(agent, sealed, order);
+    const untrusted = await (signer ?? judgeSigner(agent, sealed, order));
     if (untrusted) return answer(untrusted);
     const begun = findBegun(agent.paths, order.id);
     if (begun && begun.order.body !== sealed.body) {
@@ -42,11 +46,11 @@ export async function handle(
         writeBegun(agent.paths, order.id, { order: sealed, result });
       return result;
     }
+    if (!begun) writeBegun(agent.paths, order.id, { order: sealed, result: null });
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     return answer({ status: 'failed', code: error.code, message: error.message });
   }
-  writeBegun(agent.paths, order.id, { order: sealed, result: null });
   return finish(agent, sealed, order);
 }
 

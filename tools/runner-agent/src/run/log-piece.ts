@@ -1,6 +1,5 @@
 /** Reads the audit log in pieces, across rotations: a file is identified by its first line. */
 import { closeSync, fstatSync, type Stats, statSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
 import { logFiles, openLog } from '@runner/common/audit/files';
 import { readRange } from '@runner/common/files/read';
 import type { Paths } from '@runner/common/foundation/paths';
@@ -8,16 +7,17 @@ import type { Position } from '@runner/fleet/events/batch';
 import { digestOf } from '@runner/fleet/order/seal';
 
 /** Complete lines of one file. */
-export interface Piece extends Position {
+export interface Piece {
+  readonly file: string;
   readonly from: number;
   readonly bytes: Buffer;
   /** The file of the last piece is gone, or a file in between is unreadable. */
   readonly gap: boolean;
 }
 
-/** Bytes: of an ordinary first line; of a piece, unless one line is longer; of a line; of a compressed file. */
+/** Bytes: of an ordinary first line; of a piece; of a line; of a compressed file. */
 const HEAD = 4_096;
-const PIECE = 262_144;
+const PIECE = 1_048_576;
 const LINE = 700_000;
 const GZIP_MAX = 268_435_456;
 const NEWLINE = 0x0a;
@@ -96,12 +96,10 @@ export class LogReader {
   private read(path: string, from: number, gap: boolean): Piece | undefined {
     if (sizeOf(path) <= from && !path.endsWith('.gz')) return undefined;
     const file = this.idOf(path);
-    let bytes = this.bytesOf(path, from, PIECE);
-    if (bytes && bytes.length >= PIECE && !bytes.includes(NEWLINE))
-      bytes = this.bytesOf(path, from, LINE);
+    const bytes = this.bytesOf(path, from, PIECE);
     const end = (bytes?.lastIndexOf(NEWLINE) ?? -1) + 1;
     if (!bytes || file === undefined || end === 0) return undefined;
-    return { file, from, to: from + end, bytes: bytes.subarray(0, end), gap };
+    return { file, from, bytes: bytes.subarray(0, end), gap };
   }
 
   private bytesOf(path: string, from: number, length: number): Buffer | undefined {
@@ -111,6 +109,7 @@ export class LogReader {
       if (!path.endsWith('.gz')) return readRange(fd, from, length);
       const key = keyOf(fstatSync(fd));
       if (this.unzipped?.key !== key) {
+        const { gunzipSync } = process.getBuiltinModule('node:zlib');
         const bytes = gunzipSync(readRange(fd, 0, fstatSync(fd).size), {
           maxOutputLength: GZIP_MAX,
         });

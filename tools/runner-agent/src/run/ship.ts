@@ -70,11 +70,12 @@ export class Shipper {
     const { config, signKey } = this.agent;
     const piece = this.reader.after(before?.batch);
     if (!piece) return undefined;
-    const { bytes, file, from, to, gap } = piece;
+    const { bytes, file, from, gap } = piece;
+    const { size, fields } = packed(bytes);
     const n = (before?.batch.n ?? 0) + 1;
     const prev = before?.digest ?? FIRST_PREV;
-    const batch = { n, prev, file, from, to, gap };
-    const body = JSON.stringify({ ...batch, ...packed(bytes) });
+    const batch = { n, prev, file, from, to: from + size, gap };
+    const body = JSON.stringify({ ...batch, ...fields });
     const text = JSON.stringify(seal('events', config.server, body, signKey));
     return { text, checked: { batch, digest: digestOf(body) } };
   }

@@ -5,7 +5,7 @@ import type { Broker } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
 import { chooseServers } from '@runner/fleet/files/operator';
 import { orderOf } from '@runner/fleet/order/order';
-import { isSealedBy, sealedTextOf } from '@runner/fleet/order/seal';
+import { signedText } from '@runner/fleet/order/seal';
 import { type AppOnServer, type ServerState, stateOf } from '@runner/fleet/order/state';
 import { openFleet } from '../rollout/connect.ts';
 import { NO_ANSWER } from '../rollout/line.ts';
@@ -72,9 +72,7 @@ async function rowOf(
   { server, state, isForeign, ping_ms, skew }: Answer,
 ): Promise<ServerRow> {
   const stored = state ? undefined : await broker.last('STATE', subjects.state(server.server));
-  const sealed = sealedTextOf(stored?.text ?? '');
-  const known =
-    state ?? (sealed && isSealedBy('state', sealed, server.key) ? stateOf(sealed.body) : undefined);
+  const known = state ?? stateOf(signedText('state', stored?.text ?? '', server) ?? '');
   return {
     ...{ server: server.server, groups: server.groups },
     state: state ? 'up' : isForeign ? 'bad' : 'offline',

@@ -37,12 +37,24 @@ export function deadlineOf(text: string | undefined, otherwise: number): number 
 }
 
 /** Throws `usage`. */
-export function countOf(text: string | undefined, otherwise: number, option: string): number {
+export function countOf(
+  text: string | undefined,
+  otherwise: number,
+  option: string,
+  least = 0,
+): number {
   const count = text === undefined ? otherwise : Number(text);
-  if (Number.isSafeInteger(count) && count >= 0 && count <= 1_000) return count;
+  if (Number.isSafeInteger(count) && count >= least && count <= 1_000) return count;
   throw usage(
-    `invalid value '${text}' for '--${option} <N>': it must be a whole number up to 1000`,
+    `invalid value '${text}' for '--${option} <N>': it must be a whole number from ${least} to 1000`,
   );
+}
+
+/** Throws `usage`. */
+export function waitOf(text: string | undefined, otherwise: number): number {
+  const wait = text === undefined ? otherwise : durationOf(text);
+  if (wait !== undefined) return wait;
+  throw usage(`invalid value '${text}' for '--wait <TIME>': it must be a time such as 30s, 10m`);
 }
 
 /** Signs with `--key`, or else the key in fleet.yml. Throws `signing_failed`. */

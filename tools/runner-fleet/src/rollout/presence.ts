@@ -1,10 +1,10 @@
 /** Pings servers and reads their state. */
 import type { Context } from '@runner/common/cli/command';
-import { Failure } from '@runner/common/foundation/failure';
+import { FAILURE_CODES, Failure } from '@runner/common/foundation/failure';
 import type { Broker } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
 import type { FleetServer } from '@runner/fleet/files/operator';
-import { isSealedBy, sealedTextOf } from '@runner/fleet/order/seal';
+import { signedText } from '@runner/fleet/order/seal';
 import { type ServerState, stateOf } from '@runner/fleet/order/state';
 
 export interface Answer {
@@ -35,11 +35,9 @@ export async function askAll(
       const began = io.elapsed();
       const timeout = question.app === undefined ? PING : HEAD;
       const text = JSON.stringify({ nonce, ...question });
-      const answer = await broker.request(subjects.ping(server.server), text, timeout);
-      const sealed = sealedTextOf(answer ?? '');
+      const answer = await broker.ask(subjects.ping(server.server), text, timeout);
       const ping_ms = Math.round(io.elapsed() - began);
-      const isOurs = sealed?.server === server.server && isSealedBy('state', sealed, server.key);
-      const state = sealed && isOurs ? stateOf(sealed.body) : undefined;
+      const state = stateOf(signedText('state', answer ?? '', server) ?? '');
       if (state?.nonce !== nonce)
         return { server, state: undefined, isForeign: answer !== undefined, ping_ms, skew: 0 };
       const skew = Date.parse(state.at) - (io.now().getTime() - ping_ms / 2);
@@ -51,7 +49,7 @@ export async function askAll(
 /** How many servers resolve the ref. */
 const ASKED = 3;
 
-/** The commit that the servers resolve `ref` or the branch to. Throws `commit_disagrees`, `server_offline`, `ref_not_found`, `locked`. */
+/** The commit that the branch or `ref` means on the servers. Throws `commit_disagrees`, `server_offline`, `ref_not_found`, or what a server says. */
 export async function commitOf(
   context: Pick<Context, 'io'>,
   broker: Broker,
@@ -71,7 +69,7 @@ export async function commitOf(
     );
   const bad = heads.find(({ commit, problem }) => commit === null || problem !== null);
   if (bad) {
-    const code = bad.code === 'locked' ? 'locked' : 'ref_not_found';
+    const code = FAILURE_CODES.find((each) => each === bad.code) ?? 'ref_not_found';
     throw new Failure(code, `${bad.server}: ${bad.problem}`);
   }
   const other = heads.find(({ commit }) => commit !== first.commit);

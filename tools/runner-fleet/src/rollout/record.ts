@@ -125,13 +125,10 @@ export async function allRollouts(root: string, broker: Broker, now: Date): Prom
     if (one)
       found.set(one.rollout, one.state === 'running' ? { ...one, state: 'interrupted' } : one);
   }
-  for (let seq = 1; ; ) {
-    const stored = await broker.next('ROLLOUT', 'runner.rollout.*', seq);
-    if (!stored) break;
+  for await (const stored of broker.all('ROLLOUT', 'runner.rollout.*')) {
     const one = rolloutOf(stored.text);
     const isDead = one?.state === 'running' && !isRunning(stored, now);
     if (one) found.set(one.rollout, isDead ? { ...one, state: 'interrupted' } : one);
-    seq = stored.seq + 1;
   }
   return [...found.values()].sort((a, b) => (a.began < b.began ? -1 : 1));
 }

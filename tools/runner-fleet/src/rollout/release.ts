@@ -26,19 +26,17 @@ export async function answerOf(
 ): Promise<ServerLine | undefined> {
   const subject = subjects.result(server.server, order.id);
   const digest = digestOf(sealed.body);
-  for (let seq = 1; ; ) {
-    const stored = await broker.next('RESULTS', subject, seq);
-    if (!stored) return undefined;
-    const line = verified(sealedTextOf(stored.text), [server]);
+  for await (const { text } of broker.all('RESULTS', subject)) {
+    const line = verified(sealedTextOf(text), [server]);
     if (line?.digest === digest) return line;
-    seq = stored.seq + 1;
   }
+  return undefined;
 }
 
 /** Puts the order into the mailboxes. */
 export async function post(broker: Broker, { sealed, servers }: Released): Promise<void> {
   const text = JSON.stringify(sealed);
-  for (const { server } of servers) await broker.store(subjects.order(server), text);
+  await Promise.all(servers.map(({ server }) => broker.store(subjects.order(server), text)));
 }
 
 /** `wait` in ms; `stepped` is called for each step of a server. */
@@ -72,16 +70,20 @@ export async function awaitAnswers(
     const { order, step } = jsonObject(sealed.body) ?? {};
     if (order === released.order.id) stepped?.(sealed.server, String(step));
   });
-  const take = async (line: ServerLine) => {
-    if (open.delete(line.server)) await answered(line);
+  const take = async (line: ServerLine | undefined) => {
+    if (line && open.delete(line.server)) await answered(line);
   };
   const until = io.elapsed() + wait;
+  let look = 0;
   try {
     while (open.size > 0 && !signal.aborted) {
       for (const line of arrived.splice(0)) await take(line);
-      for (const server of [...open.values()]) {
-        const line = await answerOf(broker, released, server).catch(() => undefined);
-        if (line) await take(line);
+      if (open.size > 0 && io.elapsed() >= Math.min(look, until)) {
+        look = io.elapsed() + LOOK;
+        const asked = [...open.values()].map((server) =>
+          answerOf(broker, released, server).catch(() => undefined),
+        );
+        for (const line of await Promise.all(asked)) await take(line);
       }
       if (open.size === 0 || io.elapsed() >= until) break;
       if (arrived.length > 0) continue;
@@ -89,7 +91,7 @@ export async function awaitAnswers(
         wake = resolve;
         signal.addEventListener('abort', () => resolve(), { once: true });
       });
-      await Promise.race([woken, pause(Math.min(LOOK, until - io.elapsed()))]);
+      await Promise.race([woken, pause(Math.min(look, until) - io.elapsed())]);
     }
   } finally {
     stop();
