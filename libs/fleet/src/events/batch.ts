@@ -1,4 +1,4 @@
-/** Lines of an audit log on their way to the broker: signed, numbered, each batch vouching for the one before. */
+/** Audit log lines in signed, numbered batches; each contains the digest of the one before. */
 import { jsonObject } from '@runner/common/text/json';
 import { MESSAGE_MAX } from '../broker/subjects.ts';
 import { digestOf, signedText } from '../order/seal.ts';
@@ -28,7 +28,7 @@ export interface Batch extends Position {
 /** Slow to load, and `--help` does not need it. */
 const zlib = () => process.getBuiltinModule('node:zlib');
 
-/** Bytes from which on compression pays. */
+/** Smaller batches are not compressed, in bytes. */
 const SMALL = 4_096;
 /** Nearly as small as the default, in half the time. */
 const FAST = { level: 1 };
@@ -37,7 +37,7 @@ const PACKED_MAX = MESSAGE_MAX - 8_192;
 /** Bytes of lines that fit into a message, however badly they compress. */
 const SAFE = 700_000;
 const NEWLINE = 0x0a;
-/** Bytes of lines; a batch has less. */
+/** Limit when decompressing, in bytes. */
 const LINES_MAX = 16_777_216;
 export const FIRST_PREV = '0'.repeat(32);
 

@@ -1,4 +1,4 @@
-/** What a server says, signed with its Ed25519 key. A word for each use keeps one from being another. */
+/** Texts that a server signs with its Ed25519 key. The signature covers the use, so one cannot pass as another. */
 import type { KeyObject } from 'node:crypto';
 import { readIfThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
@@ -8,7 +8,6 @@ import { isServerName } from '../files/names.ts';
 /** Slow to load, and `--help` does not need it. */
 const crypto = () => process.getBuiltinModule('node:crypto');
 
-/** A text of a server, and its signature. */
 export interface Sealed {
   readonly server: string;
   readonly body: string;
@@ -37,7 +36,7 @@ export function readSignKey(path: string, made: string): KeyObject {
   }
 }
 
-/** The public key of one, as `ed25519:…`. */
+/** The matching public key, as `ed25519:…`. */
 export function publicKeyOf(privateKey: KeyObject): string {
   return `ed25519:${crypto().createPublicKey(privateKey).export({ format: 'jwk' }).x}`;
 }

@@ -1,4 +1,4 @@
-/** Signatures of orders, made and checked by ssh-keygen. */
+/** Signs and verifies orders with ssh-keygen. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

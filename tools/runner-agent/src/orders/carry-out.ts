@@ -1,4 +1,4 @@
-/** Carries an order out with the executables beside this one. */
+/** Carries out an order with the executables in the same directory. */
 import { dirname, join } from 'node:path';
 import { pauseApps, resumeApps } from '@runner/common/apps/pause';
 import { requireApp } from '@runner/common/apps/store';

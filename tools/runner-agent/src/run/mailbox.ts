@@ -79,13 +79,13 @@ export async function serveOrders(agent: Agent, broker: Broker, done: () => void
 /** Orders of one lane run one after another; a hold does not wait for a running deploy. */
 const laneOf = ({ app, verb }: Order) => `${app} ${isHold(verb)}`;
 
-/** Whether an order that waits may supersede an older one: it would be carried out itself. */
+/** Whether a waiting order supersedes older ones: only if it would be carried out itself. */
 async function counts(agent: Agent, { signer, order }: Arrived): Promise<boolean> {
   const isTrusted = await signer.then((refusal) => refusal === undefined).catch(() => false);
   return isTrusted && !judgeTime(agent, order, []);
 }
 
-/** Until the broker has it. */
+/** Retries until the broker has stored it. */
 async function storeResult(agent: Agent, broker: Broker, result: Sealed): Promise<void> {
   const order = resultOf(result.body)?.order ?? '';
   const subject = subjects.result(agent.config.server, order);

@@ -20,7 +20,7 @@ export async function checkResults(broker: Broker, of: FleetServer): Promise<Che
     const body = signedText('result', text, of) ?? '';
     const result = resultOf(body);
     if (!result) problems.push(`result ${seq} is not signed by ${server}`);
-    // Of what was refused there is no number.
+    // Refused orders have no number.
     else if (result.n !== null) {
       const known = carriedOut.get(result.n);
       if (known && known.body !== body)

@@ -35,7 +35,7 @@ export async function askAll(
       const began = io.elapsed();
       const timeout = question.app === undefined ? PING : HEAD;
       const text = JSON.stringify({ nonce, ...question });
-      const answer = await broker.ask(subjects.ping(server.server), text, timeout);
+      const answer = await broker.request(subjects.ping(server.server), text, timeout);
       const ping_ms = Math.round(io.elapsed() - began);
       const state = stateOf(signedText('state', answer ?? '', server) ?? '');
       if (state?.nonce !== nonce)
@@ -49,7 +49,7 @@ export async function askAll(
 /** How many servers resolve the ref. */
 const ASKED = 3;
 
-/** The commit that the branch or `ref` means on the servers. Throws `commit_disagrees`, `server_offline`, `ref_not_found`, or what a server says. */
+/** The commit that the servers resolve `ref` or the branch to. Throws `commit_disagrees`, `server_offline`, `ref_not_found`, or what a server says. */
 export async function commitOf(
   context: Pick<Context, 'io'>,
   broker: Broker,
