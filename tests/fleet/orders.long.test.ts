@@ -132,7 +132,7 @@ withBroker('cancel and Ctrl-C: what runs goes on, nothing further is ordered', a
       assert.is((await scene.fleet('cancel', rollout)).status, 0);
       assert.match((await scene.fleet('cancel', rollout)).stderr, /rollout_not_found/);
       const older = String(list[0]?.rollout);
-      assert.match((await scene.fleet('cancel', older)).stderr, /does not run/);
+      assert.match((await scene.fleet('cancel', older)).stderr, /is not running/);
     } else process.kill(controller.pid, 'SIGINT');
     open();
     const ended = await controller.done;

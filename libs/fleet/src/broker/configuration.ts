@@ -1,8 +1,7 @@
-/** The whole configuration of nats-server: an account for each server, which reaches only its own subjects. */
+/** The complete configuration of nats-server: one account per server, limited to its own subjects. */
 import type { FleetServer } from '../files/operator.ts';
 import { importsOf, MESSAGE_MAX, subjects } from './subjects.ts';
 
-/** What the configuration is made of. */
 export interface BrokerSetup {
   readonly url: string;
   /** The operator's public login key. */
@@ -44,7 +43,7 @@ ${servers.map(accountText).join('')}}
 `;
 }
 
-/** What the account of the fleet offers to one server alone. */
+/** What the fleet account exports to this server only. */
 function exportsFor({ server }: FleetServer): string[] {
   return importsOf(server).map(({ subject, stream }) => {
     const answers = stream ? ', response_type: stream' : '';

@@ -1,11 +1,11 @@
-/** Lines of an audit log on their way to the broker: signed, numbered, each batch vouching for the one before. */
+/** Audit log lines in signed, numbered batches; each contains the digest of the one before. */
 import { jsonObject } from '@runner/common/text/json';
 import { MESSAGE_MAX } from '../broker/subjects.ts';
 import { digestOf, signedText } from '../order/seal.ts';
 
 /** Where in the log a batch ends. */
 export interface Position {
-  /** Digest of the first line of the file, whatever its name is now. */
+  /** Digest of the file's first line: identifies it after rotation. */
   readonly file: string;
   /** Offset in bytes. */
   readonly to: number;
@@ -18,7 +18,7 @@ export interface Batch extends Position {
   /** Digest of the text of the batch before; 32 zeros in the first. */
   readonly prev: string;
   readonly from: number;
-  /** What was before in the log was rotated away before it could be sent. */
+  /** Earlier lines were rotated away before they could be sent. */
   readonly gap: boolean;
   /** The lines, or gzip of them in base64. */
   readonly lines?: string;
@@ -28,7 +28,7 @@ export interface Batch extends Position {
 /** Slow to load, and `--help` does not need it. */
 const zlib = () => process.getBuiltinModule('node:zlib');
 
-/** Bytes from which on compression pays. */
+/** Smaller batches are not compressed, in bytes. */
 const SMALL = 4_096;
 /** Nearly as small as the default, in half the time. */
 const FAST = { level: 1 };
@@ -37,7 +37,7 @@ const PACKED_MAX = MESSAGE_MAX - 8_192;
 /** Bytes of lines that fit into a message, however badly they compress. */
 const SAFE = 700_000;
 const NEWLINE = 0x0a;
-/** Bytes of lines; a batch has less. */
+/** Limit when decompressing, in bytes. */
 const LINES_MAX = 16_777_216;
 export const FIRST_PREV = '0'.repeat(32);
 
@@ -53,7 +53,7 @@ export function packed(bytes: Buffer): { size: number; fields: Pick<Batch, 'line
     : { size, fields: { z } };
 }
 
-/** The lines of a batch, byte by byte. */
+/** The lines of a batch, unchanged. */
 export function unpacked({ lines, z }: Batch): Buffer {
   if (z === undefined) return Buffer.from(lines ?? '', 'utf8');
   return zlib().gunzipSync(Buffer.from(z, 'base64'), { maxOutputLength: LINES_MAX });

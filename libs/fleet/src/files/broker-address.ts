@@ -1,12 +1,11 @@
-/** Where the broker is, as both configurations say it. */
+/** The broker's address, in fleet.yml and agent.yml. */
 import { Failure } from '@runner/common/foundation/failure';
 import type { ObjectSchema } from '@runner/common/yaml/schema';
 
-/** An address, and the certificate authority that the broker must have. */
 export interface BrokerAddress {
   /** `tls://host:port`, or `nats://` on this machine. */
   readonly url: string;
-  /** PEM file; undefined: the system's. */
+  /** Certificate authority, a PEM file; undefined: the system's. */
   readonly ca: string | undefined;
 }
 
@@ -32,7 +31,7 @@ export function brokerAddress(url: string, ca: string | undefined): BrokerAddres
   if (scheme === 'nats' && !LOOPBACK.test(hostname)) {
     throw new Failure(
       'insecure_address',
-      `the broker's address must be tls://HOST:PORT; nats:// is only allowed for this machine`,
+      `the broker's address must be tls://HOST:PORT; nats:// is only allowed on this machine`,
     );
   }
   return { url, ca };

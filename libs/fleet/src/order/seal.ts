@@ -1,4 +1,4 @@
-/** What a server says, signed with its Ed25519 key. A word for each use keeps one from being another. */
+/** Texts that a server signs with its Ed25519 key. The signature covers the use, so one cannot pass as another. */
 import type { KeyObject } from 'node:crypto';
 import { readIfThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
@@ -8,13 +8,11 @@ import { isServerName } from '../files/names.ts';
 /** Slow to load, and `--help` does not need it. */
 const crypto = () => process.getBuiltinModule('node:crypto');
 
-/** A text of a server, and its signature. */
 export interface Sealed {
   readonly server: string;
   readonly body: string;
   readonly sig: string;
 }
-/** What the text is. */
 export type Use = 'result' | 'events' | 'state' | 'step';
 
 const signed = (use: Use, server: string, body: string) =>
@@ -38,12 +36,12 @@ export function readSignKey(path: string, made: string): KeyObject {
   }
 }
 
-/** The public key of one, as `ed25519:…`. */
+/** The matching public key, as `ed25519:…`. */
 export function publicKeyOf(privateKey: KeyObject): string {
   return `ed25519:${crypto().createPublicKey(privateKey).export({ format: 'jwk' }).x}`;
 }
 
-/** Reads a secret file of the fleet. Throws `fleet_not_configured`, `guard_tripped`. */
+/** Reads a key file; `made` is the command that creates it. Throws `fleet_not_configured`, `guard_tripped`. */
 export function readSecretFile(path: string, made: string): string {
   const bytes = readIfThere(path, 65_536, ({ mode }) => {
     if ((mode & 0o077) !== 0)
@@ -52,7 +50,7 @@ export function readSecretFile(path: string, made: string): string {
         `not to be trusted: others may read ${path}: run chmod 600 ${path}`,
       );
   });
-  if (!bytes) throw new Failure('fleet_not_configured', `there is no ${path}: ${made}`);
+  if (!bytes) throw new Failure('fleet_not_configured', `there is no ${path}: run ${made}`);
   return bytes.toString('utf8').trim();
 }
 
@@ -63,7 +61,7 @@ export function seal(use: Use, server: string, body: string, key: KeyObject): Se
   return { server, body, sig };
 }
 
-/** Whether a server with this public key has signed it. */
+/** Whether the signature matches the server's public key. */
 export function isSealedBy(use: Use, { server, body, sig }: Sealed, key: string): boolean {
   try {
     const x = key.replace(/^ed25519:/, '');
@@ -82,7 +80,7 @@ export function isSealedBy(use: Use, { server, body, sig }: Sealed, key: string)
   }
 }
 
-/** Undefined for any other text. */
+/** Undefined unless the text is sealed. */
 export function sealedTextOf(text: string): Sealed | undefined {
   const { server, body, sig } = jsonObject(text) ?? {};
   if (typeof server !== 'string' || typeof body !== 'string' || typeof sig !== 'string')

@@ -4,7 +4,7 @@ import { agentFiles, readAgent } from '@runner/fleet/files/agent';
 import { publicKeyOf, readSecretFile, readSignKey } from '@runner/fleet/order/seal';
 import { INIT } from '../orders/agent.ts';
 
-/** What `runner fleet add` reads. */
+/** The input of `runner fleet add`. */
 export interface AgentKeys {
   readonly server: string;
   readonly nkey: string;

@@ -1,4 +1,4 @@
-/** What an agent needs to judge orders and to answer. */
+/** What an agent needs to check orders and sign results. */
 import type { KeyObject } from 'node:crypto';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
@@ -10,13 +10,13 @@ export interface Agent {
   readonly io: Io;
   readonly paths: Paths;
   readonly config: AgentConfig;
-  /** The private key that signs what it says. */
+  /** Private key for its results, events and state. */
   readonly signKey: KeyObject;
-  /** Called at each step of what it carries out. */
+  /** Called when a step of a deploy or rollback starts. */
   readonly step?: (order: Order, step: string) => void;
 }
 
-/** How a missing file of the agent is made. */
+/** The command that creates the agent's files. */
 export const INIT = 'runner agent init';
 
 /** Throws `fleet_not_configured`, `config_invalid`, `guard_tripped`. */

@@ -34,13 +34,14 @@ export async function handle(
       return answer({ status: 'refused', code: 'order_invalid', message });
     }
     if (begun?.result) return begun.result;
-    // Begun, and killed: its end is found out.
+    // Started before, and the agent was killed: carry on and record the outcome.
     const refusal = begun
       ? undefined
       : (judgeTime(agent, order, waiting) ?? (await judgeApp(agent, order)));
     if (refusal) {
       const result = answer(refusal);
-      // Its answer stands, also when the broker repeats the order. One of the future would supersede others.
+      // Recorded, so that a redelivered order gets the same answer; except an order dated in the future,
+      // which would supersede others.
       if (refusal.status !== 'clock_skew')
         writeBegun(agent.paths, order.id, { order: sealed, result });
       return result;
@@ -62,7 +63,7 @@ async function finish(agent: Agent, sealed: SealedOrder, order: Order): Promise<
   );
 }
 
-/** Orders that a killed agent had begun: each is finished, and its result returned. */
+/** Finishes the orders that a killed agent had started; `done` gets each result. */
 export async function finishBegun(
   agent: Agent,
   done: (result: Sealed) => Promise<void>,

@@ -1,4 +1,4 @@
-/** Reads the audit log piece by piece, through rotations: a file is known by its first line. */
+/** Reads the audit log in pieces, across rotations: a file is identified by its first line. */
 import { closeSync, fstatSync, type Stats, statSync } from 'node:fs';
 import { logFiles, openLog } from '@runner/common/audit/files';
 import { readRange } from '@runner/common/files/read';
@@ -11,7 +11,7 @@ export interface Piece {
   readonly file: string;
   readonly from: number;
   readonly bytes: Buffer;
-  /** The file in which the last piece ended is gone, or one between cannot be read. */
+  /** The file of the last piece is gone, or a file in between is unreadable. */
   readonly gap: boolean;
 }
 
@@ -24,20 +24,20 @@ const NEWLINE = 0x0a;
 
 export class LogReader {
   private readonly paths: Paths;
-  /** Ids of compressed files: they are not unpacked every second. */
+  /** Ids of compressed files, so that they are not decompressed every second. */
   private readonly ids = new Map<string, string>();
-  /** The compressed file that is read at present. */
+  /** The compressed file being read. */
   private unzipped: { key: string; bytes: Buffer } | undefined;
 
   constructor(paths: Paths) {
     this.paths = paths;
   }
 
-  /** What follows a position; undefined if there is no complete line yet. */
+  /** The lines after a position; undefined if there is no complete line yet. */
   after(last: Position | undefined): Piece | undefined {
     const before = this.inodes();
     const piece = this.next(last);
-    // Rotated meanwhile: a name may have become that of another file.
+    // If the log was rotated meanwhile, a name may now be another file's.
     return this.inodes() === before ? piece : undefined;
   }
 
@@ -57,14 +57,14 @@ export class LogReader {
     for (const path of files.slice(index + 1)) {
       const piece = this.read(path, 0, gap);
       if (piece) return piece;
-      // Damaged.
+      // The file is damaged.
       gap ||= path.endsWith('.gz') && this.bytesOf(path, 0, 1) === undefined;
     }
     this.unzipped = undefined;
     return undefined;
   }
 
-  /** Bytes that follow a position; of a compressed file those on the disk. */
+  /** Bytes after a position; compressed files count as they are on disk. */
   waiting(last: Position | undefined): number {
     const { files, index } = this.find(last);
     const sizes = files.slice(Math.max(0, index)).map((path) => sizeOf(path));
@@ -72,17 +72,17 @@ export class LogReader {
     return sizes.reduce((sum, size) => sum + size, 0) - sent;
   }
 
-  /** All files, oldest first, and which of them a position is in. */
+  /** All files, oldest first, and the index of the file that a position is in, or -1. */
   private find(last: Position | undefined): { files: string[]; index: number } {
     const files = logFiles(this.paths).reverse();
-    // The newest is usually the one.
+    // Searched from the newest, which is usually the one.
     return {
       files,
       index: last ? files.findLastIndex((path) => this.idOf(path) === last.file) : -1,
     };
   }
 
-  /** Undefined for a file without a complete line. */
+  /** Undefined if the file has no complete line. */
   private idOf(path: string): string | undefined {
     if (path.endsWith('.gz')) {
       const key = keyOf(statSync(path, { throwIfNoEntry: false }));
@@ -117,7 +117,7 @@ export class LogReader {
       }
       return this.unzipped.bytes.subarray(from, from + length);
     } catch {
-      // Being compressed, or damaged.
+      // It is being compressed, or damaged.
       return undefined;
     } finally {
       closeSync(fd);
@@ -127,7 +127,7 @@ export class LogReader {
 
 const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
-/** The number of an inode comes again when its file is gone. */
+/** More than the inode number, which is reused once a file is deleted. */
 const keyOf = (stat: Stats | undefined) =>
   stat ? `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeMs}` : '';
 

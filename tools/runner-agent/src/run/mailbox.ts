@@ -1,4 +1,4 @@
-/** The orders that the broker delivers: one at a time for an app, the mailbox drained first. */
+/** Receives orders from the broker: drains the mailbox, then carries out one order at a time per app. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Failure } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
@@ -11,8 +11,9 @@ import type { Agent } from '../orders/agent.ts';
 import { finishBegun, handle } from '../orders/handle.ts';
 import { judgeSigner, judgeTime, type Refusal } from '../orders/judge.ts';
 
-/** In ms: until what waits in the mailbox has come, between two signs that an order is worked on. */
+/** How long to let waiting orders arrive before the first is carried out, in ms. */
 const DRAIN = 100;
+/** Between two reports to the broker that an order is in progress, in ms. */
 const WORKING = 5_000;
 /** Between two attempts. */
 const RETRY = 2_000;
@@ -26,7 +27,7 @@ interface Arrived {
   ack(): void;
 }
 
-/** Carries orders out until the connection ends. `done` is called after each. */
+/** Carries out orders until the connection ends. `done` is called after each. */
 export async function serveOrders(agent: Agent, broker: Broker, done: () => void): Promise<void> {
   const waiting: Arrived[] = [];
   const busy = new Set<string>();
@@ -75,16 +76,16 @@ export async function serveOrders(agent: Agent, broker: Broker, done: () => void
   }
 }
 
-/** What is carried out one after the other: a hold does not wait for a deploy that runs. */
+/** Orders of one lane run one after another; a hold does not wait for a running deploy. */
 const laneOf = ({ app, verb }: Order) => `${app} ${isHold(verb)}`;
 
-/** Whether an order that waits may supersede an older one: it would be carried out itself. */
+/** Whether a waiting order supersedes older ones: only if it would be carried out itself. */
 async function counts(agent: Agent, { signer, order }: Arrived): Promise<boolean> {
   const isTrusted = await signer.then((refusal) => refusal === undefined).catch(() => false);
   return isTrusted && !judgeTime(agent, order, []);
 }
 
-/** Until the broker has it. */
+/** Retries until the broker has stored it. */
 async function storeResult(agent: Agent, broker: Broker, result: Sealed): Promise<void> {
   const order = resultOf(result.body)?.order ?? '';
   const subject = subjects.result(agent.config.server, order);

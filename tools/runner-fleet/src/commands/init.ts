@@ -8,17 +8,16 @@ import { isOperatorName } from '@runner/fleet/files/names';
 import { operatorFiles } from '@runner/fleet/files/operator';
 import { readLogin } from '../rollout/connect.ts';
 
-/** What `fleet init` prints. */
 interface Made {
   readonly config: string;
-  /** Public key of the operator at the broker. */
+  /** Public key of the operator's broker login. */
   readonly operator: string;
 }
 
 export const init = command({
   name: 'init',
-  about: "Make the operator's files: fleet.yml and the key for the broker",
-  details: 'Existing files stay as they are.',
+  about: "Create the operator's files: fleet.yml and the key for the broker",
+  details: 'Existing files are not changed.',
   options: {
     broker: {
       kind: 'value',
@@ -58,5 +57,5 @@ export const init = command({
     return { value: { config: files.config, operator } satisfies Made };
   },
   human: ({ config }: Made) =>
-    `Made ${config}\nNext steps:\n  runner fleet add <server>   with what runner agent init printed there\n  runner fleet broker config\n`,
+    `Created ${config}\nNext steps:\n  runner fleet add <server>   reads the output of runner agent init on that server\n  runner fleet broker config\n`,
 });

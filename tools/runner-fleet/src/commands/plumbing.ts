@@ -8,10 +8,9 @@ import { lineText, NO_ANSWER, type ServerLine, statusOf } from '../rollout/line.
 import { countOf, deadlineOf, newOrder, signOrder, waitOf } from '../rollout/make.ts';
 import { awaitAnswers, post, releasedOf } from '../rollout/release.ts';
 
-/** Bytes of standard input. */
+/** Of standard input, in bytes. */
 export const INPUT_MAX = 16_777_216;
 
-/** The option of every command that names servers. */
 export const ON = {
   kind: 'value',
   placeholder: 'NAME,…',
@@ -35,7 +34,7 @@ export const order = command({
     ref: {
       kind: 'value',
       placeholder: 'REF',
-      about: 'Full commit to deploy, or version to go back to',
+      about: 'Full commit to deploy, or version to roll back to',
     },
     deadline: { kind: 'value', placeholder: 'TIME', about: 'Start within this time' },
     reason: { kind: 'value', placeholder: 'TEXT', about: 'Why' },
@@ -80,7 +79,7 @@ export const send = command({
       kind: 'value',
       placeholder: 'TIME',
       default: '16m',
-      about: 'How long to wait for them',
+      about: 'How long to wait for the results',
     },
   },
   exits: [[NO_ANSWER, 'Some servers have not answered: their orders wait until the deadline']],

@@ -16,7 +16,7 @@ import { ON } from './plumbing.ts';
 interface ServerRow {
   readonly server: string;
   readonly groups: readonly string[];
-  /** bad: what answers is not signed by it. */
+  /** bad: the reply is not signed by this server. */
   readonly state: 'up' | 'offline' | 'bad';
   readonly ping_ms: number | null;
   readonly last_seen: string | null;
@@ -26,13 +26,13 @@ interface ServerRow {
   readonly events: ServerState['events'] | null;
 }
 
-/** A clock that is further off is marked, in ms. */
+/** A clock that is off by more is marked, in ms. */
 const SKEW = 60_000;
 
 export const status = command({
   name: 'status',
-  about: 'Show which servers are online, and what they run',
-  details: 'behind: the newest rollout of the app ordered another commit than runs there.',
+  about: 'Show which servers are online and what they run',
+  details: "behind: the server does not run the commit of the app's newest rollout.",
   positionals: { app: { about: 'Only this app' } },
   options: { on: ON, strict: { kind: 'flag', about: 'Exit 4 if a server does not answer' } },
   exits: [[NO_ANSWER, 'With --strict: a server does not answer']],
@@ -106,9 +106,8 @@ function rowText({
   apps,
   events,
 }: ServerRow): string {
-  const there =
-    state === 'up' ? `up ${ping_ms} ms` : `${state}, last heard ${last_seen ?? 'never'}`;
-  const late = events?.waiting ? `  ${events.waiting} bytes of events wait` : '';
+  const there = state === 'up' ? `up ${ping_ms} ms` : `${state}, last seen ${last_seen ?? 'never'}`;
+  const late = events?.waiting ? `  ${events.waiting} bytes of events waiting` : '';
   const clock =
     skew !== null && Math.abs(skew) > SKEW
       ? `  clock ${skew > 0 ? '+' : '-'}${durationText(Math.abs(skew))} !`

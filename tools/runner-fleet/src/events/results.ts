@@ -1,11 +1,10 @@
-/** Whether the results of a server in the broker are the server's, and each vouches for the one before. */
+/** Verifies the signatures and the chain of a server's results in the broker. */
 import type { Broker } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
 import type { FleetServer } from '@runner/fleet/files/operator';
 import { resultOf } from '@runner/fleet/order/result';
 import { digestOf, signedText } from '@runner/fleet/order/seal';
 
-/** How many there are, and what is wrong in words. */
 export interface CheckedResults {
   readonly results: number;
   readonly problems: readonly string[];
@@ -21,7 +20,7 @@ export async function checkResults(broker: Broker, of: FleetServer): Promise<Che
     const body = signedText('result', text, of) ?? '';
     const result = resultOf(body);
     if (!result) problems.push(`result ${seq} is not signed by ${server}`);
-    // Of what was refused there is no number.
+    // Refused orders have no number.
     else if (result.n !== null) {
       const known = carriedOut.get(result.n);
       if (known && known.body !== body)
@@ -29,7 +28,7 @@ export async function checkResults(broker: Broker, of: FleetServer): Promise<Che
       carriedOut.set(result.n, { body, prev: result.prev });
     }
   }
-  // Results of agent exec are not in the broker: only neighbours are compared.
+  // Results of agent exec are not in the broker, so numbers may be missing: compare neighbours only.
   for (const [n, { prev }] of carriedOut) {
     const before = carriedOut.get(n - 1);
     if (before && digestOf(before.body) !== prev)

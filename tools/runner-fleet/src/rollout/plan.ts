@@ -1,4 +1,4 @@
-/** What a rollout will do: which servers, in which batches, at which commit; decided before anything changes. */
+/** Plans a rollout: which servers, in which batches, at which commit. Changes nothing. */
 import type { Context } from '@runner/common/cli/command';
 import { Failure, Interrupted, usage } from '@runner/common/foundation/failure';
 import { appName } from '@runner/common/foundation/names';
@@ -12,7 +12,7 @@ import { countOf, deadlineOf, newOrder, signOrder, waitOf } from './make.ts';
 import { askAll, commitOf } from './presence.ts';
 import { requireFree } from './record.ts';
 
-/** The options of every command that orders. */
+/** Options of every command that sends orders. */
 export interface OrderOptions {
   readonly on: string | undefined;
   readonly key: string | undefined;
@@ -30,23 +30,23 @@ export interface OrderOptions {
 
 /** The first line of a rollout. */
 export interface PlanLine {
-  /** null with `--plan`: nothing was ordered. */
+  /** null if nothing was ordered. */
   readonly rollout: string | null;
   readonly app: string;
   readonly verb: Verb;
   readonly commit: string | null;
   readonly version: string | null;
   readonly batches: readonly (readonly string[])[];
-  /** Did not answer. */
+  /** Servers that did not answer. */
   readonly absent: readonly string[];
 }
 
 type PlanContext = Pick<Context, 'io' | 'paths' | 'print'>;
 
-/** Longer than the deadline, for what begins just before it, in ms. */
+/** How long to wait for results after the deadline, in ms: an order may start just before it. */
 const GRACE = 60_000;
 
-/** Asks the servers, prints the plan, and signs the order. undefined: nothing is to be done. */
+/** Asks the servers, prints the plan and signs the order. Undefined if there is nothing to do. */
 export async function makePlan(
   context: PlanContext,
   broker: Broker,
@@ -108,7 +108,7 @@ export async function makePlan(
   return { sealed, batches, absent, maxFailures, wait };
 }
 
-/** Who is there, and who is not, as `--offline` wants it. Throws `server_offline`. */
+/** Which servers answer, and which absent ones get the order, according to `--offline`. Throws `server_offline`. */
 async function divide(context: PlanContext, broker: Broker, options: OrderOptions) {
   const chosen = chooseServers(context.paths.root, options.on);
   const answers = await askAll(context, broker, chosen);
