@@ -2,6 +2,7 @@
 import { codePoints, cutCodePoints } from '@runner/common/text/plain';
 import { marks } from '../line/marks.ts';
 import type { Candidate, Row } from '../line/row.ts';
+import { UNMATCHED } from '../rules/labels.ts';
 import { blockOf } from './block.ts';
 import { compareByRules } from './rank.ts';
 import type { Ranked } from './ranked.ts';
@@ -92,6 +93,7 @@ function suspectOf(ranked: readonly Ranked[], leader: Ranked): Candidate | undef
     )
     .map(({ candidate }) => candidate)
     .filter((candidate) => candidate.row.line < row.line)
+    .filter(({ rule, row: { speaker } }) => rule !== UNMATCHED || speaker === row.speaker)
     .toSorted((a, b) => b.row.line - a.row.line)[0];
 }
 
