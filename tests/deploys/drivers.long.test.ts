@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { pathsOf } from '@runner/common/foundation/paths';
 import { ownName } from '@runner/deploy/instances/drivers/names';
-import { unitOf } from '@runner/deploy/instances/drivers/systemd';
+import { unitOf } from '@runner/deploy/instances/drivers/unit-state';
 import { run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { suite } from 'uvu';

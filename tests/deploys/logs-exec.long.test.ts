@@ -1,5 +1,5 @@
 /** What an app prints, and commands in its active release. */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { atExit } from '@runner/testing/cleanup';
 import { run, start } from '@runner/testing/run';
@@ -51,7 +51,32 @@ test('logs shows the last lines, redacted, and follows through a restart', async
   assert.is((await following.done).status, 130);
   const all = Array.from({ length: 150 }, (_, at) => `line ${at + 1} [REDACTED]`);
   assert.equal(seen, ['line 150 [REDACTED]', ...all]);
-  assert.is((await run('runner-logs', ['shop', '--since', '1h'], { root })).status, 2);
+});
+
+test('logs --since begins where the output was when runner last looked, and says when', async ({
+  world,
+}) => {
+  const { root } = world;
+  const path = `${root}/apps/shop/instances/default/run/output.log`;
+  const since = (time: string) =>
+    run('runner-logs', ['shop', '-n', '999', '--since', time], { root });
+  const pause = () => new Promise((resolve) => setTimeout(resolve, 50));
+  assert.is((await since('1h')).stdout.split('\n').length, 151);
+  await run('runner-fetch', [], { root });
+  await pause();
+  const time = new Date().toISOString();
+  assert.equal({ ...(await since(time)) }.stdout, '');
+  await pause();
+  appendFileSync(path, 'later 1\n');
+  const shown = await since(time);
+  assert.is(shown.stdout, 'later 1\n');
+  const [, from = ''] =
+    /^runner logs: lines carry no time: shown from (\S+) on\n$/.exec(shown.stderr) ?? [];
+  assert.ok(from < time && Date.parse(time) - Date.parse(from) < 600_000, shown.stderr);
+  renameSync(path, `${path}.1`);
+  assert.is((await run('runner-restart', ['shop'], { root })).status, 0);
+  const both = (await since(time)).stdout.split('\n');
+  assert.equal([both[0], both[1], both.length], ['later 1', 'line 1 [REDACTED]', 152]);
 });
 
 test('logs of type command shows what the key logs prints', async ({ world }) => {

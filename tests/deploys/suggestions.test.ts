@@ -1,7 +1,7 @@
 /** What a misspelled name, a missing root and an ordinary user are answered. */
 import { chownSync, rmSync } from 'node:fs';
 import { word } from '@runner/common/text/shell';
-import { executable, run, shell } from '@runner/testing/run';
+import { asNobody, run, shell } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -67,8 +67,7 @@ test('an ordinary user is told the command to type, a token left out', async ({ 
   const { root } = world;
   chownSync(root, 1, 1);
   const as = async (tool: string, args: string, env = {}) => {
-    const user = 'exec setpriv --reuid 65534 --regid 65534 --clear-groups';
-    const command = `${user} ${executable(tool)} ${args}`;
+    const command = `exec ${asNobody(tool)} ${args}`;
     const { stderr } = await shell(command, { root, cwd: '/', env });
     return /; use: (.*) \(\w+\)$/m.exec(stderr)?.[1];
   };

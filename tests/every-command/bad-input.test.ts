@@ -1,7 +1,7 @@
 /** Wrong input, and outputs that take nothing, over all tools: one sentence, the right status. */
 import { chmodSync, mkdirSync, openSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Ended, type RunOptions, run, shell } from '@runner/testing/run';
+import { type Ended, type RunOptions, run, shell, shellWord } from '@runner/testing/run';
 import { temporaryFolder, tree } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -244,8 +244,8 @@ test('a root that is a file is reported', async () => {
 
 test('the environment may be empty, and the current folder gone', async () => {
   const root = madeRoot();
-  const gone = join(temporaryFolder('bad'), 'gone');
-  const script = `mkdir "${gone}" && cd "${gone}" && rmdir "${gone}" && exec env -i "${process.execPath}" "$(command -v runner-list)" --root "${root}"`;
+  const gone = shellWord(join(temporaryFolder('bad'), 'gone'));
+  const script = `mkdir ${gone} && cd ${gone} && rmdir ${gone} && exec env -i ${shellWord(process.execPath)} "$(command -v runner-list)" --root ${shellWord(root)}`;
   const { status, stderr, stdout } = await shell(script);
   assert.equal([status, stderr], [0, '']);
   assert.match(stdout, /^APP /);

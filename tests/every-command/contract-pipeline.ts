@@ -48,7 +48,6 @@ const lifecycle = (command: string, ...more: readonly Call[]): Entry => ({
     ...STATE,
     ...FLOCK,
     ...OUTPUT,
-    file_unreadable: ['a state file is a folder'],
     locked: ['a deploy of the app runs'],
     not_writable: ['a file stands in the place of locks'],
     'status 1': ['the releases are gone'],
@@ -126,7 +125,6 @@ export const PIPELINE: readonly Entry[] = [
       ...STATE,
       ...FLOCK,
       ...OUTPUT,
-      file_unreadable: ['a state file is a folder'],
       locked: ['a deploy of the app runs', 'another command changes the registry'],
       not_writable: ['a file stands in the place of locks'],
       version_not_found: ['the releases are gone'],
@@ -146,7 +144,6 @@ export const PIPELINE: readonly Entry[] = [
     ],
     refusals: {
       ...STATE,
-      file_unreadable: ['a state file is a folder'],
       version_not_found: ['the releases are gone'],
     },
   },
@@ -158,6 +155,6 @@ export const PIPELINE: readonly Entry[] = [
       ['app_not_found', call('nope')],
       ['log_not_found', call('shop')],
     ],
-    refusals: { ...STATE, file_unreadable: ['a state file is a folder'] },
+    refusals: STATE,
   },
 ];

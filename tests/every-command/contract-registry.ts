@@ -1,5 +1,5 @@
-/** The contract of the registry and its tokens. */
-import { call, type Entry, FLOCK, KEY, NEW, OUTPUT, SEALED, STATE, withToken } from './entry.ts';
+/** The contract of the registry. */
+import { CHANGE, call, type Entry, FLOCK, KEY, NEW, OUTPUT, STATE, withToken } from './entry.ts';
 import { TOKENS } from './known-secrets.ts';
 
 /** A public key of age. */
@@ -32,11 +32,9 @@ export const REGISTRY: readonly Entry[] = [
       ['file_unreadable', call(...NEW, '--token-file', '/nonexistent')],
     ],
     refusals: {
-      locked: ['another command changes the registry'],
       ...KEY,
-      ...FLOCK,
+      ...CHANGE,
       ...OUTPUT,
-      not_writable: ['a file stands in the place of locks'],
     },
   },
   {
@@ -49,9 +47,8 @@ export const REGISTRY: readonly Entry[] = [
     writes: false,
     wrong: [['not_writable', call('--to', '/nonexistent/backup.age', '--recipient', RECIPIENT)]],
     refusals: {
-      locked: ['another command changes the registry'],
       audit_busy: ['another process writes the audit log'],
-      ...FLOCK,
+      ...CHANGE,
       ...OUTPUT,
       file_unreadable: [
         'a state file is a folder',
@@ -59,7 +56,6 @@ export const REGISTRY: readonly Entry[] = [
         'the audit log is a folder',
         'a file stands in the place of spool',
       ],
-      not_writable: ['a file stands in the place of locks'],
     },
   },
   {
@@ -80,13 +76,10 @@ export const REGISTRY: readonly Entry[] = [
       ['token_source_no_token', call('shop', '--token-from', 'site')],
     ],
     refusals: {
-      locked: ['another command changes the registry'],
       ...STATE,
       ...KEY,
-      ...FLOCK,
+      ...CHANGE,
       ...OUTPUT,
-      file_unreadable: ['a state file is a folder'],
-      not_writable: ['a file stands in the place of locks'],
     },
   },
   {
@@ -98,7 +91,6 @@ export const REGISTRY: readonly Entry[] = [
       ...STATE,
       ...FLOCK,
       ...OUTPUT,
-      file_unreadable: ['a state file is a folder'],
       locked: ['a deploy of the app runs'],
       not_writable: ['a file stands in the place of locks'],
     },
@@ -112,7 +104,6 @@ export const REGISTRY: readonly Entry[] = [
       ...STATE,
       ...FLOCK,
       ...OUTPUT,
-      file_unreadable: ['a state file is a folder'],
       locked: ['a deploy of the app runs'],
       not_writable: ['a file stands in the place of locks'],
     },
@@ -174,7 +165,7 @@ export const REGISTRY: readonly Entry[] = [
     calls: [call('shop'), call('blog', '--json')],
     writes: false,
     wrong: [['app_not_found', call('nope')]],
-    refusals: { ...STATE, ...OUTPUT, file_unreadable: ['a state file is a folder'] },
+    refusals: { ...STATE, ...OUTPUT },
   },
   {
     command: 'pause',
@@ -185,12 +176,9 @@ export const REGISTRY: readonly Entry[] = [
       ['usage', call('shop', '--for', 'ever')],
     ],
     refusals: {
-      locked: ['another command changes the registry'],
       ...STATE,
-      ...FLOCK,
+      ...CHANGE,
       ...OUTPUT,
-      file_unreadable: ['a state file is a folder'],
-      not_writable: ['a file stands in the place of locks'],
     },
   },
   {
@@ -203,115 +191,6 @@ export const REGISTRY: readonly Entry[] = [
       ...STATE,
       ...FLOCK,
       ...OUTPUT,
-      file_unreadable: ['a state file is a folder'],
-    },
-  },
-  {
-    command: 'env set',
-    calls: [
-      { ...call('shop', 'A_KEY', '--file', '-'), stdin: () => 'f1rst value of the app' },
-      { ...call('shop', 'B_KEY', '--file', '-', '--json'), stdin: () => 'f1rst value of the app' },
-    ],
-    writes: true,
-    wrong: [
-      ['app_not_found', { ...call('nope', 'A', '--file', '-'), stdin: () => 'x' }],
-      ['usage', call('shop', 'A')],
-      ['file_unreadable', call('shop', 'A', '--file', '/nonexistent')],
-    ],
-    refusals: {
-      locked: ['another command changes the registry'],
-      ...STATE,
-      ...KEY,
-      ...FLOCK,
-      ...OUTPUT,
-      file_unreadable: ['a state file is a folder'],
-      not_writable: ['a file stands in the place of locks'],
-    },
-  },
-  {
-    command: 'env import',
-    calls: [{ ...call('shop'), stdin: () => 'A_KEY=one value\nB_KEY="two"\n' }],
-    writes: true,
-    wrong: [['usage', { ...call('shop'), stdin: () => 'nothing' }]],
-    refusals: {
-      locked: ['another command changes the registry'],
-      ...STATE,
-      ...KEY,
-      ...FLOCK,
-      ...OUTPUT,
-      file_unreadable: ['a state file is a folder'],
-      not_writable: ['a file stands in the place of locks'],
-    },
-  },
-  {
-    command: 'env list',
-    calls: [call('shop'), call('blog', '--json')],
-    writes: false,
-    wrong: [['app_not_found', call('nope')]],
-    refusals: { ...STATE, ...OUTPUT, file_unreadable: ['a state file is a folder'] },
-  },
-  {
-    command: 'env unset',
-    calls: [{ ...call('shop', 'NO_KEY'), status: 1 }],
-    writes: false,
-    wrong: [['secret_not_found', call('shop', 'NO_KEY')]],
-    refusals: { ...STATE, ...FLOCK, ...OUTPUT },
-  },
-  {
-    command: 'env files',
-    calls: [call('--json'), call()],
-    writes: false,
-    refusals: { ...OUTPUT },
-  },
-  {
-    command: 'tokens list',
-    calls: [call(), call('--json')],
-    writes: false,
-    refusals: {
-      ...STATE,
-      ...KEY,
-      ...SEALED,
-      ...OUTPUT,
-      file_unreadable: ['a state file is a folder'],
-    },
-  },
-  {
-    command: 'tokens test',
-    calls: [call('shop'), call('blog', '--json'), call('--all')],
-    writes: false,
-    wrong: [['app_not_found', call('nope')]],
-    refusals: {
-      ...STATE,
-      ...KEY,
-      ...SEALED,
-      ...OUTPUT,
-      file_unreadable: ['a state file is a folder', 'config.yml is a folder'],
-      no_token_configured: ['the app has no token'],
-      config_invalid: ['config.yml is no YAML'],
-      insecure_address: ['an address holds a password'],
-      network_error: ['every host hangs up'],
-      token_invalid: ['every host answers 401', 'every host answers 403'],
-      code_host_error: [
-        'every host answers 404',
-        'every host answers 500',
-        'every host answers no JSON',
-      ],
-      rate_limited: ['every host answers 429'],
-    },
-  },
-  {
-    command: 'tokens rekey',
-    calls: [call(), call('--dry-run', '--json')],
-    writes: true,
-    refusals: {
-      locked: ['another command changes the registry'],
-      ...STATE,
-      ...KEY,
-      ...SEALED,
-      ...FLOCK,
-      ...OUTPUT,
-      file_unreadable: ['a state file is a folder'],
-      not_writable: ['a file stands in the place of locks'],
     },
   },
 ];

@@ -3,6 +3,13 @@ import { NOTIFY } from './contract-notify.ts';
 import { PIPELINE } from './contract-pipeline.ts';
 import { READING } from './contract-reading.ts';
 import { REGISTRY } from './contract-registry.ts';
+import { SECRETS } from './contract-secrets.ts';
 import type { Entry } from './entry.ts';
 
-export const CONTRACT: readonly Entry[] = [...REGISTRY, ...PIPELINE, ...NOTIFY, ...READING];
+export const CONTRACT: readonly Entry[] = [
+  ...REGISTRY,
+  ...SECRETS,
+  ...PIPELINE,
+  ...NOTIFY,
+  ...READING,
+];

@@ -43,6 +43,7 @@ export const withEvent = (...args: string[]): Call => ({ args, stdin: ({ event }
 export const STATE = {
   state_malformed: ['a state file is damaged'],
   state_unsupported: ['a state file is newer'],
+  file_unreadable: ['a state file is a folder'],
 } as const satisfies Refusals;
 
 /** Of those that read the master key. */
@@ -80,6 +81,13 @@ export const HOSTS_FAIL = [
 /** Of those that take a lock. */
 export const FLOCK = {
   lock_unavailable: ['flock is missing'],
+} as const satisfies Refusals;
+
+/** Of those that change the registry. */
+export const CHANGE = {
+  ...FLOCK,
+  locked: ['another command changes the registry'],
+  not_writable: ['a file stands in the place of locks'],
 } as const satisfies Refusals;
 
 /** Of all. */

@@ -11,6 +11,9 @@ const RECIPIENT = 'age1fu3cx8f30x9crvjxugzslyedx32qc8dfrrq9hxncm8udxnnzx99srujfg
 /** Its secret key, which opens nothing but the backups of tests. */
 const IDENTITY = 'AGE-SECRET-KEY-1TG0JHRZ35S9XLWJ8CDTESPAS2L55VJNDF6QGANCQLWNYSK848PZSWKNMQR';
 
+/** A secret of the app: what a shell, a unit or an environment file would change if it were not quoted. */
+const GREETING = 'hello "from" the $OLD \\server\n2nd line: \'ü\' `id` #;';
+
 /** What the old server leaves behind. */
 interface Left {
   /** In base64. */
@@ -44,9 +47,14 @@ export async function move(): Promise<number> {
   }
 }
 
-async function backUp({ container, step, type }: Server): Promise<Left> {
+async function backUp(server: Server): Promise<Left> {
+  const { container, step, type } = server;
   step('the app has a secret and a shared file; a backup is made, and the server is gone');
-  await type('runner env set shop GREETING --file -', { stdin: 'hello-from-the-old-server' });
+  await type('runner env set shop GREETING --file -', { stdin: GREETING });
+  const file = /\/run\/runner\/\S+\.env/.exec(await type('runner env files'))?.[0];
+  await type(`sed -i '/^Environment=/a EnvironmentFile=${file}' /etc/systemd/system/shop.service`);
+  await type('systemctl daemon-reload; runner restart shop');
+  await greets(server);
   const shared = '/opt/runner/apps/shop/instances/default/shared';
   await type(`install -d -o shop ${shared}; install -o shop -m 0644 /dev/null ${shared}/upload`);
   await type('systemctl stop runner-fetch.timer runner-fetch.service');
@@ -91,12 +99,26 @@ async function restore({ container, step, type }: Server, left: Left): Promise<v
   assert.is(await container.ok('runner history shop --json'), left.history);
 }
 
-async function serve({ container, step, type, shows }: Server, left: Left): Promise<void> {
-  step('with its units the app is deployed again, and serves');
+/** The app's main process has the secret byte for byte. */
+async function greets({ container }: Server): Promise<void> {
+  const main = '$(systemctl show -P MainPID shop.service)';
+  const encoded = await container.ok(`base64 --wrap=0 /proc/${main}/environ`);
+  const entries = Buffer.from(encoded, 'base64').toString('utf8').split('\0');
+  assert.is(
+    entries.find((entry) => entry.startsWith('GREETING=')),
+    `GREETING=${GREETING}`,
+  );
+}
+
+async function serve(server: Server, left: Left): Promise<void> {
+  const { container, step, type, shows } = server;
+  step('with its units the app is deployed again, and serves; its token and its secret open');
   await type('cp -r /opt/runner/restored-units/etc/. /etc/');
   await type('systemctl daemon-reload; systemctl enable shop.service');
+  // The code host gives nothing without the token, and the backup has no mirror.
   await type('runner fetch --deploy');
   await shows('v1');
+  await greets(server);
   const pid = (await container.ok('systemctl show -P MainPID shop.service')).trim();
   assert.is(await type(`stat -c %U /proc/${pid}`), 'shop\n');
   assert.match(await type('runner doctor || :'), /shop/);

@@ -2,4 +2,4 @@
 export { activeTargets } from './lifecycle/active.ts';
 export { execIn } from './lifecycle/exec.ts';
 export { outputOf } from './lifecycle/output.ts';
-export { showFiles, showProgram } from './lifecycle/show.ts';
+export { showProgram } from './lifecycle/show.ts';

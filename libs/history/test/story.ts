@@ -1,5 +1,5 @@
 /** Random histories of an audit log, and what really happened in them. */
-import type { LogRecord } from '@runner/common/audit/events';
+import type { LogRecord } from '@runner/common/audit/record';
 import { randomOf } from '@runner/testing/random';
 
 /** What one deploy was, noted while its records are written. */

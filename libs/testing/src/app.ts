@@ -1,4 +1,5 @@
 /** A real, tiny web application to be deployed by tests and by the demo. */
+import { createSocket } from 'node:dgram';
 import { readFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { createServer } from 'node:net';
@@ -53,20 +54,34 @@ export function appFiles(
 
 /**
  * Ports that the system never assigns: a process that listens on port 0, or connects, while the
- * app does not run would take one of those. Every process begins elsewhere, so that tests that run
- * side by side do not get in the way of each other.
+ * app does not run would take one of those. Every process begins elsewhere.
  */
 const PORTS = { first: 10_000, count: 20_000 };
 const PER_PROCESS = 20;
 let used = 0;
 
-/** A port of 127.0.0.1 that is free, and that no other test takes meanwhile. */
+/** A port of 127.0.0.1 that is free, and that no other test gets as long as this one runs. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = PORTS.first + ((process.pid * PER_PROCESS + used) % PORTS.count);
     used += 1;
-    if (await isFree(port)) return port;
+    if ((await isReserved(port)) && (await isFree(port))) return port;
   }
+}
+
+/**
+ * Reserves a port through its UDP twin, which this process keeps: the app that gets the port is down
+ * at times, and to another test the port would look free then.
+ */
+function isReserved(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createSocket('udp4').unref();
+    socket.on('error', () => {
+      socket.close();
+      resolve(false);
+    });
+    socket.bind({ port, address: '127.0.0.1', exclusive: true }, () => resolve(true));
+  });
 }
 
 function isFree(port: number): Promise<boolean> {

@@ -86,6 +86,12 @@ export function shellWord(text: string): string {
   return /^[A-Za-z0-9_/.,:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
+/** The words of a shell script that run a tool as the user 65534, in this group alone. */
+export function asNobody(tool: string, gid = 65_534): string {
+  const user = `setpriv --reuid=65534 --regid=${gid} --clear-groups`;
+  return `${user} ${shellWord(process.execPath)} ${shellWord(executable(tool))}`;
+}
+
 /** The environment in which Node loads a file before the program. */
 export function preloading(file: string): { NODE_OPTIONS: string } {
   return { NODE_OPTIONS: `--require=${JSON.stringify(file)}` };

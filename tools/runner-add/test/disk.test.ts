@@ -1,14 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { executable, run, shell, shellWord } from '@runner/testing/run';
+import { asNobody, run, shell, shellWord } from '@runner/testing/run';
 import { findSecret } from '@runner/testing/secret-search';
 import { temporaryFolder, tree } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { contentOf, newRoot, register, SHOP, TOKEN } from './root.ts';
 
-const NOBODY = '65534';
+const NOBODY = 65_534;
 const isRoot = process.getuid?.() === 0;
 /** Mounting in a namespace of one's own needs root, and not every container lets it. */
 const canMount = isRoot && spawnSync('unshare', ['-m', 'true']).status === 0;
@@ -69,10 +69,7 @@ test('a user who may not write the root is refused, and changes nothing', async 
   await register(root, 'blog');
   const before = contentOf(root);
   const as = (text: string, options = {}) =>
-    shell(
-      `setpriv --reuid=${NOBODY} --regid=${NOBODY} --clear-groups "${process.execPath}" "${executable('runner-add')}" ${text}`,
-      { root, stdin: TOKEN, ...options },
-    );
+    shell(`${asNobody('runner-add')} ${text}`, { root, stdin: TOKEN, ...options });
   const foreign = await as(`${SHOP.join(' ')} --token -`);
   assert.equal(
     [foreign.status, foreign.stdout, foreign.stderr],
@@ -86,8 +83,8 @@ test('a user who may not write the root is refused, and changes nothing', async 
 
   const parent = temporaryFolder('add');
   chmodSync(parent, 0o555);
-  chownSync(parent, Number(NOBODY), Number(NOBODY));
-  const below = await as(`${SHOP.join(' ')} --token - --root "${parent}/root"`);
+  chownSync(parent, NOBODY, NOBODY);
+  const below = await as(`${SHOP.join(' ')} --token - --root ${shellWord(`${parent}/root`)}`);
   assert.equal(
     [below.status, below.stdout, below.stderr],
     [

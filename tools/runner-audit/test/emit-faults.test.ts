@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, openSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { executable, run, shell, start } from '@runner/testing/run';
+import { asNobody, run, shell, start } from '@runner/testing/run';
 import { temporaryFolder, tree } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -50,10 +50,9 @@ test('what cannot be appended is refused, told, and not echoed', async () => {
 test('a log that the user may not write is reported, and nothing is echoed', async () => {
   if (!isRoot) return leftOut('running as another user needs root');
   const root = rootWithLog(line(record('v0')));
-  const { status, stdout, stderr } = await shell(
-    `setpriv --reuid=65534 --regid=65534 --clear-groups "${process.execPath}" "${executable('runner-audit')}" ${SHOP.join(' ')}`,
-    { root },
-  );
+  const { status, stdout, stderr } = await shell(`${asNobody('runner-audit')} ${SHOP.join(' ')}`, {
+    root,
+  });
   assert.equal(
     [status, stdout, stderr],
     [
@@ -73,10 +72,10 @@ test('appending needs write access to the log and its lock; without it the error
   const kept = line(record('v-kept', { late: true }));
   writeFileSync(join(spool, '20260504093000000-a1b2c3d4-DeployFailure.jsonl'), kept);
   const emit = (gid: number, stdin = '') =>
-    shell(
-      `setpriv --reuid=65534 --regid=${gid} --clear-groups "${process.execPath}" "${executable('runner-audit')}" ${stdin === '' ? SHOP.join(' ') : 'emit'}`,
-      { root, stdin },
-    );
+    shell(`${asNobody('runner-audit', gid)} ${stdin === '' ? SHOP.join(' ') : 'emit'}`, {
+      root,
+      stdin,
+    });
   const lock = join(root, 'locks/.audit.lock');
   mkdirSync(join(root, 'locks'), { mode: 0o755 });
   writeFileSync(lock, '');
@@ -111,10 +110,7 @@ test('what waits for the log is shown by list and tail while it cannot be append
     writeFileSync(join(spool, `${version}.jsonl`), line(record(version, { late: true })));
   const before = tree(root, { modes: true });
   const read = (...args: string[]) =>
-    shell(
-      `setpriv --reuid=65534 --regid=65534 --clear-groups "${process.execPath}" "${executable('runner-audit')}" ${args.join(' ')} --json`,
-      { root },
-    );
+    shell(`${asNobody('runner-audit')} ${args.join(' ')} --json`, { root });
   for (const [args, versions] of [
     [['list'], 'v1 v2 v3'],
     [['list', '-n', '2'], 'v2 v3'],

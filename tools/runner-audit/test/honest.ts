@@ -1,7 +1,7 @@
 /** Random histories of a log that nobody tampers with: kills, rotations, many writers, a full disk. */
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { executable, run, shell, start } from '@runner/testing/run';
+import { executable, run, shell, shellWord, start } from '@runner/testing/run';
 import * as assert from 'uvu/assert';
 import { filesOf, lonely, rotate } from './chain-log.ts';
 import { logPath, newRoot } from './log.ts';
@@ -65,7 +65,7 @@ const fullDisk: Step = async (history) => {
   const size = statSync(logPath(history.root), { throwIfNoEntry: false })?.size ?? 0;
   const limit = size + 10 + history.random(2000);
   const stdin = events(history, 60).join('');
-  const emit = `"${process.execPath}" "${executable('runner-audit')}" emit`;
+  const emit = `${shellWord(process.execPath)} ${shellWord(executable('runner-audit'))} emit`;
   const { stdout } = await shell(`prlimit --fsize=${limit} ${emit}`, { root: history.root, stdin });
   acknowledge(history, stdout);
 };

@@ -1,6 +1,6 @@
 /** Ending the deploy of an app that another process runs. */
 import { requireApp } from '@runner/common/apps/store';
-import { kindOf, textOf } from '@runner/common/audit/events';
+import { kindOf, textOf } from '@runner/common/audit/record';
 import { eventsOfDeploy } from '@runner/common/audit/scan';
 import { liveHolder } from '@runner/common/files/lock';
 import { bootId, startTimeOf } from '@runner/common/files/process';

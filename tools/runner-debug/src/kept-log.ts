@@ -2,9 +2,9 @@
 import { fstatSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { requireApp } from '@runner/common/apps/store';
-import { kindOf, projectOf, textOf } from '@runner/common/audit/events';
 import { openLog, Unread } from '@runner/common/audit/files';
 import { waitingLines } from '@runner/common/audit/kept';
+import { kindOf, projectOf, textOf } from '@runner/common/audit/record';
 import { eventsOfDeploy, newestFailure } from '@runner/common/audit/scan';
 import { namesIn } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
@@ -26,12 +26,12 @@ export interface KeptLog {
   readonly version: string | null;
   readonly timestamp: string | null;
   readonly stage: string | null;
-  /** What failed, as the line in the log says; null unless the deploy failed. */
+  /** The line of the log that names the failure; null unless the deploy failed. */
   readonly headline: string | null;
 }
 
 const ENDS = ['DeploySuccess', 'DeployFailure'];
-/** Most logs named in an error. */
+/** How many logs an error names at most. */
 const NAMED = 5;
 
 /**

@@ -87,7 +87,9 @@ test('with --json each deploy is an object; -n and --since choose, another app h
   assert.is(noted, 'runner history: skipped 1 line(s) that are not records\n');
   const since = await run('runner-history', ['--since', '2026-11-20T11:30Z', '--json'], { root });
   assert.is(since.stdout.trimEnd().split('\n').length, 2);
-  assert.is((await run('runner-history', ['blog'], { root })).stdout, 'No deploys.\n');
+  const unknown = await run('runner-history', ['shpo'], { root });
+  assert.equal([unknown.status, unknown.stdout], [1, '']);
+  assert.match(unknown.stderr, /^runner history: no app called 'shpo' .*\(app_not_found\)\n$/);
 });
 
 test('without a log there are no deploys; a wrong value is one sentence', async () => {

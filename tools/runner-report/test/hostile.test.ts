@@ -1,5 +1,5 @@
 /** Whatever stands in a log, the page holds our markup alone. */
-import type { LogRecord } from '@runner/common/audit/events';
+import type { LogRecord } from '@runner/common/audit/record';
 import { Deploys } from '@runner/history/deploys/fold';
 import * as fc from 'fast-check';
 import { test } from 'uvu';

@@ -24,6 +24,8 @@ export interface Deployed {
   sequence?: number;
   /** What it brought; absent as of 0.1.0. */
   changes?: Changes;
+  /** `start.type` of its `.deploy.yml`; absent as of 0.1.0. */
+  start?: string;
 }
 
 /** Commits that `fetch --deploy` skips, because an operator chose another version. */

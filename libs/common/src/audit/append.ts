@@ -3,8 +3,9 @@ import type { Failure } from '../foundation/failure.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { jsonLine } from '../text/harmless.ts';
 import { linkOf } from './chain.ts';
-import { type DeployEvent, readRecord } from './events.ts';
+import type { DeployEvent } from './events.ts';
 import { appendKeptTo, keepForLater } from './kept.ts';
+import { readRecord } from './record.ts';
 import { withLog } from './write.ts';
 
 /** A record as its line in the log. */

@@ -15,7 +15,8 @@ import { Failure } from '../foundation/failure.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { jsonLine } from '../text/harmless.ts';
 import { unlinked, unlinkedLine } from './chain.ts';
-import { type DeployEvent, readRecord } from './events.ts';
+import type { DeployEvent } from './events.ts';
+import { readRecord } from './record.ts';
 import { chainedLines } from './tip.ts';
 import { type LockedLog, withLog } from './write.ts';
 

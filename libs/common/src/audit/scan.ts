@@ -6,8 +6,8 @@ import { namesIn, readIfThere } from '../files/read.ts';
 import { Failure } from '../foundation/failure.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { timeOfIso } from '../text/time.ts';
-import { kindOf, type LogRecord, projectOf, readRecord, textOf } from './events.ts';
 import { gzipLines, logFiles, openLogOr, type Unread } from './files.ts';
+import { kindOf, type LogRecord, projectOf, readRecord, textOf } from './record.ts';
 
 /** In the line of every record that is wanted. */
 const KIND = Buffer.from('"DeployFailure"');

@@ -4,8 +4,8 @@ import { placesBackward } from '../files/lines-backward.ts';
 import { readRange } from '../files/read.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { type Head, hashOf, type Link, linkOf, linkTo } from './chain.ts';
-import { readRecord } from './events.ts';
 import { logFiles, openLogOr } from './files.ts';
+import { readRecord } from './record.ts';
 
 /** In the line of every chained record. */
 const NEEDLE = Buffer.from('"prev":"');

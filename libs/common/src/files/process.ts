@@ -24,13 +24,17 @@ export function bootId(): string {
   }
 }
 
-/** Fields 3 and later of /proc/PID/stat; empty without such a process, and for a zombie. */
+/**
+ * Fields 3 and later of /proc/PID/stat; empty without such a process, and for a zombie. A zombie with
+ * a thread left has not ended: that thread keeps its files and ports open.
+ */
 function statOf(pid: number): string[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     // The name in field 2 may hold spaces and brackets.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return fields[0] === 'Z' || fields[0] === 'X' ? [] : fields;
+    const isZombie = fields[0] === 'Z' && Number(fields[17]) <= 1;
+    return isZombie || fields[0] === 'X' ? [] : fields;
   } catch {
     return [];
   }

@@ -7,7 +7,7 @@
  * What has the shape of a secret is always redacted. The secrets of this server are looked up only
  * for a text that may hold one: opening a token loads node:crypto, reading config.yml loads YAML.
  */
-import { type LogRecord, projectOf } from '../audit/events.ts';
+import { type LogRecord, projectOf } from '../audit/record.ts';
 import { namesIn } from '../files/read.ts';
 import { type Redactor, redactor, seenText } from '../secrets/redactor.ts';
 import { ChatCredentials } from './chat-credentials.ts';
@@ -53,15 +53,19 @@ class ServerSecrets {
 
   /** Whether a text may hold a secret that its shape does not reveal. */
   mayBeIn(text: string): boolean {
-    if (this.#hasAppSecrets && text.length >= 12) return true;
+    return (this.#hasAppSecrets && text.length >= 12) || this.mayBeShaped(text);
+  }
+
+  /** The same but for secrets of apps. */
+  mayBeShaped(text: string): boolean {
     return mayHoldToken(text) || this.#chats.mayBeIn(text) || this.#chats.mayBeIn(seenText(text));
   }
 
-  /** Knows the token of one app, or of all apps. */
-  async redactor(app?: string): Promise<Redactor> {
+  /** Knows the token of one app, or of all apps, and with `withChats` the chats' credentials. */
+  async redactor(app?: string, withChats = true): Promise<Redactor> {
     const [{ knownRedactor }, chats] = await Promise.all([
       import('./known-secrets.ts'),
-      this.#chats.secrets(),
+      withChats ? this.#chats.secrets() : [],
     ]);
     return knownRedactor(this.#place, app, chats);
   }
@@ -82,7 +86,11 @@ export async function redactorFor(
   app: string,
 ): Promise<Redactor> {
   const secrets = new ServerSecrets(place);
-  return texts.some((text) => secrets.mayBeIn(text)) ? secrets.redactor(app) : redactor();
+  if (!texts.some((text) => secrets.mayBeIn(text))) return redactor();
+  return secrets.redactor(
+    app,
+    texts.some((text) => secrets.mayBeShaped(text)),
+  );
 }
 
 /** A redactor for any text of an app. */

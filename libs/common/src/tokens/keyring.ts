@@ -1,5 +1,4 @@
 /** The master keys: where they are read from, made, added and dropped. */
-import { createHmac, randomBytes } from 'node:crypto';
 import { accessSync, constants, lstatSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isThere, makeFolder, namesIn, readIfThere, removeIfThere } from '../files/read.ts';
@@ -14,6 +13,9 @@ import { credentialFile, isKeyExposed, KEY_FILE_MAX, mkeyFile } from './key-file
 /** Bytes of a key. */
 export const KEY_BYTES = 32;
 
+/** Slow to load, and not needed where nothing is sealed. */
+export const nodeCrypto = () => process.getBuiltinModule('node:crypto');
+
 /** One line of mkey. */
 export interface MasterKey {
   /** `m_` and 8 hex characters; identifies the key without revealing it. */
@@ -24,7 +26,7 @@ export interface MasterKey {
 export type Keyring = readonly [MasterKey, ...MasterKey[]];
 
 function masterKey(bytes: Buffer): MasterKey {
-  const digest = createHmac('sha256', bytes).update('runner/kid/v1').digest('hex');
+  const digest = nodeCrypto().createHmac('sha256', bytes).update('runner/kid/v1').digest('hex');
   return { bytes, kid: `m_${digest.slice(0, 8)}` };
 }
 
@@ -133,7 +135,7 @@ function replaceKeys(paths: Paths, env: Env, lines: readonly string[]): void {
 }
 
 function newKeyLine(): string {
-  return randomBytes(KEY_BYTES).toString('base64url');
+  return nodeCrypto().randomBytes(KEY_BYTES).toString('base64url');
 }
 
 function lineOfKey({ bytes }: MasterKey): string {

@@ -3,11 +3,10 @@
  * a content key of the app that the master key wraps (A256GCMKW). The authenticated header names key,
  * app and field, so that a value copied to another app or field does not open.
  */
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { Failure, type FailureCode } from '../foundation/failure.ts';
 import { Secret } from '../secrets/secret.ts';
 import { jsonObject } from '../text/json.ts';
-import { decode, KEY_BYTES, type Keyring } from './keyring.ts';
+import { decode, KEY_BYTES, type Keyring, nodeCrypto } from './keyring.ts';
 
 /** What a sealed value is for. */
 export interface Field {
@@ -59,16 +58,16 @@ export function seal(
   let contentKey = current.bytes;
   let wrapped = '';
   if (twoLayers) {
-    contentKey = randomBytes(KEY_BYTES);
-    const iv = randomBytes(IV_BYTES);
-    const cipher = createCipheriv('aes-256-gcm', current.bytes, iv);
+    contentKey = nodeCrypto().randomBytes(KEY_BYTES);
+    const iv = nodeCrypto().randomBytes(IV_BYTES);
+    const cipher = nodeCrypto().createCipheriv('aes-256-gcm', current.bytes, iv);
     wrapped = Buffer.concat([cipher.update(contentKey), cipher.final()]).toString('base64url');
     header.iv = iv.toString('base64url');
     header.tag = cipher.getAuthTag().toString('base64url');
   }
   const head = Buffer.from(JSON.stringify(header)).toString('base64url');
-  const iv = randomBytes(IV_BYTES);
-  const cipher = createCipheriv('aes-256-gcm', contentKey, iv);
+  const iv = nodeCrypto().randomBytes(IV_BYTES);
+  const cipher = nodeCrypto().createCipheriv('aes-256-gcm', contentKey, iv);
   cipher.setAAD(Buffer.from(head, 'ascii'));
   const text = Buffer.concat([cipher.update(value.reveal(), 'utf8'), cipher.final()]);
   const parts = [iv, text, cipher.getAuthTag()].map((part) => part.toString('base64url'));
@@ -138,7 +137,9 @@ function decrypt(
   aad?: string,
 ): Buffer | undefined {
   try {
-    const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES });
+    const decipher = nodeCrypto().createDecipheriv('aes-256-gcm', key, iv, {
+      authTagLength: TAG_BYTES,
+    });
     decipher.setAuthTag(tag);
     if (aad !== undefined) decipher.setAAD(Buffer.from(aad, 'ascii'));
     const plain = decipher.update(bytes);

@@ -7,8 +7,10 @@ import * as assert from 'uvu/assert';
 import { DUMPS, ENCODINGS, leftOf } from './encodings.ts';
 
 const R = '[REDACTED]';
-/** As code hosts and chats issue them: 40 to 93 letters, digits and signs. */
-const secret = fc.stringMatching(/^[A-Za-z0-9]{4}[A-Za-z0-9_-]{35,89}$/);
+/** As code hosts and chats issue them: 40 to 93 letters, digits and signs, of which 16 are no signs. */
+const secret = fc
+  .stringMatching(/^[A-Za-z0-9]{4}[A-Za-z0-9_-]{35,89}$/)
+  .filter((value) => value.replace(/[_-]/g, '').length >= 16);
 /** What stands before and after it in what is encoded. */
 const around = fc.string({ unit: 'grapheme-ascii', maxLength: 24 });
 

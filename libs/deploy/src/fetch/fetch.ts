@@ -7,6 +7,7 @@ import { type DeployPolicy, deployPolicyOf } from '@runner/common/config/setting
 import { refuseForeignRoot } from '@runner/common/guards/foreign-root';
 import { type Reporter, withoutSteps } from '../report/reporter.ts';
 import { availableMemory } from '../run/memory.ts';
+import { markOutput } from '../run/output-marks.ts';
 import { announceChanges } from '../watch/announce.ts';
 import { check } from './check.ts';
 import type { FetchResult } from './decide.ts';
@@ -44,6 +45,7 @@ export async function fetchApps(request: FetchRequest): Promise<number> {
     worst = Math.max(worst, result.status, problem ? 1 : 0);
     await request.onResult(settled);
   };
+  for (const name of apps) markOutput(paths.app(name).dir);
   if (request.deploy) for (const name of apps) await keepUp(request, name);
   const shared = shareAnswers();
   const checked: FetchResult[] = [];

@@ -7,7 +7,7 @@ import type { Job } from '../record/operation.ts';
 import { StepFailure } from '../run/step.ts';
 import { obstacles } from './drivers/availability.ts';
 import { driverFor } from './drivers/choose.ts';
-import { unitsOf } from './drivers/systemd.ts';
+import { unitsOf } from './drivers/unit-state.ts';
 import { isRefused, unlistedUnits, unlistedWords } from './drivers/units.ts';
 import { fileOfRelease } from './kept-file.ts';
 import type { ReleaseTarget } from './target.ts';

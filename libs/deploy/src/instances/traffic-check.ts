@@ -7,7 +7,7 @@ import type { Env } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { stepEnvironment } from '../run/environment.ts';
 import { ask } from './drivers/ask.ts';
-import { unitsOf } from './drivers/systemd.ts';
+import { unitsOf } from './drivers/unit-state.ts';
 import { portOf } from './place.ts';
 import { obstructions } from './proxies.ts';
 import { portHolder, socketProblem } from './reach.ts';

@@ -1,15 +1,14 @@
 /** Where an app prints to: files, or a program that shows it. */
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { SLOTS, slotPaths } from '@runner/common/apps/slots';
 import type { Start } from '@runner/common/deploy-file/start';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 import { composeLogs } from '../instances/drivers/compose.ts';
 import { pm2Logs } from '../instances/drivers/pm2.ts';
-import { unitsOf } from '../instances/drivers/systemd.ts';
+import { unitsOf } from '../instances/drivers/unit-state.ts';
 import type { ReleaseTarget } from '../instances/target.ts';
 import type { Program } from '../sandbox/sandbox.ts';
+import { processFiles } from './followed.ts';
 
 /** All that came since. */
 const LINES_MAX = 1_000_000;
@@ -35,7 +34,7 @@ export interface Shown extends Program {
   again?(since: string): Shown;
 }
 
-/** Where an instance prints to. Throws `usage` if that cannot show what is wanted, `log_not_found`. */
+/** Where an instance prints to. Throws `log_not_found`. */
 export function outputOf(paths: Paths, target: ReleaseTarget, wanted: Wanted): Output[] {
   const { start, app, outerEnv } = target;
   if (start.type === 'systemd')
@@ -43,18 +42,11 @@ export function outputOf(paths: Paths, target: ReleaseTarget, wanted: Wanted): O
   if (start.type === 'compose')
     return inSlots(paths, target).map((each) => containers(each, wanted));
   if (start.type === 'command') return [ownCommand(target, wanted)];
-  if (wanted.since !== undefined)
-    throw new Failure(
-      'usage',
-      `the output of '${app}' (start.type ${start.type}) has no times: use --lines`,
-    );
   if (start.type === 'pm2')
     return [{ files: [...new Set(inSlots(paths, target).flatMap(pm2Logs))] }];
   if (start.type === 'none') throw unknownOutput(target);
   const own = paths.app(app).instance(target.instance.name);
-  const files = [undefined, ...SLOTS].map((slot) => join(slotPaths(own, slot).run, 'output.log'));
-  // One that a later deploy makes is followed too.
-  return [{ files: files.filter((path, at) => at === 0 || wanted.follow || existsSync(path)) }];
+  return [{ files: processFiles(own, wanted.follow) }];
 }
 
 /** The places in which an instance may run: both slots, if it has them. */

@@ -2,7 +2,8 @@
 import { changeApp } from '@runner/common/apps/change';
 import { withoutStopped } from '@runner/common/apps/operator';
 import type { AppState } from '@runner/common/apps/state';
-import { completeEvent, type OperatorEvent } from '@runner/common/audit/events';
+import { completeEvent } from '@runner/common/audit/complete';
+import type { OperatorEvent } from '@runner/common/audit/events';
 import { Failure } from '@runner/common/foundation/failure';
 import { initiatorOf } from '@runner/common/foundation/user';
 import { cleanRecord } from '@runner/common/redaction/record';

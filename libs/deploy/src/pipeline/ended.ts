@@ -1,5 +1,5 @@
 /** The outcome of a deploy that ended before, from its records. */
-import { textOf } from '@runner/common/audit/events';
+import { textOf } from '@runner/common/audit/record';
 import type { Paths } from '@runner/common/foundation/paths';
 import { recordedEnd } from '../record/given-id.ts';
 import type { DeployOutcome } from './outcome.ts';

@@ -9,9 +9,9 @@ import type { Seen } from '../instances/probe.ts';
 import { previousOfAll } from '../instances/target.ts';
 import { failedState, willBlock } from '../record/after-failure.ts';
 import { succeededState } from '../record/after-success.ts';
-import { announce, eventsOf, recordAnyway, rolledBackEvent } from '../record/events.ts';
+import { announce, eventsOf, recordAnyway, rolledBackEvents } from '../record/events.ts';
 import { secretsStarted, writeEnd } from '../record/in-progress.ts';
-import { type Job, type Move, problemsOf } from '../record/operation.ts';
+import { isBack, type Job, type Move, problemsOf } from '../record/operation.ts';
 import type { StepFailure } from '../run/step.ts';
 
 /** The last object of `runner deploy --json`. */
@@ -75,7 +75,8 @@ export function concludeSuccess(
   const recorded = recordAnyway(job, events);
   const deployed_at = events[0]?.timestamp ?? job.io.now().toISOString();
   const { changes } = job;
-  const deployed: Deployed = { version, commit, release, deployed_at, deploy_id, changes };
+  const start = file.start.type;
+  const deployed: Deployed = { version, commit, release, deployed_at, deploy_id, changes, start };
   secretsStarted(job);
   const choice = { ...job, by: initiatorOf(job.io, job.trigger) };
   writeEnd(job, (app) => succeededState(app, names, deployed, file.keep, choice));
@@ -147,15 +148,13 @@ function failureEvents(
 
 /** Returns whether an instance was rolled back to an earlier version. */
 function announceRollbacks(job: Job, { error, moves }: FailedDeploy): boolean {
-  let isRolledBack = false;
-  for (const move of moves) {
-    const { to, problem } = move;
-    if (!to || problem !== undefined) continue;
-    const file = fileOfRelease(job.paths, job.app.app, to);
-    announce(job, [rolledBackEvent(job, { ...move, to }, file, error.message)]);
-    isRolledBack = true;
-  }
-  return isRolledBack;
+  const back = moves.filter(isBack);
+  const events = rolledBackEvents(job, back, ({ to }) => ({
+    file: fileOfRelease(job.paths, job.app.app, to),
+    reason: error.message,
+  }));
+  announce(job, events);
+  return back.length > 0;
 }
 
 /** The version that an instance had before. */

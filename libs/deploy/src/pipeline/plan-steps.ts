@@ -3,7 +3,7 @@ import type { Health } from '@runner/common/deploy-file/health';
 import type { Instance } from '@runner/common/deploy-file/instance';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { expand } from '@runner/common/deploy-file/variables';
-import { unitsOf } from '../instances/drivers/systemd.ts';
+import { unitsOf } from '../instances/drivers/unit-state.ts';
 import { startsBeside } from '../instances/place.ts';
 
 /** In the order they run. */

@@ -6,7 +6,7 @@ import {
   type LogRecord,
   projectOf,
   textOf,
-} from '@runner/common/audit/events';
+} from '@runner/common/audit/record';
 import { eventsOfDeploy } from '@runner/common/audit/scan';
 import { usage } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';

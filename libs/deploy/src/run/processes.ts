@@ -140,12 +140,17 @@ export function endDeploy(
   );
 }
 
-/** Kills what `find` returns until it returns nothing, because processes may fork in the meantime. */
+/**
+ * Kills what `find` returns until it returns nothing, because processes may fork in the meantime, and
+ * waits for their end: a process has no environment any more while it still holds its port.
+ */
 function killAll(find: () => number[]): void {
   const until = performance.now() + KILL_TIME;
   for (let left = find(); left.length > 0 && performance.now() < until; left = find()) {
+    const live = anyOf(left);
     for (const pid of left) signal(pid, 'SIGKILL');
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, KILL_POLL);
+    while (live() && performance.now() < until)
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, KILL_POLL);
   }
 }
 
@@ -181,13 +186,17 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
+/** Whether any of these processes still runs. */
+function anyOf(pids: readonly number[]): () => boolean {
+  const starts = pids.map((pid) => [pid, startTimeOf(pid)] as const);
+  return () => starts.some(([pid, start]) => start !== undefined && startTimeOf(pid) === start);
+}
+
 /** Waits until all have ended, up to `patience` milliseconds. */
 async function ended(pids: readonly number[], patience: number): Promise<void> {
-  const starts = pids.map((pid) => [pid, startTimeOf(pid)] as const);
+  const live = anyOf(pids);
   const until = performance.now() + patience;
-  const lives = () =>
-    starts.some(([pid, start]) => start !== undefined && startTimeOf(pid) === start);
-  while (lives() && performance.now() < until) {
+  while (live() && performance.now() < until) {
     await new Promise((resolve) => setTimeout(resolve, POLL));
   }
 }

@@ -1,7 +1,8 @@
 /** Records changes in the state of apps, and announces them like the events of a deploy. */
 import { followedWords } from '@runner/common/apps/following';
 import type { AppState } from '@runner/common/apps/state';
-import { completeEvent, type DeployEvent } from '@runner/common/audit/events';
+import { completeEvent } from '@runner/common/audit/complete';
+import type { DeployEvent } from '@runner/common/audit/events';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { announce } from '../record/events.ts';

@@ -3,6 +3,7 @@
 import { logFiles, Unread } from '@runner/common/audit/files';
 import { appendWaiting } from '@runner/common/audit/kept';
 import { liveHolder } from '@runner/common/files/lock';
+import { Failure } from '@runner/common/foundation/failure';
 import { isAppName } from '@runner/common/foundation/names';
 import type { Paths } from '@runner/common/foundation/paths';
 import { allRecords } from '../log/filter.ts';
@@ -17,7 +18,7 @@ export interface Wanted {
 
 /**
  * All deploys, oldest first; none without an audit log. `note` reports what could not be read. Throws
- * `file_unreadable`.
+ * `file_unreadable`, and `app_not_found` for an app that is not registered and has no deploys.
  */
 export async function readDeploys(
   paths: Paths,
@@ -35,12 +36,23 @@ export async function readDeploys(
   } finally {
     closeLogs(logs);
   }
-  unread.tell(note);
+  unread.report(note);
+  if (project !== undefined && deploys.all.length === 0) await requireRegistered(paths, project);
   settle(paths, deploys.all);
   return deploys.all;
 }
 
-/** A deploy without an end runs, or was killed. */
+async function requireRegistered(paths: Paths, project: string): Promise<void> {
+  const { requireApp } = await import('@runner/common/apps/store');
+  try {
+    requireApp(paths, project);
+  } catch (error) {
+    // Read access to the log is enough: the registry may be unreadable or damaged.
+    if (error instanceof Failure && error.code === 'app_not_found') throw error;
+  }
+}
+
+/** A deploy without an end is running or was killed. */
 function settle(paths: Paths, deploys: readonly Deploy[]): void {
   for (const deploy of deploys)
     if (deploy.result === 'unknown')

@@ -1,4 +1,4 @@
-import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/events';
+import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/record';
 import { command } from '@runner/common/cli/command';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { inUtc } from '@runner/common/text/time';

@@ -1,7 +1,7 @@
 import { requireApp } from '@runner/common/apps/store';
-import { textOf } from '@runner/common/audit/events';
 import { logFiles, Unread } from '@runner/common/audit/files';
 import { appendWaiting, waitingEvents, waitingNote } from '@runner/common/audit/kept';
+import { textOf } from '@runner/common/audit/record';
 import { newestFailure } from '@runner/common/audit/scan';
 import { type Context, command } from '@runner/common/cli/command';
 import { fields } from '@runner/common/cli/output';
@@ -96,7 +96,7 @@ async function findLastError(context: Context, app: string): Promise<LastError |
   const waiting = waitingEvents(paths).length === 0 ? [] : appendWaiting(paths);
   const unread = new Unread();
   const record = await newestFailure(paths, app, unread, waiting);
-  unread.tell(note);
+  unread.report(note);
   const wait = waitingNote(waiting);
   if (wait !== undefined) note(wait);
   if (!record) return null;

@@ -8,8 +8,8 @@ import {
   isStateEvent,
   newDeployId,
   type StateEvent,
-  textOf,
 } from '@runner/common/audit/events';
+import { textOf } from '@runner/common/audit/record';
 import type { TemplateKind } from '@runner/common/config/settings';
 import type { Paths } from '@runner/common/foundation/paths';
 import { cleanText, codePoints, cutCodePoints, headAndTail } from '@runner/common/text/plain';
@@ -60,9 +60,9 @@ export interface Notice extends Subject {
   readonly commit: string;
   /** Of a failure. */
   readonly stage: string;
-  /** Who began the deploy. */
+  /** Who started the deploy. */
   readonly user: string;
-  /** What the deploy brings. */
+  /** The commits of the deploy. */
   readonly changes: Changes | undefined;
   /** The channel edits messages: one message a deploy. */
   readonly edited?: true;

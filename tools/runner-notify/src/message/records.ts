@@ -1,15 +1,8 @@
 /** The records on standard input, line by line as they arrive. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hashOf, headText, linkOf } from '@runner/common/audit/chain';
-import {
-  EVENT_TYPES,
-  type EventType,
-  isStateEvent,
-  kindOf,
-  type LogRecord,
-  projectOf,
-  readRecord,
-} from '@runner/common/audit/events';
+import { EVENT_TYPES, type EventType, isStateEvent } from '@runner/common/audit/events';
+import { kindOf, type LogRecord, projectOf, readRecord } from '@runner/common/audit/record';
 import { type Line, LineSplitter } from '@runner/common/files/lines-forward';
 import { Failure, systemCode } from '@runner/common/foundation/failure';
 import { Joiner } from './joined.ts';

@@ -3,7 +3,7 @@
  * still works. It holds no secret.
  */
 
-import type { LogRecord } from '@runner/common/audit/events';
+import type { LogRecord } from '@runner/common/audit/record';
 import type { DestinationName } from '@runner/common/config/channels';
 import { isObject, jsonObject } from '@runner/common/text/json';
 import { cleanText } from '@runner/common/text/plain';

@@ -6,7 +6,7 @@ import type { Env } from '@runner/common/foundation/io';
 import { stepEnvironment } from '../../run/environment.ts';
 import type { Blame } from '../../run/step.ts';
 import { ask } from './ask.ts';
-import { unitsOf } from './systemd.ts';
+import { unitsOf } from './unit-state.ts';
 
 /** Why a target cannot be started, and whose fault that is. */
 export interface Obstacle {

@@ -7,9 +7,18 @@ import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Start } from '@runner/common/deploy-file/start';
 import { readTextIfThere } from '@runner/common/files/read';
+import { markOutput } from '../../run/output-marks.ts';
 import { loggedFailure, StepFailure, tryStep } from '../../run/step.ts';
 import { ask } from './ask.ts';
-import { type Asked, type Driver, only, runFor, type Target, unobserved } from './driver.ts';
+import {
+  type Asked,
+  appFolderOf,
+  type Driver,
+  only,
+  runFor,
+  type Target,
+  unobserved,
+} from './driver.ts';
 import { ecosystemFor, namesOf } from './ecosystem.ts';
 import { endOfFile } from './end-of-file.ts';
 import { ownName } from './names.ts';
@@ -157,10 +166,12 @@ function tail(path: string, from: number): string {
   }
 }
 
-function deathOf(target: Target, before: Sizes): { words: string; output: string } | undefined {
-  const dead = processesOf(target)?.find(
-    ({ pm2_env: own }) => own.restart_time > 0 || !ALIVE.has(own.status),
-  );
+function deathOf(
+  target: Target,
+  before: Sizes,
+  listed = processesOf(target),
+): { words: string; output: string } | undefined {
+  const dead = listed?.find(({ pm2_env: own }) => own.restart_time > 0 || !ALIVE.has(own.status));
   if (dead === undefined) return undefined;
   const output = logsOf(dead).map((path) => tail(path, before.get(path) ?? 0));
   return { words: `pm2's process ${dead.name} crashed`, output: target.redact(output.join('')) };
@@ -186,10 +197,11 @@ export const pm2Driver: Driver = {
     });
     // `pm2 start` succeeds even if the program ends at once.
     await new Promise((resolve) => setTimeout(resolve, SETTLE));
-    const death = () => deathOf(target, sizes);
-    const early = death();
+    const listed = processesOf(target);
+    markOutput(appFolderOf(target.paths), listed?.flatMap(logsOf));
+    const early = deathOf(target, sizes, listed);
     if (early) throw loggedFailure(log, 'start', `start: ${early.words}`, early.output);
-    return { death };
+    return { death: () => deathOf(target, sizes) };
   },
   async stop(target) {
     if (target.start.type === 'pm2') await remove(target, target.start);

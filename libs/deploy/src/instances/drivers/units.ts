@@ -2,7 +2,8 @@
 import { spawnSync } from 'node:child_process';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { readTextIfThere } from '@runner/common/files/read';
-import { NOT_ALLOWED, unitsOf } from './systemd.ts';
+import { NOT_ALLOWED } from './systemd.ts';
+import { unitsOf } from './unit-state.ts';
 
 /** One unit or template a line. */
 export const UNITS_FILE = '/etc/runner/units';

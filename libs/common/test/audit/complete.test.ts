@@ -1,12 +1,6 @@
-import {
-  completeEvent,
-  ERROR_MAX,
-  kindOf,
-  newDeployId,
-  projectOf,
-  readRecord,
-  textOf,
-} from '@runner/common/audit/events';
+import { completeEvent, ERROR_MAX } from '@runner/common/audit/complete';
+import { newDeployId } from '@runner/common/audit/events';
+import { kindOf, projectOf, readRecord, textOf } from '@runner/common/audit/record';
 import { Failure } from '@runner/common/foundation/failure';
 import fc from 'fast-check';
 import { test } from 'uvu';

@@ -1,0 +1,34 @@
+/** A line of the audit log as it is read: leniently. */
+import { type JsonObject, jsonObject } from '../text/json.ts';
+
+/** A record as any writer may have written it. */
+export type LogRecord = JsonObject;
+
+/** Reads one line of the log; undefined when it is not a JSON object. */
+export function readRecord(line: string | Uint8Array): LogRecord | undefined {
+  return jsonObject(typeof line === 'string' ? line : Buffer.from(line).toString('utf8'));
+}
+
+/** A record's kind, in either naming. */
+export function kindOf(record: LogRecord): unknown {
+  return record.event_type ?? record.event;
+}
+
+/** A record's app, in either naming. */
+export function projectOf(record: LogRecord): unknown {
+  return record.project ?? record.app;
+}
+
+/** All instances of the event of a record; as of 0.1.0, one record names them all. */
+export function instancesOf(record: LogRecord): string[] {
+  const { instances } = record;
+  if (Array.isArray(instances) && instances.every((each) => typeof each === 'string'))
+    return instances;
+  return (textOf(record, 'instance') || 'default').split(',');
+}
+
+/** A field of a record as text; empty if it is missing or not text. */
+export function textOf(record: LogRecord, field: string): string {
+  const value = record[field];
+  return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
+}

@@ -1,0 +1,119 @@
+/** The units of an app: their names, and what systemd says of them. */
+import { statSync } from 'node:fs';
+import { SLOTS, type SlotName } from '@runner/common/apps/slots';
+import type { Instance } from '@runner/common/deploy-file/instance';
+import type { Start } from '@runner/common/deploy-file/start';
+import { ask } from './ask.ts';
+import { isPid, membersOf } from './control-group.ts';
+import type { Status, Target } from './driver.ts';
+
+export type Systemd = Extract<Start, { type: 'systemd' }>;
+
+/**
+ * `app@.service` and `app@%i.service` of the instance `web` are `app@web.service`; of its slot b
+ * `app@web-b.service`, for which `%I` is `web/b`.
+ */
+export function unitOf(unit: string, instance: string, slot?: SlotName): string {
+  const name = slot === undefined ? instance : escapePath(`${instance}/${slot}`);
+  return unit.replaceAll('%i', name).replace('@.', `@${name}.`);
+}
+
+/** All units of an instance. */
+export function unitsOf(
+  unit: string,
+  { name, traffic }: Pick<Instance, 'name' | 'traffic'>,
+): string[] {
+  return traffic ? SLOTS.map((slot) => unitOf(unit, name, slot)) : [unitOf(unit, name)];
+}
+
+/** As systemd-escape does it. */
+function escapePath(path: string): string {
+  const hex = (character: string) => `\\x${character.charCodeAt(0).toString(16)}`;
+  return path
+    .replace(/[^A-Za-z0-9:_./]/g, hex)
+    .replace(/^\./, hex)
+    .replaceAll('/', '-');
+}
+
+export function manager(start: Systemd): string[] {
+  return start.user ? ['--user'] : [];
+}
+
+export function outputOf(
+  program: string,
+  start: Systemd,
+  env: Target['env'],
+  args: readonly string[],
+): string {
+  return ask(program, [...manager(start), ...args], { env }).stdout;
+}
+
+export interface UnitState {
+  /** `active`, `activating`, `failed`, `inactive`, …; empty without systemd. */
+  readonly active: string;
+  /** `running`, `exited`, `auto-restart`, … */
+  readonly sub: string;
+  /** How often systemd has restarted it automatically. */
+  readonly restarts: number;
+  /** Whether it is a job that has succeeded. */
+  readonly done: boolean;
+}
+
+export function stateOf(
+  start: Systemd,
+  { instance, slot, outerEnv: env }: Pick<Target, 'instance' | 'slot' | 'outerEnv'>,
+): UnitState {
+  const unit = unitOf(start.unit, instance.name, slot);
+  const active = outputOf('systemctl', start, env, ['is-active', '--', unit]).trim();
+  const properties = 'SubState,NRestarts,Type,Result';
+  const text = outputOf('systemctl', start, env, ['show', '--property', properties, '--', unit]);
+  const value = shownOf(text);
+  const ended = value('Type') === 'oneshot' && value('Result') === 'success';
+  return {
+    active,
+    sub: value('SubState'),
+    restarts: Number(value('NRestarts')),
+    done: active === 'inactive' && ended,
+  };
+}
+
+/** Why the unit does not run; undefined while it does. */
+export function whyDead(now: UnitState, before: UnitState): string | undefined {
+  // With Restart= a crashing program is `activating` between its lives.
+  if (now.sub === 'auto-restart' || now.restarts > before.restarts) return 'crashed';
+  const alive = ['active', 'activating', 'reloading', 'refreshing'].includes(now.active);
+  return alive || now.done ? undefined : `is ${now.active || 'unknown'}`;
+}
+
+/** A unit's processes, the main process first. */
+export function processesIn(mainPid: string, group: string): number[] {
+  return [Number(mainPid), ...membersOf(group)].filter(isPid);
+}
+
+/** The users of a unit's processes. */
+export function usersOf(mainPid: string, group: string): number[] {
+  return processesIn(mainPid, group).flatMap(
+    (pid) => statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid ?? [],
+  );
+}
+
+type Properties = (name: string) => string;
+
+/** The properties of a unit in the output of `systemctl show`, which separates units by empty lines. */
+export function shownOf(stdout: string, at = 0): Properties {
+  const shown = stdout.trim().split(/\n{2,}/)[at] ?? '';
+  return (name) => new RegExp(`^${name}=(.*)$`, 'm').exec(shown)?.[1] ?? '';
+}
+
+export const SHOWN = 'ActiveState,SubState,Type,Result,MainPID,ControlGroup';
+
+/** What `systemctl show` says of one unit. */
+export function meaningOf(value: Properties): Status {
+  const active = value('ActiveState');
+  if (active === '') return 'unknown';
+  // A job that has succeeded need not run.
+  if (active === 'inactive' && value('Type') === 'oneshot' && value('Result') === 'success')
+    return 'unknown';
+  const isAlive = ['active', 'activating', 'reloading', 'refreshing'].includes(active);
+  return isAlive && value('SubState') !== 'auto-restart' ? 'running' : 'stopped';
+}

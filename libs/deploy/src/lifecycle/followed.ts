@@ -1,0 +1,194 @@
+/** The files that an app prints to: their ends, and what comes. */
+import { closeSync, constants, existsSync, fstatSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { StringDecoder } from 'node:string_decoder';
+import { SLOTS, slotPaths } from '@runner/common/apps/slots';
+import { placesBackward } from '@runner/common/files/lines-backward';
+import { readRange } from '@runner/common/files/read';
+import { Failure, systemCode } from '@runner/common/foundation/failure';
+import type { Io } from '@runner/common/foundation/io';
+import type { InstancePaths } from '@runner/common/foundation/paths';
+import { poll } from '@runner/common/foundation/poll';
+import { type Mark, markBefore } from '../run/output-marks.ts';
+
+/** Gets text as it comes, whole lines but for the end. */
+export type Show = (text: string) => void;
+
+const NOTHING = new Uint8Array();
+const BLOCK = 262_144;
+/** How late a file's time of change may be read from the clock, in milliseconds. */
+const TICK = 10;
+
+/** Names that a file has been given when it is rotated, the newest first. */
+const ROTATED = ['', '.1', '.2', '.3'] as const;
+
+/** A file that is followed, also when it is replaced or rotated. */
+/** The output of `start.type: process`; with `future` that of a later deploy too, which is followed. */
+export function processFiles(own: InstancePaths, future: boolean): string[] {
+  const files = [undefined, ...SLOTS].map((slot) => join(slotPaths(own, slot).run, 'output.log'));
+  return files.filter((path, at) => at === 0 || future || existsSync(path));
+}
+
+export class Followed {
+  readonly #path: string;
+  #fd: number | undefined;
+  #position = 0;
+  #decoder = new StringDecoder('utf8');
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /**
+   * Its last lines, and those of the files before it; what follows them is read next. `from` is the
+   * time of the first if all since `since` are shown, and some of before.
+   */
+  last(
+    count: number,
+    { marks, since }: { readonly marks: readonly Mark[]; readonly since: number | undefined },
+  ): { text: string; from?: number | undefined } {
+    this.#fd = openIfThere(this.#path);
+    if (this.#fd === undefined) return { text: '' };
+    const own = fstatSync(this.#fd);
+    this.#position = own.size;
+    const older = ROTATED.slice(1).flatMap((name) => openIfThere(this.#path + name) ?? []);
+    // One of them is the open file itself if it was renamed meanwhile.
+    const files = [this.#fd, ...older.filter((fd) => fstatSync(fd).ino !== own.ino)];
+    const first = since === undefined ? WHOLE : beginningIn(files, marks, since);
+    const lines = lastLines(files, { size: this.#position, count, first });
+    older.forEach(closeSync);
+    const from = lines.length > 0 && lines.length < count ? first.from : undefined;
+    return { text: lines.map((line) => `${line.replace(/\n$/, '')}\n`).join(''), from };
+  }
+
+  /** What has come since. */
+  next(): string {
+    const text = this.#read();
+    if (text !== '' || this.#fd === undefined) return text;
+    const follower = this.#follower();
+    if (follower === undefined) return '';
+    // What was written before it was renamed, and after the last look.
+    const rest = this.#read();
+    if (rest !== '') {
+      closeSync(follower);
+      return rest;
+    }
+    closeSync(this.#fd);
+    [this.#fd, this.#position] = [follower, 0];
+    return this.#read();
+  }
+
+  #read(): string {
+    this.#fd ??= openIfThere(this.#path);
+    if (this.#fd === undefined) return '';
+    // Truncated: it begins again.
+    if (fstatSync(this.#fd).size < this.#position) this.#position = 0;
+    const bytes = readRange(this.#fd, this.#position, BLOCK);
+    this.#position += bytes.length;
+    return this.#decoder.write(bytes);
+  }
+
+  /** The file that has replaced the open one: after a rotation the next newer, else what has its name. */
+  #follower(): number | undefined {
+    const { ino } = fstatSync(this.#fd as number);
+    let newer: number | undefined;
+    for (const name of ROTATED) {
+      const fd = openIfThere(this.#path + name);
+      if (fd === undefined) continue;
+      if (fstatSync(fd).ino === ino) {
+        closeSync(fd);
+        return newer;
+      }
+      if (newer !== undefined) closeSync(newer);
+      newer = fd;
+    }
+    if (newer !== undefined) closeSync(newer);
+    return openIfThere(this.#path);
+  }
+
+  close(): void {
+    if (this.#fd !== undefined) closeSync(this.#fd);
+  }
+}
+
+/** Where the wanted output begins, in files that are listed the newest first. */
+interface Beginning {
+  /** Which of the files; -1 where nothing is wanted. */
+  readonly index: number;
+  readonly offset: number;
+  /** When it was printed, in milliseconds since 1970, if that is before what is wanted. */
+  readonly from?: number | undefined;
+}
+
+const WHOLE: Beginning = { index: Number.POSITIVE_INFINITY, offset: 0 };
+
+/** The last place that was surely printed before `since`: the end of a file, a mark, or the beginning. */
+function beginningIn(files: readonly number[], marks: readonly Mark[], since: number): Beginning {
+  let index = -1;
+  for (const fd of files) {
+    const stats = fstatSync(fd);
+    if (stats.mtimeMs + TICK < since) return { index, offset: 0, from: stats.mtimeMs };
+    index += 1;
+    const mark = markBefore(marks, stats, since);
+    if (mark) return { index, offset: mark.size, from: mark.time };
+  }
+  const born = fstatSync(files.at(-1) as number).birthtimeMs;
+  return { index, offset: 0, from: born > 0 && born < since ? born : undefined };
+}
+
+/** Which lines are wanted: at most `count` before `size`, from `first` on. */
+interface Range {
+  readonly size: number;
+  readonly count: number;
+  readonly first: Beginning;
+}
+
+/** The last lines of files, the newest first, as if they were one: a line may begin in the file before. */
+function lastLines(files: readonly number[], { size, count, first }: Range): string[] {
+  const lines: string[] = [];
+  let last: string | undefined;
+  const done = () => [...lines, ...(last === undefined ? [] : [last])].slice(0, count).reverse();
+  for (const [index, fd] of files.entries()) {
+    let isWhole = last === undefined || endsLine(fd);
+    for (const { line, at } of placesBackward(fd, NOTHING, index === 0 ? { size } : {})) {
+      const isBefore = index === first.index && at + line.length < first.offset;
+      if ((isBefore || index > first.index) && isWhole) return done();
+      const text = line.toString('utf8');
+      if (isWhole && last !== undefined) lines.push(last);
+      if (lines.length >= count) return lines.reverse();
+      last = isWhole ? text : text + last;
+      isWhole = true;
+    }
+  }
+  return done();
+}
+
+function endsLine(fd: number): boolean {
+  const { size } = fstatSync(fd);
+  return readRange(fd, Math.max(0, size - 1), 1)[0] === 0x0a;
+}
+
+function openIfThere(path: string): number | undefined {
+  try {
+    return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw new Failure('file_unreadable', `cannot read ${path} (${systemCode(error)})`);
+  }
+}
+
+/** Shows what comes in these files until a signal. Returns the exit status. */
+export function follow(
+  io: Io,
+  files: readonly { readonly file: Followed; readonly show: Show }[],
+): Promise<number> {
+  return poll(io, async () => {
+    let isMore = false;
+    for (const { file, show } of files) {
+      const text = file.next();
+      if (text !== '') show(text);
+      isMore ||= text !== '';
+    }
+    return isMore ? 'more' : 'wait';
+  });
+}

@@ -1,0 +1,124 @@
+/**
+ * How long the output of an app was, and when: its lines carry no times. A start and each `runner fetch`
+ * add marks to `apps/<app>/output.marks`, which the app cannot reach from its sandbox.
+ */
+import { closeSync, constants, lstatSync, openSync, type Stats } from 'node:fs';
+import { join } from 'node:path';
+import { readTextIfThere } from '@runner/common/files/read';
+import { writeFully, writeWhole } from '@runner/common/files/write';
+
+/** Marks of one app; then the older ones are thinned out. */
+const MARKS_MAX = 1_000;
+/** Bytes; some marks that were added at once may be beyond MARKS_MAX. */
+const FILE_MAX = 4_194_304;
+
+/** The size of a file at a time, in milliseconds since 1970. */
+export interface Mark {
+  readonly time: number;
+  /** What identifies the file under any name. */
+  readonly file: string;
+  readonly size: number;
+  readonly path: string;
+}
+
+const marksIn = (folder: string) => join(folder, 'output.marks');
+
+/** A number is given to another file once the first is gone; not with the same time of birth. */
+export function identityOf({ ino, birthtimeMs }: Stats): string {
+  return `${ino}-${Math.round(birthtimeMs)}`;
+}
+
+/** The marks of an app's folder, the oldest first. What cannot be read is left out. */
+export function readMarks(folder: string): Mark[] {
+  try {
+    return marksOf(folder);
+  } catch {
+    return [];
+  }
+}
+
+function marksOf(folder: string): Mark[] {
+  const text = readTextIfThere(marksIn(folder), FILE_MAX) ?? '';
+  return text.split('\n').flatMap((line) => markOf(line) ?? []);
+}
+
+function markOf(line: string): Mark | undefined {
+  try {
+    const [time, file, size, path] = JSON.parse(line);
+    return Number.isFinite(time) && size >= 0 ? { time, file, size, path } : undefined;
+  } catch {
+    return undefined; // Half a line, of a full disk.
+  }
+}
+
+const textOf = (marks: readonly Mark[]) =>
+  marks
+    .map(({ time, file, size, path }) => `${JSON.stringify([time, file, size, path])}\n`)
+    .join('');
+
+/**
+ * Marks what has grown of `paths` and of what was marked before. Never throws: without a mark less is
+ * known, and nothing else.
+ */
+export function markOutput(folder: string, paths: readonly string[] = []): void {
+  try {
+    const marks = marksOf(folder);
+    const added = newMarks(marks, paths);
+    if (added.length === 0) return;
+    if (marks.length < MARKS_MAX) append(marksIn(folder), textOf(added));
+    else writeWhole(marksIn(folder), textOf([...thinned(marks), ...added]));
+  } catch {
+    // A full disk, or the app has just been removed.
+  }
+}
+
+/** Follows no link, and does not wait for a reader. */
+function append(path: string, text: string): void {
+  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
+  const fd = openSync(path, O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_WRONLY, 0o600);
+  try {
+    writeFully(fd, Buffer.from(text));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function newMarks(marks: readonly Mark[], paths: readonly string[]): Mark[] {
+  const last = new Map(marks.map((mark) => [mark.path, mark]));
+  return [...new Set([...last.keys(), ...paths])].flatMap((path) => {
+    const stats = fileAt(path);
+    if (stats === undefined) return [];
+    const file = identityOf(stats);
+    const before = last.get(path);
+    if (before?.file === file && before.size === stats.size) return [];
+    return { time: Date.now(), file, size: stats.size, path };
+  });
+}
+
+function fileAt(path: string): Stats | undefined {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  return stats?.isFile() ? stats : undefined;
+}
+
+/** Every second mark of each file that is there, and all of the newer half. */
+function thinned(marks: readonly Mark[]): Mark[] {
+  const counts = new Map<string, number>();
+  return marks.filter(({ path }, at) => {
+    const count = (counts.get(path) ?? 0) + 1;
+    counts.set(path, count);
+    return fileAt(path) !== undefined && (at >= marks.length / 2 || count % 2 === 1);
+  });
+}
+
+/** The last mark of a file before `time`; undefined if there is none, or it was truncated since. */
+export function markBefore(marks: readonly Mark[], stats: Stats, time: number): Mark | undefined {
+  const file = identityOf(stats);
+  let next = stats.size;
+  for (const mark of marks.toReversed()) {
+    if (mark.file !== file) continue;
+    if (mark.size > next) return undefined;
+    if (mark.time < time) return mark;
+    next = mark.size;
+  }
+  return undefined;
+}

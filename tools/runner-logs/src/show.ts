@@ -1,0 +1,112 @@
+/** Shows what is active of an app prints, and what comes. */
+import { requireApp } from '@runner/common/apps/store';
+import type { Context } from '@runner/common/cli/command';
+import type { Paths } from '@runner/common/foundation/paths';
+import { redactorFor, redactorForAny } from '@runner/common/redaction/redact';
+import type { Redactor } from '@runner/common/secrets/redactor';
+import { harmless, harmlessLine } from '@runner/common/text/harmless';
+import { Followed, follow, processFiles, type Show } from '@runner/deploy/lifecycle/followed';
+import type { Wanted } from '@runner/deploy/lifecycle/output';
+import { readMarks } from '@runner/deploy/run/output-marks';
+
+type Shower = Pick<Context, 'io' | 'paths' | 'format' | 'print' | 'note'>;
+
+/** An app, or only one of its instances. */
+interface Subject {
+  readonly app: string;
+  readonly only: string | undefined;
+}
+
+/** Returns the exit status. */
+export async function showOutput(
+  context: Shower,
+  subject: Subject,
+  wanted: Wanted,
+): Promise<number> {
+  const { io, paths } = context;
+  const { app } = subject;
+  const { since } = wanted;
+  const quick = wanted.follow ? undefined : ofProcesses(paths, subject);
+  const outputs = quick ?? (await ofActive(context, subject, wanted));
+  const files = outputs.flatMap(({ instance, output }) =>
+    'files' in output ? output.files.map((path) => ({ instance, file: new Followed(path) })) : [],
+  );
+  const marks = since === undefined ? [] : readMarks(paths.app(app).dir);
+  const time = since === undefined ? undefined : Date.parse(since);
+  const ends = files.map(({ file }) => file.last(wanted.lines, { marks, since: time }));
+  const from = Math.min(...ends.map((end) => end.from ?? Number.POSITIVE_INFINITY));
+  if (Number.isFinite(from))
+    context.note(`lines carry no time: shown from ${new Date(from).toISOString()} on`);
+  const place = { paths, env: io.env };
+  const texts = ends.map(({ text }) => text);
+  const redact = quick ? await redactorFor(texts, place, app) : await redactorForAny(place, app);
+  const isOneOfMany = new Set(outputs.map(({ instance }) => instance)).size > 1;
+  const showOf = (instance: string) => shownBy(context, instance, isOneOfMany, redact);
+  const shown = files.map(({ instance, file }, at) => {
+    const show = showOf(instance);
+    show(texts[at] ?? '');
+    return { file, show };
+  });
+  const programs = outputs.flatMap(({ instance, output }) =>
+    'files' in output ? [] : [output.run(showOf(instance))],
+  );
+  const isFollowing = wanted.follow && shown.length > 0;
+  const statuses = await Promise.all([...(isFollowing ? [follow(io, shown)] : []), ...programs]);
+  return Math.max(0, ...statuses);
+}
+
+type Outputs = readonly {
+  readonly instance: string;
+  readonly output: { readonly files: readonly string[] } | { run(show: Show): Promise<number> };
+}[];
+
+/** What is active, as its `.deploy.yml` says. */
+async function ofActive(context: Shower, { app, only }: Subject, wanted: Wanted): Promise<Outputs> {
+  const { io, paths } = context;
+  const { activeTargets, outputOf, showProgram } = await import('@runner/deploy/active');
+  return activeTargets(context, app, only).flatMap((target) =>
+    outputOf(paths, target, wanted).map((output) => {
+      const { name: instance } = target.instance;
+      if ('files' in output) return { instance, output };
+      const run = (show: Show) => showProgram(io, output, wanted.follow, show);
+      return { instance, output: { run } };
+    }),
+  );
+}
+
+/** The same without reading any `.deploy.yml`; undefined unless `process` started all of it. */
+function ofProcesses(paths: Paths, { app, only }: Subject): Outputs | undefined {
+  const instances = Object.entries(requireApp(paths, app).instances).flatMap(
+    ([name, { current }]) =>
+      current && (only === undefined || name === only) ? [{ name, start: current.start }] : [],
+  );
+  if (instances.length === 0 || instances.some(({ start }) => start !== 'process'))
+    return undefined;
+  return instances.map(({ name: instance }) => {
+    const files = processFiles(paths.app(app).instance(instance), false);
+    return { instance, output: { files } };
+  });
+}
+
+/** Prints whole lines, redacted; with the instance's name if there are several. */
+function shownBy(
+  { io, format, print }: Pick<Context, 'io' | 'format' | 'print'>,
+  name: string,
+  isOneOfMany: boolean,
+  redact: Redactor,
+): Show {
+  let partial = '';
+  return (text) => {
+    const whole = partial + text;
+    const end = whole.lastIndexOf('\n') + 1;
+    // A line without an end must not fill the memory.
+    const cut = end === 0 && whole.length > 1_048_576 ? whole.length : end;
+    partial = whole.slice(cut);
+    if (cut === 0) return;
+    const lines = redact(whole.slice(0, cut)).replace(/\n$/, '').split('\n');
+    if (format === 'human') {
+      const prefix = isOneOfMany ? `${harmlessLine(name)} | ` : '';
+      io.stdout.write(lines.map((line) => `${prefix}${harmless(line)}\n`).join(''));
+    } else for (const line of lines) void print({ instance: name, line });
+  };
+}
