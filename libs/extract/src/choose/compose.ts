@@ -93,7 +93,10 @@ function suspectOf(ranked: readonly Ranked[], leader: Ranked): Candidate | undef
     )
     .map(({ candidate }) => candidate)
     .filter((candidate) => candidate.row.line < row.line)
-    .filter(({ rule, row: { speaker } }) => rule !== UNMATCHED || speaker === row.speaker)
+    .filter(
+      ({ rule, row: { speaker, trimmed } }) =>
+        rule !== UNMATCHED || (speaker === row.speaker && !marks.isProgress(trimmed)),
+    )
     .toSorted((a, b) => b.row.line - a.row.line)[0];
 }
 
