@@ -15,7 +15,9 @@ export async function encrypted(
     try {
       encrypter.addRecipient(recipient);
     } catch {
-      throw usage(`'${recipient}' is not a recipient of age: it begins with age1`);
+      throw usage(
+        `'${recipient}' is not a recipient of age, such as age-keygen prints: age1 and 58 more characters`,
+      );
     }
   }
   return iterable(await encrypter.encrypt(webStream(bytes)));
