@@ -172,7 +172,7 @@ test('verify finds the missing record of one instance, and accepts the joined re
   write(lines.slice(0, 3));
   assert.match(await verify(world), 'has no end');
   write(lines.slice(1));
-  assert.match(await verify(world), 'of blue ended and has no DeployStarted');
+  assert.match(await verify(world), 'of blue ended but has no DeployStarted');
   write([...lines, lines[3]]);
   assert.match(await verify(world), 'has a second end');
   const old = [lines[0], lines[2]].map((line) => {

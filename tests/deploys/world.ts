@@ -68,9 +68,16 @@ export function gate(): Gate {
   };
 }
 
-/** Makes a world with a registered app `shop`; `old` is the git server's way. */
-export async function makeWorld({ old = false, token = TOKEN } = {}): Promise<World> {
-  const root = join(temporaryFolder('root'), 'root');
+/**
+ * Makes a world with a registered app `shop`; `old` is the git server's way. `parent`: `/tmp` where the
+ * path of a socket below the root must stay short.
+ */
+export async function makeWorld({
+  old = false,
+  token = TOKEN,
+  parent = undefined as string | undefined,
+} = {}): Promise<World> {
+  const root = join(temporaryFolder('root', parent), 'root');
   mkdirSync(root);
   const git = await startGitServer({ token, old });
   await git.createRepo(REPO);

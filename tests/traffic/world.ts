@@ -20,7 +20,7 @@ export interface TrafficWorld extends World {
 }
 
 export async function makeTrafficWorld(): Promise<TrafficWorld> {
-  const world = await makeWorld();
+  const world = await makeWorld({ parent: '/tmp' });
   const dir = join(world.root, 'apps/shop/instances/default');
   const proxy = await startProxy(() => ({ socketPath: join(dir, 'live/app.sock') }));
   return {

@@ -21,7 +21,6 @@ import type { Key } from './key.ts';
 import { END, headerOf, paddingOf } from './tar.ts';
 import { localUsers } from './users.ts';
 
-/** What was backed up. */
 export interface BackedUp {
   readonly to: string;
   readonly apps: readonly string[];

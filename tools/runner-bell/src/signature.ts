@@ -11,7 +11,7 @@ export const HEADERS: Readonly<Record<Signer, string>> = {
   bitbucket: 'X-Hub-Signature',
 };
 
-/** Compares in a time that says nothing about the secret. */
+/** Compares in constant time. */
 export function isSigned(
   { type, secret }: Pick<Bell, 'type' | 'secret'>,
   headers: IncomingHttpHeaders,
@@ -28,7 +28,7 @@ function signatureOf(type: Signer, key: string, body: Uint8Array): string {
   return type === 'gitea' ? hex : `sha256=${hex}`;
 }
 
-/** Of any two lengths: what is compared are digests. */
+/** Compares digests, so the lengths may differ. */
 function isSame(one: string, other: string): boolean {
   const digest = (text: string) => createHmac('sha256', 'runner bell').update(text).digest();
   return timingSafeEqual(digest(one), digest(other));

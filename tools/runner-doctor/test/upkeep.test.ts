@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { shell, shellWord } from '@runner/testing/run';
+import { executable, shell, shellWord } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -47,11 +47,14 @@ test('where no timer serves the root, a line for cron is printed, and fixes it',
       assert.is((await shell(`${mend}`, { root, env })).status, 0, `${mend}`);
     assert.equal((await examined(root, { env })).troubles, []);
     const { stdout } = await shell('crontab -l', { root, env });
-    assert.match(
-      stdout,
-      new RegExp(`^\\* .*/runner-fetch --deploy --quiet --root ${shellWord(root)}$`, 'm'),
+    assert.equal(
+      stdout.trimEnd().split('\n'),
+      ['runner-fetch --deploy --quiet', 'runner-notify flush'].map((line) => {
+        const [tool = '', ...args] = line.split(' ');
+        const typed = [shellWord(executable(tool)), ...args, '--root', shellWord(root)];
+        return `* * * * * ${typed.join(' ')}`;
+      }),
     );
-    assert.match(stdout, new RegExp(`^\\* .*/runner-notify flush --root ${shellWord(root)}$`, 'm'));
   }
 });
 
@@ -66,7 +69,7 @@ test('the timer of the digest is missed only where the digest is wanted', async 
   writeFileSync(join(root, 'config.yml'), 'notify: { digest: true }\n', { mode: 0o600 });
   const { troubles, findings } = await examined(root, { env });
   assert.equal(troubles, [
-    'warning timers: runner-digest.timer is inactive: the digest of the week is not sent, which notify.digest asks for',
+    'warning timers: runner-digest.timer is inactive: the weekly digest of notify.digest is not sent',
   ]);
   assert.is(
     findings.find(({ level }) => level !== 'ok')?.mend,
@@ -84,7 +87,7 @@ test('a root that belongs to another user than the one of the timers is reported
   const { troubles, findings } = await examined(root, { env: { PATH: serverWith(units) } });
   const uid = process.getuid?.();
   assert.equal(troubles, [
-    `problem timers: the timers work as nobody, but ${root} belongs to user ${uid}`,
+    `problem timers: the timers run as nobody, but ${root} belongs to user ${uid}`,
   ]);
   const mend = findings.find(({ level }) => level !== 'ok')?.mend;
   assert.is(mend, `chown -R --from=${uid} nobody: ${shellWord(root)}`);

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { run, start } from '@runner/testing/run';
-import { tree } from '@runner/testing/temp';
+import { preloading, run, start } from '@runner/testing/run';
+import { temporaryFolder, tree } from '@runner/testing/temp';
+import { until } from '@runner/testing/until';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Chats, configOf, event, startChats } from './chats.ts';
@@ -115,6 +116,34 @@ test('a send that waits for a message that is dropped does not call it delivered
   assert.match(stderr, 'DeployStarted of shop was not delivered: it was dropped from the queue');
   assert.is(status, 0);
   assert.is(chats.hook.messages.length, 0);
+});
+
+/** Holds `send` up when it saves an entry again, until the file `go` is there. */
+const saving = (there: string, go: string) => `const fs = require('node:fs');
+const rename = fs.renameSync;
+fs.renameSync = (from, to) => {
+  if (/-[0-9a-f]{4}\\.discord\\.json$/.test(to) && fs.existsSync(to)) {
+    fs.writeFileSync(${JSON.stringify(there)}, '');
+    while (!fs.existsSync(${JSON.stringify(go)}))
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+  }
+  return rename(from, to);
+};
+`;
+
+test('a message that is dropped while its state is saved stays dropped', async () => {
+  chats.hook.fail('html', 99);
+  const folder = temporaryFolder('drop');
+  const [hook, there, go] = [join(folder, 'hook.cjs'), join(folder, 'there'), join(folder, 'go')];
+  writeFileSync(hook, saving(there, go));
+  const options = { root: chats.root, env: preloading(hook) };
+  const running = start('runner-notify', ['send', '--wait', '60'], options);
+  running.stdin.end(`${JSON.stringify(event('DeployStarted'))}\n`);
+  await until(() => existsSync(there), 'send saves nothing');
+  assert.is((await queue('drop', '--all')).status, 0);
+  writeFileSync(go, '');
+  assert.match((await running.done).stdout, /, it was dropped from the queue\n$/);
+  assert.equal(await messages('list'), []);
 });
 
 test('retry brings back what was given up, and flush delivers it', async () => {

@@ -8,7 +8,7 @@ import { harmlessLine } from '@runner/common/text/harmless';
 import { bellOf, DIR, folderOf, SIGNERS, type Signer, writeBell } from '../folder.ts';
 import { HEADERS } from '../signature.ts';
 
-/** What `bell add` prints; the secret is shown this once. */
+/** The secret is shown only this once. */
 interface Added {
   app: string;
   repo: string;
@@ -83,11 +83,11 @@ async function typeOf(
   const { codeHostOf } = await import('@runner/common/config/code-hosts');
   const { readConfig } = await import('@runner/common/config/file');
   const { type } = codeHostOf(readConfig(paths), env, host);
-  // A plain git server sends no calls; a hook on it can sign as GitHub does.
+  // A plain git server makes no calls, but a hook can sign like GitHub.
   return type === 'git' ? 'github' : type;
 }
 
-/** What is clicked where. */
+/** Where to find the settings. */
 const SETTINGS: Readonly<Record<Signer, { where: string; fields: string[][] }>> = {
   github: {
     where: 'Settings > Webhooks > Add webhook',

@@ -109,7 +109,7 @@ function rowsOf(notice: Notice): Detail[] {
   return rows;
 }
 
-/** What the deploy brings, as far as the record says. */
+/** The changes, if the record has them. */
 function changesOf({ changes }: Notice): Detail[] {
   if (!changes) return [];
   const { count, subjects, authors, url } = changes;
@@ -131,7 +131,7 @@ function changesOf({ changes }: Notice): Detail[] {
 /** The name of a branch has no space in it; `tags v*` has. */
 const labelOf = (followed: string) => (followed.includes(' ') ? 'Follows' : 'Branch');
 
-/** What became of the version before. */
+/** What happened to the previous version. */
 function rollbackOf({ previousVersion, rolledBack, reason }: Notice): Phrase {
   if (!previousVersion) return ['no earlier version exists'];
   if (rolledBack === undefined) return ['stayed on ', { value: previousVersion }];

@@ -44,7 +44,7 @@ export interface Problem {
 
 /** How sending a message ended; each class calls for a different reaction. */
 export type Outcome =
-  /** `rest`: how many milliseconds the service wants to be left alone; `movedTo`: the destination's new id. */
+  /** `rest`: pause that the service asks for, in ms; `movedTo`: the destination's new id. */
   | {
       readonly class: 'delivered';
       readonly rest: number;
@@ -60,7 +60,7 @@ export type Outcome =
       readonly class: 'rejected';
       readonly complaint?: Complaint | undefined;
       readonly movedTo?: string | undefined;
-      /** The message to edit is not there any more. */
+      /** The message to edit no longer exists. */
       readonly missing?: boolean;
       readonly problem: Problem;
     }

@@ -24,7 +24,7 @@ const ALL = CHANNEL_NAMES.flatMap((channel) =>
   })),
 );
 
-/** Reads them all. Throws `usage`, or `file_unreadable`. */
+/** Throws `usage` or `file_unreadable`. */
 export function readInputs(io: Io, options: SetupOptions): Inputs {
   const { channel } = options;
   const named = channel === undefined ? undefined : channelsIn(channel);

@@ -1,5 +1,5 @@
 /** The folder `spool/notify`: waiting messages, and in `dead/` those that were given up. */
-import { lstatSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, lstatSync, openSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DestinationName } from '@runner/common/config/channels';
 import { holderFor, type Lock, requireLock, takeLock } from '@runner/common/files/lock';
@@ -92,6 +92,32 @@ export class Spool {
     }
   }
 
+  /** Saves an entry that waits. One that is dropped meanwhile does not come back. */
+  update(name: EntryName, entry: Entry): void {
+    if (!this.has(name)) return;
+    this.save(name, entry);
+    if (this.isDropped(name)) this.remove(name);
+  }
+
+  /** Removes an entry for good, and first leaves a mark for a process that is just saving it. */
+  drop(name: EntryName, place: Place): void {
+    try {
+      if (place === 'queue') closeSync(openSync(this.#mark(name), 'wx', 0o600));
+    } catch {
+      // It is there, or the disk is full: the entry goes anyway.
+    }
+    this.remove(name, place);
+  }
+
+  isDropped(name: EntryName): boolean {
+    return isThere(this.#mark(name));
+  }
+
+  /** Named like a temporary file: tidy() removes it. */
+  #mark(name: EntryName): string {
+    return join(this.#folders.queue, `.${name}.000000000000.tmp`);
+  }
+
   /** Writes an entry durably. Throws `disk_full` or `not_writable`. */
   save(name: EntryName, entry: Entry, place: Place = 'queue'): void {
     makeFolder(this.#folders[place], 0o700);
@@ -111,7 +137,8 @@ export class Spool {
     const path = this.path(name, from);
     try {
       // Written before the move: after a crash the entry is in one of the two places, with its problem.
-      if (entry && this.has(name, from)) this.save(name, entry, from);
+      if (entry && from === 'queue') this.update(name, entry);
+      else if (entry && this.has(name, from)) this.save(name, entry, from);
       makeFolder(this.#folders[to], 0o700);
       renameSync(path, this.path(name, to));
       for (const place of [to, from] as const) syncFolder(this.#folders[place]);

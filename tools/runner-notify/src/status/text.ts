@@ -1,4 +1,4 @@
-/** `runner notify status` and `test` for people: one line per channel, details below. */
+/** Text output of `runner notify status` and `test`: one line per channel, with details below. */
 
 import type { Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
@@ -34,7 +34,7 @@ export function statusText(report: NotifyStatus, style: Style): string {
   );
 }
 
-/** The result on the commit, where it is on or something of it is left. */
+/** The commit status, if it is on or messages are left over. */
 function commitBlock({ commit_status: { enabled, ...backlog } }: NotifyStatus, style: Style) {
   if (!enabled && backlog.queued + backlog.dead === 0) return [];
   const mark = style.dim(enabled ? '•' : '–');
@@ -106,7 +106,7 @@ function rowText([label, text]: Row): string {
 
 const MARKS = { delivered: '✔', rejected: '✘', failed: '✘', not_active: '–' } as const;
 
-/** The test messages: where each arrived, or why not. */
+/** Where each test message arrived, or why it did not. */
 export function trialsText(trials: readonly TrialResult[], style: Style): string {
   const lines = trials.flatMap((each) => {
     const { channel, result, hint, moved_to } = each;
