@@ -6,7 +6,7 @@ import { Failure, usage } from '@runner/common/foundation/failure';
 import { Secret } from '@runner/common/secrets/secret';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { bellOf, DIR, folderOf, SIGNERS, type Signer, writeBell } from '../folder.ts';
-import { HEADERS } from '../signature.ts';
+import { HEADERS, SIGNING_TOKEN } from '../signature.ts';
 
 /** The secret is shown only this once. */
 interface Added {
@@ -53,7 +53,7 @@ export const add = command({
         `'${app}' has a bell already: run runner bell remove ${app} first to make a new secret`,
       );
     const type = (options.host as Signer | undefined) ?? (await typeOf(paths, io.env, host));
-    const secret = randomBytes(32).toString('base64url');
+    const secret = newSecret(type);
     writeBell(folder, app, { type, secret: new Secret(secret), added: io.now().toISOString() });
     const base = (options.url ?? `http://${hostname()}:9190`).replace(/\/+$/, '');
     const value: Added = {
@@ -74,6 +74,12 @@ export const add = command({
     return `${style.bold(harmlessLine(app))} has a bell. In ${harmlessLine(repo)}: ${where}\n${lines.join('')}The secret is not shown again.\n`;
   },
 });
+
+/** GitLab's can be pasted as secret token or as signing token. */
+const newSecret = (type: Signer) =>
+  type === 'gitlab'
+    ? SIGNING_TOKEN + randomBytes(32).toString('base64')
+    : randomBytes(32).toString('base64url');
 
 async function typeOf(
   paths: Parameters<typeof requireApp>[0],
@@ -97,7 +103,7 @@ const SETTINGS: Readonly<Record<Signer, { where: string; fields: string[][] }>> 
     ],
   },
   gitlab: {
-    where: 'Settings > Webhooks > Add new webhook (Secret token)',
+    where: 'Settings > Webhooks > Add new webhook (Signing token or Secret token)',
     fields: [['Trigger', 'Push events, Tag push events']],
   },
   gitea: {

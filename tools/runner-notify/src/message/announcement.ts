@@ -96,7 +96,6 @@ function rowsOf(notice: Notice): Detail[] {
     const from = notice.fromVersion || notice.previousVersion || 'unknown';
     const rows = [row('From', from), row('To', notice.version)];
     rows.push(row('Reason', notice.reason || 'not given'), deploy);
-    // Instances roll back one by one: without the name their messages would be identical.
     return notice.instance === 'default' ? [project, ...rows] : [project, instance, ...rows];
   }
   const rows = [project, instance, row('Version', notice.version), ...changesOf(notice)];

@@ -40,7 +40,7 @@ export function stepsOf(notice: Notice): readonly Step[] {
       if (isFetchFailure(notice)) return [{ keys: [fetching] }];
       return [{ edits: [deploy], onlyEdit: true }, { repliesTo: deploy }];
     case 'rollback':
-      // Each instance rolls back on its own: the next one must not overwrite the first.
+      // Instances that went to different versions have a message each: the next must not overwrite the first.
       return [{ edits: [back, deploy], adds: back, ends: deploy }];
     case 'CheckRecovered':
       return [{ edits: [fetching], ends: fetching }];

@@ -110,10 +110,14 @@ export interface Line {
 
 /** An option of `runner notify setup`: an answer that is given in advance. */
 export interface Answer extends Value {
-  /** The key of a channel's own section that it sets, and the question on a terminal. */
-  readonly sets?: { readonly key: string; readonly question: string };
-  /** The value is a file that holds a secret, which may also be in a variable of the environment. */
-  readonly file?: { readonly variable: string; readonly what: string };
+  /** The key of a channel's own section that it sets. */
+  readonly key?: string;
+  /** What it is, in words that begin with `the`. */
+  readonly what: string;
+  /** What it looks like, appended to `what` for people. */
+  readonly form?: string;
+  /** The value is a file that holds a secret, which may also be in this variable of the environment. */
+  readonly variable?: string;
   readonly pattern?: RegExp;
   /** What matches `pattern`, in words. */
   readonly wanted?: string;

@@ -67,7 +67,10 @@ function verdictOf(channel: ChannelStatus, style: Style): readonly [string, stri
       half ? `not active: ${missing.join(' and ')} is missing` : 'not configured',
     ];
   }
-  if (!active) return [style.dim('–'), 'configured, but notify.channel does not name it'];
+  if (!active) {
+    const words = 'configured, but notify.channel does not name it';
+    return [style.dim('–'), problem ? `${words}; ${problemText(problem)}` : words];
+  }
   if (problem) return [style.red('✘'), style.red(problemText(problem))];
   if (healthy === false) return [style.red('✘'), style.red(unhealthy)];
   if (stopped) return [style.red('✘'), style.red('stopped: `runner notify test` starts it again')];
