@@ -84,7 +84,7 @@ test('an app that cannot be fetched is stale, since when and why, until it can',
   assert.equal(stale, { list: 'stale', status: 'stale', check: 1 });
   assert.match(
     doctor.join(),
-    /^nothing new of shop is deployed since .*: the repository acme\/shop has no branch 'nope'$/,
+    /^new commits of shop have not been deployed since .*: the repository acme\/shop has no branch 'nope'$/,
   );
   const { stdout } = await run('runner-status', ['shop'], { root: world.root });
   assert.match(stdout, /\n {2}state: +stale\n/);
@@ -149,7 +149,7 @@ esac`,
   assert.is(calls().length, before + 1);
   const { doctor, ...down } = await said(world, env);
   assert.equal(down, { list: 'down', status: 'down', check: 1 });
-  assert.equal(doctor, ['shop does not run: eu, us']);
+  assert.equal(doctor, ['shop is not running: eu, us']);
   const offline = await run('runner-list', ['--offline', '--json'], { root: world.root, env });
   assert.is(JSON.parse(offline.stdout).apps[0].state, 'ok');
 });

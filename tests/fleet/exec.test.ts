@@ -1,5 +1,13 @@
 /** `runner agent exec`: a signed order in, a signed result out, and every reason not to carry it out. */
-import { appendFileSync, chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import { suite } from 'uvu';
@@ -134,6 +142,22 @@ test('hold pauses the app, and a paused app is not deployed; rollback is never r
   assert.equal([resultIn(first.stdout).status, await world.page()], ['rolled_back', 'v1']);
   assert.is((await exec(world, back)).stdout, first.stdout);
   assert.equal(await judged(world, await deploy()), [1, 'held', 'held'], 'rolled back from v2');
+});
+
+test('an order that cannot be written down is not begun, and is carried out later', async ({
+  world,
+  operator,
+}) => {
+  const folder = join(world.root, 'agent/orders');
+  const order = operator.signed('hold', 'shop');
+  renameSync(folder, `${folder}.kept`);
+  symlinkSync('/proc/nowhere', folder);
+  const { status, stdout } = await exec(world, order);
+  assert.equal([status, resultIn(stdout).status], [1, 'failed'], stdout);
+  rmSync(folder);
+  renameSync(`${folder}.kept`, folder);
+  assert.equal(await judged(world, order), [0, 'paused', null]);
+  assert.equal(await judged(world, operator.signed('unhold', 'shop')), [0, 'resumed', null]);
 });
 
 test('order and sign make in a pipe what exec takes', async ({ world, operator }) => {

@@ -106,9 +106,9 @@ async function attempt({ operator, broker, web1 }: Stage, row: (typeof ATTEMPTS)
   for (const stream of STREAMS)
     await owner.request(`$JS.API.STREAM.DELETE.${stream}`, '', { timeout: 2_000 });
   const maker = await openBroker({ url: broker.url, ca: undefined, seed, name: 'test' });
-  await maker.makeStreams();
+  await maker.createStreams();
   for (const server of ['web1', 'web2']) {
-    await maker.makeMailbox(server);
+    await maker.createMailbox(server);
     for (const kind of ['order', 'event']) await maker.store(`runner.${kind}.${server}`, 'mine');
   }
   const thief = await login(broker, keyIn(web1, 'agent/login.nk'));

@@ -174,6 +174,24 @@ withBroker('fetch shows what is new, and deploys it', async (stage) => {
   assert.equal((await stage.fleet('fetch', 'shop')).lines[0]?.batches, []);
 });
 
+withBroker('bad input is refused before a server is asked', async ({ operator }) => {
+  const deploy = (...args: string[]) => operator.fleet(['deploy', 'shop', ...args]);
+  const ended = await Promise.all([
+    deploy('--canary', '1.5'),
+    deploy('--max-parallel', '0'),
+    deploy('--max-failures', 'x'),
+    deploy('--deadline', '8d'),
+    deploy('--wait', 'soon'),
+    deploy('--reason', 'x'.repeat(201)),
+  ]);
+  for (const { status, stderr } of ended)
+    assert.equal([status, /^error: /.test(stderr)], [2, true]);
+  const name = await operator.fleet(['deploy', '../shop']);
+  assert.equal([name.status, /name_invalid/.test(name.stderr)], [1, true], name.stderr);
+  const unknown = await operator.fleet(['deploy', 'blog', '--plan']);
+  assert.match(unknown.stderr, /web1: no app called 'blog' .*\(app_not_found\)/);
+});
+
 withBroker('neither a token nor a key is in the store of the broker', async ({ broker, roots }) => {
   const mkey = readFileSync(join(roots.web1 as string, 'mkey'), 'utf8').trim();
   const found = Object.values(tree(broker.store)).filter((text) => {
@@ -244,6 +262,8 @@ withBroker('a broker that lost everything is filled again from the servers', asy
   await broker.kill();
   rmSync(broker.store, { recursive: true });
   await stage.startBroker();
+  const empty = async () => (await operator.fleet(['rollouts'])).stderr;
+  assert.match(await empty(), /no streams yet: run runner fleet broker check \(broker_unsafe\)/);
   await must(operator.fleet(['broker', 'check']));
   const newest = readFileSync(join(roots.web2 as string, 'logs/deploy-events.jsonl'), 'utf8');
   const central = async () =>

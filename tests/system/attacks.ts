@@ -4,6 +4,7 @@
  */
 import * as assert from 'uvu/assert';
 import type { Server } from './server.ts';
+import { LAY_OUT, PLACE } from './terminal-attack.ts';
 
 /** How often each is tried; 100 in a thorough run. */
 const TRIES = Number(process.env.ATTACK_TRIES ?? 5);
@@ -46,6 +47,21 @@ export async function attackTerminal({ container, step }: Server): Promise<void>
     }
   }
   await container.ok('rm -f /usr/bin/runner-look /usr/lib/runner/bin/runner-look');
+}
+
+/** The attacker gets into the program in any case: its terminal leads nowhere. */
+export async function attackShell({ container, step }: Server): Promise<void> {
+  step("what runs as runner types nothing into root's shell, and reads nothing that root types");
+  await container.ok(LAY_OUT);
+  const once = (victim: string, way: string) =>
+    container.ok(`${PLACE}/once.sh '${victim}' ${way}`, { timeout: 600_000 });
+  const bare = AS_RUNNER.replace('runner-look', 'runner-victim');
+  assert.match(await once(bare, 'type'), /^inside typed=0 /);
+  assert.match(await once(bare, 'record'), /^inside typed= recorded=[1-6]\n$/);
+  for (let tried = 0; tried < TRIES; tried += 1)
+    for (const way of ['type', 'record'])
+      assert.is(await once('runner-victim', way), 'inside typed= recorded=0\n', way);
+  await container.ok(`rm -rf ${PLACE} /usr/bin/runner-victim /usr/lib/runner/bin/runner-victim`);
 }
 
 /** runner turns its folder `logs` into a link to a folder of root, and back, again and again. */

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { distFolder } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
-import { attackRotation, attackSetup, attackTerminal } from './attacks.ts';
+import { attackRotation, attackSetup, attackShell, attackTerminal } from './attacks.ts';
 import { addApp, deployByTimer, failAndRollBack, otherWays, restart, rotate } from './deploys.ts';
 import { nextRelease } from './next-release.ts';
 import { install, installFromTarball, uninstall, upgradeAndBack } from './packages.ts';
@@ -20,6 +20,7 @@ export async function play(): Promise<number> {
   try {
     await install(server, version);
     await attackTerminal(server);
+    await attackShell(server);
     await attackSetup(server);
     await attackRotation(server);
     await addApp(server);

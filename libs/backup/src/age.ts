@@ -4,7 +4,7 @@ import { Decrypter, Encrypter } from 'age-encryption';
 import type { Key } from './key.ts';
 import { unreadable } from './tar.ts';
 
-/** Encrypts a stream. Throws `usage` for what is not a recipient. */
+/** Encrypts a stream. Throws `usage` if a recipient is invalid. */
 export async function encrypted(
   bytes: AsyncIterable<Uint8Array>,
   key: Key,
@@ -15,13 +15,13 @@ export async function encrypted(
     try {
       encrypter.addRecipient(recipient);
     } catch {
-      throw usage(`'${recipient}' is not a recipient of age: it begins with age1`);
+      throw usage(`'${recipient}' is not an age recipient: recipients begin with age1`);
     }
   }
   return iterable(await encrypter.encrypt(webStream(bytes)));
 }
 
-/** Decrypts a stream; each part is authentic when it comes. Throws `backup_unreadable`. */
+/** Decrypts a stream; every chunk is authenticated before it is returned. Throws `backup_unreadable`. */
 export async function* decrypted(
   bytes: AsyncIterable<Uint8Array>,
   key: Key,
@@ -31,7 +31,7 @@ export async function* decrypted(
     if ('passphrase' in key) decrypter.addPassphrase(key.passphrase);
     if ('identity' in key) decrypter.addIdentity(key.identity);
   } catch {
-    throw unreadable('the identity is not one of age: it begins with AGE-SECRET-KEY-1');
+    throw unreadable('it is not an age identity: identities begin with AGE-SECRET-KEY-1');
   }
   let plain: AsyncIterable<Uint8Array>;
   try {

@@ -14,7 +14,7 @@ import type { User } from './users.ts';
 const BLOCK = 262_144;
 /** Bytes of a configuration, key or state file. */
 const SMALL_MAX = 67_108_864;
-/** Where systemd's units of apps may lie. */
+/** Folders in which systemd looks for units of apps. */
 const UNIT_FOLDERS = ['/etc/systemd/system', '/etc/systemd/user'];
 const UNIT_LIST = '/etc/runner/units';
 
@@ -25,8 +25,8 @@ export interface Content {
 }
 
 /**
- * What has to fit together, as it is under the locks of the registry and the audit log; the log is
- * opened and read later. Throws `locked`, `audit_busy`, `file_unreadable`.
+ * The files that must be consistent with each other, read under the locks of the registry and the audit
+ * log. The log is only opened, and read later. Throws `locked`, `audit_busy`, `file_unreadable`.
  */
 export function coreOf(paths: Paths): Content[] {
   const lock = requireLock(paths.registryLock, 'the registry', 10, { pid: process.pid });
@@ -66,7 +66,7 @@ function logContents(paths: Paths): Content[] {
   });
 }
 
-/** Exactly `size` bytes, with zeros for what was cut off meanwhile; then closes the file. */
+/** Exactly `size` bytes, padded with zeros if the file was truncated meanwhile; then closes the file. */
 function* rangeOf(fd: number, size: number): Generator<Uint8Array> {
   try {
     for (let position = 0; position < size; ) {
@@ -80,7 +80,7 @@ function* rangeOf(fd: number, size: number): Generator<Uint8Array> {
   }
 }
 
-/** The units of the apps and the settings of runner's own, below `units/`. */
+/** The units of the apps and drop-ins for runner's own, below `units/`. */
 export function unitsOf(): Content[] {
   const units = (readTextIfThere(UNIT_LIST, SMALL_MAX) ?? '').split(/\s+/);
   const isOurs = (name: string) =>

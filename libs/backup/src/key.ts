@@ -1,11 +1,11 @@
-/** The passphrase or key of a backup, as the options name it. */
+/** Reads the passphrase or key that the options name. */
 import { resolve } from 'node:path';
 import { readTextIfThere } from '@runner/common/files/read';
 import { Failure, usage } from '@runner/common/foundation/failure';
 import { type Io, readAll } from '@runner/common/foundation/io';
 import { askSecret, canAsk } from '@runner/common/tokens/prompt';
 
-/** What seals or opens a backup: a passphrase, recipients of age, or the identity of one. */
+/** A passphrase, age recipients, or an age identity. */
 export type Key =
   | { readonly passphrase: string }
   | { readonly recipients: readonly string[] }
@@ -32,7 +32,7 @@ export function sealingKey(
   return { passphrase };
 }
 
-/** The key of a backup that exists. Throws `usage`, `file_unreadable`. */
+/** The key of an existing backup. Throws `usage`, `file_unreadable`. */
 export function openingKey(
   io: Io,
   identityFile: string | undefined,
@@ -47,7 +47,7 @@ export function openingKey(
 }
 
 function askPassphrase(io: Io): string {
-  if (!canAsk(io)) throw usage('stdin is not a terminal: use --passphrase-file, or a key of age');
+  if (!canAsk(io)) throw usage('stdin is not a terminal: use --passphrase-file, or an age key');
   return askSecret(io, QUESTION);
 }
 

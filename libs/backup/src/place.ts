@@ -1,4 +1,4 @@
-/** Moves a staged backup to its places, the state last: until then the root has no app. */
+/** Moves a staged backup into the root; the state last, so that there are no apps until it is complete. */
 import { chownSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeFolder, namesIn, readTextIfThere } from '@runner/common/files/read';
@@ -7,7 +7,7 @@ import type { Paths } from '@runner/common/foundation/paths';
 
 /** Where a backup is unpacked, below the root. */
 export const STAGE = '.restore';
-/** Names what is being moved to its place, so that the next restore can remove it. */
+/** Lists what is being moved, so that the next restore can remove it. */
 const PLACING = '.restore-placing.json';
 const UNITS = 'restored-units';
 const LIST_MAX = 67_108_864;
@@ -30,7 +30,7 @@ export function usedBy(paths: Paths): string | undefined {
   return found[0];
 }
 
-/** Removes what a restore that was killed has left, unless it was as good as done. */
+/** Removes the leftovers of a killed restore, unless its last move was done. */
 export function undoInterrupted(paths: Paths): void {
   const { root } = paths;
   const list = readTextIfThere(join(root, PLACING), LIST_MAX);
@@ -53,7 +53,7 @@ export function place(paths: Paths): string | null {
   const moves = [...top, ...children].map((name) => [name, name] as const);
   const hasUnits = existsSync(join(stage, 'units'));
   const all = hasUnits ? [...moves, ['units', UNITS] as const] : moves;
-  // A backup without an app has an empty state: its move is what makes the restore whole.
+  // A backup without apps has an empty state folder: moving it completes the restore.
   makeFolder(join(stage, 'state'), 0o700);
   writeWhole(join(root, PLACING), JSON.stringify(all.map(([, to]) => to)));
   for (const [from, to] of all) {

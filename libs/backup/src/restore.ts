@@ -1,4 +1,4 @@
-/** Restores a backup into an empty root: first beside it, then at once. */
+/** Restores a backup into an empty root: staged in a separate folder, then moved into place. */
 import { accessSync, closeSync, constants, openSync, readSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pipeline, Readable } from 'node:stream';
@@ -16,7 +16,6 @@ import { place, STAGE, undoInterrupted, usedBy } from './place.ts';
 import { ownerFor, stageEntry } from './stage.ts';
 import { readTar, unreadable } from './tar.ts';
 
-/** What was restored. */
 export interface Restored {
   readonly root: string;
   /** When the backup was made. */
@@ -41,13 +40,13 @@ export function requireReadable({ cwd }: Io, from: string): void {
 }
 
 /**
- * Restores a backup from a file, or standard input for `-`. The whole of it is read and written beside
- * the root's own files before any of these appears. Throws `root_in_use`, `backup_unreadable`.
+ * Restores a backup from a file, or standard input for `-`. The complete backup is read and staged before
+ * any file of the root appears. Throws `root_in_use`, `backup_unreadable`.
  */
 export async function restore(io: Io, paths: Paths, from: string, key: Key): Promise<Restored> {
   const input = from === '-' ? chunksOf(io) : fileChunks(resolve(io.cwd, from));
   const plain = decrypted(input, key);
-  // A key that does not open it changes nothing.
+  // A wrong key changes nothing.
   const first = await plain.next();
   const isNew = !isThere(paths.root);
   makeFolder(paths.root);

@@ -1,4 +1,4 @@
-/** Writes the entries of a backup into the folder from which they are placed. */
+/** Writes the entries of a backup into the staging folder. */
 import {
   chownSync,
   closeSync,
@@ -16,12 +16,12 @@ import { jsonObject } from '@runner/common/text/json';
 import { type Entry, unreadable } from './tar.ts';
 import { localUsers, type User } from './users.ts';
 
-/** Who gets an entry; undefined if this process is not root: everything is its own. */
+/** Owner of an entry; undefined if this process is not root and owns everything. */
 export type OwnerOf = ((name: string) => Pick<User, 'uid' | 'gid'>) | undefined;
 
 /**
- * Owners of what is restored: users by their names, else the owner of the root. A new root is given to
- * the user `rootOwner`, if there is one.
+ * Owners of restored files: the users of the same name, or else the owner of the root. A new root belongs
+ * to the user `rootOwner`, if it exists.
  */
 export function ownerFor(root: string, rootOwner: string): OwnerOf {
   if (process.geteuid?.() !== 0) return undefined;
@@ -32,7 +32,7 @@ export function ownerFor(root: string, rootOwner: string): OwnerOf {
   return (name) => users.get(name) ?? owner;
 }
 
-/** Where an entry may lie. */
+/** Allowed paths of entries. */
 const KNOWN =
   /^(?:config\.yml|mkey|(?:state|secrets)\/[^/]+\.json|logs\/deploy-events\.jsonl[^/]*|spool\/audit\/[^/]+|units\/.+|apps\/[^/]+\/instances\/[^/]+\/shared(?:\/.+)?)$/;
 /** Bytes of a state file. */
@@ -60,7 +60,7 @@ export async function stageEntry(
   if (owner) lchownSync(path, owner.uid, owner.gid);
 }
 
-/** Secrets and waiting events lie in folders that only their owner may enter. */
+/** Folders with secrets and waiting events are closed to everyone but their owner. */
 function makeParents(stage: string, folder: string, ownerOf: OwnerOf): void {
   if (folder === '.') return;
   makeParents(stage, dirname(folder), ownerOf);
@@ -96,7 +96,7 @@ async function* withoutReleases(
   for await (const part of bytes) parts.push(part);
   const text = Buffer.concat(parts).toString('utf8');
   const state = jsonObject(text);
-  // What is not a state file stays as it was: doctor reports it.
+  // An invalid state file is restored unchanged; doctor reports it.
   const fresh = state && { ...state, instances: {}, deploying: null };
   yield Buffer.from(fresh ? `${JSON.stringify(fresh, null, 2)}\n` : text);
 }

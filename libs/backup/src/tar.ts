@@ -1,13 +1,13 @@
-/** Archives in the format of tar (POSIX pax), written and read as streams. */
+/** Reads and writes tar archives (POSIX pax) as streams. */
 import { Failure } from '@runner/common/foundation/failure';
 
 const BLOCK = 512;
 /** Longest extended header, in bytes. */
 const EXTENDED_MAX = 65_536;
-/** Beyond this the size stands in an extended header. */
+/** A larger size is in an extended header. */
 const SIZE_MAX = 2 ** 33;
 
-/** What is in an archive apart from its bytes. */
+/** The metadata of an entry. */
 export interface Entry {
   /** Relative, without `..`. */
   readonly path: string;
@@ -41,7 +41,7 @@ export function paddingOf(size: number): Buffer {
   return Buffer.alloc((BLOCK - (size % BLOCK)) % BLOCK);
 }
 
-/** What ends an archive. */
+/** The end of an archive. */
 export const END = Buffer.alloc(2 * BLOCK);
 
 /** `12 path=a/b\n`: the length counts itself. */
@@ -133,7 +133,7 @@ export async function readTar(
     }
     await reader.exactly(paddingOf(entry.size).length);
   }
-  // Only at the end has the encryption vouched for everything.
+  // The encryption authenticates the whole archive only at its end.
   while ((await reader.some(BLOCK)).length > 0);
 }
 

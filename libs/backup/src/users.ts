@@ -1,4 +1,4 @@
-/** The users of this machine, by whose names owners are kept. */
+/** The users of this machine: owners are stored by name. */
 import { readTextIfThere } from '@runner/common/files/read';
 
 export interface User {

@@ -34,6 +34,7 @@ export interface TestBroker {
   reload(configuration: string): void;
   /** Ends it at once. */
   kill(): Promise<void>;
+  pid(): number;
   /** Everything that it said. */
   said(): string;
 }
@@ -72,6 +73,7 @@ export function testBroker(port: number): TestBroker {
       child?.kill('SIGHUP');
     },
     kill,
+    pid: () => child?.pid ?? 0,
     said: () => text,
   };
 }

@@ -9,6 +9,6 @@ import { status } from './commands/status.ts';
 
 export const tool: Tool = {
   name: 'runner-agent',
-  about: 'Carry out the orders of a fleet on this server',
+  about: 'Carry out signed orders on this server',
   commands: [init, keys, check, run, status, exec, ship],
 };

@@ -95,12 +95,15 @@ test('an anchor finds a log that was cut at its end, and one that was written ag
   await emit(root, lonely(1), lonely(2), lonely(4));
   assert.is(
     (await verified(root, '--anchor', anchor))[1],
-    'deploy-events.jsonl:3: record 3 is not the one of the anchor',
+    'deploy-events.jsonl:3: record 3 does not match the anchor',
   );
   const wrong = await audit(root, 'verify', '--anchor', 'latest');
   assert.equal(
     [wrong.status, wrong.stderr],
-    [2, "error: invalid value 'latest' for '--anchor <SEQ:HASH>': it looks like 4711:1a2b3c4d\n"],
+    [
+      2,
+      "error: invalid value 'latest' for '--anchor <SEQ:HASH>': an anchor looks like 4711:1a2b3c4d\n",
+    ],
   );
 });
 

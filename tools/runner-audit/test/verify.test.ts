@@ -88,14 +88,14 @@ test('every kind of problem is reported with file and line, and the status is 1'
     `deploy-events.jsonl:2: the line is not a JSON object
 deploy-events.jsonl:3: deploy aaaaaaaa has a second DeployStarted
 deploy-events.jsonl:5: deploy aaaaaaaa has a second end
-deploy-events.jsonl:6: deploy bbbbbbbb ended and has no DeployStarted
-deploy-events.jsonl:7: deploy eeeeeeee began and has no end
+deploy-events.jsonl:6: deploy bbbbbbbb ended but has no DeployStarted
+deploy-events.jsonl:7: deploy eeeeeeee started but has no end
 deploy-events.jsonl:8: the line is not a JSON object
 deploy-events.jsonl:9: the record has no event_type, project, timestamp
 deploy-events.jsonl:10: the time 'noon' cannot be read
-deploy-events.jsonl:10: deploy cccccccc began and has no end
-deploy-events.jsonl:11: the time 2026-01-01T00:00:00Z is before that of a record above, ${timeAbove}
-deploy-events.jsonl:11: deploy dddddddd began and has no end
+deploy-events.jsonl:10: deploy cccccccc started but has no end
+deploy-events.jsonl:11: the time 2026-01-01T00:00:00Z is before that of an earlier record, ${timeAbove}
+deploy-events.jsonl:11: deploy dddddddd started but has no end
 deploy-events.jsonl:14: the line is not a JSON object
 12 problems: 11 records, 6 deploys, 1 file
 `,
@@ -145,7 +145,7 @@ test('a deploy is of one app, and is rolled back once for each instance, after i
       event('RollbackSuccess', 'dddddddd'),
   );
   assert.equal(await problemsOf(root), [
-    'log:2: deploy aaaaaaaa is one of another app above',
+    'log:2: deploy aaaaaaaa belongs to another app in an earlier record',
     'log:4: deploy bbbbbbbb was rolled back before it failed',
     'log:7: deploy bbbbbbbb has a second RollbackSuccess of default',
     'log:11: deploy dddddddd has a second RollbackSuccess of default',
@@ -186,7 +186,7 @@ test('read access to the log alone is enough to verify it, and stderr says what 
   mkdirSync(join(root, 'spool'), { mode: 0o700 });
   const verifyAsNobody = () => shell(`${asNobody('runner-audit')} verify`, { root });
   const problems =
-    'deploy-events.jsonl:1: deploy aaaaaaaa began and has no end\ndeploy-events.jsonl:2: deploy bbbbbbbb began and has no end\n2 problems: 5 records, 4 deploys, 1 file, 1 in progress\n';
+    'deploy-events.jsonl:1: deploy aaaaaaaa started but has no end\ndeploy-events.jsonl:2: deploy bbbbbbbb started but has no end\n2 problems: 5 records, 4 deploys, 1 file, 1 in progress\n';
   for (const [folder, file, why] of [
     [0o700, 0o644, `folder ${root}/state: permission denied`],
     [0o755, 0o600, `${root}/state/shop.json: permission denied`],
@@ -214,7 +214,7 @@ test('a deploy that runs now is no problem; one whose process died is', async ()
   assert.equal([status, stdout], [0, 'whole: 1 record, 1 deploy, 1 file, 1 in progress\n']);
   writeState(root, 'shop', { deploying: INTERRUPTED });
   assert.equal(await problemsOf(root), [
-    `log:1: deploy ${DEPLOYING.deploy_id} began and has no end`,
+    `log:1: deploy ${DEPLOYING.deploy_id} started but has no end`,
   ]);
 });
 
@@ -246,8 +246,8 @@ test('starts may have been rotated away at the oldest end, and nowhere else', as
   const root = rootWithLog(newer);
   writeFileSync(`${logPath(root)}.1.gz`, gzipSync(oldest));
   assert.equal(await problemsOf(root), [
-    'log.1.gz:5: deploy dddddddd ended and has no DeployStarted',
-    'log:2: deploy eeeeeeee ended and has no DeployStarted',
+    'log.1.gz:5: deploy dddddddd ended but has no DeployStarted',
+    'log:2: deploy eeeeeeee ended but has no DeployStarted',
   ]);
   const { rotated_away, files } = JSON.parse((await verify(root, '--json')).stdout);
   assert.equal([rotated_away, files], [3, ['deploy-events.jsonl.1.gz', 'deploy-events.jsonl']]);
@@ -268,7 +268,7 @@ test('two writers may swap events of the same ten seconds, but not more', async 
   // Nor in many small steps.
   const drift = ['15.000', '10.500', '05.001', '04.999', '03.500'].map(at).join('');
   assert.equal(await problemsOf(rootWithLog(drift)), [
-    'log:4: the time 2026-05-04T09:30:04.999Z is before that of a record above, 2026-05-04T09:30:15.000Z',
+    'log:4: the time 2026-05-04T09:30:04.999Z is before that of an earlier record, 2026-05-04T09:30:15.000Z',
   ]);
 });
 
@@ -288,7 +288,7 @@ test('a rotated file that cannot be opened is a problem, and the others are chec
   const root = rootWithLog(deploy('aaaaaaaa') + event('DeployStarted', 'bbbbbbbb'));
   mkdirSync(`${logPath(root)}.1`);
   assert.equal(await problemsOf(root), [
-    'log:3: deploy bbbbbbbb began and has no end',
+    'log:3: deploy bbbbbbbb started but has no end',
     'log.1:0: the file cannot be read: it is not a file',
   ]);
 });
@@ -312,8 +312,8 @@ test('hostile ids and times cannot drive the terminal', async () => {
     event('DeployStarted', evil) + event('DeployFailure', `${evil}2`, { timestamp: `${evil}` }),
   );
   const { stdout } = await verify(root);
-  assert.match(stdout, 'deploy \\x1b[2J\\u202e2 ended and has no DeployStarted');
-  assert.match(stdout, ':1: deploy \\x1b[2J\\u202e began and has no end');
+  assert.match(stdout, 'deploy \\x1b[2J\\u202e2 ended but has no DeployStarted');
+  assert.match(stdout, ':1: deploy \\x1b[2J\\u202e started but has no end');
   assert.not.match(stdout, /[\u001b\u202e]/);
 });
 

@@ -1,10 +1,9 @@
-/** The answer to one call. What the call says is not read: only that it was made by the host counts. */
+/** Answers one call. Its content is ignored; only its signature matters. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Failure } from '@runner/common/foundation/failure';
 import { type BellFolder, bellOf, ring } from './folder.ts';
 import { isSigned } from './signature.ts';
 
-/** What answering needs. */
 export interface BellRequest {
   readonly folder: BellFolder;
   now(): Date;
@@ -46,7 +45,7 @@ export async function answerTo(
     Connection: 'close',
   });
   response.end(text);
-  // What was not read is thrown away, so that the host sees the answer.
+  // Drain unread data, or the host would not see the answer.
   incoming.resume();
 }
 
@@ -67,8 +66,8 @@ async function answerFor(request: BellRequest, incoming: IncomingMessage): Promi
     ring(folder, app, now());
     return { status: 202, body: { app, will: 'fetch' } };
   } catch (error) {
-    // The host may try again; its call is not lost without a word.
-    note(`${app}: ${error instanceof Failure ? error.message : 'the call could not be kept'}`);
+    // Logged, and the host may try again.
+    note(`${app}: ${error instanceof Failure ? error.message : 'the call could not be saved'}`);
     return refusal(503, 'try again later', { 'Retry-After': '60' });
   }
 }

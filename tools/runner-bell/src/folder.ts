@@ -1,4 +1,4 @@
-/** The bell's folder: all that its user can read or write. */
+/** The bell's folder: the only files that its user can read or write. */
 import { closeSync, constants, futimesSync, openSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HostType } from '@runner/common/config/code-hosts';
@@ -10,7 +10,7 @@ import { isAppName } from '@runner/common/foundation/names';
 import { Secret } from '@runner/common/secrets/secret';
 import { jsonObject } from '@runner/common/text/json';
 
-/** Where it is, unless an option or `RUNNER_BELL_DIR` says otherwise. */
+/** Default; changed by an option or `RUNNER_BELL_DIR`. */
 const FOLDER = '/var/lib/runner-bell';
 /** Longest file of an app, in bytes. */
 const FILE_MAX = 4_096;
@@ -25,7 +25,7 @@ export const DIR = {
 /** How a host signs a call. */
 export type Signer = Exclude<HostType, 'git'>;
 
-/** What the bell knows of an app. */
+/** An app with a bell. */
 export interface Bell {
   readonly type: Signer;
   readonly secret: Secret;
@@ -37,9 +37,9 @@ export interface Bell {
 export interface BellFolder {
   readonly path: string;
   readonly secrets: string;
-  /** A file for each app that was rung for, until a fetch begins. */
+  /** One file per called app, until a fetch starts. */
   readonly wake: string;
-  /** A file for each app, whose time is that of the last call. */
+  /** One file per app; its modification time is that of the last call. */
   readonly last: string;
 }
 
@@ -49,7 +49,7 @@ export function folderOf(option: string | undefined, env: Env): BellFolder {
   return { path, secrets: inside('secrets'), wake: inside('wake'), last: inside('last') };
 }
 
-/** Reads what is known of an app; undefined if it has no bell. */
+/** Undefined if the app has no bell. */
 export function bellOf({ secrets }: BellFolder, app: string): Bell | undefined {
   if (!isAppName(app)) return undefined;
   const path = join(secrets, `${app}.json`);
@@ -77,7 +77,7 @@ export function appsWithBell({ secrets }: BellFolder): string[] {
     .sort();
 }
 
-/** Writes what is known of an app. Of the package's folder the group is that of the bell's user. */
+/** In the package's folder, files belong to the group of the bell's user. */
 export function writeBell(folder: BellFolder, app: string, { type, secret, added }: Bell): void {
   const path = join(folder.secrets, `${app}.json`);
   try {
@@ -103,7 +103,7 @@ export function removeBell(folder: BellFolder, app: string): boolean {
 
 const { O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
 
-/** Leaves word that something may be new; a second call changes nothing but times. */
+/** Records a call; a repeated call only changes times. */
 export function ring({ wake, last }: BellFolder, app: string, now: Date): void {
   for (const folder of [last, wake]) {
     const fd = openSync(join(folder, app), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o640);
@@ -115,12 +115,12 @@ export function ring({ wake, last }: BellFolder, app: string, now: Date): void {
   }
 }
 
-/** When an app was last rung for, ISO 8601; null: never. */
+/** Time of an app's last call, ISO 8601; null if there was none. */
 export function lastRung({ last }: BellFolder, app: string): string | null {
   return statSync(join(last, app), { throwIfNoEntry: false })?.mtime.toISOString() ?? null;
 }
 
-/** Takes the word that was left; the host has to be asked afterwards. */
+/** Removes and returns the recorded calls; the caller must fetch afterwards. */
 export function takeRings({ wake }: BellFolder): string[] {
   const names = readdirSync(wake).filter(isAppName);
   for (const name of names) removeIfThere(join(wake, name));

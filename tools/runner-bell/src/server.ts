@@ -1,11 +1,11 @@
-/** Answers calls of code hosts: one on standard input, or all on an address. */
+/** Answers calls from code hosts: one on standard input, or all on an address. */
 import { fstatSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { usage } from '@runner/common/foundation/failure';
 import { answerTo, type BellRequest } from './answer.ts';
 
-/** Calls that are answered at once; the next gets 429. */
+/** Calls that are handled concurrently; the next one gets 429. */
 const AT_ONCE = 8;
 /** Connections beyond this number are closed. */
 const CONNECTIONS = 64;
@@ -52,7 +52,7 @@ function inherited(): Socket {
   );
 }
 
-/** Answers on an address until the signal comes. */
+/** Answers on an address until a signal arrives. */
 export function listen(
   request: BellRequest,
   { host, port }: { host: string; port: number },

@@ -7,7 +7,7 @@ import { wait } from './commands/wait.ts';
 
 export const tool: Tool = {
   name: 'runner-bell',
-  about: 'Let a push on the code host start a deploy at once',
+  about: 'Let a push on the code host start a deploy immediately',
   commands: [add, list, remove, serve, wait],
   meant: 'serve',
 };

@@ -7,6 +7,7 @@ import { removeIfThere } from '@runner/common/files/read';
 import { freePort } from '@runner/testing/app';
 import { cleanEnvironment, executable, run } from '@runner/testing/run';
 import { until } from '@runner/testing/until';
+import { Webhook } from 'standardwebhooks';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { HOSTS, headersOf, rung, send, startBell, type TestBell } from './clients.ts';
@@ -35,6 +36,29 @@ test('a signature of @octokit/webhooks is accepted', async ({ bell }) => {
   const signature = await new Webhooks({ secret: bell.secrets.github }).sign(BODY);
   const headers = { 'X-Hub-Signature-256': signature };
   assert.is((await send(bell.port, { path: '/github', headers, body: BODY })).status, 202);
+});
+
+test("GitLab's signing token is accepted as its library signs, and nothing else with its headers", async ({
+  bell,
+}) => {
+  const secret = bell.secrets.gitlab;
+  assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/);
+  const now = new Date();
+  const headers = {
+    'webhook-id': 'msg_1',
+    'webhook-timestamp': String(Math.floor(now.getTime() / 1_000)),
+    'webhook-signature': new Webhook(secret).sign('msg_1', now, BODY),
+  };
+  const status = async (changed: Record<string, string>, body = BODY) =>
+    (await send(bell.port, { path: '/gitlab', headers: { ...headers, ...changed }, body })).status;
+  const other = new Webhook(`whsec_${'A'.repeat(43)}=`).sign('msg_1', now, BODY);
+  assert.is(await status({ 'webhook-signature': other }), 401);
+  assert.is(await status({ 'webhook-signature': '' }), 401);
+  assert.is(await status({ 'webhook-id': 'msg_2' }), 401);
+  assert.is(await status({}, `${BODY} `), 401);
+  assert.equal(rung(bell), []);
+  assert.is(await status({ 'webhook-signature': `${other} ${headers['webhook-signature']}` }), 202);
+  assert.is(await status({}), 202);
 });
 
 test('anything else is refused with the status that says why', async ({ bell }) => {

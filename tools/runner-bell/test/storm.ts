@@ -53,13 +53,46 @@ function active({ root }: Server): string | undefined {
   return state.instances.default?.current?.commit;
 }
 
+/** Where the pushes and the calls go. */
+export interface Site {
+  /** Returns the commit. */
+  push(name: string): Promise<string>;
+  /** One signed call. */
+  call(): Promise<void>;
+  isDeployed(commit: string): boolean | Promise<boolean>;
+}
+
 /** Of each push one call in ten is lost, and every second comes twice; all in random order. */
-export async function storm(rounds: number, seed: number): Promise<Tally> {
+export async function stormOn(
+  { push, call, isDeployed }: Site,
+  rounds: number,
+  seed: number,
+): Promise<Omit<Tally, 'deploys'>> {
   const random = randomFrom(seed);
+  const tally = { pushes: 0, calls: 0, right: 0 };
+  for (let round = 0; round < rounds; round += 1) {
+    let head = '';
+    const calls: Promise<void>[] = [];
+    for (let left = 1 + random(4); left > 0; left -= 1) {
+      head = await push(`${round} ${left}`);
+      tally.pushes += 1;
+      const times = random(10) === 0 ? 0 : 1 + random(2);
+      for (let time = 0; time < times; time += 1) calls.push(after(random(300), call));
+    }
+    await Promise.all(calls);
+    tally.calls += calls.length;
+    await until(() => isDeployed(head), 'the last commit is not deployed');
+    tally.right += 1;
+  }
+  return tally;
+}
+
+/** A storm on a bell that listens, and the loop that fetches. */
+export async function storm(rounds: number, seed: number): Promise<Tally> {
   const server = await makeServer();
   const { git, root, dir, port } = server;
   const address = ['--listen', `127.0.0.1:${port}`, '--dir', dir];
-  const bell = start('runner-bell', address, { root, timeout: 3_600_000 });
+  const bell = start('runner-bell', address, { root, timeout: 86_400_000 });
   await until(
     async () => (await send(port, { path: '/', method: 'GET' })).status === 405,
     'no bell',
@@ -72,27 +105,16 @@ export async function storm(rounds: number, seed: number): Promise<Tally> {
       await succeeded(root, 'runner-fetch', '--deploy', '--quiet');
     }
   })();
-  const tally: Tally = { pushes: 0, calls: 0, deploys: 0, right: 0 };
-  const call = async () => {
-    const headers = headersOf('github', server.secret, BODY);
-    const { status } = await send(port, { path: '/shop', headers, body: BODY });
-    if (status !== 202) throw new Error(`the bell answers ${status}`);
-    tally.calls += 1;
+  const site: Site = {
+    push: (name) => git.commit(REPO, { 'version.txt': name }, name),
+    isDeployed: (commit) => active(server) === commit,
+    async call() {
+      const headers = headersOf('github', server.secret, BODY);
+      const { status } = await send(port, { path: '/shop', headers, body: BODY });
+      if (status !== 202) throw new Error(`the bell answers ${status}`);
+    },
   };
-  for (let round = 0; round < rounds; round += 1) {
-    const pushes = 1 + random(4);
-    let head = '';
-    const calls: Promise<void>[] = [];
-    for (let push = 0; push < pushes; push += 1) {
-      head = await git.commit(REPO, { 'version.txt': `${round} ${push}` }, `push ${push}`);
-      const times = random(10) === 0 ? 0 : 1 + random(2);
-      for (let time = 0; time < times; time += 1) calls.push(after(random(300), call));
-    }
-    tally.pushes += pushes;
-    await Promise.all(calls);
-    await until(() => active(server) === head, 'the last commit is not deployed');
-    tally.right += 1;
-  }
+  const tally = await stormOn(site, rounds, seed);
   isGoing = false;
   await fetching;
   bell.kill();

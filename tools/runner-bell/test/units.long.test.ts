@@ -9,12 +9,16 @@ import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { headersOf, send } from './clients.ts';
+import { stormOn } from './storm.ts';
 
 const test = suite('units of the bell');
 const LIB = '/usr/lib/runner';
 const REPO = 'acme/shop';
 /** Pushes that are timed, one after the other. */
 const PUSHES = 20;
+/** Rounds of pushes whose calls are doubled and lost. */
+const ROUNDS = 20;
+const EVENTS = '/opt/runner/logs/deploy-events.jsonl';
 const BODY = '{"ref":"refs/heads/main"}';
 const packaging = join(checkoutFolder(), 'packaging');
 
@@ -57,8 +61,10 @@ async function install(): Promise<void> {
 const call = (headers = headersOf('github', secret, BODY)) =>
   send(port, { path: '/shop', headers, body: BODY });
 
-const isActive = async (commit: string) =>
-  (await container.ok('cat /opt/runner/state/shop.json')).includes(`"commit": "${commit}"`);
+const isActive = async (commit: string) => {
+  const { instances } = JSON.parse(await container.ok('cat /opt/runner/state/shop.json'));
+  return instances.default?.current?.commit === commit;
+};
 const deployed = (commit: string) =>
   until(
     () => isActive(commit),
@@ -125,6 +131,28 @@ if (why !== undefined) {
     assert.is(await container.ok(units), 'active\nactive\n');
   });
 
+  test('calls doubled, lost and in any order, during deploys: the last commit is deployed each time', async () => {
+    // The timer makes up for lost calls: here every 5 s.
+    const often = '[Timer]\nOnCalendar=\nOnCalendar=*:*:0/5\nRandomizedDelaySec=0\n';
+    await place('/etc/systemd/system/runner-fetch.timer', unit('systemd/runner-fetch.timer'));
+    await place('/etc/systemd/system/runner-fetch.timer.d/often.conf', often);
+    await container.ok('systemctl daemon-reload; systemctl start runner-fetch.timer');
+    const count = async () => Number(await container.ok(`grep -c DeployStarted ${EVENTS}`));
+    const before = await count();
+    const site = {
+      push: (name: string) => git.commit(REPO, { more: name }, name),
+      // Of too many at once systemd closes the connection: another lost call.
+      call: async () => assert.ok([202, 0].includes((await call()).status)),
+      isDeployed: isActive,
+    };
+    const { right, pushes, calls } = await stormOn(site, ROUNDS, 7);
+    const deploys = (await count()) - before;
+    console.log(`(${ROUNDS} rounds, ${pushes} pushes, ${calls} calls, ${deploys} deploys)`);
+    assert.is(right, ROUNDS);
+    assert.ok(deploys <= pushes, `${deploys} deploys of ${pushes} pushes`);
+    await container.ok('systemctl stop runner-fetch.timer');
+  });
+
   test('between push and DeployStarted there is no wait for the timer', async () => {
     const waits: number[] = [];
     for (let push = 0; push < PUSHES; push += 1) {
@@ -132,7 +160,7 @@ if (why !== undefined) {
       const begun = Date.now();
       assert.is((await call()).status, 202);
       let started = '';
-      const find = `grep DeployStarted /opt/runner/logs/deploy-events.jsonl | grep ${commit} || :`;
+      const find = `grep DeployStarted ${EVENTS} | grep ${commit} || :`;
       await until(
         async () => {
           started = await container.ok(find);

@@ -1,4 +1,4 @@
-/** `--insecure`: reading although a guard tripped, with a banner and an audit record. */
+/** `--insecure`: reads despite a tripped guard, with a banner and an audit record. */
 import { appendEvents } from '@runner/common/audit/append';
 import { type DeployEvent, newDeployId } from '@runner/common/audit/events';
 import { keepForLater } from '@runner/common/audit/kept';

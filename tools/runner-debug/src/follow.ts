@@ -18,7 +18,7 @@ export function runningDeploy(paths: Paths, name: string): string | undefined {
   return runningDeployOf(requireApp(paths, name))?.deploy_id;
 }
 
-/** Shows lines until the deploy has ended, a signal comes or the reader leaves; the exit status. */
+/** Prints lines until the deploy ends, a signal arrives or the pipe is closed. Returns the exit status. */
 export async function follow(
   { io, paths }: Pick<Context, 'io' | 'paths'>,
   { app, deployId, fd }: KeptLog,
@@ -40,7 +40,7 @@ export async function follow(
     lines = [];
     if (bytes.length > 0) return 'more';
     if (!running) return 'end';
-    // What was written before the deploy ended is read in one more round.
+    // Read once more: lines may have been written before the deploy ended.
     running = runningDeploy(paths, app) === deployId;
     return running ? 'wait' : 'more';
   });

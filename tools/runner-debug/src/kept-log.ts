@@ -26,12 +26,12 @@ export interface KeptLog {
   readonly version: string | null;
   readonly timestamp: string | null;
   readonly stage: string | null;
-  /** What failed, as the line in the log says; null unless the deploy failed. */
+  /** The line of the log that names the failure; null unless the deploy failed. */
   readonly headline: string | null;
 }
 
 const ENDS = ['DeploySuccess', 'DeployFailure'];
-/** Most logs named in an error. */
+/** How many logs an error names at most. */
 const NAMED = 5;
 
 /**

@@ -1,4 +1,4 @@
-/** The lines of a kept log, with those marked that say why the deploy failed. Read in blocks. */
+/** Reads a kept log in blocks, and marks the lines that say why the deploy failed. */
 
 import { StringDecoder } from 'node:string_decoder';
 import { readRange } from '@runner/common/files/read';
@@ -23,7 +23,7 @@ export interface LogLine {
   readonly text: string;
   /** Whether it is among the lines that say why. */
   readonly marked: boolean;
-  /** Present, and true, when the line is longer than what is shown. */
+  /** true if the line is longer than shown; otherwise absent. */
   readonly cut?: true;
 }
 

@@ -17,7 +17,7 @@ export async function showPaged(
 ): Promise<void> {
   const command = io.env.PAGER ?? 'less';
   if (!io.stdout.isTTY || ['', 'cat'].includes(command.trim())) return writeAll(io, pieces);
-  // As git does: colours pass, and a text of one screen needs no key to quit.
+  // Like git: keep colours, and quit at once if the text fits on one screen.
   const env = { ...io.env, LESS: io.env.LESS ?? 'FRX', LV: io.env.LV ?? '-c' };
   const child = spawn('/bin/sh', ['-c', io.env.PAGER === undefined ? 'less -R' : command], {
     env,

@@ -56,7 +56,7 @@ test('folders that the user of the bell cannot use are repaired by the printed c
     `problem bell: ${dir} is closed to the user runner-bell`,
     ...['wake', 'last'].map(
       (name) =>
-        `problem bell: ${join(dir, name)} has the wrong owner or mode: the bell writes there, and runner too`,
+        `problem bell: ${join(dir, name)} has the wrong owner or mode: both the bell and runner write there`,
     ),
   ]);
   const commands = findings.flatMap(({ mend }) => mend ?? []);
@@ -72,7 +72,7 @@ test('a call that no fetch takes, and a bell of an app that is gone, are reporte
   utimesSync(join(dir, 'wake/shop'), before, before);
   await run('runner-remove', ['shop', '--yes'], { root });
   assert.equal((await examined(root, { env })).troubles, [
-    "warning bell: 'shop' has a bell and is not registered",
+    "warning bell: 'shop' has a bell but is not registered",
     'problem bell: a call for shop has waited for more than half an hour',
   ]);
 });
@@ -84,8 +84,8 @@ test('units that are missing or stopped, and a socket that nothing answers, are 
   const first = await withBell(false, { 'runner-bell.socket': none, 'runner-bell.path': stopped });
   const told = await examined(first.root, { env: first.env });
   assert.equal(told.troubles, [
-    'warning bell: runner-bell.socket is not installed: the code host reaches nothing',
-    'warning bell: runner-bell.path is inactive: a call starts no fetch',
+    'warning bell: runner-bell.socket is not installed: calls from the code host are not received',
+    'warning bell: runner-bell.path is inactive: calls do not start a fetch',
   ]);
   assert.is(told.findings.at(-1)?.level, 'ok');
   const port = await freePort();

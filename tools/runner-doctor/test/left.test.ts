@@ -20,11 +20,11 @@ test('what killed deploys and commands left is reported', async () => {
   put(root, 'state/.fine.json.0123456789ac.tmp', '');
   const { troubles, findings } = await examined(root);
   assert.equal(troubles, [
-    'warning deploys: a deploy of dead died during health: the next deploy cleans up',
-    `warning deploys: ${root}/apps/fine/releases/.tmp-0a1b2c3d was left by a deploy that died`,
+    'warning deploys: a deploy of dead was killed during health: the next deploy cleans up',
+    `warning deploys: ${root}/apps/fine/releases/.tmp-0a1b2c3d was left by a killed deploy`,
     `problem deploys: ${root}/apps/gone/instances/default/current is missing, but v1 should run`,
     'problem deploys: automatic deploys of stuck are blocked: the same commit failed 3 times',
-    `warning deploys: ${stray} was left by a command that died`,
+    `warning deploys: ${stray} was left by a killed command`,
   ]);
   assert.equal(
     findings.filter(({ level }) => level !== 'ok').map(({ mend }) => mend),
@@ -57,11 +57,11 @@ test('what the user of runner cannot remove is to be removed as root', async () 
     found.map(({ message, mend }) => [message, mend]),
     [
       [
-        `${releases}/.tmp-0a1b2c3d was left by a deploy that died`,
+        `${releases}/.tmp-0a1b2c3d was left by a killed deploy`,
         `rm -rf ${shellWord(`${releases}/.tmp-0a1b2c3d`)}`,
       ],
       [
-        `${releases}/20200101T000000Z-0a1b2c3d4e5f is no longer kept, and could not be removed`,
+        `${releases}/20200101T000000Z-0a1b2c3d4e5f is no longer needed but could not be removed`,
         `sudo rm -rf ${shellWord(`${releases}/20200101T000000Z-0a1b2c3d4e5f`)}`,
       ],
     ],
@@ -114,7 +114,7 @@ test('messages that have waited long or were given up are reported', async () =>
   utimesSync(old, 0, 0);
   put(root, 'spool/notify/dead/mib0k3v1e-9f2e.discord.json', '{}');
   assert.equal((await examined(root)).troubles, [
-    'warning spool: 1 message waited for more than an hour',
+    'warning spool: 1 message waiting for more than an hour',
     'warning spool: 1 message could not be delivered and was given up',
   ]);
 });

@@ -18,7 +18,7 @@ test('with a code host that takes the token and has the same time, all is well',
     assert.equal(troubles, []);
     const told = Object.fromEntries(findings.map(({ check, message }) => [check, message]));
     assert.is(told.tokens, 'the token is accepted by the code host');
-    assert.is(told.clock, 'the code host answers, and this clock agrees with its clock');
+    assert.is(told.clock, 'the code host answers, and the clocks agree');
     assert.is(told.chats, 'no chat is configured; no notification is sent');
   } finally {
     await host.close();
@@ -165,7 +165,7 @@ test('a chat that is half set up or cannot be reached is reported', async () => 
     );
     const silent = await examined(root, { env }, []);
     assert.is(silent.troubles.length, 1);
-    assert.match(silent.troubles[0] ?? '', /^problem chats: telegram does not take messages/);
+    assert.match(silent.troubles[0] ?? '', /^problem chats: telegram does not accept messages/);
     assert.not.ok(JSON.stringify(silent).includes('abcdefghijkl'));
     const mendOf = (told: Told) => told.findings.find(({ check }) => check === 'chats')?.mend;
     assert.is(mendOf(silent), 'runner notify status');
@@ -175,7 +175,7 @@ test('a chat that is half set up or cannot be reached is reported', async () => 
     const refused = await examined(root, { env: answers }, []);
     await telegram.close();
     assert.equal(refused.troubles, [
-      'problem chats: telegram does not take messages: Unauthorized',
+      'problem chats: telegram does not accept messages: Unauthorized',
     ]);
     assert.is(mendOf(refused), 'runner notify setup --channel telegram');
     put(root, 'config.yml', 'notify: {channel: smoke}\ncode_host_api_url: []\n');

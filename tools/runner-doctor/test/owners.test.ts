@@ -83,7 +83,7 @@ test('another user sees whose root it is', async () => {
   assert.equal(findings[0], {
     check: 'folders',
     level: 'problem',
-    message: `${root} belongs to user 0, and this is user 65534`,
+    message: `${root} belongs to user 0, but you are user 65534`,
     mend: `sudo -u '#0' runner doctor --root ${shellWord(root)}`,
   });
   const keys = findings.find(({ check }: { check: string }) => check === 'keys');

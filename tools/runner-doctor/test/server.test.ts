@@ -38,12 +38,14 @@ test('a timer that is not installed, not active, not enabled or has failed is re
     ],
     [
       [good, good, ['loaded', 'inactive', 'disabled']],
-      ['warning timers: runner-tokens.timer is inactive: a token that ends soon is not announced'],
+      ['warning timers: runner-tokens.timer is inactive: expiring tokens are not announced'],
       'systemctl enable --now runner-tokens.timer',
     ],
     [
       [['loaded', 'active', 'disabled'], good],
-      ['warning timers: runner-fetch.timer runs, but not after the next boot'],
+      [
+        'warning timers: runner-fetch.timer is running but not enabled: it will not start at the next boot',
+      ],
       'systemctl enable --now runner-fetch.timer',
     ],
     [

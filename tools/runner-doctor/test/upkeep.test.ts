@@ -69,7 +69,7 @@ test('the timer of the digest is missed only where the digest is wanted', async 
   writeFileSync(join(root, 'config.yml'), 'notify: { digest: true }\n', { mode: 0o600 });
   const { troubles, findings } = await examined(root, { env });
   assert.equal(troubles, [
-    'warning timers: runner-digest.timer is inactive: the digest of the week is not sent, which notify.digest asks for',
+    'warning timers: runner-digest.timer is inactive: the weekly digest of notify.digest is not sent',
   ]);
   assert.is(
     findings.find(({ level }) => level !== 'ok')?.mend,
@@ -87,7 +87,7 @@ test('a root that belongs to another user than the one of the timers is reported
   const { troubles, findings } = await examined(root, { env: { PATH: serverWith(units) } });
   const uid = process.getuid?.();
   assert.equal(troubles, [
-    `problem timers: the timers work as nobody, but ${root} belongs to user ${uid}`,
+    `problem timers: the timers run as nobody, but ${root} belongs to user ${uid}`,
   ]);
   const mend = findings.find(({ level }) => level !== 'ok')?.mend;
   assert.is(mend, `chown -R --from=${uid} nobody: ${shellWord(root)}`);

@@ -25,6 +25,7 @@ export interface Edited {
   branch: string;
   tags?: TagRule | undefined;
   paths?: string[] | undefined;
+  require_checks?: RequiredChecks | undefined;
   fingerprint: string | null;
 }
 
@@ -70,7 +71,7 @@ export async function change(context: EditContext): Promise<Edited> {
     options['require-checks'] === undefined
   ) {
     throw usage(
-      'the following required arguments were not provided: <--token <TOKEN>|--token-file <FILE>|--token-from <APP>|--public|--repo <OWNER/NAME>|--branch <BRANCH>|--tags <PATTERN>|--semver <RANGE>|--paths <PATHS>>',
+      'the following required arguments were not provided: <--token <TOKEN>|--token-file <FILE>|--token-from <APP>|--public|--repo <OWNER/NAME>|--branch <BRANCH>|--tags <PATTERN>|--semver <RANGE>|--paths <PATHS>|--require-checks <CHECKS>>',
     );
   }
   if (options.ckey && given === undefined) {
@@ -98,8 +99,9 @@ export async function change(context: EditContext): Promise<Edited> {
     state: stateWith(context, now, token),
   }));
   const fingerprint = token ? fingerprintOf(digestOf(token)) : null;
-  const { host, repo, branch, tags, paths: only } = changed;
-  return { app, ...(host !== undefined && { host }), repo, branch, tags, paths: only, fingerprint };
+  const { host, repo, branch, tags, paths: only, require_checks } = changed;
+  const hosted = host === undefined ? {} : { host };
+  return { app, ...hosted, repo, branch, tags, paths: only, require_checks, fingerprint };
 }
 
 /** `all`, a list of names, or `none`; undefined without the option. */
@@ -107,7 +109,9 @@ function requiredFrom(text: string | undefined): RequiredChecks | 'none' | undef
   if (text === undefined) return undefined;
   if (text === 'all' || text === 'none') return text;
   const names = text.split(',').map((name) => name.trim());
-  if (names.every((name) => name !== '' && name.length <= CHECK_NAME_MAX)) return names;
+  const isName = (name: string) =>
+    !['', 'all', 'none'].includes(name) && name.length <= CHECK_NAME_MAX;
+  if (names.every(isName)) return names;
   throw usage(
     `invalid value '${text.slice(0, 80)}' for '--require-checks <CHECKS>': give all, none, or names with commas between them`,
   );

@@ -30,12 +30,19 @@ for (const [args, sentence] of [
   [['--branch', 'next'], `${REQUIRED} <APP>; usage: runner edit [OPTIONS] <APP>`],
   [
     ['shop'],
-    `${REQUIRED} <--token <TOKEN>|--token-file <FILE>|--token-from <APP>|--public|--repo <OWNER/NAME>|--branch <BRANCH>|--tags <PATTERN>|--semver <RANGE>|--paths <PATHS>>`,
+    `${REQUIRED} <--token <TOKEN>|--token-file <FILE>|--token-from <APP>|--public|--repo <OWNER/NAME>|--branch <BRANCH>|--tags <PATTERN>|--semver <RANGE>|--paths <PATHS>|--require-checks <CHECKS>>`,
   ],
   [
     ['shop', '--ckey', '--branch', 'next'],
     `${REQUIRED} <--token <TOKEN>|--token-file <FILE>|--token-from <APP>>`,
   ],
+  ...['all,build', 'none,build', 'build,,test'].map(
+    (checks) =>
+      [
+        ['shop', '--require-checks', checks],
+        `error: invalid value '${checks}' for '--require-checks <CHECKS>': give all, none, or names with commas between them`,
+      ] as const,
+  ),
 ] as const) {
   test(`wrong usage: edit ${args.join(' ')}`, () => refused(args, 2, sentence));
 }

@@ -5,7 +5,7 @@ import type { Fault } from '@runner/testing/faults';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openAnnouncer } from '../src/deliver/announce.ts';
-import { Opened } from '../src/deliver/channels.ts';
+import { OpenChannels } from '../src/deliver/channels.ts';
 import { deliverDue } from '../src/deliver/flush.ts';
 import { event, makeWorld, sha, statuses, TYPES } from './commit-world.ts';
 
@@ -64,7 +64,7 @@ for (const type of TYPES) {
       time += 5_000;
     }
     for (let round = 0; round < 500; round += 1) {
-      const opened = new Opened(common);
+      const opened = new OpenChannels(common);
       if (round === 50) api.heal();
       if (opened.spool.names('code-host').length === 0) break;
       await deliverDue(opened, 'code-host', false, () => {});
@@ -78,7 +78,7 @@ for (const type of TYPES) {
       bitbucket: 'SUCCESSFUL',
     };
     for (const [commit, isGood] of log) assert.is(last.get(commit) === good[type], isGood, commit);
-    assert.equal(new Opened(common).spool.names('code-host', 'dead'), []);
+    assert.equal(new OpenChannels(common).spool.names('code-host', 'dead'), []);
     await api.close();
   });
 }

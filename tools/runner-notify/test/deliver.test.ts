@@ -104,10 +104,10 @@ function world(
           .map((text) => state.instead[text] ?? message(text));
       const endings: Ending[] = [];
       const deadline = state.time + budget;
-      const goOn = (next: Next | undefined) =>
+      const shouldContinue = (next: Next | undefined) =>
         next !== undefined && state.time + next.wait <= deadline;
       const options = { queue, channel, destination, clock, render };
-      await deliver(options, { goOn, eager }, (ending) => endings.push(ending));
+      await deliver(options, { shouldContinue, eager }, (ending) => endings.push(ending));
       return endings;
     },
     entry(name: EntryName, place: 'queue' | 'dead' = 'queue') {

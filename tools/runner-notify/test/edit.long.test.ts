@@ -72,6 +72,29 @@ test('instances that roll back one by one do not overwrite each other, not even 
   assert.match(chats.bot.messages[2]?.text ?? '', 'Instance: b\n');
 });
 
+test('instances that roll back together are one message that names them', async () => {
+  chats.configure(configOf(chats.bot, chats.hook, 'td', ['edit: true']));
+  const [start, end] = ['DeployStarted', 'DeployFailure'].map((kind) => (instance: string) => {
+    const fields = { instance, instances: ['a', 'b', 'c'], error: 'boom' };
+    return of(kind, 'aaaaaaa1', fields);
+  }) as [(instance: string) => object, (instance: string) => object];
+  const back = (instance: string, instances: readonly string[], version: string) =>
+    of('RollbackSuccess', 'aaaaaaa1', { instance, instances, version, from_version: 'v1.3.0' });
+  const records = [
+    ...['a', 'b', 'c'].map(start),
+    ...['a', 'b', 'c'].map(end),
+    back('a', ['a', 'b'], 'v1.2.9'),
+    back('b', ['a', 'b'], 'v1.2.9'),
+  ];
+  assert.is((await chats.send(records, ['--json', '--wait', '30'])).status, 0);
+  const shown = ['↩️ Rollback', '❌ Deploy failed'];
+  assert.equal([telegram(), discord()], [shown, shown]);
+  assert.match(chats.bot.messages[0]?.text ?? '', 'Instance: a,b\n');
+  // One that went back to another version does not overwrite them.
+  await sendAll(back('c', ['c'], 'v1.2.8'));
+  assert.equal(telegram(), [...shown, '↩️ Rollback']);
+});
+
 test('a start, its failure and its rollback are two: the edited one, and a reply with error and log', async () => {
   chats.configure(configOf(chats.bot, chats.hook, 'td', ['edit: true']));
   const error = `Error: boom\n${'at line\n'.repeat(300)}`;

@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Io } from '@runner/common/foundation/io';
 import { pathsOf } from '@runner/common/foundation/paths';
 import { openAnnouncer } from '../src/deliver/announce.ts';
-import { Opened } from '../src/deliver/channels.ts';
+import { OpenChannels } from '../src/deliver/channels.ts';
 import type { Clock } from '../src/deliver/clock.ts';
 import { deliverDue } from '../src/deliver/flush.ts';
 import type { Announceable } from '../src/message/records.ts';
@@ -85,7 +85,7 @@ export async function play({ role, root, epoch, speed, records, wait }: Play): P
   // The deadline of an exchange is kept in memory until it has passed: it runs faster, too.
   const timeout = AbortSignal.timeout.bind(AbortSignal);
   AbortSignal.timeout = (milliseconds) => timeout(Math.max(milliseconds / speed, 3_000));
-  const opened = new Opened({ io, paths, clock, note, title: 'test' });
+  const opened = new OpenChannels({ io, paths, clock, note, title: 'test' });
   while (opened.spool.names('discord').length > 0) {
     await deliverDue(opened, 'discord', true, ({ result, entry }) =>
       say({ result, twice: entry.maybe_duplicate }),

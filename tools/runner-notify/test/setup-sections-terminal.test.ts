@@ -37,7 +37,7 @@ const QUESTIONS: Readonly<Record<string, (of: Chats) => readonly Question[]>> = 
   ],
   email: ({ mail }) => [
     [
-      'Mail server',
+      'Address of the mail server',
       mail.address,
       'https://mail.example.org',
       'notify.email.smtp is not an smtps or smtp address',

@@ -143,7 +143,7 @@ test('--offline asks nobody', async () => {
   assert.equal([chats.bot.requests.length, chats.hook.requests.length], [0, 0]);
 });
 
-test('without any channel the status is 3, and the report is still printed', async () => {
+test('without any channel the status is 1, and the report is still printed', async () => {
   chats.configure('');
   const ended = await status();
   assert.is(ended.status, 1);
@@ -155,6 +155,15 @@ test('without any channel the status is 3, and the report is still printed', asy
     ended.stderr,
     `runner notify status: no channel is active: run \`runner notify setup\`, or see section notify of ${chats.root}/config.yml\n`,
   );
+});
+
+test('a channel that is not named says what is wrong with it, and the status is good', async () => {
+  chats.configure(configOf(chats.bot, chats.hook, 'td', ['channel: telegram']));
+  chats.hook.fail(hookRefusals.unknownWebhook);
+  const ended = await status();
+  assert.equal([ended.status, ended.stderr], [0, '']);
+  const words = '– Discord: configured, but notify.channel does not name it; Unknown Webhook';
+  assert.match(ended.stdout, words);
 });
 
 test('the result on the commit has a row where it is on', async () => {

@@ -3,6 +3,6 @@ import { report } from './commands/report.ts';
 
 export const tool: Tool = {
   name: 'runner-report',
-  about: 'Draw the deploys as an HTML page',
+  about: 'Write an HTML report of the deploys',
   commands: [report],
 };

@@ -223,7 +223,7 @@ test('a restore that is killed leaves a root without an app or a whole one, and 
 
 test('a backup that cannot be made says so, and leaves no file', async () => {
   for (const [args, status, why] of [
-    [['--recipient', 'age1nonsense'], 2, /is not a recipient of age/],
+    [['--recipient', 'age1nonsense'], 2, /is not an age recipient/],
     [[], 2, /stdin is not a terminal: use --passphrase-file/],
     [['--recipient', RECIPIENT, '--to', '/nonexistent/x'], 2, /cannot be used multiple times/],
   ] as const) {

@@ -1,4 +1,4 @@
-/** The verdicts on an app's token: what the API of its code host says, and whether git can read. */
+/** Tests an app's token with the code host's API and with git. */
 import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { type CodeHost, codeHostOf, DEFAULT_HOST } from '@runner/common/config/code-hosts';
@@ -24,7 +24,7 @@ export interface TokenAccount {
   /** Name of the code host; absent for `default`. */
   host?: string;
   fingerprint: string;
-  /** null: the token has no account, such as that of a repository. */
+  /** null: the token has no account, like a repository's token. */
   username: string | null;
   /** Empty when the host announces none. */
   scopes: string[];
@@ -93,7 +93,7 @@ async function apiVerdict(io: Io, app: AppState, host: CodeHost, token: Secret):
   }
 }
 
-/** A GitHub App: what it is called, and what it may do with the repository. Its key does not end. */
+/** A GitHub App: its name, and its permissions for the repository. Its key does not expire. */
 async function appVerdict(
   io: Io,
   app: AppState,
@@ -122,7 +122,7 @@ function refused({ app }: AppState, token: Secret, status: number, words: string
   );
 }
 
-/** Where there is no API, git alone decides. */
+/** Without an API, only git is tested. */
 function verdictOfGit(app: AppState, token: Secret, git: GitVerdict | undefined): Known | Failure {
   if (!git?.error) return { username: null, scopes: [] };
   if (git.error === 'token_invalid') return refused(app, token, 401, ` for ${app.repo}`);

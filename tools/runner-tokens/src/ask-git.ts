@@ -1,4 +1,4 @@
-/** Whether git can read an app's repository with its token: `ls-remote`. */
+/** Tests with `git ls-remote` whether git can read an app's repository with its token. */
 import type { AppState } from '@runner/common/apps/state';
 import { type CodeHost, gitBelongsToApi } from '@runner/common/config/code-hosts';
 import { readConfig } from '@runner/common/config/file';
@@ -9,7 +9,6 @@ import { sourceOf } from '@runner/deploy/git/open';
 import { listRefs } from '@runner/deploy/git/remote';
 import { interruptionOf } from '@runner/deploy/report/interruption';
 
-/** What git says. */
 export interface GitVerdict {
   ok: boolean;
   /** Code of the error. */
@@ -17,7 +16,7 @@ export interface GitVerdict {
   message: string | null;
 }
 
-/** Asks git; undefined if its address may belong to another host than the API. */
+/** Undefined if git's address may belong to a different host than the API's. */
 export async function gitVerdict(
   { io, paths }: { io: Io; paths: Paths },
   app: AppState,

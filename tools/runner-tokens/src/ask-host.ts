@@ -1,10 +1,10 @@
-/** What the API of each type of code host says about a token: its account, scopes and end. */
+/** Reads a token's account, scopes and expiry from each type of code host. */
 import { Failure } from '@runner/common/foundation/failure';
 import { type HostApi, isDenied, refuseOthers } from '@runner/common/hosts/api';
 import type { HttpAnswer } from '@runner/common/http/request';
 import { type JsonObject, jsonObject } from '@runner/common/text/json';
 
-/** What a host says about a token that it accepts. */
+/** An accepted token. */
 export interface Account {
   /** null: the token has no account, or may not read it. */
   readonly username: string | null;
@@ -24,7 +24,7 @@ export class Refused extends Error {
   }
 }
 
-/** Longest name that is shown. */
+/** Longest name shown, in characters. */
 const NAME_MAX = 200;
 /** A stated end nearer to now than this is the fault of the host, which gave the time; in ms. */
 const DOUBTFUL = 3_000_000;
@@ -80,8 +80,8 @@ const ASK: Readonly<Record<HostApi['type'], (api: HostApi, repo: string) => Prom
 };
 
 /**
- * The answer at the first path; where the token lacks the right for that, at the second: a token that
- * may only read the repository is a good one.
+ * The answer at the first path or, if the token lacks the permission, at the second: a token that can only
+ * read the repository is valid.
  */
 async function accepted(api: HostApi, path: string, second?: string): Promise<HttpAnswer> {
   const answer = await api.get(path);

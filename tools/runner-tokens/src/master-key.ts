@@ -1,4 +1,4 @@
-/** Replacing the master key: new key first, then every token and secret, the old key removed last. */
+/** Replaces the master key: adds a new one, re-encrypts every token and secret, and removes the old one last. */
 
 import { resealSecrets } from '@runner/common/app-secrets/change';
 import { openSecrets } from '@runner/common/app-secrets/open';
@@ -23,12 +23,12 @@ export interface Rekeyed {
   key: string | null;
   /** Tokens that were (or would be) re-encrypted. */
   sealed: number;
-  /** The same of the secrets of apps. */
+  /** Secrets of apps that were (or would be) re-encrypted. */
   secrets: number;
   old_keys_dropped: number;
   /** Apps whose token, secrets or state cannot be opened. */
   failed: string[];
-  /** An earlier run that was interrupted was finished; no further key was made. */
+  /** This run finished an interrupted one, and created no new key. */
   resumed: boolean;
   dry_run: boolean;
 }
@@ -37,7 +37,7 @@ type RekeyContext = Pick<Context, 'io' | 'paths' | 'note'>;
 
 /** Progress is reported after this many apps. */
 const REPORT_EVERY = 100;
-/** Apps per lock: taking the lock costs more than an app, and other commands must get their turn. */
+/** Apps per lock: locking is slower than re-encrypting, but other commands must get their turn. */
 const PER_LOCK = 20;
 
 /** Throws `mkey_missing`, `not_writable`. Returns whether an earlier run was interrupted. */

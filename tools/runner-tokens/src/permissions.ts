@@ -17,13 +17,16 @@ const RIGHTS: Readonly<Record<'app' | HostType, Record<'checks' | 'status', read
     ],
     status: [['statuses:write'], ['deployments:write']],
   },
-  github: { checks: [['repo']], status: [['repo', 'repo:status']] },
+  github: {
+    checks: [['repo', 'public_repo']],
+    status: [
+      ['repo', 'repo:status', 'public_repo'],
+      ['repo', 'repo_deployment', 'public_repo'],
+    ],
+  },
   gitlab: { checks: [['read_api', 'api']], status: [['api']] },
   gitea: { checks: [], status: [] },
-  bitbucket: {
-    checks: [],
-    status: [['repository:write', 'write:repository:bitbucket', 'repository:admin']],
-  },
+  bitbucket: { checks: [], status: [] },
   git: { checks: [], status: [] },
 };
 

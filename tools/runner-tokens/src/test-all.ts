@@ -9,7 +9,7 @@ import { groupTokens, type TokenGroup } from './groups.ts';
 import { announceEnds, rememberEnds } from './remember.ts';
 import { type TestContext, warnOfExpiry } from './warn.ts';
 
-/** Parallel requests: a code host takes many for abuse. */
+/** Parallel requests: a code host may regard more as abuse. */
 const PARALLEL = 4;
 
 /** One distinct token of `--all`. */

@@ -1,14 +1,14 @@
-/** Warning of a token that ends soon. */
+/** Warns about expiring tokens. */
 import type { Context } from '@runner/common/cli/command';
 
-/** A token that expires within this many days is warned about. */
+/** Warn this many days before a token expires. */
 const WARNING_DAYS = 14;
 const DAY = 86_400_000;
 
 /** What testing a token needs. */
 export type TestContext = Pick<Context, 'io' | 'paths' | 'note'>;
 
-/** Notes an end that is near, or was. */
+/** Prints a warning if the token expires soon or has expired. */
 export function warnOfExpiry(
   { io, note }: TestContext,
   apps: string,

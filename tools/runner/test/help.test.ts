@@ -17,7 +17,7 @@ Commands:
   deploy      Deploy an app from git
   fetch       Look for new commits, and deploy them
   changes     List the commits that a deploy would bring
-  bell        Let a push on the code host start a deploy at once
+  bell        Let a push on the code host start a deploy immediately
   rollback    Go back to the previous version
   cancel      End a running deploy
   start       Start an app
@@ -32,7 +32,7 @@ Commands:
   notify      Announce deploys in chats, by e-mail and webhook
   history     List the deploys, one per line
   stats       Count deploys, failures, and how long they took
-  report      Draw the deploys as an HTML page
+  report      Write an HTML report of the deploys
   audit       Write and read the audit log of deploy events
   debug       Show why a deploy failed
   doctor      Check this installation, and show how to fix it
@@ -40,7 +40,7 @@ Commands:
   restore     Restore a backup into an empty root
   prune       Show how much disk the apps use, and remove what is no longer needed
   fleet       Deploy on several servers through a NATS broker
-  agent       Carry out the orders of a fleet on this server
+  agent       Carry out signed orders on this server
   completion  Print the completion for bash, zsh or fish
 
 Options:

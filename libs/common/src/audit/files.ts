@@ -35,8 +35,8 @@ export class Unread {
     this.#files.push(`${basename(path)} cannot be read to the end: ${why}`);
   }
 
-  /** Reports it, a line for each file and one for the lines, and resets it. */
-  tell(note: (text: string) => void): void {
+  /** Prints and clears the notes: one per file, and one for the lines. */
+  report(note: (text: string) => void): void {
     for (const text of this.#files.splice(0)) note(text);
     if (this.lines > 0) note(`skipped ${this.lines} line(s) that are not records`);
     this.lines = 0;

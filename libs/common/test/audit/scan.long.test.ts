@@ -364,7 +364,7 @@ test('only regular files are read, not a link, a directory or a FIFO; one in pla
       const unread = new Unread();
       assert.equal(await newestFailure(paths, 'api', unread), FAILURE);
       const told: string[] = [];
-      unread.tell((text) => told.push(text));
+      unread.report((text) => told.push(text));
       assert.equal(told, [`skipped ${basename(paths.auditLog)}${ending}: ${why}`]);
     }
   }

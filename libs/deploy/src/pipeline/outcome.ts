@@ -9,9 +9,9 @@ import type { Seen } from '../instances/probe.ts';
 import { previousOfAll } from '../instances/target.ts';
 import { failedState, willBlock } from '../record/after-failure.ts';
 import { succeededState } from '../record/after-success.ts';
-import { announce, eventsOf, recordAnyway, rolledBackEvent } from '../record/events.ts';
+import { announce, eventsOf, recordAnyway, rolledBackEvents } from '../record/events.ts';
 import { secretsStarted, writeEnd } from '../record/in-progress.ts';
-import { type Job, type Move, problemsOf } from '../record/operation.ts';
+import { isBack, type Job, type Move, problemsOf } from '../record/operation.ts';
 import type { StepFailure } from '../run/step.ts';
 
 /** The last object of `runner deploy --json`. */
@@ -148,15 +148,13 @@ function failureEvents(
 
 /** Returns whether an instance was rolled back to an earlier version. */
 function announceRollbacks(job: Job, { error, moves }: FailedDeploy): boolean {
-  let isRolledBack = false;
-  for (const move of moves) {
-    const { to, problem } = move;
-    if (!to || problem !== undefined) continue;
-    const file = fileOfRelease(job.paths, job.app.app, to);
-    announce(job, [rolledBackEvent(job, { ...move, to }, file, error.message)]);
-    isRolledBack = true;
-  }
-  return isRolledBack;
+  const back = moves.filter(isBack);
+  const events = rolledBackEvents(job, back, ({ to }) => ({
+    file: fileOfRelease(job.paths, job.app.app, to),
+    reason: error.message,
+  }));
+  announce(job, events);
+  return back.length > 0;
 }
 
 /** The version that an instance had before. */

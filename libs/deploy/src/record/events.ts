@@ -7,7 +7,7 @@ import type { DeployFile } from '@runner/common/deploy-file/read';
 import { Failure } from '@runner/common/foundation/failure';
 import { initiatorOf } from '@runner/common/foundation/user';
 import { cleanRecord } from '@runner/common/redaction/record';
-import type { Job, Move } from './operation.ts';
+import type { Job, MoveBack } from './operation.ts';
 
 /** What identifies the deploy that an event belongs to. */
 export type EventOrigin = Pick<
@@ -53,19 +53,33 @@ export function eventsOf(
   });
 }
 
-/** The event of an instance that went back to `to`; `file` is the `.deploy.yml` of that. */
-export function rolledBackEvent(
-  origin: Omit<EventOrigin, 'commit' | 'version' | 'about'>,
-  { instance, from, to }: Move & { to: NonNullable<Move['to']> },
-  file: DeployFile | undefined,
-  reason: string,
-  more: Fields = {},
-): DeployEvent {
-  const { io, app, redact, deployId, trigger } = origin;
-  const { commit, version } = to;
-  const target = { io, app, redact, deployId, trigger, commit, version };
-  const fields = { from_version: from.version, reason, ...more };
-  return eventOf(target, 'RollbackSuccess', instance, file, fields);
+/** What an event says about instances that went back; `file` is the `.deploy.yml` of where they went. */
+interface BackFacts {
+  readonly file: DeployFile | undefined;
+  readonly reason: string;
+  readonly more?: Fields;
+}
+
+/** The events of instances that went back. Those that went the same way are one event. */
+export function rolledBackEvents<M extends MoveBack>(
+  { io, app, redact, deployId, trigger }: Omit<EventOrigin, 'commit' | 'version' | 'about'>,
+  moves: readonly M[],
+  factsOf: (move: M) => BackFacts,
+): DeployEvent[] {
+  const wayOf = (move: M) => {
+    const { from, to } = move;
+    const { reason } = factsOf(move);
+    return JSON.stringify([from.version, from.commit, to.version, to.commit, reason]);
+  };
+  return [...new Set(moves.map(wayOf))].flatMap((way) => {
+    const [first, ...others] = moves.filter((move) => wayOf(move) === way) as [M, ...M[]];
+    const { file, reason, more } = factsOf(first);
+    const { commit, version } = first.to;
+    const origin = { io, app, redact, deployId, trigger, commit, version };
+    const names = [first, ...others].map(({ instance }) => instance);
+    const fields = { from_version: first.from.version, reason, ...more };
+    return eventsOf(origin, 'RollbackSuccess', names, file, fields);
+  });
 }
 
 /** What recording needs. */

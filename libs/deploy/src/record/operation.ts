@@ -36,6 +36,14 @@ export interface Move {
   readonly problem?: string | undefined;
 }
 
+/** An instance that went back to an earlier version. */
+export type MoveBack<M extends Move = Move> = M & { readonly to: NonNullable<Move['to']> };
+
+/** Whether an instance is back on an earlier version. */
+export function isBack<M extends Move>(move: M): move is MoveBack<M> {
+  return move.to !== null && move.problem === undefined;
+}
+
 /** Each failed move in words. */
 export function problemsOf(moves: readonly Move[], verb: 'rollback' | 'return'): string[] {
   return moves.flatMap(({ to, problem }) =>

@@ -4,8 +4,8 @@ import type { DeployEvent } from '@runner/common/audit/events';
 import { kindOf, type LogRecord, textOf } from '@runner/common/audit/record';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { previousOfAll } from '../instances/target.ts';
-import { eventsOf, rolledBackEvent } from '../record/events.ts';
-import { type Operation, problemsOf } from '../record/operation.ts';
+import { eventsOf, rolledBackEvents } from '../record/events.ts';
+import { isBack, type Operation, problemsOf } from '../record/operation.ts';
 import { headlineOf, isEarly } from './interrupted.ts';
 import type { RestoredMove } from './restore.ts';
 
@@ -38,14 +38,12 @@ export function missingEvents(
     }),
   ).filter(({ instance }) => !isRecorded('DeployFailure', instance));
   // A killed rollback by hand has nothing to report as restored: it never happened.
-  const restored = moves.flatMap((move) => {
-    const { instance, to, problem, wasSwitched } = move;
-    if (!to || problem !== undefined || !wasSwitched || dead.rollback) return [];
-    if (isRecorded('RollbackSuccess', instance)) return [];
-    const reason = failed?.error ?? headlineOf(dead);
-    const file = fileOfRelease(paths, app.app, to);
-    return [rolledBackEvent(origin, { ...move, to }, file, reason, begun)];
-  });
+  const back = dead.rollback ? [] : moves.filter(isBack).filter(({ wasSwitched }) => wasSwitched);
+  const restored = rolledBackEvents(origin, back, ({ to }) => ({
+    file: fileOfRelease(paths, app.app, to),
+    reason: failed?.error ?? headlineOf(dead),
+    more: begun,
+  })).filter(({ instance }) => !isRecorded('RollbackSuccess', instance));
   return [...failures, ...restored];
 }
 
@@ -92,9 +90,10 @@ export function unsentEvents(dead: Deploying, records: readonly LogRecord[]): De
 
 /** The records of one event, which has one for each instance; `records` begin with the newest. */
 export function eventsLike(one: LogRecord, records: readonly LogRecord[]): DeployEvent[] {
-  const isOne = kindOf(one) !== 'RollbackSuccess';
+  const wayOf = (record: LogRecord) => JSON.stringify([kindOf(record), record.instances]);
+  // As of 0.1.0 one record stands for all instances.
   const same = records.filter((record) =>
-    isOne ? kindOf(record) === kindOf(one) : record === one,
+    Array.isArray(one.instances) ? wayOf(record) === wayOf(one) : record === one,
   );
   return same.reverse() as DeployEvent[];
 }

@@ -15,7 +15,7 @@ import { activeFile, type TargetBase, uninterrupted } from '../instances/target.
 import { failedState } from '../record/after-failure.ts';
 import { reasonOf, recordedMoves, rolledBackState } from '../record/after-rollback.ts';
 import { leaving, succeededState } from '../record/after-success.ts';
-import { announce, eventsOf, recordAnyway, rolledBackEvent } from '../record/events.ts';
+import { announce, eventsOf, recordAnyway, rolledBackEvents } from '../record/events.ts';
 import { clearMark, secretsStarted } from '../record/in-progress.ts';
 import type { Operation } from '../record/operation.ts';
 import { removeTree, unfinishedReleases } from '../release/folder.ts';
@@ -193,11 +193,13 @@ async function finishRollback(
   const origin = { io, app, redact, deployId: dead.deploy_id, trigger: 'manual' };
   secretsStarted(operation);
   return notifying(operation, dead, (notifier) => {
-    for (const move of moves) {
-      const written = records.find((record) => record.instance === move.instance);
-      const file = fileOfRelease(paths, app.app, move.to);
-      const begun = dead.user === undefined ? {} : { user: dead.user };
-      const event = rolledBackEvent(origin, move, file, reasonOf(move), begun);
+    const events = rolledBackEvents(origin, moves, (move) => ({
+      file: fileOfRelease(paths, app.app, move.to),
+      reason: reasonOf(move),
+      more: dead.user === undefined ? {} : { user: dead.user },
+    }));
+    for (const event of events) {
+      const written = records.find((record) => record.instance === event.instance);
       const [sent] = written ? [written as DeployEvent] : recordAnyway(operation, [event]);
       if (sent) notifier.send(sent);
     }

@@ -17,7 +17,7 @@ import { fileOfRelease } from '../instances/kept-file.ts';
 import { blockingMoves, stopAll } from '../instances/switch-back.ts';
 import { uninterrupted } from '../instances/target.ts';
 import { isRestart, reasonOf, rolledBackState } from '../record/after-rollback.ts';
-import { announce, rolledBackEvent } from '../record/events.ts';
+import { announce, rolledBackEvents } from '../record/events.ts';
 import { begin, markStageAnyway, secretsStarted, writeEnd } from '../record/in-progress.ts';
 import { lockApp } from '../record/lock.ts';
 import { recover } from '../recovery/recover.ts';
@@ -171,12 +171,12 @@ async function moveAll(job: RollbackJob, moves: Moves): Promise<RollbackOutcome>
     }
   }
   // The events first: a state that could not be written is corrected from them.
-  for (const move of moves) {
-    const file = fileOfRelease(job.paths, job.app.app, move.to);
-    announce(job, [
-      rolledBackEvent(job, move, file, reasonOf(move), { from_commit: move.from.commit }),
-    ]);
-  }
+  const events = rolledBackEvents(job, moves, (move) => ({
+    file: fileOfRelease(job.paths, job.app.app, move.to),
+    reason: reasonOf(move),
+    more: { from_commit: move.from.commit },
+  }));
+  announce(job, events);
   secretsStarted(job);
   const by = initiatorOf(io, job.trigger);
   writeEnd(job, (now) => rolledBackState(now, moves, io.now(), by));

@@ -8,8 +8,12 @@ import type { Env } from '@runner/common/foundation/io';
 /** Not LANG and TZ: an app must not depend on who deployed it. */
 const PASSED = ['PATH', 'USER', 'LOGNAME', 'TMPDIR', 'SHELL'];
 
-/** Variables that make the loader of any program run code, as a commit may set them for its app. */
-const LOADER = /^(?:LD_|GLIBC_TUNABLES$)/;
+/**
+ * What a commit may set for its app and must not reach systemd-run, nice and bubblewrap: variables that
+ * make the C library load code, or name the bus by which systemd-run asks for the limits.
+ */
+const LOADER =
+  /^(?:LD_|GLIBC_TUNABLES$|GCONV_PATH$|LOCPATH$|OPENSSL_|SYSTEMD_|DBUS_|XDG_RUNTIME_DIR$)/;
 
 /**
  * The variables of an instance, apart from those for the loader: bubblewrap itself, which is outside of

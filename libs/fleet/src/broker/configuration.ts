@@ -1,8 +1,7 @@
-/** The whole configuration of nats-server: an account for each server, which reaches only its own subjects. */
+/** The complete configuration of nats-server: one account per server, limited to its own subjects. */
 import type { FleetServer } from '../files/operator.ts';
 import { importsOf, MESSAGE_MAX, subjects } from './subjects.ts';
 
-/** What the configuration is made of. */
 export interface BrokerSetup {
   readonly url: string;
   /** The operator's public login key. */
@@ -16,10 +15,8 @@ const lines = (indent: string, all: readonly string[]) =>
   all.map((line) => `${indent}${line}\n`).join('');
 
 export function brokerConfiguration({ url, operator, servers, store }: BrokerSetup): string {
-  const { host, protocol } = new URL(
-    url.replace(/^(nats|tls):/, (scheme) => `${scheme === 'tls:' ? 'https' : 'http'}:`),
-  );
-  const isTls = protocol === 'https:';
+  const [scheme, host = ''] = url.split('://');
+  const isTls = scheme === 'tls';
   const listen = isTls ? `0.0.0.0:${host.split(':').at(-1)}` : host;
   return `# nats-server of the fleet, printed by: runner fleet broker config
 # Print it again after runner fleet add and remove, then: systemctl reload nats-server
@@ -46,7 +43,7 @@ ${servers.map(accountText).join('')}}
 `;
 }
 
-/** What the account of the fleet offers to one server alone. */
+/** What the fleet account exports to this server only. */
 function exportsFor({ server }: FleetServer): string[] {
   return importsOf(server).map(({ subject, stream }) => {
     const answers = stream ? ', response_type: stream' : '';

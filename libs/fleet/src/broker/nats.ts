@@ -1,4 +1,4 @@
-/** The broker: connection, streams and mailboxes. The one file that imports the client. */
+/** The broker: connection, streams and mailboxes. The only file that imports the NATS client. */
 import { readFileSync } from 'node:fs';
 import {
   type ConsumerMessages,
@@ -14,7 +14,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { BrokerAddress } from '../files/broker-address.ts';
 import { STREAMS, type StreamName, subjects } from './subjects.ts';
 
-/** A new login: the secret for its file, and the public key. */
+/** A new login: its secret seed and its public key. */
 export function newLogin(): { seed: string; nkey: string } {
   const pair = nkeys.createUser();
   return { seed: Buffer.from(pair.getSeed()).toString('latin1'), nkey: pair.getPublicKey() };
@@ -37,10 +37,11 @@ export interface Stored {
   readonly at: Date;
 }
 
-/** In ms: an answer of the broker, a connection, between two signs of life. */
+/** For a connection and each request, in ms. */
 const TIMEOUT = 5_000;
-const SIGN_OF_LIFE = 5_000;
-/** In ns: an order that is neither acknowledged nor worked on is delivered again. */
+/** Between two heartbeats of the connection, in ms. */
+const PING_INTERVAL = 5_000;
+/** In ns: an order is redelivered if it is neither acknowledged nor reported in progress for this long. */
 const ACK_WAIT = 15e9;
 
 const FILE = { storage: 'file' as const, allow_direct: true };
@@ -49,7 +50,7 @@ export interface BrokerLogin extends BrokerAddress {
   readonly seed: string;
   /** Shown by the broker's monitoring. */
   readonly name: string;
-  /** Prefix of the broker's API in the account; undefined: its own. */
+  /** Prefix of the JetStream API in this account; undefined: the default. */
   readonly api?: string;
 }
 
@@ -61,7 +62,7 @@ export async function openBroker(login: BrokerLogin): Promise<Broker> {
     const connection = await connect({
       servers: url.replace(/^\w+:\/\//, ''),
       authenticator: nkeyAuthenticator(Buffer.from(seed, 'latin1')),
-      ...{ name, timeout: TIMEOUT, pingInterval: SIGN_OF_LIFE, maxPingOut: 2 },
+      ...{ name, timeout: TIMEOUT, pingInterval: PING_INTERVAL, maxPingOut: 2 },
       ...{ maxReconnectAttempts: -1, reconnectTimeWait: 500, noAsyncTraces: true },
       ...(isTls && { tls: ca === undefined ? {} : { ca: readFileSync(ca, 'utf8') } }),
     });
@@ -87,8 +88,10 @@ function connectionFailure(error: unknown, url: string): unknown {
   return new Failure('broker_unreachable', `${host} does not answer${why}`, {}, error);
 }
 
-/** What the broker answers when a message came first. */
+/** The broker's error code when another message came first. */
 const WRONG_LAST_SEQUENCE = 10_071;
+/** What it answers about a stream that does not exist. */
+const NO_STREAM = 10_059;
 
 export class Broker {
   private readonly connection: NatsConnection;
@@ -101,7 +104,7 @@ export class Broker {
     this.manager = manager;
   }
 
-  /** Resolves when the connection has ended for good; with the reason if it was not closed here. */
+  /** Resolves when the connection is closed for good, with the error if we did not close it. */
   async closed(): Promise<Error | undefined> {
     return (await this.connection.closed()) ?? undefined;
   }
@@ -114,12 +117,26 @@ export class Broker {
     return this.connection.info?.version ?? '';
   }
 
+  /** What an answer that failed means. A stream that does not exist answers with silence. */
+  private async failure(error: unknown): Promise<unknown> {
+    const host = this.connection.getServer();
+    if (this.connection.isClosed()) return connectionFailure(error, host);
+    const streams = this.manager.streams.info('ORDERS');
+    const isMissing = await streams.then(
+      () => false,
+      (why) => why instanceof JetStreamApiError && why.code === NO_STREAM,
+    );
+    if (!isMissing) return connectionFailure(error, host);
+    const text = `${host} has no streams yet: run runner fleet broker check`;
+    return new Failure('broker_unsafe', text);
+  }
+
   /** Calls back after each reconnection. */
   async onReconnect(call: () => void): Promise<void> {
     for await (const { type } of this.connection.status()) if (type === 'reconnect') call();
   }
 
-  /** The number of the stored message; undefined if another message came first than `expect`. */
+  /** Sequence number of the stored message; undefined if the subject's last one is no longer `expect`. */
   async store(subject: string, text: string, expect?: number): Promise<number | undefined> {
     const options = expect === undefined ? {} : { expect: { lastSubjectSequence: expect } };
     try {
@@ -127,12 +144,12 @@ export class Broker {
     } catch (error) {
       if (error instanceof JetStreamApiError && error.code === WRONG_LAST_SEQUENCE)
         return undefined;
-      throw connectionFailure(error, this.connection.getServer());
+      throw await this.failure(error);
     }
   }
 
-  /** Says something that is not kept. */
-  say(subject: string, text: string): void {
+  /** Publishes a message that is not stored. */
+  publish(subject: string, text: string): void {
     if (!this.connection.isClosed()) this.connection.publish(subject, text);
   }
 
@@ -141,9 +158,19 @@ export class Broker {
     return this.get(stream, { last_by_subj: subject });
   }
 
-  /** The first message of a subject, which may have wildcards, from a number on. */
+  /** The first message from `seq` on; the subject may have wildcards. */
   async next(stream: StreamName, subject: string, seq: number): Promise<Stored | undefined> {
     return this.get(stream, { seq, next_by_subj: subject });
+  }
+
+  /** All messages of a subject, which may have wildcards. */
+  async *all(stream: StreamName, subject: string): AsyncGenerator<Stored> {
+    for (let seq = 1; ; ) {
+      const stored = await this.next(stream, subject, seq);
+      if (!stored) return;
+      yield stored;
+      seq = stored.seq + 1;
+    }
   }
 
   private async get(
@@ -157,20 +184,20 @@ export class Broker {
       return { seq, subject, at: time, text: message.string() };
     } catch (error) {
       if (error instanceof JetStreamApiError && error.status === 404) return undefined;
-      throw connectionFailure(error, this.connection.getServer());
+      throw await this.failure(error);
     }
   }
 
-  /** Calls back for each message of a subject; some may be lost. Returns how to stop. */
-  listen(subject: string, call: (text: string) => void): () => void {
+  /** Calls back for each message of a subject; messages may be lost. Returns a function that unsubscribes. */
+  subscribe(subject: string, call: (text: string) => void): () => void {
     const subscription = this.connection.subscribe(subject, {
       callback: (error, message) => void (error || call(message.string())),
     });
     return () => subscription.unsubscribe();
   }
 
-  /** The answer to a question; undefined if none came in time. */
-  async ask(subject: string, text: string, timeout: number): Promise<string | undefined> {
+  /** The reply to a request; undefined if none arrives in time. */
+  async request(subject: string, text: string, timeout: number): Promise<string | undefined> {
     try {
       return (await this.connection.request(subject, text, { timeout })).string();
     } catch {
@@ -178,23 +205,23 @@ export class Broker {
     }
   }
 
-  /** Answers questions. */
-  answer(subject: string, reply: (text: string) => Promise<string>): void {
+  /** Replies to requests. */
+  reply(subject: string, handle: (text: string) => Promise<string>): void {
     this.connection.subscribe(subject, {
       callback: (error, message) => {
-        if (!error) void reply(message.string()).then((text) => message.respond(text));
+        if (!error) void handle(message.string()).then((text) => message.respond(text));
       },
     });
   }
 
-  /** The orders for a server as they come. Each is delivered again until it is acknowledged. */
+  /** Orders for a server as they arrive. Each is redelivered until it is acknowledged. */
   async orders(server: string): Promise<ConsumerMessages> {
     const consumer = await this.stream.consumers.get('ORDERS', server);
     return consumer.consume({ max_messages: 100, expires: 10_000, idle_heartbeat: 2_000 });
   }
 
-  /** Makes the streams, or changes them to what they must be. */
-  async makeStreams(): Promise<void> {
+  /** Creates the streams, or updates their configuration. */
+  async createStreams(): Promise<void> {
     for (const stream of STREAMS) {
       const config = { ...stream, subjects: [...stream.subjects], ...FILE };
       await this.manager.streams
@@ -203,8 +230,8 @@ export class Broker {
     }
   }
 
-  /** Makes the mailbox of a server. */
-  async makeMailbox(server: string): Promise<void> {
+  /** Creates a server's mailbox: a durable consumer of its orders. */
+  async createMailbox(server: string): Promise<void> {
     const filter_subject = subjects.order(server);
     const config = {
       durable_name: server,
@@ -215,7 +242,7 @@ export class Broker {
     await this.manager.consumers.add('ORDERS', config);
   }
 
-  /** Whether orders for a server are kept for it. */
+  /** Whether the broker stores orders for this server. */
   async hasMailbox(server: string): Promise<boolean> {
     return this.stream.consumers.get('ORDERS', server).then(
       () => true,

@@ -1,27 +1,27 @@
-/** The subjects and streams of the broker. Their names decide who may publish and read what. */
+/** Subjects and streams of the broker. Permissions depend on these names. */
 
-/** Bytes of a message. */
+/** Largest message, in bytes. */
 export const MESSAGE_MAX = 1_048_576;
 
 export const subjects = {
   order: (server: string) => `runner.order.${server}`,
   result: (server: string, order: string) => `runner.result.${server}.${order}`,
   events: (server: string) => `runner.event.${server}`,
-  /** Not kept: which step of an order runs. */
+  /** Not stored: which step of an order is running. */
   step: (server: string, order: string) => `runner.step.${server}.${order}`,
   state: (server: string) => `runner.state.${server}`,
   rollout: (app: string) => `runner.rollout.${app.replaceAll('.', '%')}`,
   ping: (server: string) => `runner.ping.${server}`,
 };
 
-/** A server reaches the broker's API below this prefix, so its account needs no API. */
+/** Prefix under which a server uses the fleet account's JetStream API; its own account has none. */
 export const AGENT_API = 'FL.API';
 
 const DAY = 24 * 3_600 * 1e9;
 
 export type StreamName = 'ORDERS' | 'RESULTS' | 'EVENTS' | 'STATE' | 'ROLLOUT';
 
-/** Each stream: its subjects, how long it keeps messages in ns, and how many of one subject. */
+/** `max_age` in ns. */
 export const STREAMS: readonly {
   name: StreamName;
   subjects: readonly string[];
@@ -35,7 +35,7 @@ export const STREAMS: readonly {
   { name: 'ROLLOUT', subjects: ['runner.rollout.*'], max_age: 0, max_msgs_per_subject: 1 },
 ];
 
-/** What the account of a server imports from that of the fleet, and how it is answered. */
+/** What a server's account imports from the fleet account; `stream`: with several replies. */
 export function importsOf(server: string): { subject: string; to?: string; stream?: true }[] {
   const api = (subject: string) => ({
     subject: `$JS.API.${subject}`,

@@ -1,4 +1,4 @@
-/** The server's files: `agent/agent.yml`, its two keys, and where its operators' keys are. */
+/** A server's files: `agent/agent.yml`, its two keys, and the list of operators' keys. */
 import { type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readTrusted } from '@runner/common/files/trusted';
@@ -7,7 +7,6 @@ import { check, type ObjectSchema, section } from '@runner/common/yaml/schema';
 import { BROKER_SCHEMA, type BrokerAddress, brokerAddress } from './broker-address.ts';
 import { serverName } from './names.ts';
 
-/** Where they are, below the root. */
 export const agentFiles = (root: string) => ({
   config: join(root, 'agent/agent.yml'),
   login: join(root, 'agent/login.nk'),
@@ -19,12 +18,12 @@ export const agentFiles = (root: string) => ({
 export interface AgentConfig {
   readonly server: string;
   readonly broker: BrokerAddress | undefined;
-  /** OpenSSH's file of the operators' public keys. */
+  /** OpenSSH's allowed_signers file: the operators' public keys. */
   readonly allowedSigners: string;
-  /** What each operator may order; undefined: all who can sign may order everything. */
+  /** What each operator may order; undefined: every signer may order everything. */
   readonly allow: ReadonlyMap<string, Allowance> | undefined;
 }
-/** undefined: all. */
+/** undefined means all. */
 interface Allowance {
   readonly apps: readonly string[] | undefined;
   readonly verbs: readonly string[] | undefined;
@@ -77,7 +76,7 @@ export async function readAgent(root: string): Promise<AgentConfig> {
   };
 }
 
-/** Members of its group and other users. */
+/** Mode bits: writable by group or others. */
 const OTHERS = 0o022;
 
 /** Throws `guard_tripped` unless only root, or this user, can change the list of signers. */

@@ -1,12 +1,11 @@
-/** Where the broker is, as both configurations say it. */
+/** The broker's address, in fleet.yml and agent.yml. */
 import { Failure } from '@runner/common/foundation/failure';
 import type { ObjectSchema } from '@runner/common/yaml/schema';
 
-/** An address, and the certificate authority that the broker must have. */
 export interface BrokerAddress {
   /** `tls://host:port`, or `nats://` on this machine. */
   readonly url: string;
-  /** PEM file; undefined: the system's. */
+  /** Certificate authority, a PEM file; undefined: the system's. */
   readonly ca: string | undefined;
 }
 
@@ -21,19 +20,18 @@ const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /** Throws `insecure_address`. */
 export function brokerAddress(url: string, ca: string | undefined): BrokerAddress {
-  const { protocol, hostname, username, password } = URL.canParse(url)
-    ? // The scheme decides how URL splits the rest.
-      new URL(url.replace(/^(nats|tls):/, 'https:'))
-    : { protocol: '', hostname: '', username: '', password: '' };
-  const scheme = /^(nats|tls):\/\//.exec(url)?.[1];
-  if (protocol !== 'https:' || !scheme || hostname === '')
+  const scheme = /^(nats|tls):\/\/[^/?#]+:\d+$/.exec(url)?.[1];
+  // That scheme decides how URL splits the rest.
+  const parsed = url.replace(/^(nats|tls):/, 'https:');
+  if (!scheme || !URL.canParse(parsed))
     throw new Failure('insecure_address', `the broker's address must be tls://HOST:PORT`);
+  const { hostname, username, password } = new URL(parsed);
   if (username || password)
     throw new Failure('insecure_address', `the broker's address must not contain a password`);
   if (scheme === 'nats' && !LOOPBACK.test(hostname)) {
     throw new Failure(
       'insecure_address',
-      `the broker's address must be tls://HOST:PORT; nats:// is only allowed for this machine`,
+      `the broker's address must be tls://HOST:PORT; nats:// is only allowed on this machine`,
     );
   }
   return { url, ca };

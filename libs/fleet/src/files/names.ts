@@ -1,4 +1,4 @@
-/** Names of servers, groups and operators; they become file names, subjects and accounts. */
+/** Names of servers, groups and operators; used in file names, subjects and accounts. */
 import { Failure } from '@runner/common/foundation/failure';
 
 /** Whether a text can be the name of a server or group. */

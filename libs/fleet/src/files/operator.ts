@@ -10,7 +10,6 @@ import { check, type ObjectSchema, section } from '@runner/common/yaml/schema';
 import { BROKER_SCHEMA, type BrokerAddress, brokerAddress } from './broker-address.ts';
 import { isServerName } from './names.ts';
 
-/** Where they are, below the root. */
 export const operatorFiles = (root: string) => ({
   config: join(root, 'fleet/fleet.yml'),
   login: join(root, 'fleet/operator.nk'),
@@ -23,7 +22,7 @@ export interface FleetConfig {
   readonly broker: BrokerAddress;
   /** The operator's name in allowed_signers; undefined: the user's. */
   readonly by: string | undefined;
-  /** Path of the key that signs orders; a `.pub` if ssh-agent or a token holds it. */
+  /** Path of the key that signs orders; the `.pub` file if ssh-agent or a security key holds it. */
   readonly key: string | undefined;
   readonly canary: number;
   readonly maxParallel: number;
@@ -84,11 +83,11 @@ export async function readFleet(root: string): Promise<FleetConfig> {
   };
 }
 
-/** A server as the operator knows it. */
+/** A server in the operator's registry. */
 export interface FleetServer {
   readonly server: string;
   readonly groups: readonly string[];
-  /** Public key with which it logs in to the broker. */
+  /** Public key of its broker login. */
   readonly nkey: string;
   /** Public key that signs its results and events. */
   readonly key: string;
@@ -97,7 +96,7 @@ export interface FleetServer {
 const NKEY = /^U[A-Z2-7]{55}$/;
 const KEY = /^ed25519:[A-Za-z0-9_-]{43}$/;
 
-/** Checks what `runner agent keys` printed; undefined if it is something else. */
+/** Parses the output of `runner agent keys`; undefined if it is invalid. */
 export function serverOf(text: string, groups?: readonly string[]): FleetServer | undefined {
   const value = jsonObject(text);
   const [server, nkey, key] = [value?.server, value?.nkey, value?.key].map(String);
@@ -110,7 +109,7 @@ export function serverOf(text: string, groups?: readonly string[]): FleetServer 
   return good ? ({ server, groups: known, nkey, key } as FleetServer) : undefined;
 }
 
-/** All servers, by name. Throws `config_invalid`. */
+/** All servers, sorted by name. Throws `config_invalid`. */
 export function readServers(root: string): FleetServer[] {
   const { servers } = operatorFiles(root);
   return namesIn(servers)
@@ -119,7 +118,7 @@ export function readServers(root: string): FleetServer[] {
       const path = join(servers, name);
       const found = serverOf(readIfThere(path, 65_536)?.toString('utf8') ?? '');
       if (found && `${found.server}.json` === name) return found;
-      throw new Failure('config_invalid', `${path} is damaged: runner fleet add`);
+      throw new Failure('config_invalid', `${path} is damaged: run runner fleet add again`);
     });
 }
 
@@ -133,13 +132,13 @@ export function removeServer(root: string, server: string): void {
   removeIfThere(join(operatorFiles(root).servers, `${server}.json`));
 }
 
-/** The servers and members of groups that are named, by name; all without names. Throws `server_unknown`. */
+/** The named servers and members of named groups; all if `on` is undefined. Throws `server_unknown`. */
 export function chooseServers(root: string, on: string | undefined): FleetServer[] {
   const all = readServers(root);
   if (all.length === 0)
     throw new Failure(
       'fleet_not_configured',
-      'there is no server yet: add one with runner fleet add',
+      'there are no servers yet: add one with runner fleet add',
     );
   if (on === undefined) return all;
   const names = on.split(',');
@@ -149,7 +148,7 @@ export function chooseServers(root: string, on: string | undefined): FleetServer
   if (unknown !== undefined)
     throw new Failure(
       'server_unknown',
-      `there is no server or group '${unknown}': runner fleet list`,
+      `there is no server or group '${unknown}': see runner fleet list`,
     );
   return all.filter((each) => names.some((name) => isIn(each, name)));
 }

@@ -1,4 +1,4 @@
-/** An order of an operator to several servers. The signed text is kept unchanged. */
+/** An operator's order to one or more servers. The signed text is kept unchanged. */
 import { isAppName } from '@runner/common/foundation/names';
 import { jsonObject } from '@runner/common/text/json';
 import { timeOfIso } from '@runner/common/text/time';
@@ -7,25 +7,25 @@ import { isOperatorName, isServerName } from '../files/names.ts';
 export const VERBS = ['deploy', 'rollback', 'hold', 'unhold'] as const;
 export type Verb = (typeof VERBS)[number];
 
-/** Whether it pauses or resumes an app: no rollout, and never superseded by a deploy. */
+/** Whether it pauses or resumes an app: sent without batches, and never superseded by a deploy. */
 export const isHold = (verb: Verb) => verb === 'hold' || verb === 'unhold';
 
-/** What is signed, as JSON. Never a command line. */
+/** The signed JSON. Contains no command line. */
 export interface Order {
   readonly id: string;
   readonly verb: Verb;
   readonly app: string;
-  /** Of deploy: the full commit. Of rollback: a version, or empty for the previous one. */
+  /** deploy: the full commit. rollback: a version, or empty for the previous one. */
   readonly ref: string;
   readonly servers: readonly string[];
   readonly issued: string;
-  /** Not begun after it. */
+  /** The server does not start the order after this time. */
   readonly deadline: string;
   readonly max_parallel: number;
   readonly reason: string;
 }
 
-/** An order with the signature of its operator. */
+/** An order with its operator's signature. */
 export interface SealedOrder {
   readonly by: string;
   readonly sig: string;
@@ -38,11 +38,13 @@ export const DEADLINE_MAX = 7 * 24 * 3_600_000;
 
 const isTime = (value: unknown): value is string =>
   typeof value === 'string' && !Number.isNaN(timeOfIso(value));
+/** Characters. */
+export const REASON_MAX = 200;
 const isShort = (value: unknown): value is string =>
-  typeof value === 'string' && value.length <= 200;
+  typeof value === 'string' && value.length <= REASON_MAX;
 const COMMIT = /^[0-9a-f]{40}([0-9a-f]{24})?$/;
 
-/** Undefined unless every field is what it must be. */
+/** Undefined unless every field is valid. */
 export function orderOf(body: string): Order | undefined {
   const order = jsonObject(body) as Partial<Order> | undefined;
   if (!order || body.length > 65_536) return undefined;
@@ -65,7 +67,7 @@ export function orderOf(body: string): Order | undefined {
   return good ? (order as Order) : undefined;
 }
 
-/** Undefined for anything but a sealed order. */
+/** Undefined unless the text is a sealed order. */
 export function sealedOf(text: string): SealedOrder | undefined {
   const { by, sig, body } = jsonObject(text) ?? {};
   if (typeof by !== 'string' || typeof sig !== 'string' || typeof body !== 'string')

@@ -1,4 +1,4 @@
-/** What became of an order on one server. */
+/** The result of an order on one server. */
 import { jsonObject } from '@runner/common/text/json';
 import type { Verb } from './order.ts';
 
@@ -17,15 +17,15 @@ export const STATUSES = [
 ] as const;
 export type Status = (typeof STATUSES)[number];
 
-/** The signed text of a server's answer, as JSON. */
+/** The signed JSON. */
 export interface Result {
   readonly order: string;
-  /** Of the order's text: another order under its id gets no answer for this one. */
+  /** Of the order's text, so that a different order with the same id does not match. */
   readonly digest: string;
   readonly verb: Verb;
   readonly app: string;
   readonly status: Status;
-  /** Code of the refusal or failure. */
+  /** Error code. */
   readonly code: string | null;
   readonly message: string;
   readonly deploy_id: string | null;
@@ -33,12 +33,12 @@ export interface Result {
   readonly previous_version: string | null;
   readonly commit: string | null;
   readonly duration_ms: number;
-  /** The rollback failed too: it is uncertain what runs. */
+  /** The rollback failed too: what runs now is unknown. */
   readonly rollback_failed: boolean;
   readonly at: string;
-  /** Of results that were carried out: their number on the server, from 1. */
+  /** Sequence number on the server, from 1; null if the order was not carried out. */
   readonly n: number | null;
-  /** Digest of the text of the one before it; 32 zeros in the first. */
+  /** Digest of the previous result's text; 32 zeros in the first. */
   readonly prev: string | null;
 }
 
@@ -49,12 +49,12 @@ const WANTED: Readonly<Record<Verb, readonly Status[]>> = {
   unhold: ['resumed'],
 };
 
-/** Whether the order was carried out as wanted. */
+/** Whether the order succeeded. */
 export function isDone({ verb, status }: Pick<Result, 'verb' | 'status'>): boolean {
   return WANTED[verb].includes(status);
 }
 
-/** Undefined for any other text. */
+/** Undefined unless the text is a result. */
 export function resultOf(body: string): Result | undefined {
   const result = jsonObject(body) as Partial<Result> | undefined;
   const good =

@@ -1,24 +1,18 @@
-/** What a server says, signed with its Ed25519 key. A word for each use keeps one from being another. */
-import {
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  sign,
-  verify,
-} from 'node:crypto';
+/** Texts that a server signs with its Ed25519 key. The signature covers the use, so one cannot pass as another. */
+import type { KeyObject } from 'node:crypto';
 import { readIfThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import { jsonObject } from '@runner/common/text/json';
 import { isServerName } from '../files/names.ts';
 
-/** A text of a server, and its signature. */
+/** Slow to load, and `--help` does not need it. */
+const crypto = () => process.getBuiltinModule('node:crypto');
+
 export interface Sealed {
   readonly server: string;
   readonly body: string;
   readonly sig: string;
 }
-/** What the text is. */
 export type Use = 'result' | 'events' | 'state' | 'step';
 
 const signed = (use: Use, server: string, body: string) =>
@@ -26,17 +20,28 @@ const signed = (use: Use, server: string, body: string) =>
 
 /** A new private key, as PEM. */
 export function newSignKey(): string {
-  return generateKeyPairSync('ed25519')
+  return crypto()
+    .generateKeyPairSync('ed25519')
     .privateKey.export({ type: 'pkcs8', format: 'pem' })
     .toString();
 }
 
-/** The public key of one, as `ed25519:…`. */
-export function publicKeyOf(pem: string): string {
-  return `ed25519:${createPublicKey(pem).export({ format: 'jwk' }).x}`;
+/** The private key in a file. Throws `fleet_not_configured`, `guard_tripped`. */
+export function readSignKey(path: string, made: string): KeyObject {
+  const pem = readSecretFile(path, made);
+  try {
+    return crypto().createPrivateKey(pem);
+  } catch {
+    throw new Failure('fleet_not_configured', `${path} does not hold a key`);
+  }
 }
 
-/** Reads a secret file of the fleet. Throws `fleet_not_configured`, `guard_tripped`. */
+/** The matching public key, as `ed25519:…`. */
+export function publicKeyOf(privateKey: KeyObject): string {
+  return `ed25519:${crypto().createPublicKey(privateKey).export({ format: 'jwk' }).x}`;
+}
+
+/** Reads a key file; `made` is the command that creates it. Throws `fleet_not_configured`, `guard_tripped`. */
 export function readSecretFile(path: string, made: string): string {
   const bytes = readIfThere(path, 65_536, ({ mode }) => {
     if ((mode & 0o077) !== 0)
@@ -45,27 +50,37 @@ export function readSecretFile(path: string, made: string): string {
         `not to be trusted: others may read ${path}: run chmod 600 ${path}`,
       );
   });
-  if (!bytes) throw new Failure('fleet_not_configured', `there is no ${path}: ${made}`);
+  if (!bytes) throw new Failure('fleet_not_configured', `there is no ${path}: run ${made}`);
   return bytes.toString('utf8').trim();
 }
 
-export function seal(use: Use, server: string, body: string, pem: string): Sealed {
-  const sig = sign(null, signed(use, server, body), createPrivateKey(pem)).toString('base64url');
+export function seal(use: Use, server: string, body: string, key: KeyObject): Sealed {
+  const sig = crypto()
+    .sign(null, signed(use, server, body), key)
+    .toString('base64url');
   return { server, body, sig };
 }
 
-/** Whether a server with this public key has signed it. */
+/** Whether the signature matches the server's public key. */
 export function isSealedBy(use: Use, { server, body, sig }: Sealed, key: string): boolean {
   try {
     const x = key.replace(/^ed25519:/, '');
-    const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
-    return verify(null, signed(use, server, body), publicKey, Buffer.from(sig, 'base64url'));
+    const publicKey = crypto().createPublicKey({
+      key: { kty: 'OKP', crv: 'Ed25519', x },
+      format: 'jwk',
+    });
+    return crypto().verify(
+      null,
+      signed(use, server, body),
+      publicKey,
+      Buffer.from(sig, 'base64url'),
+    );
   } catch {
     return false;
   }
 }
 
-/** Undefined for any other text. */
+/** Undefined unless the text is sealed. */
 export function sealedTextOf(text: string): Sealed | undefined {
   const { server, body, sig } = jsonObject(text) ?? {};
   if (typeof server !== 'string' || typeof body !== 'string' || typeof sig !== 'string')
@@ -73,7 +88,17 @@ export function sealedTextOf(text: string): Sealed | undefined {
   return isServerName(server) ? { server, body, sig } : undefined;
 }
 
+/** What a message says, if this server has signed it. */
+export function signedText(
+  use: Use,
+  text: string,
+  { server, key }: { readonly server: string; readonly key: string },
+): string | undefined {
+  const sealed = sealedTextOf(text);
+  return sealed?.server === server && isSealedBy(use, sealed, key) ? sealed.body : undefined;
+}
+
 /** The first 32 hexadecimal digits of a SHA-256. */
 export function digestOf(text: string | Uint8Array): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 32);
+  return crypto().createHash('sha256').update(text).digest('hex').slice(0, 32);
 }

@@ -1,24 +1,26 @@
-/** Signatures of orders, made and checked by ssh-keygen. */
-import { spawn, spawnSync } from 'node:child_process';
+/** Signs and verifies orders with ssh-keygen. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Failure, systemCode } from '@runner/common/foundation/failure';
 import type { SealedOrder } from './order.ts';
 
-/** The namespace: a signature made for another purpose does not sign an order. */
+/** Namespace of the signature, so that one made for another purpose is not accepted. */
 const NAMESPACE = 'runner-fleet';
+
+/** Slow to load, and `--help` does not need it. */
+const processes = () => process.getBuiltinModule('node:child_process');
 
 const missing = () =>
   new Failure('signing_failed', 'the command ssh-keygen is missing: install openssh-client');
 
-/** Signs an order with a private key, or with that of ssh-agent or a token. Throws `signing_failed`. */
+/** Signs an order with a private key file, ssh-agent or a security key. Throws `signing_failed`. */
 export function sign(body: string, by: string, key: string): SealedOrder {
   const args = ['-Y', 'sign', '-q', '-f', key, '-n', NAMESPACE];
-  const { status, stdout, error } = spawnSync('ssh-keygen', args, {
+  const { status, stdout, error } = processes().spawnSync('ssh-keygen', args, {
     input: body,
     encoding: 'utf8',
-    // It asks for a passphrase or a touch there.
+    // It asks for a passphrase or a touch on stderr.
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   if (systemCode(error) === 'ENOENT') throw missing();
@@ -26,10 +28,9 @@ export function sign(body: string, by: string, key: string): SealedOrder {
   return { by, sig: stdout, body };
 }
 
-/** What ssh-keygen says of a signature. */
 export type Verdict = 'valid' | 'signer_unknown' | 'signature_invalid';
 
-/** Checks an order against a file of allowed signers. Throws `signing_failed`. */
+/** Verifies an order against an allowed_signers file. Throws `signing_failed`. */
 export async function verify(
   { by, sig, body }: SealedOrder,
   allowedSigners: string,
@@ -47,13 +48,13 @@ export async function verify(
   }
 }
 
-/** Not at once: an agent answers other questions meanwhile. */
+/** Asynchronous, so that the agent keeps answering pings. */
 function succeeds(args: readonly string[], input: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    const child = spawn('ssh-keygen', args, { stdio: ['pipe', 'ignore', 'ignore'] });
+    const child = processes().spawn('ssh-keygen', args, { stdio: ['pipe', 'ignore', 'ignore'] });
     child.on('error', (error) => reject(systemCode(error) === 'ENOENT' ? missing() : error));
     child.on('close', (status) => resolve(status === 0));
-    // It may have ended before it has read all.
+    // EPIPE if it exits before it has read everything.
     child.stdin.on('error', () => {});
     child.stdin.end(input);
   });

@@ -1,7 +1,6 @@
-/** What a server says of itself when it is asked. */
+/** A server's state, as it reports it in reply to a ping. */
 import { jsonObject } from '@runner/common/text/json';
 
-/** An app on a server. */
 export interface AppOnServer {
   readonly app: string;
   readonly version: string | null;
@@ -10,27 +9,28 @@ export interface AppOnServer {
   readonly held: string | null;
 }
 
-/** The signed text, as JSON. */
+/** The signed JSON. */
 export interface ServerState {
-  /** Of the question; empty in a stored state. */
+  /** From the ping; empty in a stored state. */
   readonly nonce: string;
   readonly at: string;
   /** Version of the agent. */
   readonly agent: string;
   readonly apps: readonly AppOnServer[];
-  /** Batches of its audit log that are in the broker, and bytes of the log that are not yet. */
+  /** Batches of its audit log stored in the broker, and bytes still to be sent. */
   readonly events: { readonly sent: number; readonly waiting: number };
-  /** What a branch or `ref` means there, if that was asked. */
+  /** The commit that the branch or `ref` resolves to there, if the ping asked. */
   readonly head: {
     readonly commit: string | null;
     readonly version: string | null;
-    /** Why it cannot be deployed, and the code of that. */
+    /** Why it cannot be deployed. */
     readonly problem: string | null;
+    /** The problem's error code. */
     readonly code: string | null;
   } | null;
 }
 
-/** Undefined for any other text. */
+/** Undefined unless the text is a state. */
 export function stateOf(body: string): ServerState | undefined {
   const state = jsonObject(body) as Partial<ServerState> | undefined;
   return Array.isArray(state?.apps) && state.events ? (state as ServerState) : undefined;

@@ -1,4 +1,4 @@
-/** A deploy, or a rollback by hand, from the records of the audit log. */
+/** A deploy or manual rollback, from the records of the audit log. */
 
 import type { Changes } from '@runner/common/apps/state';
 
@@ -8,9 +8,9 @@ export interface Step {
   ms: number;
 }
 
-/** Times are in milliseconds since 1970, NaN where a record has none that can be read. */
+/** Times are in milliseconds since 1970; NaN if a record has no valid time. */
 export interface Deploy {
-  /** When it began, ISO 8601 in UTC; empty if no record says. */
+  /** Start, ISO 8601 in UTC; empty if unknown. */
   timestamp: string;
   project: string;
   instances: string[];
@@ -23,23 +23,23 @@ export interface Deploy {
   user?: string | null;
   /** `unknown`: no record of its end. */
   result: 'success' | 'failed' | 'rolled_back' | 'interrupted' | 'running' | 'unknown';
-  /** `manual`, `fetch`, `recovery`; `rollback` for a rollback by hand. */
+  /** `manual`, `fetch`, `recovery`; `rollback` for a manual rollback. */
   trigger: string | null;
   deploy_id: string | null;
   duration_ms?: number | null;
-  /** How long nothing answered while it switched. */
+  /** Downtime during the switch. */
   gap_ms?: number | null;
   stage?: string | null;
-  /** The lines that say why it failed, else its error. */
+  /** The lines that say why it failed, or else its error. */
   cause?: string | null;
-  /** A rollback by hand. */
+  /** A manual rollback. */
   byHand: boolean;
-  /** Whether the new version served at any moment. */
+  /** Whether the new version was ever live. */
   switched: boolean;
   steps: Step[];
   start: number;
   end?: number;
-  /** When an automatic rollback had brought the previous version back. */
+  /** When an automatic rollback had restored the previous version. */
   restored?: number;
   /** When the commit was made. */
   committed?: number;
@@ -49,13 +49,13 @@ export interface Deploy {
 export interface HistoryRow {
   timestamp: string;
   project: string;
-  /** The names of several are joined by commas. */
+  /** Several names are joined by commas. */
   instance: string;
   version: string | null;
   previous_version: string | null;
   commit: string | null;
   subject: string | null;
-  /** null in records as of 0.1.0. */
+  /** null in records since 0.1.0. */
   changes: Changes | null;
   result: Deploy['result'];
   duration_ms: number | null;
@@ -67,7 +67,7 @@ export interface HistoryRow {
   deploy_id: string | null;
 }
 
-/** What `runner history` says of a deploy. */
+/** The row of a deploy in `runner history`. */
 export function rowOf(deploy: Deploy): HistoryRow {
   const { timestamp, project, instances, result, trigger, deploy_id } = deploy;
   return {

@@ -1,4 +1,4 @@
-/** The records of the audit log put together to deploys. */
+/** Combines the records of the audit log into deploys. */
 import type { Changes } from '@runner/common/apps/state';
 import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/record';
 import { timeOfIso } from '@runner/common/text/time';
@@ -42,7 +42,7 @@ export class Deploys {
 
   #start(record: LogRecord): void {
     const known = this.#find(record);
-    // Without an id the same key comes again with each deploy of the app.
+    // Without an id, each deploy of an app has the same key.
     const same = known?.result === 'unknown' ? known : undefined;
     const deploy = same ?? this.#make(record, timeOf(record));
     addInstance(deploy, record);
@@ -50,7 +50,7 @@ export class Deploys {
 
   #end(record: LogRecord, kind: 'DeploySuccess' | 'DeployFailure'): void {
     const known = this.#find(record);
-    // `fetch` could not look at the branch: no deploy.
+    // `fetch` could not check the branch; nothing was deployed.
     if (!known && kind === 'DeployFailure' && record.stage === 'fetch') return;
     const duration = numberOf(record, 'duration_ms');
     const deploy = known ?? this.#make(record, timeOf(record) - (duration ?? 0));
@@ -94,7 +94,7 @@ function keyOf(record: LogRecord): string {
   return `${projectOf(record)} ${textOf(record, 'deploy_id')}`;
 }
 
-/** What a later record of the same deploy may know better. */
+/** Fields that a later record of the same deploy may update. */
 function described(record: LogRecord) {
   const names = ['version', 'previous_version', 'commit', 'subject', 'author', 'user'] as const;
   const known = names.map((name) => [name, fieldOf(record, name)] as const);

@@ -36,7 +36,7 @@ export async function readDeploys(
   } finally {
     closeLogs(logs);
   }
-  unread.tell(note);
+  unread.report(note);
   if (project !== undefined && deploys.all.length === 0) await requireRegistered(paths, project);
   settle(paths, deploys.all);
   return deploys.all;
@@ -47,12 +47,12 @@ async function requireRegistered(paths: Paths, project: string): Promise<void> {
   try {
     requireApp(paths, project);
   } catch (error) {
-    // The right to read the log is enough: the registry may be closed to this user, or damaged.
+    // Read access to the log is enough: the registry may be unreadable or damaged.
     if (error instanceof Failure && error.code === 'app_not_found') throw error;
   }
 }
 
-/** A deploy without an end runs, or was killed. */
+/** A deploy without an end is running or was killed. */
 function settle(paths: Paths, deploys: readonly Deploy[]): void {
   for (const deploy of deploys)
     if (deploy.result === 'unknown')

@@ -1,7 +1,7 @@
-/** What the deploys of a period amount to. docs/history.md defines each figure, with an example. */
+/** Statistics of the deploys in a period. docs/history.md defines each figure, with an example. */
 import type { Deploy } from '../deploys/deploy.ts';
 
-/** Percentiles by nearest rank; null without a value. */
+/** Percentiles by nearest rank; null if there are no values. */
 export interface Figures {
   /** ISO 8601, UTC. */
   since: string;
@@ -10,7 +10,7 @@ export interface Figures {
   changes: number;
   per_day: number;
   lead_time_s: { p50: number | null; p90: number | null };
-  /** Failed changes of all changes, from 0 to 1; null without a change. */
+  /** Share of changes that failed, from 0 to 1; null if there are no changes. */
   change_failure_rate: number | null;
   time_to_restore_s: { p50: number | null; p90: number | null };
   duration_ms: { p50: number | null; p95: number | null };
@@ -27,20 +27,19 @@ export interface Period {
 const DAY = 86_400_000;
 const STEPS_SHOWN = 5;
 
-/** The smallest value that is not below this part (0 to 100) of all values. */
+/** The percentile (0 to 100) by nearest rank. */
 export function percentile(values: readonly number[], part: number): number | null {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil((part / 100) * sorted.length) - 1)] ?? null;
 }
 
-/** Whether a deploy began in a period. */
 export function isIn({ since, until }: Period, { start }: Deploy): boolean {
   return start >= since && start < until;
 }
 
 /**
- * Counts the deploys that began in the period. `history` is all that is known, oldest first: what left
- * or restored a version may have happened later.
+ * Counts the deploys that started in the period. `history` has all known deploys, oldest first, because a
+ * version may have been rolled back or restored later.
  */
 export function figuresOf(history: readonly Deploy[], period: Period): Figures {
   const wanted = history.filter((deploy) => !deploy.byHand && isIn(period, deploy));
@@ -65,7 +64,7 @@ export function figuresOf(history: readonly Deploy[], period: Period): Figures {
   };
 }
 
-/** The deploys whose version was later left by a rollback by hand. */
+/** The deploys whose version was later rolled back manually. */
 export function leftByHand(history: readonly Deploy[]): Set<Deploy> {
   const left = new Set<Deploy>();
   /** The last good deploy of each version. */
@@ -89,13 +88,13 @@ function leadOf({ result, committed, end }: Deploy): number | undefined {
   return Math.max(0, end - committed);
 }
 
-/** When an app was well, after which deploy or rollback. */
+/** When a deploy or rollback made an app healthy. */
 interface GoodMoment {
   readonly time: number;
   readonly deploy: Deploy;
 }
 
-/** The successes and rollbacks of each app, in the order of time. */
+/** Successes and rollbacks of each app, sorted by time. */
 function goodMoments(history: readonly Deploy[]): Map<string, GoodMoment[]> {
   const moments = new Map<string, GoodMoment[]>();
   for (const deploy of history) {
@@ -144,7 +143,7 @@ function inSeconds(values: readonly number[], part: number): number | null {
   return found === null ? null : found / 1000;
 }
 
-/** Four digits after the point: a rate, or deploys a day. */
+/** Rounds to four decimal places. */
 function rounded(value: number): number {
   return Math.round(value * 10_000) / 10_000;
 }

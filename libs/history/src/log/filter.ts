@@ -1,4 +1,4 @@
-/** Which records of the log are wanted, and reading those, oldest first. */
+/** Filters and reads records of the log. */
 
 import type { Unread } from '@runner/common/audit/files';
 import { kindOf, type LogRecord, projectOf, readRecord, textOf } from '@runner/common/audit/record';
@@ -7,7 +7,7 @@ import type { Line } from '@runner/common/files/lines-forward';
 import { timeOfIso } from '@runner/common/text/time';
 import { isBlank, linesOf, type OpenLog } from './lines.ts';
 
-/** What a record must have; an undefined field matches every record. */
+/** An undefined field matches every record. */
 export interface Filter {
   readonly project?: string | undefined;
   readonly event?: string | undefined;
@@ -25,7 +25,7 @@ export interface Sources {
   readonly waiting: readonly string[];
 }
 
-/** A record whose time cannot be read lies in no period. */
+/** A record without a valid time is in no period. */
 function matches(record: LogRecord, filter: Filter): boolean {
   const { project, event, instance, deploy, since, until } = filter;
   if (project !== undefined && projectOf(record) !== project) return false;
@@ -54,7 +54,7 @@ class Reader {
     this.#needles = names.map((name) => Buffer.from(JSON.stringify(name)));
   }
 
-  /** Part of every line that matches; empty when the filter has no name. */
+  /** Substring of every matching line; empty if the filter has no names. */
   get needle(): Buffer {
     return this.#needles[0] ?? Buffer.alloc(0);
   }

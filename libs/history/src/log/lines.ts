@@ -1,4 +1,4 @@
-/** The log and its rotated files, read from the beginning in blocks: memory does not grow with the log. */
+/** Reads the log and its rotated files from the beginning, in blocks of bounded size. */
 import { closeSync, fstatSync, readSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
@@ -49,7 +49,7 @@ export function openLogs(paths: Paths, skipped: (path: string, why: string) => v
       closeLogs(opened);
       throw error;
     }
-    // A rotation in between has renamed some: look again.
+    // A rotation has renamed some meanwhile: list them again.
     const settled = logFiles(paths).length === files.length && opened.every(isInPlace);
     if ((settled && opened.length + closed.length === files.length) || tries === 5) {
       if (files.length === 0)
@@ -88,7 +88,7 @@ export async function* linesOf(
 async function* plainLines(log: OpenLog, splitter: LineSplitter): AsyncGenerator<Line[]> {
   const { fd } = log;
   const buffer = Buffer.allocUnsafe(BLOCK);
-  // Busy writers must not keep a reader forever, so it stops where the file ends now.
+  // Stop at the current end of the file, or busy writers could keep the reader going forever.
   const end = log.end ?? fstatSync(fd).size;
   let position = 0;
   while (position < end) {

@@ -1,4 +1,4 @@
-/** Values of options: times (ISO 8601, or how long ago) and numbers of lines. */
+/** Parses option values: times (ISO 8601, or how long ago) and numbers of lines. */
 import { usage } from '@runner/common/foundation/failure';
 import { timeOfIso } from '@runner/common/text/time';
 
@@ -10,7 +10,7 @@ const UNITS: Readonly<Record<string, number>> = {
   w: 604_800_000,
 };
 
-/** That many records are kept in memory at once. */
+/** Limit of `--lines`: all of these records are kept in memory. */
 const LINES_MAX = 100_000;
 
 const DATE =

@@ -5,17 +5,16 @@ import { requireSigners } from '@runner/fleet/files/agent';
 import { openAgent } from '../orders/agent.ts';
 import { connect } from '../orders/connect.ts';
 
-/** One thing that was looked at. */
 interface Check {
   readonly check: 'files' | 'signers' | 'broker';
-  /** Code of the problem; null: good. */
+  /** Error code; null: passed. */
   readonly error: string | null;
   readonly message: string;
 }
 
 export const check = command({
   name: 'check',
-  about: 'Check the files of the agent, and whether the broker knows this server',
+  about: "Check the agent's files and its connection to the broker",
   async run({ io, paths }) {
     const agent = await openAgent(io, paths);
     const checks: Check[] = [{ check: 'files', error: null, message: agent.config.server }];

@@ -6,14 +6,14 @@ import { isDone, resultOf } from '@runner/fleet/order/result';
 import { openAgent } from '../orders/agent.ts';
 import { handle } from '../orders/handle.ts';
 
-/** Bytes. */
+/** Of standard input, in bytes. */
 const INPUT_MAX = 16_777_216;
 
 export const exec = command({
   name: 'exec',
   about: 'Carry out signed orders from standard input',
   details:
-    'Reads signed orders, one JSON object per line, and prints a signed result for each. No network:\n' +
+    'Reads signed orders, one JSON object per line, and prints a signed result for each. Works without a network:\n' +
     'runner fleet order … | runner fleet sign | ssh web1 runner-agent exec | runner fleet results -',
   plain: true,
   async run({ io, paths }) {

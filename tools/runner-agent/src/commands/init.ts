@@ -10,8 +10,8 @@ import { type AgentKeys, keysOf } from './keys.ts';
 
 export const init = command({
   name: 'init',
-  about: 'Make the files of the agent: agent.yml and its two keys',
-  details: 'Existing files stay as they are. Prints the public keys, as runner agent keys does.',
+  about: "Create the agent's files: agent.yml and two keys",
+  details: 'Existing files are not changed. Prints the public keys, like runner agent keys.',
   positionals: { server: { required: true, about: 'Name of this server in the fleet' } },
   options: {
     broker: { kind: 'value', placeholder: 'URL', about: 'Address of the broker, tls://HOST:PORT' },

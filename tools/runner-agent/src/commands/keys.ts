@@ -1,10 +1,10 @@
 import { command } from '@runner/common/cli/command';
 import type { Paths } from '@runner/common/foundation/paths';
 import { agentFiles, readAgent } from '@runner/fleet/files/agent';
-import { publicKeyOf, readSecretFile } from '@runner/fleet/order/seal';
+import { publicKeyOf, readSecretFile, readSignKey } from '@runner/fleet/order/seal';
 import { INIT } from '../orders/agent.ts';
 
-/** What `runner fleet add` reads. */
+/** The input of `runner fleet add`. */
 export interface AgentKeys {
   readonly server: string;
   readonly nkey: string;
@@ -17,7 +17,7 @@ export async function keysOf(paths: Paths): Promise<AgentKeys> {
   const { login, signKey } = agentFiles(paths.root);
   const { server } = await readAgent(paths.root);
   const nkey = loginKeyOf(readSecretFile(login, INIT), login);
-  return { server, nkey, key: publicKeyOf(readSecretFile(signKey, INIT)) };
+  return { server, nkey, key: publicKeyOf(readSignKey(signKey, INIT)) };
 }
 
 export const keys = command({

@@ -6,18 +6,18 @@ import { requireSigners } from '@runner/fleet/files/agent';
 import { openAgent } from '../orders/agent.ts';
 import { connect } from '../orders/connect.ts';
 import { serveOrders } from '../run/mailbox.ts';
-import { beThere, stepsTo } from '../run/presence.ts';
+import { answerPings, stepPublisher } from '../run/presence.ts';
 import { Shipper } from '../run/ship.ts';
 
-/** Between two looks whether the state has changed, in ms. */
-const STATE = 10_000;
+/** Between two checks whether the state has changed, in ms. */
+const STATE_INTERVAL = 10_000;
 
 export const run = command({
   name: 'run',
   about: 'Carry out orders from the broker until stopped',
   details:
-    'Connects to the broker in agent.yml. A running deploy goes on when the agent is stopped; the next\n' +
-    'agent finds its end in the log. runner-agent.service runs this command.',
+    'Connects to the broker in agent.yml. Stopping the agent does not stop a running deploy: the next agent\n' +
+    'reads its outcome from the log. runner-agent.service runs this command.',
   exits: [
     [75, 'The agent is already running'],
     [130, 'Interrupted'],
@@ -37,19 +37,19 @@ export const run = command({
         void broker.close();
       });
       const shipper = new Shipper(agent);
-      const storeState = beThere(agent, broker, shipper);
+      const storeState = answerPings(agent, broker, shipper);
       const tick = () => void storeState();
-      setInterval(tick, STATE).unref();
+      setInterval(tick, STATE_INTERVAL).unref();
       tick();
       note(`${server} is connected to ${address?.url}`);
       void shipper.run(broker);
-      const ended = serveOrders({ ...agent, step: stepsTo(agent, broker) }, broker, tick);
-      // A refused login closes the connection for good: the unit tries again.
+      const ended = serveOrders({ ...agent, step: stepPublisher(agent, broker) }, broker, tick);
+      // A refused login closes the connection for good; systemd restarts the agent.
       const error = await Promise.race([broker.closed(), ended.then(() => broker.closed())]);
       if (stopped) return { status: EXIT.ok };
       throw new Failure(
         'broker_refused',
-        `the connection has ended: ${error?.message ?? 'closed'}`,
+        `the connection was closed: ${error?.message ?? 'no reason given'}`,
       );
     } finally {
       lock.release();

@@ -17,29 +17,28 @@ interface OrderRow {
   readonly app: string;
   readonly by: string;
   readonly issued: string;
-  /** null: it is being carried out, or the agent was killed meanwhile. */
+  /** null: it is running, or the agent was killed while it ran. */
   readonly status: Status | null;
 }
 
-/** What `agent status` prints. */
 interface AgentStatus {
   readonly server: string;
-  /** Process of `agent run`; null: it does not run. */
+  /** Process id of `agent run`; null: not running. */
   readonly pid: number | null;
   readonly since: string | null;
   readonly broker: string | null;
-  /** Code of the problem with the broker; null: it answers. */
+  /** Error code of the broker connection; null: the broker answers. */
   readonly error: string | null;
   readonly events: ServerState['events'] | null;
   readonly orders: readonly OrderRow[];
 }
 
-/** Newest orders that are shown. */
+/** How many orders are shown, newest first. */
 const SHOWN = 10;
 
 export const status = command({
   name: 'status',
-  about: 'Show whether the agent runs, its newest orders, and how far its events are sent',
+  about: 'Show whether the agent is running, its newest orders, and what it has still to send',
   async run({ io, paths }) {
     const agent = await openAgent(io, paths);
     const { server, broker } = agent.config;
@@ -52,10 +51,10 @@ export const status = command({
     return { value };
   },
   human: ({ server, pid, since, broker, error, events, orders }: AgentStatus, style) => {
-    const runs = pid === null ? style.red('does not run') : `runs since ${since ?? '?'} (${pid})`;
+    const runs = pid === null ? style.red('not running') : `running since ${since ?? '?'} (${pid})`;
     const there = error === null ? 'answers' : style.red(error);
     const sent = events
-      ? `, ${events.sent} batches of events sent, ${events.waiting} bytes wait`
+      ? `, ${events.sent} batches of events sent, ${events.waiting} bytes waiting`
       : '';
     return [
       `${server}  ${runs}\n`,
@@ -84,7 +83,7 @@ async function askBroker(agent: Agent): Promise<Pick<AgentStatus, 'error' | 'eve
     const broker = await connect(agent, 'status');
     try {
       const shipper = new Shipper(agent);
-      await shipper.find(broker);
+      await shipper.loadCheckpoint(broker);
       return { error: null, events: shipper.progress };
     } finally {
       await broker.close();

@@ -1,6 +1,4 @@
-/** Carries an order out with the executables beside this one. */
-import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
+/** Carries out an order with the executables in the same directory. */
 import { dirname, join } from 'node:path';
 import { pauseApps, resumeApps } from '@runner/common/apps/pause';
 import { requireApp } from '@runner/common/apps/store';
@@ -8,9 +6,10 @@ import { EXIT, Failure } from '@runner/common/foundation/failure';
 import { type JsonObject, jsonObject } from '@runner/common/text/json';
 import { isHold, type Order, type SealedOrder } from '@runner/fleet/order/order';
 import type { Result, Status } from '@runner/fleet/order/result';
+import { digestOf } from '@runner/fleet/order/seal';
 import type { Agent } from './agent.ts';
 
-/** What a result says of the work. */
+/** The fields of a result that depend on how the order went. */
 export type Work = Pick<
   Result,
   | 'status'
@@ -24,26 +23,27 @@ export type Work = Pick<
   | 'rollback_failed'
 >;
 
-/** The deploy's id on this server: the same order again is the same deploy. */
+/** The deploy's id: derived from the order, so that a repeated order is the same deploy. */
 export function deployIdOf({ id }: Order, server: string): string {
-  return createHash('sha256').update(`${id} ${server}`).digest('hex').slice(0, 8);
+  return digestOf(`${id} ${server}`).slice(0, 8);
 }
 
-/** The words of the command of a deploy or rollback. */
 function argumentsOf({ verb, app, ref }: Order, deployId: string): [string, ...string[]] {
   const identified = [app, '--deploy-id', deployId, '--trigger', 'fleet'];
   if (verb === 'deploy') return ['runner-deploy', ...identified, '--ref', ref, '--wait', '10m'];
   return ['runner-rollback', ...identified, ...(ref ? ['--to', ref] : [])];
 }
 
-/** Runs a tool beside this one to its end: its status, and the last object that it printed. */
+/** Runs another tool; returns its exit status and the last JSON object that it printed. */
 export function runTool(
   { io, paths }: Pick<Agent, 'io' | 'paths'>,
   [tool, ...args]: readonly [string, ...string[]],
   { env, each }: { env?: Record<string, string>; each?: (line: JsonObject) => void } = {},
 ): Promise<{ status: number | null; last: JsonObject }> {
+  // Slow to load, and most commands run nothing.
+  const { spawn } = process.getBuiltinModule('node:child_process');
   const child = spawn(join(dirname(io.program), tool), [...args, '--json', '--root', paths.root], {
-    // Outlives the agent, which finds its end in the log.
+    // Outlives the agent; the next one reads the outcome from the log.
     detached: true,
     stdio: ['ignore', 'pipe', 'ignore'],
     env: { ...io.env, ...env },
@@ -52,7 +52,7 @@ export function runTool(
   let last: JsonObject = {};
   child.stdout.setEncoding('utf8').on('data', (piece: string) => {
     const lines = (text + piece).split('\n');
-    // A line is far shorter.
+    // Bounded: real lines are far shorter.
     text = (lines.pop() ?? '').slice(-1_048_576);
     for (const line of lines) {
       last = jsonObject(line) ?? last;
@@ -65,7 +65,7 @@ export function runTool(
   });
 }
 
-/** Longest message of a result, in characters; the whole error is in the server's log. */
+/** In characters; the complete error is in the server's log. */
 const MESSAGE_MAX = 300;
 
 export async function carryOut(agent: Agent, sealed: SealedOrder, order: Order): Promise<Work> {
@@ -95,7 +95,7 @@ export async function carryOut(agent: Agent, sealed: SealedOrder, order: Order):
   };
 }
 
-/** Pauses or resumes the app, as runner-pause and runner-resume do. */
+/** Pauses or resumes the app, like runner-pause and runner-resume. */
 function hold({ io, paths }: Agent, by: string, { verb, app, reason }: Order): Work {
   const place = { paths, io: { ...io, env: { ...io.env, RUNNER_INITIATOR: by } } };
   const work = (status: Status, code: string | null, message: string): Work => ({

@@ -6,10 +6,10 @@ import { agentFiles } from '@runner/fleet/files/agent';
 import { readSecretFile } from '@runner/fleet/order/seal';
 import { type Agent, INIT } from './agent.ts';
 
-/** Logs in, and makes sure that orders are kept for this server. Throws `broker_refused`, `broker_unsafe` and others. */
+/** Logs in, and checks that this server has a mailbox. Throws `broker_refused`, `broker_unsafe` and others. */
 export async function connect({ config, paths }: Agent, purpose?: string): Promise<Broker> {
   const { broker: address, server } = config;
-  if (!address) throw new Failure('fleet_not_configured', 'agent.yml names no broker');
+  if (!address) throw new Failure('fleet_not_configured', 'agent.yml has no broker');
   const seed = readSecretFile(agentFiles(paths.root).login, INIT);
   const { openBroker } = await import('@runner/fleet/broker/nats');
   const name = [server, purpose].filter(Boolean).join('-');
@@ -18,6 +18,6 @@ export async function connect({ config, paths }: Agent, purpose?: string): Promi
   await broker.close();
   throw new Failure(
     'broker_unsafe',
-    `${address.url} has no mailbox for ${server}: runner fleet broker check`,
+    `${address.url} has no mailbox for ${server}: run runner fleet broker check`,
   );
 }

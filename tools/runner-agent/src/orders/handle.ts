@@ -8,11 +8,15 @@ import { carryOut, deployIdOf, type Work } from './carry-out.ts';
 import { judgeApp, judgeSigner, judgeTime, type Refusal } from './judge.ts';
 import { allBegun, conclude, findBegun, writeBegun } from './ledger.ts';
 
-/** Judges an order, carries it out if nothing speaks against it, and returns the signed answer. */
+/**
+ * Judges an order, carries it out if nothing speaks against it, and returns the signed answer. `signer`: what was
+ * judged of its signer just now.
+ */
 export async function handle(
   agent: Agent,
   sealed: SealedOrder,
   waiting: readonly Order[] = [],
+  signer?: Promise<Refusal | undefined>,
 ): Promise<Sealed> {
   const order = orderOf(sealed.body) as Order;
   const answer = (refusal: Refusal) =>
@@ -22,7 +26,7 @@ export async function handle(
       prev: null,
     });
   try {
-    const untrusted = await judgeSigner(agent, sealed, order);
+    const untrusted = await (signer ?? judgeSigner(agent, sealed, order));
     if (untrusted) return answer(untrusted);
     const begun = findBegun(agent.paths, order.id);
     if (begun && begun.order.body !== sealed.body) {
@@ -30,22 +34,23 @@ export async function handle(
       return answer({ status: 'refused', code: 'order_invalid', message });
     }
     if (begun?.result) return begun.result;
-    // Begun, and killed: its end is found out.
+    // Started before, and the agent was killed: carry on and record the outcome.
     const refusal = begun
       ? undefined
       : (judgeTime(agent, order, waiting) ?? (await judgeApp(agent, order)));
     if (refusal) {
       const result = answer(refusal);
-      // Its answer stands, also when the broker repeats the order. One of the future would supersede others.
+      // Recorded, so that a redelivered order gets the same answer; except an order dated in the future,
+      // which would supersede others.
       if (refusal.status !== 'clock_skew')
         writeBegun(agent.paths, order.id, { order: sealed, result });
       return result;
     }
+    if (!begun) writeBegun(agent.paths, order.id, { order: sealed, result: null });
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     return answer({ status: 'failed', code: error.code, message: error.message });
   }
-  writeBegun(agent.paths, order.id, { order: sealed, result: null });
   return finish(agent, sealed, order);
 }
 
@@ -58,7 +63,7 @@ async function finish(agent: Agent, sealed: SealedOrder, order: Order): Promise<
   );
 }
 
-/** Orders that a killed agent had begun: each is finished, and its result returned. */
+/** Finishes the orders that a killed agent had started; `done` gets each result. */
 export async function finishBegun(
   agent: Agent,
   done: (result: Sealed) => Promise<void>,

@@ -1,4 +1,4 @@
-/** Whether an order is carried out: every reason not to, in the order in which they count. */
+/** Reasons to refuse an order, in the order in which they are checked. */
 import { requireApp } from '@runner/common/apps/store';
 import { deployPolicyOf } from '@runner/common/config/settings';
 import { decide } from '@runner/deploy/fetch/decide';
@@ -9,17 +9,16 @@ import { verify } from '@runner/fleet/order/sshsig';
 import type { Agent } from './agent.ts';
 import { allBegun } from './ledger.ts';
 
-/** What an order comes to without being carried out. */
 export interface Refusal {
   readonly status: Status;
   readonly code: string;
   readonly message: string;
 }
 
-/** How far a clock may be ahead, in ms. */
+/** How far the operator's clock may be ahead, in ms. */
 const SKEW = 60_000;
 
-/** Whether it may be believed. Undefined: yes. Throws `fleet_not_configured`, `guard_tripped`, `signing_failed`. */
+/** Why the order is not trusted; undefined: it is. Throws `fleet_not_configured`, `guard_tripped`, `signing_failed`. */
 export async function judgeSigner(
   { config }: Agent,
   sealed: SealedOrder,
@@ -34,9 +33,9 @@ export async function judgeSigner(
   const verdict = await verify(sealed, config.allowedSigners);
   const { by } = sealed;
   if (verdict === 'signature_invalid')
-    return refused(verdict, 'the signature does not fit the order');
+    return refused(verdict, 'the signature does not match the order');
   if (verdict === 'signer_unknown')
-    return refused(verdict, `the key that signed is not one of '${by}' in allowed_signers`);
+    return refused(verdict, `the key that signed it is not listed for '${by}' in allowed_signers`);
   const may = config.allow?.get(by);
   const isAllowed =
     !config.allow ||
@@ -47,11 +46,11 @@ export async function judgeSigner(
       `agent.yml does not allow '${by}' to ${order.verb} ${order.app}`,
     );
   if (!order.servers.includes(config.server))
-    return refused('order_other_server', `it is not for ${config.server}`);
+    return refused('order_other_server', `the order is not for ${config.server}`);
   return undefined;
 }
 
-/** Whether it is time. Undefined: yes. `waiting`: other orders that are there. */
+/** Why it is too late, too early or superseded; undefined: it is not. `waiting`: the other orders in the mailbox. */
 export function judgeTime(
   { io, paths }: Agent,
   order: Order,
@@ -65,7 +64,7 @@ export function judgeTime(
       message: `its deadline was ${order.deadline}`,
     };
   if (Date.parse(order.issued) > now + SKEW) {
-    const message = `it was issued at ${order.issued}, and the clock here says ${io.now().toISOString()}`;
+    const message = `it was issued at ${order.issued}, but the clock here says ${io.now().toISOString()}`;
     return { status: 'clock_skew', code: 'clock_skew', message };
   }
   const known = [...waiting, ...allBegun(paths).map((each) => each.order)];
@@ -82,7 +81,7 @@ export function judgeTime(
 
 const OBEYED = new Set(['blocked', 'held', 'stopped', 'paused', 'closed']);
 
-/** Whether the app takes it: block, hold, stop, pause and deploy windows are obeyed. */
+/** Why the app cannot be deployed now: blocked, held, stopped, paused or outside its deploy windows. */
 export async function judgeApp({ io, paths }: Agent, order: Order): Promise<Refusal | undefined> {
   if (order.verb !== 'deploy') return undefined;
   const { readConfig } = await import('@runner/common/config/file');

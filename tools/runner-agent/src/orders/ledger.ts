@@ -1,4 +1,4 @@
-/** The orders that this server began, one file each: an order is never carried out twice. */
+/** The orders that this server has started, one file each, so that none is carried out twice. */
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { requireLock } from '@runner/common/files/lock';
@@ -11,14 +11,14 @@ import { type Order, orderOf, type SealedOrder } from '@runner/fleet/order/order
 import { type Result, resultOf } from '@runner/fleet/order/result';
 import { digestOf, type Sealed } from '@runner/fleet/order/seal';
 
-/** An order that was begun; `result` once it has ended. */
+/** A started order; `result` is null until it has finished. */
 export interface Begun {
   readonly order: SealedOrder;
   readonly result: Sealed | null;
 }
 
 const MAX = 1_048_576;
-/** Far beyond every deadline, in ms. */
+/** Files are kept far longer than any deadline, in ms. */
 const KEPT = 30 * 24 * 3_600_000;
 
 const fileOf = (paths: Paths, id: string) => join(agentFiles(paths.root).orders, `${id}.json`);
@@ -28,12 +28,11 @@ function readBegun(path: string): Begun | undefined {
   return value && (value as unknown as Begun);
 }
 
-/** Undefined if the order was never begun. */
+/** Undefined if the order was never started. */
 export function findBegun(paths: Paths, id: string): Begun | undefined {
   return readBegun(fileOf(paths, id));
 }
 
-/** All that are kept. */
 export function allBegun(paths: Paths): { order: Order; begun: Begun }[] {
   return namesIn(agentFiles(paths.root).orders).flatMap((name) => {
     const begun = readBegun(fileOf(paths, name.replace(/\.json$/, '')));
@@ -42,13 +41,13 @@ export function allBegun(paths: Paths): { order: Order; begun: Begun }[] {
   });
 }
 
-/** Durable before anything is done. */
+/** Must be durable before the order is carried out. */
 export function writeBegun(paths: Paths, id: string, begun: Begun): void {
   makeFolder(agentFiles(paths.root).orders, 0o700);
   writeWhole(fileOf(paths, id), `${JSON.stringify(begun)}\n`);
 }
 
-/** Records the end of an order: numbers its result, chains it to the one before, and seals it. */
+/** Records the outcome of an order: numbers its result, chains it to the previous one, and seals it. */
 export function conclude(
   paths: Paths,
   now: Date,

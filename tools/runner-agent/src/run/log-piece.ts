@@ -1,6 +1,5 @@
-/** Reads the audit log piece by piece, through rotations: a file is known by its first line. */
+/** Reads the audit log in pieces, across rotations: a file is identified by its first line. */
 import { closeSync, fstatSync, type Stats, statSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
 import { logFiles, openLog } from '@runner/common/audit/files';
 import { readRange } from '@runner/common/files/read';
 import type { Paths } from '@runner/common/foundation/paths';
@@ -8,36 +7,37 @@ import type { Position } from '@runner/fleet/events/batch';
 import { digestOf } from '@runner/fleet/order/seal';
 
 /** Complete lines of one file. */
-export interface Piece extends Position {
+export interface Piece {
+  readonly file: string;
   readonly from: number;
   readonly bytes: Buffer;
-  /** The file in which the last piece ended is gone, or one between cannot be read. */
+  /** The file of the last piece is gone, or a file in between is unreadable. */
   readonly gap: boolean;
 }
 
-/** Bytes: of an ordinary first line; of a piece, unless one line is longer; of a line; of a compressed file. */
+/** Bytes: of an ordinary first line; of a piece; of a line; of a compressed file. */
 const HEAD = 4_096;
-const PIECE = 262_144;
+const PIECE = 1_048_576;
 const LINE = 700_000;
 const GZIP_MAX = 268_435_456;
 const NEWLINE = 0x0a;
 
 export class LogReader {
   private readonly paths: Paths;
-  /** Ids of compressed files: they are not unpacked every second. */
+  /** Ids of compressed files, so that they are not decompressed every second. */
   private readonly ids = new Map<string, string>();
-  /** The compressed file that is read at present. */
+  /** The compressed file being read. */
   private unzipped: { key: string; bytes: Buffer } | undefined;
 
   constructor(paths: Paths) {
     this.paths = paths;
   }
 
-  /** What follows a position; undefined if there is no complete line yet. */
+  /** The lines after a position; undefined if there is no complete line yet. */
   after(last: Position | undefined): Piece | undefined {
     const before = this.inodes();
     const piece = this.next(last);
-    // Rotated meanwhile: a name may have become that of another file.
+    // If the log was rotated meanwhile, a name may now be another file's.
     return this.inodes() === before ? piece : undefined;
   }
 
@@ -57,14 +57,14 @@ export class LogReader {
     for (const path of files.slice(index + 1)) {
       const piece = this.read(path, 0, gap);
       if (piece) return piece;
-      // Damaged.
+      // The file is damaged.
       gap ||= path.endsWith('.gz') && this.bytesOf(path, 0, 1) === undefined;
     }
     this.unzipped = undefined;
     return undefined;
   }
 
-  /** Bytes that follow a position; of a compressed file those on the disk. */
+  /** Bytes after a position; compressed files count as they are on disk. */
   waiting(last: Position | undefined): number {
     const { files, index } = this.find(last);
     const sizes = files.slice(Math.max(0, index)).map((path) => sizeOf(path));
@@ -72,17 +72,17 @@ export class LogReader {
     return sizes.reduce((sum, size) => sum + size, 0) - sent;
   }
 
-  /** All files, oldest first, and which of them a position is in. */
+  /** All files, oldest first, and the index of the file that a position is in, or -1. */
   private find(last: Position | undefined): { files: string[]; index: number } {
     const files = logFiles(this.paths).reverse();
-    // The newest is usually the one.
+    // Searched from the newest, which is usually the one.
     return {
       files,
       index: last ? files.findLastIndex((path) => this.idOf(path) === last.file) : -1,
     };
   }
 
-  /** Undefined for a file without a complete line. */
+  /** Undefined if the file has no complete line. */
   private idOf(path: string): string | undefined {
     if (path.endsWith('.gz')) {
       const key = keyOf(statSync(path, { throwIfNoEntry: false }));
@@ -96,12 +96,10 @@ export class LogReader {
   private read(path: string, from: number, gap: boolean): Piece | undefined {
     if (sizeOf(path) <= from && !path.endsWith('.gz')) return undefined;
     const file = this.idOf(path);
-    let bytes = this.bytesOf(path, from, PIECE);
-    if (bytes && bytes.length >= PIECE && !bytes.includes(NEWLINE))
-      bytes = this.bytesOf(path, from, LINE);
+    const bytes = this.bytesOf(path, from, PIECE);
     const end = (bytes?.lastIndexOf(NEWLINE) ?? -1) + 1;
     if (!bytes || file === undefined || end === 0) return undefined;
-    return { file, from, to: from + end, bytes: bytes.subarray(0, end), gap };
+    return { file, from, bytes: bytes.subarray(0, end), gap };
   }
 
   private bytesOf(path: string, from: number, length: number): Buffer | undefined {
@@ -111,6 +109,7 @@ export class LogReader {
       if (!path.endsWith('.gz')) return readRange(fd, from, length);
       const key = keyOf(fstatSync(fd));
       if (this.unzipped?.key !== key) {
+        const { gunzipSync } = process.getBuiltinModule('node:zlib');
         const bytes = gunzipSync(readRange(fd, 0, fstatSync(fd).size), {
           maxOutputLength: GZIP_MAX,
         });
@@ -118,7 +117,7 @@ export class LogReader {
       }
       return this.unzipped.bytes.subarray(from, from + length);
     } catch {
-      // Being compressed, or damaged.
+      // It is being compressed, or damaged.
       return undefined;
     } finally {
       closeSync(fd);
@@ -128,7 +127,7 @@ export class LogReader {
 
 const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
-/** The number of an inode comes again when its file is gone. */
+/** More than the inode number, which is reused once a file is deleted. */
 const keyOf = (stat: Stats | undefined) =>
   stat ? `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeMs}` : '';
 

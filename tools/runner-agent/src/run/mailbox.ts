@@ -1,5 +1,7 @@
-/** The orders that the broker delivers: one at a time for an app, the mailbox drained first. */
+/** Receives orders from the broker: drains the mailbox, then carries out one order at a time per app. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { Failure } from '@runner/common/foundation/failure';
+import { harmlessLine } from '@runner/common/text/harmless';
 import type { Broker } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
 import { isHold, type Order, orderOf, type SealedOrder, sealedOf } from '@runner/fleet/order/order';
@@ -7,24 +9,25 @@ import { resultOf } from '@runner/fleet/order/result';
 import type { Sealed } from '@runner/fleet/order/seal';
 import type { Agent } from '../orders/agent.ts';
 import { finishBegun, handle } from '../orders/handle.ts';
-import { judgeSigner, judgeTime } from '../orders/judge.ts';
+import { judgeSigner, judgeTime, type Refusal } from '../orders/judge.ts';
 
-/** In ms: until what waits in the mailbox has come, between two signs that an order is worked on. */
+/** How long to let waiting orders arrive before the first is carried out, in ms. */
 const DRAIN = 100;
+/** Between two reports to the broker that an order is in progress, in ms. */
 const WORKING = 5_000;
-/** Between two attempts to store a result. */
+/** Between two attempts. */
 const RETRY = 2_000;
 
 interface Arrived {
   readonly sealed: SealedOrder;
   readonly order: Order;
-  /** Whether it was believed when it came: such an order supersedes older ones. */
-  readonly isTrusted: Promise<boolean>;
+  /** What speaks against its signer, judged when it came. */
+  readonly signer: Promise<Refusal | undefined>;
   working(): void;
   ack(): void;
 }
 
-/** Carries orders out until the connection ends. `done` is called after each. */
+/** Carries out orders until the connection ends. `done` is called after each. */
 export async function serveOrders(agent: Agent, broker: Broker, done: () => void): Promise<void> {
   const waiting: Arrived[] = [];
   const busy = new Set<string>();
@@ -35,13 +38,15 @@ export async function serveOrders(agent: Agent, broker: Broker, done: () => void
   const work = async (lane: string) => {
     busy.add(lane);
     await pause(DRAIN);
-    for (;;) {
+    for (let isFirst = true; ; isFirst = false) {
       const next = waiting.find(({ order }) => laneOf(order) === lane);
       if (!next) break;
       const others: Order[] = [];
       for (const each of waiting)
         if (each !== next && (await counts(agent, each))) others.push(each.order);
-      await publish(await handle(agent, next.sealed, others));
+      // What waited for another is judged again: the list of signers may have changed.
+      const signer = isFirst ? next.signer : undefined;
+      await publish(await retried(agent, () => handle(agent, next.sealed, others, signer)));
       next.ack();
       waiting.splice(waiting.indexOf(next), 1);
     }
@@ -50,18 +55,17 @@ export async function serveOrders(agent: Agent, broker: Broker, done: () => void
   const timer = setInterval(() => {
     for (const each of waiting) each.working();
   }, WORKING);
-  void finishBegun(agent, publish);
+  void retried(agent, () => finishBegun(agent, publish));
   try {
     for await (const message of await broker.orders(agent.config.server)) {
       const sealed = sealedOf(message.string());
       const order = sealed && orderOf(sealed.body);
       if (!order) message.term('not an order');
       else {
-        const isTrusted = judgeSigner(agent, sealed, order).then(
-          (refusal) => refusal === undefined,
-          () => false,
-        );
-        const parts = { isTrusted, working: () => message.working(), ack: () => message.ack() };
+        const signer = judgeSigner(agent, sealed, order);
+        // It is awaited later.
+        signer.catch(() => {});
+        const parts = { signer, working: () => message.working(), ack: () => message.ack() };
         waiting.push({ sealed, order, ...parts });
         const lane = laneOf(order);
         if (!busy.has(lane)) void work(lane);
@@ -72,22 +76,30 @@ export async function serveOrders(agent: Agent, broker: Broker, done: () => void
   }
 }
 
-/** What is carried out one after the other: a hold does not wait for a deploy that runs. */
+/** Orders of one lane run one after another; a hold does not wait for a running deploy. */
 const laneOf = ({ app, verb }: Order) => `${app} ${isHold(verb)}`;
 
-/** Whether an order that waits may supersede an older one: it would be carried out itself. */
-async function counts(agent: Agent, { isTrusted, order }: Arrived): Promise<boolean> {
-  return (await isTrusted) && !judgeTime(agent, order, []);
+/** Whether a waiting order supersedes older ones: only if it would be carried out itself. */
+async function counts(agent: Agent, { signer, order }: Arrived): Promise<boolean> {
+  const isTrusted = await signer.then((refusal) => refusal === undefined).catch(() => false);
+  return isTrusted && !judgeTime(agent, order, []);
 }
 
-/** Until the broker has it. */
-async function storeResult({ config }: Agent, broker: Broker, result: Sealed): Promise<void> {
-  const subject = subjects.result(config.server, resultOf(result.body)?.order ?? '');
+/** Retries until the broker has stored it. */
+async function storeResult(agent: Agent, broker: Broker, result: Sealed): Promise<void> {
+  const order = resultOf(result.body)?.order ?? '';
+  const subject = subjects.result(agent.config.server, order);
+  await retried(agent, () => broker.store(subject, JSON.stringify(result)));
+}
+
+/** A full disk or a broker that is away ends no agent: it is tried again. */
+async function retried<T>({ io }: Agent, work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
-      await broker.store(subject, JSON.stringify(result));
-      return;
-    } catch {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      io.stderr.write(`${harmlessLine(error.message)} (${error.code}); trying again\n`);
       await pause(RETRY);
     }
   }

@@ -1,4 +1,4 @@
-/** Signed answers to the question whether this server is there, and what runs on it. */
+/** Heartbeat: signed replies to pings, and a stored copy of this server's state. */
 import { type AppState, pauseOf } from '@runner/common/apps/state';
 import { listApps } from '@runner/common/apps/store';
 import { isAppName } from '@runner/common/foundation/names';
@@ -13,11 +13,11 @@ import type { Shipper } from './ship.ts';
 
 declare const __VERSION__: string;
 
-/** How old the stored state may be: what `fleet status` says of a server that is away. In ms. */
+/** The stored state, which `fleet status` shows for an offline server, is renewed after this time, in ms. */
 const STATE_AGE = 60_000;
 
-/** Answers pings; returns how to store the state, if it has changed or is old. */
-export function beThere(agent: Agent, broker: Broker, shipper: Shipper): () => Promise<void> {
+/** Replies to pings. Returns a function that stores the state if it has changed or is old. */
+export function answerPings(agent: Agent, broker: Broker, shipper: Shipper): () => Promise<void> {
   const { config, io, signKey } = agent;
   const state = (nonce: string): Omit<ServerState, 'head'> => ({
     ...{ nonce, at: io.now().toISOString(), agent: __VERSION__ },
@@ -25,7 +25,7 @@ export function beThere(agent: Agent, broker: Broker, shipper: Shipper): () => P
   });
   const sealed = (body: ServerState): Sealed =>
     seal('state', config.server, JSON.stringify(body), signKey);
-  broker.answer(subjects.ping(config.server), async (text) => {
+  broker.reply(subjects.ping(config.server), async (text) => {
     const { nonce = '', app, ref } = jsonObject(text) ?? {};
     const head = typeof app === 'string' && isAppName(app) ? await headOf(agent, app, ref) : null;
     return JSON.stringify(sealed({ ...state(String(nonce).slice(0, 64)), head }));
@@ -46,12 +46,15 @@ export function beThere(agent: Agent, broker: Broker, shipper: Shipper): () => P
   };
 }
 
-/** Says which step of an order runs; what is lost is lost. */
-export function stepsTo({ config, signKey }: Agent, broker: Broker): NonNullable<Agent['step']> {
+/** Publishes which step of an order is running. Not stored, so a step may be missed. */
+export function stepPublisher(
+  { config, signKey }: Agent,
+  broker: Broker,
+): NonNullable<Agent['step']> {
   return ({ id }, step) => {
     const body = JSON.stringify({ order: id, step });
     const text = JSON.stringify(seal('step', config.server, body, signKey));
-    broker.say(subjects.step(config.server, id), text);
+    broker.publish(subjects.step(config.server, id), text);
   };
 }
 
@@ -70,7 +73,7 @@ function heldWord(app: AppState, now: Date): string | null {
 
 const NO_HEAD = { commit: null, version: null, problem: null, code: null };
 
-/** What the branch of an app, or `ref`, means here; deploys nothing. */
+/** Resolves `ref`, or the app's branch, with `runner-deploy --check`. */
 async function headOf(agent: Agent, app: string, ref: unknown): Promise<ServerState['head']> {
   const wanted = typeof ref === 'string' && /^[^-]/.test(ref) ? ['--ref', ref] : [];
   const { last } = await runTool(agent, ['runner-deploy', app, '--check', ...wanted]);

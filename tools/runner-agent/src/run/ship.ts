@@ -1,4 +1,4 @@
-/** Brings the audit log to the broker, exactly once and in order: the checkpoint is the stream itself. */
+/** Sends the audit log to the broker, exactly once and in order. The newest batch in the stream is the checkpoint. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Broker, Stored } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
@@ -8,7 +8,7 @@ import type { ServerState } from '@runner/fleet/order/state';
 import type { Agent } from '../orders/agent.ts';
 import { LogReader } from './log-piece.ts';
 
-/** Between two looks at the log, and after an error; in ms. */
+/** Between two reads of the log, and after an error, in ms. */
 const LOOK = 1_000;
 
 export class Shipper {
@@ -22,21 +22,20 @@ export class Shipper {
     this.reader = new LogReader(agent.paths);
   }
 
-  /** How far the log is in the broker. */
   get progress(): ServerState['events'] {
     const batch = this.last?.checked?.batch;
     return { sent: batch?.n ?? 0, waiting: this.reader.waiting(batch) };
   }
 
-  /** Asks the broker how far it is. */
-  async find(broker: Broker): Promise<void> {
+  /** Reads the checkpoint from the broker. */
+  async loadCheckpoint(broker: Broker): Promise<void> {
     const { signKey, config } = this.agent;
     const stored = await broker.last('EVENTS', subjects.events(config.server));
     const checked = stored && batchOf(stored.text, config.server, publicKeyOf(signKey));
     this.last = { stored, checked };
   }
 
-  /** Does not end. After each reconnection the broker is asked again: it may have lost its tail. */
+  /** Never returns. Reads the checkpoint again after each reconnection: the broker may have lost its newest messages. */
   async run(broker: Broker): Promise<never> {
     void broker.onReconnect(() => {
       this.last = undefined;
@@ -50,18 +49,18 @@ export class Shipper {
     }
   }
 
-  /** Stores the next batch; true when everything is stored. */
+  /** Stores the next batch; true if there is none. */
   private async step(broker: Broker): Promise<boolean> {
-    if (!this.last) await this.find(broker);
+    if (!this.last) await this.loadCheckpoint(broker);
     const { last } = this;
     const next = this.batchAfter(last?.checked);
     if (next === undefined) return true;
     const { server } = this.agent.config;
     const seq = await broker.store(subjects.events(server), next.text, last?.stored?.seq ?? 0);
-    // A reconnection may have come between.
+    // There was a reconnection meanwhile.
     if (this.last !== last) return false;
     const stored = { seq: seq ?? 0, text: '', subject: '', at: this.agent.io.now() };
-    // Stored before, without an answer: the broker is asked again.
+    // It was stored before, but the reply was lost: read the checkpoint again.
     this.last = seq === undefined ? undefined : { stored, checked: next.checked };
     return false;
   }
@@ -71,11 +70,12 @@ export class Shipper {
     const { config, signKey } = this.agent;
     const piece = this.reader.after(before?.batch);
     if (!piece) return undefined;
-    const { bytes, file, from, to, gap } = piece;
+    const { bytes, file, from, gap } = piece;
+    const { size, fields } = packed(bytes);
     const n = (before?.batch.n ?? 0) + 1;
     const prev = before?.digest ?? FIRST_PREV;
-    const batch = { n, prev, file, from, to, gap };
-    const body = JSON.stringify({ ...batch, ...packed(bytes) });
+    const batch = { n, prev, file, from, to: from + size, gap };
+    const body = JSON.stringify({ ...batch, ...fields });
     const text = JSON.stringify(seal('events', config.server, body, signKey));
     return { text, checked: { batch, digest: digestOf(body) } };
   }

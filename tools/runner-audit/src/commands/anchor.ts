@@ -7,8 +7,8 @@ export const anchor = command({
   name: 'anchor',
   about: 'Print the newest record of the chain, for runner audit verify --anchor',
   details:
-    'Keep it on another machine. While verify finds this record with this hash, neither it nor anything\n' +
-    'before it was changed.',
+    'Keep it on another machine. As long as verify finds this record with this hash, neither it nor any\n' +
+    'earlier record has been changed.',
   async run({ paths }) {
     const head = tipOf(paths)?.head;
     if (!head) throw new Failure('log_not_found', `no record is chained yet: ${paths.auditLog}`);

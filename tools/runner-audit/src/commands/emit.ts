@@ -8,10 +8,10 @@ import { readAll } from '@runner/common/foundation/io';
 import { isPlain } from '@runner/common/secrets/plain-fields';
 import { jsonLine } from '@runner/common/text/harmless';
 
-/** Most text that `--error -` reads, in bytes; a record keeps 64 KiB of it. */
+/** Limit of `--error -`, in bytes; a record keeps 64 KiB of it. */
 const ERROR_INPUT_MAX = 67_108_864;
 
-/** Options that are fields of the event. */
+/** Each option is a field of the event. */
 const FIELDS = {
   project: { kind: 'value', placeholder: 'APP', about: 'App' },
   instance: { kind: 'value', placeholder: 'NAME', about: 'Instance [default: default]' },
@@ -52,7 +52,7 @@ const FIELDS = {
 
 export const emit = command({
   name: 'emit',
-  about: 'Append deploy events to the audit log, and echo each once it is on disk',
+  about: 'Append deploy events to the audit log and print each once it is on disk',
   details:
     'With EVENT, the options describe one event. Without it, events are read from standard input, one\n' +
     'JSON object per line. Missing timestamp, deploy_id and instance fields are added. An invalid line\n' +
@@ -79,12 +79,12 @@ export const emit = command({
       const { appendStream } = await import('./writing.ts');
       return { status: await appendStream(context) };
     }
-    // Redact before long text is shortened: half a secret is not recognised.
+    // Redact before shortening: half a secret would not be recognised.
     const event = eventOf(await redacted(fieldsOf(context, args.event), context), context);
     await context.print(recorded(event, context));
     return {};
   },
-  // The echo feeds the next program of a pipe, so it is JSON unless YAML is asked for.
+  // The next program in the pipe reads it, so it is JSON by default.
   human: (event: unknown) => `${jsonLine(event)}\n`,
 });
 
@@ -106,7 +106,7 @@ function fieldsOf({ io, options }: Pick<Context, 'io' | 'options'>, kind: string
   return fields;
 }
 
-/** The fields without secrets. Most events cannot hold any, so the redactor is loaded on demand. */
+/** The fields without secrets. Most events cannot contain any, so the redactor is loaded on demand. */
 async function redacted(
   fields: Fields,
   { io, paths }: Pick<Context, 'io' | 'paths'>,
@@ -128,7 +128,7 @@ function recorded(event: DeployEvent, { paths, note }: Pick<Context, 'paths' | '
   }
 }
 
-/** The complete event. Throws `usage`: whatever is wrong with it was typed on the command line. */
+/** The complete event. Throws `usage`, since its fields were typed on the command line. */
 function eventOf(fields: Fields, { io }: Pick<Context, 'io'>) {
   if (!EVENT_TYPES.some((kind) => kind === fields.event_type)) {
     throw usage(

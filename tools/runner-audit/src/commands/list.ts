@@ -18,7 +18,7 @@ export const list = command({
     instance: {
       kind: 'value',
       placeholder: 'NAME',
-      about: 'Only events of this instance, or of all of a,b',
+      about: 'Only events of this instance, or of these: a,b',
     },
     deploy: { kind: 'value', placeholder: 'ID', about: 'Only events of the deploy with this ID' },
     since: { kind: 'value', placeholder: 'TIME', about: 'Only events from this time on' },
@@ -27,7 +27,7 @@ export const list = command({
       kind: 'value',
       short: 'n',
       placeholder: 'N',
-      about: 'Only the last N of them, up to 100000',
+      about: 'Only the last N events, up to 100000',
     },
   },
   examples: [

@@ -6,17 +6,17 @@ import type { Verdict } from '../verify/verdict.ts';
 
 export const verify = command({
   name: 'verify',
-  about: 'Check that the audit log is whole and unchanged',
+  about: 'Check that the audit log is complete and unchanged',
   details:
     'Finds records that were removed, changed, swapped or inserted, by the number and hash in each\n' +
     'record. Times must be in order; a deploy belongs to one app and has one start and one end.\n' +
-    '--anchor also finds a log that was cut at its end or rewritten. Prints at most 1,000 problems with\n' +
-    'file and line, and counts all. With problems the status is 1.',
+    '--anchor also detects a log that was truncated or rewritten. Prints at most 1,000 problems with\n' +
+    'file and line, and counts all. Exits with 1 if there is a problem.',
   options: {
     anchor: {
       kind: 'value',
       placeholder: 'SEQ:HASH',
-      about: 'A record that must be in the log, from a message or audit anchor',
+      about: 'A record that must be in the log, from a notification or audit anchor',
     },
   },
   examples: ['runner audit verify --anchor 4711:1a2b3c4d'],
@@ -50,11 +50,13 @@ export const verify = command({
   },
 });
 
-/** A record as a message names it. Throws `usage`. */
+/** Parses an anchor; notifications write it as `#4711·1a2b3c4d`. Throws `usage`. */
 function anchorOf(text: string): Head {
   const [, seq, hash] = /^#?(\d{1,15})[:·]([0-9a-f]{8,64})$/i.exec(text) ?? [];
   if (seq === undefined || hash === undefined)
-    throw usage(`invalid value '${text}' for '--anchor <SEQ:HASH>': it looks like 4711:1a2b3c4d`);
+    throw usage(
+      `invalid value '${text}' for '--anchor <SEQ:HASH>': an anchor looks like 4711:1a2b3c4d`,
+    );
   return { seq: Number(seq), hash: hash.toLowerCase() };
 }
 

@@ -1,4 +1,4 @@
-/** Events from standard input, one JSON object per line: checked, appended in batches, echoed. */
+/** Reads events from standard input, one JSON object per line; checks, appends and prints them in batches. */
 import { appended, appendLines, keepUnlessStart, lineOf } from '@runner/common/audit/append';
 import { completeEvent } from '@runner/common/audit/complete';
 import type { DeployEvent } from '@runner/common/audit/events';
@@ -13,14 +13,14 @@ import { readyReader } from './ready-input.ts';
 
 type StreamContext = Pick<Context, 'io' | 'paths' | 'print' | 'note' | 'format'>;
 
-/** The longest record, in bytes: long errors are shortened, other fields may have any length. */
+/** Longest record, in bytes. Long errors are shortened, but other fields are not. */
 const RECORD_MAX = 1_048_576;
-/** Most input per append, in bytes; a pause in the input ends a batch sooner. */
+/** Input per append, in bytes; a pause in the input ends a batch earlier. */
 const BATCH = 1_048_576;
 
 /**
- * Appends every event of standard input. Input that is ready when a batch has been read joins it: at
- * full speed thousands of records share one append and one fdatasync. Returns the exit status.
+ * Returns the exit status. A batch takes all input that is ready, so at full speed thousands of records
+ * share one append and one fdatasync.
  */
 export async function appendStream(context: StreamContext): Promise<number> {
   const { io, paths, format } = context;
@@ -34,7 +34,7 @@ export async function appendStream(context: StreamContext): Promise<number> {
     let chunk: Uint8Array | null | undefined = io.stdin.read();
     while (chunk) {
       size += chunk.length;
-      // Not spread: a block may hold more lines than a call takes arguments.
+      // Not spread: a block may contain more lines than a call can have arguments.
       for (const line of splitter.take(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)))
         lines.push(line);
       chunk = size < BATCH ? ready.read() : undefined;
@@ -51,14 +51,14 @@ export async function appendStream(context: StreamContext): Promise<number> {
 }
 
 interface Read {
-  /** Number of its line in the input. */
+  /** Line number in the input. */
   readonly number: number;
   readonly event: DeployEvent;
   /** The event as a line of the log. */
   readonly line: string;
 }
 
-/** Turns lines into events; reports invalid ones with their number. */
+/** Parses lines into events, and reports invalid ones with their line number. */
 class EventReader {
   readonly #context: StreamContext;
   #number = 0;
@@ -127,7 +127,7 @@ class EventReader {
     if (text === '') return undefined;
     if (text === undefined) throw tooLong(LINE_MAX);
     const parsed = parse(text);
-    // Redact before long text is shortened: half a secret is not recognised.
+    // Redact before shortening: half a secret would not be recognised.
     const clean = isObject(parsed) ? await cleaner.clean(parsed) : parsed;
     const event = completeEvent(clean, this.#context.io);
     const record = lineOf(event);

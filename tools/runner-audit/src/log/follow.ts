@@ -1,4 +1,4 @@
-/** Records that are appended from now on, also while the log is rotated. */
+/** Follows the log across rotations. */
 import { closeSync, fstatSync, statSync } from 'node:fs';
 import { logFiles, openLog, Unread } from '@runner/common/audit/files';
 import { readRecord } from '@runner/common/audit/record';
@@ -16,8 +16,8 @@ const NEWLINE = 0x0a;
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Prints records until a signal comes or the reader leaves; returns the exit status. `fd` is the open
- * live log, read up to `position`; undefined when there is no log yet.
+ * Prints records until a signal arrives or the reader closes the pipe; returns the exit status. `fd` is
+ * the open live log, already read up to `position`; undefined if there is no log yet.
  */
 export async function follow(
   context: FollowContext,
@@ -35,12 +35,12 @@ export async function follow(
   });
 }
 
-/** Reads the live log on and on; goes to the next file when the log was rotated. */
+/** Reads the live log, and continues with the next file after a rotation. */
 class Tail {
   readonly #paths: Paths;
   #fd: number | undefined;
   #position: number;
-  /** The file was rotated and read to its end: its last writer has one more round to finish. */
+  /** The file was rotated and read to its end; read once more, in case its last writer was not done. */
   #leaving = false;
 
   constructor(paths: Paths, fd: number | undefined, position: number) {
@@ -49,11 +49,11 @@ class Tail {
     this.#position = position;
   }
 
-  /** The next bytes; empty when there are none now. */
+  /** The next bytes; empty if there are none yet. */
   read(): Buffer | 'next file' {
     this.#fd ??= openLog(this.#paths.auditLog);
     if (this.#fd === undefined) return this.#restart();
-    // Looked at before reading: what is written in between is read in the next round.
+    // Checked before reading: bytes written in between are read in the next round.
     const replaced = isReplaced(this.#fd, this.#paths.auditLog);
     const bytes = readRange(this.#fd, this.#position, BLOCK);
     if (bytes.length > 0) {
@@ -80,27 +80,27 @@ class Tail {
 async function printLines(context: FollowContext, bytes: Buffer): Promise<Buffer> {
   const end = bytes.lastIndexOf(NEWLINE);
   const unread = new Unread();
-  // A new one each time: a token may be replaced while a log is followed.
+  // Created each time: a token may be replaced meanwhile.
   const cleaner = new RecordCleaner({ paths: context.paths, env: context.io.env });
   for (const line of bytes.subarray(0, Math.max(0, end)).toString('utf8').split('\n')) {
     const record = readRecord(line);
     if (record) await context.print(await cleaner.clean(record));
     else if (/[^ \t\r]/.test(line)) unread.lines += 1;
   }
-  unread.tell(context.note);
+  unread.report(context.note);
   const part = bytes.subarray(end + 1);
-  // A longer line is not a record; one character is enough to count it.
+  // A longer line is not a record; keep one byte to count it as unreadable.
   return Buffer.from(part.subarray(0, part.length > LINE_MAX ? 1 : undefined));
 }
 
 /**
- * Opens the file that came after a rotated one: the live log, or one that was rotated since. Undefined
- * while a rotation is going on.
+ * Opens the successor of a rotated file: the live log, or a file that was rotated later. Undefined
+ * during a rotation.
  */
 function openNext(fd: number, paths: Paths): number | undefined {
   const files = logFiles(paths);
   const own = files.findIndex((path) => !isReplaced(fd, path) && isThere(path));
-  // Compressed or deleted since: every later file was written after it.
+  // If it is no longer there (compressed or deleted): the oldest file that was modified after it.
   const { mtimeMs: since } = fstatSync(fd);
   const newer = (path: string) => !path.endsWith('.gz') && mtimeOf(path) > since;
   const next = own === -1 ? (files.findLast(newer) ?? paths.auditLog) : files[own - 1];

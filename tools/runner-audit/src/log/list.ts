@@ -51,13 +51,13 @@ export async function listEvents(context: ListContext): Promise<Answer> {
   const { project } = filter;
   if (!found && project !== undefined && isUnknown(paths, project))
     note(`no app called '${project}' is registered on this server${hintFor(paths, project)}`);
-  unread.tell(note);
+  unread.report(note);
   const wait = waitingNote(waiting);
   if (wait !== undefined) note(wait);
   return {};
 }
 
-/** Whether the app is certainly not registered: this user may not be allowed to look. */
+/** False also if this user may not read the registry. */
 function isUnknown(paths: Paths, app: string): boolean {
   try {
     return !appNames(paths).includes(app);

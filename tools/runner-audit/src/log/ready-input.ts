@@ -1,16 +1,16 @@
-/** Reads what standard input already holds, without waiting. */
+/** Reads standard input without blocking. */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { systemCode } from '@runner/common/foundation/failure';
 import type { Source } from '@runner/common/foundation/io';
 
 const BLOCK = 65_536;
 
-/** Reads what is ready: bytes, null at the end, undefined when nothing is there yet. */
+/** Returns the bytes that are ready, undefined if there are none yet, null at the end. */
 export type ReadReady = () => Uint8Array | null | undefined;
 
 /**
- * Files are always ready. A pipe is opened a second time: its own description is shared with other
- * programs and must stay blocking. Anything else cannot be asked without waiting.
+ * Files are always ready. A pipe is opened a second time, because the original file description is
+ * shared with other programs and must stay blocking. Anything else cannot be read without blocking.
  */
 export function readyReader({ fd }: Source): { read: ReadReady; close(): void } {
   let own = -1;

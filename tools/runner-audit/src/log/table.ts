@@ -1,4 +1,4 @@
-/** A table of records for people, printed before all records are known. */
+/** A table of records that prints rows before all records are known. */
 import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/record';
 import type { Context } from '@runner/common/cli/command';
 import { cells, fit, pad, type Style } from '@runner/common/cli/output';
@@ -8,7 +8,7 @@ import { inUtc } from '@runner/common/text/time';
 type TableContext = Pick<Context, 'io' | 'style'>;
 
 const HEADING = ['TIME (UTC)', 'EVENT', 'APP', 'VERSION', 'DEPLOY'];
-/** The first rows decide how wide the columns are. */
+/** Column widths are measured on the first rows. */
 const ROWS_MEASURED = 500;
 /** Widths of `2026-05-04 09:30:00` and of `05-04 09:30`. */
 const FULL_TIME = 19;
@@ -37,7 +37,7 @@ export class EventTable {
     if (this.#waiting.length >= ROWS_MEASURED) this.#print();
   }
 
-  /** Prints what is left. Returns whether there was any record. */
+  /** Prints the remaining rows. Returns whether there was any record. */
   end(): boolean {
     if (this.#waiting.length > 0) this.#print();
     return this.#widths !== undefined;

@@ -14,13 +14,13 @@ type TailContext = Pick<Context, 'io' | 'paths' | 'note' | 'print'> & {
   readonly options: { readonly lines: string; readonly follow: boolean };
 };
 
-/** Prints the newest records, and with `follow` those that come. */
+/** Prints the newest records and, with `follow`, new ones as they are appended. */
 export async function tailEvents(context: TailContext): Promise<Answer> {
   const { options, io, paths, note, print } = context;
   const count = lineCount(options.lines);
   const unread = new Unread();
   const left = appendWaiting(paths);
-  // With -f they are printed once they are appended.
+  // With -f, waiting events are printed once they are appended.
   const waiting = options.follow ? [] : left;
   const logs = openAll(context, unread);
   const live = logs.find((log) => log.live);
@@ -29,7 +29,7 @@ export async function tailEvents(context: TailContext): Promise<Answer> {
   const records = await newestRecords({ logs, waiting }, {}, count, unread);
   const cleaner = new RecordCleaner({ paths, env: io.env });
   for (const record of records) await print(await cleaner.clean(record));
-  unread.tell(note);
+  unread.report(note);
   const wait = waitingNote(waiting);
   if (wait !== undefined) note(wait);
   closeLogs(logs.filter((log) => log !== live));
@@ -40,7 +40,7 @@ export async function tailEvents(context: TailContext): Promise<Answer> {
   return {};
 }
 
-/** The files of the log; `-f` may be started before the first one exists. */
+/** Opens the log files. With `-f`, none has to exist yet. */
 function openAll(
   { paths, options }: Pick<TailContext, 'paths' | 'options'>,
   unread: Unread,

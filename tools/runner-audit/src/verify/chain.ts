@@ -1,4 +1,4 @@
-/** What `verify` checks of the chain: numbers without a gap, hashes that fit, an anchor. */
+/** Checks the chain: consecutive numbers, matching hashes, and the anchor. */
 import { type Head, hashOf, type Link, linkOf } from '@runner/common/audit/chain';
 import type { LogRecord } from '@runner/common/audit/record';
 import type { Line } from '@runner/common/files/lines-forward';
@@ -12,13 +12,13 @@ interface Last {
   readonly since: Since;
 }
 
-/** Two records that do not fit: which of them was changed shows at the next one. */
+/** Two records whose hashes do not match; the next record shows which of them was changed. */
 interface Mismatch {
   readonly before: Last;
   readonly after: Last;
 }
 
-/** Takes one line after the other, in the order of the log; then call `end`. */
+/** Call `record` or `other` for each line in order, then `end`. */
 export class ChainCheck {
   readonly #anchor: Head | undefined;
   readonly #report: Report;
@@ -28,7 +28,7 @@ export class ChainCheck {
   #old = false;
   #anchored = false;
   #begin: Last | undefined;
-  /** Torn lines that a later record vouches for. */
+  /** Torn lines that are covered by the hash of a later record. */
   torn = 0;
 
   constructor(anchor: Head | undefined, report: Report) {
@@ -64,7 +64,7 @@ export class ChainCheck {
     } else this.#old = true;
   }
 
-  /** A line that is not a record; whether it is left to the chain to judge. */
+  /** A line that is not a record. Returns true if the chain decides whether it is a problem. */
   other(line: Line, place: Place, isTorn: boolean): boolean {
     this.#last?.since.add(line, place, isTorn ? 'torn' : 'reported');
     return isTorn && this.#last !== undefined;
@@ -83,7 +83,7 @@ export class ChainCheck {
     const { seq, prev } = begin.link;
     const { place } = begin;
     if (seq === 1 && prev !== '0'.repeat(prev.length))
-      this.#report('record_changed', 'record 1 was changed: nothing stands before it', place);
+      this.#report('record_changed', 'record 1 was changed: it refers to an earlier record', place);
     if (seq > 1 && this.#old) this.#report('record_missing', missing(1, seq), place);
   }
 
@@ -94,7 +94,7 @@ export class ChainCheck {
     this.#mismatch = undefined;
     const inserted = seq === before + 1 ? since.insertedBefore(prev) : undefined;
     const isFitting = seq === before + 1 && since.hash?.startsWith(prev) !== false;
-    // The record between two misfits was changed; otherwise the one before the first.
+    // Two mismatches in a row: the record between them was changed; otherwise the one before the first.
     if (mismatch) this.#changed(isFitting || seq !== before + 1 ? mismatch.before : mismatch.after);
     if (isFitting) this.torn += since.torn.length;
     else if (seq > before + 1)
@@ -102,13 +102,9 @@ export class ChainCheck {
     else if (seq === before)
       this.#report('record_order', `there are two records ${seq}`, last.place);
     else if (this.#begin && seq < this.#begin.link.seq)
-      this.#report(
-        'record_order',
-        `record ${seq} stands after record ${before}`,
-        this.#begin.place,
-      );
+      this.#report('record_order', `record ${seq} comes after record ${before}`, this.#begin.place);
     else if (seq < before)
-      this.#report('record_order', `record ${seq} stands after record ${before}`, next.place);
+      this.#report('record_order', `record ${seq} comes after record ${before}`, next.place);
     else if (inserted)
       this.#report('line_inserted', `a line was inserted after record ${before}`, inserted);
     else if (!mismatch) this.#mismatch = { before: last, after: next };
@@ -123,7 +119,7 @@ export class ChainCheck {
     if (this.#anchor?.seq !== seq) return;
     this.#anchored = true;
     if (!hashOf(line).startsWith(this.#anchor.hash))
-      this.#report('anchor', `record ${seq} is not the one of the anchor`, place);
+      this.#report('anchor', `record ${seq} does not match the anchor`, place);
   }
 
   #endAnchor(place: Place): void {

@@ -1,4 +1,4 @@
-/** What `verify` checks across records: the events of one deploy belong together. */
+/** Checks across records that the events of each deploy are consistent. */
 import {
   instancesOf,
   kindOf,
@@ -8,12 +8,10 @@ import {
 } from '@runner/common/audit/record';
 import { type Place, type Report, short } from './problems.ts';
 
-/** What is remembered of a deploy. */
 interface Deploy {
   readonly app: string;
-  /** Where it began. */
   readonly place: Place;
-  /** Instances with a start, an end, a rollback; as of 0.1.0, one record has them all. */
+  /** Names of instances; since 0.1.0 one record covers all instances. */
   readonly started: Set<string>;
   readonly ended: Set<string>;
   readonly rolledBack: Set<string>;
@@ -21,18 +19,18 @@ interface Deploy {
 }
 
 /**
- * The events of a deploy stand close together: one that has ended is forgotten after this many others, so
- * soon that it never reaches the old generation of the heap, which a large log would fill.
+ * The events of a deploy are close together, so a finished deploy is dropped after this many others.
+ * This is soon enough that it never reaches the old generation of the heap, which a large log would fill.
  */
 const REMEMBERED = 100;
 
-/** Takes one record after the other, in the order of the log; then call `unfinished`. */
+/** Call `check` for each record in order, then `unfinished`. */
 export class DeployCheck {
   readonly #report: Report;
   readonly #rotated: boolean;
-  /** Deploys that have begun and not ended, by ID. */
+  /** Deploys that have started and not ended, by ID. */
   readonly #open = new Map<string, Deploy>();
-  /** Other deploys, in two generations: of the older one the rest is forgotten. */
+  /** Finished deploys, in two generations; the older one is dropped as a whole. */
   #recent = new Map<string, Deploy>();
   #older = new Map<string, Deploy>();
   /** App → ID of its newest start. */
@@ -49,7 +47,7 @@ export class DeployCheck {
   }
 
   check(record: LogRecord, place: Place): void {
-    // Texts of any length would be kept otherwise.
+    // Kept in memory, so bounded.
     const id = short(textOf(record, 'deploy_id'));
     const kind = kindOf(record);
     // Old versions wrote no ID.
@@ -61,13 +59,13 @@ export class DeployCheck {
     else if (kind === 'RollbackSuccess') this.#rollback(id, record, place);
   }
 
-  /** Reports deploys without an end, except those that run; returns how many do. */
+  /** Reports deploys without an end, except running ones; returns the number of those. */
   unfinished(running: ReadonlySet<string>, newestRun: boolean): number {
     const expected = new Set([...running, ...(newestRun ? this.#newest.values() : [])]);
     let count = 0;
     for (const [id, { place }] of this.#open) {
       if (expected.has(id)) count += 1;
-      else this.#report('no_end', `deploy ${id} began and has no end`, place);
+      else this.#report('no_end', `deploy ${id} started but has no end`, place);
     }
     return count;
   }
@@ -92,7 +90,7 @@ export class DeployCheck {
     if (isFirst && started.size === 0) this.count += 1;
     const names = namesOf(record);
     const isSecond = names.some((name) => ended.has(name));
-    // As of 0.1.0, one record ends all instances and may name only the one that failed.
+    // Since 0.1.0 one record ends all instances and may name only the failed one.
     const isWhole = !Array.isArray(record.instances);
     for (const name of isWhole ? [...names, ...started] : names) ended.add(name);
     deploy.failed ||= kindOf(record) === 'DeployFailure';
@@ -101,20 +99,20 @@ export class DeployCheck {
     if (isSecond) this.#report('duplicate_id', `deploy ${id} has a second end`, place);
     else if (started.size === 0) this.#unstarted(id, deploy, record, place, isFirst);
     else if (!isWhole && !names.every((name) => started.has(name)))
-      this.#report('no_start', `deploy ${id} of ${names} ended and has no DeployStarted`, place);
+      this.#report('no_start', `deploy ${id} of ${names} ended but has no DeployStarted`, place);
   }
 
   #unstarted(id: string, deploy: Deploy, record: LogRecord, place: Place, isFirst: boolean): void {
-    // A failed rollback by hand is not the end of a deploy.
+    // A failed manual rollback is not the end of a deploy.
     if (!isFirst || record.from_version !== undefined) return;
     if (deploy.rolledBack.size > 0 && record.late !== true)
       this.#report('event_order', `deploy ${id} ended after it was rolled back`, place);
     if (this.#rotated && place.file === 0 && !this.#newest.has(appOf(record)))
       this.rotatedAway += 1;
-    else this.#report('no_start', `deploy ${id} ended and has no DeployStarted`, place);
+    else this.#report('no_start', `deploy ${id} ended but has no DeployStarted`, place);
   }
 
-  /** There is one for each instance. A rollback by hand has an ID of its own. */
+  /** One record per instance. A manual rollback has its own ID. */
   #rollback(id: string, record: LogRecord, place: Place): void {
     const deploy = this.#deploy(id, record, place);
     if (deploy.started.size > 0 && !deploy.failed && record.late !== true)
@@ -129,7 +127,7 @@ export class DeployCheck {
     else deploy.rolledBack.add(instance);
   }
 
-  /** What is remembered of a deploy; a new one is remembered from now on. */
+  /** The known deploy with this ID, or a new one. */
   #deploy(id: string, record: LogRecord, place: Place): Deploy {
     const app = appOf(record);
     const known = this.#open.get(id) ?? this.#recent.get(id) ?? this.#older.get(id);
@@ -140,7 +138,7 @@ export class DeployCheck {
       return deploy;
     }
     if (known.app !== app)
-      this.#report('other_app', `deploy ${id} is one of another app above`, place);
+      this.#report('other_app', `deploy ${id} belongs to another app in an earlier record`, place);
     return known;
   }
 

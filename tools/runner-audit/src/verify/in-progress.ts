@@ -1,4 +1,4 @@
-/** Deploys that have no end in the log yet, and rightly so. */
+/** Deploys that legitimately have no end in the log yet. */
 
 import { runningDeploy } from '@runner/common/apps/state-word';
 import { visitApps } from '@runner/common/apps/store';
@@ -7,8 +7,8 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 
 /**
- * IDs of deploys that run now, or whose end waits to be appended. `unknown` says why some of them
- * may be missing: this user cannot read everything.
+ * IDs of deploys that are running, or whose end is waiting to be appended. `unknown`: why some may be
+ * missing, if this user cannot read everything.
  */
 export function deploysInProgress(paths: Paths): { ids: string[]; unknown: string | undefined } {
   const ids: string[] = [];

@@ -1,4 +1,4 @@
-/** What `verify` checks in every line of the log. */
+/** Checks every line of the log. */
 import type { Head } from '@runner/common/audit/chain';
 import { readRecord } from '@runner/common/audit/record';
 import type { Line } from '@runner/common/files/lines-forward';
@@ -11,7 +11,7 @@ import { RecordCheck } from './record.ts';
 /** `{` */
 const BRACE = 0x7b;
 
-/** Takes one file after the other, in the order of the log. */
+/** Call `check` or `closed` for each file in order, then `end`. */
 export class LogCheck {
   readonly problems: Problems;
   readonly chain: ChainCheck;
@@ -57,14 +57,13 @@ export class LogCheck {
       this.deploys.check(record, this.#place);
       return;
     }
-    // A killed writer, or a full disk, leaves the beginning of a record.
+    // A killed writer or a full disk can leave the beginning of a record.
     const isTorn = line?.[0] === BRACE;
     if (this.chain.other(line, this.#place, isTorn)) return;
     if (line === undefined) this.#report('not_json', 'the line is longer than 16 MiB');
     else if (!isBlank(line)) this.#report('not_json', 'the line is not a JSON object');
   }
 
-  /** Call it after the last file. */
   end(): void {
     this.chain.end(this.#place);
   }

@@ -1,6 +1,5 @@
-/** What `verify` finds, and where. */
+/** Problems that `verify` finds. */
 
-/** What can be wrong with a log. */
 export type ProblemKind =
   | 'not_json'
   | 'not_event'
@@ -18,7 +17,6 @@ export type ProblemKind =
   | 'unchained'
   | 'anchor';
 
-/** A line that is not as it should be. */
 export interface Problem {
   /** Name of the file in `logs/`. */
   readonly file: string;
@@ -34,10 +32,9 @@ export interface Place {
   readonly line: number;
 }
 
-/** Takes a problem. */
 export type Report = (problem: ProblemKind, message: string, place: Place) => void;
 
-/** What the chain shows. */
+/** Problems of the chain. */
 const CHAIN: readonly ProblemKind[] = [
   'record_missing',
   'record_changed',
@@ -50,18 +47,17 @@ const CHAIN: readonly ProblemKind[] = [
 /** Problems beyond this are counted, not kept. */
 const PROBLEMS_MAX = 1000;
 
-/** A foreign writer may write anything, and many texts are kept. */
+/** Bounded because another writer may have written any text, in characters. */
 const TEXT_MAX = 80;
 
-/** A text of a record, shortened. */
 export function short(text: string): string {
   return text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX - 1)}…` : text;
 }
 
-/** The problems of one log: all are counted, the first ones kept. */
+/** Counts all problems and keeps the first. */
 export class Problems {
   readonly #files: readonly string[];
-  /** Those of the chain, and the others. */
+  /** Problems of the chain, and the others. */
   readonly #kept: readonly [Problem[], Problem[]] = [[], []];
   count = 0;
 
@@ -76,7 +72,7 @@ export class Problems {
     kept.push({ file: this.#files[file] as string, line, problem, message });
   }
 
-  /** Those of the chain first, since they may cause the others; each in the order of the log. */
+  /** Problems of the chain first, since they may cause the others; each group in the order of the log. */
   inOrder(): readonly Problem[] {
     const place = ({ file, line }: Problem) => this.#files.indexOf(file) * 2 ** 32 + line;
     const sorted = this.#kept.map((kept) => kept.sort((a, b) => place(a) - place(b)));

@@ -1,18 +1,17 @@
-/** What `verify` checks in every record: its fields, and its time against the records above. */
+/** Checks the fields of every record, and its time against earlier records. */
 import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/record';
 import { timeOfIso } from '@runner/common/text/time';
 import { type ProblemKind, short } from './problems.ts';
 
-/** Writers take the time first and then wait for their turn, so neighbours may be swapped; in ms. */
+/** Tolerance in ms: writers take the time before they wait for the lock, so neighbours may be swapped. */
 const OUT_OF_ORDER = 10_000;
 
-/** Two names of one field. */
+/** Two names for the same field. */
 const TWINS = [
   ['event_type', 'event'],
   ['project', 'app'],
 ] as const;
 
-/** Checks one record after the other, in the order of the log. */
 export class RecordCheck {
   readonly #report: (problem: ProblemKind, message: string) => void;
   #time = Number.NEGATIVE_INFINITY;
@@ -39,7 +38,7 @@ export class RecordCheck {
     const time = timeOfIso(timestamp);
     if (Number.isNaN(time))
       this.#report('not_event', `the time '${short(timestamp)}' cannot be read`);
-    // A late event had to wait for the log: it stands later than it happened.
+    // A late event had to wait for the log, so its position is later than its time.
     else if (record.late !== true) this.#checkTime(time, timestamp);
   }
 
@@ -48,10 +47,10 @@ export class RecordCheck {
     if (isBehind)
       this.#report(
         'time_order',
-        `the time ${timestamp} is before that of a record above, ${this.#timestamp}`,
+        `the time ${timestamp} is before that of an earlier record, ${this.#timestamp}`,
       );
-    // Compared with the newest time so far, or many small steps back would go unnoticed. After a jump
-    // back its time counts, so that one wrong clock is reported once.
+    // Compare with the newest time so far, so that many small steps back are noticed; but continue from
+    // the new time after a large step back, so that a wrong clock is reported once.
     if (time <= this.#time && !isBehind) return;
     this.#time = time;
     this.#timestamp = timestamp;

@@ -1,4 +1,4 @@
-/** A chained record and the lines after it, up to the next one: what that one vouches for. */
+/** A chained record and the lines up to the next one, which that record's hash covers. */
 import type { Hash } from 'node:crypto';
 import { hashOf } from '@runner/common/audit/chain';
 import type { Line } from '@runner/common/files/lines-forward';
@@ -6,7 +6,7 @@ import type { Place } from './problems.ts';
 
 /** Torn lines beyond this are not counted. */
 const TORN_MAX = 1000;
-/** Number of lines kept after a record, to find which of them was inserted. */
+/** How many lines after a record are kept, to find out which one was inserted. */
 const KEPT_MAX = 8;
 
 export class Since {
@@ -24,7 +24,7 @@ export class Since {
     this.#record = Buffer.from(record);
   }
 
-  /** A line after the record; undefined for one that is too long. */
+  /** Adds a line after the record; undefined stands for one that is too long. */
   add(line: Line, place: Place, what: 'torn' | 'reported'): void {
     this.first ??= place;
     if (what === 'torn' && this.#torn.length < TORN_MAX) this.#torn.push(place);
@@ -51,7 +51,7 @@ export class Since {
     return this.#hash === undefined ? this.recordHash : this.#hash.copy().digest('hex');
   }
 
-  /** The line without which the next record's hash fits. */
+  /** The line without which the next record's hash matches. */
   insertedBefore(prev: string): Place | undefined {
     if (this.recordHash.startsWith(prev)) return this.first;
     const found = this.#kept.find((one) => {

@@ -8,21 +8,20 @@ import { deploysInProgress } from './in-progress.ts';
 import { LogCheck } from './log.ts';
 import type { Problem } from './problems.ts';
 
-/** What `verify` prints. */
 export interface Verdict {
   ok: boolean;
   files: string[];
   lines: number;
   records: number;
   deploys: number;
-  /** Deploys that are in progress now. */
+  /** Deploys in progress. */
   running: number;
   /** Ends whose start was rotated away. */
   rotated_away: number;
   problem_count: number;
-  /** Torn lines of killed writers, which the record after them vouches for. */
+  /** Torn lines of killed writers, covered by the hash of the next record. */
   torn: number;
-  /** Numbers of the first and the newest record of the chain, and what `anchor` prints; null without. */
+  /** Numbers of the first and newest chained record, and the anchor; null if no record is chained. */
   chain: { first: number; last: number; head: string } | null;
   /** The first 1,000. */
   problems: readonly Problem[];

@@ -21,7 +21,7 @@ export const backup = command({
       kind: 'value',
       placeholder: 'KEY',
       conflicts: ['passphrase-file'],
-      about: 'Public key of age (age1…), or several, separated by commas',
+      about: 'age public key (age1…), or several, separated by commas',
     },
     'passphrase-file': {
       kind: 'value',

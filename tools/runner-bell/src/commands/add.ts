@@ -6,9 +6,9 @@ import { Failure, usage } from '@runner/common/foundation/failure';
 import { Secret } from '@runner/common/secrets/secret';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { bellOf, DIR, folderOf, SIGNERS, type Signer, writeBell } from '../folder.ts';
-import { HEADERS } from '../signature.ts';
+import { HEADERS, SIGNING_TOKEN } from '../signature.ts';
 
-/** What `bell add` prints; the secret is shown this once. */
+/** The secret is shown only this once. */
 interface Added {
   app: string;
   repo: string;
@@ -53,7 +53,7 @@ export const add = command({
         `'${app}' has a bell already: run runner bell remove ${app} first to make a new secret`,
       );
     const type = (options.host as Signer | undefined) ?? (await typeOf(paths, io.env, host));
-    const secret = randomBytes(32).toString('base64url');
+    const secret = newSecret(type);
     writeBell(folder, app, { type, secret: new Secret(secret), added: io.now().toISOString() });
     const base = (options.url ?? `http://${hostname()}:9190`).replace(/\/+$/, '');
     const value: Added = {
@@ -75,6 +75,12 @@ export const add = command({
   },
 });
 
+/** GitLab's can be pasted as secret token or as signing token. */
+const newSecret = (type: Signer) =>
+  type === 'gitlab'
+    ? SIGNING_TOKEN + randomBytes(32).toString('base64')
+    : randomBytes(32).toString('base64url');
+
 async function typeOf(
   paths: Parameters<typeof requireApp>[0],
   env: Parameters<typeof folderOf>[1],
@@ -83,11 +89,11 @@ async function typeOf(
   const { codeHostOf } = await import('@runner/common/config/code-hosts');
   const { readConfig } = await import('@runner/common/config/file');
   const { type } = codeHostOf(readConfig(paths), env, host);
-  // A plain git server sends no calls; a hook on it can sign as GitHub does.
+  // A plain git server makes no calls, but a hook can sign like GitHub.
   return type === 'git' ? 'github' : type;
 }
 
-/** What is clicked where. */
+/** Where to find the settings. */
 const SETTINGS: Readonly<Record<Signer, { where: string; fields: string[][] }>> = {
   github: {
     where: 'Settings > Webhooks > Add webhook',
@@ -97,7 +103,7 @@ const SETTINGS: Readonly<Record<Signer, { where: string; fields: string[][] }>> 
     ],
   },
   gitlab: {
-    where: 'Settings > Webhooks > Add new webhook (Secret token)',
+    where: 'Settings > Webhooks > Add new webhook (Signing token or Secret token)',
     fields: [['Trigger', 'Push events, Tag push events']],
   },
   gitea: {

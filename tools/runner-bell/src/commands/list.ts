@@ -3,14 +3,13 @@ import { table } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { appsWithBell, bellOf, DIR, folderOf, lastRung, type Signer } from '../folder.ts';
 
-/** What `bell list` prints. */
 interface Listing {
   bells: { app: string; host: Signer; added: string; last_call: string | null }[];
 }
 
 export const list = command({
   name: 'list',
-  about: 'List the apps that have a bell, and when it last rang',
+  about: 'List the apps that have a bell, and when their last call came',
   options: { dir: DIR },
   async run({ io, options }) {
     const folder = folderOf(options.dir, io.env);

@@ -6,7 +6,7 @@ import { DIR, folderOf, removeBell } from '../folder.ts';
 
 export const remove = command({
   name: 'remove',
-  about: 'Forget the secret of an app: calls for it are refused',
+  about: 'Delete the secret of an app: calls for it are refused',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: { dir: DIR },
   async run({ io, args, options }) {

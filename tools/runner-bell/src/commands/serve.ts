@@ -4,7 +4,7 @@ import { DIR, folderOf } from '../folder.ts';
 
 export const serve = command({
   name: 'serve',
-  about: 'Answer calls of code hosts; the default command',
+  about: 'Answer calls from code hosts; the default command',
   details:
     "Accepts POST /<app>, signed with the secret of the app, and leaves a file in the bell's folder, for\n" +
     'which systemd starts runner-fetch.service. What the call says is ignored: git is asked for the\n' +

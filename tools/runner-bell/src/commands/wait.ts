@@ -5,14 +5,14 @@ import { harmlessLine } from '@runner/common/text/harmless';
 import { durationOf } from '@runner/common/text/time';
 import { type BellFolder, DIR, folderOf, takeRings } from '../folder.ts';
 
-/** Without inotify, how often the folder is looked at, in milliseconds. */
+/** How often the folder is checked without inotify, in milliseconds. */
 const POLL = 2_000;
 
 export const wait = command({
   name: 'wait',
-  about: 'Wait until a bell rings, on systems without systemd',
+  about: 'Wait for a call, on systems without systemd',
   details:
-    'Prints the apps whose bell rang, and ends. A loop with runner fetch --deploy deploys at each call,\n' +
+    'Prints the apps that were called, and ends. A loop with runner fetch --deploy deploys at each call,\n' +
     'and at least once every TIME.',
   options: {
     timeout: {
@@ -42,7 +42,7 @@ export const wait = command({
   human: ({ apps }: { apps: string[] }) => apps.map((app) => `${harmlessLine(app)}\n`).join(''),
 });
 
-/** Resolves when there is word of a call, the time is over or a signal comes. */
+/** Resolves on a call, a timeout or a signal. */
 function rung(
   folder: BellFolder,
   limit: number | undefined,

@@ -96,7 +96,7 @@ async function findLastError(context: Context, app: string): Promise<LastError |
   const waiting = waitingEvents(paths).length === 0 ? [] : appendWaiting(paths);
   const unread = new Unread();
   const record = await newestFailure(paths, app, unread, waiting);
-  unread.tell(note);
+  unread.report(note);
   const wait = waitingNote(waiting);
   if (wait !== undefined) note(wait);
   if (!record) return null;

@@ -1,8 +1,8 @@
-/** Who may read and write the secrets and folders of the bell. */
+/** Whether the bell's secrets and folders have the right owner and mode. */
 import { type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { word } from '@runner/common/text/shell';
-import { type Found, type Patient, problem } from '../foundation/finding.ts';
+import { type CheckContext, type Found, problem } from '../foundation/finding.ts';
 import { runFor } from '../foundation/program.ts';
 
 const USER = 'runner-bell';
@@ -19,8 +19,8 @@ interface Wanted {
 }
 
 /** The bell's user reads the secrets and writes into `wake`; runner writes the secrets and empties `wake`. */
-export async function filesOf(
-  { io, paths }: Patient,
+export async function bellFiles(
+  { io, paths }: CheckContext,
   dir: string,
   apps: readonly string[],
 ): Promise<Found[]> {
@@ -40,16 +40,16 @@ export async function filesOf(
     })),
     ...['wake', 'last'].map((name) => ({
       path: join(dir, name),
-      ...{ mode: '2770' as const, ...its, why: 'the bell writes there, and runner too' },
+      ...{ mode: '2770' as const, ...its, why: 'both the bell and runner write there' },
     })),
   ];
   const isClosed = hasUser && (statSync(dir).mode & 0o001) === 0;
   const closed = problem(`${dir} is closed to the user ${USER}`, `chmod 755 ${word(dir)}`);
-  return [...(isClosed ? [closed] : []), ...wanted.flatMap((each) => judgedFile(each, hasUser))];
+  return [...(isClosed ? [closed] : []), ...wanted.flatMap((each) => fileFindings(each, hasUser))];
 }
 
-/** Without the bell's user, in a container for example, only what is open to others is wrong. */
-function judgedFile({ path, mode, owner, group, why }: Wanted, hasUser: boolean): Found[] {
+/** Without the bell's user, as in a container, only checks that others have no access. */
+function fileFindings({ path, mode, owner, group, why }: Wanted, hasUser: boolean): Found[] {
   const stats: Stats | undefined = statSync(path, { throwIfNoEntry: false });
   const make = mode === '0640' ? '' : `mkdir -p ${word(path)} && `;
   const fix = `${make}chown ${owner}:${group} ${word(path)} && chmod ${mode} ${word(path)}`;

@@ -1,22 +1,29 @@
-/** Whether a call of a code host starts a fetch: the units of the bell and waiting calls. */
+/** Whether a call from a code host starts a fetch: the bell's units, and calls that wait. */
 import { statSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { findApp } from '@runner/common/apps/store';
 import { namesIn } from '@runner/common/files/read';
 import { word } from '@runner/common/text/shell';
-import { type Found, ok, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
-import { askOurs } from '../foundation/program.ts';
-import { judged, showUnits, type Unit } from '../foundation/systemd.ts';
-import { filesOf } from './bell-files.ts';
+import {
+  type CheckContext,
+  type Found,
+  ok,
+  orOk,
+  problem,
+  warning,
+} from '../foundation/finding.ts';
+import { runOwnTool } from '../foundation/program.ts';
+import { showUnits, type Unit, unitFindings } from '../foundation/systemd.ts';
+import { bellFiles } from './bell-files.ts';
 
 const UNITS = {
-  'runner-bell.socket': 'the code host reaches nothing',
-  'runner-bell.path': 'a call starts no fetch',
+  'runner-bell.socket': 'calls from the code host are not received',
+  'runner-bell.path': 'calls do not start a fetch',
 } as const;
 /** In milliseconds. */
 const TIMEOUT = 15_000;
-/** A call that waits longer was not taken by a fetch, in milliseconds. */
+/** No fetch has handled a call that waits longer, in milliseconds. */
 const LONG = 1_800_000;
 
 interface Bell {
@@ -24,11 +31,11 @@ interface Bell {
   readonly last_call: string | null;
 }
 
-export async function bell(patient: Patient): Promise<readonly Found[]> {
-  const { io } = patient;
+export async function bell(context: CheckContext): Promise<readonly Found[]> {
+  const { io } = context;
   const dir = io.env.RUNNER_BELL_DIR || '/var/lib/runner-bell';
   if (namesIn(dir).length === 0) return [ok('no app has a bell')];
-  const asked = await askOurs<Bell>(patient, 'runner-bell', ['list', '--dir', dir], {
+  const asked = await runOwnTool<Bell>(context, 'runner-bell', ['list', '--dir', dir], {
     wanted: 'bells',
     purpose: 'the bell could not be checked',
     again: 'runner bell list',
@@ -41,14 +48,14 @@ export async function bell(patient: Patient): Promise<readonly Found[]> {
     .sort()
     .at(-1);
   const found = [
-    ...bells.flatMap(({ app }) => registered(patient, app)),
-    ...(await unitsOf(patient)),
-    ...(await filesOf(
-      patient,
+    ...bells.flatMap(({ app }) => registered(context, app)),
+    ...(await unitsOf(context)),
+    ...(await bellFiles(
+      context,
       dir,
       bells.map(({ app }) => app),
     )),
-    ...forgotten(patient, join(dir, 'wake')),
+    ...unhandledCalls(context, join(dir, 'wake')),
   ];
   const names = bells.map(({ app }) => app).join(', ');
   return orOk(
@@ -57,20 +64,20 @@ export async function bell(patient: Patient): Promise<readonly Found[]> {
   );
 }
 
-function registered({ paths }: Patient, app: string): Found[] {
+function registered({ paths }: CheckContext, app: string): Found[] {
   if (findApp(paths, app)) return [];
-  return [warning(`'${app}' has a bell and is not registered`, `runner bell remove ${word(app)}`)];
+  return [warning(`'${app}' has a bell but is not registered`, `runner bell remove ${word(app)}`)];
 }
 
-/** Without systemd some other process listens, which cannot be asked about here. */
-async function unitsOf({ io }: Patient): Promise<Found[]> {
+/** Without systemd another process listens, which is not checked. */
+async function unitsOf({ io }: CheckContext): Promise<Found[]> {
   const names = Object.keys(UNITS) as (keyof typeof UNITS)[];
   const shown = await showUnits(io, names, ['Listen']);
   if (!shown) return [];
   const found = names.flatMap((name) => {
     const unit = shown(name);
     if (!unit) return [];
-    if (unit.LoadState !== 'not-found') return judged(name, UNITS[name], unit);
+    if (unit.LoadState !== 'not-found') return unitFindings(name, UNITS[name], unit);
     const install = 'apt-get install ./runner-bell_*_all.deb';
     return [warning(`${name} is not installed: ${UNITS[name]}`, install)];
   });
@@ -78,7 +85,7 @@ async function unitsOf({ io }: Patient): Promise<Found[]> {
   return found.length > 0 || !socket ? found : answering(socket);
 }
 
-/** Whether a process of the bell starts and answers; a GET is refused before anything is read. */
+/** Whether the bell answers: it refuses every GET with 405. */
 async function answering({ Listen = '' }: Unit): Promise<Found[]> {
   const [, host = '', port] = /^(\S*?):?(\d+) \(Stream\)/.exec(Listen) ?? [];
   if (port === undefined) return [];
@@ -94,12 +101,13 @@ async function answering({ Listen = '' }: Unit): Promise<Found[]> {
     call.end();
   });
   if (status === 405) return [];
-  const what = status === undefined ? 'does not answer' : `answers ${status}, not as a bell does`;
+  const what =
+    status === undefined ? 'does not answer' : `answers with status ${status} instead of 405`;
   return [problem(`the bell on port ${port} ${what}`, "journalctl -n 20 -u 'runner-bell@*'")];
 }
 
-/** A call that no fetch took: the path unit or the service does not work. */
-function forgotten({ io }: Patient, wake: string): Found[] {
+/** A call that no fetch has handled: the path unit or the service does not work. */
+function unhandledCalls({ io }: CheckContext, wake: string): Found[] {
   const old = namesIn(wake).find((name) => {
     const stats = statSync(join(wake, name), { throwIfNoEntry: false });
     return stats !== undefined && io.now().getTime() - stats.mtimeMs > LONG;

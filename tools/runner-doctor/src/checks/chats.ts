@@ -1,6 +1,6 @@
-/** Whether the chats can be reached, as `runner notify status` says. */
-import { type Found, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
-import { askOurs } from '../foundation/program.ts';
+/** Whether the chats can be reached, according to `runner notify status`. */
+import { type CheckContext, type Found, orOk, problem, warning } from '../foundation/finding.ts';
+import { runOwnTool } from '../foundation/program.ts';
 
 interface Channel {
   readonly channel: string;
@@ -15,8 +15,8 @@ interface Channel {
 
 const LOOK = 'runner notify status';
 
-export async function chats(patient: Patient): Promise<readonly Found[]> {
-  const asked = await askOurs<Channel>(patient, 'runner-notify', ['status'], {
+export async function chats(context: CheckContext): Promise<readonly Found[]> {
+  const asked = await runOwnTool<Channel>(context, 'runner-notify', ['status'], {
     wanted: 'channels',
     purpose: 'the chats could not be checked',
     again: LOOK,
@@ -54,7 +54,7 @@ function troubles(each: Channel): Found[] {
     const why = [typeof said === 'string' ? said : '', ...advice].filter(Boolean).join('; ');
     const refused = each.problem !== null && each.problem.retryable === false;
     const mend = refused ? `runner notify setup --channel ${channel}` : LOOK;
-    return [problem(`${channel} does not take messages${why && `: ${why}`}`, mend)];
+    return [problem(`${channel} does not accept messages${why && `: ${why}`}`, mend)];
   }
   return [];
 }

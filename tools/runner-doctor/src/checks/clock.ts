@@ -1,21 +1,21 @@
-/** Whether the code host can be reached, and this clock agrees with its Date header. */
+/** Whether the code hosts can be reached, and this clock agrees with their Date header. */
 import { listApps } from '@runner/common/apps/store';
 import { type CodeHost, codeHostOf, DEFAULT_HOST } from '@runner/common/config/code-hosts';
 import { readConfig } from '@runner/common/config/file';
 import { Failure } from '@runner/common/foundation/failure';
 import { type HttpAnswer, send } from '@runner/common/http/request';
 import { word } from '@runner/common/text/shell';
-import { type Found, ok, type Patient, problem, warning } from '../foundation/finding.ts';
+import { type CheckContext, type Found, ok, problem, warning } from '../foundation/finding.ts';
 
 const TIMEOUT = 10_000;
 const BODY_MAX = 1_048_576;
-/** Seconds of difference that make logs of two machines incomparable. */
+/** Above this difference in seconds, logs of two machines cannot be compared. */
 const SKEW = 30;
-/** Seconds of difference that make certificates and expiry times unreliable. */
+/** Above this difference in seconds, certificates and expiry times are unreliable. */
 const SKEW_BAD = 300;
 
-/** Asks every host that an app uses; the default one if there are no apps. */
-export async function clock({ io, paths }: Patient): Promise<readonly Found[]> {
+/** Checks every host that an app uses, or the default host if there are no apps. */
+export async function clock({ io, paths }: CheckContext): Promise<readonly Found[]> {
   const used = new Set(listApps(paths).apps.map(({ host }) => host));
   if (used.size === 0) used.add(undefined);
   const found: Found[] = [];
@@ -25,7 +25,7 @@ export async function clock({ io, paths }: Patient): Promise<readonly Found[]> {
       found.push(await clockAt(io, codeHostOf(config, io.env, name)));
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      // The `config` check says why.
+      // The `config` check reports why.
       const what = name === undefined ? '' : ` ${name}`;
       found.push(
         warning(
@@ -38,9 +38,9 @@ export async function clock({ io, paths }: Patient): Promise<readonly Found[]> {
   return found;
 }
 
-async function clockAt(io: Patient['io'], { name, apiUrl, gitUrl }: CodeHost): Promise<Found> {
+async function clockAt(io: CheckContext['io'], { name, apiUrl, gitUrl }: CodeHost): Promise<Found> {
   const host = name === DEFAULT_HOST ? 'the code host' : `the code host ${name}`;
-  // `git` has no API, but its server says the time as well.
+  // A plain git server has no API, but also sends a Date header.
   const address = apiUrl ?? gitUrl;
   const before = io.now().getTime();
   let answer: HttpAnswer;
@@ -58,7 +58,7 @@ async function clockAt(io: Patient['io'], { name, apiUrl, gitUrl }: CodeHost): P
     return problem(what, `curl -sSI ${word(address)}`);
   }
   const theirs = Date.parse(answer.headers.date ?? '');
-  if (Number.isNaN(theirs)) return ok(`${host} answers, but without its time`);
+  if (Number.isNaN(theirs)) return ok(`${host} answers, but sends no Date header`);
   // The header has whole seconds and was written between request and answer.
   const middle = (before + io.now().getTime()) / 2;
   const skew = Math.abs(Math.round((middle - theirs - 500) / 1000));
@@ -66,5 +66,5 @@ async function clockAt(io: Patient['io'], { name, apiUrl, gitUrl }: CodeHost): P
   const what = `this clock is ${skew} s ${way} ${host}'s`;
   if (skew > SKEW_BAD) return problem(what, 'timedatectl set-ntp true');
   if (skew > SKEW) return warning(what, 'timedatectl set-ntp true');
-  return ok(`${host} answers, and this clock agrees with its clock`);
+  return ok(`${host} answers, and the clocks agree`);
 }

@@ -6,9 +6,16 @@ import { notifySettingsOf, retryPolicyOf } from '@runner/common/config/settings'
 import { Failure } from '@runner/common/foundation/failure';
 import { word } from '@runner/common/text/shell';
 import type { ObjectSchema, Tree } from '@runner/common/yaml/schema';
-import { type Found, ok, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
+import {
+  type CheckContext,
+  type Found,
+  ok,
+  orOk,
+  problem,
+  warning,
+} from '../foundation/finding.ts';
 
-export function config({ io, paths }: Patient): readonly Found[] {
+export function config({ io, paths }: CheckContext): readonly Found[] {
   const edit = (line: number) => `\${EDITOR:-vi} +${line} ${word(paths.config)}`;
   try {
     const file = readConfig(paths);
@@ -27,7 +34,7 @@ export function config({ io, paths }: Patient): readonly Found[] {
   }
 }
 
-/** Keys that no command reads: allowed, but often a misspelling. */
+/** Unknown keys are allowed, but often misspelt. */
 function unknownKeys(
   tree: Tree,
   schema: ObjectSchema,

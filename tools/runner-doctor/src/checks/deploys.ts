@@ -1,4 +1,4 @@
-/** What dead deploys left behind, apps that are no longer deployed, and missing releases. */
+/** Leftovers of killed deploys, apps that are no longer deployed, and missing releases. */
 import { existsSync, lstatSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AppState } from '@runner/common/apps/state';
@@ -9,15 +9,22 @@ import type { Paths } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import { portClashes } from '@runner/deploy/instances/ports';
 import { viewOf } from '@runner/deploy/instances/view';
-import { type Found, ok, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
+import {
+  type CheckContext,
+  type Found,
+  ok,
+  orOk,
+  problem,
+  warning,
+} from '../foundation/finding.ts';
 import { leftovers } from './leftovers.ts';
 
-/** A temporary file of a killed command is reported after this many milliseconds. */
+/** A temporary file that is older was left by a killed command, in milliseconds. */
 const STRAY_AGE = 3_600_000;
 
-export async function deploys({ io, paths }: Patient): Promise<readonly Found[]> {
+export async function deploys({ io, paths }: CheckContext): Promise<readonly Found[]> {
   const { apps } = listApps(paths);
-  // The check `config` reports a config.yml that is not valid.
+  // An invalid config.yml is reported by the `config` check.
   const unlimited = { retries: { max: Number.POSITIVE_INFINITY, waits: [] }, now: io.now() };
   const view = await viewOf({ io, paths }, apps).catch(() => unlimited);
   const found = apps.flatMap((app) => {
@@ -42,12 +49,12 @@ function stateOf(summary: AppSummary): Found[] {
   if (state === 'down') {
     const names = instances.filter(({ running }) => running === false);
     const list = names.map(({ instance }) => instance).join(', ');
-    return [problem(`${app} does not run: ${list}`, command)];
+    return [problem(`${app} is not running: ${list}`, command)];
   }
   if (state === 'interrupted' && deploying)
     return [
       warning(
-        `a deploy of ${app} died during ${deploying.stage}: the next deploy cleans up`,
+        `a deploy of ${app} was killed during ${deploying.stage}: the next deploy cleans up`,
         `runner deploy ${app}`,
       ),
     ];
@@ -61,7 +68,7 @@ function stateOf(summary: AppSummary): Found[] {
   if (state === 'stale' && failed)
     return [
       problem(
-        `nothing new of ${app} is deployed since ${failed.since}: ${failed.message}`,
+        `new commits of ${app} have not been deployed since ${failed.since}: ${failed.message}`,
         `runner fetch ${app}`,
       ),
     ];
@@ -99,5 +106,5 @@ function strayFiles(folder: string, now: Date): Found[] {
         now.getTime() - (lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now.getTime()) >
         STRAY_AGE,
     )
-    .map((path) => warning(`${path} was left by a command that died`, `rm ${word(path)}`));
+    .map((path) => warning(`${path} was left by a killed command`, `rm ${word(path)}`));
 }

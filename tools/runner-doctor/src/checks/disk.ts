@@ -3,17 +3,17 @@ import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { systemCode, systemFailure } from '@runner/common/foundation/failure';
 import { word } from '@runner/common/text/shell';
-import { type Found, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
+import { type CheckContext, type Found, orOk, problem, warning } from '../foundation/finding.ts';
 
 const MIB = 1_048_576;
-/** Less is a problem. `deploy` itself needs 16 MiB and four times the size of the repository. */
+/** Less free space is a problem. A deploy needs 16 MiB plus four times the size of the repository. */
 const LOW = 256 * MIB;
 const LOW_INODES = 5_000;
-/** A smaller share of the disk is a warning, unless it is plenty anyway. */
+/** A smaller free share of the disk is a warning, unless PLENTY bytes are free. */
 const SHARE = 0.1;
 const PLENTY = 10_240 * MIB;
 
-export function disk({ paths }: Patient): readonly Found[] {
+export function disk({ paths }: CheckContext): readonly Found[] {
   const at = existing(paths.root);
   const { bavail, blocks, bsize, ffree, files } = statfsSync(at);
   const free = bavail * bsize;
@@ -25,7 +25,7 @@ export function disk({ paths }: Patient): readonly Found[] {
   if (free < LOW) found.push(problem(`only ${size} are free on the disk of ${at}`, mend));
   else if (free < blocks * bsize * SHARE && free < PLENTY)
     found.push(warning(`only ${size} are free on the disk of ${at}, less than a tenth`, mend));
-  // Some file systems have no inodes to count.
+  // Some file systems do not count inodes.
   if (files > 0 && ffree < LOW_INODES) {
     const counting = `du -x --inodes --max-depth=2 ${where} | sort -n | tail`;
     found.push(problem(`only ${ffree} inodes are free on the disk of ${at}`, counting));
@@ -33,7 +33,7 @@ export function disk({ paths }: Patient): readonly Found[] {
   return orOk(found, `${size} are free`);
 }
 
-/** The nearest existing folder above: on its disk the root would be made. */
+/** The nearest existing parent: the root would be created on its disk. */
 function existing(path: string): string {
   try {
     statfsSync(path);

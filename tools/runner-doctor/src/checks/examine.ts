@@ -8,10 +8,10 @@ import { word } from '@runner/common/text/shell';
 import { mkeyFile } from '@runner/common/tokens/key-file';
 import {
   type Check,
+  type CheckContext,
   type Examination,
   type Finding,
   type Found,
-  type Patient,
   problem,
 } from '../foundation/finding.ts';
 
@@ -62,10 +62,10 @@ export async function examine(
   { io, paths }: { readonly io: Io; readonly paths: Paths },
   offline: boolean,
 ): Promise<Examination> {
-  const patient: Patient = { io, paths, offline };
-  const skipped = offline || isForeign(patient) ? ONLINE : [];
+  const context: CheckContext = { io, paths, offline };
+  const skipped = offline || isForeign(context) ? ONLINE : [];
   const checks = Object.entries(CHECKS).filter(([name]) => !skipped.includes(name));
-  const found = (await Promise.all(checks.map((each) => run(...each, patient)))).flat();
+  const found = (await Promise.all(checks.map((each) => run(...each, context)))).flat();
   const findings = withoutRepeats(found).map((each) => withCause(each, found));
   const countOf = (level: string) => findings.filter((each) => each.level === level).length;
   const problems = countOf('problem');
@@ -79,8 +79,8 @@ export async function examine(
   };
 }
 
-/** Whether others could have decided where secrets would be sent, as `folders` reports. */
-function isForeign({ io, paths }: Patient): boolean {
+/** Whether others could have changed where secrets are sent; `folders` reports the details. */
+function isForeign({ io, paths }: CheckContext): boolean {
   const states = unlessClosed(() => appNames(paths)).map((app) => paths.state(app));
   const asker = { io, command: 'runner doctor', rootNamed: true };
   const inRoot = (path: string) => path === paths.root || path.startsWith(`${paths.root}/`);
@@ -91,20 +91,20 @@ function isForeign({ io, paths }: Patient): boolean {
   );
 }
 
-/** Runs one check; an error in it is a problem and does not stop the other checks. */
-async function run(name: string, check: Check, patient: Patient): Promise<readonly Finding[]> {
+/** Runs one check. An error in it becomes a problem and does not stop the other checks. */
+async function run(name: string, check: Check, context: CheckContext): Promise<readonly Finding[]> {
   try {
-    const found = await check(patient);
-    return found.map((each) => ({ check: name, ...withRoot(each, patient) }));
+    const found = await check(context);
+    return found.map((each) => ({ check: name, ...withRoot(each, context) }));
   } catch (error) {
     const failure = systemFailure(error, 'finish this check', 'file_unreadable');
     if (!(failure instanceof Failure)) throw error;
-    const again = patient.io.uid === 0 ? 'runner doctor' : 'sudo runner doctor';
-    return [{ check: name, ...withRoot(problem(failure.message, again), patient) }];
+    const again = context.io.uid === 0 ? 'runner doctor' : 'sudo runner doctor';
+    return [{ check: name, ...withRoot(problem(failure.message, again), context) }];
   }
 }
 
-/** A file that is not to be trusted is reported by `folders`, with the command that fixes it. */
+/** Drops repeated reports of an untrusted file: `folders` reports it with the command that fixes it. */
 function withoutRepeats(found: readonly Finding[]): readonly Finding[] {
   const isReported = found.some(({ check, level }) => check === 'folders' && level === 'problem');
   const repeats = ({ check, message }: Finding) =>
@@ -112,7 +112,7 @@ function withoutRepeats(found: readonly Finding[]): readonly Finding[] {
   return isReported ? found.filter((each) => !repeats(each)) : found;
 }
 
-/** A check that was denied access is fixed by the command of the `folders` check. */
+/** If a check was denied access, the command of the matching `folders` finding fixes it. */
 function withCause(finding: Finding, all: readonly Finding[]): Finding {
   if (finding.check === 'folders' || !finding.message.endsWith(': permission denied'))
     return finding;
@@ -122,8 +122,8 @@ function withCause(finding: Finding, all: readonly Finding[]): Finding {
   return cause === undefined ? finding : { ...finding, mend: cause.mend };
 }
 
-/** Adds `--root` to a runner command when it would look at another root. */
-function withRoot(found: Found, { io, paths }: Patient): Found {
+/** Adds `--root` to a runner command that would otherwise use another root. */
+function withRoot(found: Found, { io, paths }: CheckContext): Found {
   const { mend } = found;
   const ours =
     mend !== null && /^(?:sudo (?:-u '#\d+' )?)?runner /.test(mend) && !mend.includes(' --root ');

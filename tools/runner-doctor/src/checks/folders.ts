@@ -1,6 +1,6 @@
 /**
- * Whether the folders and files under the root belong to one account, are closed to others, and cannot
- * be replaced from above. Uses the guards of `runner debug last-error`, and also finds what would stop
+ * Whether the root and its files belong to one account, are closed to others, and cannot be replaced
+ * through a parent folder. Uses the guards of `runner debug last-error`, and also finds what would stop
  * the account's timers.
  */
 import { lstatSync, realpathSync, type Stats } from 'node:fs';
@@ -12,12 +12,12 @@ import { chooseRoot, type Paths } from '@runner/common/foundation/paths';
 import { trippedGuards } from '@runner/common/guards/check';
 import { word } from '@runner/common/text/shell';
 import { mkeyFile } from '@runner/common/tokens/key-file';
-import { type Found, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
+import { type CheckContext, type Found, orOk, problem, warning } from '../foundation/finding.ts';
 
 /** Permissions of others except writing, which the guards check. */
 const OTHERS_READ = 0o055;
 
-/** Undefined when nothing is there, or in a closed folder, which is reported itself. */
+/** Undefined if there is nothing, or in a closed folder, which is reported separately. */
 function look(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
@@ -27,7 +27,7 @@ function look(path: string): Stats | undefined {
   }
 }
 
-/** The names, or none if the folder cannot be read. */
+/** The names, or an empty list if the folder cannot be read. */
 export function unlessClosed(names: () => readonly string[]): readonly string[] {
   try {
     return names();
@@ -37,7 +37,7 @@ export function unlessClosed(names: () => readonly string[]): readonly string[] 
   }
 }
 
-export function folders({ io, paths }: Patient): readonly Found[] {
+export function folders({ io, paths }: CheckContext): readonly Found[] {
   if (look(paths.root) === undefined)
     return [
       warning(
@@ -51,7 +51,7 @@ export function folders({ io, paths }: Patient): readonly Found[] {
   if (io.uid !== 0 && io.uid !== root.uid)
     return [
       problem(
-        `${paths.root} belongs to user ${root.uid}, and this is user ${io.uid}`,
+        `${paths.root} belongs to user ${root.uid}, but you are user ${io.uid}`,
         `sudo -u '#${root.uid}' runner doctor`,
       ),
     ];
@@ -71,12 +71,12 @@ export function folders({ io, paths }: Patient): readonly Found[] {
   const rootNamed = paths.root !== chooseRoot(undefined, io.env, () => io.cwd);
   const asker = { io, command: 'runner doctor', rootNamed };
   const tripped = trippedGuards(paths, inside, asker).filter(
-    // The `keys` check reports an open master key.
+    // A readable master key is reported by the `keys` check.
     ({ guard, path }) => guard !== 'readable' || path !== mkey,
   );
-  const told = new Set(tripped.map(({ path }) => path));
+  const reported = new Set(tripped.map(({ path }) => path));
   const foreign = [paths.config, mkey, ...inside, ...apps.flatMap((app) => foldersOf(paths, app))]
-    .filter((path) => !told.has(path))
+    .filter((path) => !reported.has(path))
     .flatMap((path) => misowned(path, root.uid, paths))
     // The command for a folder also fixes its content.
     .filter(({ path }, _, all) => !all.some((other) => path.startsWith(`${other.path}/`)));
@@ -100,7 +100,7 @@ function foldersOf(paths: Paths, app: string): string[] {
   return [dir, repo, releases, ...built, instances, ...each];
 }
 
-/** Files of another user: trusted if that is root, but the account of the root cannot read them. */
+/** Files of another user: even those of the superuser, because the root's account cannot read them. */
 function misowned(path: string, account: number, paths: Paths): { path: string; found: Found }[] {
   const stat = look(path);
   if (stat === undefined || stat.uid === account || !path.startsWith(`${paths.root}/`)) return [];
@@ -110,8 +110,8 @@ function misowned(path: string, account: number, paths: Paths): { path: string; 
   return [{ path, found: problem(what, mend) }];
 }
 
-/** Folders that their own account cannot enter or write to; root always can. */
-function closed(folders: readonly string[], io: Patient['io'], account: number): Found[] {
+/** Folders that their own account cannot enter or write to; the superuser always can. */
+function closed(folders: readonly string[], io: CheckContext['io'], account: number): Found[] {
   if (io.uid !== account || account === 0) return [];
   return folders.flatMap((path) => {
     const stat = look(path);
@@ -120,7 +120,7 @@ function closed(folders: readonly string[], io: Patient['io'], account: number):
   });
 }
 
-/** What others can read without need, although it holds no secret in plain text. */
+/** Readable by others for no reason, although it contains no plain-text secret. */
 function open(path: string, mode: string): Found[] {
   const stat = look(path);
   if (stat === undefined || (stat.mode & OTHERS_READ) === 0) return [];

@@ -8,12 +8,12 @@ import { word } from '@runner/common/text/shell';
 import { mkeyFile } from '@runner/common/tokens/key-file';
 import { type Keyring, readKeyring } from '@runner/common/tokens/keyring';
 import { keyIdOf, open } from '@runner/common/tokens/vault';
-import { type Found, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
+import { type CheckContext, type Found, orOk, problem, warning } from '../foundation/finding.ts';
 
-/** Where systemd keeps the credential for its services; a command typed by a user cannot read it. */
+/** Where systemd keeps the credential for its services; commands run by hand cannot read it. */
 const CREDENTIALS = ['/etc/credstore/runner-mkey', '/etc/credstore.encrypted/runner-mkey'];
 
-export function keys({ io, paths }: Patient): readonly Found[] {
+export function keys({ io, paths }: CheckContext): readonly Found[] {
   const sealed: AppState[] = [];
   const unreadable: Found[] = [];
   visitApps(
@@ -66,7 +66,7 @@ export function keys({ io, paths }: Patient): readonly Found[] {
   return orOk([...unreadable, ...closed, ...rest], well);
 }
 
-/** Root may run it, but the file must belong to the account that owns the root. */
+/** The superuser may run it, so it sets the owner to the account that owns the root. */
 function restoring({ root }: Paths, name: string, to: string): string {
   const { uid, gid } = statSync(root);
   return `install -o ${uid} -g ${gid} -m 600 <BACKUP>/${name} ${word(to)}`;

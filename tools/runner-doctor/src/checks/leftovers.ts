@@ -5,15 +5,18 @@ import type { AppState } from '@runner/common/apps/state';
 import { namesIn } from '@runner/common/files/read';
 import { word } from '@runner/common/text/shell';
 import { unusedReleases } from '@runner/deploy/release/folder';
-import { type Found, type Patient, warning } from '../foundation/finding.ts';
+import { type CheckContext, type Found, warning } from '../foundation/finding.ts';
 
 /** Folders of abandoned builds, and releases that are no longer kept. */
-export function leftovers({ io, paths }: Pick<Patient, 'io' | 'paths'>, app: AppState): Found[] {
+export function leftovers(
+  { io, paths }: Pick<CheckContext, 'io' | 'paths'>,
+  app: AppState,
+): Found[] {
   if (app.deploying) return [];
   const own = paths.app(app.app);
   const abandoned = namesIn(own.releases).filter((name) => name.startsWith('.tmp-'));
   const { uid: owner } = statSync(paths.root);
-  // What the next deploy can remove is no finding: a failed release stays for inspection.
+  // Not reported if the next deploy can remove it: a failed release is kept for inspection.
   const stuck = unusedReleases(own, app).filter((name) =>
     needsRoot(join(own.releases, name), owner),
   );
@@ -24,12 +27,12 @@ export function leftovers({ io, paths }: Pick<Patient, 'io' | 'paths'>, app: App
       return warning(`${path} ${words}`, `${sudo}rm -rf ${word(path)}`);
     });
   return [
-    ...found(abandoned, 'was left by a deploy that died'),
-    ...found(stuck, 'is no longer kept, and could not be removed'),
+    ...found(abandoned, 'was left by a killed deploy'),
+    ...found(stuck, 'is no longer needed but could not be removed'),
   ];
 }
 
-/** Whether a user cannot remove a tree: another user's, as containers leave, or not writable. */
+/** Whether a user cannot remove a tree: it contains folders of another user (left by a container), or read-only ones. */
 function needsRoot(path: string, uid: number): boolean {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (!stat?.isDirectory()) return false;

@@ -4,16 +4,23 @@ import { dirname, join } from 'node:path';
 import { namesIn } from '@runner/common/files/read';
 import { DEFAULT_ROOT, type Paths } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
-import { type Found, ok, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
+import {
+  type CheckContext,
+  type Found,
+  ok,
+  orOk,
+  problem,
+  warning,
+} from '../foundation/finding.ts';
 
-/** A log that is rotated daily stays far below; in bytes. */
+/** A log that is rotated daily is far smaller, in bytes. */
 const LARGE = 67_108_864;
-/** From this size on, a log needs rotation; in bytes. */
+/** A larger log needs rotation, in bytes. */
 const GROWING = 1_048_576;
-/** The file that the package installs. */
+/** Installed by the package. */
 const LOGROTATE = '/etc/logrotate.d/runner';
 
-/** Whether a file of logrotate names the logs of this root. */
+/** Whether a logrotate file covers the logs of this root. */
 function isRotated(file: string, logs: string): boolean {
   try {
     return readFileSync(file, 'utf8').includes(`${logs}/`);
@@ -22,7 +29,7 @@ function isRotated(file: string, logs: string): boolean {
   }
 }
 
-/** A command that writes the package's file, for this root. */
+/** A command that writes a logrotate file for this root. */
 function rotating({ root, auditLog, fetchLog }: Paths): string {
   const how =
     'daily minsize_1M rotate_12 nocreate nodateext compress delaycompress missingok notifempty';
@@ -33,7 +40,7 @@ function rotating({ root, auditLog, fetchLog }: Paths): string {
   return `printf '%s {\\n  su %s\\n${lines.join('')}}\\n' ${names} ${owner} > ${file}`;
 }
 
-export function logs({ paths }: Patient): readonly Found[] {
+export function logs({ paths }: CheckContext): readonly Found[] {
   const folder = dirname(LOGROTATE);
   const file = namesIn(folder)
     .map((name) => join(folder, name))
@@ -41,14 +48,14 @@ export function logs({ paths }: Patient): readonly Found[] {
   const rotated = file !== undefined;
   const found: Found[] = [paths.auditLog, paths.fetchLog].flatMap((path) => {
     const stat = lstatSync(path, { throwIfNoEntry: false });
-    // The `folders` check reports links.
+    // Links are reported by the `folders` check.
     if (stat === undefined || stat.isSymbolicLink()) return [];
     if (!stat.isFile())
       return [problem(`${path} is not a regular file`, `mv ${word(path)} ${word(path)}.aside`)];
     if (stat.size < (rotated ? LARGE : GROWING)) return [];
     const size = `${path} has grown to ${Math.floor(stat.size / 1_048_576)} MiB`;
     return rotated
-      ? [warning(`${size}: logrotate does not run`, `logrotate --force ${file}`)]
+      ? [warning(`${size}: logrotate is not running`, `logrotate --force ${file}`)]
       : [warning(`${size}: nothing rotates it`, rotating(paths))];
   });
   if (found.length > 0) return found;

@@ -1,7 +1,7 @@
 /** Whether the programs that a deploy needs are installed, and new enough. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
-import { type Found, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
+import { type CheckContext, type Found, orOk, problem, warning } from '../foundation/finding.ts';
 import { runFor } from '../foundation/program.ts';
 
 const TIMEOUT = 15_000;
@@ -9,14 +9,14 @@ const TIMEOUT = 15_000;
 const NODE: Version = [20, 18];
 /** The first with --end-of-options. */
 const GIT_OLDEST: Version = [2, 24];
-/** The first with GIT_CONFIG_GLOBAL: older ones read the user's own settings. */
+/** The first with GIT_CONFIG_GLOBAL: older versions read the user's own settings. */
 const GIT_WANTED: Version = [2, 32];
 /** Program -> Debian package. */
 const NEEDED = { flock: 'util-linux', sh: 'dash', tar: 'tar' } as const;
 
 type Version = readonly [major: number, minor: number];
 
-export async function programs({ io }: Patient): Promise<readonly Found[]> {
+export async function programs({ io }: CheckContext): Promise<readonly Found[]> {
   const path = io.env.PATH ?? '';
   const git = await runFor(io, TIMEOUT, 'git', ['--version']);
   const gitVersion = versionIn(git?.stdout ?? '');

@@ -1,27 +1,27 @@
-/** Messages and events that are waiting, or were given up. */
+/** Messages and events that are waiting or were given up. */
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { DESTINATION_NAMES } from '@runner/common/config/channels';
 import { namesIn } from '@runner/common/files/read';
-import { type Found, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
+import { type CheckContext, type Found, orOk, problem, warning } from '../foundation/finding.ts';
 
-/** A message that waits longer needs attention; in milliseconds. */
+/** A message that waits longer is reported, in milliseconds. */
 const LONG = 3_600_000;
 
-/** Messages are called `<id>.<channel>.json`, unlike the state of a channel. */
+/** Messages are named `<id>.<channel>.json`; a channel's state is a hidden file. */
 const isMessage = (name: string): boolean =>
   !name.startsWith('.') && DESTINATION_NAMES.some((each) => name.endsWith(`.${each}.json`));
 
 const counted = (count: number, what: string): string =>
   `${count} ${what}${count === 1 ? '' : 's'}`;
 
-export function spool({ io, paths }: Patient): readonly Found[] {
+export function spool({ io, paths }: CheckContext): readonly Found[] {
   const now = io.now().getTime();
   const found: Found[] = [];
   const events = namesIn(paths.auditSpool).filter((name) => name.endsWith('.jsonl'));
   if (events.length > 0) {
     const what = `${counted(events.length, 'event')} could not be written to the audit log`;
-    // Every command that appends to the log appends them first.
+    // Every command that appends to the log writes the waiting events first.
     found.push(problem(what, 'runner audit emit </dev/null'));
   }
   const age = (name: string) =>
@@ -29,7 +29,7 @@ export function spool({ io, paths }: Patient): readonly Found[] {
   const waiting = namesIn(paths.notifySpool).filter(isMessage);
   const old = waiting.filter((name) => age(name) > LONG);
   if (old.length > 0) {
-    const what = `${counted(old.length, 'message')} waited for more than an hour`;
+    const what = `${counted(old.length, 'message')} waiting for more than an hour`;
     found.push(warning(what, 'runner notify flush'));
   }
   const dead = namesIn(join(paths.notifySpool, 'dead')).filter(isMessage);

@@ -1,4 +1,4 @@
-/** Whether the systemd timers run, which deploy new commits. */
+/** Whether the systemd timers that deploy new commits are active. */
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { AppState } from '@runner/common/apps/state';
@@ -7,48 +7,55 @@ import { readConfig } from '@runner/common/config/file';
 import { notifySettingsOf } from '@runner/common/config/settings';
 import { Failure } from '@runner/common/foundation/failure';
 import { word } from '@runner/common/text/shell';
-import { type Found, ok, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
+import {
+  type CheckContext,
+  type Found,
+  ok,
+  orOk,
+  problem,
+  warning,
+} from '../foundation/finding.ts';
 import { runFor } from '../foundation/program.ts';
-import { judged, showUnits, type Unit } from '../foundation/systemd.ts';
+import { showUnits, type Unit, unitFindings } from '../foundation/systemd.ts';
 
-/** The package's timers, what is not done without them, what they run, and when cron would. */
+/** The package's timers: the consequence if one is missing, and its command and schedule for cron. */
 const TIMERS = {
   'runner-fetch.timer': {
-    undone: 'new commits are not deployed automatically',
+    consequence: 'new commits are not deployed automatically',
     tool: 'runner-fetch',
     args: '--deploy --quiet',
     when: '* * * * *',
   },
   'runner-notify.timer': {
-    undone: 'waiting messages are sent only by the next deploy',
+    consequence: 'waiting messages are sent only by the next deploy',
     tool: 'runner-notify',
     args: 'flush',
     when: '* * * * *',
   },
   'runner-tokens.timer': {
-    undone: 'a token that ends soon is not announced',
+    consequence: 'expiring tokens are not announced',
     tool: 'runner-tokens',
     args: 'test --all --quiet',
     when: '17 6 * * *',
   },
   'runner-digest.timer': {
-    undone: 'the digest of the week is not sent, which notify.digest asks for',
+    consequence: 'the weekly digest of notify.digest is not sent',
     tool: 'runner-notify',
     args: 'digest --scheduled',
     when: '0 7 * * 1',
   },
 } as const;
 type Timer = keyof typeof TIMERS;
-/** This service shows the user and the root of the timers. */
+/** Its unit names the user and the root of the timers. */
 const SERVICE = 'runner-fetch.service';
 const TIMEOUT = 15_000;
 const HOUR = 3_600_000;
 
-export async function timers(patient: Patient): Promise<readonly Found[]> {
-  const { io, paths } = patient;
-  const names = neededNames(patient);
+export async function timers(context: CheckContext): Promise<readonly Found[]> {
+  const { io, paths } = context;
+  const names = neededNames(context);
   const unit = await showUnits(io, [...names, SERVICE], ['User', 'ExecStart']);
-  if (!unit) return [ok('systemd is not running here: let cron run runner fetch --deploy')];
+  if (!unit) return [ok('systemd is not running here: use cron to run runner fetch --deploy')];
   const { apps } = listApps(paths);
   if (apps.length === 0) return [ok('no app is registered, so no timer is needed')];
   const service = unit(SERVICE);
@@ -58,26 +65,26 @@ export async function timers(patient: Patient): Promise<readonly Found[]> {
     const timer = unit(name);
     if (timer === undefined) return [];
     if (timer.LoadState !== 'not-found' && !elsewhere)
-      return judged(name, TIMERS[name].undone, timer);
-    const line = cronLine(patient, name);
+      return unitFindings(name, TIMERS[name].consequence, timer);
+    const line = cronLine(context, name);
     if (cron?.stdout.includes(line)) return [];
     const lacks = elsewhere ? `${name} is for another root` : `${name} is not installed`;
     const mend = `(crontab -l 2>/dev/null; echo ${word(line)}) | crontab -`;
-    return [warning(`${lacks}: ${TIMERS[name].undone}`, mend)];
+    return [warning(`${lacks}: ${TIMERS[name].consequence}`, mend)];
   });
-  const wrong = elsewhere ? [] : await ofAnotherUser(patient, service);
-  const idle = found.length + wrong.length === 0 ? lookedLast(apps, io.now().getTime()) : [];
-  const well = elsewhere ? 'cron does the work of the timers' : `${names.join(', ')} are active`;
+  const wrong = elsewhere ? [] : await ofAnotherUser(context, service);
+  const idle = found.length + wrong.length === 0 ? lastCheckOf(apps, io.now().getTime()) : [];
+  const well = elsewhere ? 'cron replaces the timers' : `${names.join(', ')} are active`;
   return orOk([...wrong, ...found, ...idle], well);
 }
 
-/** The digest has a timer of its own, which does nothing unless the digest is wanted. */
-function neededNames({ io, paths }: Patient): Timer[] {
+/** All but the digest's timer, unless notify.digest is set. */
+function neededNames({ io, paths }: CheckContext): Timer[] {
   const wantsDigest = () => {
     try {
       return notifySettingsOf(readConfig(paths), io.env).digest;
     } catch (error) {
-      // The check of config.yml reports it.
+      // Reported by the `config` check.
       if (error instanceof Failure) return false;
       throw error;
     }
@@ -92,13 +99,16 @@ function isForAnother(service: Unit | undefined, root: string): boolean {
   return started !== undefined && started !== '' && !`${started} `.includes(` --root ${root} `);
 }
 
-function cronLine({ io, paths }: Patient, name: Timer): string {
+function cronLine({ io, paths }: CheckContext, name: Timer): string {
   const { tool, args, when } = TIMERS[name];
   return `${when} ${word(join(dirname(io.program), tool))} ${args} --root ${word(paths.root)}`;
 }
 
 /** The timers can neither read nor write files of another account. */
-async function ofAnotherUser({ io, paths }: Patient, service: Unit | undefined): Promise<Found[]> {
+async function ofAnotherUser(
+  { io, paths }: CheckContext,
+  service: Unit | undefined,
+): Promise<Found[]> {
   const user = service?.User ?? '';
   if (user === '') return [];
   const id = await runFor(io, TIMEOUT, 'id', ['-u', user]);
@@ -106,14 +116,14 @@ async function ofAnotherUser({ io, paths }: Patient, service: Unit | undefined):
   if (id?.status !== 0 || Number(id.stdout) === uid) return [];
   return [
     problem(
-      `the timers work as ${user}, but ${paths.root} belongs to user ${uid}`,
+      `the timers run as ${user}, but ${paths.root} belongs to user ${uid}`,
       `chown -R --from=${uid} ${word(user)}: ${word(paths.root)}`,
     ),
   ];
 }
 
-/** A timer may run while its service fails: then no app has been checked for a long time. */
-function lookedLast(apps: readonly AppState[], now: number): Found[] {
+/** A timer may be active while its service fails: then no app has been checked for hours. */
+function lastCheckOf(apps: readonly AppState[], now: number): Found[] {
   const times = apps.flatMap(({ last_checked: time }) => (time === null ? [] : Date.parse(time)));
   const hours = Math.floor((now - Math.max(...times)) / HOUR);
   if (times.length === 0 || !(hours >= 1)) return [];

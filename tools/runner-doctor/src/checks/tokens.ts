@@ -1,10 +1,10 @@
-/** Whether the code host accepts every token, and for how long, as `runner tokens test --all` says. */
+/** Whether the code host accepts every token, and until when, according to `runner tokens test --all`. */
 import type { Paths } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
-import { type Found, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
-import { askOurs } from '../foundation/program.ts';
+import { type CheckContext, type Found, orOk, problem, warning } from '../foundation/finding.ts';
+import { runOwnTool } from '../foundation/program.ts';
 
-/** A token that expires sooner is reported; in days. */
+/** A token that expires sooner is reported, in days. */
 const SOON = 14;
 const DAY = 86_400_000;
 
@@ -21,9 +21,9 @@ interface Verdict {
 
 const AGAIN = 'runner tokens test --all';
 
-export async function tokens(patient: Patient): Promise<readonly Found[]> {
-  const { io, paths } = patient;
-  const asked = await askOurs<Verdict>(patient, 'runner-tokens', ['test', '--all'], {
+export async function tokens(context: CheckContext): Promise<readonly Found[]> {
+  const { io, paths } = context;
+  const asked = await runOwnTool<Verdict>(context, 'runner-tokens', ['test', '--all'], {
     wanted: 'tokens',
     purpose: 'the tokens could not be tested',
     again: AGAIN,
@@ -51,7 +51,7 @@ function refused(verdict: Verdict, paths: Paths): Found[] {
   if (verdict.valid === true) return unreadable(verdict);
   if (verdict.valid === false) return [problem(`${verdict.message}`, renew(verdict))];
   const what = `${nameOf(verdict)} could not be tested: ${verdict.message}`;
-  // Other code hosts deploy well, but have nothing to ask about a token.
+  // Deploys work with other code hosts too, but their tokens cannot be tested.
   if (verdict.error === 'code_host_error' && verdict.http_status === 404) {
     const why = 'it has no GitHub API, or code_host_api_url is wrong';
     return [warning(`${what}: ${why}`, `\${EDITOR:-vi} ${word(paths.config)}`)];

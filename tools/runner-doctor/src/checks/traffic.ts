@@ -1,4 +1,4 @@
-/** Apps with `traffic`: what is live runs, nothing else does, and the proxies can reach it. */
+/** Apps with `traffic`: only the live slot runs, and the proxies can reach it. */
 import { lstatSync } from 'node:fs';
 import { liveSlot, otherSlot, slotPaths, socketIn } from '@runner/common/apps/slots';
 import type { AppState, InstanceState } from '@runner/common/apps/state';
@@ -11,9 +11,16 @@ import { fileOfRelease } from '@runner/deploy/instances/kept-file';
 import { placeIn } from '@runner/deploy/instances/place';
 import { obstructions } from '@runner/deploy/instances/proxies';
 import { isOpen } from '@runner/deploy/instances/reach';
-import { type Found, ok, orOk, type Patient, problem, warning } from '../foundation/finding.ts';
+import {
+  type CheckContext,
+  type Found,
+  ok,
+  orOk,
+  problem,
+  warning,
+} from '../foundation/finding.ts';
 
-export async function traffic({ paths }: Patient): Promise<readonly Found[]> {
+export async function traffic({ paths }: CheckContext): Promise<readonly Found[]> {
   const { apps } = listApps(paths);
   const all = apps.flatMap((app) => instancesOf(paths, app));
   if (all.length === 0) return [ok('no app has traffic')];
@@ -21,7 +28,7 @@ export async function traffic({ paths }: Patient): Promise<readonly Found[]> {
   return orOk(found.flat(), 'every live slot answers, and every proxy can reach it');
 }
 
-/** An instance with `traffic`, and what is active in it. */
+/** An instance with `traffic`. */
 interface Subject {
   readonly app: string;
   readonly instance: Instance;
@@ -53,25 +60,25 @@ async function examine(paths: Paths, { app, instance, state }: Subject): Promise
   if (other && !state.draining)
     found.push(
       warning(
-        `${other.version} of ${app} still runs in slot ${otherSlot(live)}`,
+        `${other.version} of ${app} is still running in slot ${otherSlot(live)}`,
         `runner deploy ${app}`,
       ),
     );
   if (traffic.run !== undefined && state.slots?.[live]?.boot_id !== bootId())
-    found.push(warning(`the traffic command of ${app} has not run since the boot`, again));
+    found.push(warning(`the traffic command of ${app} has not run since the last boot`, again));
   if (state.before_traffic)
     found.push(
       warning(
-        `${state.before_traffic.version} of ${app} still runs outside its slots`,
+        `${state.before_traffic.version} of ${app} is still running outside its slots`,
         `runner stop ${app} --before-traffic`,
       ),
     );
   return [...found, ...obstructions(own, traffic).map(({ words, mend }) => problem(words, mend))];
 }
 
-/** A proxy runs as another user. */
+/** The proxy runs as another user, which must be able to write to the socket. */
 function closedSocket(path: string): Found[] {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (!found || (found.mode & 0o002) !== 0) return [];
-  return [warning(`other users may not write to ${path}`, `chmod 0666 ${word(path)}`)];
+  return [warning(`other users cannot write to ${path}`, `chmod 0666 ${word(path)}`)];
 }

@@ -1,11 +1,11 @@
-/** Whether the units of the apps are in the list of those that runner may control. */
+/** Whether runner is allowed to control the apps' units. */
 import { listApps } from '@runner/common/apps/store';
 import { word } from '@runner/common/text/shell';
 import { UNITS_FILE, unlistedUnits, unlistedWords } from '@runner/deploy/instances/drivers/units';
 import { activeFile } from '@runner/deploy/instances/target';
-import { type Found, orOk, type Patient, problem } from '../foundation/finding.ts';
+import { type CheckContext, type Found, orOk, problem } from '../foundation/finding.ts';
 
-export function units({ paths }: Patient): readonly Found[] {
+export function units({ paths }: CheckContext): readonly Found[] {
   const found = listApps(paths).apps.flatMap((app) => {
     const file = activeFile(paths, app);
     return file ? unlistedUnits(file) : [];

@@ -10,18 +10,17 @@ export const doctor = command({
   name: '',
   about: 'Check this installation, and show how to fix it',
   details:
-    'Checks folders, keys, config.yml, tokens, chats, timers, disk, programs, clock, logs and what\n' +
-    'killed deploys left behind. Changes nothing. Each finding is ok, a warning or a problem, with the\n' +
-    'command that fixes it. With a problem the status is 1.\n' +
+    'Checks folders, keys, config.yml, tokens, chats, timers, disk, programs, clock, logs and leftovers\n' +
+    'of killed deploys. Changes nothing. Each finding is ok, a warning or a problem, with the command\n' +
+    'that fixes it. Exits with 1 if there is a problem.\n' +
     '\n' +
-    'With --sandbox, attempts to escape are run without the sandbox, as a build and as a hook, on files\n' +
-    'and a process made for that. The status is 1 if one gets out of the sandbox, or if the sandbox\n' +
-    'cannot run here.',
+    'With --sandbox, runs attempts to escape without the sandbox, as a build and as a hook, against\n' +
+    'decoy files and a decoy process. Exits with 1 if an attempt succeeds or the sandbox cannot run.',
   options: {
     offline: { kind: 'flag', about: 'Contact neither the code host nor the chats' },
     sandbox: {
       kind: 'flag',
-      about: 'Only try to escape from the sandbox, and print the ways that are open',
+      about: 'Only try to escape from the sandbox, and print the results',
     },
   },
   examples: [

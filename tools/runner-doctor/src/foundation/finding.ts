@@ -1,18 +1,15 @@
-/** What a check finds. */
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 
-/** How bad it is. */
 export type Level = 'ok' | 'warning' | 'problem';
 
-/** What a check found about one thing. */
 export interface Finding {
   /** Name of the check. */
   readonly check: string;
   readonly level: Level;
   /** One sentence without a full stop. */
   readonly message: string;
-  /** The command that fixes it; null when there is nothing to fix. */
+  /** The command that fixes it; null if there is nothing to fix. */
   readonly mend: string | null;
 }
 
@@ -23,7 +20,7 @@ export interface Examination {
   readonly healthy: boolean;
   readonly problems: number;
   readonly warnings: number;
-  /** Names of the checks that were left out: `--offline`, or files that others could have changed. */
+  /** Names of the checks that were skipped: `--offline`, or others could have changed files. */
   readonly skipped: readonly string[];
   readonly findings: readonly Finding[];
 }
@@ -31,17 +28,15 @@ export interface Examination {
 /** A finding without the name of its check. */
 export type Found = Omit<Finding, 'check'>;
 
-/** What a check may examine. */
-export interface Patient {
+export interface CheckContext {
   readonly io: Io;
   readonly paths: Paths;
   readonly offline: boolean;
 }
 
-/** Examines one thing; a Failure that it throws becomes a problem. */
-export type Check = (patient: Patient) => Promise<readonly Found[]> | readonly Found[];
+/** A Failure that it throws becomes a problem. */
+export type Check = (context: CheckContext) => Promise<readonly Found[]> | readonly Found[];
 
-/** Nothing is wrong. */
 export const ok = (message: string): Found => ({ level: 'ok', message, mend: null });
 
 /** Something that can wait. */
@@ -58,7 +53,7 @@ export const problem = (message: string, mend: string): Found => ({
   mend,
 });
 
-/** The findings, or `ok` when there are none. */
+/** The findings, or `ok` if there are none. */
 export function orOk(findings: readonly Found[], message: string): readonly Found[] {
   return findings.length > 0 ? findings : [ok(message)];
 }

@@ -1,31 +1,30 @@
-/** Runs other programs: those of runner, git, systemctl. */
+/** Runs other programs: git, systemctl and runner's own tools. */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Io } from '@runner/common/foundation/io';
 import { jsonObject } from '@runner/common/text/json';
-import { type Found, type Patient, problem } from './finding.ts';
+import { type CheckContext, type Found, problem } from './finding.ts';
 
-/** Time limit of a program of runner that calls services, in milliseconds. */
-const OURS_TIMEOUT = 15_000;
-/** Most output that is kept, in characters. */
+/** Time limit of runner's own tools, which call services, in milliseconds. */
+const OWN_TIMEOUT = 15_000;
+/** Limit of the output kept, in characters. */
 const OUTPUT_MAX = 4_194_304;
 
-/** How a program ended. */
 export interface Ran {
-  /** Exit status; null when it was ended by a signal or the time limit. */
+  /** Exit status; null if it was killed or ran out of time. */
   readonly status: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Between SIGTERM, at which a program ends what it started, and SIGKILL, in milliseconds. */
+/** Between SIGTERM and SIGKILL, in milliseconds. */
 const GRACE = 2_000;
 
-/** Process groups of the programs that are running, and their ends. */
+/** Process groups of running programs; each promise resolves when the program ends. */
 const running = new Map<number, Promise<unknown>>();
 
-/** Ends all running programs, and what they started. */
+/** Ends all running programs and their children. */
 export async function endPrograms(): Promise<void> {
   for (const group of running.keys()) end(group);
   await Promise.all(running.values());
@@ -44,8 +43,8 @@ function end(group: number): void {
 }
 
 /**
- * Runs a program for up to `timeout` ms, then ends it and everything that it started. Undefined when
- * there is no such program.
+ * Runs a program for up to `timeout` ms, then ends it and its children. Undefined if it is not
+ * installed.
  */
 export function runFor(
   io: Io,
@@ -53,7 +52,7 @@ export function runFor(
   program: string,
   args: readonly string[],
 ): Promise<Ran | undefined> {
-  // Secrets given to this command are not for others.
+  // Other programs do not get the secrets that were given to this command.
   const env = { ...io.env };
   for (const name of ['RUNNER_TOKEN', 'RUNNER_TELEGRAM_TOKEN', 'RUNNER_DISCORD_WEBHOOK'])
     delete env[name];
@@ -91,11 +90,11 @@ export function runFor(
 }
 
 /**
- * What a program of runner answers with `--json`, in the field `wanted`; else what is wrong. `again`
- * is its command, `purpose` what could not be done without the answer.
+ * Runs one of runner's own tools with `--json` and returns the list in field `wanted`, or a finding:
+ * `purpose` is its message, `again` its command.
  */
-export async function askOurs<T>(
-  { io, paths }: Patient,
+export async function runOwnTool<T>(
+  { io, paths }: CheckContext,
   tool: string,
   args: readonly string[],
   { wanted, purpose, again }: { wanted: string; purpose: string; again: string },
@@ -103,13 +102,13 @@ export async function askOurs<T>(
   const program = join(dirname(io.program), tool);
   const all = [program, ...args, '--root', paths.root, '--json'];
   const ran = existsSync(program)
-    ? await runFor(io, OURS_TIMEOUT, process.execPath, all)
+    ? await runFor(io, OWN_TIMEOUT, process.execPath, all)
     : undefined;
   if (ran === undefined)
-    return { found: problem(`${tool} is missing beside this program`, 'runner --list') };
+    return { found: problem(`${tool} is missing in the folder of this program`, 'runner --list') };
   const said = jsonObject(ran.stdout) ?? {};
   if (Array.isArray(said[wanted])) return { answer: said[wanted] };
   const late = ran.status === null;
-  const why = late ? `no answer within ${OURS_TIMEOUT / 1000} s` : (said.message ?? 'no answer');
+  const why = late ? `no answer within ${OWN_TIMEOUT / 1000} s` : (said.message ?? 'no answer');
   return { found: problem(`${purpose}: ${why}`, again) };
 }

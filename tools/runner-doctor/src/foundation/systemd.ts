@@ -1,14 +1,13 @@
-/** Units of systemd, as systemctl shows them. */
+/** systemd units, read with systemctl. */
 import type { Io } from '@runner/common/foundation/io';
 import { type Found, problem, warning } from './finding.ts';
 import { runFor } from './program.ts';
 
 const TIMEOUT = 15_000;
 
-/** The properties that were asked for. */
 export type Unit = Readonly<Record<string, string | undefined>>;
 
-/** These units, by their names; undefined where systemd is not running. */
+/** Returns a function from a unit's name to its properties; undefined if systemd is not running. */
 export async function showUnits(
   io: Io,
   names: readonly string[],
@@ -34,14 +33,16 @@ function unitOf(text: string): Unit {
   );
 }
 
-/** An installed unit that should be active; `undone` says what is not done without it. */
-export function judged(name: string, undone: string, unit: Unit): Found[] {
+/** Findings about an installed unit that should be active. */
+export function unitFindings(name: string, consequence: string, unit: Unit): Found[] {
   const enable = `systemctl enable --now ${name}`;
   if (unit.ActiveState === 'failed')
-    return [problem(`${name} has failed: ${undone}`, `systemctl restart ${name}`)];
+    return [problem(`${name} has failed: ${consequence}`, `systemctl restart ${name}`)];
   if (unit.ActiveState !== 'active')
-    return [warning(`${name} is ${unit.ActiveState}: ${undone}`, enable)];
+    return [warning(`${name} is ${unit.ActiveState}: ${consequence}`, enable)];
   if (unit.UnitFileState === 'disabled')
-    return [warning(`${name} runs, but not after the next boot`, enable)];
+    return [
+      warning(`${name} is running but not enabled: it will not start at the next boot`, enable),
+    ];
   return [];
 }

@@ -1,14 +1,14 @@
 /**
- * Ways out of the sandbox, a shell script each: it ends with 0 if the way is open. They work on a decoy:
- * `$ROOT` with the apps `escape` (their own) and `other`, `$OUTER_HOME` of the user, and the process `$RUNNER`.
+ * Attempts to escape from the sandbox: shell scripts that exit with 0 if they succeed, with 3 if there is
+ * nothing to attack. They target a decoy: `$ROOT` with the apps `escape` (their own) and `other`, the user's
+ * home `$OUTER_HOME`, and the process `$RUNNER`.
  */
 
-/** One way out. */
 export interface Attempt {
   readonly group: string;
   readonly name: string;
   readonly script: string;
-  /** Open to the app's own hooks: it is what they are for, or docs/sandbox.md says why. */
+  /** Allowed in the app's own hooks: that is their purpose, or docs/sandbox.md says why. */
   readonly isOpenToApp?: true;
 }
 
@@ -18,7 +18,7 @@ const OWN = '"$ROOT"/apps/escape';
 const OTHER = '"$ROOT"/apps/other';
 const reads = (path: string) => `cat ${path} >/dev/null`;
 const writes = (path: string) => `: >> ${path}`;
-/** A script of Node, whose `reached()` ends it with 0. */
+/** A Node script; `reached()` exits with 0. */
 const node = (text: string) =>
   `"$NODE" -e 'const reached = () => process.exit(0); setTimeout(() => process.exit(1), 2000); ${text}'`;
 const connects = (path: string) =>
@@ -35,7 +35,7 @@ const GROUPS: Readonly<Record<string, readonly Row[]>> = {
   state: [
     ['list the registry', 'ls "$ROOT"/state/other.json'],
     ["read another app's token", reads('"$ROOT"/state/other.json')],
-    ['change the own state', writes('"$ROOT"/state/escape.json')],
+    ["change the app's own state", writes('"$ROOT"/state/escape.json')],
     ["change another app's state", writes('"$ROOT"/state/other.json')],
     ['read the audit log', reads('"$ROOT"/logs/deploy-events.jsonl')],
     ['forge the audit log', writes('"$ROOT"/logs/deploy-events.jsonl')],
@@ -53,7 +53,7 @@ const GROUPS: Readonly<Record<string, readonly Row[]>> = {
     ["switch another app's release", `ln -sfn /tmp ${OTHER}/instances/default/current`],
   ],
   planted: [
-    ["git: the own mirror's configuration", writes(`${OWN}/repo.git/config`)],
+    ["git: the configuration of the app's own mirror", writes(`${OWN}/repo.git/config`)],
     ["git: another mirror's configuration", writes(`${OTHER}/repo.git/config`)],
     ['git: a repository above the apps', 'mkdir -p "$ROOT"/.git && : > "$ROOT"/.git/config'],
     [
@@ -95,16 +95,19 @@ const GROUPS: Readonly<Record<string, readonly Row[]>> = {
     ["enter the runner's namespaces", 'readlink /proc/$RUNNER/ns/mnt'],
   ],
   leftovers: [
-    ['a process that goes on', '(setsid sh -c "sleep 1; : > \\"$PROOF\\"" >/dev/null 2>&1 &)'],
+    [
+      'a process that keeps running',
+      '(setsid sh -c "sleep 1; : > \\"$PROOF\\"" >/dev/null 2>&1 &)',
+    ],
     ['a file in /tmp', ': > /tmp/"$MARK"', true],
     ['shared memory', ': > /dev/shm/"$MARK"'],
   ],
   'links and mounts': [
     ['a symbolic link to the master key', 'ln -s "$ROOT"/mkey soft && cat soft >/dev/null'],
-    ['a way around through /proc/self/root', reads('/proc/self/root"$ROOT"/mkey')],
-    ['what lies under the mount', `(umount -l "$ROOT"; ${reads('"$ROOT"/mkey')}) 2>/dev/null`],
+    ['the master key through /proc/self/root', reads('/proc/self/root"$ROOT"/mkey')],
+    ['the files under the mount', `(umount -l "$ROOT"; ${reads('"$ROOT"/mkey')}) 2>/dev/null`],
     [
-      'the same in a namespace of its own',
+      'the same in a new namespace',
       `unshare --user --map-root-user --mount sh -c 'umount -l "$ROOT"; cat "$ROOT"/mkey' >/dev/null`,
     ],
     [
@@ -114,9 +117,9 @@ const GROUPS: Readonly<Record<string, readonly Row[]>> = {
   ],
   sockets: [
     ['docker', connects('/run/docker.sock'), true],
-    ['the bus of the system', connects('/run/dbus/system_bus_socket'), true],
-    ["the bus of the user's manager", connects('/run/user/$(id -u)/bus'), true],
-    ['credentials of services', 'test -e /run/credentials || exit 3; ls /run/credentials/*'],
+    ['the system bus', connects('/run/dbus/system_bus_socket'), true],
+    ["the user manager's bus", connects('/run/user/$(id -u)/bus'), true],
+    ['service credentials', 'test -e /run/credentials || exit 3; ls /run/credentials/*'],
   ],
 };
 

@@ -1,4 +1,4 @@
-/** A root with nothing real in it, and a process that stands for the runner: what the attempts work on. */
+/** The target of the attempts: a fake root and home, and a process in place of the runner. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,15 +6,14 @@ import { dirname, join } from 'node:path';
 import type { Env } from '@runner/common/foundation/io';
 import { type Paths, pathsOf } from '@runner/common/foundation/paths';
 
-/** What stands for a server. */
 export interface Decoy {
   readonly paths: Paths;
-  /** Of the user that runs the runner. */
+  /** Home of the user that runs the runner. */
   readonly home: string;
   readonly release: string;
   readonly shared: string;
   readonly runner: ChildProcess;
-  /** Makes a folder for one attempt. */
+  /** Creates a folder for one attempt. */
   folder(name: string): string;
   remove(): void;
 }
@@ -37,7 +36,6 @@ function write(path: string, text: string): void {
   writeFileSync(path, text);
 }
 
-/** Makes the decoy in the folder for temporary files. */
 export function makeDecoy({ PATH = '' }: Env): Decoy {
   const top = mkdtempSync(join(tmpdir(), 'runner-decoy-'));
   const [root, home] = [join(top, 'root'), join(top, 'home')];

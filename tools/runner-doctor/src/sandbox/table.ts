@@ -5,7 +5,7 @@ import type { Result, SandboxReport, Tried } from './try.ts';
 
 const COLUMN = 9;
 
-/** `allowed`: reached, as it may be. */
+/** `allowed`: it succeeded, and is supposed to. */
 function cell(result: Result | null, isAllowed: boolean, style: Style): string {
   if (result === null) return '-'.padEnd(COLUMN);
   if (result !== 'reached') return result.padEnd(COLUMN);
@@ -24,7 +24,9 @@ export function sandboxText({ problem, escaped, attempts }: SandboxReport, style
     problem !== null
       ? style.red(`no sandbox: ${harmlessLine(problem)}`)
       : escaped === 0
-        ? style.green('nothing escapes from the sandbox')
-        : style.red(`${escaped} escape from the sandbox`);
+        ? style.green('no attempt escaped from the sandbox')
+        : style.red(
+            `${escaped} ${escaped === 1 ? 'attempt' : 'attempts'} escaped from the sandbox`,
+          );
   return `${head}\n${lines.join('\n')}\n\n${verdict}\n`;
 }

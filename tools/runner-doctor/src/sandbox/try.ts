@@ -1,4 +1,4 @@
-/** Tries every way out of the sandbox, without it and in both of its profiles. */
+/** Runs every escape attempt without the sandbox and in both of its profiles. */
 import { spawn } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { bubblewrap } from '@runner/deploy/sandbox/probe';
 import { ATTEMPTS, type Attempt } from './attempts.ts';
 import { type Decoy, makeDecoy } from './decoy.ts';
 
-/** What became of an attempt; absent: there is nothing of the kind on this server. */
+/** absent: this server has nothing of the kind to attack. */
 export type Result = 'reached' | 'stopped' | 'absent';
 
 /** One row of the table. */
@@ -16,16 +16,16 @@ export interface Tried {
   readonly group: string;
   readonly attempt: string;
   readonly without: Result;
-  /** null where the sandbox cannot run. */
+  /** null if the sandbox cannot run. */
   readonly build: Result | null;
   readonly app: Result | null;
-  /** Whether the app's own hooks and start may do this. */
+  /** Whether the app's own hooks and start command may do this. */
   readonly open_to_app: boolean;
 }
 
 /** What `runner doctor --sandbox` prints. */
 export interface SandboxReport {
-  /** Whether nothing escaped. */
+  /** Whether no attempt escaped. */
   readonly holds: boolean;
   /** Why the sandbox cannot run here; null if it can. */
   readonly problem: string | null;
@@ -34,11 +34,10 @@ export interface SandboxReport {
 }
 
 /** In milliseconds. */
-const PATIENCE = 10_000;
-/** Until a process that goes on has left its proof, in milliseconds. */
+const TIMEOUT = 10_000;
+/** How long to wait for the proof of a process that keeps running, in milliseconds. */
 const LEFTOVER = 1_500;
 
-/** Runs all attempts on a decoy. */
 export async function tryEscapes(io: Io): Promise<SandboxReport> {
   const found = bubblewrap(io.env);
   const program = 'program' in found ? found.program : undefined;
@@ -62,7 +61,7 @@ export async function tryEscapes(io: Io): Promise<SandboxReport> {
   }
 }
 
-/** What is on the server and cannot be seen in the sandbox is not absent. */
+/** What exists on the server but cannot be seen in the sandbox counts as stopped. */
 function inside(outside: Result, found: Result | undefined): Result | null {
   if (found === undefined) return null;
   if (outside === 'absent') return 'absent';
@@ -94,7 +93,7 @@ async function tryAll(
   return results;
 }
 
-/** What an attempt left on the server. */
+/** Whether an attempt left something on the server; removes it. */
 function left({ script }: Attempt, mark: string, proof: string): Result {
   const files = [`/tmp/${mark}`, `/dev/shm/${mark}`];
   const place = files.find((file) => script.includes(file.slice(0, -mark.length))) ?? proof;
@@ -140,7 +139,7 @@ function tryOne(
         ];
   return new Promise((resolve) => {
     const options = { cwd: folder, env, stdio: 'ignore', detached: true } as const;
-    const child = spawn(file as string, args, { ...options, timeout: PATIENCE });
+    const child = spawn(file as string, args, { ...options, timeout: TIMEOUT });
     child.once('error', () => resolve('stopped'));
     child.once('exit', (status) =>
       resolve(status === 0 ? 'reached' : status === 3 ? 'absent' : 'stopped'),

@@ -4,7 +4,6 @@ import { brokerConfiguration } from '@runner/fleet/broker/configuration';
 import { operatorFiles, readFleet, readServers } from '@runner/fleet/files/operator';
 import { openFleet, readLogin } from '../rollout/connect.ts';
 
-/** What `fleet broker check` prints. */
 interface Checked {
   readonly version: string;
   readonly servers: number;
@@ -15,8 +14,8 @@ export const broker = command({
   name: 'broker',
   about: 'Print the configuration of the broker, or check that it is loaded',
   details:
-    'config prints what nats-server needs: an account for each server, which reaches nothing of another.\n' +
-    'check connects, and makes the streams and the mailbox of each server.',
+    'config prints the configuration of nats-server: one account per server, isolated from the others.\n' +
+    'check connects, and creates the streams and the mailbox of each server.',
   positionals: {
     what: { required: true, about: 'What to do', choices: ['config', 'check'] },
   },
@@ -49,20 +48,20 @@ export const broker = command({
       : `The broker (${value.version}) answers; ${value.servers} servers have a mailbox.\n${value.warnings.map((line) => `Warning: ${line}\n`).join('')}`,
 });
 
-/** Older versions have published holes. */
+/** Older versions have published vulnerabilities. */
 const SAFE = [2, 10, 27];
 
 async function checkBroker(context: Parameters<typeof openFleet>[0]): Promise<Checked> {
   const servers = readServers(context.paths.root);
   const connection = await openFleet(context);
   try {
-    await connection.makeStreams().catch((error: Error) => {
+    await connection.createStreams().catch((error: Error) => {
       throw new Failure(
         'broker_unsafe',
-        `the broker cannot create streams: ${error.message}; load the configuration that runner fleet broker config prints`,
+        `the broker cannot create streams: ${error.message}; load the output of runner fleet broker config`,
       );
     });
-    for (const { server } of servers) await connection.makeMailbox(server);
+    for (const { server } of servers) await connection.createMailbox(server);
     const { version } = connection;
     const parts = version.split('.').map(Number);
     const index = SAFE.findIndex((part, place) => parts[place] !== part);

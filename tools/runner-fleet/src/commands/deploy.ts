@@ -3,16 +3,20 @@ import type { Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { Verb } from '@runner/fleet/order/order';
 import { openFleet } from '../rollout/connect.ts';
-import { drive, type RolloutEnd } from '../rollout/drive.ts';
+import { drive, type RolloutSummary } from '../rollout/drive.ts';
 import { lineText, NO_ANSWER, type ServerLine } from '../rollout/line.ts';
 import { makePlan, type OrderOptions, type PlanLine } from '../rollout/plan.ts';
 import { KEY, ON } from './plumbing.ts';
 
-const REASON = { kind: 'value', placeholder: 'TEXT', about: 'Reason, for the servers' } as const;
+const REASON = {
+  kind: 'value',
+  placeholder: 'TEXT',
+  about: 'Reason, recorded in the order',
+} as const;
 const WAIT = {
   kind: 'value',
   placeholder: 'TIME',
-  about: 'How long to wait for the answers of a batch [default: a minute beyond the deadline]',
+  about: 'How long to wait for the results of a batch [default: the deadline plus a minute]',
 } as const;
 
 export const ROLLOUT = {
@@ -26,13 +30,13 @@ export const ROLLOUT = {
   'max-failures': {
     kind: 'value',
     placeholder: 'N',
-    about: 'Go on after this many failures [default: 0]',
+    about: 'Continue after up to this many failures [default: 0]',
   },
   offline: {
     kind: 'value',
     placeholder: 'POLICY',
     choices: ['stop', 'wait', 'skip'],
-    about: 'If a server does not answer: change nothing, leave the order for it, or leave it out',
+    about: 'If a server does not answer: change nothing, queue the order for it, or leave it out',
     default: 'stop',
   },
   deadline: {
@@ -41,22 +45,22 @@ export const ROLLOUT = {
     about: 'Start within this time, at most 7d [default: 15m]',
   },
   wait: WAIT,
-  plan: { kind: 'flag', about: 'Only show what would be ordered' },
+  plan: { kind: 'flag', about: 'Only show the plan' },
   yes: { kind: 'flag', about: 'Do not ask on a terminal' },
   key: KEY,
   reason: REASON,
 } as const;
 
 export const EXITS = [
-  [3, 'On a server the rollback failed too'],
+  [3, 'The rollback failed too on at least one server'],
   [NO_ANSWER, 'Some servers have not answered: their orders wait until the deadline'],
   [75, 'Another rollout of the app is running'],
-  [130, 'Interrupted: no further batch is ordered, running deploys go on'],
+  [130, 'Interrupted: no further batch is ordered, running deploys continue'],
 ] as const;
 
 const APP = { app: { required: true, about: 'Name of the app' } } as const;
 
-/** Plans a rollout and carries it out. Returns the exit status. */
+/** Plans a rollout and carries it out; `status` is the exit status. */
 export async function carry(
   context: Context,
   verb: Verb,
@@ -73,8 +77,8 @@ export async function carry(
   }
 }
 
-/** A line of a rollout, for people. */
-export function rolloutText(line: PlanLine | ServerLine | RolloutEnd, style: Style): string {
+/** A line of a rollout as text. */
+export function rolloutText(line: PlanLine | ServerLine | RolloutSummary, style: Style): string {
   if ('batches' in line) return planText(line, style);
   if ('server' in line) return lineText(line, style);
   const { rollout, result, done, failed, not_ordered: not, no_answer: none } = line;
@@ -104,8 +108,8 @@ export const deploy = command({
   name: 'deploy',
   about: 'Deploy the same commit of an app on several servers',
   details:
-    'Asks the servers which commit the branch has, and deploys it: first on the canary, then in batches.\n' +
-    'If more servers fail than --max-failures, the rollout stops. One signature covers it all.',
+    "Asks the servers for the branch's commit and deploys it: first on the canary, then in batches.\n" +
+    'The rollout stops when more than --max-failures servers fail. One signature covers the whole rollout.',
   positionals: APP,
   options: {
     ...ROLLOUT,
@@ -124,14 +128,14 @@ export const deploy = command({
 
 export const rollback = command({
   name: 'rollback',
-  about: 'Go back to the previous version on several servers',
+  about: 'Roll back to the previous version on several servers',
   positionals: APP,
   options: {
     ...ROLLOUT,
     to: {
       kind: 'value',
       placeholder: 'VERSION',
-      about: 'Version to go back to [default: the previous one]',
+      about: 'Version to roll back to [default: the previous one]',
     },
   },
   exits: EXITS,

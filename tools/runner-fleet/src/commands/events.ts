@@ -12,9 +12,9 @@ import { openFleet } from '../rollout/connect.ts';
 
 type EventRecord = LogRecord & { readonly server: string };
 
-/** Between two looks with --follow, in ms. */
+/** Between two reads with --follow, in ms. */
 const LOOK = 1_000;
-/** Bytes. */
+/** Of standard input, in bytes. */
 const SHIPPED_MAX = 268_435_456;
 
 export const SERVER = {
@@ -27,23 +27,23 @@ export const events = command({
   name: 'events',
   about: 'Show the deploy events of all servers',
   details:
-    'Each record is checked against the key of its server, and gets the field server. With -f and --json:\n' +
-    'runner fleet events -f --json | runner notify send announces the deploys of the fleet.',
+    'Verifies the signature of each record and adds the field server. To announce the deploys of the fleet:\n' +
+    'runner fleet events -f --json | runner notify send',
   options: {
     server: SERVER,
     project: { kind: 'value', placeholder: 'APP', about: 'Only this app' },
     event: { kind: 'value', placeholder: 'KIND', about: 'Only this kind, such as DeployFailure' },
     since: { kind: 'value', placeholder: 'TIME', about: 'Only events from this time on, ISO 8601' },
     follow: { kind: 'flag', short: 'f', about: 'Follow new events' },
-    lines: { kind: 'value', short: 'n', placeholder: 'N', about: 'Only the newest N' },
+    lines: { kind: 'value', short: 'n', placeholder: 'N', about: 'Only the N newest' },
     raw: { kind: 'flag', about: 'Print the lines of the logs unchanged' },
     stdin: {
       kind: 'flag',
-      about: 'Read what runner agent ship printed on a server, instead of the broker',
+      about: 'Read the output of runner agent ship instead of the broker',
       conflicts: ['follow'],
     },
   },
-  exits: [[EXIT.failed, 'Something is not signed by its server, or is missing between']],
+  exits: [[EXIT.failed, 'A record is not signed by its server, or records are missing']],
   async run(context) {
     const { io, options, print, note } = context;
     const limit = options.lines === undefined ? Number.POSITIVE_INFINITY : Number(options.lines);
@@ -101,7 +101,7 @@ function filterOf({ project, event, since }: Filter): (record: LogRecord) => boo
     (since === undefined || timeOfIso(textOf(record, 'timestamp')) >= from);
 }
 
-/** What has come since the last call, in the order of the times; raw lines are written at once. */
+/** The records since the last call, sorted by time; with `raw` lines are written immediately. */
 async function read(
   { io, note }: Pick<Context, 'io' | 'note'>,
   broker: EventSource,

@@ -7,13 +7,13 @@ import { carry, EXITS, ROLLOUT, rolloutText } from './deploy.ts';
 
 export const fetch = command({
   name: 'fetch',
-  about: "Look for new commits on the servers' branches, and deploy them",
+  about: "Look for new commits on the servers' branches and deploy them",
   details:
-    'For a timer on one machine, with a key of its own, instead of runner-fetch.timer on each server.\n' +
-    'Servers that do not answer, or already run the commit, are left out.',
+    'For a timer on one machine with its own key, instead of runner-fetch.timer on each server.\n' +
+    'Skips servers that do not answer or already run the commit.',
   positionals: { apps: { many: true, about: 'Names of apps [default: all on the servers]' } },
   options: {
-    deploy: { kind: 'flag', about: 'Deploy what is new [default: only show it]' },
+    deploy: { kind: 'flag', about: 'Deploy new commits [default: only show them]' },
     on: ROLLOUT.on,
     canary: ROLLOUT.canary,
     'max-parallel': ROLLOUT['max-parallel'],

@@ -2,21 +2,22 @@ import { dirname, resolve } from 'node:path';
 import { command } from '@runner/common/cli/command';
 import { isThere, makeFolder } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
+import { usage } from '@runner/common/foundation/failure';
 import { brokerAddress } from '@runner/fleet/files/broker-address';
+import { isOperatorName } from '@runner/fleet/files/names';
 import { operatorFiles } from '@runner/fleet/files/operator';
 import { readLogin } from '../rollout/connect.ts';
 
-/** What `fleet init` prints. */
 interface Made {
   readonly config: string;
-  /** Public key of the operator at the broker. */
+  /** Public key of the operator's broker login. */
   readonly operator: string;
 }
 
 export const init = command({
   name: 'init',
-  about: "Make the operator's files: fleet.yml and the key for the broker",
-  details: 'Existing files stay as they are.',
+  about: "Create the operator's files: fleet.yml and the key for the broker",
+  details: 'Existing files are not changed.',
   options: {
     broker: {
       kind: 'value',
@@ -40,6 +41,11 @@ export const init = command({
     const { newLogin, loginKeyOf } = await import('@runner/fleet/broker/nats');
     const { broker, ca, key, by } = options;
     brokerAddress(broker, ca);
+    if (by !== undefined && !isOperatorName(by))
+      throw usage(`invalid value '${by}' for '--by <NAME>': letters, digits and . _ @ + -`);
+    for (const [option, file] of Object.entries({ ca, key }))
+      if (file !== undefined && !isThere(resolve(io.cwd, file)))
+        throw usage(`invalid value '${file}' for '--${option} <FILE>': there is no such file`);
     const files = operatorFiles(paths.root);
     const line = (name: string, value: string | undefined) =>
       value === undefined ? '' : `${name}: ${JSON.stringify(value)}\n`;
@@ -51,5 +57,5 @@ export const init = command({
     return { value: { config: files.config, operator } satisfies Made };
   },
   human: ({ config }: Made) =>
-    `Made ${config}\nNext steps:\n  runner fleet add <server>   with what runner agent init printed there\n  runner fleet broker config\n`,
+    `Created ${config}\nNext steps:\n  runner fleet add <server>   reads the output of runner agent init on that server\n  runner fleet broker config\n`,
 });

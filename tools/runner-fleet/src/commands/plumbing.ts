@@ -1,18 +1,16 @@
 import { command } from '@runner/common/cli/command';
-import { Failure, usage } from '@runner/common/foundation/failure';
+import { Failure } from '@runner/common/foundation/failure';
 import { readAll } from '@runner/common/foundation/io';
-import { durationOf } from '@runner/common/text/time';
 import { chooseServers, readFleet, readServers } from '@runner/fleet/files/operator';
 import { orderOf, sealedOf, VERBS, type Verb } from '@runner/fleet/order/order';
 import { openFleet } from '../rollout/connect.ts';
 import { lineText, NO_ANSWER, type ServerLine, statusOf } from '../rollout/line.ts';
-import { countOf, deadlineOf, newOrder, signOrder } from '../rollout/make.ts';
+import { countOf, deadlineOf, newOrder, signOrder, waitOf } from '../rollout/make.ts';
 import { awaitAnswers, post, releasedOf } from '../rollout/release.ts';
 
-/** Bytes of standard input. */
+/** Of standard input, in bytes. */
 export const INPUT_MAX = 16_777_216;
 
-/** The option of every command that names servers. */
 export const ON = {
   kind: 'value',
   placeholder: 'NAME,…',
@@ -36,7 +34,7 @@ export const order = command({
     ref: {
       kind: 'value',
       placeholder: 'REF',
-      about: 'Full commit to deploy, or version to go back to',
+      about: 'Full commit to deploy, or version to roll back to',
     },
     deadline: { kind: 'value', placeholder: 'TIME', about: 'Start within this time' },
     reason: { kind: 'value', placeholder: 'TEXT', about: 'Why' },
@@ -81,14 +79,13 @@ export const send = command({
       kind: 'value',
       placeholder: 'TIME',
       default: '16m',
-      about: 'How long to wait for them',
+      about: 'How long to wait for the results',
     },
   },
   exits: [[NO_ANSWER, 'Some servers have not answered: their orders wait until the deadline']],
   async run(context) {
     const { io, paths, options, print } = context;
-    const wait = durationOf(options.wait);
-    if (wait === undefined) throw usage(`invalid value '${options.wait}' for '--wait <TIME>'`);
+    const wait = waitOf(options.wait, 0);
     const orders = readAll(io.stdin, INPUT_MAX, 'standard input').split('\n').filter(Boolean);
     const servers = readServers(paths.root);
     const broker = await openFleet(context);

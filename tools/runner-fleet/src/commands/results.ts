@@ -11,10 +11,10 @@ import { INPUT_MAX } from './plumbing.ts';
 
 export const results = command({
   name: 'results',
-  about: 'Show the answers of the servers; - reads them from standard input',
+  about: "Show the servers' results; - reads them from standard input",
   positionals: { rollout: { required: true, about: 'Id of the rollout, or -' } },
   exits: [
-    [3, 'On a server the rollback failed too'],
+    [3, 'The rollback failed too on at least one server'],
     [4, 'Some servers have not answered'],
   ],
   async run(context) {

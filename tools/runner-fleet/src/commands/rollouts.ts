@@ -22,13 +22,13 @@ import { KEY } from './plumbing.ts';
 const ID = { rollout: { required: true, about: 'Id of the rollout' } } as const;
 const namesOf = (servers: readonly FleetServer[]) => servers.map(({ server }) => server);
 
-/** For the answers of a batch beyond the deadline, in ms. */
+/** How long to wait for results after the deadline, in ms. */
 const GRACE = 60_000;
 
 export const rollouts = command({
   name: 'rollouts',
   about: 'List the rollouts',
-  positionals: { app: { about: 'Only of this app' } },
+  positionals: { app: { about: 'Only this app' } },
   async run(context) {
     const { paths, args } = context;
     const broker = await openFleet(context);
@@ -47,12 +47,12 @@ export const rollouts = command({
         ({ rollout, app, by, state, began }) =>
           `${rollout}  ${began}  ${state.padEnd(11)}  ${harmlessLine(app)}  ${by}\n`,
       )
-      .join('') || 'There is no rollout yet.\n',
+      .join('') || 'There are no rollouts yet.\n',
 });
 
 export const cancel = command({
   name: 'cancel',
-  about: 'End a rollout: no further batch is ordered, running deploys go on',
+  about: 'Cancel a rollout: no further batch is ordered, running deploys continue',
   positionals: ID,
   async run(context) {
     const broker = await openFleet(context);
@@ -69,8 +69,8 @@ export const cancel = command({
 
 export const resume = command({
   name: 'resume',
-  about: 'Continue a rollout on the servers that have not finished it',
-  details: 'Signs a new order for them: what is done is not done again.',
+  about: 'Continue a rollout on the servers that have not finished',
+  details: 'Signs a new order for these servers only.',
   positionals: ID,
   options: { key: KEY },
   exits: EXITS,

@@ -12,15 +12,16 @@ import {
   writeServer,
 } from '@runner/fleet/files/operator';
 
-const RELOAD = 'Next step: runner fleet broker config, and reload the broker\n';
+const RELOAD =
+  'Next step: install the output of runner fleet broker config, and reload the broker\n';
 
 export const add = command({
   name: 'add',
   about: 'Add a server, or change its groups or keys',
-  details: 'Reads on standard input what runner agent keys prints on the server.',
-  positionals: { server: { required: true, about: 'Its name' } },
+  details: 'Reads the output of runner agent keys, run on that server, from standard input.',
+  positionals: { server: { required: true, about: 'Name of the server' } },
   options: {
-    group: { kind: 'value', placeholder: 'G,…', about: 'Its groups, separated by commas' },
+    group: { kind: 'value', placeholder: 'G,…', about: 'Groups, separated by commas' },
   },
   async run({ io, paths, args, options }) {
     await readFleet(paths.root);
@@ -32,7 +33,7 @@ export const add = command({
     if (server?.server !== name)
       throw new Failure(
         'config_invalid',
-        `standard input is not what runner agent keys prints on ${name}`,
+        `standard input is not the output of runner agent keys on ${name}`,
       );
     const same = readServers(paths.root).find(
       (each) => each.server !== name && each.nkey === server.nkey,
@@ -50,8 +51,8 @@ export const add = command({
 
 export const remove = command({
   name: 'remove',
-  about: 'Remove a server: the broker refuses it once its configuration is reloaded',
-  positionals: { server: { required: true, about: 'Its name' } },
+  about: 'Remove a server; the broker refuses it once its configuration is reloaded',
+  positionals: { server: { required: true, about: 'Name of the server' } },
   async run({ paths, args }) {
     const all = readServers(paths.root);
     const server = all.find((each) => each.server === args.server);
@@ -75,5 +76,5 @@ export const list = command({
     servers
       .map(({ server, groups }) => `${server.padEnd(16)}  ${groups.join(' ')}`.trimEnd())
       .map((line) => `${line}\n`)
-      .join('') || 'There is no server yet.\n',
+      .join('') || 'There are no servers yet.\n',
 });

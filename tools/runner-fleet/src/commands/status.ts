@@ -5,7 +5,7 @@ import type { Broker } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
 import { chooseServers } from '@runner/fleet/files/operator';
 import { orderOf } from '@runner/fleet/order/order';
-import { isSealedBy, sealedTextOf } from '@runner/fleet/order/seal';
+import { signedText } from '@runner/fleet/order/seal';
 import { type AppOnServer, type ServerState, stateOf } from '@runner/fleet/order/state';
 import { openFleet } from '../rollout/connect.ts';
 import { NO_ANSWER } from '../rollout/line.ts';
@@ -16,7 +16,7 @@ import { ON } from './plumbing.ts';
 interface ServerRow {
   readonly server: string;
   readonly groups: readonly string[];
-  /** bad: what answers is not signed by it. */
+  /** bad: the reply is not signed by this server. */
   readonly state: 'up' | 'offline' | 'bad';
   readonly ping_ms: number | null;
   readonly last_seen: string | null;
@@ -26,13 +26,13 @@ interface ServerRow {
   readonly events: ServerState['events'] | null;
 }
 
-/** A clock that is further off is marked, in ms. */
+/** A clock that is off by more is marked, in ms. */
 const SKEW = 60_000;
 
 export const status = command({
   name: 'status',
-  about: 'Show which servers are online, and what they run',
-  details: 'behind: the newest rollout of the app ordered another commit than runs there.',
+  about: 'Show which servers are online and what they run',
+  details: "behind: the server does not run the commit of the app's newest rollout.",
   positionals: { app: { about: 'Only this app' } },
   options: { on: ON, strict: { kind: 'flag', about: 'Exit 4 if a server does not answer' } },
   exits: [[NO_ANSWER, 'With --strict: a server does not answer']],
@@ -72,9 +72,7 @@ async function rowOf(
   { server, state, isForeign, ping_ms, skew }: Answer,
 ): Promise<ServerRow> {
   const stored = state ? undefined : await broker.last('STATE', subjects.state(server.server));
-  const sealed = sealedTextOf(stored?.text ?? '');
-  const known =
-    state ?? (sealed && isSealedBy('state', sealed, server.key) ? stateOf(sealed.body) : undefined);
+  const known = state ?? stateOf(signedText('state', stored?.text ?? '', server) ?? '');
   return {
     ...{ server: server.server, groups: server.groups },
     state: state ? 'up' : isForeign ? 'bad' : 'offline',
@@ -108,9 +106,8 @@ function rowText({
   apps,
   events,
 }: ServerRow): string {
-  const there =
-    state === 'up' ? `up ${ping_ms} ms` : `${state}, last heard ${last_seen ?? 'never'}`;
-  const late = events?.waiting ? `  ${events.waiting} bytes of events wait` : '';
+  const there = state === 'up' ? `up ${ping_ms} ms` : `${state}, last seen ${last_seen ?? 'never'}`;
+  const late = events?.waiting ? `  ${events.waiting} bytes of events waiting` : '';
   const clock =
     skew !== null && Math.abs(skew) > SKEW
       ? `  clock ${skew > 0 ? '+' : '-'}${durationText(Math.abs(skew))} !`

@@ -10,9 +10,8 @@ import { SERVER } from './events.ts';
 
 interface Verified {
   readonly server: string;
-  /** Messages with events. */
   readonly batches: number;
-  /** How often records were rotated away before they were sent. */
+  /** How many times records were rotated away before they were sent. */
   readonly gaps: number;
   readonly results: number;
   readonly problems: readonly string[];
@@ -20,11 +19,11 @@ interface Verified {
 
 export const verify = command({
   name: 'verify',
-  about: 'Check that the events and results in the broker are those of their servers',
+  about: 'Check that no event or result in the broker is forged or missing',
   details:
-    'Each must be signed by its server and name the one before it; a server that answers is asked how many it has sent.',
+    'Each must be signed by its server and chained to the one before it. Servers that answer report how many they have sent.',
   options: { server: SERVER },
-  exits: [[EXIT.failed, 'Something is not signed by its server, or is missing']],
+  exits: [[EXIT.failed, 'A message is not signed by its server, or is missing']],
   async run(context) {
     const chosen = chooseServers(context.paths.root, context.options.server);
     const broker = await openFleet(context);

@@ -1,10 +1,10 @@
-/** Reads the events of servers from the broker, and checks them. */
+/** Reads and verifies the events of servers. */
 import type { Broker } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
 import { batchOf, type Checked, FIRST_PREV, follows, unpacked } from '@runner/fleet/events/batch';
 import type { FleetServer } from '@runner/fleet/files/operator';
 
-/** Where messages are read from: the broker, or what `runner agent ship` printed. */
+/** The broker, or the output of `runner agent ship`. */
 export type EventSource = Pick<Broker, 'next'>;
 
 /** The lines of one message of a server. */
@@ -15,14 +15,14 @@ export interface Lines {
   readonly gap: boolean;
 }
 
-/** How far a server was read. */
+/** The events of one server, read once from start to end. */
 export class ServerEvents {
   readonly server: FleetServer;
-  /** Messages that are not the server's, or do not follow; each in words. */
+  /** A sentence per message with a bad signature or a broken chain. */
   readonly problems: string[] = [];
   batches = 0;
   private before: Checked | undefined;
-  /** How far each file of the log was read: nothing is given twice, whatever the broker repeats. */
+  /** Offset up to which each log file was read, so that repeated messages yield nothing twice. */
   private readonly read = new Map<string, number>();
   private seq = 1;
 
@@ -35,7 +35,7 @@ export class ServerEvents {
     return this.before?.batch.n ?? 0;
   }
 
-  /** The next lines; undefined at the end. Goes on where it ended. */
+  /** The next lines; undefined at the end, until more arrive. */
   async next(broker: EventSource): Promise<Lines | undefined> {
     const { server, key } = this.server;
     for (;;) {
@@ -50,7 +50,7 @@ export class ServerEvents {
       if (!follows(checked, this.before))
         this.problems.push(`message ${stored.seq} of ${server} does not follow the one before it`);
       const { n, prev, file, from, to, gap } = checked.batch;
-      // Not what is repeated: the next one follows the newest.
+      // A repeated message does not move the chain back.
       if (n > (this.before?.batch.n ?? 0) || prev === FIRST_PREV) this.before = checked;
       this.batches += 1;
       const known = this.read.get(file) ?? 0;

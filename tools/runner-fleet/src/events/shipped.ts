@@ -1,10 +1,10 @@
-/** What `runner agent ship` printed, in place of the broker. */
+/** Reads the output of `runner agent ship` instead of the broker. */
 import { Failure } from '@runner/common/foundation/failure';
 import { subjects } from '@runner/fleet/broker/subjects';
 import { sealedTextOf } from '@runner/fleet/order/seal';
 import type { EventSource } from './read.ts';
 
-/** Throws `signature_invalid` for a line that is something else. */
+/** Throws `signature_invalid`. */
 export function shippedEvents(text: string): EventSource {
   const at = new Date(0);
   const lines = text.split('\n').filter(Boolean);
@@ -12,10 +12,7 @@ export function shippedEvents(text: string): EventSource {
     const server = sealedTextOf(line)?.server;
     if (server !== undefined)
       return { seq: index + 1, text: line, subject: subjects.events(server), at };
-    throw new Failure(
-      'signature_invalid',
-      `line ${index + 1} is not what runner agent ship prints`,
-    );
+    throw new Failure('signature_invalid', `line ${index + 1} is not output of runner agent ship`);
   });
   return {
     next: async (_stream, subject, seq) =>

@@ -4,7 +4,7 @@ import type { Broker } from '@runner/fleet/broker/nats';
 import { operatorFiles, readFleet } from '@runner/fleet/files/operator';
 import { readSecretFile } from '@runner/fleet/order/seal';
 
-/** The secret with which the operator logs in. Throws `fleet_not_configured`, `guard_tripped`. */
+/** The secret of the operator's login. Throws `fleet_not_configured`, `guard_tripped`. */
 export function readLogin(root: string): string {
   return readSecretFile(operatorFiles(root).login, 'runner fleet init');
 }

@@ -1,4 +1,4 @@
-/** A rollout: batch after batch, until all are done or too many have failed. */
+/** Runs a rollout batch by batch until it is done or too many servers have failed. */
 import type { Context } from '@runner/common/cli/command';
 import { EXIT, signalStatus } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
@@ -9,19 +9,19 @@ import { isGood, type ServerLine, statusOf } from './line.ts';
 import { Claim, keep, type Rollout } from './record.ts';
 import { awaitAnswers, post, type Released, releasedOf } from './release.ts';
 
-/** What is to be done, checked and signed. */
+/** A checked and signed rollout. */
 export interface Plan {
   readonly sealed: SealedOrder;
   readonly batches: readonly (readonly FleetServer[])[];
-  /** Did not answer; the order waits in their mailboxes. */
+  /** Servers that did not answer; the order waits in their mailboxes. */
   readonly absent: readonly FleetServer[];
   readonly maxFailures: number;
-  /** For the answers of a batch, in ms. */
+  /** How long to wait for the results of a batch, in ms. */
   readonly wait: number;
 }
 
 /** The last line of a rollout. */
-export interface RolloutEnd {
+export interface RolloutSummary {
   readonly rollout: string;
   readonly result: Exclude<Rollout['state'], 'running'>;
   readonly done: number;
@@ -30,7 +30,7 @@ export interface RolloutEnd {
   readonly no_answer: number;
 }
 
-/** 1 to `canary`, then `maxParallel` at a time. */
+/** The canary first, then `maxParallel` servers at a time. */
 export function batchesOf(
   servers: readonly FleetServer[],
   canary: number,
@@ -43,7 +43,7 @@ export function batchesOf(
   return batches;
 }
 
-/** Claims the app, and gives out the batches. Returns the exit status. */
+/** Claims the app and sends the batches. Returns the exit status. */
 export async function drive(
   context: Pick<Context, 'io' | 'paths' | 'print'>,
   broker: Broker,
@@ -67,10 +67,13 @@ export async function drive(
   });
   const lines: ServerLine[] = [];
   try {
-    await giveOut(context, broker, plan, { claim, lines, signal: interrupted.signal });
+    await sendBatches(context, broker, plan, { claim, lines, signal: interrupted.signal });
   } finally {
     remove();
-    const end = endOf(rollout.rollout, servers.length, lines, { by, lost: claim?.lost ?? false });
+    const end = summaryOf(rollout.rollout, servers.length, lines, {
+      by,
+      lost: claim?.lost ?? false,
+    });
     if (claim) await claim.end(end.result);
     else keep(paths.root, { ...rollout, state: end.result });
     await print(end);
@@ -85,7 +88,7 @@ interface Progress {
   readonly signal: AbortSignal;
 }
 
-async function giveOut(
+async function sendBatches(
   context: Pick<Context, 'io' | 'print'>,
   broker: Broker,
   plan: Plan,
@@ -122,12 +125,12 @@ async function giveOut(
   await unanswered(plan.absent);
 }
 
-function endOf(
+function summaryOf(
   rollout: string,
   servers: number,
   lines: readonly ServerLine[],
   { by, lost }: { by: string | undefined; lost: boolean },
-): RolloutEnd {
+): RolloutSummary {
   const done = lines.filter(isGood).length;
   const no_answer = lines.filter(({ status }) => status === 'no_answer').length;
   const failed = lines.length - done - no_answer;

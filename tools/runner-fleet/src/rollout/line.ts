@@ -1,4 +1,4 @@
-/** What a server answered, as the commands print it. */
+/** A server's result, as the commands print it. */
 import type { Style } from '@runner/common/cli/output';
 import { EXIT } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
@@ -7,14 +7,14 @@ import type { FleetServer } from '@runner/fleet/files/operator';
 import { isDone, type Result, resultOf } from '@runner/fleet/order/result';
 import { isSealedBy, type Sealed } from '@runner/fleet/order/seal';
 
-/** A server's part of a rollout; one line of `--json`. */
+/** One line of `--json`. */
 export interface ServerLine extends Partial<Omit<Result, 'status'>> {
   readonly server: string;
   readonly status: Result['status'] | 'no_answer';
   readonly message: string;
 }
 
-/** Undefined unless the server itself has signed it. */
+/** Undefined unless signed by the server it names. */
 export function verified(
   sealed: Sealed | undefined,
   servers: readonly FleetServer[],
@@ -44,10 +44,10 @@ export function isGood(line: ServerLine): boolean {
   );
 }
 
-/** Some servers have not answered: their orders wait. */
+/** Exit status: some servers have not answered; their orders wait. */
 export const NO_ANSWER = 4;
 
-/** What the answers mean for the exit status. */
+/** The exit status for these results. */
 export function statusOf(lines: readonly ServerLine[]): number {
   if (lines.some(({ rollback_failed: failed }) => failed)) return EXIT.rollbackFailed;
   if (lines.some((line) => line.status !== 'no_answer' && !isGood(line))) return EXIT.failed;

@@ -1,4 +1,4 @@
-/** Makes and signs orders. */
+/** Creates and signs orders. */
 import type { Context } from '@runner/common/cli/command';
 import { Failure, usage } from '@runner/common/foundation/failure';
 import { loginName } from '@runner/common/foundation/user';
@@ -8,7 +8,7 @@ import { readFleet } from '@runner/fleet/files/operator';
 import { DEADLINE_MAX, type Order, orderOf, type SealedOrder } from '@runner/fleet/order/order';
 import { sign } from '@runner/fleet/order/sshsig';
 
-/** A new order, checked. Throws `usage`. */
+/** A new, valid order. Throws `usage`. */
 export function newOrder(
   { io }: Pick<Context, 'io'>,
   wanted: Omit<Order, 'id' | 'issued' | 'deadline'>,
@@ -21,7 +21,7 @@ export function newOrder(
   const issued = new Date(now).toISOString();
   const order = { id, ...wanted, issued, deadline: new Date(now + deadline).toISOString() };
   if (orderOf(JSON.stringify(order))) return order;
-  throw usage('the app, --ref or --reason is not valid: a deploy needs the full commit in --ref');
+  throw usage('invalid app, --ref or --reason: a deploy needs the full commit in --ref');
 }
 
 /** Throws `usage`. */
@@ -32,18 +32,32 @@ export function deadlineOf(text: string | undefined, otherwise: number): number 
       : durationOf(text.replace(/^(\d+)d$/, (_, days: string) => `${Number(days) * 24}h`));
   if (time !== undefined && time > 0 && time <= DEADLINE_MAX) return time;
   throw usage(
-    `invalid value '${text}' for '--deadline <TIME>': it must be a time such as 15m, 24h, 7d at most`,
+    `invalid value '${text}' for '--deadline <TIME>': it must be a time such as 15m or 24h, at most 7d`,
   );
 }
 
 /** Throws `usage`. */
-export function countOf(text: string | undefined, otherwise: number, option: string): number {
+export function countOf(
+  text: string | undefined,
+  otherwise: number,
+  option: string,
+  least = 0,
+): number {
   const count = text === undefined ? otherwise : Number(text);
-  if (Number.isSafeInteger(count) && count >= 0 && count <= 1_000) return count;
-  throw usage(`invalid value '${text}' for '--${option} <N>': it must be a whole number`);
+  if (Number.isSafeInteger(count) && count >= least && count <= 1_000) return count;
+  throw usage(
+    `invalid value '${text}' for '--${option} <N>': it must be a whole number from ${least} to 1000`,
+  );
 }
 
-/** Signs with `--key`, else the key of fleet.yml. Throws `signing_failed`. */
+/** Throws `usage`. */
+export function waitOf(text: string | undefined, otherwise: number): number {
+  const wait = text === undefined ? otherwise : durationOf(text);
+  if (wait !== undefined) return wait;
+  throw usage(`invalid value '${text}' for '--wait <TIME>': it must be a time such as 30s, 10m`);
+}
+
+/** Signs with `--key`, or else the key in fleet.yml. Throws `signing_failed`. */
 export async function signOrder(
   { io, paths }: Pick<Context, 'io' | 'paths'>,
   body: string,
@@ -55,12 +69,12 @@ export async function signOrder(
   if (key === undefined)
     throw new Failure(
       'signing_failed',
-      'there is no key to sign the order: give --key, or set key in fleet.yml',
+      'no key to sign the order: use --key, or set key in fleet.yml',
     );
   if (!isOperatorName(by))
     throw new Failure(
       'config_invalid',
-      `'${by.slice(0, 80)}' is not a name for allowed_signers: write by into fleet.yml`,
+      `'${by.slice(0, 80)}' cannot be a name in allowed_signers: set by in fleet.yml`,
     );
   return sign(body, by, key);
 }

@@ -1,18 +1,18 @@
-/** What a rollout will do: which servers, in which batches, at which commit; decided before anything changes. */
+/** Plans a rollout: which servers, in which batches, at which commit. Changes nothing. */
 import type { Context } from '@runner/common/cli/command';
 import { Failure, Interrupted, usage } from '@runner/common/foundation/failure';
+import { appName } from '@runner/common/foundation/names';
 import { harmlessLine } from '@runner/common/text/harmless';
-import { durationOf } from '@runner/common/text/time';
 import { ask, canAsk } from '@runner/common/tokens/prompt';
 import type { Broker } from '@runner/fleet/broker/nats';
 import { chooseServers, type FleetServer, readFleet } from '@runner/fleet/files/operator';
-import { isHold, type Verb } from '@runner/fleet/order/order';
+import { isHold, REASON_MAX, type Verb } from '@runner/fleet/order/order';
 import { batchesOf, type Plan } from './drive.ts';
-import { countOf, deadlineOf, newOrder, signOrder } from './make.ts';
+import { countOf, deadlineOf, newOrder, signOrder, waitOf } from './make.ts';
 import { askAll, commitOf } from './presence.ts';
 import { requireFree } from './record.ts';
 
-/** The options of every command that orders. */
+/** Options of every command that sends orders. */
 export interface OrderOptions {
   readonly on: string | undefined;
   readonly key: string | undefined;
@@ -30,23 +30,23 @@ export interface OrderOptions {
 
 /** The first line of a rollout. */
 export interface PlanLine {
-  /** null with `--plan`: nothing was ordered. */
+  /** null if nothing was ordered. */
   readonly rollout: string | null;
   readonly app: string;
   readonly verb: Verb;
   readonly commit: string | null;
   readonly version: string | null;
   readonly batches: readonly (readonly string[])[];
-  /** Did not answer. */
+  /** Servers that did not answer. */
   readonly absent: readonly string[];
 }
 
 type PlanContext = Pick<Context, 'io' | 'paths' | 'print'>;
 
-/** Longer than the deadline, for what begins just before it, in ms. */
+/** How long to wait for results after the deadline, in ms: an order may start just before it. */
 const GRACE = 60_000;
 
-/** Asks the servers, prints the plan, and signs the order. undefined: nothing is to be done. */
+/** Asks the servers, prints the plan and signs the order. Undefined if there is nothing to do. */
 export async function makePlan(
   context: PlanContext,
   broker: Broker,
@@ -56,14 +56,21 @@ export async function makePlan(
   options: OrderOptions,
 ): Promise<Plan | undefined> {
   const { io, paths, print } = context;
+  appName(app);
+  const reason = options.reason ?? '';
+  if (reason.length > REASON_MAX)
+    throw usage(
+      `invalid value for '--reason <TEXT>': it must have at most ${REASON_MAX} characters`,
+    );
   const config = await readFleet(paths.root);
   const holds = isHold(verb);
+  const canary = countOf(options.canary, config.canary, 'canary');
+  const maxParallel = countOf(options['max-parallel'], config.maxParallel, 'max-parallel', 1);
+  const failures = countOf(options['max-failures'], config.maxFailures, 'max-failures');
+  const deadline = deadlineOf(options.deadline, config.deadline);
+  const wait = waitOf(options.wait, deadline + GRACE);
   if (!holds) await requireFree(broker, app, io.now());
   const { present, absent } = await divide(context, broker, options);
-  const maxParallel = Math.max(
-    1,
-    countOf(options['max-parallel'], config.maxParallel, 'max-parallel'),
-  );
   const head =
     verb === 'deploy'
       ? await commitOf(
@@ -79,10 +86,10 @@ export async function makePlan(
   const wanted = present
     .filter((each) => !options.behind || !runs(each))
     .map(({ server }) => server);
-  const canary = countOf(options.canary, config.canary, 'canary');
-  const batches = holds ? [wanted] : batchesOf(wanted, canary, maxParallel);
+  const batches = holds
+    ? batchesOf(wanted, 0, wanted.length)
+    : batchesOf(wanted, canary, maxParallel);
   const names = (servers: readonly FleetServer[]) => servers.map(({ server }) => server);
-  const deadline = deadlineOf(options.deadline, config.deadline);
   const line = (rollout: string | null): PlanLine => ({
     ...{ rollout, app, verb, commit: head?.commit ?? null, version: head?.version ?? null },
     ...{ batches: batches.map(names), absent: names(absent) },
@@ -91,26 +98,17 @@ export async function makePlan(
     await print(line(null));
     return undefined;
   }
-  const wait = options.wait === undefined ? deadline + GRACE : durationOf(options.wait);
-  if (wait === undefined)
-    throw usage(
-      `invalid value '${options.wait}' for '--wait <TIME>': it must be a time such as 30s, 10m`,
-    );
   if (!options.yes && !holds) confirm(io, `${verb} ${app} on ${names(wanted).join(', ')}?`);
-  const fields = { verb, app, ref: head?.commit ?? ref ?? '', reason: options.reason ?? '' };
+  const fields = { verb, app, ref: head?.commit ?? ref ?? '', reason };
   const servers = names([...wanted, ...absent]);
   const order = newOrder(context, { ...fields, servers, max_parallel: maxParallel }, deadline);
   const sealed = await signOrder(context, JSON.stringify(order), options.key);
   await print(line(order.id));
-  const maxFailures = countOf(
-    options['max-failures'],
-    holds ? servers.length : config.maxFailures,
-    'max-failures',
-  );
+  const maxFailures = holds ? servers.length : failures;
   return { sealed, batches, absent, maxFailures, wait };
 }
 
-/** Who is there, and who is not, as `--offline` wants it. Throws `server_offline`. */
+/** Which servers answer, and which absent ones get the order, according to `--offline`. Throws `server_offline`. */
 async function divide(context: PlanContext, broker: Broker, options: OrderOptions) {
   const chosen = chooseServers(context.paths.root, options.on);
   const answers = await askAll(context, broker, chosen);
@@ -121,7 +119,7 @@ async function divide(context: PlanContext, broker: Broker, options: OrderOption
     const names = absent.map(({ server }) => server).join(', ');
     throw new Failure(
       'server_offline',
-      `${names} does not answer; nothing was changed: try again, or give --offline wait or --offline skip`,
+      `no answer from ${names}; nothing was changed: try again, or give --offline wait or --offline skip`,
       {
         servers: absent.map(({ server }) => server),
       },

@@ -1,29 +1,28 @@
-/** Which servers are there, and what they say. */
+/** Pings servers and reads their state. */
 import type { Context } from '@runner/common/cli/command';
-import { Failure } from '@runner/common/foundation/failure';
+import { FAILURE_CODES, Failure } from '@runner/common/foundation/failure';
 import type { Broker } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
 import type { FleetServer } from '@runner/fleet/files/operator';
-import { isSealedBy, sealedTextOf } from '@runner/fleet/order/seal';
+import { signedText } from '@runner/fleet/order/seal';
 import { type ServerState, stateOf } from '@runner/fleet/order/state';
 
-/** What came back from one server. */
 export interface Answer {
   readonly server: FleetServer;
   /** undefined: it did not answer. */
   readonly state: ServerState | undefined;
-  /** Something answered that the server has not signed. */
+  /** There was a reply, but it is not signed by the server. */
   readonly isForeign: boolean;
   readonly ping_ms: number;
-  /** How far its clock is ahead, in ms. */
+  /** How far the server's clock is ahead, in ms. */
   readonly skew: number;
 }
 
-/** In ms: an answer, and one that has to ask the code host. */
+/** Timeouts in ms: of a ping, and of one that has to contact the code host. */
 const PING = 2_000;
 const HEAD = 60_000;
 
-/** Asks servers at once; with `app` what its branch or `ref` means there. Others' answers do not count. */
+/** Pings all servers at once; with `app`, each also resolves `ref` or the app's branch. */
 export async function askAll(
   { io }: Pick<Context, 'io'>,
   broker: Broker,
@@ -36,11 +35,9 @@ export async function askAll(
       const began = io.elapsed();
       const timeout = question.app === undefined ? PING : HEAD;
       const text = JSON.stringify({ nonce, ...question });
-      const answer = await broker.ask(subjects.ping(server.server), text, timeout);
-      const sealed = sealedTextOf(answer ?? '');
+      const answer = await broker.request(subjects.ping(server.server), text, timeout);
       const ping_ms = Math.round(io.elapsed() - began);
-      const isOurs = sealed?.server === server.server && isSealedBy('state', sealed, server.key);
-      const state = sealed && isOurs ? stateOf(sealed.body) : undefined;
+      const state = stateOf(signedText('state', answer ?? '', server) ?? '');
       if (state?.nonce !== nonce)
         return { server, state: undefined, isForeign: answer !== undefined, ping_ms, skew: 0 };
       const skew = Date.parse(state.at) - (io.now().getTime() - ping_ms / 2);
@@ -49,10 +46,10 @@ export async function askAll(
   );
 }
 
-/** Servers that are asked for the head. */
+/** How many servers resolve the ref. */
 const ASKED = 3;
 
-/** The commit that the branch or `ref` means on the servers. Throws `commit_disagrees`, `server_offline`, `ref_not_found`, `locked`. */
+/** The commit that the servers resolve `ref` or the branch to. Throws `commit_disagrees`, `server_offline`, `ref_not_found`, or what a server says. */
 export async function commitOf(
   context: Pick<Context, 'io'>,
   broker: Broker,
@@ -68,11 +65,11 @@ export async function commitOf(
   if (!first)
     throw new Failure(
       'server_offline',
-      'no server answered which commit to deploy: try again, or give --ref with the full commit',
+      'no server could say which commit to deploy: try again, or use --ref with the full commit',
     );
   const bad = heads.find(({ commit, problem }) => commit === null || problem !== null);
   if (bad) {
-    const code = bad.code === 'locked' ? 'locked' : 'ref_not_found';
+    const code = FAILURE_CODES.find((each) => each === bad.code) ?? 'ref_not_found';
     throw new Failure(code, `${bad.server}: ${bad.problem}`);
   }
   const other = heads.find(({ commit }) => commit !== first.commit);
@@ -80,7 +77,7 @@ export async function commitOf(
     const says = ({ server, commit }: typeof first) => `${server} says ${commit?.slice(0, 12)}`;
     throw new Failure(
       'commit_disagrees',
-      `${says(first)}, ${says(other)}: give --ref with the full commit`,
+      `${says(first)}, ${says(other)}: use --ref with the full commit`,
     );
   }
   const { commit, version } = first;

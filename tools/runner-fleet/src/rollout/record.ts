@@ -1,4 +1,4 @@
-/** The record of a rollout: in the broker, where it keeps others of the app away, and beside it in a file. */
+/** The record of a rollout: in the broker, where it locks the app, and in a local file. */
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Context } from '@runner/common/cli/command';
@@ -23,23 +23,24 @@ export interface Rollout {
   readonly began: string;
 }
 
-/** In ms: between two renewals, and the age at which a claim is of a dead command. */
+/** Between two renewals of a claim, in ms. */
 const RENEW = 5_000;
+/** A claim that was not renewed for this long belongs to a dead command, in ms. */
 const DEAD = 30_000;
-/** In ms: a claim that is renewed meanwhile is alive, whatever the clocks say. */
+/** How long to watch whether a claim that looks dead is renewed, in case the clocks disagree, in ms. */
 const LOOK_AGAIN = 8_000;
 
 export const rolloutOf = (text: string | undefined) =>
   jsonObject(text ?? '') as unknown as Rollout | undefined;
 
-/** Keeps the claim of an app while a rollout runs. */
+/** Claims an app while a rollout runs, and renews the claim. */
 export class Claim {
   private readonly broker: Broker;
   private readonly root: string;
   private rollout: Rollout;
   private seq: number;
   private readonly timer: NodeJS.Timeout;
-  /** Someone else has written to it: cancelled, or taken over. */
+  /** Another command has written to the record: the rollout was cancelled or taken over. */
   lost = false;
 
   private constructor(broker: Broker, root: string, rollout: Rollout, seq: number) {
@@ -61,7 +62,7 @@ export class Claim {
     }
     const seq = await broker.store(subject, JSON.stringify(rollout), last?.seq ?? 0);
     if (seq === undefined)
-      throw new Failure('rollout_running', `another rollout of ${rollout.app} began just now`);
+      throw new Failure('rollout_running', `another rollout of ${rollout.app} has just started`);
     keep(root, rollout);
     return new Claim(broker, root, rollout, seq);
   }
@@ -73,7 +74,6 @@ export class Claim {
     else this.seq = seq;
   }
 
-  /** Whether it is still ours. */
   async isHeld(): Promise<boolean> {
     if (!this.lost) await this.renew().catch(() => {});
     return !this.lost;
@@ -93,7 +93,7 @@ export async function requireFree(broker: Broker, app: string, now: Date): Promi
   if (isRunning(last, now)) throw running(last, now);
 }
 
-/** Whether its command was alive a short while ago, as far as the clocks agree. */
+/** Whether the rollout's command was alive recently, if the clocks agree. */
 function isRunning(last: Stored | undefined, now: Date): boolean {
   const age = now.getTime() - (last?.at.getTime() ?? 0);
   return rolloutOf(last?.text)?.state === 'running' && Math.abs(age) <= DEAD;
@@ -102,33 +102,33 @@ function isRunning(last: Stored | undefined, now: Date): boolean {
 function running(last: Stored | undefined, now: Date): Failure {
   const { rollout, app, by, began } = rolloutOf(last?.text) as Rollout;
   const since = durationText(Math.max(0, now.getTime() - Date.parse(began)));
-  return new Failure('rollout_running', `${rollout} of ${app} runs, by ${by}, for ${since}`);
+  return new Failure(
+    'rollout_running',
+    `${rollout} of ${app} by ${by} has been running for ${since}`,
+  );
 }
 
-/** Writes it into the operator's file. */
+/** Writes the rollout to the operator's files. */
 export function keep(root: string, rollout: Rollout): void {
   const { rollouts } = operatorFiles(root);
   makeFolder(rollouts);
   writeWhole(join(rollouts, `${rollout.rollout}.json`), `${JSON.stringify(rollout)}\n`, 0o640);
 }
 
-/** The rollouts of this operator, oldest first, and the newest of each app in the broker. */
+/** This operator's rollouts and the newest of each app in the broker, oldest first. */
 export async function allRollouts(root: string, broker: Broker, now: Date): Promise<Rollout[]> {
   const { rollouts } = operatorFiles(root);
   const found = new Map<string, Rollout>();
   for (const name of namesIn(rollouts).filter((each) => /^r-[0-9a-f]{8}\.json$/.test(each))) {
     const one = rolloutOf(readIfThere(join(rollouts, name), 1_048_576)?.toString('utf8'));
-    // Its command was killed, unless the broker knows better.
+    // If the local file still says running, its command was killed, unless the broker has a newer state.
     if (one)
       found.set(one.rollout, one.state === 'running' ? { ...one, state: 'interrupted' } : one);
   }
-  for (let seq = 1; ; ) {
-    const stored = await broker.next('ROLLOUT', 'runner.rollout.*', seq);
-    if (!stored) break;
+  for await (const stored of broker.all('ROLLOUT', 'runner.rollout.*')) {
     const one = rolloutOf(stored.text);
     const isDead = one?.state === 'running' && !isRunning(stored, now);
     if (one) found.set(one.rollout, isDead ? { ...one, state: 'interrupted' } : one);
-    seq = stored.seq + 1;
   }
   return [...found.values()].sort((a, b) => (a.began < b.began ? -1 : 1));
 }
@@ -144,7 +144,7 @@ export async function requireRollout(
   throw new Failure('rollout_not_found', `there is no rollout ${id}: see runner fleet rollouts`);
 }
 
-/** Throws `rollout_not_found` if a newer rollout of the app has begun: what it did would be undone. */
+/** Throws `rollout_not_found` if there is a newer rollout of the app, which this one would undo. */
 export async function requireNewest(broker: Broker, { app, rollout }: Rollout): Promise<void> {
   const newest = rolloutOf((await broker.last('ROLLOUT', subjects.rollout(app)))?.text);
   if (newest && newest.rollout !== rollout)
@@ -154,14 +154,17 @@ export async function requireNewest(broker: Broker, { app, rollout }: Rollout): 
     );
 }
 
-/** Ends a rollout that may be another command's: it gives no further batch. Throws `rollout_not_found`. */
+/** Cancels a rollout: the command that runs it sends no further batch. Throws `rollout_not_found`. */
 export async function cancelRollout(broker: Broker, { app, rollout }: Rollout): Promise<void> {
   const subject = subjects.rollout(app);
   for (;;) {
     const last = await broker.last('ROLLOUT', subject);
     const newest = rolloutOf(last?.text);
     if (newest?.rollout !== rollout || newest.state !== 'running')
-      throw new Failure('rollout_not_found', `${rollout} does not run: runner fleet rollouts`);
+      throw new Failure(
+        'rollout_not_found',
+        `${rollout} is not running: see runner fleet rollouts`,
+      );
     const text = JSON.stringify({ ...newest, state: 'cancelled' });
     if ((await broker.store(subject, text, last?.seq ?? 0)) !== undefined) return;
   }

@@ -1,4 +1,4 @@
-/** Gives an order to servers, and waits for their answers. */
+/** Sends an order to servers and waits for their results. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Context } from '@runner/common/cli/command';
 import { jsonObject } from '@runner/common/text/json';
@@ -9,17 +9,16 @@ import { type Order, orderOf, type SealedOrder } from '@runner/fleet/order/order
 import { digestOf, isSealedBy, sealedTextOf } from '@runner/fleet/order/seal';
 import { type ServerLine, verified } from './line.ts';
 
-/** Between two looks into the broker: a message can be lost while it restarts. In ms. */
+/** Between two reads of stored results, in ms: a notification can be lost while the broker restarts. */
 const LOOK = 3_000;
 
-/** An order on its way. */
 export interface Released {
   readonly sealed: SealedOrder;
   readonly order: Order;
   readonly servers: readonly FleetServer[];
 }
 
-/** The answer of a server to exactly this order; undefined while there is none in the broker. */
+/** A server's result for exactly this order; undefined if the broker has none yet. */
 export async function answerOf(
   broker: Broker,
   { sealed, order }: Pick<Released, 'sealed' | 'order'>,
@@ -27,29 +26,27 @@ export async function answerOf(
 ): Promise<ServerLine | undefined> {
   const subject = subjects.result(server.server, order.id);
   const digest = digestOf(sealed.body);
-  for (let seq = 1; ; ) {
-    const stored = await broker.next('RESULTS', subject, seq);
-    if (!stored) return undefined;
-    const line = verified(sealedTextOf(stored.text), [server]);
+  for await (const { text } of broker.all('RESULTS', subject)) {
+    const line = verified(sealedTextOf(text), [server]);
     if (line?.digest === digest) return line;
-    seq = stored.seq + 1;
   }
+  return undefined;
 }
 
 /** Puts the order into the mailboxes. */
 export async function post(broker: Broker, { sealed, servers }: Released): Promise<void> {
   const text = JSON.stringify(sealed);
-  for (const { server } of servers) await broker.store(subjects.order(server), text);
+  await Promise.all(servers.map(({ server }) => broker.store(subjects.order(server), text)));
 }
 
-/** How long to wait for answers in ms, and what stops it; `stepped` gets each step of a server. */
+/** `wait` in ms; `stepped` is called for each step of a server. */
 interface Waiting {
   readonly wait: number;
   readonly signal: AbortSignal;
   readonly stepped?: (server: string, step: string) => void;
 }
 
-/** Waits up to `wait` ms for the answers; `answered` gets each as it comes. Returns who has not answered. */
+/** Waits up to `wait` ms; `answered` gets each result as it arrives. Returns the servers that have not answered. */
 export async function awaitAnswers(
   { io }: Pick<Context, 'io'>,
   broker: Broker,
@@ -61,28 +58,32 @@ export async function awaitAnswers(
   const digest = digestOf(released.sealed.body);
   const arrived: ServerLine[] = [];
   let wake = () => {};
-  const stop = broker.listen(subjects.result('*', released.order.id), (text) => {
+  const stop = broker.subscribe(subjects.result('*', released.order.id), (text) => {
     const line = verified(sealedTextOf(text), [...open.values()]);
     if (line?.digest === digest) arrived.push(line);
     wake();
   });
-  const stopSteps = broker.listen(subjects.step('*', released.order.id), (text) => {
+  const stopSteps = broker.subscribe(subjects.step('*', released.order.id), (text) => {
     const sealed = sealedTextOf(text);
     const key = sealed && open.get(sealed.server)?.key;
     if (!key || !isSealedBy('step', sealed, key)) return;
     const { order, step } = jsonObject(sealed.body) ?? {};
     if (order === released.order.id) stepped?.(sealed.server, String(step));
   });
-  const take = async (line: ServerLine) => {
-    if (open.delete(line.server)) await answered(line);
+  const take = async (line: ServerLine | undefined) => {
+    if (line && open.delete(line.server)) await answered(line);
   };
   const until = io.elapsed() + wait;
+  let look = 0;
   try {
     while (open.size > 0 && !signal.aborted) {
       for (const line of arrived.splice(0)) await take(line);
-      for (const server of [...open.values()]) {
-        const line = await answerOf(broker, released, server).catch(() => undefined);
-        if (line) await take(line);
+      if (open.size > 0 && io.elapsed() >= Math.min(look, until)) {
+        look = io.elapsed() + LOOK;
+        const asked = [...open.values()].map((server) =>
+          answerOf(broker, released, server).catch(() => undefined),
+        );
+        for (const line of await Promise.all(asked)) await take(line);
       }
       if (open.size === 0 || io.elapsed() >= until) break;
       if (arrived.length > 0) continue;
@@ -90,7 +91,7 @@ export async function awaitAnswers(
         wake = resolve;
         signal.addEventListener('abort', () => resolve(), { once: true });
       });
-      await Promise.race([woken, pause(Math.min(LOOK, until - io.elapsed()))]);
+      await Promise.race([woken, pause(Math.min(look, until) - io.elapsed())]);
     }
   } finally {
     stop();
@@ -99,7 +100,7 @@ export async function awaitAnswers(
   return [...open.values()];
 }
 
-/** Of a signed text that was checked when it came in. */
+/** `sealed` must have been checked before. */
 export function releasedOf(sealed: SealedOrder, servers: readonly FleetServer[]): Released {
   const order = orderOf(sealed.body) as Order;
   return { sealed, order, servers: servers.filter(({ server }) => order.servers.includes(server)) };

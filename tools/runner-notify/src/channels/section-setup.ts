@@ -13,12 +13,12 @@ import {
 import type { Answer, Channel, ConfigValues, Service } from '../service/contract.ts';
 import { ANSWERS } from './options.ts';
 
-type Question = Answer & { readonly sets: NonNullable<Answer['sets']> };
+type Question = Answer & { readonly key: string };
 
 /** Asks for the keys, checks with the service what can be checked without a message, and sends one. */
 export function setUpSection(name: SectionName, service: Service): SetUp {
   const questions = Object.entries(ANSWERS[name]).filter(
-    (each): each is [string, Question] => each[1].sets !== undefined,
+    (each): each is [string, Question] => each[1].key !== undefined,
   );
   return async (situation) => {
     const { dialogue, inputs } = situation;
@@ -30,7 +30,7 @@ export function setUpSection(name: SectionName, service: Service): SetUp {
       const values: Record<string, ConfigValues[string]> = {};
       for (const [option, question] of questions) {
         const answer = await answerTo(situation, name, question, inputs.answers[option]);
-        values[`${name}.${question.sets.key}`] = answer;
+        values[`${name}.${question.key}`] = answer;
       }
       const connection = situation.connect(name, settingsWith(situation, values)) as Channel;
       const reply = await withRetries(situation, name, async () => {
@@ -48,18 +48,20 @@ export function setUpSection(name: SectionName, service: Service): SetUp {
 async function answerTo(
   { dialogue }: Situation,
   name: SectionName,
-  { sets, file, optional }: Question,
+  answer: Question,
   given: string | undefined,
 ): Promise<ConfigValues[string]> {
+  const { key, optional } = answer;
+  const question = questionOf(answer);
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     const asked = given === undefined && dialogue;
     const typed = asked
-      ? await (file ? dialogue.askSecret(sets.question) : dialogue.ask(sets.question))
+      ? await (answer.variable ? dialogue.askSecret(question) : dialogue.ask(question))
       : (given ?? '');
     const text = typed.trim();
     if (text === '' && optional) return undefined;
-    const problem = sectionProblem(name, sets.key, text);
-    if (!problem) return sets.key === 'to' ? text.split(/\s*,\s*/) : text;
+    const problem = sectionProblem(name, key, text);
+    if (!problem) return key === 'to' ? text.split(/\s*,\s*/) : text;
     if (!asked) throw problem;
     dialogue.warn(problem.message);
   }
@@ -67,4 +69,9 @@ async function answerTo(
     'delivery_failed',
     `no valid answer in ${ATTEMPTS} attempts, nothing was changed`,
   );
+}
+
+function questionOf({ what, form = '', optional }: Answer): string {
+  const name = what.replace(/^the (.)/, (_, first: string) => first.toUpperCase());
+  return `${name}${form}${optional ? ', or empty' : ''}`;
 }

@@ -4,7 +4,7 @@ import { type Result, resultLine } from '../deliver/result.ts';
 
 export const digest = command({
   name: 'digest',
-  about: 'Send one message about the last days',
+  about: 'Send a summary of recent deploys',
   details:
     'Deploys, failures and their causes, time to restore, apps that need attention, tokens that expire\n' +
     'soon. TIME is ISO 8601 (UTC unless it has a zone), a date, or how long ago: 12h, 7d. The packages\n' +

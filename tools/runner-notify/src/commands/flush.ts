@@ -16,14 +16,14 @@ export const flush = command({
     'status.',
   options: {
     channel: channelOption(
-      'Only these; all are the chats, not the code host [default: everything]',
+      'Only these channels; all means every chat but not the code host [default: everything]',
       'all',
       'code-host',
     ),
     now: {
       kind: 'flag',
       about:
-        'Also retry messages that wait after a temporary problem; never when a service asked to wait',
+        'Also retry messages that wait after a temporary problem, but not if the service asked to wait',
     },
   },
   examples: ['runner notify flush', '* * * * * root runner notify flush'],

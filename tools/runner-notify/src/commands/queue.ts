@@ -17,23 +17,23 @@ interface Shown {
 
 export const queue = command({
   name: 'queue',
-  about: 'Manage queued messages and those that were given up',
+  about: 'Manage queued and given-up messages',
   details: [
-    'list           The messages that wait and those that were given up, oldest first',
+    'list           Queued and given-up messages, oldest first',
     'show ID...     All details, including the event',
-    'retry ID...    Makes them due again: the next `send` or `flush` delivers them',
-    'drop ID...     Removes them for good',
+    'retry ID...    Makes messages due again: the next `send` or `flush` delivers them',
+    'drop ID...     Removes messages permanently',
     '',
-    '`retry` and `drop` accept --all instead of ids. With --dead all four see only messages that were',
-    'given up.',
+    '`retry` and `drop` accept --all instead of ids. With --dead, all actions are limited to given-up',
+    'messages.',
   ].join('\n'),
   positionals: {
     action: { about: 'What to do', required: true, choices: ACTIONS },
-    ids: { about: 'Which messages, by their id in the list', many: true },
+    ids: { about: 'Ids of messages, from the list', many: true },
   },
   options: {
     all: { kind: 'flag', about: 'All messages' },
-    dead: { kind: 'flag', about: 'Only messages that were given up' },
+    dead: { kind: 'flag', about: 'Only given-up messages' },
   },
   examples: [
     'runner notify queue list',

@@ -5,7 +5,7 @@ import type { Answers } from '../service/contract.ts';
 import type { SetupReport } from '../setup/setup.ts';
 
 const ALL_ANSWERS: Answers = Object.assign({}, ...Object.values(ANSWERS));
-const VARIABLES = Object.values(ALL_ANSWERS).flatMap(({ file }) => file?.variable ?? []);
+const VARIABLES = Object.values(ALL_ANSWERS).flatMap(({ variable }) => variable ?? []);
 
 export const setup = command({
   name: 'setup',

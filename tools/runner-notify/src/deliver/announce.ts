@@ -1,4 +1,4 @@
-/** Announces records: chooses channels, queues, and waits a limited time for the delivery. */
+/** Announces records: chooses channels, queues messages, and waits for their delivery up to a time limit. */
 import { isStateEvent } from '@runner/common/audit/events';
 import type { Context } from '@runner/common/cli/command';
 import type { DestinationName } from '@runner/common/config/channels';
@@ -6,27 +6,25 @@ import { commitMessage } from '../channels/code-host/message.ts';
 import { type Announceable, chunksOf, linesOf } from '../message/records.ts';
 import { newEntry, storedEvent } from '../spool/entry.ts';
 import { appChoice } from './app-choice.ts';
-import { Opened, type OpeningOptions } from './channels.ts';
+import { OpenChannels, type OpenOptions } from './channels.ts';
 import { clockOf } from './clock.ts';
 import { Deliverer } from './deliverer.ts';
 import { type Delivery, headOf, type Result, resultOf } from './result.ts';
 import { type Selection, select } from './selection.ts';
 
-/** How records are announced. */
-export interface AnnounceOptions extends OpeningOptions {
-  /** `--channel`; undefined leaves the choice to the app and the configuration. */
+export interface AnnounceOptions extends OpenOptions {
+  /** `--channel`; undefined: the app and the configuration decide. */
   readonly channel: string | undefined;
-  /** How long to wait for each record from its arrival, in milliseconds. */
+  /** How long to wait for the delivery of each record, in milliseconds. */
   readonly wait: number;
   /** Queues and sends nothing. */
   readonly dryRun: boolean;
 }
 
-/** Announces one record after the other. */
 export interface Announcer {
   /**
-   * Queues one record for its channels before it returns. The promise is kept with the results, in
-   * the order of the channels; it is not rejected for a failed delivery.
+   * Queues the record before it returns. The promise resolves to one result per channel, and is not
+   * rejected if a delivery fails.
    */
   announce(record: Announceable): Promise<readonly Result[]>;
   /** Whether a record could not be queued. */
@@ -36,7 +34,7 @@ export interface Announcer {
 /** Reads config.yml once. Throws `config_invalid`, `insecure_address` or `file_unreadable`. */
 export function openAnnouncer(options: AnnounceOptions): Announcer {
   const { paths, clock, note, wait } = options;
-  const opened = new Opened(options);
+  const opened = new OpenChannels(options);
   const deliverers = new Map<DestinationName, Deliverer>();
   let lostSome = false;
   const delivererFor = (name: DestinationName): Deliverer => {
@@ -91,7 +89,7 @@ export function openAnnouncer(options: AnnounceOptions): Announcer {
           note(`${what} cannot be queued: ${failure.message}`);
         }
         const found = await delivery;
-        if (found.result !== 'delivered') note(`${what} was not delivered${whyNot(found)}`);
+        if (found.result !== 'delivered') note(`${what} was not delivered${reasonText(found)}`);
         else if (found.degraded === 'markup')
           note(`${name}: the markup was refused, the message was sent as plain text`);
         return resultOf(subject, name, found);
@@ -101,7 +99,7 @@ export function openAnnouncer(options: AnnounceOptions): Announcer {
   };
 }
 
-/** The same function; its work is done by the first call. */
+/** Calls `work` only once and returns the same promise each time. */
 function once<T>(work: () => Promise<T>): () => Promise<T> {
   let promise: Promise<T> | undefined;
   return () => {
@@ -111,7 +109,7 @@ function once<T>(work: () => Promise<T>): () => Promise<T> {
 }
 
 /** ` yet, it stays queued: Bad Request (400, asks to wait 3 s); check …`. */
-function whyNot({ result, problem, untried, asked }: Delivery): string {
+function reasonText({ result, problem, untried, asked }: Delivery): string {
   const later = result === 'queued' ? ' yet, it stays queued' : '';
   if (!problem) return `${later}: ${untried}`;
   const { description, code, hint } = problem;
@@ -122,7 +120,6 @@ function whyNot({ result, problem, untried, asked }: Delivery): string {
   return `${later}: ${description}${details && ` (${details})`}${hint ? `; ${hint}` : ''}`;
 }
 
-/** What came of all records. */
 export interface Announced {
   readonly results: readonly Result['result'][];
   /** Every line was a record, and none was lost. */
@@ -149,7 +146,7 @@ export async function announceAll(
       broken = true;
       continue;
     }
-    // Opened late: an invalid file is no problem while there is nothing to announce.
+    // Opened late: without a record an invalid config.yml does not matter.
     announcer ??= openAnnouncer({ io, paths, clock: clockOf(io), title, note, ...options });
     printed = Promise.all([announcer.announce(line.record), printed]).then(async ([found]) => {
       for (const result of found) {

@@ -1,4 +1,4 @@
-/** An app's own choice of channels, where `--channel` does not say. */
+/** The channels that an app chooses in its `.deploy.yml`. */
 import { join } from 'node:path';
 import { findApp } from '@runner/common/apps/store';
 import { DEPLOY_FILE, type NotifyChoice, readDeployFile } from '@runner/common/deploy-file/read';

@@ -1,4 +1,4 @@
-/** The entries whose delivery this process awaits, each up to its deadline. */
+/** Entries whose delivery this process is waiting for, each until its deadline. */
 import type { Failure } from '@runner/common/foundation/failure';
 import type { Message } from '../service/contract.ts';
 import { EXCHANGE_MIN, EXCHANGE_TIMEOUT } from '../service/exchange.ts';
@@ -6,11 +6,11 @@ import { type Entry, spoolProblem } from '../spool/entry.ts';
 import { type EntryName, idOf } from '../spool/names.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Clock } from './clock.ts';
-import type { Patience } from './deliver.ts';
+import type { DeliveryPolicy } from './deliver.ts';
 import type { Next } from './queue.ts';
 import type { Delivery } from './result.ts';
 
-/** How many entries, the oldest, are read at each look: the others wait behind them. */
+/** How many of the oldest entries are read at each check; the others wait behind them. */
 const READ_PER_LOOK = 8;
 
 /** `queue drop` removed the entry. */
@@ -105,7 +105,7 @@ export class Awaited {
       const { entry } = each;
       if (this.#unsaved.has(name)) continue;
       if (this.#spool.has(name)) {
-        // The problem that another process met is known from the file only.
+        // Only the file has the problem that another process ran into.
         const now = toRead > 0 ? this.#spool.read(name) : undefined;
         if (now && now !== 'damaged') each.entry = now;
         toRead -= 1;
@@ -124,15 +124,15 @@ export class Awaited {
     }
   }
 
-  /** Goes on until the last deadline. */
-  patience(): Patience {
+  /** Continues until the last deadline. */
+  policy(): DeliveryPolicy {
     const tried = new Set<EntryName>();
     return {
       within: () => {
         const left = Math.ceil((this.#lastDeadline() - this.#clock.elapsed()) / 1000) * 1000;
         return Math.min(Math.max(left, EXCHANGE_MIN), EXCHANGE_TIMEOUT);
       },
-      goOn: (next) => {
+      shouldContinue: (next) => {
         if (next && next.wait > 0) this.leaveExpired(next);
         if (this.size === 0 || !next) return false;
         if (this.#clock.elapsed() + next.wait <= this.#lastDeadline()) return true;
@@ -153,7 +153,7 @@ export class Awaited {
   }
 }
 
-/** Why an entry was not tried in time although nothing went wrong. */
+/** Why an entry was not sent in time without an error. */
 function whyUntried(next: Next | undefined): string {
   if (!next) return 'another process is delivering';
   if (next.wait <= 0) return 'there was no time to try';

@@ -1,4 +1,4 @@
-/** The channels that config.yml describes, ready to deliver. */
+/** The channels in config.yml, ready to deliver. */
 
 import type { ChannelName, DestinationName } from '@runner/common/config/channels';
 import { editConfig } from '@runner/common/config/edit';
@@ -20,22 +20,21 @@ import type { Entry } from '../spool/entry.ts';
 import type { EntryName } from '../spool/names.ts';
 import { Spool } from '../spool/spool.ts';
 import type { Clock } from './clock.ts';
-import { deliver, type Ending, type Patience } from './deliver.ts';
+import { type DeliveryPolicy, deliver, type Ending } from './deliver.ts';
 import { Destination } from './destination.ts';
 import { Queue } from './queue.ts';
 
-/** What channels are opened with. */
-export interface OpeningOptions {
+export interface OpenOptions {
   readonly io: Io;
   readonly paths: Paths;
   readonly clock: Clock;
-  /** Title of the command, shown by a process that finds a lock taken. */
+  /** Title of this command, shown by other processes that wait for its lock. */
   readonly title: string;
   note(text: string): void;
 }
 
-/** The channels of config.yml, which is read once. */
-export class Opened {
+/** Reads config.yml once. */
+export class OpenChannels {
   /** Channels whose credentials are set and that the global `notify.channel` includes. */
   readonly active: readonly ChannelName[];
   /** Whether the code host gets the result on the commit. */
@@ -43,7 +42,7 @@ export class Opened {
   /** Whether changes in the state of an app are announced. */
   readonly events: boolean;
   readonly redact: (text: string) => string;
-  readonly options: OpeningOptions;
+  readonly options: OpenOptions;
   readonly spool: Spool;
   readonly #config: Config;
   readonly #settings: NotifySettings;
@@ -51,7 +50,7 @@ export class Opened {
   readonly #noted = new Set<string>();
 
   /** Throws `config_invalid`, `insecure_address` or `file_unreadable`. */
-  constructor(options: OpeningOptions) {
+  constructor(options: OpenOptions) {
     this.options = options;
     this.spool = new Spool(options.paths);
     this.#config = readConfig(options.paths);
@@ -64,7 +63,7 @@ export class Opened {
     if (exposed) options.note(exposed);
   }
 
-  /** Prints a text redacted, and once. */
+  /** Prints a redacted note, each text only once. */
   readonly noteOnce = (text: string): void => {
     if (!this.#noted.has(text)) this.options.note(this.redact(text));
     this.#noted.add(text);
@@ -117,13 +116,13 @@ export class Opened {
   async deliver(
     name: DestinationName,
     queue: Queue,
-    patience: Patience,
+    policy: DeliveryPolicy,
     onEnd: (ending: Ending) => void,
     own?: (name: EntryName) => Promise<readonly Message[]> | undefined,
   ): Promise<void> {
     const { paths, clock } = this.options;
     const channel = this.#connectionTo(name);
-    // Opened under the lock: it contains what other processes learned.
+    // Opened under the lock, so that it includes what other processes have saved.
     const destination = new Destination({
       paths,
       channel: name,
@@ -139,7 +138,7 @@ export class Opened {
       if (record === undefined || typeof record === 'string') return [];
       return this.messagesOf(name, record, () => this.noticeOf(record));
     };
-    await deliver({ queue, channel, destination, clock, render }, patience, (ending) => {
+    await deliver({ queue, channel, destination, clock, render }, policy, (ending) => {
       if (ending.movedTo && name !== 'code-host') this.#saveMove(name, ending.movedTo);
       onEnd(ending);
     });

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Io } from '@runner/common/foundation/io';
 
-/** Time and chance; tests replace them. */
+/** Time and randomness; replaced in tests. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
-  /** Milliseconds of a clock that never steps back. */
+  /** Milliseconds of a monotonic clock. */
   elapsed(): number;
   sleep(milliseconds: number): Promise<void>;
   random(): number;

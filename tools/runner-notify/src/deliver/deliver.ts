@@ -7,35 +7,34 @@ import { type Entry, spoolProblem } from '../spool/entry.ts';
 import type { EntryName } from '../spool/names.ts';
 import type { Clock } from './clock.ts';
 import type { Destination } from './destination.ts';
-import { isNeedless, post } from './post.ts';
+import { hasNothingToEdit, post } from './post.ts';
 import type { Next, Queue } from './queue.ts';
 import { laterEntry, pauseAfter } from './retry.ts';
 
-/** Longest sleep, in milliseconds: messages may arrive, and the clock may be set. */
+/** Longest sleep, in milliseconds: messages may arrive meanwhile, and the clock may be changed. */
 const SLICE = 200;
 
 /** How an entry left the queue. */
 export interface Ending {
   readonly name: EntryName;
-  /** `dead`: it was given up because of the entry's problem. */
+  /** `dead`: given up because of the entry's problem. */
   readonly result: 'delivered' | 'dead';
   readonly entry: Entry;
-  /** The service refused a message as it was; it arrived as plain text or shortened. */
+  /** The service refused the original form; the message was sent as plain text or shortened. */
   readonly degraded: Complaint | undefined;
   readonly movedTo: string | undefined;
 }
 
-/** How long to go on. */
-export interface Patience {
+/** How long to keep delivering. */
+export interface DeliveryPolicy {
   /** Whether to make the request, or wait for it; undefined: the queue is empty. */
-  goOn(next: Next | undefined): boolean;
+  shouldContinue(next: Next | undefined): boolean;
   /** Milliseconds for the next request; undefined: the channel's default. */
   within?(): number;
   /** Ignores pauses after temporary problems, once for each message. */
   readonly eager?: boolean;
 }
 
-/** What is delivered, and where. */
 export interface DeliverOptions {
   readonly queue: Queue;
   readonly channel: Channel;
@@ -45,7 +44,7 @@ export interface DeliverOptions {
   render(name: EntryName, entry: Entry): Promise<readonly Message[]>;
 }
 
-/** The entry in work: its messages, in the forms that were not refused. */
+/** The entry being delivered, with its messages in the forms that were not refused. */
 interface Work {
   readonly name: EntryName;
   readonly messages: Message[];
@@ -53,19 +52,19 @@ interface Work {
   movedTo: string | undefined;
 }
 
-/** Delivers until `patience` ends it; `onEnd` gets each entry that leaves the queue. */
+/** Delivers until `policy` stops it; `onEnd` gets each entry that leaves the queue. */
 export async function deliver(
   options: DeliverOptions,
-  patience: Patience,
+  policy: DeliveryPolicy,
   onEnd: (ending: Ending) => void,
 ): Promise<void> {
   const { queue, destination, clock } = options;
-  const eager = patience.eager === true;
+  const eager = policy.eager === true;
   let work: Work | undefined;
   queue.begin();
   for (;;) {
     const next = queue.choose(destination.wait({ ignoreTrouble: eager }), eager);
-    if (!patience.goOn(next) || !next) return;
+    if (!policy.shouldContinue(next) || !next) return;
     if (next.wait > 0) {
       await clock.sleep(Math.min(Math.ceil(next.wait), SLICE));
       continue;
@@ -79,14 +78,14 @@ export async function deliver(
       const messages = [...(await options.render(next.name, entry))];
       work = { name: next.name, messages, degraded: undefined, movedTo: undefined };
     }
-    const ending = await attempt(options, work, entry, patience.within?.());
+    const ending = await attempt(options, work, entry, policy.within?.());
     if (!ending) continue;
     work = undefined;
     onEnd(ending);
   }
 }
 
-/** Sends the next message of an entry; returns its ending when that was the last one, or in vain. */
+/** Sends the next message of an entry; returns its ending if it was the last one or failed for good. */
 async function attempt(
   { queue, channel, destination, clock }: DeliverOptions,
   work: Work,
@@ -103,7 +102,7 @@ async function attempt(
   const message = messages[found.sent];
   if (!message) return end('delivered', { ...found, sent: messages.length });
   const request = `${name}#${found.sent}`;
-  if (destination.isDone(request) || isNeedless(channel, destination, message))
+  if (destination.isDone(request) || hasNothingToEdit(channel, destination, message))
     return settle(queue, clock, work, { ...found, attempting: null }, DELIVERED, end);
   const stopped = destination.stopped();
   if (stopped) return end('dead', { ...found, problem: stopped });
@@ -112,7 +111,7 @@ async function attempt(
     ...found,
     attempting: now,
     first_at: found.first_at ?? now,
-    // A request of another process that was killed before the answer.
+    // Another process was killed before it got the answer to its request.
     maybe_duplicate: found.maybe_duplicate || found.attempting !== null,
   };
   queue.save(name, entry);
@@ -124,7 +123,7 @@ async function attempt(
   return settle(queue, clock, work, { ...entry, attempting: null }, posted.outcome, end);
 }
 
-/** Of a message that was sent before, or that has nothing to edit. */
+/** For a message that was sent before, or has nothing to edit. */
 const DELIVERED: Outcome = { class: 'delivered', rest: 0 };
 
 /** Saves an entry after its request; returns its ending when it leaves the queue. */

@@ -1,6 +1,6 @@
 /**
- * Delivers the entries of one process to one channel: queues each durably, delivers under the channel's
- * lock, and while another process holds the lock, watches how that one delivers them.
+ * Delivers this process's entries to one channel: queues each durably and delivers under the channel's
+ * lock. If another process holds the lock, it watches that process deliver them.
  */
 
 import type { DestinationName } from '@runner/common/config/channels';
@@ -10,27 +10,26 @@ import type { Entry } from '../spool/entry.ts';
 import { type EntryName, entryName, timeOfName } from '../spool/names.ts';
 import { lockChannel } from '../spool/spool.ts';
 import { Awaited, type Messages } from './awaited.ts';
-import type { Opened } from './channels.ts';
+import type { OpenChannels } from './channels.ts';
 import type { Next, Queue } from './queue.ts';
 import { type Delivery, deliveryOf } from './result.ts';
 
-/** While another process holds the lock: milliseconds between two looks, and looks per attempt to lock. */
+/** While another process holds the lock: milliseconds between two checks, and checks per attempt to lock. */
 const LOOK = 150;
 const LOOKS_PER_TRY = 4;
 
-/** Delivers to one channel; works while an entry is awaited. */
 export class Deliverer {
-  readonly #opened: Opened;
+  readonly #opened: OpenChannels;
   readonly #name: DestinationName;
   readonly #queue: Queue;
   readonly #awaited: Awaited;
   #lastTime = 0;
   #working = false;
   #tidied = false;
-  /** Until when the last run found that the destination accepts no message. */
+  /** In the last run the destination accepted no messages until this time. */
   #blocked: { readonly next: Next; readonly until: number } | undefined;
 
-  constructor(opened: Opened, name: DestinationName) {
+  constructor(opened: OpenChannels, name: DestinationName) {
     this.#opened = opened;
     this.#name = name;
     this.#queue = opened.queueOf(name);
@@ -51,7 +50,7 @@ export class Deliverer {
     const now = this.#opened.options.clock.elapsed();
     const delivery = this.#awaited.add(name, { entry, messages, deadline: now + wait });
     const blocked = this.#blocked;
-    // Taking the lock for each entry of a long input would cost more than all the rest.
+    // Locking for each entry of a long input would be too slow.
     if (!failure && blocked && now + wait < blocked.until)
       this.#awaited.leave(name, { ...blocked.next, wait: blocked.until - now });
     else void this.#start();
@@ -61,7 +60,7 @@ export class Deliverer {
   #nextName(): EntryName {
     const { clock } = this.#opened.options;
     const name = this.#name;
-    // Names sort in the order of arrival, also when the clock is set back.
+    // Names sort by arrival even if the clock is set back.
     if (this.#lastTime === 0) this.#lastTime = timeOfName(this.#opened.spool.names(name).at(-1));
     this.#lastTime = Math.max(clock.now(), this.#lastTime + 1);
     return entryName(this.#lastTime, clock.random(), name);
@@ -101,7 +100,7 @@ export class Deliverer {
     try {
       return lockChannel(this.#opened.options, this.#name);
     } catch (error) {
-      // A disk that accepts no entry may accept no lock either: entries in memory are sent anyway.
+      // If the disk is full, locking may fail too: send the entries in memory anyway.
       if (error instanceof Failure && this.#queue.unsaved.size > 0) return { release: () => {} };
       throw error;
     }
@@ -113,16 +112,16 @@ export class Deliverer {
     this.#awaited.look(false);
     if (!this.#tidied) spool.tidy(this.#name, io.now());
     this.#tidied = true;
-    const patience = this.#awaited.patience();
-    const goOn = (next: Next | undefined) => {
+    const policy = this.#awaited.policy();
+    const shouldContinue = (next: Next | undefined) => {
       const blocks = next !== undefined && next.wait > 0 && next.why !== 'backoff';
       this.#blocked = blocks ? { next, until: clock.elapsed() + next.wait } : undefined;
-      return patience.goOn(next);
+      return policy.shouldContinue(next);
     };
     await this.#opened.deliver(
       this.#name,
       this.#queue,
-      { ...patience, goOn },
+      { ...policy, shouldContinue },
       (ending) => this.#awaited.settle(ending.name, deliveryOf(ending)),
       (each) => this.#awaited.messages(each),
     );

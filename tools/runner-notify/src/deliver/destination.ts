@@ -1,6 +1,6 @@
 /**
- * What all processes know of a destination: how much was sent in the windows of its rates, how long it
- * wants to be left alone, whether it is gone.
+ * The shared state of a destination: recent messages in its rate windows, requested pauses, and whether
+ * it is gone.
  */
 
 import type { DestinationName } from '@runner/common/config/channels';
@@ -11,11 +11,11 @@ import type { Outcome, Problem, Rate } from '../service/contract.ts';
 import { bounded, messagesAfter } from '../spool/posted.ts';
 import { NO_TROUBLE, type Pause, readState, type State, writeState } from '../spool/state.ts';
 
-/** After this many failures in a row the whole destination gets a pause. */
+/** After this many consecutive failures the whole destination is paused. */
 const TROUBLE_MIN = 3;
 /** Shortest pause after a 429, in milliseconds. */
 const ASKED_MIN = 100;
-/** Longest rest after a used-up window, in milliseconds; the windows of Discord are shorter. */
+/** Longest pause after a rate window is used up, in milliseconds; Discord's windows are shorter. */
 const REST_MAX = 5_000;
 
 /** Why no message can be sent now: our rates, the service's request, or temporary problems. */
@@ -30,7 +30,7 @@ export interface Wait {
   readonly problem: Problem | undefined;
 }
 
-/** Which destination; other credentials are another destination. */
+/** Different credentials are a different destination. */
 export interface DestinationOptions {
   readonly paths: Paths;
   readonly channel: DestinationName;
@@ -42,19 +42,19 @@ export interface DestinationOptions {
   note(text: string): void;
 }
 
-/** What came of a request; `id` of the message that now shows it, where the service names one. */
+/** The result of a request; `id` of the posted or edited message, if the service returns one. */
 export interface Posted {
   readonly outcome: Outcome;
   readonly id?: string | undefined;
 }
 
-/** Decides when the next message may be sent, and learns from each answer. */
+/** Decides when the next message may be sent, based on earlier answers. */
 export class Destination {
   readonly #options: DestinationOptions;
   #state: State;
   #noted = false;
 
-  /** A state that is unreadable, or belongs to other credentials, counts as empty. */
+  /** An unreadable state, or one of other credentials, counts as empty. */
   constructor(options: DestinationOptions) {
     this.#options = options;
     this.#state = readState(options.paths, options.channel, options.digest);
@@ -70,12 +70,12 @@ export class Destination {
     return { ms: Math.max(asked, trouble, this.#rateLeft()), kind, problem };
   }
 
-  /** Why no message is sent any more. */
+  /** Why no more messages are sent; undefined: they are. */
   stopped(): Problem | undefined {
     return this.#state.stopped?.problem;
   }
 
-  /** To be called right before a request. */
+  /** Call right before a request. */
   sending(): void {
     const { rates, now } = this.#options;
     const at = now();
@@ -85,12 +85,12 @@ export class Destination {
     this.#change({ sent: [...recent, at].slice(-longest) });
   }
 
-  /** Whether this request was answered although its entry does not say so: the process was killed. */
+  /** Whether this request was answered, but the process was killed before it saved the entry. */
   isDone(request: string): boolean {
     return this.#state.done.includes(request);
   }
 
-  /** The id of the message that is known by the first of these keys that is known. */
+  /** The id of the message for the first known key. */
   messageId(...keys: readonly (string | undefined)[]): string | undefined {
     const [first, ...others] = keys;
     if (keys.length === 0) return undefined;
@@ -100,8 +100,8 @@ export class Destination {
   }
 
   /**
-   * To be called right after the request; `pause` is the pause after `failures`, in milliseconds.
-   * What became of the message is saved in one piece with the rest.
+   * Call right after the request; `pause` returns the pause after `failures`, in milliseconds. The result
+   * is saved in the same write as the rest of the state.
    */
   answered(
     { outcome, id }: Posted,
@@ -110,7 +110,7 @@ export class Destination {
     pause: (failures: number) => number,
   ): void {
     const at = this.#options.now();
-    // The service counted it before it answered: the later time is safe.
+    // The service counted it before it answered: using the later time is safe.
     const sent = [...this.#state.sent.slice(0, -1), at];
     const iso = new Date(at).toISOString();
     if (outcome.class === 'delivered') {
@@ -144,7 +144,7 @@ export class Destination {
     }
   }
 
-  /** If the state cannot be written, which is noted once, the rates hold in this process only. */
+  /** If the state cannot be written, the rates apply in this process only; noted once. */
   #change(next: Partial<State>): void {
     const { paths, channel, note } = this.#options;
     this.#state = { ...this.#state, ...next };
@@ -157,7 +157,7 @@ export class Destination {
     }
   }
 
-  /** When the clock was set back, pauses restart at most. */
+  /** After the clock was set back, pauses start again but do not get longer. */
   #fixTimes(): void {
     const at = this.#options.now();
     const moved = (pause: Pause | null) =>

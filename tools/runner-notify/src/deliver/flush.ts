@@ -1,13 +1,13 @@
-/** Delivers what is due, whichever process queued it, and reports what stays queued. */
+/** Delivers all due messages, and reports what stays queued. */
 import type { Context } from '@runner/common/cli/command';
 import { DESTINATION_NAMES, type DestinationName } from '@runner/common/config/channels';
 import { announceableOf } from '../message/records.ts';
 import { spoolProblem } from '../spool/entry.ts';
 import { channelOf } from '../spool/names.ts';
 import { lockChannel, type Spool } from '../spool/spool.ts';
-import { Opened } from './channels.ts';
+import { OpenChannels } from './channels.ts';
 import { clockOf } from './clock.ts';
-import type { Ending, Patience } from './deliver.ts';
+import type { DeliveryPolicy, Ending } from './deliver.ts';
 import type { Next } from './queue.ts';
 import { deliveryOf, resultOf } from './result.ts';
 
@@ -16,14 +16,14 @@ const PAUSE_MAX = 65_000;
 /** A day, in milliseconds: how long messages wait for a channel that is not active. */
 const AGE_MAX = 86_400_000;
 
-/** Prints one result per message that leaves the queue. `now`: also what waits after a failed attempt. */
+/** Prints one result per message that leaves the queue. `now`: also retries messages that wait after a failure. */
 export async function flushAll(
   context: Pick<Context, 'io' | 'paths' | 'title' | 'note' | 'print'>,
   now: boolean,
   only: readonly DestinationName[] = DESTINATION_NAMES,
 ): Promise<void> {
   const { io, paths, note, title } = context;
-  const opened = new Opened({ io, paths, clock: clockOf(io), title, note });
+  const opened = new OpenChannels({ io, paths, clock: clockOf(io), title, note });
   const { spool } = opened;
   const waiting = new Set(spool.names().map(channelOf));
   const print = async (ending: Ending): Promise<void> => {
@@ -35,7 +35,7 @@ export async function flushAll(
   const flush = async (name: DestinationName): Promise<void> => {
     if (!opened.isActive(name)) {
       const count = giveUpInactive(spool, name, io.now().getTime());
-      if (count > 0) note(`${name}: ${stay(count)}: the channel is not active`);
+      if (count > 0) note(`${name}: ${stillQueued(count)}: the channel is not active`);
       return;
     }
     const printing: Promise<void>[] = [];
@@ -47,23 +47,23 @@ export async function flushAll(
     else {
       const wait = `${Math.ceil(left.wait / 1000)} s`;
       const why = left.why === 'asked' ? 'the service asks to wait' : 'the next try is in';
-      note(`${name}: ${stay(count)}: ${why} ${wait}`);
+      note(`${name}: ${stillQueued(count)}: ${why} ${wait}`);
     }
   };
   await Promise.all(only.filter((name) => waiting.has(name)).map(flush));
 }
 
-function stay(count: number): string {
+function stillQueued(count: number): string {
   return count === 1 ? '1 message stays queued' : `${count} messages stay queued`;
 }
 
 /**
- * Delivers to one channel until no more is due. Returns why the queue is not empty: `busy` while
- * another process delivers, else the wait for the next message. `now`: also what waits after a failed
- * attempt, once each.
+ * Delivers to one channel until no message is due. Returns why the queue is not empty: `busy` if another
+ * process is delivering, or else the wait for the next message. `now`: also retries messages that wait
+ * after a failure, once each.
  */
 export async function deliverDue(
-  opened: Opened,
+  opened: OpenChannels,
   name: DestinationName,
   now: boolean,
   onEnd: (ending: Ending) => void,
@@ -72,12 +72,12 @@ export async function deliverDue(
   if (!lock) return 'busy';
   let left: Next | undefined;
   let delivered = 0;
-  const patience: Patience = {
+  const policy: DeliveryPolicy = {
     eager: now,
-    goOn(next) {
+    shouldContinue(next) {
       left = undefined;
       if (!next) return false;
-      // A 429 in the middle of a run is waited for; one from before is not.
+      // Wait for a 429 that arrived during this run, but not for an earlier one.
       const waits = next.why === 'rate' || (next.why === 'asked' && delivered > 0);
       if (next.wait <= 0 || (waits && next.wait <= PAUSE_MAX)) return true;
       left = next;
@@ -86,7 +86,7 @@ export async function deliverDue(
   };
   try {
     opened.spool.tidy(name, opened.options.io.now());
-    await opened.deliver(name, opened.queueOf(name), patience, (ending) => {
+    await opened.deliver(name, opened.queueOf(name), policy, (ending) => {
       if (ending.result === 'delivered') delivered += 1;
       onEnd(ending);
     });
@@ -102,7 +102,7 @@ const INACTIVE = spoolProblem(
   'check section notify of config.yml, then `runner notify queue retry`',
 );
 
-/** Gives up what waited too long for an inactive channel; returns how many messages still wait. */
+/** Gives up messages that waited too long for an inactive channel; returns how many still wait. */
 function giveUpInactive(spool: Spool, name: DestinationName, now: number): number {
   let waiting = 0;
   for (const each of spool.names(name)) {

@@ -1,16 +1,20 @@
-/** One request for a message: posted as a new message, as a reply, or as an edit of one that was posted. */
+/** Posts a message as a new message, as a reply, or as an edit of an earlier one. */
 import type { Channel, Message, Outcome } from '../service/contract.ts';
 import type { Destination, Posted } from './destination.ts';
 
 const DONE: Outcome = { class: 'delivered', rest: 0 };
 
-/** Whether a message has nothing to edit, and is not sent otherwise. */
-export function isNeedless(channel: Channel, destination: Destination, { step }: Message): boolean {
+/** Whether the message may only edit another one, and there is none. */
+export function hasNothingToEdit(
+  channel: Channel,
+  destination: Destination,
+  { step }: Message,
+): boolean {
   if (!step?.onlyEdit) return false;
   return !channel.edit || destination.messageId(...(step.edits ?? [])) === undefined;
 }
 
-/** Makes the request, and a second one when the message to edit is not there any more. */
+/** Makes a second request if the message to edit no longer exists. */
 export async function post(
   channel: Channel,
   destination: Destination,

@@ -13,18 +13,16 @@ import type { Clock } from './clock.ts';
 import type { Wait, WaitKind } from './destination.ts';
 import { PAUSE_MAX } from './retry.ts';
 
-/** The next request that can be made. */
 export interface Next {
   readonly name: EntryName;
   /** Milliseconds until it can be made. */
   readonly wait: number;
   /** `backoff`: the message itself failed before. */
   readonly why: WaitKind | 'backoff';
-  /** The destination's problem, when that is why. */
+  /** The destination's problem, if that is the reason. */
   readonly problem: Problem | undefined;
 }
 
-/** What a queue works with. */
 export interface QueueOptions {
   readonly spool: Spool;
   readonly channel: DestinationName;
@@ -32,7 +30,7 @@ export interface QueueOptions {
   note(text: string): void;
 }
 
-/** What is known of an entry without reading it again. */
+/** Kept in memory, so that the entry need not be read again. */
 interface Position {
   /** Entries of one deploy stay in order; at the code host those of one app, whose last status counts. */
   readonly deploy: string;

@@ -1,4 +1,4 @@
-/** What came of one record on one channel, as an object and as one line. */
+/** The result of one record on one channel, as an object and as a line of text. */
 import type { Style } from '@runner/common/cli/output';
 import type { DestinationName } from '@runner/common/config/channels';
 import { harmlessLine } from '@runner/common/text/harmless';
@@ -26,7 +26,7 @@ export interface Result {
   readonly result: 'delivered' | 'queued' | 'rejected' | 'failed' | 'skipped' | 'dry_run';
   /** How many messages were delivered. */
   readonly messages: number;
-  /** Its id in `runner notify queue`, when it is queued or put aside. */
+  /** Its id in `runner notify queue`, if it is queued or given up. */
   readonly queue_id?: string;
   /** A message may have been delivered twice: the first attempt got no answer. */
   readonly maybe_duplicate?: true;
@@ -46,7 +46,7 @@ export interface Result {
   readonly payloads?: readonly unknown[];
 }
 
-/** What came of an entry in the time given to it. */
+/** The result of an entry within its time limit. */
 export interface Delivery {
   /** `failed`: it could not be queued, and the direct attempt failed. */
   readonly result: 'delivered' | 'queued' | 'rejected' | 'failed';
@@ -54,7 +54,7 @@ export interface Delivery {
   /** When it is in the spool. */
   readonly id?: string | undefined;
   readonly problem?: Problem | undefined;
-  /** Why it was not attempted at all. */
+  /** Why it was not attempted. */
   readonly untried?: string | undefined;
   /** Milliseconds for which the service asks to be left alone. */
   readonly asked?: number | undefined;

@@ -96,7 +96,6 @@ function rowsOf(notice: Notice): Detail[] {
     const from = notice.fromVersion || notice.previousVersion || 'unknown';
     const rows = [row('From', from), row('To', notice.version)];
     rows.push(row('Reason', notice.reason || 'not given'), deploy);
-    // Instances roll back one by one: without the name their messages would be identical.
     return notice.instance === 'default' ? [project, ...rows] : [project, instance, ...rows];
   }
   const rows = [project, instance, row('Version', notice.version), ...changesOf(notice)];
@@ -109,7 +108,7 @@ function rowsOf(notice: Notice): Detail[] {
   return rows;
 }
 
-/** What the deploy brings, as far as the record says. */
+/** The changes, if the record has them. */
 function changesOf({ changes }: Notice): Detail[] {
   if (!changes) return [];
   const { count, subjects, authors, url } = changes;
@@ -131,7 +130,7 @@ function changesOf({ changes }: Notice): Detail[] {
 /** The name of a branch has no space in it; `tags v*` has. */
 const labelOf = (followed: string) => (followed.includes(' ') ? 'Follows' : 'Branch');
 
-/** What became of the version before. */
+/** What happened to the previous version. */
 function rollbackOf({ previousVersion, rolledBack, reason }: Notice): Phrase {
   if (!previousVersion) return ['no earlier version exists'];
   if (rolledBack === undefined) return ['stayed on ', { value: previousVersion }];

@@ -1,4 +1,4 @@
-/** What a deploy brings, from its record: subjects and authors of commits, the page that compares. */
+/** The changes of a deploy, from its record: commit subjects and authors, and a comparison page. */
 import { type LogRecord, textOf } from '@runner/common/audit/record';
 import { isObject } from '@runner/common/text/json';
 import { cutCodePoints } from '@runner/common/text/plain';

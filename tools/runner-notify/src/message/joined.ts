@@ -18,9 +18,8 @@ export class Joiner {
   take<T extends EventRecord>(record: T): T | undefined {
     const { fields, kind } = record;
     const names = instancesOf(fields);
-    if (names.length < 2 || !Array.isArray(fields.instances) || kind === 'RollbackSuccess')
-      return record;
-    const key = `${kind} ${textOf(fields, 'deploy_id')}`;
+    if (names.length < 2 || !Array.isArray(fields.instances)) return record;
+    const key = [kind, textOf(fields, 'deploy_id'), ...names].join(' ');
     const domains = this.#open.get(key) ?? new Map<string, string>();
     const own = textOf(fields, 'instance');
     domains.set(own, textOf(fields, 'domain'));

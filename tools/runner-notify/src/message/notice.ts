@@ -60,9 +60,9 @@ export interface Notice extends Subject {
   readonly commit: string;
   /** Of a failure. */
   readonly stage: string;
-  /** Who began the deploy. */
+  /** Who started the deploy. */
   readonly user: string;
-  /** What the deploy brings. */
+  /** The commits of the deploy. */
   readonly changes: Changes | undefined;
   /** The channel edits messages: one message a deploy. */
   readonly edited?: true;

@@ -8,14 +8,14 @@ import type { Notice } from './notice.ts';
 export interface Step {
   /** Edits the message with the first of these keys that is known; without one it is a new message. */
   readonly edits?: readonly string[];
-  /** Not sent at all where there is none to edit. */
+  /** Not sent if there is no message to edit. */
   readonly onlyEdit?: true;
   readonly repliesTo?: string;
   /** The posted message is known by these keys from now on, and no other one is. */
   readonly keys?: readonly string[];
   /** The posted message is known by this key as well. */
   readonly adds?: string;
-  /** No message is known by this key any more. */
+  /** This key no longer refers to a message. */
   readonly ends?: string;
 }
 
@@ -40,7 +40,7 @@ export function stepsOf(notice: Notice): readonly Step[] {
       if (isFetchFailure(notice)) return [{ keys: [fetching] }];
       return [{ edits: [deploy], onlyEdit: true }, { repliesTo: deploy }];
     case 'rollback':
-      // Each instance rolls back on its own: the next one must not overwrite the first.
+      // Instances that went to different versions have a message each: the next must not overwrite the first.
       return [{ edits: [back, deploy], adds: back, ends: deploy }];
     case 'CheckRecovered':
       return [{ edits: [fetching], ends: fetching }];

@@ -44,7 +44,7 @@ export interface Problem {
 
 /** How sending a message ended; each class calls for a different reaction. */
 export type Outcome =
-  /** `rest`: how many milliseconds the service wants to be left alone; `movedTo`: the destination's new id. */
+  /** `rest`: pause that the service asks for, in ms; `movedTo`: the destination's new id. */
   | {
       readonly class: 'delivered';
       readonly rest: number;
@@ -60,7 +60,7 @@ export type Outcome =
       readonly class: 'rejected';
       readonly complaint?: Complaint | undefined;
       readonly movedTo?: string | undefined;
-      /** The message to edit is not there any more. */
+      /** The message to edit no longer exists. */
       readonly missing?: boolean;
       readonly problem: Problem;
     }
@@ -110,10 +110,14 @@ export interface Line {
 
 /** An option of `runner notify setup`: an answer that is given in advance. */
 export interface Answer extends Value {
-  /** The key of a channel's own section that it sets, and the question on a terminal. */
-  readonly sets?: { readonly key: string; readonly question: string };
-  /** The value is a file that holds a secret, which may also be in a variable of the environment. */
-  readonly file?: { readonly variable: string; readonly what: string };
+  /** The key of a channel's own section that it sets. */
+  readonly key?: string;
+  /** What it is, in words that begin with `the`. */
+  readonly what: string;
+  /** What it looks like, appended to `what` for people. */
+  readonly form?: string;
+  /** The value is a file that holds a secret, which may also be in this variable of the environment. */
+  readonly variable?: string;
   readonly pattern?: RegExp;
   /** What matches `pattern`, in words. */
   readonly wanted?: string;

@@ -7,7 +7,6 @@ import { Failure, usage } from '@runner/common/foundation/failure';
 import { type Io, readAll } from '@runner/common/foundation/io';
 import { ANSWERS } from '../channels/options.ts';
 import type { Inputs } from '../dialogue/situation.ts';
-import type { Answer } from '../service/contract.ts';
 
 /** Far above any token or address: a larger file is the wrong one. */
 const FILE_MAX = 65_536;
@@ -24,11 +23,11 @@ const ALL = CHANNEL_NAMES.flatMap((channel) =>
   })),
 );
 
-/** Reads them all. Throws `usage`, or `file_unreadable`. */
+/** Throws `usage` or `file_unreadable`. */
 export function readInputs(io: Io, options: SetupOptions): Inputs {
   const { channel } = options;
   const named = channel === undefined ? undefined : channelsIn(channel);
-  const fromStdin = ALL.filter(({ file, name }) => file && options[name] === '-');
+  const fromStdin = ALL.filter(({ variable, name }) => variable && options[name] === '-');
   const [first, second] = fromStdin.map(({ name }) => `'--${name} -'`);
   if (second) throw usage(`${first} cannot be used with ${second}: there is one standard input`);
   for (const each of ALL) {
@@ -40,7 +39,10 @@ export function readInputs(io: Io, options: SetupOptions): Inputs {
       throw usage(`the argument '${each.title}' cannot be used with '--channel ${channel}'`);
   }
   const answers = Object.fromEntries(
-    ALL.map(({ name, file }) => [name, file ? secretIn(io, options[name], file) : options[name]]),
+    ALL.map(({ name, variable, what }) => {
+      const given = options[name];
+      return [name, variable ? secretIn(io, given, variable, what) : given];
+    }),
   );
   const isMeant = (name: ChannelName) =>
     named?.includes(name) ??
@@ -56,7 +58,8 @@ export function readInputs(io: Io, options: SetupOptions): Inputs {
 function secretIn(
   io: Io,
   file: string | undefined,
-  { variable, what }: NonNullable<Answer['file']>,
+  variable: string,
+  what: string,
 ): string | undefined {
   if (file === undefined) return io.env[variable]?.trim() || undefined;
   const text = (file === '-' ? readAll(io.stdin, FILE_MAX, what) : textOf(io, file)).trim();
@@ -79,7 +82,7 @@ export function requireInputs(inputs: Inputs): asserts inputs is Inputs & {
   const needed = ALL.filter((each) => channels?.includes(each.channel) && !each.optional);
   const missing = needed
     .filter(({ name }) => answers[name] === undefined)
-    .map(({ title, file }) => (file ? `${title} (or ${file.variable})` : title));
+    .map(({ title, variable }) => (variable ? `${title} (or ${variable})` : title));
   if (channels === undefined) missing.push('--channel <CHANNEL>');
   if (missing.length === 0) return;
   throw usage(

@@ -45,7 +45,7 @@ export function findAll(spool: Spool, places: readonly Place[]): Found[] {
 
 /** The messages of these ids. Throws `message_not_found` for the first that is not there. */
 export function findThese(spool: Spool, ids: readonly string[], places: readonly Place[]): Found[] {
-  // The first of an id counts: the queue comes before the dead.
+  // If an id is in both places, the queue takes precedence.
   const all = new Map(
     findAll(spool, places)
       .reverse()

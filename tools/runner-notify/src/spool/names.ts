@@ -10,10 +10,10 @@ const NAME = new RegExp(`^([0-9a-z]{9}-[0-9a-f]{4})\\.(${DESTINATION_NAMES.join(
 
 /** The entries in a folder, oldest first, of one channel or of all; empty without the folder. */
 export function entryNames(folder: string, channel?: DestinationName): EntryName[] {
-  // A file in the place of the folder is reported when an entry is saved.
+  // If it is not a folder, saving an entry reports that.
   if (!isThere(`${folder}/.`)) return [];
   const end = channel === undefined ? '' : `.${channel}.json`;
-  // Of 100,000 names a match for each would be most of the memory.
+  // No match objects: for 100,000 names they would need too much memory.
   return namesIn(folder).filter((name): name is EntryName => name.endsWith(end) && NAME.test(name));
 }
 
@@ -32,7 +32,7 @@ export function timeOfName(name: EntryName | undefined): number {
   return name === undefined ? 0 : Number.parseInt(name.slice(0, 9), 36);
 }
 
-/** A name for a time in milliseconds; `chance` distinguishes two of the same millisecond. */
+/** A name for a time in milliseconds; `chance` distinguishes names of the same millisecond. */
 export function entryName(time: number, chance: number, channel: DestinationName): EntryName {
   const end = Math.floor(chance * 65_536).toString(16);
   const id = `${time.toString(36).padStart(9, '0')}-${end.padStart(4, '0')}`;

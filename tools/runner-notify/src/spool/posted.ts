@@ -1,4 +1,4 @@
-/** Messages that a service has posted, as the state of its destination knows them. */
+/** Posted messages, as recorded in the state of their destination. */
 import type { Step } from '../message/steps.ts';
 
 /** A message that later ones may edit or answer. */
@@ -7,9 +7,9 @@ export interface PostedMessage {
   readonly keys: readonly string[];
 }
 
-/** How many of them are kept: of as many deploys at once. */
+/** How many messages are kept: enough for this many simultaneous deploys. */
 const MESSAGES_MAX = 200;
-/** How many requests are remembered as done; only the last may be in question. */
+/** How many completed requests are kept; only the last one may be needed. */
 const DONE_MAX = 8;
 
 /** The newest of both, as the state keeps them. */
@@ -27,7 +27,7 @@ export function messagesAfter(
   if (keys.length === 0 && adds === undefined && ends === undefined) return before;
   const isOld = (key: string) => key === ends || key === adds || keys.includes(key);
   const kept = before
-    // A message that another attempt took over is no longer that of the attempt before.
+    // A message that another attempt has taken over no longer belongs to the earlier attempt.
     .filter((each) => keys.length === 0 || each.id !== id)
     .map((each) => ({ ...each, keys: each.keys.filter((key) => !isOld(key)) }))
     .filter((each) => each.keys.length > 0);

@@ -1,4 +1,4 @@
-/** `runner notify status` and `test` for people: one line per channel, details below. */
+/** Text output of `runner notify status` and `test`: one line per channel, with details below. */
 
 import type { Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
@@ -34,7 +34,7 @@ export function statusText(report: NotifyStatus, style: Style): string {
   );
 }
 
-/** The result on the commit, where it is on or something of it is left. */
+/** The commit status, if it is on or messages are left over. */
 function commitBlock({ commit_status: { enabled, ...backlog } }: NotifyStatus, style: Style) {
   if (!enabled && backlog.queued + backlog.dead === 0) return [];
   const mark = style.dim(enabled ? '•' : '–');
@@ -67,7 +67,10 @@ function verdictOf(channel: ChannelStatus, style: Style): readonly [string, stri
       half ? `not active: ${missing.join(' and ')} is missing` : 'not configured',
     ];
   }
-  if (!active) return [style.dim('–'), 'configured, but notify.channel does not name it'];
+  if (!active) {
+    const words = 'configured, but notify.channel does not name it';
+    return [style.dim('–'), problem ? `${words}; ${problemText(problem)}` : words];
+  }
   if (problem) return [style.red('✘'), style.red(problemText(problem))];
   if (healthy === false) return [style.red('✘'), style.red(unhealthy)];
   if (stopped) return [style.red('✘'), style.red('stopped: `runner notify test` starts it again')];
@@ -106,7 +109,7 @@ function rowText([label, text]: Row): string {
 
 const MARKS = { delivered: '✔', rejected: '✘', failed: '✘', not_active: '–' } as const;
 
-/** The test messages: where each arrived, or why not. */
+/** Where each test message arrived, or why it did not. */
 export function trialsText(trials: readonly TrialResult[], style: Style): string {
   const lines = trials.flatMap((each) => {
     const { channel, result, hint, moved_to } = each;

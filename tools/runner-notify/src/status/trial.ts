@@ -74,7 +74,7 @@ function trialResult(channel: ChannelName, outcome: Outcome): TrialResult {
   };
 }
 
-/** Longest wait for another process that delivers, in seconds; that one learns the same. */
+/** Longest wait for a delivering process, in seconds; it will find out the same. */
 const LOCK_WAIT = 2;
 
 /**

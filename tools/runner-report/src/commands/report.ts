@@ -5,7 +5,6 @@ import { usage } from '@runner/common/foundation/failure';
 import { OFFLINE } from '@runner/deploy/instances/view';
 import { timeOf } from '@runner/history/log/options';
 
-/** The answer. */
 interface Drawn {
   /** Absolute; `-` for standard output. */
   file: string;
@@ -17,10 +16,10 @@ interface Drawn {
 
 export const report = command({
   name: '',
-  about: 'Draw the deploys as an HTML page',
+  about: 'Write an HTML report of the deploys',
   details:
-    'One HTML file without scripts: what runs now, the outcomes of each day, durations, versions, causes\n' +
-    'of failures, and the newest deploys with links to what changed. TIME is ISO 8601 (UTC unless it has\n' +
+    'One HTML file without scripts: active versions, outcomes per day, durations, version history, causes\n' +
+    'of failures, and the newest deploys with links to their changes. TIME is ISO 8601 (UTC unless it has\n' +
     'a zone), a date, or how long ago: 30m, 2h, 7d. An existing file is replaced.',
   positionals: { app: { about: 'Only deploys of this app' } },
   options: {
@@ -28,13 +27,13 @@ export const report = command({
       kind: 'value',
       placeholder: 'FILE',
       required: true,
-      about: 'Where to write the page; - is standard output',
+      about: 'Where to write the report; - is standard output',
     },
     since: {
       kind: 'value',
       placeholder: 'TIME',
       default: '90d',
-      about: 'Only deploys that began at this time or later',
+      about: 'Only deploys that started at this time or later',
     },
     offline: OFFLINE,
   },

@@ -1,11 +1,11 @@
-/** The failures of the period, grouped by the shape of the line that says why. */
+/** Failures grouped by the shape of the first line of their cause. */
 import { lineShape } from '@runner/extract/line/shape';
 import type { Deploy } from '@runner/history/deploys/deploy';
 import { group } from 'd3-array';
 import { type Cause, type Cut, cut } from './model.ts';
 
 const CAUSES = 12;
-/** Characters of a line that are looked at, and redacted. */
+/** Characters of a line that are redacted and compared. */
 const LINE = 2_000;
 
 /** The first line of the cause. */
@@ -14,7 +14,6 @@ export function causeLine({ cause, stage }: Deploy): string {
   return line || `failed in ${stage || 'an unknown step'}`;
 }
 
-/** The most frequent causes first. */
 export function causesOf(deploys: readonly Deploy[]): Cut<Cause> {
   const failed = deploys.filter(({ result }) => result === 'failed' || result === 'rolled_back');
   const groups = [...group(failed, (deploy) => lineShape(causeLine(deploy)))].map(([, all]) => all);

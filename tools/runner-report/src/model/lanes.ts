@@ -1,4 +1,4 @@
-/** Which version of each app was active when, and what went wrong meanwhile. */
+/** The timeline of each app: its active versions and its failures. */
 import type { Deploy } from '@runner/history/deploys/deploy';
 import type { Period } from '@runner/history/figures/figures';
 import { group } from 'd3-array';
@@ -6,11 +6,11 @@ import { type Cut, cut, type Lane, type Mark } from './model.ts';
 import { outcomeOf } from './outcomes.ts';
 
 const LANES = 20;
-/** Parts of the period: shorter versions cannot be seen, and closer marks are counted together. */
+/** Fractions of the period: shorter versions are invisible, closer marks are merged. */
 const SHORTEST = 1 / 200;
 const CELL = 1 / 120;
 
-/** The lanes of the apps with most deploys in the period. `history` begins before the period. */
+/** Lanes of the apps with the most deploys. `history` includes deploys before the period. */
 export function lanesOf(history: readonly Deploy[], period: Period): Cut<Lane> {
   const all = [...group(history, ({ project }) => project)].flatMap(([project, deploys]) => {
     const own = deploys.filter(({ start }) => start >= period.since && start < period.until);

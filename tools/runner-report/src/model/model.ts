@@ -1,10 +1,10 @@
-/** What the page shows, as plain data; times are in milliseconds since 1970. */
+/** The page's content as plain data; times are in milliseconds since 1970. */
 import type { Figures, Period } from '@runner/history/figures/figures';
 
-/** What became of a deploy, as the pictures tell them apart. */
+/** The outcome of a deploy, as the charts distinguish it. */
 export type Outcome = 'success' | 'failed' | 'rolled_back' | 'by_hand' | 'unfinished';
 
-/** A list that is cut, and how many entries it left out. */
+/** A truncated list and the number of entries left out. */
 export interface Cut<T> {
   readonly shown: readonly T[];
   readonly omitted: number;
@@ -15,11 +15,10 @@ export function cut<T>(all: readonly T[], most: number): Cut<T> {
   return { shown: all.slice(0, most), omitted: Math.max(0, all.length - most) };
 }
 
-/** An instance and what runs of it. */
 export interface Running {
   readonly project: string;
   readonly instance: string;
-  /** As `runner list` says; empty without access to the registry. */
+  /** As in `runner list`; empty without access to the registry. */
   readonly state: string;
   readonly version: string;
   readonly subject: string;
@@ -27,7 +26,7 @@ export interface Running {
   readonly by: string;
 }
 
-/** The deploys of a day, or of several. */
+/** The deploys of an hour, a day or several days. */
 export interface Bin {
   readonly from: number;
   readonly to: number;
@@ -37,14 +36,12 @@ export interface Bin {
   readonly unfinished: number;
 }
 
-/** How long one deploy took. */
 export interface Took {
   readonly at: number;
   readonly ms: number;
   readonly good: boolean;
 }
 
-/** A deploy that took long. */
 export interface Slow extends Took {
   readonly project: string;
   readonly version: string;
@@ -53,13 +50,12 @@ export interface Slow extends Took {
   readonly stepMs: number;
 }
 
-/** The median of a time. */
 export interface Median {
   readonly at: number;
   readonly ms: number;
 }
 
-/** The versions of an app in the course of the period. */
+/** One app's row in the timeline. */
 export interface Lane {
   readonly project: string;
   readonly deploys: number;
@@ -72,7 +68,7 @@ export interface Lane {
   readonly marks: readonly Mark[];
 }
 
-/** What went wrong on a lane; `count` of them at about the same time. */
+/** `count` failures on a lane at about the same time. */
 export interface Mark {
   readonly at: number;
   readonly outcome: Exclude<Outcome, 'success'>;
@@ -80,7 +76,7 @@ export interface Mark {
   readonly count: number;
 }
 
-/** Failures whose causes have one shape. */
+/** Failures whose causes have the same shape. */
 export interface Cause {
   /** The newest of them: its line, app and version. */
   readonly line: string;
@@ -92,7 +88,7 @@ export interface Cause {
   readonly last: number;
 }
 
-/** A line of the table. */
+/** A row of the table of deploys. */
 export interface Row {
   readonly at: number;
   readonly project: string;
@@ -104,18 +100,16 @@ export interface Row {
   readonly by: string;
   /** Subject of the commit, or the cause of the failure. */
   readonly text: string;
-  /** The host's page of what changed; empty if unknown. */
+  /** The code host's page with the changes; empty if unknown. */
   readonly link: string;
 }
 
-/** All that the page shows. */
 export interface Report {
   readonly server: string;
   /** Undefined: all apps. */
   readonly app: string | undefined;
   readonly period: Period;
   readonly figures: Figures;
-  /** Failed changes. */
   readonly failedChanges: number;
   readonly running: Cut<Running>;
   readonly bins: readonly Bin[];

@@ -1,4 +1,4 @@
-/** The outcomes of a day, and how long deploys took. */
+/** Outcomes per day, and durations. */
 import type { Deploy } from '@runner/history/deploys/deploy';
 import { type Period, percentile } from '@runner/history/figures/figures';
 import { bin, greatest } from 'd3-array';
@@ -6,12 +6,12 @@ import type { Bin, Median, Outcome, Slow, Took } from './model.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-/** Days as long as that many columns are enough; weeks for longer periods. */
+/** More days than this are grouped into weeks. */
 const COLUMNS = 130;
 const SLOWEST = 6;
-/** Points of the line of medians. */
+/** Number of points on the median line. */
 const MEDIANS = 18;
-/** A picture needs no two points closer than these parts of its width and height. */
+/** Grid on which only one point per cell is drawn. */
 const CELLS = { x: 160, y: 40 } as const;
 
 export function outcomeOf({ result, byHand }: Deploy): Outcome {
@@ -20,7 +20,7 @@ export function outcomeOf({ result, byHand }: Deploy): Outcome {
   return 'unfinished';
 }
 
-/** Milliseconds of a column: an hour, a day, or whole weeks. */
+/** Width of a column in ms: an hour, a day or whole weeks. */
 function widthFor({ since, until }: Period): number {
   const length = until - since;
   if (length <= 3 * DAY) return HOUR;
@@ -28,10 +28,9 @@ function widthFor({ since, until }: Period): number {
   return Math.ceil(length / (COLUMNS * 7 * DAY)) * 7 * DAY;
 }
 
-/** The deploys of each day, in UTC; of longer periods, of each week or several. */
 export function binsOf(deploys: readonly Deploy[], period: Period): Bin[] {
   const width = widthFor(period);
-  // Weeks end with today, so that the last one is whole.
+  // Weeks end today, so that the last one is complete.
   const end = Math.ceil(period.until / Math.min(width, DAY)) * Math.min(width, DAY);
   const first = end - Math.ceil((end - period.since) / width) * width;
   const edges = Array.from({ length: (end - first) / width }, (_, index) => first + index * width);
@@ -47,14 +46,14 @@ export function binsOf(deploys: readonly Deploy[], period: Period): Bin[] {
   });
 }
 
-/** When a deploy ended, and how long it took; undefined if it did not end. */
+/** Undefined if the deploy did not end. */
 function tookOf(deploy: Deploy): Took | undefined {
   const { duration_ms: ms, start, result } = deploy;
   if (typeof ms !== 'number' || result === 'interrupted') return undefined;
   return { at: start, ms: Math.max(ms, 1), good: result === 'success' };
 }
 
-/** The durations, without those that a picture would draw on top of others. */
+/** The durations, without points that would be drawn on top of others. */
 export function tookOfAll(deploys: readonly Deploy[], { since, until }: Period): Took[] {
   const all = deploys.flatMap((deploy) => tookOf(deploy) ?? []);
   const most = Math.log(greatest(all, ({ ms }) => ms)?.ms ?? 1) || 1;
@@ -67,7 +66,7 @@ export function tookOfAll(deploys: readonly Deploy[], { since, until }: Period):
   return [...seen.values()];
 }
 
-/** The medians of what succeeded, in equal parts of the period. */
+/** Median durations of successful deploys, over equal parts of the period. */
 export function mediansOf(deploys: readonly Deploy[], { since, until }: Period): Median[] {
   const parts = Array.from({ length: MEDIANS }, () => [] as number[]);
   for (const deploy of deploys) {
@@ -82,7 +81,7 @@ export function mediansOf(deploys: readonly Deploy[], { since, until }: Period):
   });
 }
 
-/** The deploys that took longest, the longest first. */
+/** The slowest deploys first. */
 export function slowestOf(deploys: readonly Deploy[]): Slow[] {
   const all = deploys.flatMap((deploy) => {
     const took = tookOf(deploy);

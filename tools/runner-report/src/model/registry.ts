@@ -1,4 +1,4 @@
-/** What the registry knows of the apps; the page does without it where it cannot be read. */
+/** The registered apps. Without access to the registry the page is drawn from the log alone. */
 import { listApps } from '@runner/common/apps/store';
 import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
 import { codeHostsOf, DEFAULT_HOST } from '@runner/common/config/code-hosts';
@@ -11,7 +11,6 @@ import { viewOf } from '@runner/deploy/instances/view';
 
 import type { CompareOf } from './rows.ts';
 
-/** What of the registry the page shows. */
 export interface Registry {
   /** Undefined if no app is registered, or the registry cannot be read. */
   readonly apps: readonly AppSummary[] | undefined;

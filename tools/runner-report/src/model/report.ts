@@ -1,4 +1,4 @@
-/** The report from the history: everything counted, grouped and cut, then redacted. */
+/** Builds the report from the history, and redacts it. */
 import type { AppSummary } from '@runner/common/apps/summary';
 import type { LogRecord } from '@runner/common/audit/record';
 import type { Deploy } from '@runner/history/deploys/deploy';
@@ -10,12 +10,11 @@ import { binsOf, mediansOf, slowestOf, tookOfAll } from './outcomes.ts';
 import { type CompareOf, rowsOf } from './rows.ts';
 import { runningOf } from './running.ts';
 
-/** What the report is made of. */
 export interface Source {
   readonly server: string;
   readonly app: string | undefined;
   readonly period: Period;
-  /** All deploys that are known, oldest first. */
+  /** All known deploys, oldest first. */
   readonly history: readonly Deploy[];
   /** The registered apps; undefined if the registry cannot be read. */
   readonly apps: readonly AppSummary[] | undefined;
@@ -45,7 +44,7 @@ export function reportOf({ history, period, apps, compareOf, ...about }: Source)
 /** Redacts one record. */
 export type Clean = <T extends LogRecord>(record: T) => Promise<T>;
 
-/** The report without the secrets of this server: each entry is redacted as a record of its app. */
+/** The report without this server's secrets; each entry is redacted like a record of its app. */
 export async function redacted(report: Report, clean: Clean): Promise<Report> {
   const all = async <T extends object>(list: readonly T[]) => {
     const cleaned: T[] = [];

@@ -1,4 +1,4 @@
-/** The newest deploys, a line each, with a link to what changed. */
+/** The newest deploys, with links to their changes. */
 import type { Deploy } from '@runner/history/deploys/deploy';
 import { causeLine } from './causes.ts';
 import { type Cut, cut, type Row } from './model.ts';
@@ -10,7 +10,7 @@ const COMMIT = /^[0-9a-f]{40,64}$/;
 /** The host's page that compares two commits of an app; undefined if unknown. */
 export type CompareOf = (project: string, from: string, to: string) => string | undefined;
 
-/** The newest deploys of the period first. `history` is all that is known, oldest first. */
+/** Newest first. `history`: all known deploys, oldest first. */
 export function rowsOf(
   history: readonly Deploy[],
   isIn: (deploy: Deploy) => boolean,
@@ -26,7 +26,7 @@ export function rowsOf(
   return { omitted, shown: shown.map((deploy) => rowOf(deploy, linkOf(deploy))) };
 }
 
-/** The commit that was active when each deploy began. */
+/** The commit that was active when each deploy started. */
 function commitsBefore(history: readonly Deploy[]): Map<Deploy, string> {
   const before = new Map<Deploy, string>();
   const active = new Map<string, string>();
@@ -54,7 +54,7 @@ function rowOf(deploy: Deploy, link: string): Row {
   return {
     ...{ at: deploy.start, project: deploy.project, instance: deploy.instances.join(',') },
     ...{ version: deploy.version ?? '', outcome },
-    result: outcome === 'by_hand' ? 'back by hand' : WORDS[deploy.result],
+    result: outcome === 'by_hand' ? 'manual rollback' : WORDS[deploy.result],
     ...{ ms: deploy.duration_ms ?? null, by: deploy.user ?? deploy.trigger ?? '' },
     text: failed ? causeLine(deploy) : (deploy.subject ?? ''),
     link,

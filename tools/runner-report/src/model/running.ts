@@ -1,4 +1,4 @@
-/** What runs now: from the registry where it can be read, else from the last success of each app. */
+/** Active versions: from the registry, or without access to it from the last success of each app. */
 import { type AppSummary, isHealthy } from '@runner/common/apps/summary';
 import { timeOfIso } from '@runner/common/text/time';
 import type { Deploy } from '@runner/history/deploys/deploy';
@@ -18,7 +18,7 @@ export function runningOf(
   return cut(all, RUNNING);
 }
 
-/** The last deploy or rollback of each app that succeeded, by name. */
+/** The last successful deploy or rollback of each app, sorted by name. */
 function lastGood(history: readonly Deploy[]): Map<string, Deploy> {
   const last = new Map<string, Deploy>();
   for (const deploy of history) if (deploy.result === 'success') last.set(deploy.project, deploy);
@@ -33,7 +33,7 @@ function fromDeploy(deploy: Deploy): Running {
   };
 }
 
-/** Instances that run the same version since the same deploy are one line. */
+/** Merges instances that run the same deploy. */
 function fromRegistry(
   { app, state, instances }: AppSummary,
   deploy: Deploy | undefined,

@@ -1,4 +1,4 @@
-/** The axes that all pictures share: positions are parts of their width and height. */
+/** The axes of all charts; positions are fractions of the width and height. */
 import type { Period } from '@runner/history/figures/figures';
 import { scaleUtc } from 'd3-scale';
 import { type Html, html, percent } from './html.ts';
@@ -6,7 +6,7 @@ import { clockOf, dayOf } from './words.ts';
 
 const DAY = 86_400_000;
 
-/** Where a time lies in the period, from 0 to 1. */
+/** Position of a time in the period, from 0 to 1. */
 export type TimeScale = (time: number) => number;
 
 export function timeScale({ since, until }: Period): TimeScale {
@@ -14,7 +14,7 @@ export function timeScale({ since, until }: Period): TimeScale {
   return (time) => Math.round(scale(time) * 10_000) / 10_000;
 }
 
-/** Round times with their labels: about seven. */
+/** About seven round times with labels. */
 export function timeTicks({ since, until }: Period): { at: number; label: string }[] {
   return scaleUtc([since, until], [0, 1])
     .ticks(7)
@@ -27,7 +27,7 @@ function labelOf(date: Date, length: number): string {
   return dayOf(time, date.getUTCMonth() === 0 && date.getUTCDate() === 1);
 }
 
-/** The labels below a picture. */
+/** Time labels below a chart. */
 export function timeLabels(period: Period): Html {
   const x = timeScale(period);
   const labels = timeTicks(period).map(
@@ -36,7 +36,7 @@ export function timeLabels(period: Period): Html {
   return html`<div class="xs" aria-hidden="true">${labels}</div>`;
 }
 
-/** Lines at the round times. */
+/** Vertical lines at the round times. */
 export function timeLines(period: Period): Html {
   const x = timeScale(period);
   const lines = timeTicks(period).map(({ at }) => {
@@ -46,12 +46,12 @@ export function timeLines(period: Period): Html {
   return html`<g class="grid">${lines}</g>`;
 }
 
-/** A label left of a picture; `at` is the part of its height from the top. */
+/** A label on the left of a chart; `at` is the fraction of its height from the top. */
 export function heightLabel(at: number, label: string): Html {
   return html`<span class="y" style="top:${percent(at)}">${label}</span>`;
 }
 
-/** A line at a height. */
+/** A horizontal line. */
 export function heightLine(at: number, kind = ''): Html {
   return html`<line class="${kind}" x1="0" x2="100%" y1="${percent(at)}" y2="${percent(at)}"/>`;
 }

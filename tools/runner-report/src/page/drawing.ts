@@ -9,16 +9,15 @@ import { registryOf } from '../model/registry.ts';
 import { redacted, reportOf } from '../model/report.ts';
 import { pageOf } from './page.ts';
 
-/** What is drawn, and for whom. */
 export interface Wanted {
   /** Undefined: all apps. */
   readonly app: string | undefined;
   readonly period: Period;
-  /** No supervisor is asked what runs. */
+  /** Do not query the supervisors. */
   readonly offline: boolean;
 }
 
-/** The page and the number of its deploys; `note` reports what could not be read. */
+/** `note` reports files that cannot be read. */
 export async function draw(
   { io, paths, note }: { readonly io: Io; readonly paths: Paths; note(text: string): void },
   { app, period, offline }: Wanted,

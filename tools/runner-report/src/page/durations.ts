@@ -1,4 +1,4 @@
-/** How long deploys took, on a logarithmic scale; the slowest carry their number. */
+/** Durations on a logarithmic scale; the slowest deploys are numbered. */
 import { extent } from 'd3-array';
 import { scaleLog } from 'd3-scale';
 import { curveMonotoneX, line } from 'd3-shape';
@@ -7,11 +7,11 @@ import { heightLabel, heightLine, timeLabels, timeLines, timeScale } from './axi
 import { foreign, type Html, html, percent } from './html.ts';
 import { dayOf, lengthOf, markOf } from './words.ts';
 
-/** Round lengths of time, in seconds. */
+/** Round durations, in seconds. */
 const ROUND = [0.1, 1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21_600, 86_400];
-/** Labels that fit beside the picture. */
+/** Most labels that fit on the axis. */
 const LABELS = 5;
-/** Parts of the picture that a number takes. */
+/** Size of a number as a fraction of the chart. */
 const PIN = { width: 0.04, height: 0.09 } as const;
 
 export function durationsCard(report: Report): Html {
@@ -47,7 +47,7 @@ ${pins}${ticks.map((ms) => heightLabel(y(ms), roundLabel(ms)))}${timeLabels(peri
 </div>`;
 }
 
-/** The places of the numbers, moved towards the middle until none covers another. */
+/** Moves the numbers towards the middle until they no longer overlap. */
 function apart(places: readonly (readonly [number, number])[]): (readonly [number, number])[] {
   const placed: (readonly [number, number])[] = [];
   for (const [x, y] of places) {

@@ -1,8 +1,8 @@
-/** HTML in which every value is escaped, unless it is HTML already. */
+/** HTML templates that escape every value that is not HTML already. */
 import { harmlessLine } from '@runner/common/text/harmless';
 import { cutCodePoints } from '@runner/common/text/plain';
 
-/** Text that is markup. */
+/** Markup, which is not escaped again. */
 export class Html {
   readonly text: string;
 
@@ -11,7 +11,7 @@ export class Html {
   }
 }
 
-/** What a template may hold; nothing for undefined. */
+/** A value in a template; undefined renders nothing. */
 export type Part = string | number | Html | readonly Part[] | undefined;
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -30,17 +30,17 @@ function textOf(part: Part): string {
   return harmlessLine(part).replace(/[&<>"']/g, (character) => ESCAPES[character] as string);
 }
 
-/** A template whose values are escaped, control and bidirectional characters included. */
+/** Escapes values, including control and bidirectional characters. */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
   return new Html(strings.reduce((all, next, index) => all + textOf(parts[index - 1]) + next));
 }
 
-/** A part of the width or height, from 0 to 1, for attributes. */
+/** A fraction from 0 to 1 as a percentage, for attributes. */
 export function percent(part: number): string {
   return `${Math.round(part * 10_000) / 100}%`;
 }
 
-/** Foreign text, at most that many characters, whatever direction it is written in. */
+/** Foreign text of any direction, cut to `most` characters. */
 export function foreign(text: string, most: number): Html {
   return html`<bdi>${cutCodePoints(text, most)}</bdi>`;
 }

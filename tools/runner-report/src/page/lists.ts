@@ -1,4 +1,4 @@
-/** What runs now, the causes of failures, and the table of deploys. */
+/** The lists of active versions, causes of failures, and deploys. */
 import type { Cause, Report, Row, Running } from '../model/model.ts';
 import { foreign, type Html, html, percent } from './html.ts';
 import { countOf, lengthOf, markOf, timeTag } from './words.ts';

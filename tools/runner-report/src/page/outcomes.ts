@@ -1,4 +1,4 @@
-/** The outcomes of a day: what succeeded stands above the line, what failed hangs below it. */
+/** Outcomes per day: successes above the line, failures below it. */
 import { max } from 'd3-array';
 import { scaleLinear } from 'd3-scale';
 import type { Bin, Outcome, Report } from '../model/model.ts';
@@ -7,7 +7,7 @@ import { type Html, html, percent } from './html.ts';
 import { clockOf, countOf, dayOf, markOf } from './words.ts';
 
 const DAY = 86_400_000;
-/** Part of a column that stays free. */
+/** Fraction of a column that is left blank. */
 const GAP = 0.18;
 
 const WORDS = [

@@ -1,4 +1,4 @@
-/** The whole page: one file that loads nothing and needs no script. */
+/** The page: a single file that loads nothing and has no scripts. */
 import { symbol, symbolCircle, symbolTriangle } from 'd3-shape';
 import type { Report } from '../model/model.ts';
 import { durationsCard } from './durations.ts';
@@ -9,7 +9,7 @@ import { STYLE } from './style.ts';
 import { timelineCard } from './timeline.ts';
 import { countOf, dayOf, lengthOf, partOf, secondsOf, timeTag } from './words.ts';
 
-/** A browser refuses to load or run anything, whatever the page says. */
+/** Makes the browser refuse to load or run anything. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'";
 
 export function pageOf(report: Report): string {
@@ -64,7 +64,7 @@ function figuresList({ figures, failedChanges }: Report): Html {
   )}</dl>`;
 }
 
-/** The shapes of results, around 0, 0. */
+/** The marks of outcomes, centred at 0, 0. */
 function symbols(): Html {
   const triangle = symbol(symbolTriangle, 44)() ?? '';
   const circle = symbol(symbolCircle, 50)() ?? '';
@@ -82,17 +82,17 @@ function symbols(): Html {
 }
 
 const DEFINITIONS = [
-  ['Deploys', 'by their id, whatever became of them, without rollbacks by hand.'],
+  ['Deploys', 'all deploys with any result, without manual rollbacks.'],
   [
     'Change failure rate',
-    'of the changes, which are the deploys whose version served, the part that failed after the switch, or whose version was left by hand.',
+    'the share of changes that failed after the switch or were rolled back manually. A change is a deploy whose version went live.',
   ],
   ['Lead time', 'from the commit to the success of its deploy.'],
   [
     'Time to restore',
-    'from the failure, or the success of a version that was left by hand, to the next success or rollback of the app.',
+    'from the failure, or from the success of a version that was later rolled back manually, to the next success or rollback of the app.',
   ],
-  ['p50, p90, p95', 'half, 90 % and 95 % of the values are not above it.'],
+  ['p50, p90, p95', '50 %, 90 % and 95 % of the values are at or below it.'],
 ] as const;
 
 function definitions(): Html {

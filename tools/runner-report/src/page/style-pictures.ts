@@ -1,4 +1,4 @@
-/** The look of the pictures. */
+/** Styles of the charts. */
 export const PICTURES = `
 .symbols{position:absolute}
 .legend{display:flex;flex-wrap:wrap;gap:.1rem 1.1rem;font-size:.8125rem;color:var(--soft)}

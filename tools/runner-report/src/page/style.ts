@@ -1,4 +1,4 @@
-/** The look of the page: one restrained palette in light and dark, of colours that all can tell apart. */
+/** Styles of the page: a light and a dark palette, safe for colour-blind readers. */
 import { PICTURES } from './style-pictures.ts';
 
 const PALETTE = `

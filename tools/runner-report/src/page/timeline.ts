@@ -1,4 +1,4 @@
-/** The versions of each app over time, with what failed and what was rolled back. */
+/** Versions of each app over time, with failures and rollbacks. */
 import type { Period } from '@runner/history/figures/figures';
 import type { Lane, Outcome, Report } from '../model/model.ts';
 import { timeLabels, timeLines, timeScale } from './axis.ts';
@@ -8,7 +8,7 @@ import { clockOf, countOf, dayOf, markOf } from './words.ts';
 const WORDS = {
   failed: 'failed',
   rolled_back: 'failed, rolled back',
-  by_hand: 'left by hand',
+  by_hand: 'rolled back manually',
   unfinished: 'did not end',
 } as const satisfies Partial<Record<Outcome, string>>;
 

@@ -19,14 +19,14 @@ export function clockOf(time: number): string {
   return `${two(date.getUTCHours())}:${two(date.getUTCMinutes())}`;
 }
 
-/** `17 Nov 13:04` for people, and exactly for machines; a dash for no time. */
+/** `17 Nov 13:04` in a `time` element; a dash if the time is unknown. */
 export function timeTag(time: number): Html {
   if (Number.isNaN(time)) return html`–`;
   const iso = new Date(time).toISOString();
   return html`<time datetime="${iso}">${dayOf(time)} ${clockOf(time)}</time>`;
 }
 
-/** A length of time in two units at most, without fractions of a second above ten. */
+/** A duration in at most two units; whole seconds from 10 s on. */
 export function lengthOf(milliseconds: number | null): string {
   if (milliseconds === null) return '–';
   const hours = milliseconds / 3_600_000;
@@ -34,7 +34,6 @@ export function lengthOf(milliseconds: number | null): string {
   return durationText(milliseconds);
 }
 
-/** Seconds as a length of time. */
 export function secondsOf(seconds: number | null): string {
   return lengthOf(seconds === null ? null : seconds * 1000);
 }
@@ -44,12 +43,12 @@ export function countOf(count: number): string {
   return count.toLocaleString('en', { maximumFractionDigits: 1 });
 }
 
-/** `6.1 %`; a dash for no part. */
+/** `6.1 %`; a dash for null. */
 export function partOf(part: number | null): string {
   return part === null ? '–' : `${Math.round(part * 1000) / 10} %`;
 }
 
-/** The mark of a result: its shape says as much as its colour. */
+/** The mark of an outcome, recognisable without its colour. */
 export function markOf(outcome: Outcome): Html {
   return html`<svg class="mark ${outcome}" viewBox="-6 -6 12 12" aria-hidden="true"><use href="#m-${outcome}"/></svg>`;
 }

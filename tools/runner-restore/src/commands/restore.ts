@@ -17,7 +17,7 @@ export const restore = command({
       kind: 'value',
       placeholder: 'FILE',
       conflicts: ['passphrase-file'],
-      about: 'File with the secret key of age (AGE-SECRET-KEY-1…)',
+      about: 'File with the age secret key (AGE-SECRET-KEY-1…)',
     },
     'passphrase-file': {
       kind: 'value',

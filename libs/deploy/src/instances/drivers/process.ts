@@ -3,8 +3,8 @@
  * containers, the demo and tests. Otherwise use a supervisor.
  */
 import type { ChildProcess } from 'node:child_process';
-import { closeSync, fstatSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, fstatSync, realpathSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { STOP_TIMEOUTS, type Start } from '@runner/common/deploy-file/start';
 import {
   bootId,
@@ -21,14 +21,16 @@ import { type Inside, spawnDetached } from '../../run/inside.ts';
 import { markOutput } from '../../run/output-marks.ts';
 import {
   endProcesses,
+  environmentOf,
   inSessionOf,
   isHolder,
   ownProcesses,
+  type ProcessEnv,
   processesWhere,
   releaseIn,
   STEP,
 } from '../../run/processes.ts';
-import { loggedFailure } from '../../run/step.ts';
+import { loggedFailure, StepFailure } from '../../run/step.ts';
 import { strangerTo } from '../stranger.ts';
 import { appFolderOf, type Driver, type Started, type Target, unobserved } from './driver.ts';
 import { endOfFile } from './end-of-file.ts';
@@ -53,8 +55,13 @@ export type ProcessOwner = Pick<Target, 'app' | 'slot' | 'paths'> & {
  * names, no matter what started it. The steps of the deploy `atWork` are not the app.
  */
 function processesOf({ app, instance, slot, paths }: ProcessOwner, atWork?: string): number[] {
-  const recorded = recordedProcess(paths.run);
   const folder = appFolderOf(paths);
+  const recorded = isOwnFolder(paths) ? recordedProcess(paths.run) : undefined;
+  // The app may have written its record itself, with the session of another app.
+  const isOthers = (env: ProcessEnv) =>
+    (env.RUNNER_APP ?? app) !== app ||
+    (env.RUNNER_RELEASE !== undefined && releaseIn(env, folder) === undefined);
+  const session = recorded ? inSessionOf(recorded) : [];
   const named = processesWhere((env) => {
     if (env.RUNNER_APP !== app || env.RUNNER_INSTANCE !== instance.name) return false;
     if (env.RUNNER_SLOT !== slot) return false;
@@ -63,7 +70,7 @@ function processesOf({ app, instance, slot, paths }: ProcessOwner, atWork?: stri
     // What a build left, such as a compiler's daemon, is not the app.
     return release !== undefined && !release.startsWith('.tmp-');
   });
-  return [...new Set([...(recorded ? inSessionOf(recorded) : []), ...named])];
+  return [...new Set([...session.filter((pid) => !isOthers(environmentOf(pid))), ...named])];
 }
 
 /** Ends all that runs of an instance, as the `.deploy.yml` says by which it was started. */
@@ -72,10 +79,20 @@ function end(owner: ProcessOwner, atWork?: string): Promise<void> {
   return endProcesses(() => processesOf(owner, atWork), grace);
 }
 
+/** Whether the folder of its records is the instance's: the app may have put a link in its place. */
+function isOwnFolder(paths: ProcessOwner['paths']): boolean {
+  const folder = appFolderOf(paths);
+  try {
+    return realpathSync(paths.run) === join(realpathSync(folder), relative(folder, paths.run));
+  } catch {
+    return false; // There is none.
+  }
+}
+
 /** Ends all that runs of an instance, and removes its record. */
 export async function endInstance(owner: ProcessOwner, atWork?: string): Promise<void> {
   await end(owner, atWork);
-  removeIfThere(pidFileIn(owner.paths.run));
+  if (isOwnFolder(owner.paths)) removeIfThere(pidFileIn(owner.paths.run));
 }
 
 const NO_PROCESS: PidFile = { pid: 0, start_time: '', boot_id: '' };
@@ -162,6 +179,10 @@ export const processDriver = {
     const { start, paths, log, redact, signal } = target;
     if (start.type !== 'process') return unobserved;
     makeFolder(paths.run);
+    if (!isOwnFolder(paths)) {
+      const words = `start: ${paths.run} leads elsewhere: remove the link`;
+      throw new StepFailure('start', words, '');
+    }
     // On a full disk this fails while the previous release still runs.
     note(target, recordedProcess(paths.run) ?? NO_PROCESS);
     const output = keepOutput(join(paths.run, 'output.log'));

@@ -17,10 +17,10 @@ import { type Call, delayOf, problemOf, unreached } from '../../service/exchange
 import { type CommitPost, postsIn } from './message.ts';
 import { type At, postTo } from './posts.ts';
 
-/** GitHub allows 80 requests that make something in a minute, and asks for a pause after that. */
+/** GitHub allows 80 content-creating requests per minute. */
 const RATES: readonly Rate[] = [{ count: 60, per: 60_000 }];
 const METHOD = 'commit status';
-/** What another attempt can bring: a host, a network or a key that is there again. */
+/** Errors that can go away: the host, the network or a key may be back at the next attempt. */
 const PASSING = [
   'network_error',
   'code_host_error',
@@ -50,7 +50,7 @@ export function codeHostChannel(options: Options): Channel {
         return outcomeOf(call, error);
       }
     },
-    // Only a status would show whether the token may write one.
+    // Only writing a status would show whether the token is allowed to.
     inspect: async () => ({ healthy: null, facts: {}, advice: [] }),
     sendTest: () => Promise.reject(new Error('a commit has no test status')),
   };
@@ -111,7 +111,7 @@ function isLimited(api: HostApi, answer: HttpAnswer): boolean {
   }
 }
 
-/** What kept a request from being made. */
+/** The problem that prevented the request. */
 function outcomeOf(call: Call, failure: Failure): Outcome {
   if (failure.code === 'network_error') return unreached(call, failure);
   const isPassing = PASSING.includes(failure.code);

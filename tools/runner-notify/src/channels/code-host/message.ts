@@ -1,4 +1,4 @@
-/** What a deploy's event says about commits. */
+/** The commit status for a deploy's event. */
 import { textOf } from '@runner/common/audit/record';
 import { cleanText, cutCodePoints } from '@runner/common/text/plain';
 import { durationText } from '@runner/common/text/time';
@@ -13,11 +13,11 @@ export interface CommitPost {
   readonly state: 'pending' | 'success' | 'failure';
   readonly description: string;
   readonly deployId: string;
-  /** The deployment that exists is corrected, none is made. */
+  /** Only update an existing deployment. */
   readonly isCorrection: boolean;
 }
 
-/** GitHub takes no longer description. */
+/** GitHub's limit for a description. */
 const DESCRIPTION_MAX = 140;
 
 /** The message of an event; undefined for one that concerns no commit. */

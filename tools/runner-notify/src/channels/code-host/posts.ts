@@ -12,7 +12,7 @@ export interface At {
   readonly gitUrl: string;
 }
 
-/** Bitbucket takes no longer key. */
+/** Bitbucket's limit for a key. */
 const KEY_MAX = 40;
 
 /** Posts the status; GitHub gets a deployment as well, if the token may write one. */

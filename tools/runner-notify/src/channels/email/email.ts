@@ -1,4 +1,4 @@
-/** E-mail through a mail server that is already there; signing with DKIM is the server's part. */
+/** E-mail through an existing mail server, which is responsible for DKIM. */
 import type { SectionSettings } from '@runner/common/config/channels';
 import { type Announcement, TEST_TEXT, TEST_TITLE } from '../../message/announcement.ts';
 import type { Notice } from '../../message/notice.ts';
@@ -11,9 +11,9 @@ import { converse } from './smtp.ts';
 
 type Settings = SectionSettings['email'];
 
-/** No rule is published: what providers of mailboxes commonly allow. */
+/** No limit is published; mailbox providers commonly allow this much. */
 const RATES: readonly Rate[] = [{ count: 20, per: 60_000 }];
-/** Characters; a mail has no limit that this could meet. */
+/** In characters; e-mail has no limit in this range. */
 const TEXT_MAX = 100_000;
 const METHOD = 'SMTP';
 /** The domain of message ids; RFC 2606 reserves it. */

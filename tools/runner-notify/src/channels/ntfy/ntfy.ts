@@ -1,4 +1,4 @@
-/** A topic of ntfy.sh, or of a server of one's own. */
+/** A topic on ntfy.sh or on your own server. */
 import type { SectionSettings } from '@runner/common/config/channels';
 import type { HttpAnswer } from '@runner/common/http/request';
 import { jsonObject } from '@runner/common/text/json';

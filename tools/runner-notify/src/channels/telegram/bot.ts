@@ -46,7 +46,7 @@ export interface Member {
   readonly mayPost: boolean | undefined;
 }
 
-/** The methods that this tool calls beside sendMessage; none changes anything. */
+/** The read-only methods that this tool calls. */
 export type Bot = ReturnType<typeof openBot>;
 
 /** `apiUrl` without a trailing slash. */

@@ -16,13 +16,13 @@ import { PLAIN, textWriting } from '../../service/text.ts';
 
 type Settings = SectionSettings['webhook'];
 
-/** No rule is published: what a small receiver bears. */
+/** No limit is published; chosen so that a small receiver can keep up. */
 const RATES: readonly Rate[] = [{ count: 10, per: 1_000 }];
 /** Bytes of a body: the specification recommends 20 kB at most. */
 const BODY_MAX = 20_000;
 const METHOD = 'POST event';
 
-/** The id is the same in every attempt: the receiver passes over one that it knows. */
+/** The id is the same in every attempt, so that the receiver can skip duplicates. */
 function withId(payload: Fields): Fields {
   const { createHash } = process.getBuiltinModule('node:crypto');
   const digest = createHash('sha256').update(JSON.stringify(payload)).digest('hex');
@@ -94,7 +94,7 @@ function judge(call: Call, answer: HttpAnswer): Outcome {
   const problem = (retryable: boolean, hint: string) =>
     problemOf(call, status, status, words, retryable, hint);
   if (status === 410)
-    return { class: 'gone', problem: problem(false, 'the receiver wants no more events') };
+    return { class: 'gone', problem: problem(false, 'the receiver does not want any more events') };
   if (status < 400 || status === 413 || status === 429) return foreignAnswer(call, answer);
   return {
     class: 'retry',

@@ -1,0 +1,59 @@
+/** `fleet init` and `agent init`: what is not an address, a name or a file is refused, and nothing is written. */
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { run } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const GOOD = 'nats://127.0.0.1:4222';
+
+test('an address without a host or port, with a path or a password, is refused', async () => {
+  const root = temporaryFolder('init');
+  const bad = [
+    ...['x', 'tls://', 'tls://:4222', 'tls://host', 'tls://host:x', 'tls://host:99999'],
+    ...['tls://host:4222/path', 'nats://10.0.0.1:4222', 'tls://user:secret@host:4222'],
+  ];
+  const ended = await Promise.all(
+    bad.flatMap((broker) => [
+      run('runner-fleet', ['init', '--broker', broker], { root }),
+      run('runner-agent', ['init', 'web1', '--broker', broker], { root }),
+    ]),
+  );
+  for (const { status, stdout, stderr } of ended) {
+    assert.equal([status, stdout], [1, ''], stderr);
+    assert.match(
+      stderr,
+      /^runner (fleet|agent) init: the broker's address .* \(insecure_address\)\n$/,
+    );
+    assert.not.match(stderr, /secret/);
+  }
+  assert.not(existsSync(join(root, 'fleet')) || existsSync(join(root, 'agent')));
+});
+
+test('a name that allowed_signers cannot have, and a file that does not exist, are refused', async () => {
+  const root = temporaryFolder('init');
+  const init = (...args: string[]) =>
+    run('runner-fleet', ['init', '--broker', GOOD, ...args], { root });
+  for (const args of [
+    ['--by', 'a b'],
+    ['--key', 'nowhere'],
+    ['--ca', 'nowhere'],
+  ]) {
+    const { status, stderr } = await init(...args);
+    assert.equal([status, stderr.includes(`'${args[0]} <`)], [2, true], stderr);
+  }
+  assert.not(existsSync(join(root, 'fleet')));
+});
+
+test('a file that holds no key is named', async () => {
+  const root = temporaryFolder('init');
+  assert.is((await run('runner-agent', ['init', 'web1', '--broker', GOOD], { root })).status, 0);
+  const file = join(root, 'agent/sign.key');
+  writeFileSync(file, 'junk\n');
+  const { status, stderr } = await run('runner-agent', ['keys'], { root });
+  assert.is(status, 1);
+  assert.is(stderr, `runner agent keys: ${file} does not hold a key (fleet_not_configured)\n`);
+});
+
+test.run();
