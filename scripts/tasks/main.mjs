@@ -68,6 +68,7 @@ const tasks = new Map([
   ['t', (args) => script('test/main.mjs', args)],
   ['demo', program('scripts/demo/main.ts')],
   ['record', program('scripts/record/main.ts')],
+  ['weights', program('scripts/weights/main.ts')],
   ['bench', bench],
   ['check', check],
   ['docs', docs],

@@ -11,7 +11,7 @@ import {
 import { dirname, resolve } from 'node:path';
 import { pipeline, Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
-import { syncFolder, writeFully } from '@runner/common/files/write';
+import { requireReplaceable, syncFolder, writeFully } from '@runner/common/files/write';
 import { Failure, systemFailure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
@@ -93,6 +93,7 @@ async function write(
   const temporary = `${path}.${io.pid}.tmp`;
   let isThere = false;
   try {
+    requireReplaceable(path);
     const { O_CREAT, O_EXCL, O_WRONLY } = constants;
     const fd = openSync(temporary, O_WRONLY | O_CREAT | O_EXCL, 0o600);
     isThere = true;

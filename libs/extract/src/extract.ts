@@ -55,22 +55,32 @@ export interface Extractor {
   end(): Extraction;
 }
 
-/** An extractor for one log, which comes in chunks of any size. */
-export function createExtractor(options: ExtractOptions = {}): Extractor {
-  const redact = options.redact ?? redactor();
+/** What is kept of a log that is in memory. */
+export function collect(log: string | Uint8Array): Collected {
+  const { reader, finish } = createCollecting();
+  reader.push(log);
+  return finish();
+}
+
+function createCollecting() {
   const collector = new Collector();
   const undresser = new Undresser((line) => collector.add(line));
   const reader = createLineReader((text, line, overwritten) =>
     undresser.add(text, line, overwritten),
   );
-  return {
-    push: reader.push,
-    end() {
-      reader.end();
-      undresser.end();
-      return extraction(collector.finish(), options, redact);
-    },
+  const finish = () => {
+    reader.end();
+    undresser.end();
+    return collector.finish();
   };
+  return { reader, finish };
+}
+
+/** An extractor for one log, which comes in chunks of any size. */
+export function createExtractor(options: ExtractOptions = {}): Extractor {
+  const redact = options.redact ?? redactor();
+  const { reader, finish } = createCollecting();
+  return { push: reader.push, end: () => extraction(finish(), options, redact) };
 }
 
 /** A leader below this score is not trusted. */

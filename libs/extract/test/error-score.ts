@@ -56,6 +56,11 @@ export function readReported(): Case[] {
   return readLogs('reported');
 }
 
+/** The logs of `collected`: written to learn from, by someone who knows none of the rules. */
+export function readCollected(): Case[] {
+  return readLogs('collected');
+}
+
 function readLogs(set: string): Case[] {
   const folder = inCheckout('libs', 'extract', 'test', set);
   return readdirSync(folder)

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { appFiles, freePort } from '@runner/testing/app';
@@ -42,6 +42,17 @@ test('an unwell app still answers, and ends when it is asked to', async () => {
     [200, 'v2\n'],
     [500, 'not ready: the database does not answer\n'],
   ]);
+});
+
+/** Reserves a port as another test would, and prints how that ended. */
+const RESERVE = `require('node:dgram').createSocket('udp4')
+  .on('error', ({ code }) => console.log(code))
+  .bind(Number(process.argv[1]), '127.0.0.1', () => process.exit(console.log('reserved')))`;
+
+test('a port stays with the test that got it, also while nothing listens there', async () => {
+  const port = await freePort();
+  const { stdout } = spawnSync(process.execPath, ['-e', RESERVE, String(port)]);
+  assert.is(String(stdout), 'EADDRINUSE\n');
 });
 
 test.run();

@@ -25,7 +25,7 @@ function leftOut(reason: string): void {
 function mounting(folder: string, script: string) {
   const add = `root=$1; add() { printf %s '${TOKEN}' | runner-add ${SHOP.join(' ')} --token - --root "$root" "$@"; }`;
   const text = `set -e; ${add}; ${script}`;
-  return shell(`exec unshare -m sh -c '${text.replaceAll("'", "'\\''")}' sh '${folder}'`);
+  return shell(`exec unshare -m sh -c ${shellWord(text)} sh ${shellWord(folder)}`);
 }
 
 test('a root below a file is refused', async () => {

@@ -29,12 +29,14 @@ export function statsText(source: Source, style: Style, isTerminal: boolean): st
   const figures = figuresOf(history, period);
   const { lead_time_s: lead, time_to_restore_s: restore, duration_ms: took } = figures;
   const deploys = history.filter((deploy) => !deploy.byHand && isIn(period, deploy));
+  const outcomes = outcomesOf(deploys);
   const isDrawn = isTerminal && deploys.length > 0;
   const drawn = (lines: () => string[]) =>
     isDrawn ? lines().map((line): [string, string] => ['', line]) : [];
   const rows: [string, string][] = [
     ['deploys:', `${figures.deploys}, ${number(figures.per_day)} a day`],
-    ...drawn(() => [sparkline(countsOf(deploys, period)), ...bar(deploys, style)]),
+    ...drawn(() => [sparkline(countsOf(deploys, period)), bar(outcomes, deploys.length, style)]),
+    ...(outcomes.length > 0 ? [['', inWords(outcomes)] as [string, string]] : []),
     ['changes:', `${figures.changes}${failures(figures)}`],
     ['lead time:', pair(seconds(lead.p50), 'p90', seconds(lead.p90))],
     ['time to restore:', pair(seconds(restore.p50), 'p90', seconds(restore.p90))],
@@ -97,18 +99,29 @@ function sparkline(values: readonly number[]): string {
     .join('');
 }
 
-/** The part of each result, and in words. */
-function bar(deploys: readonly Deploy[], style: Style): string[] {
+/** The results that occur. */
+function outcomesOf(deploys: readonly Deploy[]) {
   const groups = [
-    ['succeeded', style.green, ({ result }: Deploy) => result === 'success'],
-    ['failed', style.red, ({ result }: Deploy) => result === 'failed' || result === 'rolled_back'],
-    ['did not end', style.yellow, ({ result }: Deploy) => /^(interrupted|running)$/.test(result)],
+    ['succeeded', 'green', ({ result }: Deploy) => result === 'success'],
+    ['failed', 'red', ({ result }: Deploy) => result === 'failed' || result === 'rolled_back'],
+    ['did not end', 'yellow', ({ result }: Deploy) => /^(interrupted|running)$/.test(result)],
   ] as const;
-  const counted = groups
+  return groups
     .map(([name, colour, is]) => ({ name, colour, count: deploys.filter(is).length }))
     .filter(({ count }) => count > 0);
-  const cells = counted.map(({ colour, count }) =>
-    colour('█'.repeat(Math.max(1, Math.round((count / deploys.length) * COLUMNS)))),
-  );
-  return [cells.join(''), counted.map(({ name, count }) => `${count} ${name}`).join(', ')];
+}
+
+type Outcomes = ReturnType<typeof outcomesOf>;
+
+function inWords(outcomes: Outcomes): string {
+  return outcomes.map(({ name, count }) => `${count} ${name}`).join(', ');
+}
+
+/** The part of each result. */
+function bar(outcomes: Outcomes, total: number, style: Style): string {
+  return outcomes
+    .map(({ colour, count }) =>
+      style[colour]('█'.repeat(Math.max(1, Math.round((count / total) * COLUMNS)))),
+    )
+    .join('');
 }

@@ -64,11 +64,12 @@ test('the example of the docs has the figures that the docs say', async () => {
   });
 });
 
-test('people read it in six lines, plain in a pipe and with pictures on a terminal', async () => {
+test('people read it in seven lines, plain in a pipe and with pictures on a terminal', async () => {
   const { status, stdout, stderr } = await stats('shop', '--since', '10d');
   assert.is(
     stdout.slice(stdout.indexOf('\n') + 1),
     `  deploys:          5, 0.5 a day
+                    3 succeeded, 2 failed
   changes:          4, 2 failed (50 %)
   lead time:        p50 20 m 00 s, p90 30 m 00 s
   time to restore:  p50 2.0 s, p90 1 h 00 m

@@ -8,6 +8,7 @@ import {
   fsyncSync,
   lstatSync,
   openSync,
+  readlinkSync,
   renameSync,
   statSync,
   unlinkSync,
@@ -62,6 +63,7 @@ function replace(path: string, data: string | Uint8Array, mode: number, durable:
   const temporary = temporaryBeside(path);
   let left = false;
   try {
+    requireReplaceable(path);
     const fd = openSync(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
     left = true;
     try {
@@ -84,6 +86,18 @@ function replace(path: string, data: string | Uint8Array, mode: number, durable:
     if (left) removeIfThere(temporary);
     throw systemFailure(error, `write ${path}`);
   }
+}
+
+/**
+ * Throws `not_writable` for a device, a pipe or a socket, also behind a link: a rename would put a file in
+ * the place of `/dev/null` or `/dev/stdout`.
+ */
+export function requireReplaceable(path: string): void {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  const isSpecial = stat !== undefined && !stat.isFile() && !stat.isDirectory();
+  const isLink = stat !== undefined && lstatSync(path).isSymbolicLink();
+  if (isSpecial || (isLink && readlinkSync(path).startsWith('/proc/')))
+    throw new Failure('not_writable', `cannot write ${path}: it is not a file`);
 }
 
 /** Gives a file that root has just made to the owner of its folder, whose deploys need it. */

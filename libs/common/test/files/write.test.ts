@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   utimesSync,
@@ -71,6 +72,9 @@ test('what cannot be written is refused, and nothing is left of the attempt', ()
   );
   mkdirSync(join(folder, 'dir'));
   assert.is(said(join(folder, 'dir')), 'not_writable: cannot write DIR/dir: it is a directory');
+  symlinkSync('/dev/null', join(folder, 'null'));
+  assert.is(said(join(folder, 'null')), 'not_writable: cannot write DIR/null: it is not a file');
+  rmSync(join(folder, 'null'));
   plant(join(folder, 'file'), '');
   assert.is(
     said(join(folder, 'file', 'x')),

@@ -2,7 +2,9 @@
 import { codePoints, cutCodePoints } from '@runner/common/text/plain';
 import { marks } from '../line/marks.ts';
 import type { Candidate, Row } from '../line/row.ts';
+import { UNMATCHED } from '../rules/labels.ts';
 import { blockOf } from './block.ts';
+import { compareByRules } from './rank.ts';
 import type { Ranked } from './ranked.ts';
 import type { Pick } from './reading.ts';
 
@@ -21,8 +23,12 @@ const SUSPECT = 40;
 /** One of another step, which the deploy went on from, must be this certain. */
 const OTHER_STEP = 84;
 /** Longest line shown, the first and any other, in code points. */
-const HEAD_LINE = 400;
+const HEAD_LINE = 600;
 const LINE = 200;
+/** Share up to which other likely lines are added, how many, and how much less likely they may be. */
+const FILL = 0.9;
+const LIKELIEST = 4;
+const LIKELY = -3;
 
 /** The text that is shown, and the numbers of its lines in the log. */
 export interface Composed {
@@ -65,14 +71,16 @@ export function compose(ranked: readonly Ranked[], max: number, show: Show): Com
     }
   };
   addPicks(0, ROOM[0]);
+  addSecond(ranked, (row, times) => add(row, LINE, max * ROOM[1], times));
   // A certain cause comes before anything else that went wrong.
   if (leader.score >= CERTAIN) addPicks(1, OWN_ROOM);
   addOthers(ranked, leader, (row, times) => add(row, LINE, max * OTHERS_ROOM, times));
   addPicks(1, ROOM[1]);
   const suspect = suspectOf(ranked, leader);
   if (suspect !== undefined) add(suspect.row, LINE, max * OTHERS_ROOM, 1);
+  for (const each of likeliest(ranked)) add(each.candidate.row, LINE, max * FILL, each.times);
   addPicks(2, ROOM[2]);
-  return arrange(shown, picks);
+  return arrange(shown, picks, announcedBy(leader, ranked, picks));
 }
 
 /** The last odd line before a louder one: perhaps what that one is a consequence of. */
@@ -85,6 +93,10 @@ function suspectOf(ranked: readonly Ranked[], leader: Ranked): Candidate | undef
     )
     .map(({ candidate }) => candidate)
     .filter((candidate) => candidate.row.line < row.line)
+    .filter(
+      ({ rule, row: { speaker, trimmed } }) =>
+        rule !== UNMATCHED || (speaker === row.speaker && !marks.isProgress(trimmed)),
+    )
     .toSorted((a, b) => b.row.line - a.row.line)[0];
 }
 
@@ -95,11 +107,7 @@ function repeats(other: string, text: string): boolean {
   return message !== undefined && other.endsWith(message);
 }
 
-function addOthers(
-  ranked: readonly Ranked[],
-  leader: Ranked,
-  add: (row: Row, times: number) => boolean,
-): void {
+function addOthers(ranked: readonly Ranked[], leader: Ranked, add: Add): void {
   const shapes = new Set([leader.candidate.row.key]);
   let count = 0;
   for (const other of inOrder(ranked, leader)) {
@@ -126,7 +134,7 @@ function addOthers(
 }
 
 /** What another candidate cannot do without: what it expected and got, and its deepest cause. */
-function addDetails(candidate: Candidate, add: (row: Row, times: number) => boolean): void {
+function addDetails(candidate: Candidate, add: Add): void {
   for (const { row, need } of blockOf(candidate).slice(1)) {
     if (
       need === 0 &&
@@ -151,13 +159,63 @@ function inOrder(ranked: readonly Ranked[], leader: Ranked): Ranked[] {
   return [...first.slice(0, SAME), ...rest.slice(0, 1), ...first.slice(SAME), ...rest.slice(1)];
 }
 
-/** The head first, everything else as it stood in the log. */
-function arrange(shown: readonly Shown[], picks: readonly Pick[]): Composed {
+type Add = (row: Row, times: number) => boolean;
+
+/** What the rules alone would have chosen, if its words speak against it. */
+function addSecond(ranked: readonly Ranked[], add: Add): void {
+  const second = ranked.toSorted(compareByRules)[0];
+  if (second === undefined || second === ranked[0]) return;
+  if (second.candidate.rule.use === 'wrapper' || second.score < SUSPECT) return;
+  for (const { row, need } of blockOf(second.candidate))
+    if (need <= 1) add(row, row === second.candidate.row ? second.times : 1);
+}
+
+/** The likeliest of the others. */
+function likeliest(ranked: readonly Ranked[]): Ranked[] {
+  return ranked
+    .slice(1)
+    .filter(
+      ({ candidate, likely }) =>
+        candidate.rule.use !== 'wrapper' &&
+        !candidate.passed &&
+        !marks.isProgress(candidate.row.trimmed) &&
+        likely >= LIKELY,
+    )
+    .slice(0, LIKELIEST);
+}
+
+/** The message that the head announces, to stand in its line. */
+function announcedBy(
+  leader: Ranked,
+  ranked: readonly Ranked[],
+  picks: readonly Pick[],
+): Row | null {
+  const { row: head, rule } = leader.candidate;
+  const next = picks.find(({ row, need }) => need === 0 && row.line > head.line)?.row;
+  if (next === undefined || picks[0]?.row !== head || next.line > head.line + 2) return null;
+  if (!head.trimmed.endsWith(':') && rule.use !== 'announce') return null;
+  const { trimmed } = next;
+  if (marks.isCode(trimmed) || marks.isFrame(trimmed) || marks.isPlace(trimmed)) return null;
+  const said = ranked.find(({ candidate }) => candidate.row.line === next.line);
+  return said !== undefined && said.likely >= LIKELY ? next : null;
+}
+
+/** The head first, with the message that it announces, everything else as it stood in the log. */
+function arrange(shown: readonly Shown[], picks: readonly Pick[], announced: Row | null): Composed {
   const head = picks[0]?.row.line;
   const rest = shown.filter(({ line: at }) => at !== head).toSorted((a, b) => a.line - b.line);
-  const first = shown.filter(({ line: at }) => at === head);
+  const first = shown.find(({ line: at }) => at === head);
+  const message = rest.find(({ line: at }) => at === announced?.line);
+  const joins =
+    first !== undefined &&
+    message !== undefined &&
+    first.text.length + message.text.length < HEAD_LINE;
+  const texts = [
+    ...(first === undefined ? [] : [joins ? `${first.text} ${message.text.trim()}` : first.text]),
+    ...rest.filter((each) => !joins || each !== message).map(({ text }) => text),
+  ];
   return {
-    text: [...first, ...rest].map(({ text }) => text).join('\n'),
+    text: texts.join('\n'),
     lines: [...new Set(shown.map(({ at }) => at))].toSorted((a, b) => a - b),
   };
 }

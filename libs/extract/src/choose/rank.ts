@@ -7,6 +7,7 @@ import { readLabels, severityOfRow } from '../line/severity.ts';
 import type { Baseline } from './baseline.ts';
 import { blockOf } from './block.ts';
 import { withoutHeadlines } from './headlines.ts';
+import { endsOf, likelihoods, rowsOf, unmatched } from './likely.ts';
 import { isPlaced, isVague, type Ranked } from './ranked.ts';
 
 /** What moves a score. One of them alone seldom outweighs a rule's tier of 10 points. */
@@ -42,7 +43,10 @@ const CLUSTER_GAP = 8;
 
 /** All candidates, best first. */
 export function rank(collected: Collected, baseline: Baseline): Ranked[] {
-  const { candidates, repeats } = collected;
+  const { repeats } = collected;
+  const rows = rowsOf(collected);
+  const candidates = [...collected.candidates, ...unmatched(collected.candidates, rows)];
+  const likely = likelihoods(rows, endsOf(candidates));
   // Jobs run beside each other: a step is only late within its own.
   const lastEpochs = new Map<number, number>();
   for (const { epoch, job, aftermath, score } of candidates) {
@@ -88,9 +92,23 @@ export function rank(collected: Collected, baseline: Baseline): Ranked[] {
       12,
       OLD_STEP * Math.max(0, (lastEpochs.get(candidate.job) ?? 0) - candidate.epoch),
     );
-    return { candidate, score, times, cluster: clusters.get(candidate) ?? 0 };
+    return {
+      candidate,
+      score,
+      times,
+      cluster: clusters.get(candidate) ?? 0,
+      likely: Math.max(FLOOR, likely.get(candidate.row.line) ?? FLOOR),
+    };
   });
   return withoutHeadlines(ranked).toSorted(compare);
+}
+
+/** What a likelihood counts beside a score. */
+const WORDS = 6;
+/** Less likely lines are equally unlikely. */
+const FLOOR = -8;
+export function orderOf({ candidate, score, likely }: Ranked): number {
+  return (candidate.rule.use === 'wrapper' ? Math.min(score, 30) : score) + WORDS * likely;
 }
 
 function clustersOf(candidates: readonly Candidate[]): Map<Candidate, number> {
@@ -172,6 +190,13 @@ function explains(candidate: Candidate): boolean {
 
 /** Higher score; among near equals the later step, and inside a step what the rule asks for. */
 function compare(a: Ranked, b: Ranked): number {
+  const wrappers = a.candidate.rule.use === 'wrapper' && b.candidate.rule.use === 'wrapper';
+  const worth = wrappers ? ({ score }: Ranked) => score : orderOf;
+  return Math.round(worth(b) / 4) - Math.round(worth(a) / 4) || compareByRules(a, b);
+}
+
+/** The same without the words of the lines. */
+export function compareByRules(a: Ranked, b: Ranked): number {
   const difference = Math.round(b.score / 4) - Math.round(a.score / 4);
   if (difference !== 0) return difference;
   // A later job often only reports that another one failed.

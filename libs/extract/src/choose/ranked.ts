@@ -8,6 +8,8 @@ import { blockOf } from './block.ts';
 export interface Ranked {
   readonly candidate: Candidate;
   readonly score: number;
+  /** How much less likely than another line it names the cause: 0 or less. */
+  readonly likely: number;
   /** How many lines of the log say this. */
   readonly times: number;
   /** Candidates close to each other in the log have one number, which grows with the lines. */

@@ -28,3 +28,9 @@ export const TRACED = rule(
   '',
   /\S/,
 );
+/** A line that no rule matches. */
+export const UNMATCHED = rule(
+  { name: 'unmatched', class: 'error', score: 40, weak: true },
+  '',
+  /\S/,
+);

@@ -1,0 +1,71 @@
+/** How likely each line is to name the cause, by weights that `npm run weights` learns from logs. */
+import type { Collected } from '../collect/collect.ts';
+import { marks } from '../line/marks.ts';
+import type { Candidate, Row } from '../line/row.ts';
+import { UNMATCHED } from '../rules/labels.ts';
+import { featuresOf } from './features.ts';
+import { WEIGHTS } from './weights.ts';
+
+const WEIGHT = new Map(
+  WEIGHTS.flatMap(([weight, features]) =>
+    features.split('|').map((each) => [each, weight] as const),
+  ),
+);
+
+/** The rows that may name the cause, matched by a rule or not, in the log's order. */
+export function rowsOf({ candidates, rare, lastRows }: Collected): Row[] {
+  const rows = [...rare.map(({ row }) => row), ...candidates.map(({ row }) => row), ...lastRows];
+  return [...new Map(rows.map((row) => [row.line, row])).values()].toSorted(
+    (a, b) => a.line - b.line,
+  );
+}
+
+/** The numbers of the lines that only say that something failed. */
+export function endsOf(candidates: readonly Candidate[]): number[] {
+  return candidates.filter(({ rule }) => rule.use === 'wrapper').map(({ row }) => row.line);
+}
+
+/** By a row's line, how much less likely it names the cause than the likeliest row: 0 or less. */
+export function likelihoods(rows: readonly Row[], ends: readonly number[]): Map<number, number> {
+  const sums = featuresOf(rows, ends).map((features) =>
+    features.reduce((sum, each) => sum + (WEIGHT.get(each) ?? 0), 0),
+  );
+  const best = Math.max(...sums);
+  return new Map(rows.map(({ line }, at) => [line, (sums[at] ?? 0) - best]));
+}
+
+/** Lines around a row that no rule matches. */
+const BEFORE = 6;
+const AFTER = 12;
+
+/** Whether a line may say something: no source code, no row of a stack trace. */
+function says(text: string): boolean {
+  return /^(?!Traceback \().*\p{L}{2}/u.test(text) && !marks.isCode(text) && !marks.isFrame(text);
+}
+
+/** Candidates for the rows that no rule matches, in a log in which a rule found a cause. */
+export function unmatched(candidates: readonly Candidate[], rows: readonly Row[]): Candidate[] {
+  if (candidates.every(({ rule }) => rule.use === 'wrapper')) return [];
+  const known = new Set(candidates.map(({ row }) => row.line));
+  return rows
+    .filter(({ line, trimmed }) => !known.has(line) && says(trimmed))
+    .map((row) => {
+      const near = rows.filter(
+        ({ speaker, line }) =>
+          speaker === row.speaker && line >= row.line - BEFORE && line <= row.line + AFTER,
+      );
+      return {
+        rule: UNMATCHED,
+        score: UNMATCHED.score,
+        row,
+        epoch: 0,
+        job: 0,
+        aftermath: false,
+        passed: false,
+        before: near.filter(({ line }) => line < row.line),
+        after: near.filter(({ line }) => line > row.line),
+        causes: [],
+        around: {},
+      };
+    });
+}
