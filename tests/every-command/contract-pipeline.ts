@@ -145,6 +145,8 @@ export const PIPELINE: readonly Entry[] = [
     refusals: {
       ...STATE,
       version_not_found: ['the releases are gone'],
+      // The status of the program that cannot print.
+      'status 1': ['standard output is full'],
     },
   },
   {
