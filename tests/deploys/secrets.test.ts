@@ -4,7 +4,7 @@ import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from '
 import { join } from 'node:path';
 import { startCodeHost } from '@runner/testing/code-host';
 import { watchProcesses } from '@runner/testing/proc-watch';
-import { run } from '@runner/testing/run';
+import { run, shellWord } from '@runner/testing/run';
 import { findBytes } from '@runner/testing/secret-search';
 import { temporaryFolder } from '@runner/testing/temp';
 import { suite } from 'uvu';
@@ -47,7 +47,8 @@ test('the master keys and the credentials of the chats that a step prints are sh
     config,
     `telegram_bot_token: "${bot}"\nnotify: { discord_webhook: "http://127.0.0.1:9/h/${hook}" }\n`,
   );
-  const build = `build: "cat '${mkey}' '${config}'; head -1 '${mkey}' | base64 -w0; exit 1"`;
+  const [key1, cat] = [shellWord(mkey), `cat ${shellWord(mkey)} ${shellWord(config)}`];
+  const build = `build: ${JSON.stringify(`${cat}; head -1 ${key1} | base64 -w0; exit 1`)}`;
   await world.push('v1', { deploy: deployFile(world.port, build) });
   const done = await world.deploy(['--no-notify']);
   assert.is(done.status, 1);
@@ -68,9 +69,10 @@ test('the master keys and the credentials of the chats that a step prints are sh
 test('a token that a build prints wrapped, dumped, encoded or across a cut is shown nowhere', async ({
   world,
 }) => {
-  const file = join(temporaryFolder('token'), 'token');
-  writeFileSync(file, `x-access-token:${TOKEN}\n`);
-  const bytes = `$(od -An -v -tx1 < '${file}' | tr -d '\n')`;
+  const path = join(temporaryFolder('token'), 'token');
+  writeFileSync(path, `x-access-token:${TOKEN}\n`);
+  const file = shellWord(path);
+  const bytes = `$(od -An -v -tx1 < ${file} | tr -d '\n')`;
   const script = `base64 -w 76 ${file}; base64 -w 64 ${file}; base32 ${file}; od -An -v -tx1 ${file}
 od -v -tx1 ${file}; for b in ${bytes}; do printf '%%%s' $b; done; echo; for b in ${bytes}; do printf '%s:' $b; done; echo
 sed 's/./&\\r/g' ${file}; fold -w 9 ${file} | sed 's/$/\\\\/'; sed "s/./&$(printf '\\315\\217')/g" ${file}
@@ -118,15 +120,15 @@ test('a private key that a step prints bit by bit is shown nowhere, and what sta
 }) => {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const pem = String(privateKey.export({ type: 'pkcs1', format: 'pem' }));
-  const key = join(temporaryFolder('key'), 'key.pem');
-  writeFileSync(key, pem);
+  const path = join(temporaryFolder('key'), 'key.pem');
+  writeFileSync(path, pem);
+  const [key, logs] = [shellWord(path), shellWord(join(world.root, 'logs/deploys/shop'))];
   // Each part is in the log, as far as it comes there, before the next is printed.
-  const seen = (text: string) =>
-    `until grep -qF '${text}' "${world.root}"/logs/deploys/shop/*.log; do sleep 0.05; done`;
+  const seen = (text: string) => `until grep -qF '${text}' ${logs}/*.log; do sleep 0.05; done`;
   const build = [
-    `head -5 "${key}"; ${seen('[REDACTED]')}`,
-    `sed -n 6,10p "${key}"; echo first part; ${seen('first part')}`,
-    `tail -n +11 "${key}"; echo 'error: bad'; exit 1`,
+    `head -5 ${key}; ${seen('[REDACTED]')}`,
+    `sed -n 6,10p ${key}; echo first part; ${seen('first part')}`,
+    `tail -n +11 ${key}; echo 'error: bad'; exit 1`,
   ].join('; ');
   await world.push('v1', {
     deploy: `build: { run: "sh build.sh", timeout: 60s }\n`,
@@ -164,7 +166,7 @@ test('a private key in one line, where the log is cut into blocks, is shown nowh
     );
   }
   for (const name of ['0', '1', '2', '3']) {
-    const build = `build: "cat '${join(folder, name)}'; exit 1"\n`;
+    const build = `build: ${JSON.stringify(`cat ${shellWord(join(folder, name))}; exit 1`)}\n`;
     await world.push(`v${name}`, { deploy: build });
     assert.is((await world.deploy(['--no-notify'])).status, 1);
     const id = String(world.events().at(-1)?.deploy_id);

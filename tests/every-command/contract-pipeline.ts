@@ -11,27 +11,30 @@ import {
   STATE,
 } from './entry.ts';
 
-/** Of those that ask the code host for a branch, and may deploy it. */
-const FETCHING = {
+/** Of those that ask the code host. */
+const ASKING = {
   ...STATE,
   ...KEY,
   ...SEALED,
   ...FLOCK,
   ...OUTPUT,
-  file_unreadable: [
-    'a state file is a folder',
-    'config.yml is a folder',
-    'a file stands in the place of spool',
-  ],
+  file_unreadable: ['a state file is a folder', 'config.yml is a folder'],
+  config_invalid: ['config.yml is no YAML'],
   token_invalid: ['the app has no token', 'every host answers 401', 'every host answers 403'],
   insecure_address: ['an address holds a password'],
   network_error: ['every host hangs up'],
-  audit_unwritable: ['the audit log is a folder'],
   not_writable: ['a file stands in the place of locks'],
-  branch_not_found: ['the branch is gone'],
   repo_not_found: ['every host answers 404'],
   rate_limited: ['every host answers 429'],
   code_host_error: ['every host answers 500', 'every host answers no JSON'],
+} as const satisfies Refusals;
+
+/** Of those that deploy what they find there: no deploy begins without its record. */
+const DEPLOYING = {
+  ...ASKING,
+  audit_unwritable: ['the audit log is a folder'],
+  audit_busy: ['another process writes the audit log'],
+  branch_not_found: ['the branch is gone'],
 } as const satisfies Refusals;
 
 /** What starting, stopping and restarting an app have in common. */
@@ -74,9 +77,8 @@ export const PIPELINE: readonly Entry[] = [
       ['deploy_file_invalid', call('site', '--ref', 'broken', '--check', '--json')],
     ],
     refusals: {
-      ...FETCHING,
-      config_invalid: ['config.yml is no YAML'],
-      locked: ['a deploy of the app runs'],
+      ...DEPLOYING,
+      locked: ['a deploy of the app runs', 'another command changes the registry'],
     },
   },
   {
@@ -88,12 +90,8 @@ export const PIPELINE: readonly Entry[] = [
       ['ref_not_found', call('shop', 'nope')],
     ],
     refusals: {
-      ...STATE,
-      ...KEY,
-      ...SEALED,
-      ...OUTPUT,
+      ...ASKING,
       locked: ['a deploy of the app runs'],
-      branch_not_found: ['the branch is gone'],
     },
   },
   {
@@ -107,8 +105,10 @@ export const PIPELINE: readonly Entry[] = [
     changesInSpite: true,
     wrong: [['app_not_found', call('nope')]],
     refusals: {
-      ...FETCHING,
+      ...DEPLOYING,
+      file_unreadable: [...ASKING.file_unreadable, 'a file stands in the place of spool'],
       config_invalid: ['config.yml is no YAML', 'a value in config.yml is wrong'],
+      locked: ['another command changes the registry'],
     },
   },
   {
@@ -125,7 +125,7 @@ export const PIPELINE: readonly Entry[] = [
       ...STATE,
       ...FLOCK,
       ...OUTPUT,
-      locked: ['a deploy of the app runs', 'another command changes the registry'],
+      locked: ['a deploy of the app runs'],
       not_writable: ['a file stands in the place of locks'],
       version_not_found: ['the releases are gone'],
     },
@@ -145,6 +145,8 @@ export const PIPELINE: readonly Entry[] = [
     refusals: {
       ...STATE,
       version_not_found: ['the releases are gone'],
+      // The status of the program that cannot print.
+      'status 1': ['standard output is full'],
     },
   },
   {

@@ -45,13 +45,13 @@ export const SECRETS: readonly Entry[] = [
     calls: [{ ...call('shop', 'NO_KEY'), status: 1 }],
     writes: false,
     wrong: [['secret_not_found', call('shop', 'NO_KEY')]],
-    refusals: { ...STATE, ...FLOCK, ...OUTPUT },
+    refusals: { ...STATE, ...FLOCK },
   },
   {
     command: 'env files',
     calls: [call('--json'), call()],
     writes: false,
-    refusals: { ...OUTPUT },
+    refusals: { ...STATE, ...OUTPUT },
   },
   {
     command: 'tokens list',

@@ -94,7 +94,10 @@ withBroker('a canary that fails: the others are never ordered', async (stage) =>
   await stage.world.push('v2', { deploy: deployFile('exit 3') });
   const { status, lines: all } = await stage.fleet('deploy', 'shop');
   const end = all.at(-1);
-  assert.equal([status, end?.result, end?.failed, end?.not_ordered], [1, 'stopped', 1, 2]);
+  assert.equal(
+    [status, end?.result, end?.failed, end?.not_ordered, end?.resumable],
+    [1, 'stopped', 1, 2, true],
+  );
   const shown = await stage.fleet('results', String(end?.rollout));
   assert.equal(
     shown.lines.map(({ status: each }) => each),
@@ -129,6 +132,15 @@ withBroker(
     await stage.world.push('v4', { deploy: deployFile() });
     const refused = await stage.fleet('deploy', 'shop');
     assert.equal([refused.status, refused.lines[0]?.error], [1, 'server_offline']);
+    const { stdout } = await stage.operator.fleet([
+      'unhold',
+      'shop',
+      '--on',
+      'web3',
+      '--wait',
+      '1s',
+    ]);
+    assert.match(stdout, /Next steps:\n {2}runner fleet results r-[0-9a-f]{8}\n$/);
     const { status, lines: all } = await stage.fleet(
       'deploy',
       'shop',

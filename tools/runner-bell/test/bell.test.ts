@@ -192,4 +192,16 @@ test('add prints the secret once, list and remove do not; files are for the bell
   );
 });
 
+test('add refuses an address that no host can call, and shows the form of a good one', async ({
+  bell,
+}) => {
+  for (const url of ['ftp://example.org/bell', 'https://', 'x']) {
+    const args = ['add', 'github', '--url', url, '--dir', bell.dir];
+    const { status, stderr } = await run('runner-bell', args, { root: bell.root });
+    const wanted =
+      "error: invalid value for '--url <URL>': it must be https://HOST/PATH or http://HOST:PORT\n";
+    assert.equal([status, stderr], [2, wanted]);
+  }
+});
+
 test.run();

@@ -50,6 +50,7 @@ export function headersOf(
 /** A bell for `shop` of each host: the apps are called like them. */
 export interface TestBell {
   readonly dir: string;
+  readonly root: string;
   readonly port: number;
   readonly secrets: Record<Host, string>;
   /** Lines that it printed. */
@@ -78,6 +79,7 @@ export async function startBell(): Promise<TestBell> {
   );
   return {
     dir,
+    root,
     port,
     secrets,
     stderr: () => bell.stderr(),

@@ -1,6 +1,6 @@
 /** Who looks after a root, timers or cron, and what rotates its logs. */
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { executable, shell, shellWord } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
@@ -23,7 +23,9 @@ const timer = (name: string, load: string, active: string, file: string) =>
   `Id=runner-${name}.timer\nLoadState=${load}\nActiveState=${active}\nUnitFileState=${file}`;
 
 test('where no timer serves the root, a line for cron is printed, and fixes it', async () => {
-  const root = await registered();
+  // cron ends a line at a bare %.
+  const root = join(temporaryFolder('root'), '100%');
+  renameSync(await registered(), root);
   const elsewhere = [
     'ExecStart={ path=/usr/lib/runner/bin/runner-fetch ; argv[]=/usr/lib/runner/bin/runner-fetch --root /opt/runner --deploy --quiet ; ignore_errors=no }\nUser=runner\nId=runner-fetch.service\nLoadState=loaded\nActiveState=inactive\nUnitFileState=static',
     timer('fetch', 'loaded', 'active', 'enabled'),
@@ -52,7 +54,7 @@ test('where no timer serves the root, a line for cron is printed, and fixes it',
       ['runner-fetch --deploy --quiet', 'runner-notify flush'].map((line) => {
         const [tool = '', ...args] = line.split(' ');
         const typed = [shellWord(executable(tool)), ...args, '--root', shellWord(root)];
-        return `* * * * * ${typed.join(' ')}`;
+        return `* * * * * ${typed.join(' ').replaceAll('%', '\\%')}`;
       }),
     );
   }

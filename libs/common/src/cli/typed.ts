@@ -32,7 +32,8 @@ function wordsIn(typed: string, before: string | undefined): string[] {
 }
 
 function couldBeToken(word: string): boolean {
-  if (word.includes('://')) return true;
+  // A scheme alone hides nothing, and would match the example in a message.
+  if (/:\/\/./s.test(word)) return true;
   // A path, the name of a repository, or an option.
   if (word.includes('/') || /^[.~-]/.test(word)) return false;
   const isMixed = (text: string) => /[a-z]/i.test(text) && /\d/.test(text);

@@ -2,13 +2,13 @@
 import { openSecrets } from '@runner/common/app-secrets/open';
 import { requireApp } from '@runner/common/apps/store';
 import { newDeployId } from '@runner/common/audit/events';
-import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { redactor } from '@runner/common/secrets/redactor';
 import { keptTarget, type ReleaseTarget, uninterrupted } from '../instances/target.ts';
 import type { DeployLog } from '../run/log.ts';
 import { openSandboxAnyway } from '../sandbox/sandbox.ts';
+import { chosenInstances, nothingActive } from './chosen.ts';
 
 /** Nothing is kept of these commands. */
 const NO_LOG: DeployLog = {
@@ -29,24 +29,15 @@ export function activeTargets(
   only: string | undefined,
 ): readonly [ReleaseTarget, ...ReleaseTarget[]] {
   const app = requireApp(paths, name);
-  if (only !== undefined && !Object.hasOwn(app.instances, only)) {
-    const known = Object.keys(app.instances).join(', ') || 'none';
-    const words = `'${app.app}' has no instance '${only.slice(0, 80)}'; it has: ${known}`;
-    throw new Failure('instance_not_found', words);
-  }
+  const chosen = chosenInstances(app, only);
   const sandbox = openSandboxAnyway({ paths, env: io.env, app: app.app, note });
   const secrets = openSecrets(paths, io.env, app.app);
   const deployId = newDeployId(io.random);
   const job = { io, paths, app, deployId, log: NO_LOG, redact: redactor(), secrets, sandbox };
   const base = uninterrupted(job, 'today');
-  const targets = Object.entries(app.instances).flatMap(([each, { current }]) => {
-    if (!current || (only !== undefined && each !== only)) return [];
-    return keptTarget(base, each, current) ?? [];
-  });
-  const [first, ...more] = targets;
-  if (first) return [first, ...more];
-  throw new Failure(
-    'version_not_found',
-    `nothing of '${app.app}' is active: run runner deploy ${app.app}`,
+  const [first, ...more] = chosen.flatMap(
+    ([each, current]) => keptTarget(base, each, current) ?? [],
   );
+  if (!first) throw nothingActive(app.app);
+  return [first, ...more];
 }

@@ -1,6 +1,7 @@
 /** A command in the active release of an app; terminal, signals, input and status pass through. */
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
+import { isThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { ReleaseTarget } from '../instances/target.ts';
@@ -8,13 +9,20 @@ import { insideOf } from '../run/inside.ts';
 import { cutOff } from '../run/outside.ts';
 import { hasTerminal, onOwnTerminal } from './terminal.ts';
 
-/** Runs the command to its end, and returns its status: 128 and the signal's number after a signal. */
+/**
+ * Runs the command to its end, and returns its status: 128 and the signal's number after a signal. Throws
+ * `version_not_found` without the release's folder, and `usage` when the command cannot be run.
+ */
 export function execIn(
   io: Io,
   target: ReleaseTarget,
   [file = '', ...args]: readonly string[],
 ): Promise<number> {
   const { release: cwd, confine } = target;
+  if (!isThere(cwd)) {
+    const problem = `${cwd} is missing: run runner deploy ${target.env.RUNNER_APP}`;
+    throw new Failure('version_not_found', problem);
+  }
   const confinement = confine('hook');
   const plain = { file, args, env: {} };
   // The sandbox is a session of its own, without the operator's terminal.

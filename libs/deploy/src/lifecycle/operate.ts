@@ -1,9 +1,8 @@
 /** Starting, stopping and restarting what is active of an app, as its `.deploy.yml` says. */
 import { openSecrets } from '@runner/common/app-secrets/open';
-import type { AppState, Deployed } from '@runner/common/apps/state';
+import type { Deployed } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { newDeployId } from '@runner/common/audit/events';
-import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { refuseForeignRoot } from '@runner/common/guards/foreign-root';
@@ -27,6 +26,7 @@ import { type Reporter, redacting, reported } from '../report/reporter.ts';
 import { type DeployLog, openDeployLog } from '../run/log.ts';
 import { asStepFailure, StepFailure } from '../run/step.ts';
 import { openSandboxAnyway } from '../sandbox/sandbox.ts';
+import { chosenInstances } from './chosen.ts';
 import { type LifeInstance, recordDone, type Verb } from './record.ts';
 
 /** What the command line asks for. */
@@ -96,24 +96,6 @@ interface Chosen {
   readonly current: Deployed;
   /** undefined: its `.deploy.yml` cannot be read. */
   readonly target: ReleaseTarget | undefined;
-}
-
-function chosenInstances(app: AppState, only: string | undefined): [string, Deployed][] {
-  const isWanted = (name: string) => only === undefined || name === only;
-  const active = Object.entries(app.instances).flatMap(([name, { current }]) =>
-    current && isWanted(name) ? [[name, current] as [string, Deployed]] : [],
-  );
-  if (active.length > 0) return active;
-  const names = Object.keys(app.instances).join(', ');
-  if (only !== undefined && !Object.hasOwn(app.instances, only))
-    throw new Failure(
-      'instance_not_found',
-      `'${app.app}' has no instance '${only.slice(0, 80)}'; it has: ${names || 'none'}`,
-    );
-  throw new Failure(
-    'version_not_found',
-    `nothing of '${app.app}' is active: run runner deploy ${app.app}`,
-  );
 }
 
 async function eachInstance(

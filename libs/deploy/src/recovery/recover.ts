@@ -209,8 +209,7 @@ async function finishRollback(
   });
 }
 
-/** What was chosen to be deployed, as far as the mark says. */
-/** One instance alone is only deployed past the head. */
+/** What was chosen to be deployed. A mark of an older version lacks `partial`. */
 function choiceOf({
   passed_over: skippedHead,
   partial = skippedHead !== undefined,

@@ -1,4 +1,5 @@
 /** Removing an app: it is stopped, its registration is removed, then its files. */
+import { join } from 'node:path';
 import { changeRegistry } from '@runner/common/apps/change';
 import { liveLink } from '@runner/common/apps/slots';
 import { requireApp } from '@runner/common/apps/store';
@@ -8,7 +9,6 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { AppPaths, InstancePaths, Paths } from '@runner/common/foundation/paths';
 import { removeEnvFile } from '../instances/env-file.ts';
-import { keptFilesOf } from '../instances/kept-file.ts';
 import { stopInstances, unstoppable } from '../instances/stop.ts';
 import { lockApp } from '../record/lock.ts';
 import { removeTree } from '../release/folder.ts';
@@ -84,12 +84,12 @@ export function leftoversOf(files: AppPaths): { leftover: string[]; kept: string
   const instances = namesIn(files.instances).map((name) => files.instance(name));
   const isKept = ({ shared }: InstancePaths) => namesIn(shared).length > 0;
   const kept = instances.filter(isKept).map(({ shared }) => shared);
-  const { releases, repo, home, baseline } = files;
+  const others = namesIn(files.dir).map((name) => join(files.dir, name));
   const all =
     kept.length === 0
       ? [files.dir]
       : [
-          ...[releases, keptFilesOf(files), repo, home, baseline],
+          ...others.filter((path) => path !== files.instances),
           ...instances.map((each) => (isKept(each) ? each.run : each.dir)),
         ];
   return { leftover: all.filter(isThere), kept };

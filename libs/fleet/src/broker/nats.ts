@@ -163,9 +163,9 @@ export class Broker {
     return this.get(stream, { seq, next_by_subj: subject });
   }
 
-  /** All messages of a subject, which may have wildcards. */
-  async *all(stream: StreamName, subject: string): AsyncGenerator<Stored> {
-    for (let seq = 1; ; ) {
+  /** The messages of a subject, which may have wildcards, from `from` on. */
+  async *all(stream: StreamName, subject: string, from = 1): AsyncGenerator<Stored> {
+    for (let seq = from; ; ) {
       const stored = await this.next(stream, subject, seq);
       if (!stored) return;
       yield stored;

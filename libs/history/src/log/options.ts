@@ -32,6 +32,13 @@ export function timeOf(text: string, option: string, now: Date, end = false): nu
   );
 }
 
+/** The period from the value of `--since` to now. Throws `usage`. */
+export function periodSince(text: string, now: Date): { since: number; until: number } {
+  const period = { since: timeOf(text, 'since', now), until: now.getTime() };
+  if (period.since < period.until) return period;
+  throw usage(`invalid value '${text}' for '--since <TIME>': it must lie in the past`);
+}
+
 /** Reads the value of `--lines`. Throws `usage`. */
 export function lineCount(text: string): number {
   if (/^\d{1,6}$/.test(text) && Number(text) <= LINES_MAX) return Number(text);

@@ -8,7 +8,7 @@ import { resultOf } from '@runner/fleet/order/result';
 import type { ServerState } from '@runner/fleet/order/state';
 import { type Agent, openAgent } from '../orders/agent.ts';
 import { connect } from '../orders/connect.ts';
-import { allBegun } from '../orders/ledger.ts';
+import { allEntries } from '../orders/ledger.ts';
 import { Shipper } from '../run/ship.ts';
 
 interface OrderRow {
@@ -38,7 +38,7 @@ const SHOWN = 10;
 
 export const status = command({
   name: 'status',
-  about: 'Show whether the agent is running, its newest orders, and what it has still to send',
+  about: 'Show whether the agent runs, its newest orders, and what waits to be sent',
   async run({ io, paths }) {
     const agent = await openAgent(io, paths);
     const { server, broker } = agent.config;
@@ -68,10 +68,10 @@ export const status = command({
 });
 
 function newestOrders({ paths }: Agent): OrderRow[] {
-  return allBegun(paths)
-    .map(({ order: { id, verb, app, issued }, begun }) => ({
-      ...{ order: id, verb, app, by: begun.order.by, issued },
-      status: (begun.result && resultOf(begun.result.body)?.status) ?? null,
+  return allEntries(paths)
+    .map(({ order: { id, verb, app, issued }, entry }) => ({
+      ...{ order: id, verb, app, by: entry.order.by, issued },
+      status: (entry.result && resultOf(entry.result.body)?.status) ?? null,
     }))
     .sort((a, b) => (a.issued < b.issued ? 1 : -1))
     .slice(0, SHOWN);

@@ -5,12 +5,12 @@ import type { Result } from '@runner/fleet/order/result';
 import { digestOf, type Sealed, seal } from '@runner/fleet/order/seal';
 import type { Agent } from './agent.ts';
 import { carryOut, deployIdOf, type Work } from './carry-out.ts';
-import { judgeApp, judgeSigner, judgeTime, type Refusal } from './judge.ts';
-import { allBegun, conclude, findBegun, writeBegun } from './ledger.ts';
+import { allEntries, conclude, findEntry, writeEntry } from './ledger.ts';
+import { appRefusal, type Refusal, signerRefusal, timeRefusal } from './refusal.ts';
 
 /**
- * Judges an order, carries it out if nothing speaks against it, and returns the signed answer. `signer`: what was
- * judged of its signer just now.
+ * Carries an order out unless there is a reason to refuse it, and returns the signed result. `signer`: its signer's
+ * check, if it has just been made.
  */
 export async function handle(
   agent: Agent,
@@ -26,27 +26,27 @@ export async function handle(
       prev: null,
     });
   try {
-    const untrusted = await (signer ?? judgeSigner(agent, sealed, order));
+    const untrusted = await (signer ?? signerRefusal(agent, sealed, order));
     if (untrusted) return answer(untrusted);
-    const begun = findBegun(agent.paths, order.id);
-    if (begun && begun.order.body !== sealed.body) {
+    const entry = findEntry(agent.paths, order.id);
+    if (entry && entry.order.body !== sealed.body) {
       const message = `another order has the id ${order.id}`;
       return answer({ status: 'refused', code: 'order_invalid', message });
     }
-    if (begun?.result) return begun.result;
-    // Started before, and the agent was killed: carry on and record the outcome.
-    const refusal = begun
+    if (entry?.result) return entry.result;
+    // Started by an agent that was killed: finish it and record the outcome.
+    const refusal = entry
       ? undefined
-      : (judgeTime(agent, order, waiting) ?? (await judgeApp(agent, order)));
+      : (timeRefusal(agent, order, waiting) ?? (await appRefusal(agent, order)));
     if (refusal) {
       const result = answer(refusal);
       // Recorded, so that a redelivered order gets the same answer; except an order dated in the future,
       // which would supersede others.
       if (refusal.status !== 'clock_skew')
-        writeBegun(agent.paths, order.id, { order: sealed, result });
+        writeEntry(agent.paths, order.id, { order: sealed, result });
       return result;
     }
-    if (!begun) writeBegun(agent.paths, order.id, { order: sealed, result: null });
+    if (!entry) writeEntry(agent.paths, order.id, { order: sealed, result: null });
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     return answer({ status: 'failed', code: error.code, message: error.message });
@@ -64,12 +64,12 @@ async function finish(agent: Agent, sealed: SealedOrder, order: Order): Promise<
 }
 
 /** Finishes the orders that a killed agent had started; `done` gets each result. */
-export async function finishBegun(
+export async function finishStarted(
   agent: Agent,
   done: (result: Sealed) => Promise<void>,
 ): Promise<void> {
-  const unfinished = allBegun(agent.paths).filter(({ begun }) => begun.result === null);
-  for (const { order, begun } of unfinished) await done(await finish(agent, begun.order, order));
+  const unfinished = allEntries(agent.paths).filter(({ entry }) => entry.result === null);
+  for (const { order, entry } of unfinished) await done(await finish(agent, entry.order, order));
 }
 
 const refused = (refusal: Refusal): Work => ({

@@ -12,7 +12,7 @@ import { type Result, resultOf } from '@runner/fleet/order/result';
 import { digestOf, type Sealed } from '@runner/fleet/order/seal';
 
 /** A started order; `result` is null until it has finished. */
-export interface Begun {
+export interface LedgerEntry {
   readonly order: SealedOrder;
   readonly result: Sealed | null;
 }
@@ -23,28 +23,28 @@ const KEPT = 30 * 24 * 3_600_000;
 
 const fileOf = (paths: Paths, id: string) => join(agentFiles(paths.root).orders, `${id}.json`);
 
-function readBegun(path: string): Begun | undefined {
+function readEntry(path: string): LedgerEntry | undefined {
   const value = jsonObject(readIfThere(path, MAX)?.toString('utf8') ?? '');
-  return value && (value as unknown as Begun);
+  return value && (value as unknown as LedgerEntry);
 }
 
 /** Undefined if the order was never started. */
-export function findBegun(paths: Paths, id: string): Begun | undefined {
-  return readBegun(fileOf(paths, id));
+export function findEntry(paths: Paths, id: string): LedgerEntry | undefined {
+  return readEntry(fileOf(paths, id));
 }
 
-export function allBegun(paths: Paths): { order: Order; begun: Begun }[] {
+export function allEntries(paths: Paths): { order: Order; entry: LedgerEntry }[] {
   return namesIn(agentFiles(paths.root).orders).flatMap((name) => {
-    const begun = readBegun(fileOf(paths, name.replace(/\.json$/, '')));
-    const order = begun && orderOf(begun.order.body);
-    return order ? [{ order, begun }] : [];
+    const entry = readEntry(fileOf(paths, name.replace(/\.json$/, '')));
+    const order = entry && orderOf(entry.order.body);
+    return order ? [{ order, entry }] : [];
   });
 }
 
 /** Must be durable before the order is carried out. */
-export function writeBegun(paths: Paths, id: string, begun: Begun): void {
+export function writeEntry(paths: Paths, id: string, entry: LedgerEntry): void {
   makeFolder(agentFiles(paths.root).orders, 0o700);
-  writeWhole(fileOf(paths, id), `${JSON.stringify(begun)}\n`);
+  writeWhole(fileOf(paths, id), `${JSON.stringify(entry)}\n`);
 }
 
 /** Records the outcome of an order: numbers its result, chains it to the previous one, and seals it. */
@@ -57,12 +57,12 @@ export function conclude(
 ): Sealed {
   const lock = requireLock(join(paths.locksDir, '.agent.lock'), 'the agent', 10);
   try {
-    const known = findBegun(paths, result.order)?.result;
+    const known = findEntry(paths, result.order)?.result;
     if (known) return known;
     const last = newest(paths);
     const chained = { n: (last?.n ?? 0) + 1, prev: last ? digestOf(last.body) : '0'.repeat(32) };
     const sealed = seal(JSON.stringify({ ...result, ...chained }));
-    writeBegun(paths, result.order, { order, result: sealed });
+    writeEntry(paths, result.order, { order, result: sealed });
     prune(paths, now);
     return sealed;
   } finally {
@@ -72,9 +72,9 @@ export function conclude(
 
 function newest(paths: Paths): { n: number; body: string } | undefined {
   let found: { n: number; body: string } | undefined;
-  for (const { begun } of allBegun(paths)) {
-    const n = begun.result ? (resultOf(begun.result.body)?.n ?? 0) : 0;
-    if (begun.result && n > (found?.n ?? 0)) found = { n, body: begun.result.body };
+  for (const { entry } of allEntries(paths)) {
+    const n = entry.result ? (resultOf(entry.result.body)?.n ?? 0) : 0;
+    if (entry.result && n > (found?.n ?? 0)) found = { n, body: entry.result.body };
   }
   return found;
 }

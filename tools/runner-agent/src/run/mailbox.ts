@@ -8,8 +8,8 @@ import { isHold, type Order, orderOf, type SealedOrder, sealedOf } from '@runner
 import { resultOf } from '@runner/fleet/order/result';
 import type { Sealed } from '@runner/fleet/order/seal';
 import type { Agent } from '../orders/agent.ts';
-import { finishBegun, handle } from '../orders/handle.ts';
-import { judgeSigner, judgeTime, type Refusal } from '../orders/judge.ts';
+import { finishStarted, handle } from '../orders/handle.ts';
+import { type Refusal, signerRefusal, timeRefusal } from '../orders/refusal.ts';
 
 /** How long to let waiting orders arrive before the first is carried out, in ms. */
 const DRAIN = 100;
@@ -21,7 +21,7 @@ const RETRY = 2_000;
 interface Arrived {
   readonly sealed: SealedOrder;
   readonly order: Order;
-  /** What speaks against its signer, judged when it came. */
+  /** The check of its signer, made on arrival. */
   readonly signer: Promise<Refusal | undefined>;
   working(): void;
   ack(): void;
@@ -43,8 +43,8 @@ export async function serveOrders(agent: Agent, broker: Broker, done: () => void
       if (!next) break;
       const others: Order[] = [];
       for (const each of waiting)
-        if (each !== next && (await counts(agent, each))) others.push(each.order);
-      // What waited for another is judged again: the list of signers may have changed.
+        if (each !== next && (await supersedes(agent, each))) others.push(each.order);
+      // Check the signer again after a wait: the list of signers may have changed.
       const signer = isFirst ? next.signer : undefined;
       await publish(await retried(agent, () => handle(agent, next.sealed, others, signer)));
       next.ack();
@@ -55,15 +55,14 @@ export async function serveOrders(agent: Agent, broker: Broker, done: () => void
   const timer = setInterval(() => {
     for (const each of waiting) each.working();
   }, WORKING);
-  void retried(agent, () => finishBegun(agent, publish));
+  void retried(agent, () => finishStarted(agent, publish));
   try {
     for await (const message of await broker.orders(agent.config.server)) {
       const sealed = sealedOf(message.string());
       const order = sealed && orderOf(sealed.body);
       if (!order) message.term('not an order');
       else {
-        const signer = judgeSigner(agent, sealed, order);
-        // It is awaited later.
+        const signer = signerRefusal(agent, sealed, order);
         signer.catch(() => {});
         const parts = { signer, working: () => message.working(), ack: () => message.ack() };
         waiting.push({ sealed, order, ...parts });
@@ -80,19 +79,18 @@ export async function serveOrders(agent: Agent, broker: Broker, done: () => void
 const laneOf = ({ app, verb }: Order) => `${app} ${isHold(verb)}`;
 
 /** Whether a waiting order supersedes older ones: only if it would be carried out itself. */
-async function counts(agent: Agent, { signer, order }: Arrived): Promise<boolean> {
+async function supersedes(agent: Agent, { signer, order }: Arrived): Promise<boolean> {
   const isTrusted = await signer.then((refusal) => refusal === undefined).catch(() => false);
-  return isTrusted && !judgeTime(agent, order, []);
+  return isTrusted && !timeRefusal(agent, order, []);
 }
 
-/** Retries until the broker has stored it. */
 async function storeResult(agent: Agent, broker: Broker, result: Sealed): Promise<void> {
   const order = resultOf(result.body)?.order ?? '';
   const subject = subjects.result(agent.config.server, order);
   await retried(agent, () => broker.store(subject, JSON.stringify(result)));
 }
 
-/** A full disk or a broker that is away ends no agent: it is tried again. */
+/** Retries on failure: a full disk or an unreachable broker must not end the agent. */
 async function retried<T>({ io }: Agent, work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

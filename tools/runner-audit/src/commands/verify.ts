@@ -53,7 +53,7 @@ export const verify = command({
 /** Parses an anchor; notifications write it as `#4711·1a2b3c4d`. Throws `usage`. */
 function anchorOf(text: string): Head {
   const [, seq, hash] = /^#?(\d{1,15})[:·]([0-9a-f]{8,64})$/i.exec(text) ?? [];
-  if (seq === undefined || hash === undefined)
+  if (!(Number(seq) >= 1) || hash === undefined)
     throw usage(
       `invalid value '${text}' for '--anchor <SEQ:HASH>': an anchor looks like 4711:1a2b3c4d`,
     );

@@ -44,7 +44,7 @@ export const add = command({
     const { url } = options;
     if (url !== undefined && !/^https?:\/\/[^\s/]+[^\s]*$/.test(url))
       throw usage(
-        `invalid value '${url.slice(0, 80)}' for '--url <URL>': give an address such as https://deploy.example.com/bell`,
+        "invalid value for '--url <URL>': it must be https://HOST/PATH or http://HOST:PORT",
       );
     const folder = folderOf(options.dir, io.env);
     if (bellOf(folder, app))

@@ -101,7 +101,9 @@ function isForAnother(service: Unit | undefined, root: string): boolean {
 
 function cronLine({ io, paths }: CheckContext, name: Timer): string {
   const { tool, args, when } = TIMERS[name];
-  return `${when} ${word(join(dirname(io.program), tool))} ${args} --root ${word(paths.root)}`;
+  const command = `${word(join(dirname(io.program), tool))} ${args} --root ${word(paths.root)}`;
+  // In a crontab, % ends the line.
+  return `${when} ${command.replaceAll('%', '\\%')}`;
 }
 
 /** The timers can neither read nor write files of another account. */

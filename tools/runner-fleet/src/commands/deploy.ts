@@ -90,7 +90,8 @@ export function rolloutText(line: PlanLine | ServerLine | RolloutSummary, style:
   ];
   const text = `${harmlessLine(rollout)} ${result}: ${parts.filter((part) => !part.startsWith('0 ')).join(', ')}\n`;
   if (result === 'done') return style.green(text);
-  return `${text}Next steps:\n  runner fleet results ${rollout}\n  runner fleet resume ${rollout}\n`;
+  const verbs = line.resumable ? ['results', 'resume'] : ['results'];
+  return `${text}Next steps:\n${verbs.map((verb) => `  runner fleet ${verb} ${rollout}\n`).join('')}`;
 }
 
 function planText({ verb, app, commit, version, batches, absent }: PlanLine, style: Style): string {

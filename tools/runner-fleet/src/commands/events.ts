@@ -111,8 +111,7 @@ async function read(
 ): Promise<EventRecord[]> {
   const found: EventRecord[] = [];
   for (const source of sources) {
-    for (let lines = await source.next(broker); lines; lines = await source.next(broker)) {
-      const { server, bytes, gap } = lines;
+    for await (const { server, bytes, gap } of source.unread(broker)) {
       if (gap) note(`records of ${server} were rotated away before they were sent (events_gap)`);
       if (raw) io.stdout.write(bytes);
       else

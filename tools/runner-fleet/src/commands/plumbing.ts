@@ -4,9 +4,9 @@ import { readAll } from '@runner/common/foundation/io';
 import { chooseServers, readFleet, readServers } from '@runner/fleet/files/operator';
 import { orderOf, sealedOf, VERBS, type Verb } from '@runner/fleet/order/order';
 import { openFleet } from '../rollout/connect.ts';
+import { deliver, deliveryOf } from '../rollout/delivery.ts';
 import { lineText, NO_ANSWER, type ServerLine, statusOf } from '../rollout/line.ts';
 import { countOf, deadlineOf, newOrder, signOrder, waitOf } from '../rollout/make.ts';
-import { awaitAnswers, post, releasedOf } from '../rollout/release.ts';
 
 /** Of standard input, in bytes. */
 export const INPUT_MAX = 16_777_216;
@@ -98,21 +98,8 @@ export const send = command({
       for (const [index, text] of orders.entries()) {
         const sealed = sealedOf(text);
         if (!sealed) throw new Failure('order_invalid', `line ${index + 1} is not a signed order`);
-        const released = releasedOf(sealed, servers);
-        await post(broker, released);
-        const { signal } = new AbortController();
-        for (const { server } of await awaitAnswers(
-          context,
-          broker,
-          released,
-          { wait, signal },
-          answered,
-        ))
-          await answered({
-            server,
-            status: 'no_answer',
-            message: 'no answer yet: the order waits',
-          });
+        const waiting = { wait, signal: new AbortController().signal };
+        await deliver(context, broker, deliveryOf(sealed, servers), waiting, answered);
       }
       return { status: statusOf(lines) };
     } finally {

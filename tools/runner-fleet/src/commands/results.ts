@@ -4,9 +4,9 @@ import { readAll } from '@runner/common/foundation/io';
 import { readServers } from '@runner/fleet/files/operator';
 import { sealedTextOf } from '@runner/fleet/order/seal';
 import { openFleet } from '../rollout/connect.ts';
-import { lineText, type ServerLine, statusOf, verified } from '../rollout/line.ts';
+import { deliveryOf, storedResult } from '../rollout/delivery.ts';
+import { lineText, noAnswer, type ServerLine, statusOf, verified } from '../rollout/line.ts';
 import { requireRollout } from '../rollout/record.ts';
-import { answerOf, releasedOf } from '../rollout/release.ts';
 import { INPUT_MAX } from './plumbing.ts';
 
 export const results = command({
@@ -42,16 +42,12 @@ async function askLines(context: Reader, id: string): Promise<ServerLine[]> {
   const broker = await openFleet(context);
   try {
     const { order: sealed } = await requireRollout(context, broker, id);
-    const released = releasedOf(sealed, readServers(context.paths.root));
+    const delivery = deliveryOf(sealed, readServers(context.paths.root));
     return await Promise.all(
-      released.servers.map(async (server) => {
-        const missing = {
-          server: server.server,
-          status: 'no_answer' as const,
-          message: 'no answer',
-        };
-        return (await answerOf(broker, released, server)) ?? missing;
-      }),
+      delivery.servers.map(
+        async (server) =>
+          (await storedResult(broker, delivery, server)) ?? noAnswer(server, 'no answer'),
+      ),
     );
   } finally {
     await broker.close();

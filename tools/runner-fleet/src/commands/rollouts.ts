@@ -1,11 +1,13 @@
 import { command } from '@runner/common/cli/command';
+import { EXIT } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
-import { type FleetServer, readServers } from '@runner/fleet/files/operator';
+import { readServers } from '@runner/fleet/files/operator';
 import { openFleet } from '../rollout/connect.ts';
+import { deliveryOf, storedResult } from '../rollout/delivery.ts';
 import { batchesOf, drive } from '../rollout/drive.ts';
-import { isGood } from '../rollout/line.ts';
-import { newOrder, signOrder } from '../rollout/make.ts';
-import type { PlanLine } from '../rollout/plan.ts';
+import { isFinished } from '../rollout/line.ts';
+import { waitOf } from '../rollout/make.ts';
+import { signPlan } from '../rollout/plan.ts';
 import { askAll } from '../rollout/presence.ts';
 import {
   allRollouts,
@@ -15,15 +17,10 @@ import {
   requireNewest,
   requireRollout,
 } from '../rollout/record.ts';
-import { answerOf, releasedOf } from '../rollout/release.ts';
 import { EXITS, rolloutText } from './deploy.ts';
 import { KEY } from './plumbing.ts';
 
 const ID = { rollout: { required: true, about: 'Id of the rollout' } } as const;
-const namesOf = (servers: readonly FleetServer[]) => servers.map(({ server }) => server);
-
-/** How long to wait for results after the deadline, in ms. */
-const GRACE = 60_000;
 
 export const rollouts = command({
   name: 'rollouts',
@@ -75,45 +72,29 @@ export const resume = command({
   options: { key: KEY },
   exits: EXITS,
   async run(context) {
-    const { paths, args, options, print } = context;
+    const { paths, args, options } = context;
     const broker = await openFleet(context);
     try {
       const old = await requireRollout(context, broker, args.rollout);
       await requireFree(broker, old.app, context.io.now());
       await requireNewest(broker, old);
-      const { order, servers } = releasedOf(old.order, readServers(paths.root));
-      const answers = await Promise.all(
-        servers.map((server) => answerOf(broker, { sealed: old.order, order }, server)),
+      const delivery = deliveryOf(old.order, readServers(paths.root));
+      const results = await Promise.all(
+        delivery.servers.map((server) => storedResult(broker, delivery, server)),
       );
-      const left = servers.filter((_, index) => {
-        const answer = answers[index];
-        return !answer || (typeof answer.n !== 'number' && !isGood(answer));
-      });
+      const left = delivery.servers.filter((_, index) => !isFinished(results[index]));
       const asked = await askAll(context, broker, left);
       const there = asked.flatMap(({ server, state }) => (state ? [server] : []));
-      const absent = left.filter((server) => !there.includes(server));
-      const batches = batchesOf(there, 0, Math.max(1, order.max_parallel));
-      const line = (rollout: string | null): PlanLine => ({
-        ...{ rollout, app: order.app, verb: order.verb, commit: order.ref || null, version: null },
-        ...{ batches: batches.map(namesOf), absent: namesOf(absent) },
-      });
-      if (left.length === 0) {
-        await print(line(null));
-        return {};
-      }
-      const { id: _id, issued, deadline, ...same } = order;
+      const { id: _id, servers: _servers, issued, deadline, ...order } = delivery.order;
       const lasting = Date.parse(deadline) - Date.parse(issued);
-      const next = newOrder(context, { ...same, servers: namesOf(left) }, lasting);
-      const sealed = await signOrder(context, JSON.stringify(next), options.key);
-      await print(line(next.id));
-      const plan = {
-        sealed,
-        batches,
-        absent,
+      const draft = {
+        ...{ order, version: null, deadline: lasting, wait: waitOf(undefined, lasting) },
+        batches: batchesOf(there, 0, Math.max(1, order.max_parallel)),
+        absent: left.filter((server) => !there.includes(server)),
         maxFailures: old.max_failures,
-        wait: lasting + GRACE,
       };
-      return { status: await drive(context, broker, plan) };
+      const plan = await signPlan(context, draft, { key: options.key, yes: true });
+      return { status: plan ? await drive(context, broker, plan) : EXIT.ok };
     } finally {
       await broker.close();
     }

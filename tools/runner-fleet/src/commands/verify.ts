@@ -49,8 +49,7 @@ export const verify = command({
 
 async function verified(broker: Broker, source: ServerEvents, sent: number): Promise<Verified> {
   let gaps = 0;
-  for (let lines = await source.next(broker); lines; lines = await source.next(broker))
-    if (lines.gap) gaps += 1;
+  for await (const { gap } of source.unread(broker)) if (gap) gaps += 1;
   const { server, batches, problems, newest } = source;
   if (newest < sent)
     problems.push(`the broker has ${newest} messages of the ${sent} that ${server.server} sent`);

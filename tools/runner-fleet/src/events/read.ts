@@ -5,7 +5,7 @@ import { batchOf, type Checked, FIRST_PREV, follows, unpacked } from '@runner/fl
 import type { FleetServer } from '@runner/fleet/files/operator';
 
 /** The broker, or the output of `runner agent ship`. */
-export type EventSource = Pick<Broker, 'next'>;
+export type EventSource = Pick<Broker, 'all'>;
 
 /** The lines of one message of a server. */
 export interface Lines {
@@ -35,12 +35,10 @@ export class ServerEvents {
     return this.before?.batch.n ?? 0;
   }
 
-  /** The next lines; undefined at the end, until more arrive. */
-  async next(broker: EventSource): Promise<Lines | undefined> {
+  /** The lines that are new since the last call. */
+  async *unread(broker: EventSource): AsyncGenerator<Lines> {
     const { server, key } = this.server;
-    for (;;) {
-      const stored = await broker.next('EVENTS', subjects.events(server), this.seq);
-      if (!stored) return undefined;
+    for await (const stored of broker.all('EVENTS', subjects.events(server), this.seq)) {
       this.seq = stored.seq + 1;
       const checked = batchOf(stored.text, server, key);
       if (!checked) {
@@ -56,7 +54,7 @@ export class ServerEvents {
       const known = this.read.get(file) ?? 0;
       if (to <= known) continue;
       this.read.set(file, to);
-      return { server, bytes: unpacked(checked.batch).subarray(Math.max(0, known - from)), gap };
+      yield { server, bytes: unpacked(checked.batch).subarray(Math.max(0, known - from)), gap };
     }
   }
 }

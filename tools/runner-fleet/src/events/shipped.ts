@@ -15,7 +15,8 @@ export function shippedEvents(text: string): EventSource {
     throw new Failure('signature_invalid', `line ${index + 1} is not output of runner agent ship`);
   });
   return {
-    next: async (_stream, subject, seq) =>
-      stored.find((each) => each.seq >= seq && each.subject === subject),
+    async *all(_stream, subject, from = 1) {
+      yield* stored.filter((each) => each.seq >= from && each.subject === subject);
+    },
   };
 }

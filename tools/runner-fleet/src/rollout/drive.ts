@@ -5,9 +5,9 @@ import { harmlessLine } from '@runner/common/text/harmless';
 import type { Broker } from '@runner/fleet/broker/nats';
 import type { FleetServer } from '@runner/fleet/files/operator';
 import { isHold, type SealedOrder } from '@runner/fleet/order/order';
-import { isGood, type ServerLine, statusOf } from './line.ts';
+import { deliver, deliveryOf, post } from './delivery.ts';
+import { isFinished, isGood, noAnswer, type ServerLine, statusOf } from './line.ts';
 import { Claim, keep, type Rollout } from './record.ts';
-import { awaitAnswers, post, type Released, releasedOf } from './release.ts';
 
 /** A checked and signed rollout. */
 export interface Plan {
@@ -28,6 +28,8 @@ export interface RolloutSummary {
   readonly failed: number;
   readonly not_ordered: number;
   readonly no_answer: number;
+  /** Whether `resume` would order anything. */
+  readonly resumable: boolean;
 }
 
 /** The canary first, then `maxParallel` servers at a time. */
@@ -50,7 +52,7 @@ export async function drive(
   plan: Plan,
 ): Promise<number> {
   const { io, paths, print } = context;
-  const { order, servers } = releasedOf(plan.sealed, [...plan.batches.flat(), ...plan.absent]);
+  const { order, servers } = deliveryOf(plan.sealed, [...plan.batches.flat(), ...plan.absent]);
   const rollout: Rollout = {
     ...{ rollout: order.id, app: order.app, by: plan.sealed.by, order: plan.sealed },
     batches: [...plan.batches, plan.absent].map((batch) => batch.map(({ server }) => server)),
@@ -70,10 +72,7 @@ export async function drive(
     await sendBatches(context, broker, plan, { claim, lines, signal: interrupted.signal });
   } finally {
     remove();
-    const end = summaryOf(rollout.rollout, servers.length, lines, {
-      by,
-      lost: claim?.lost ?? false,
-    });
+    const end = summaryOf(rollout.rollout, servers.length, lines, { by, claim });
     if (claim) await claim.end(end.result);
     else keep(paths.root, { ...rollout, state: end.result });
     await print(end);
@@ -98,44 +97,34 @@ async function sendBatches(
     lines.push(line);
     await context.print(line);
   };
-  const unanswered = async (servers: readonly FleetServer[]) => {
-    for (const { server } of servers)
-      await answered({ server, status: 'no_answer', message: 'no answer yet: the order waits' });
-  };
-  const parts = (servers: readonly FleetServer[]): Released => releasedOf(plan.sealed, servers);
   const { stderr } = context.io;
   const stepped = (server: string, step: string) => {
     if (stderr.isTTY) stderr.write(`${server.padEnd(12)}  ${harmlessLine(step)} …\n`);
   };
   for (const batch of plan.batches) {
     if (signal.aborted || (claim && !(await claim.isHeld()))) return;
-    await post(broker, parts(batch));
-    await unanswered(
-      await awaitAnswers(
-        context,
-        broker,
-        parts(batch),
-        { wait: plan.wait, signal, stepped },
-        answered,
-      ),
-    );
+    const waiting = { wait: plan.wait, signal, stepped };
+    await deliver(context, broker, deliveryOf(plan.sealed, batch), waiting, answered);
     if (lines.filter((line) => !isGood(line)).length > plan.maxFailures) return;
   }
-  await post(broker, parts(plan.absent));
-  await unanswered(plan.absent);
+  await post(broker, deliveryOf(plan.sealed, plan.absent));
+  for (const server of plan.absent) await answered(noAnswer(server));
 }
 
 function summaryOf(
   rollout: string,
   servers: number,
   lines: readonly ServerLine[],
-  { by, lost }: { by: string | undefined; lost: boolean },
+  { by, claim }: { by: string | undefined; claim: Claim | undefined },
 ): RolloutSummary {
   const done = lines.filter(isGood).length;
   const no_answer = lines.filter(({ status }) => status === 'no_answer').length;
   const failed = lines.length - done - no_answer;
   const not_ordered = servers - lines.length;
   const ended = failed > 0 || not_ordered > 0 ? 'stopped' : no_answer > 0 ? 'incomplete' : 'done';
-  const result = by ? 'interrupted' : lost ? 'cancelled' : ended;
-  return { rollout, result, done, failed, not_ordered, no_answer };
+  const result = by ? 'interrupted' : claim?.lost ? 'cancelled' : ended;
+  // A hold is not claimed: a later rollout of the app may be newer. A lost claim belongs to someone else.
+  const isOpen = not_ordered > 0 || !lines.every(isFinished);
+  const resumable = isOpen && claim !== undefined && !claim.lost;
+  return { rollout, result, done, failed, not_ordered, no_answer, resumable };
 }

@@ -14,6 +14,12 @@ export interface ServerLine extends Partial<Omit<Result, 'status'>> {
   readonly message: string;
 }
 
+/** The line of a server without a result. */
+export const noAnswer = (
+  { server }: FleetServer,
+  message = 'no answer yet: the order waits',
+): ServerLine => ({ server, status: 'no_answer', message });
+
 /** Undefined unless signed by the server it names. */
 export function verified(
   sealed: Sealed | undefined,
@@ -43,6 +49,10 @@ export function isGood(line: ServerLine): boolean {
     isDone({ verb: line.verb, status: line.status })
   );
 }
+
+/** Whether `resume` leaves the server out: it has carried the order out, or tried to. */
+export const isFinished = (line: ServerLine | undefined): boolean =>
+  line !== undefined && (typeof line.n === 'number' || isGood(line));
 
 /** Exit status: some servers have not answered; their orders wait. */
 export const NO_ANSWER = 4;

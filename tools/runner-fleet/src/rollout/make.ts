@@ -50,9 +50,12 @@ export function countOf(
   );
 }
 
+/** How long to wait for results after the deadline, in ms: an order may start just before it. */
+const GRACE = 60_000;
+
 /** Throws `usage`. */
-export function waitOf(text: string | undefined, otherwise: number): number {
-  const wait = text === undefined ? otherwise : durationOf(text);
+export function waitOf(text: string | undefined, deadline: number): number {
+  const wait = text === undefined ? deadline + GRACE : durationOf(text);
   if (wait !== undefined) return wait;
   throw usage(`invalid value '${text}' for '--wait <TIME>': it must be a time such as 30s, 10m`);
 }

@@ -6,7 +6,7 @@ import { harmlessLine } from '@runner/common/text/harmless';
 import { ask, canAsk } from '@runner/common/tokens/prompt';
 import type { Broker } from '@runner/fleet/broker/nats';
 import { chooseServers, type FleetServer, readFleet } from '@runner/fleet/files/operator';
-import { isHold, REASON_MAX, type Verb } from '@runner/fleet/order/order';
+import { isHold, type Order, REASON_MAX, type Verb } from '@runner/fleet/order/order';
 import { batchesOf, type Plan } from './drive.ts';
 import { countOf, deadlineOf, newOrder, signOrder, waitOf } from './make.ts';
 import { askAll, commitOf } from './presence.ts';
@@ -43,9 +43,6 @@ export interface PlanLine {
 
 type PlanContext = Pick<Context, 'io' | 'paths' | 'print'>;
 
-/** How long to wait for results after the deadline, in ms: an order may start just before it. */
-const GRACE = 60_000;
-
 /** Asks the servers, prints the plan and signs the order. Undefined if there is nothing to do. */
 export async function makePlan(
   context: PlanContext,
@@ -55,7 +52,7 @@ export async function makePlan(
   ref: string | undefined,
   options: OrderOptions,
 ): Promise<Plan | undefined> {
-  const { io, paths, print } = context;
+  const { io, paths } = context;
   appName(app);
   const reason = options.reason ?? '';
   if (reason.length > REASON_MAX)
@@ -68,7 +65,7 @@ export async function makePlan(
   const maxParallel = countOf(options['max-parallel'], config.maxParallel, 'max-parallel', 1);
   const failures = countOf(options['max-failures'], config.maxFailures, 'max-failures');
   const deadline = deadlineOf(options.deadline, config.deadline);
-  const wait = waitOf(options.wait, deadline + GRACE);
+  const wait = waitOf(options.wait, deadline);
   if (!holds) await requireFree(broker, app, io.now());
   const { present, absent } = await divide(context, broker, options);
   const head =
@@ -89,24 +86,45 @@ export async function makePlan(
   const batches = holds
     ? batchesOf(wanted, 0, wanted.length)
     : batchesOf(wanted, canary, maxParallel);
-  const names = (servers: readonly FleetServer[]) => servers.map(({ server }) => server);
-  const line = (rollout: string | null): PlanLine => ({
-    ...{ rollout, app, verb, commit: head?.commit ?? null, version: head?.version ?? null },
-    ...{ batches: batches.map(names), absent: names(absent) },
-  });
-  if (options.plan || wanted.length + absent.length === 0) {
-    await print(line(null));
+  const draft = {
+    order: { verb, app, ref: head?.commit ?? ref ?? '', reason, max_parallel: maxParallel },
+    ...{ version: head?.version ?? null, batches, absent, deadline, wait },
+    maxFailures: holds ? wanted.length + absent.length : failures,
+  };
+  return signPlan(context, draft, { ...options, yes: options.yes || holds });
+}
+
+/** An unsigned plan; `deadline` is in ms from now. */
+interface Draft extends Omit<Plan, 'sealed'> {
+  readonly order: Omit<Order, 'id' | 'issued' | 'deadline' | 'servers'>;
+  readonly version: string | null;
+  readonly deadline: number;
+}
+
+/** Prints the plan and signs its order. Undefined if there is nothing to do or only the plan is wanted. */
+export async function signPlan(
+  context: PlanContext,
+  { order, version, deadline, ...rest }: Draft,
+  { plan, yes, key }: Pick<OrderOptions, 'plan' | 'yes' | 'key'>,
+): Promise<Plan | undefined> {
+  const { verb, app, ref } = order;
+  const batches = rest.batches.map(namesOf);
+  const absent = namesOf(rest.absent);
+  const servers = [...batches.flat(), ...absent];
+  const commit = verb === 'deploy' ? ref : null;
+  const line: PlanLine = { rollout: null, app, verb, commit, version, batches, absent };
+  if (plan || servers.length === 0) {
+    await context.print(line);
     return undefined;
   }
-  if (!options.yes && !holds) confirm(io, `${verb} ${app} on ${names(wanted).join(', ')}?`);
-  const fields = { verb, app, ref: head?.commit ?? ref ?? '', reason };
-  const servers = names([...wanted, ...absent]);
-  const order = newOrder(context, { ...fields, servers, max_parallel: maxParallel }, deadline);
-  const sealed = await signOrder(context, JSON.stringify(order), options.key);
-  await print(line(order.id));
-  const maxFailures = holds ? servers.length : failures;
-  return { sealed, batches, absent, maxFailures, wait };
+  if (!yes) confirm(context.io, `${verb} ${app} on ${batches.flat().join(', ')}?`);
+  const full = newOrder(context, { ...order, servers }, deadline);
+  const sealed = await signOrder(context, JSON.stringify(full), key);
+  await context.print({ ...line, rollout: full.id });
+  return { sealed, ...rest };
 }
+
+const namesOf = (servers: readonly FleetServer[]) => servers.map(({ server }) => server);
 
 /** Which servers answer, and which absent ones get the order, according to `--offline`. Throws `server_offline`. */
 async function divide(context: PlanContext, broker: Broker, options: OrderOptions) {
@@ -116,13 +134,11 @@ async function divide(context: PlanContext, broker: Broker, options: OrderOption
   const present = answers.filter(({ state }) => state);
   const [first] = absent;
   if (first && (options.offline ?? 'stop') === 'stop') {
-    const names = absent.map(({ server }) => server).join(', ');
+    const servers = namesOf(absent);
     throw new Failure(
       'server_offline',
-      `no answer from ${names}; nothing was changed: try again, or give --offline wait or --offline skip`,
-      {
-        servers: absent.map(({ server }) => server),
-      },
+      `no answer from ${servers.join(', ')}; nothing was changed: try again, or give --offline wait or --offline skip`,
+      { servers },
     );
   }
   return { present, absent: options.offline === 'skip' ? [] : absent };

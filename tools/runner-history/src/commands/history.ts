@@ -4,7 +4,7 @@ import { harmlessLine } from '@runner/common/text/harmless';
 import { durationText } from '@runner/common/text/time';
 import { type Deploy, type HistoryRow, rowOf } from '@runner/history/deploys/deploy';
 import { readDeploys } from '@runner/history/deploys/read';
-import { lineCount, timeOf } from '@runner/history/log/options';
+import { lineCount, periodSince } from '@runner/history/log/options';
 
 /** Without `--since` and `-n`. */
 const COUNT = 20;
@@ -35,7 +35,7 @@ export const history = command({
   async run(context) {
     const { io, paths, args, options, format, note, style } = context;
     const since =
-      options.since === undefined ? undefined : timeOf(options.since, 'since', io.now());
+      options.since === undefined ? undefined : periodSince(options.since, io.now()).since;
     const count = options.lines === undefined ? undefined : lineCount(options.lines);
     const all = await readDeploys(paths, { project: args.app }, note);
     const wanted = all.filter(({ start }) => since === undefined || start >= since);

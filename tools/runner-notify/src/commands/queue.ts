@@ -21,7 +21,7 @@ export const queue = command({
   details: [
     'list           Queued and given-up messages, oldest first',
     'show ID...     All details, including the event',
-    'retry ID...    Makes messages due again: the next `send` or `flush` delivers them',
+    'retry ID...    Makes messages due again: the next `send` or `flush` sends them',
     'drop ID...     Removes messages permanently',
     '',
     '`retry` and `drop` accept --all instead of ids. With --dead, all actions are limited to given-up',

@@ -57,7 +57,7 @@ export class Destination {
   /** An unreadable state, or one of other credentials, counts as empty. */
   constructor(options: DestinationOptions) {
     this.#options = options;
-    this.#state = readState(options.paths, options.channel, options.digest);
+    this.#state = readState(options.paths, options.channel, () => options.digest);
   }
 
   wait({ ignoreTrouble } = { ignoreTrouble: false }): Wait {
@@ -146,10 +146,10 @@ export class Destination {
 
   /** If the state cannot be written, the rates apply in this process only; noted once. */
   #change(next: Partial<State>): void {
-    const { paths, channel, note } = this.#options;
+    const { paths, channel, digest, note } = this.#options;
     this.#state = { ...this.#state, ...next };
     try {
-      writeState(paths, channel, this.#state);
+      writeState(paths, channel, digest, this.#state);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       if (!this.#noted) note(`${channel}: ${error.message}: other processes cannot know its rates`);

@@ -2,8 +2,7 @@
 import type { Context } from '@runner/common/cli/command';
 import { readConfig } from '@runner/common/config/file';
 import { notifySettingsOf } from '@runner/common/config/settings';
-import { usage } from '@runner/common/foundation/failure';
-import { timeOf } from '@runner/history/log/options';
+import { periodSince } from '@runner/history/log/options';
 import { openAnnouncer } from '../deliver/announce.ts';
 import { clockOf } from '../deliver/clock.ts';
 import type { Result } from '../deliver/result.ts';
@@ -27,9 +26,7 @@ export async function announceDigest(
   { since, channel, dryRun, scheduled }: DigestRequest,
 ): Promise<readonly Result[]> {
   const now = io.now();
-  const period = { since: timeOf(since, 'since', now), until: now.getTime() };
-  if (period.since >= period.until)
-    throw usage(`invalid value '${since}' for '--since <TIME>': it must lie in the past`);
+  const period = periodSince(since, now);
   if (scheduled && !notifySettingsOf(readConfig(paths), io.env).digest) return [];
   const text = await digestText(paths, period, note);
   const announcer = openAnnouncer({

@@ -25,11 +25,8 @@ export interface Pause {
   readonly until: number;
 }
 
-/** The file. Times are milliseconds since 1970 unless stated otherwise. */
+/** Times are milliseconds since 1970 unless stated otherwise. */
 export interface State {
-  readonly version: 1;
-  /** Digest of the credentials to which the rest belongs. */
-  readonly destination: string;
   /** When recent messages were sent. */
   readonly sent: readonly number[];
   /** The service asked to be left alone (429) until then. */
@@ -53,8 +50,14 @@ export interface State {
 /** No temporary problem. */
 export const NO_TROUBLE: State['trouble'] = { count: 0, pause: null };
 
-const NOTHING: Omit<State, 'destination'> = {
-  version: 1,
+/** The file. */
+interface StateFile extends State {
+  readonly version: 1;
+  /** Digest of the credentials to which the rest belongs. */
+  readonly destination: string;
+}
+
+const NOTHING: State = {
   sent: [],
   until: null,
   asked_at: null,
@@ -67,19 +70,27 @@ const NOTHING: Omit<State, 'destination'> = {
   messages: [],
 };
 
-/** Empty when it cannot be read, or belongs to other credentials. */
-export function readState(paths: Paths, channel: DestinationName, digest: string): State {
-  return stateOf(stateFile(paths, channel), digest);
+/** Empty when it cannot be read, or belongs to other credentials than those with this digest. */
+export function readState(paths: Paths, channel: DestinationName, digest: () => string): State {
+  const value = objectAt(stateFile(paths, channel));
+  // Without a file the digest, which loads node:crypto, is not needed.
+  return value?.version === 1 && value.destination === digest() ? stateOf(value) : NOTHING;
 }
 
 /** Throws `not_writable` or `disk_full`. */
-export function writeState(paths: Paths, channel: DestinationName, state: State): void {
+export function writeState(
+  paths: Paths,
+  channel: DestinationName,
+  destination: string,
+  state: State,
+): void {
   const path = stateFile(paths, channel);
   makeFolder(dirname(path), 0o700);
-  writeUnsynced(path, `${JSON.stringify(state)}\n`);
+  const file: StateFile = { version: 1, destination, ...state };
+  writeUnsynced(path, `${JSON.stringify(file)}\n`);
 }
 
-function objectAt(path: string): Partial<State> | undefined {
+function objectAt(path: string): Partial<StateFile> | undefined {
   try {
     return jsonObject(readIfThere(path, STATE_MAX)?.toString('utf8') ?? '');
   } catch (error) {
@@ -88,10 +99,7 @@ function objectAt(path: string): Partial<State> | undefined {
   }
 }
 
-function stateOf(path: string, destination: string): State {
-  const value = objectAt(path);
-  const fresh = { ...NOTHING, destination };
-  if (value?.version !== 1 || value.destination !== destination) return fresh;
+function stateOf(value: Partial<StateFile>): State {
   const number = (each: unknown) =>
     typeof each === 'number' && Math.abs(each) <= TIME_MAX ? each : null;
   const pause = (each: Pause | null | undefined): Pause | null =>
@@ -100,7 +108,6 @@ function stateOf(path: string, destination: string): State {
   const stopped = problemIn(value.stopped?.problem);
   const error = problemIn(value.last_error);
   return {
-    ...fresh,
     sent: Array.isArray(value.sent) ? value.sent.filter((each) => number(each) !== null) : [],
     until: number(value.until),
     asked_at: number(value.asked_at),

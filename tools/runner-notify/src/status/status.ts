@@ -147,8 +147,9 @@ function backlogOf(
   io: Io,
 ): Backlog {
   const spool = new Spool(paths);
-  const digest = destinationDigest(settings, channel);
-  const { until, last_success, last_error, stopped } = readState(paths, channel, digest);
+  const { until, last_success, last_error, stopped } = readState(paths, channel, () =>
+    destinationDigest(settings, channel),
+  );
   return {
     queued: spool.names(channel).length,
     dead: spool.names(channel, 'dead').length,

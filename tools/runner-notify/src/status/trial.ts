@@ -91,9 +91,11 @@ export function keepTrial(
   try {
     const lock = waitForChannel(by, channel, LOCK_WAIT);
     try {
-      const state = readState(by.paths, channel, destinationDigest(credentials, channel));
+      const digest = destinationDigest(credentials, channel);
+      const state = readState(by.paths, channel, () => digest);
       const next = tried(state, by.io.now().toISOString(), problem);
-      if (JSON.stringify(next) !== JSON.stringify(state)) writeState(by.paths, channel, next);
+      if (JSON.stringify(next) !== JSON.stringify(state))
+        writeState(by.paths, channel, digest, next);
     } finally {
       lock.release();
     }

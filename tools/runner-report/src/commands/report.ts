@@ -3,7 +3,7 @@ import { command } from '@runner/common/cli/command';
 import { writeWhole } from '@runner/common/files/write';
 import { usage } from '@runner/common/foundation/failure';
 import { OFFLINE } from '@runner/deploy/instances/view';
-import { timeOf } from '@runner/history/log/options';
+import { periodSince } from '@runner/history/log/options';
 
 interface Drawn {
   /** Absolute; `-` for standard output. */
@@ -40,9 +40,7 @@ export const report = command({
   examples: ['runner report --html deploys.html', 'runner report shop --html - --since 30d'],
   async run({ io, paths, args, options, format, note }) {
     const now = io.now();
-    const period = { since: timeOf(options.since, 'since', now), until: now.getTime() };
-    if (period.since >= period.until)
-      throw usage(`invalid value '${options.since}' for '--since <TIME>': it must lie in the past`);
+    const period = periodSince(options.since, now);
     const toStdout = options.html === '-';
     if (toStdout && format !== 'human')
       throw usage("the argument '--html -' cannot be used with '--output <FORMAT>'");
@@ -61,6 +59,6 @@ export const report = command({
   },
   human({ file, since, deploys, bytes }: Drawn) {
     const size = Math.ceil(bytes / 1024);
-    return `${file}: ${deploys} deploys since ${since.slice(0, 10)}, ${size} KiB\n`;
+    return `${file}: ${deploys} ${deploys === 1 ? 'deploy' : 'deploys'} since ${since.slice(0, 10)}, ${size} KiB\n`;
   },
 });

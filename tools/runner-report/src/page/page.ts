@@ -52,7 +52,7 @@ function figuresList({ figures, failedChanges }: Report): Html {
     [
       'Change failure rate',
       partOf(figures.change_failure_rate),
-      `${countOf(failedChanges)} of ${countOf(figures.changes)} changes`,
+      `${countOf(failedChanges)} of ${countOf(figures.changes)} ${figures.changes === 1 ? 'change' : 'changes'}`,
     ],
     ['Lead time', secondsOf(lead.p50), `p90 ${secondsOf(lead.p90)}`],
     ['Time to restore', secondsOf(restore.p50), `p90 ${secondsOf(restore.p90)}`],

@@ -1,8 +1,7 @@
 import { command } from '@runner/common/cli/command';
-import { usage } from '@runner/common/foundation/failure';
 import { readDeploys } from '@runner/history/deploys/read';
 import { figuresOf } from '@runner/history/figures/figures';
-import { timeOf } from '@runner/history/log/options';
+import { periodSince } from '@runner/history/log/options';
 import { prometheusText } from '../prometheus.ts';
 import { statsText } from '../stats-text.ts';
 
@@ -31,9 +30,7 @@ export const stats = command({
   examples: ['runner stats', 'runner stats shop --since 90d --json', 'runner stats --prometheus'],
   async run({ io, paths, args, options, format, note, style }) {
     const now = io.now();
-    const period = { since: timeOf(options.since, 'since', now), until: now.getTime() };
-    if (period.since >= period.until)
-      throw usage(`invalid value '${options.since}' for '--since <TIME>': it must lie in the past`);
+    const period = periodSince(options.since, now);
     const history = await readDeploys(paths, { project: args.app }, note);
     if (options.prometheus) io.stdout.write(prometheusText(history, period));
     else if (format !== 'human') return { value: figuresOf(history, period) };

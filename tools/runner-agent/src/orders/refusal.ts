@@ -7,7 +7,7 @@ import { isHold, type Order, type SealedOrder } from '@runner/fleet/order/order'
 import type { Status } from '@runner/fleet/order/result';
 import { verify } from '@runner/fleet/order/sshsig';
 import type { Agent } from './agent.ts';
-import { allBegun } from './ledger.ts';
+import { allEntries } from './ledger.ts';
 
 export interface Refusal {
   readonly status: Status;
@@ -19,7 +19,7 @@ export interface Refusal {
 const SKEW = 60_000;
 
 /** Why the order is not trusted; undefined: it is. Throws `fleet_not_configured`, `guard_tripped`, `signing_failed`. */
-export async function judgeSigner(
+export async function signerRefusal(
   { config }: Agent,
   sealed: SealedOrder,
   order: Order,
@@ -51,7 +51,7 @@ export async function judgeSigner(
 }
 
 /** Why it is too late, too early or superseded; undefined: it is not. `waiting`: the other orders in the mailbox. */
-export function judgeTime(
+export function timeRefusal(
   { io, paths }: Agent,
   order: Order,
   waiting: readonly Order[],
@@ -67,7 +67,7 @@ export function judgeTime(
     const message = `it was issued at ${order.issued}, but the clock here says ${io.now().toISOString()}`;
     return { status: 'clock_skew', code: 'clock_skew', message };
   }
-  const known = [...waiting, ...allBegun(paths).map((each) => each.order)];
+  const known = [...waiting, ...allEntries(paths).map((each) => each.order)];
   const newer = known.find(
     (each) =>
       each.app === order.app &&
@@ -82,7 +82,7 @@ export function judgeTime(
 const OBEYED = new Set(['blocked', 'held', 'stopped', 'paused', 'closed']);
 
 /** Why the app cannot be deployed now: blocked, held, stopped, paused or outside its deploy windows. */
-export async function judgeApp({ io, paths }: Agent, order: Order): Promise<Refusal | undefined> {
+export async function appRefusal({ io, paths }: Agent, order: Order): Promise<Refusal | undefined> {
   if (order.verb !== 'deploy') return undefined;
   const { readConfig } = await import('@runner/common/config/file');
   const policy = deployPolicyOf(readConfig(paths));

@@ -1,4 +1,4 @@
-/** Sends an order to servers and waits for their results. */
+/** Delivers a signed order to its servers and waits for their results. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Context } from '@runner/common/cli/command';
 import { jsonObject } from '@runner/common/text/json';
@@ -7,21 +7,22 @@ import { subjects } from '@runner/fleet/broker/subjects';
 import type { FleetServer } from '@runner/fleet/files/operator';
 import { type Order, orderOf, type SealedOrder } from '@runner/fleet/order/order';
 import { digestOf, isSealedBy, sealedTextOf } from '@runner/fleet/order/seal';
-import { type ServerLine, verified } from './line.ts';
+import { noAnswer, type ServerLine, verified } from './line.ts';
 
 /** Between two reads of stored results, in ms: a notification can be lost while the broker restarts. */
 const LOOK = 3_000;
 
-export interface Released {
+/** A signed order, its content and its servers. */
+export interface Delivery {
   readonly sealed: SealedOrder;
   readonly order: Order;
   readonly servers: readonly FleetServer[];
 }
 
 /** A server's result for exactly this order; undefined if the broker has none yet. */
-export async function answerOf(
+export async function storedResult(
   broker: Broker,
-  { sealed, order }: Pick<Released, 'sealed' | 'order'>,
+  { sealed, order }: Delivery,
   server: FleetServer,
 ): Promise<ServerLine | undefined> {
   const subject = subjects.result(server.server, order.id);
@@ -34,7 +35,7 @@ export async function answerOf(
 }
 
 /** Puts the order into the mailboxes. */
-export async function post(broker: Broker, { sealed, servers }: Released): Promise<void> {
+export async function post(broker: Broker, { sealed, servers }: Delivery): Promise<void> {
   const text = JSON.stringify(sealed);
   await Promise.all(servers.map(({ server }) => broker.store(subjects.order(server), text)));
 }
@@ -46,29 +47,30 @@ interface Waiting {
   readonly stepped?: (server: string, step: string) => void;
 }
 
-/** Waits up to `wait` ms; `answered` gets each result as it arrives. Returns the servers that have not answered. */
-export async function awaitAnswers(
+/** Posts the order and waits up to `wait` ms; `answered` gets each result as it arrives, then the missing ones. */
+export async function deliver(
   { io }: Pick<Context, 'io'>,
   broker: Broker,
-  released: Released,
+  delivery: Delivery,
   { wait, signal, stepped }: Waiting,
   answered: (line: ServerLine) => Promise<void>,
-): Promise<FleetServer[]> {
-  const open = new Map(released.servers.map((server) => [server.server, server]));
-  const digest = digestOf(released.sealed.body);
+): Promise<void> {
+  await post(broker, delivery);
+  const open = new Map(delivery.servers.map((server) => [server.server, server]));
+  const digest = digestOf(delivery.sealed.body);
   const arrived: ServerLine[] = [];
   let wake = () => {};
-  const stop = broker.subscribe(subjects.result('*', released.order.id), (text) => {
+  const stop = broker.subscribe(subjects.result('*', delivery.order.id), (text) => {
     const line = verified(sealedTextOf(text), [...open.values()]);
     if (line?.digest === digest) arrived.push(line);
     wake();
   });
-  const stopSteps = broker.subscribe(subjects.step('*', released.order.id), (text) => {
+  const stopSteps = broker.subscribe(subjects.step('*', delivery.order.id), (text) => {
     const sealed = sealedTextOf(text);
     const key = sealed && open.get(sealed.server)?.key;
     if (!key || !isSealedBy('step', sealed, key)) return;
     const { order, step } = jsonObject(sealed.body) ?? {};
-    if (order === released.order.id) stepped?.(sealed.server, String(step));
+    if (order === delivery.order.id) stepped?.(sealed.server, String(step));
   });
   const take = async (line: ServerLine | undefined) => {
     if (line && open.delete(line.server)) await answered(line);
@@ -81,7 +83,7 @@ export async function awaitAnswers(
       if (open.size > 0 && io.elapsed() >= Math.min(look, until)) {
         look = io.elapsed() + LOOK;
         const asked = [...open.values()].map((server) =>
-          answerOf(broker, released, server).catch(() => undefined),
+          storedResult(broker, delivery, server).catch(() => undefined),
         );
         for (const line of await Promise.all(asked)) await take(line);
       }
@@ -97,11 +99,11 @@ export async function awaitAnswers(
     stop();
     stopSteps();
   }
-  return [...open.values()];
+  for (const server of open.values()) await answered(noAnswer(server));
 }
 
 /** `sealed` must have been checked before. */
-export function releasedOf(sealed: SealedOrder, servers: readonly FleetServer[]): Released {
+export function deliveryOf(sealed: SealedOrder, servers: readonly FleetServer[]): Delivery {
   const order = orderOf(sealed.body) as Order;
   return { sealed, order, servers: servers.filter(({ server }) => order.servers.includes(server)) };
 }
