@@ -17,6 +17,7 @@ import {
   readCorpus,
   readFresh,
   readReported,
+  readSealed,
   readUnseen,
 } from '../../libs/extract/test/error-score.ts';
 import { learn, type Sample } from './learn.ts';
@@ -29,9 +30,10 @@ const STEP = 0.2;
 function sampleOf({ log, tool, family, must_include }: Case): Sample {
   const collected = collect(log);
   const rows = rowsOf(collected);
-  const ranked = rank(collected, noBaseline).filter(
-    ({ candidate }) => candidate.rule !== UNMATCHED,
-  );
+  // By score alone: the order of `rank` depends on the table that this run replaces.
+  const ranked = rank(collected, noBaseline)
+    .filter(({ candidate }) => candidate.rule !== UNMATCHED)
+    .toSorted((a, b) => a.score - b.score);
   const candidates = ranked.map(({ candidate }) => candidate);
   const byLine = new Map(ranked.map((each) => [each.candidate.row.line, each]));
   const features = featuresOf(rows, endsOf(candidates));
@@ -85,6 +87,7 @@ const cases = [
   ...readFresh(),
   ...readReported(),
   ...readUnseen(),
+  ...readSealed(),
   ...readCollected(),
 ];
 const weights = learn(cases.map(sampleOf));

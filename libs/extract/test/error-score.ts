@@ -51,6 +51,11 @@ export function readUnseen(): Case[] {
   return readLogs('unseen');
 }
 
+/** The logs of `sealed`: committed unread, and run once before anyone looked at them. */
+export function readSealed(): Case[] {
+  return readLogs('sealed');
+}
+
 /** The logs of `reported`: written by the author of the rules, before they were run. */
 export function readReported(): Case[] {
   return readLogs('reported');

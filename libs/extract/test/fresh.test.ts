@@ -1,11 +1,24 @@
-/** The extractor on logs that were fresh when it first saw them: the READMEs of `fresh`, `reported` and `unseen`. */
+/** The extractor on logs that were fresh when it first saw them: the READMEs of `fresh`, `reported`, `unseen` and `sealed`. */
 import { readFileSync } from 'node:fs';
 import { extractError } from '@runner/extract/extract';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { inCheckout, judge, readFresh, readReported, readUnseen, scoreRow } from './error-score.ts';
+import {
+  inCheckout,
+  judge,
+  readFresh,
+  readReported,
+  readSealed,
+  readUnseen,
+  scoreRow,
+} from './error-score.ts';
 
-const SETS = { fresh: readFresh(), reported: readReported(), unseen: readUnseen() };
+const SETS = {
+  fresh: readFresh(),
+  reported: readReported(),
+  unseen: readUnseen(),
+  sealed: readSealed(),
+};
 
 for (const [name, cases] of Object.entries(SETS)) {
   test(`the README of the ${name} logs states the present score`, () => {

@@ -27,8 +27,8 @@ const HEAD_LINE = 600;
 const LINE = 200;
 /** Share up to which other likely lines are added, how many, and how much less likely they may be. */
 const FILL = 0.9;
-const LIKELIEST = 4;
-const LIKELY = -3;
+const LIKELIEST = 3;
+const LIKELY = -2;
 
 /** The text that is shown, and the numbers of its lines in the log. */
 export interface Composed {

@@ -59,6 +59,11 @@ export const WORLD = [
     /\bmigration\b.{0,100}\b(?:failed|cancel|error)|failed migration/i,
   ),
   rule(
+    { name: 'kubernetes-event', class: 'config', score: 84 },
+    'warning',
+    /\bWarning +(?:MatchNodeSelector|NodeAffinity|OutOf\w+|Failed(?:Scheduling|Mount|AttachVolume|Create)) /,
+  ),
+  rule(
     { name: 'gave-up', class: 'network', score: 60, pick: 'last' },
     'backoff|errimagepull|after #|health|ready',
     /ImagePullBackOff|CrashLoopBackOff|ErrImagePull|\bafter \d+ (?:attempts|retries|tries)\b|health ?check\b.{0,60}(?:failed|unhealthy|timed)|(?:did not become|is not|never became) (?:healthy|ready)\b/i,
