@@ -38,7 +38,7 @@ test('lines of the log of a good build are not the cause', async () => {
     const { stdout, stderr } = await extract(FAILING, ['--baseline', join(folder, name)]);
     assert.equal([stdout, stderr], ['price list has no currency\n', '']);
   }
-  assert.match((await extract(FAILING)).stdout, /^ERROR: deprecated call/);
+  assert.match((await extract(FAILING)).stdout, /^ERROR: deprecated call/m);
 });
 
 test('of a private key nothing is shown, in one piece or line by line, behind speakers too', async () => {
@@ -79,7 +79,7 @@ test('the tokens of all apps under the root are known, and the credentials of it
 test('an app without a good deploy leaves nothing out', async () => {
   const { status, stdout, stderr } = await extract(FAILING, ['--app', 'shop'], rootWith('shop'));
   assert.equal([status, stderr], [0, '']);
-  assert.match(stdout, /^ERROR: deprecated call/);
+  assert.match(stdout, /^ERROR: deprecated call/m);
 });
 
 test('a silent log is described by its step, command and exit status', async () => {

@@ -95,7 +95,8 @@ function suspectOf(ranked: readonly Ranked[], leader: Ranked): Candidate | undef
     .filter((candidate) => candidate.row.line < row.line)
     .filter(
       ({ rule, row: { speaker, trimmed } }) =>
-        rule !== UNMATCHED || (speaker === row.speaker && !marks.isProgress(trimmed)),
+        rule !== UNMATCHED ||
+        (leader.score < CERTAIN && speaker === row.speaker && !marks.isProgress(trimmed)),
     )
     .toSorted((a, b) => b.row.line - a.row.line)[0];
 }
@@ -170,13 +171,14 @@ function addSecond(ranked: readonly Ranked[], add: Add): void {
     if (need <= 1) add(row, row === second.candidate.row ? second.times : 1);
 }
 
-/** The likeliest of the others. */
-function likeliest(ranked: readonly Ranked[]): Ranked[] {
-  return ranked
-    .slice(1)
+/** The likeliest of the others; beside a certain cause none that no rule matches. */
+function likeliest([leader, ...others]: readonly Ranked[]): Ranked[] {
+  const isSure = leader !== undefined && leader.score >= CERTAIN;
+  return others
     .filter(
       ({ candidate, likely }) =>
         candidate.rule.use !== 'wrapper' &&
+        !(isSure && candidate.rule === UNMATCHED) &&
         !candidate.passed &&
         !marks.isProgress(candidate.row.trimmed) &&
         likely >= LIKELY,

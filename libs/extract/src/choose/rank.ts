@@ -13,7 +13,7 @@ import { isPlaced, isVague, type Ranked } from './ranked.ts';
 /** What moves a score. One of them alone seldom outweighs a rule's tier of 10 points. */
 const LATE = 30;
 const PASSED = 60;
-const KNOWN = 60;
+const KNOWN = 80;
 const OFTEN = { weak: 36, usual: 14, certain: 8 } as const;
 /** A line that plays a failure down, but with a stack trace under it. */
 const DEADLY = 36;
@@ -68,11 +68,12 @@ export function rank(collected: Collected, baseline: Baseline): Ranked[] {
     0,
   );
   const ranked = candidates.map((candidate): Ranked => {
+    const isKnown = baseline(candidate.row.text);
     const times = repeats.of(candidate.row.key);
     let score = candidate.score;
     if (candidate.aftermath) score -= LATE;
     if (candidate.passed) score -= PASSED;
-    if (baseline(candidate.row.text)) score -= KNOWN;
+    if (isKnown) score -= KNOWN;
     if (times >= 5) score -= often(candidate);
     if (isDeadly(candidate)) score += DEADLY;
     if (candidate.rule.use === 'announce' && !headsList(candidate)) score -= ANNOUNCED;
@@ -97,7 +98,7 @@ export function rank(collected: Collected, baseline: Baseline): Ranked[] {
       score,
       times,
       cluster: clusters.get(candidate) ?? 0,
-      likely: Math.max(FLOOR, likely.get(candidate.row.line) ?? FLOOR),
+      likely: isKnown ? FLOOR : Math.max(FLOOR, likely.get(candidate.row.line) ?? FLOOR),
     };
   });
   return withoutHeadlines(ranked).toSorted(compare);
