@@ -46,9 +46,12 @@ interface Shown {
 }
 
 /** The leader's block and the heads of the others in at most `max` code points. */
-export function compose(ranked: readonly Ranked[], max: number, show: Show): Composed {
-  const leader = ranked[0];
+export function compose(all: readonly Ranked[], max: number, show: Show): Composed {
+  const leader = all[0];
   if (leader === undefined) return { text: '', lines: [] };
+  // Beside a cause that a rule matches, lines that no rule matches say little.
+  const isMatched = leader.candidate.rule !== UNMATCHED;
+  const ranked = all.filter(({ candidate }) => !isMatched || candidate.rule !== UNMATCHED);
   const shown: Shown[] = [];
   let used = 0;
   const add = (row: Row, limit: number, room: number, times: number): boolean => {
@@ -95,8 +98,7 @@ function suspectOf(ranked: readonly Ranked[], leader: Ranked): Candidate | undef
     .filter((candidate) => candidate.row.line < row.line)
     .filter(
       ({ rule, row: { speaker, trimmed } }) =>
-        rule !== UNMATCHED ||
-        (leader.score < CERTAIN && speaker === row.speaker && !marks.isProgress(trimmed)),
+        rule !== UNMATCHED || (speaker === row.speaker && !marks.isProgress(trimmed)),
     )
     .toSorted((a, b) => b.row.line - a.row.line)[0];
 }
@@ -171,14 +173,13 @@ function addSecond(ranked: readonly Ranked[], add: Add): void {
     if (need <= 1) add(row, row === second.candidate.row ? second.times : 1);
 }
 
-/** The likeliest of the others; beside a certain cause none that no rule matches. */
-function likeliest([leader, ...others]: readonly Ranked[]): Ranked[] {
-  const isSure = leader !== undefined && leader.score >= CERTAIN;
-  return others
+/** The likeliest of the others. */
+function likeliest(ranked: readonly Ranked[]): Ranked[] {
+  return ranked
+    .slice(1)
     .filter(
       ({ candidate, likely }) =>
         candidate.rule.use !== 'wrapper' &&
-        !(isSure && candidate.rule === UNMATCHED) &&
         !candidate.passed &&
         !marks.isProgress(candidate.row.trimmed) &&
         likely >= LIKELY,
