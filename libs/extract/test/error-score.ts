@@ -51,6 +51,11 @@ export function readUnseen(): Case[] {
   return readLogs('unseen');
 }
 
+/** The logs of `later`: as those of `sealed`, after the weights were learned from these. */
+export function readLater(): Case[] {
+  return readLogs('later');
+}
+
 /** The logs of `sealed`: committed unread, and run once before anyone looked at them. */
 export function readSealed(): Case[] {
   return readLogs('sealed');

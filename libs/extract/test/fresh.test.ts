@@ -1,4 +1,4 @@
-/** The extractor on logs that were fresh when it first saw them: the READMEs of `fresh`, `reported`, `unseen` and `sealed`. */
+/** The extractor on logs that were fresh when it first saw them: the READMEs of `fresh`, `reported`, `unseen`, `sealed` and `later`. */
 import { readFileSync } from 'node:fs';
 import { extractError } from '@runner/extract/extract';
 import { test } from 'uvu';
@@ -7,6 +7,7 @@ import {
   inCheckout,
   judge,
   readFresh,
+  readLater,
   readReported,
   readSealed,
   readUnseen,
@@ -18,6 +19,7 @@ const SETS = {
   reported: readReported(),
   unseen: readUnseen(),
   sealed: readSealed(),
+  later: readLater(),
 };
 
 for (const [name, cases] of Object.entries(SETS)) {
