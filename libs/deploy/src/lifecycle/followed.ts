@@ -22,13 +22,13 @@ const TICK = 10;
 /** Names that a file has been given when it is rotated, the newest first. */
 const ROTATED = ['', '.1', '.2', '.3'] as const;
 
-/** A file that is followed, also when it is replaced or rotated. */
 /** The output of `start.type: process`; with `future` that of a later deploy too, which is followed. */
 export function processFiles(own: InstancePaths, future: boolean): string[] {
   const files = [undefined, ...SLOTS].map((slot) => join(slotPaths(own, slot).run, 'output.log'));
   return files.filter((path, at) => at === 0 || future || existsSync(path));
 }
 
+/** A file that is followed, also when it is replaced or rotated. */
 export class Followed {
   readonly #path: string;
   #fd: number | undefined;

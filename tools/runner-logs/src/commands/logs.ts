@@ -1,6 +1,6 @@
 import { command } from '@runner/common/cli/command';
 import { usage } from '@runner/common/foundation/failure';
-import { durationOf, timeOfIso } from '@runner/common/text/time';
+import { timeOf } from '@runner/history/log/options';
 
 export const logs = command({
   name: '',
@@ -24,7 +24,7 @@ export const logs = command({
     since: {
       kind: 'value',
       placeholder: 'TIME',
-      about: 'Only lines since a time, such as 2026-12-24T18:00Z or 30m',
+      about: 'Only lines since a time, such as 2026-12-24T18:00Z, 30m or 7d',
     },
   },
   examples: ['runner logs shop', 'runner logs shop -n 20'],
@@ -32,18 +32,12 @@ export const logs = command({
     const { io, args, options } = context;
     if (!/^\d{1,7}$/.test(options.lines))
       throw usage(`invalid value '${options.lines}' for '--lines <N>': it must be a number`);
-    const since = sinceOf(io.now(), options.since);
+    const since =
+      options.since === undefined
+        ? undefined
+        : new Date(timeOf(options.since, 'since', io.now())).toISOString();
     const wanted = { lines: Number(options.lines), follow: options.follow, since };
     const { showOutput } = await import('../show.ts');
     return { status: await showOutput(context, { app: args.app, only: options.instance }, wanted) };
   },
 });
-
-/** In ISO 8601. Throws `usage`. */
-function sinceOf(now: Date, text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  const ago = durationOf(text);
-  const time = ago === undefined ? timeOfIso(text) : now.getTime() - ago;
-  if (!Number.isNaN(time)) return new Date(time).toISOString();
-  throw usage(`invalid value '${text.slice(0, 80)}' for '--since <TIME>': it must be a time`);
-}

@@ -85,7 +85,7 @@ function isOwnFolder(paths: ProcessOwner['paths']): boolean {
   try {
     return realpathSync(paths.run) === join(realpathSync(folder), relative(folder, paths.run));
   } catch {
-    return false; // There is none.
+    return false; // The folder is missing.
   }
 }
 
