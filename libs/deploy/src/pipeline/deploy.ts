@@ -58,6 +58,8 @@ export interface DeployRequest {
   readonly ref?: string | undefined;
   /** Only this instance; undefined: all. */
   readonly instance?: string | undefined;
+  /** It ran before a restore: an operator has not chosen it over the head. */
+  readonly returns?: boolean;
   readonly notify: boolean;
   /** How long to wait for the lock, in milliseconds; undefined: not at all. */
   readonly wait?: number | undefined;
@@ -112,6 +114,7 @@ export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
       skippedHead:
         request.ref !== undefined || request.instance !== undefined ? wanted.head : undefined,
       partial: request.instance !== undefined,
+      returns: request.returns ?? false,
       notifier: silent,
       stages: new StageClock(io, began, contents instanceof StepFailure ? 'config' : 'export'),
       about,
@@ -182,6 +185,7 @@ function startDeploy(job: Job, contents: Contents | StepFailure, request: Deploy
     ...{ stage: job.stages.now, user: initiatorOf(io, job.trigger) },
     ...(channels && { notify: channels }),
     ...(skippedHead !== undefined && { passed_over: skippedHead, partial: job.partial }),
+    ...(job.returns && { returns: true }),
   });
   if (request.notify) job.notifier = startNotifier(io, paths.root, channels);
   const events = eventsOf(job, 'DeployStarted', instances, file, (instance) => ({
