@@ -1,8 +1,8 @@
-/** `agent run` or the broker killed at each step of an order's life: each order is one deploy, and has one answer. */
+/** The agent, the broker or the operator's command killed in an order's life: each order is one deploy, with one answer. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasBroker, whenBroker } from '@runner/testing/broker';
-import { preloading } from '@runner/testing/run';
+import { preloading, start } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
@@ -61,6 +61,9 @@ const SERVERS = STEPS.map((_, index) => `web${index + 1}`);
 /** Of each step. */
 const KILLS = Number(process.env.FLEET_STEP_KILLS ?? 1);
 const BROKER_KILLS = Number(process.env.FLEET_BROKER_KILLS ?? 1);
+const COMMAND_KILLS = Number(process.env.FLEET_COMMAND_KILLS ?? 3);
+/** In ms: longer than the command lives. */
+const LONGEST = 2_000;
 
 interface Scene extends Stage {
   world: World;
@@ -88,14 +91,23 @@ const startAgent = (scene: Scene, server: string) =>
 
 let orders = 0;
 
-/** Sends a deploy of a new commit to servers. Resolves the answer of each. */
-async function order({ world, operator }: Scene, servers: readonly string[]) {
+/** Sends a deploy of a new commit to servers; with `kill` that command is killed after so many ms, and repeated. */
+async function order({ world, operator }: Scene, servers: readonly string[], kill?: number) {
   orders += 1;
   const version = `v${orders}`;
   const ref = await world.push(version, { deploy: 'build: sleep 0.2\n' });
   const stdin = operator.signed('deploy', 'shop', { ref, servers });
-  const sent = operator.fleet(['send', '--wait', '170s', '--json'], { stdin, timeout: 180_000 });
-  return { version, answers: sent.then(({ stdout }) => lines(stdout)) };
+  const send = () =>
+    start('runner-fleet', ['send', '--wait', '170s', '--json'], {
+      ...{ root: operator.root, stdin, timeout: 180_000 },
+    });
+  if (kill !== undefined) {
+    const killed = send();
+    await new Promise((resolve) => setTimeout(resolve, kill));
+    killed.kill('SIGKILL');
+    await killed.done;
+  }
+  return { version, answers: send().done.then(({ stdout }) => lines(stdout)) };
 }
 
 /** Ids of the deploys of a version that a server began. */
@@ -152,8 +164,32 @@ withBroker(
         await scene.broker.kill();
         await scene.startBroker();
         await onceEach(scene, [server], sent, step);
+        if (BROKER_KILLS > 1) process.stdout.write(`kill ${round + 1} of the broker ${step}\n`);
       }
   },
 );
+
+withBroker(
+  `the command that sends killed ${COMMAND_KILLS} times, and repeated: one deploy of each order`,
+  async (scene) => {
+    const servers = SERVERS.slice(0, 2);
+    for (let round = 1; round <= COMMAND_KILLS; round += 1) {
+      const sent = await order(scene, servers, (LONGEST / COMMAND_KILLS) * round);
+      await onceEach(scene, servers, sent, `round ${round}`);
+    }
+  },
+);
+
+withBroker('after all kills the events in the broker are the logs, byte by byte', async (scene) => {
+  const central = async (server: string) =>
+    (await scene.operator.fleet(['events', '--raw', '--server', server])).stdout;
+  for (const server of SERVERS) {
+    const isEqual = async () => (await central(server)) === readFileSync(scene.log(server), 'utf8');
+    await until(isEqual, `${server} differs`);
+  }
+  const { status, stdout } = await scene.operator.fleet(['verify']);
+  assert.is(status, 0, stdout);
+  process.stdout.write(stdout);
+});
 
 test.run();
