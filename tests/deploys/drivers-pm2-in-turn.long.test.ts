@@ -28,7 +28,8 @@ test('logs --since shows what pm2 wrote after the last look before that time', a
   await world.push('v1', { deploy, files: { 'app.js': PRINTING } });
   assert.is((await world.deploy([], env())).status, 0);
   const ask = (path: string) => fetch(`http://127.0.0.1:${port}/${path}`);
-  const since = (time: string) => run('runner-logs', ['shop', '--since', time], { root, env: env() });
+  const since = (time: string) =>
+    run('runner-logs', ['shop', '--since', time], { root, env: env() });
   const pause = () => new Promise((resolve) => setTimeout(resolve, 50));
   const printed = (last: string) =>
     until(async () => (await since('1h')).stdout.endsWith(`${last}\n`), `the line ${last}`);

@@ -115,6 +115,8 @@ test('a paused app waits for resume; by hand it needs --force, a rollback nothin
   assert.is(long.stdout, 'Paused shop until 2999-01-01 00:00 UTC\n');
   const over = await type(world, 'pause', 'shop', '--until', '2020-01-01');
   assert.match(over.stderr, /must be in the future/);
+  for (const length of ['99999999h', '9999999999999h', '0', '1.5h'])
+    assert.is((await type(world, 'pause', 'shop', '--for', length)).status, 2, length);
 });
 
 test('outside its deploy windows a version waits, said once', async ({ world }) => {

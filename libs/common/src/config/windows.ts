@@ -31,13 +31,13 @@ export function windowOf(rule: ReadonlyMap<string, unknown>, place: string): Win
     new Failure('config_invalid', `${place}.${key}: '${text.slice(0, 80)}' is not ${wanted}`);
   const list = (key: string) => [rule.get(key) ?? []].flat() as string[];
   const zone = (rule.get('zone') ?? 'UTC') as string;
-  if (!rule.has('allow') && !rule.has('freeze'))
-    throw new Failure('config_invalid', `${place}: a rule needs allow or freeze`);
   try {
     clockOf(zone);
   } catch {
     throw bad('zone', zone, 'a time zone such as Europe/Berlin');
   }
+  if (!rule.has('allow') && !rule.has('freeze'))
+    throw new Failure('config_invalid', `${place}: a rule needs allow or freeze`);
   return {
     app: rule.get('app') as string | undefined,
     allow: list('allow').map((text) => {

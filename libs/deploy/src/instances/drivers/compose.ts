@@ -104,7 +104,13 @@ export const composeDriver: Driver = {
       makeFolder(target.paths.run);
       writeWhole(noteOf(target), `${projectOf(target)}\n`);
       // --wait: until the containers run, and are healthy if they have a health check.
-      await run(target, start, 'start', ['up', '--detach', '--wait', '--remove-orphans'], start.timeout);
+      await run(
+        target,
+        start,
+        'start',
+        ['up', '--detach', '--wait', '--remove-orphans'],
+        start.timeout,
+      );
       return { death: () => deathOf(target, start) };
     }
     return unobserved;
