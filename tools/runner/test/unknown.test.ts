@@ -104,7 +104,10 @@ everywhere('nothing is suggested when nothing is near', (stage) => {
 everywhere('what could be a token is not shown', (stage) => {
   for (const name of ['x'.repeat(5000), 'plainapptoken-1234']) {
     assert.equal(stage.run([name]), unknown('[REDACTED]', LISTS));
-    assert.match(stage.run([`-${name}`]).stderr, /^error: unexpected argument '\[REDACTED\]' found/);
+    assert.match(
+      stage.run([`-${name}`]).stderr,
+      /^error: unexpected argument '\[REDACTED\]' found/,
+    );
   }
 });
 
