@@ -1,5 +1,12 @@
 /** Deploys whose commands run in the sandbox. */
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { word } from '@runner/common/text/shell';
@@ -10,6 +17,7 @@ import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { deployFile, makeWorld, REPO, type World } from '../deploys/world.ts';
+import { makeTrafficWorld, runningSlots } from '../traffic/world.ts';
 import { isAvailable } from './available.ts';
 
 const deploys = suite('deploys in the sandbox');
@@ -78,6 +86,18 @@ test('an app runs, is replaced and is stopped as it is without the sandbox', () 
     assert.is((await removed.done).status, 0);
     assert.is(await world.page(), null);
   }));
+
+test('an app with traffic makes its socket in its slot, and the next version takes over', async () => {
+  const world = await makeTrafficWorld();
+  appendFileSync(join(world.root, 'config.yml'), 'sandbox: required\n');
+  for (const [at, version] of ['v1', 'v2', 'v3'].entries()) {
+    const done = await world.ship(version);
+    assert.is(done.status, 0, done.stderr);
+    assert.is(world.live(), ['a', 'b'][at % 2]);
+    assert.equal(runningSlots(world), [world.live()]);
+  }
+  await world.close();
+});
 
 test('a cancelled build gets SIGTERM, and what it started ends with it', () =>
   inWorld(async (world) => {
