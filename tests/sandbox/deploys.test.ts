@@ -143,6 +143,7 @@ test('a failure that looks like the doing of the sandbox names the line for conf
         'touch /usr/local/share/x',
         'config.yml: sandbox: { allow: { shop: [/usr/local/share/x] } }',
       ],
+      [`kill -0 ${process.pid}`, 'config.yml: sandbox: { apps: { shop: off } }'],
       [`cat ${word(`${world.root}/mkey`)}`, `${world.root}/mkey is hidden`],
       [
         'echo "dial unix /var/run/docker.sock: connect: no such file"; exit 1',
