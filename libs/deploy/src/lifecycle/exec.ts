@@ -6,8 +6,8 @@ import { isThere } from '@runner/common/files/read';
 import { Failure, systemFailure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { ReleaseTarget } from '../instances/target.ts';
-import { insideOf } from '../run/inside.ts';
-import { cutOff } from '../run/outside.ts';
+import { insideOf, REPORT } from '../run/inside.ts';
+import { startCutOff } from '../run/outside.ts';
 import { isExecutable, USUAL_PATH } from '../sandbox/probe.ts';
 import { hasTerminal, onOwnTerminal } from './terminal.ts';
 
@@ -29,27 +29,27 @@ export function execIn(
   const confinement = confine('hook');
   const plain = { file, args, env: {} };
   // The sandbox is a session of its own, without the operator's terminal.
-  const command = confinement && hasTerminal(io) ? onOwnTerminal(plain, target.env) : plain;
-  const wrapped = confinement?.wrap(command, cwd);
-  const program = wrapped ? { ...wrapped, args: ['--info-fd', '3', ...wrapped.args] } : command;
-  const env = { ...target.env, ...command.env };
+  const { env, ...program } =
+    confinement && hasTerminal(io) ? onOwnTerminal(plain, target.env) : plain;
+  const command = { ...program, cwd, env: { ...target.env, ...env } };
   let forward = (_: NodeJS.Signals) => {};
   // Before the start: the command may run before this process goes on.
   const remove = io.onSignal((signal) => {
     // The terminal has sent Ctrl-C to the command as well.
-    if (signal !== 'SIGINT' || wrapped || !io.stdin.isTTY) forward(signal);
+    if (signal !== 'SIGINT' || confinement || !io.stdin.isTTY) forward(signal);
   });
   return new Promise((resolve, reject) => {
-    const stdio = [
-      'inherit',
-      'inherit',
-      'inherit',
-      ...(wrapped ? (['pipe'] as const) : []),
-    ] as const;
-    const child = cutOff(() =>
-      spawn(program.file, [...program.args], { cwd, env, stdio: [...stdio] }),
+    const child = startCutOff(command, confinement, (started, descriptors) =>
+      spawn(started.file, [...(confinement ? REPORT : []), ...started.args], {
+        ...{ cwd, env: started.env },
+        stdio: [
+          ...(['inherit', 'inherit', 'inherit'] as const),
+          ...descriptors,
+          ...(confinement ? (['pipe'] as const) : []),
+        ],
+      }),
     );
-    const inside = wrapped ? insideOf(child) : undefined;
+    const inside = confinement ? insideOf(child) : undefined;
     forward = (signal) => {
       if (inside) void inside.first.then(() => inside.signal(signal));
       else child.kill(signal);

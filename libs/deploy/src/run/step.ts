@@ -6,6 +6,7 @@ import {
   systemCode,
   systemWords,
 } from '@runner/common/foundation/failure';
+import type { Prefix } from '../sandbox/limits.ts';
 import type { Confinement } from '../sandbox/sandbox.ts';
 import { describeExit, type ProcessExit, runChild, succeeded } from './child.ts';
 import type { DeployLog, LogPart } from './log.ts';
@@ -133,8 +134,8 @@ export interface Step {
   readonly serverFault?: RegExp;
   /** Runs it in the sandbox. */
   readonly confinement?: Confinement | undefined;
-  /** Program and arguments before it, which run it within limits. */
-  readonly prefix?: readonly string[] | undefined;
+  /** Runs it within limits. */
+  readonly prefix?: Prefix | undefined;
 }
 
 /** A shell command as a step. */
