@@ -10,7 +10,7 @@ import { redactorForAny } from '@runner/common/redaction/redact';
 import { askNow } from '../instances/drivers/ask.ts';
 import { driverFor } from '../instances/drivers/choose.ts';
 import { startsBeside } from '../instances/place.ts';
-import { stopAllOf } from '../instances/stop.ts';
+import { secretsAnyway, stopAllOf } from '../instances/stop.ts';
 import { switchBack } from '../instances/switch-back.ts';
 import {
   keptTarget,
@@ -65,8 +65,12 @@ export async function operate(request: LifeRequest, verb: Verb): Promise<LifeOut
   try {
     const redact = await redactorForAny({ paths, env: io.env }, request.app);
     const reporter = redacting(request.reporter, redact);
-    const secrets = openSecrets(paths, io.env, request.app);
     const known = requireApp(paths, request.app);
+    // A lost key must not keep an app running; what a killed deploy left is started with them.
+    const canDoWithout = verb === 'stop' && !known.deploying;
+    const secrets = canDoWithout
+      ? secretsAnyway(io, paths, request.app)
+      : openSecrets(paths, io.env, request.app);
     const app = await recover({ io, paths, reporter, redact, secrets, app: known });
     const chosen = chosenInstances(app, request.instance);
     const log: DeployLog = openDeployLog(paths, app.app, deployId, redact, reporter.output);
