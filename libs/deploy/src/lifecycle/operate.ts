@@ -26,6 +26,7 @@ import { type Reporter, redacting, reported } from '../report/reporter.ts';
 import { type DeployLog, openDeployLog } from '../run/log.ts';
 import { asStepFailure, StepFailure } from '../run/step.ts';
 import { openSandboxAnyway } from '../sandbox/sandbox.ts';
+import { announceOver } from '../watch/over.ts';
 import { chosenInstances } from './chosen.ts';
 import { type LifeInstance, recordDone, type Verb } from './record.ts';
 
@@ -92,6 +93,7 @@ export async function operate(request: LifeRequest, verb: Verb): Promise<LifeOut
     }
   } finally {
     lock.release();
+    await announceOver({ ...request, notify: true }, verb);
   }
 }
 
