@@ -42,6 +42,7 @@ import { type Reporter, redacting, reported } from '../report/reporter.ts';
 import { openDeployLog } from '../run/log.ts';
 import { asStepFailure, StepFailure } from '../run/step.ts';
 import { openSandbox } from '../sandbox/sandbox.ts';
+import { announceOver } from '../watch/over.ts';
 import { deployInLog } from './ended.ts';
 import { finishFailure, finishSuccess } from './finish.ts';
 import { type DeployOutcome, previousFields } from './outcome.ts';
@@ -131,6 +132,7 @@ export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
     job?.sandbox.close(removeTree);
     job?.log.close();
     for (const line of (await job?.notifier.finish()) ?? []) request.reporter.note(line);
+    await announceOver(request, 'deploy');
   }
 }
 

@@ -25,6 +25,7 @@ import { type Notifier, silent, startNotifier } from '../report/notifier.ts';
 import { type Reporter, redacting, reported } from '../report/reporter.ts';
 import { type DeployLog, openDeployLog } from '../run/log.ts';
 import { openSandboxAnyway } from '../sandbox/sandbox.ts';
+import { announceOver } from '../watch/over.ts';
 import { refuseBorder } from './border.ts';
 import { rollbackInLog } from './ended.ts';
 import type { RollbackOutcome } from './outcome.ts';
@@ -89,6 +90,7 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
     if (job) await drainAll(uninterrupted(job), job.reporter);
     log?.close();
     for (const line of await notifier.finish()) request.reporter.note(line);
+    await announceOver(request, 'rollback');
   }
 }
 
