@@ -18,12 +18,12 @@ interface Listing {
 
 export const list = command({
   name: '',
-  about: 'Show the registered apps and what runs',
+  about: 'Show the registered apps and what is running',
   details:
     'States: ok, new (never deployed), held (a commit is on hold), failing, stale (fetch cannot check for\n' +
-    'new commits), blocked (the same commit failed too often), down (an instance does not run), broken\n' +
+    'new commits), blocked (the same commit failed too often), down (an instance is not running), broken\n' +
     '(the previous version did not start either), interrupted (the deploy died), deploying. Supervisors\n' +
-    'are given 2 s to answer. An app that cannot be read is reported on stderr; the status is then 1.',
+    'have 2 s to answer. An app that cannot be read is reported on stderr; the exit status is then 1.',
   options: { offline: OFFLINE },
   async run({ io, paths, options, note }) {
     const { apps, unreadable } = listApps(paths);

@@ -7,10 +7,10 @@ import type { RollbackOutcome } from '@runner/deploy/rollback/outcome';
 
 export const rollback = command({
   name: '',
-  about: 'Go back to the previous version',
+  about: 'Roll back to the previous version',
   details:
     'Switches to a kept release and starts it: no network, no token, no build. The commit you rolled back\n' +
-    'from is put on hold: fetch --deploy skips it until a new push or a deploy by hand. A version that is\n' +
+    'from is put on hold: fetch --deploy skips it until a new push or a runner deploy. A version that is\n' +
     'broken is started again.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
@@ -22,7 +22,7 @@ export const rollback = command({
     instance: { kind: 'value', placeholder: 'NAME', about: 'Only this instance [default: all]' },
     force: {
       kind: 'flag',
-      about: 'Also to a version without traffic, for which you have changed the proxy',
+      about: 'Allow a version without traffic; change the proxy first',
     },
     ...ID_OPTIONS,
     'no-notify': { kind: 'flag', about: 'Send no notifications; the audit log is still written' },
