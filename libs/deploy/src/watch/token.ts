@@ -23,7 +23,7 @@ function endingAt(
   if (days === undefined) return undefined;
   if (left < 0) return { days, words: `ended at ${ends}` };
   const whole = Math.ceil(left / DAY);
-  return { days, words: `ends in ${whole} day${whole === 1 ? '' : 's'}, at ${ends}` };
+  return { days, words: `expires in ${whole} day${whole === 1 ? '' : 's'}, at ${ends}` };
 }
 
 /**
@@ -93,7 +93,7 @@ function ended(
   if (known) return [];
   const [first = '', ...others] = apps.map(({ app }) => app);
   const rest = others.length > 0 ? `, then runner edit <APP> --token-from ${first}` : '';
-  const reason = `the token of ${listed([first, ...others])} ${words}: make a new one and run runner edit ${first} --token -${rest}`;
+  const reason = `the token of ${listed([first, ...others])} ${words}: create a new one and run runner edit ${first} --token -${rest}`;
   return [changeOf(paths, apps, 'TokenEnding', reason, { expires_at: ends, ...tokenOf(token) })];
 }
 

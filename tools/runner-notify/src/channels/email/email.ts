@@ -82,7 +82,7 @@ export const email = sectionService(
     title: 'E-mail',
     credentials: ['email.smtp', 'email.from', 'email.to'],
     secret: 'server',
-    unhealthy: 'the mail server accepts no messages',
+    unhealthy: 'the mail server does not accept messages',
     method: METHOD,
     mask(address) {
       const url = URL.canParse(address) ? new URL(address) : undefined;

@@ -94,7 +94,7 @@ function judge(call: Call, answer: HttpAnswer): Outcome {
   const problem = (retryable: boolean, hint: string) =>
     problemOf(call, status, status, words, retryable, hint);
   if (status === 410)
-    return { class: 'gone', problem: problem(false, 'the receiver does not want any more events') };
+    return { class: 'gone', problem: problem(false, 'the receiver has unsubscribed') };
   if (status < 400 || status === 413 || status === 429) return foreignAnswer(call, answer);
   return {
     class: 'retry',
