@@ -113,7 +113,7 @@ function requiredFrom(text: string | undefined): RequiredChecks | 'none' | undef
     !['', 'all', 'none'].includes(name) && name.length <= CHECK_NAME_MAX;
   if (names.every(isName)) return names;
   throw usage(
-    `invalid value '${text.slice(0, 80)}' for '--require-checks <CHECKS>': give all, none, or names with commas between them`,
+    `invalid value '${text.slice(0, 80)}' for '--require-checks <CHECKS>': give all, none, or names separated by commas`,
   );
 }
 
@@ -124,7 +124,7 @@ async function requireApi({ io, paths }: EditContext, { host }: { host?: string 
   if (type !== 'git') return;
   throw new Failure(
     'not_configured',
-    `the code host ${name} is of the type git, which has no checks`,
+    `the code host ${name} has type git, which has no checks`,
   );
 }
 

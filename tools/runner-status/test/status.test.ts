@@ -34,7 +34,7 @@ test('an app that was never deployed', async () => {
   repo:    acme/shop
   branch:  main
   token:   stored, encrypted
-  next:    the next fetch --deploy; by hand: runner deploy shop
+  next:    the next fetch --deploy; to deploy now: runner deploy shop
 `,
   );
 });
@@ -111,7 +111,7 @@ test('an app whose head failed because of the server is failing: the next fetch 
 test('a blocked app shows until when, and its last failure stays when a later deploy succeeds', async () => {
   assert.match(
     await shown({ failures: failures(3) }),
-    /^ {2}state: +blocked\n[\s\S]*\n {2}failures: +commit \S+ failed 3 times \(limit 3\)[\s\S]*\n {2}next: +blocked until the next push to main; by hand: runner deploy shop\n$/,
+    /^ {2}state: +blocked\n[\s\S]*\n {2}failures: +commit \S+ failed 3 times \(limit 3\)[\s\S]*\n {2}next: +blocked until the next push to main; to deploy now: runner deploy shop\n$/,
   );
   assert.match(
     await shown({ instances: running('v3'), last_failure: LAST }),

@@ -192,7 +192,7 @@ test('an address that is not safe for a token, or a wrong configuration, is repo
     [
       'code_host_api_url: http://example.org',
       'insecure_address',
-      `${file}:1: code_host_api_url must be https: a secret is sent there (http is only allowed for this machine)`,
+      `${file}:1: code_host_api_url must be https: a secret is sent there (http is only allowed for localhost)`,
     ],
     [
       'code_host_api_url: nonsense',

@@ -82,7 +82,7 @@ export interface DeployEvent {
   log?: string;
   reason?: string;
   from_version?: string;
-  /** Of a rollback by hand: the commit that was left. */
+  /** Of a manual rollback: the commit that was left. */
   from_commit?: string;
   /** True if it had to wait until the log was writable. */
   late?: boolean;

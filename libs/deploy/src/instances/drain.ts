@@ -48,7 +48,7 @@ export async function drainAll(base: TargetBase, reporter: Reporter): Promise<vo
   const where = drains.map(({ instance, slot }) => `${instance} in slot ${slot}`).join(', ');
   await reported(reporter, `drain ${where}`, () => finishDrains(base, names));
   if (drainsOf(base, names).length > 0)
-    base.say('the version before still drains; the next command of the app stops it');
+    base.say('the previous version is still draining; the next command for the app stops it');
 }
 
 async function finishDrain(base: TargetBase, drain: Drain): Promise<void> {

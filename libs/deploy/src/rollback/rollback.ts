@@ -116,7 +116,7 @@ function beginAnyway(job: RollbackJob, moves: Moves, notify: string | undefined)
     });
   } catch (error) {
     if (!(error instanceof Failure) || error.code === 'locked') throw error;
-    job.reporter.note(`${error.message}; the rollback goes on (${error.code})`);
+    job.reporter.note(`${error.message}; the rollback continues (${error.code})`);
   }
 }
 
@@ -127,7 +127,7 @@ function noteSecrets(job: RollbackJob, moves: Moves): void {
     noteStarting(job, job.app.app, names, job.secrets);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    job.reporter.note(`${error.message}; the rollback goes on (${error.code})`);
+    job.reporter.note(`${error.message}; the rollback continues (${error.code})`);
   }
 }
 

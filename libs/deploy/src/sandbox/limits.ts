@@ -74,6 +74,6 @@ export function prefixFor(
 ): readonly string[] {
   if (limits.network || confinement !== undefined)
     return [...scopeFor(limits, env), ...lowWeight(env)];
-  const why = 'build.network cannot be switched off here: the sandbox does not run';
+  const why = 'build.network cannot be turned off here: the sandbox does not work';
   throw new Failure('sandbox_unavailable', why);
 }

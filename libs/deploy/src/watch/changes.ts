@@ -45,7 +45,7 @@ function checkChanges(app: AppState, { check, deploys }: Seen): Changes {
   if (!check) {
     if (known.length === 0) return { changes: [], reported: { check: [] } };
     const since = app.check_failed ? ` since ${app.check_failed.since}` : '';
-    const reason = `new commits could not be checked${since}`;
+    const reason = `the branch could not be checked${since}`;
     return { changes: [{ event_type: 'CheckRecovered', reason }], reported: { check: [] } };
   }
   if (!deploys || known.includes(check.error)) return { changes: [], reported: {} };

@@ -109,7 +109,7 @@ function renewed(paths: Paths, apps: readonly AppState[]): AppChange[] {
     writeApp(paths, { ...app, reported });
   }
   const ends = apps[0]?.state.repohost_token_ends;
-  const what = ends === undefined ? 'was replaced' : `was replaced; the new one ends at ${ends}`;
+  const what = ends === undefined ? 'was replaced' : `was replaced; the new one expires at ${ends}`;
   const reason = `the token of ${listed(apps.map(({ app }) => app))} ${what}`;
   return [changeOf(paths, apps, 'TokenRenewed', reason, tokenOf(token))];
 }

@@ -82,7 +82,7 @@ export function leftByHand(history: readonly Deploy[]): Set<Deploy> {
   return left;
 }
 
-/** From the commit to the success. */
+/** Time from the commit to the success. */
 function leadOf({ result, committed, end }: Deploy): number | undefined {
   if (result !== 'success' || committed === undefined || end === undefined) return undefined;
   return Math.max(0, end - committed);

@@ -37,7 +37,7 @@ export const backup = command({
   async run({ io, paths, options }) {
     const { to, recipient } = options;
     if (to === '-' && io.stdout.isTTY)
-      throw usage('a backup is not shown on a terminal: name a file, or use a pipe');
+      throw usage('a backup is not shown on a terminal: use a file or a pipe');
     const [{ backUp }, { sealingKey }] = await Promise.all([
       import('@runner/backup/backup'),
       import('@runner/backup/key'),

@@ -33,7 +33,7 @@ export const cancel = command({
     const at = outcome.stage === null ? '' : ` at ${harmlessLine(outcome.stage)}`;
     const now =
       outcome.rolled_back === false
-        ? 'The rollback failed: it is uncertain what runs now, check the app.'
+        ? 'The rollback failed: it is uncertain what is running now, check the app.'
         : active === null
           ? 'Nothing is active.'
           : `${harmlessLine(active)} is active.`;

@@ -73,7 +73,7 @@ export const deploy = command({
     }
     const now = active === null ? 'Nothing is active now.' : `${harmlessLine(active)} is active.`;
     const how = outcome.rollback_error
-      ? `The rollback failed too: ${harmless(outcome.rollback_error)}. It is uncertain what runs now: check the app.`
+      ? `The rollback failed too: ${harmless(outcome.rollback_error)}. It is uncertain what is running now: check the app.`
       : result === 'rolled_back'
         ? `Rolled back. ${now}`
         : now;

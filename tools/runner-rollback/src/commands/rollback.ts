@@ -67,7 +67,7 @@ export const rollback = command({
       return `${style.green('Rolled back')} ${name}${movesText(outcome)} [${id}]\n`;
     }
     const now = outcome.rollback_error
-      ? `${harmless(outcome.rollback_error)}. It is uncertain what runs now: check the app.`
+      ? `${harmless(outcome.rollback_error)}. It is uncertain what is running now: check the app.`
       : `${harmlessLine(version ?? '')} is active as before.`;
     return `${style.red('Failed')} to roll back ${name} [${id}]. ${now}\n`;
   },
@@ -86,7 +86,7 @@ function unchangedText(outcome: RollbackOutcome): string {
   const { app, version, failed_version: failed, earlier_version: earlier } = outcome;
   const [active, left] = [version, failed].map((each) => harmlessLine(each ?? ''));
   const way = earlier
-    ? `to go back from ${active}: runner rollback ${harmlessLine(app)} --to ${harmlessLine(earlier)}`
+    ? `to undo ${active}: runner rollback ${harmlessLine(app)} --to ${harmlessLine(earlier)}`
     : 'there is no earlier version';
   const what = active === left ? `deploying it again failed` : `${left} failed and was not kept`;
   return `${active} is active: ${what}; ${way}\n`;

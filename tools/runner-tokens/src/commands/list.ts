@@ -37,5 +37,5 @@ export const list = command({
 });
 
 function endWords({ expires_at: end }: TokenGroup): string {
-  return ` | ${end === undefined ? 'no known end' : `ends ${end.slice(0, 10)}`}`;
+  return ` | ${end === undefined ? 'no known expiry' : `expires ${end.slice(0, 10)}`}`;
 }

@@ -33,7 +33,7 @@ export const test = command({
       kind: 'flag',
       short: 'q',
       about:
-        'With --all, for a daily timer: print only problems, and announce tokens that expire soon',
+        'With --all, for a daily timer: print only problems, and send a notification about tokens that expire soon',
     },
   },
   async run(context) {

@@ -18,7 +18,7 @@ const SHOWN_MAX = 12;
 const PRIVACY_NOTE =
   'group privacy is on, so other messages do not reach the bot (to change it: @BotFather, /setprivacy, Disable, then remove the bot from the group and add it again)';
 
-/** Undefined: the person enters the chat id by hand, and knows why. */
+/** Undefined: the person enters the chat id, and knows why. */
 export async function detectChat(
   dialogue: Dialogue,
   bot: Bot,
