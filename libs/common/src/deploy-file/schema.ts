@@ -2,6 +2,7 @@
 import { LIMIT_KEYS } from '../config/build-limits.ts';
 import { CHANNEL_NAMES } from '../config/channels.ts';
 import type { ObjectSchema, Schema } from '../yaml/schema.ts';
+import { commands, duration, inRelease, line, ports } from './kinds.ts';
 import { TRAFFIC_TYPES } from './traffic.ts';
 
 /** The hooks, in the order of a deploy. */
@@ -26,35 +27,6 @@ export const START_KEYS = {
   none: { needs: [], may: [] },
 } as const satisfies Record<string, { needs: readonly string[]; may: readonly string[] }>;
 
-const DURATION = '^(?!0+(?:ms|s|m|h)?$)[0-9]{1,9}(?:ms|s|m|h)?$';
-const duration = (description: string): Schema => ({
-  type: ['string', 'integer'],
-  pattern: DURATION,
-  refused: [
-    ['^0+(?:ms|s|m|h)?$', 'must be longer than 0'],
-    ['^[0-9]{10,}(?:ms|s|m|h)?$', 'is too long: the maximum is 24 days'],
-  ],
-  wanted: 'a time like 500ms, 30s, 5m or 1h',
-  numbers: [1, 999_999_999],
-  description,
-});
-const line = (description?: string): Schema => ({
-  type: 'string',
-  minLength: 1,
-  wanted: 'a command',
-  ...(description !== undefined && { description }),
-});
-/** A file of the release: not an option, not outside. */
-const inRelease = (description: string): Schema => ({
-  type: 'string',
-  pattern: '^(?!-)(?!/)(?!.*(?:^|/)\\.\\.(?:/|$)).{1,200}$',
-  wanted: 'a file of the repository',
-  description,
-});
-const commands = (description?: string): Schema => ({
-  anyOf: [line(), { type: 'array', items: line() }],
-  ...(description !== undefined && { description }),
-});
 /** Name of an environment variable. */
 export const VARIABLE = '^[A-Za-z_][A-Za-z0-9_]*$';
 const NAME = '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$';
@@ -67,11 +39,6 @@ const WHEN: Readonly<Record<(typeof HOOKS)[number], string>> = {
   on_failure: 'After a deploy that failed; a failure changes nothing',
 };
 
-const ports = (description: string): Schema => ({
-  type: 'array',
-  items: { type: 'integer', minimum: 1, maximum: 65_535 },
-  description,
-});
 const trafficType: Schema = {
   type: 'string',
   enum: TRAFFIC_TYPES,

@@ -57,6 +57,8 @@ export interface Job extends Operation {
   readonly commit: string;
   readonly version: string;
   readonly trigger: string;
+  /** Names of the instances that are deployed. */
+  readonly instances: readonly string[];
   /** Head of the branch, if the operator chose another commit, or only one instance. */
   readonly skippedHead: string | undefined;
   /** Only one instance is deployed: the others stay as they are. */

@@ -48,7 +48,7 @@ const writing = textWriting({
 });
 
 /** Sends through one server, to all recipients at once. */
-export function connectEmail({ smtp, from, to }: Settings, line: Line): Channel {
+function connectEmail({ smtp, from, to }: Settings, line: Line): Channel {
   const call = { ...line, method: METHOD };
   const send: Channel['send'] = ({ payload }, timeout) => {
     const { subject, text, message_id: messageId, references } = payload;

@@ -97,7 +97,7 @@ function judgeProbe(call: Call, answer: HttpAnswer): Outcome {
 const addressOf = ({ webhook }: { readonly webhook: { reveal(): string } }) => webhook.reveal();
 
 /** Announces through one webhook. */
-export function connectSlack(settings: Parameters<typeof addressOf>[0], line: Line): Channel {
+function connectSlack(settings: Parameters<typeof addressOf>[0], line: Line): Channel {
   const call = { ...line, method: METHOD };
   const send: Channel['send'] = ({ payload: body }, timeout) =>
     exchange(call, addressOf(settings), { method: 'POST', body, timeout }, judge);

@@ -103,7 +103,7 @@ function judge(call: Call, answer: HttpAnswer): Outcome {
 }
 
 /** Posts to one address. */
-export function connectWebhook({ url, secret }: Settings, line: Line): Channel {
+function connectWebhook({ url, secret }: Settings, line: Line): Channel {
   const send: Channel['send'] = ({ payload: body }, timeout) => {
     const seconds = Math.floor(Date.now() / 1000);
     const headers = (text: string) =>
