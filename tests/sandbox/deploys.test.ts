@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
+import { word } from '@runner/common/text/shell';
 import { processesIn } from '@runner/testing/processes';
 import { cleanEnvironment, run, start } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
@@ -38,9 +39,10 @@ const build = (script: string) => `build: |\n  ${script.replaceAll('\n', '\n  ')
 test('a build writes its release, the shared files, /tmp and its HOME, and sees nothing else of the root', () =>
   inWorld(async (world) => {
     const deploy = build(`set -e
-echo built > made; echo kept > $RUNNER_SHARED/kept; echo x > /tmp/x; echo y > ~/y; cat /dev/null
-for each in ${world.root}/x ${world.root}/state/x /etc/x; do ! touch $each; done
-ls -A ${world.root} ${world.root}/apps/shop
+echo built > made; echo kept > "$RUNNER_SHARED/kept"; echo x > /tmp/x; echo y > ~/y; cat /dev/null
+root=${word(world.root)}
+for each in "$root/x" "$root/state/x" /etc/x; do ! touch "$each"; done
+ls -A "$root" "$root/apps/shop"
 cat /tmp/x; ! ls /proc/${process.pid}`);
     await world.push('v1', { deploy });
     assert.is((await world.deploy([], REQUIRED)).status, 0);
@@ -55,7 +57,8 @@ cat /tmp/x; ! ls /proc/${process.pid}`);
 
 test('an app runs, is replaced and is stopped as it is without the sandbox', () =>
   inWorld(async (world) => {
-    const hooks = `hooks: { post_deploy: "! cat ${world.root}/mkey && ls ${world.root}/apps" }\n`;
+    const look = `! cat ${word(`${world.root}/mkey`)} && ls ${word(`${world.root}/apps`)}`;
+    const hooks = `hooks: { post_deploy: ${JSON.stringify(look)} }\n`;
     await world.push('v1', { deploy: deployFile(world.port, hooks) });
     assert.is((await world.deploy([], REQUIRED)).status, 0);
     assert.is(await world.page(), 'v1');
@@ -120,7 +123,7 @@ test('a failure that looks like the doing of the sandbox names the line for conf
         'touch /usr/local/share/x',
         'config.yml: sandbox: { allow: { shop: [/usr/local/share/x] } }',
       ],
-      [`cat ${world.root}/mkey`, `${world.root}/mkey is hidden`],
+      [`cat ${word(`${world.root}/mkey`)}`, `${world.root}/mkey is hidden`],
       [
         'echo "dial unix /var/run/docker.sock: connect: no such file"; exit 1',
         '[/run/docker.sock]',
@@ -135,7 +138,7 @@ test('a failure that looks like the doing of the sandbox names the line for conf
     }
     const config = `code_host_git_url: ${world.git.url}\nsandbox: { mode: required, apps: { shop: off } }\n`;
     writeFileSync(join(world.root, 'config.yml'), config);
-    await world.push('v2', { deploy: build(`test -e ${world.root}/mkey`) });
+    await world.push('v2', { deploy: build(`test -e ${word(`${world.root}/mkey`)}`) });
     assert.is((await world.deploy([], REQUIRED)).status, 0);
   }));
 

@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { word } from '@runner/common/text/shell';
 import { exclusiveTokenOptions, refusal, refusalBy } from '@runner/testing/refusal';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -16,7 +17,10 @@ async function refused(
   const root = newRoot();
   await register(root, 'shop');
   change(root);
-  const wanted = refusal(status, sentence.replaceAll('ROOT', root));
+  const said = sentence
+    .replace(/(?<=run chmod 600 )ROOT\S+/, (path) => word(path.replace('ROOT', root)))
+    .replaceAll('ROOT', root);
+  const wanted = refusal(status, said);
   assert.equal(await refusalBy('runner-add', args, { root, stdin }), wanted);
 }
 

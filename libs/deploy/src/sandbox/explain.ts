@@ -14,8 +14,8 @@ const SUDO =
 const DOCKER = /docker\.sock|Cannot connect to the Docker daemon/i;
 const READ_ONLY = /^.*(?:EROFS|Read-only file system).*$/im;
 const DENIED = /^.*(?:EACCES|ENOENT|Permission denied|No such file or directory).*$/gim;
-/** An absolute path, not part of an address. */
-const PATH = /(?:^|[\s'"`(=:‘])(\/[\w@%+~./-]*[\w@%+~/-])/g;
+/** An absolute path, whole if it is quoted, not part of an address. */
+const PATH = /'(\/[^']+)'|"(\/[^"]+)"|‘(\/[^’]+)’|(?:^|[\s'"`(=:‘])(\/[\w@%+~./-]*[\w@%+~/-])/g;
 
 /**
  * `it may be the sandbox: /srv/www is read-only; config.yml: sandbox: { allow: { shop: [/srv/www] } }`;
@@ -42,7 +42,7 @@ export function explanation(output: string, confined: Confined): string | undefi
 }
 
 function pathsIn(line: string): string[] {
-  return [...line.matchAll(PATH)].map(([, path]) => path as string);
+  return [...line.matchAll(PATH)].map(([, ...quoted]) => quoted.find(Boolean) as string);
 }
 
 /** Whether a path is one that the sandbox hides: of the root but not of the app, or below /run. */

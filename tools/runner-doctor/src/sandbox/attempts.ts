@@ -95,10 +95,7 @@ const GROUPS: Readonly<Record<string, readonly Row[]>> = {
     ["enter the runner's namespaces", 'readlink /proc/$RUNNER/ns/mnt'],
   ],
   leftovers: [
-    [
-      'a process that keeps running',
-      '(setsid sh -c "sleep 1; : > \\"$PROOF\\"" >/dev/null 2>&1 &)',
-    ],
+    ['a process that keeps running', `(setsid sh -c 'sleep 1; : > "$PROOF"' >/dev/null 2>&1 &)`],
     ['a file in /tmp', ': > /tmp/"$MARK"', true],
     ['shared memory', ': > /dev/shm/"$MARK"'],
   ],
