@@ -1,7 +1,7 @@
 /** The shape of a state file. */
 import type { Draining, SlotName, SlotState } from './slots.ts';
 
-/** What a deploy brought. */
+/** The changes of a deploy. */
 export interface Changes {
   /** Commits since the version before; null: unknown, or there was none. */
   count: number | null;
@@ -214,7 +214,7 @@ export interface AppState {
   updated_at: string;
   state: {
     repohost_token?: string | null;
-    /** The id of a GitHub App, whose key is sealed in place of a token. */
+    /** The id of a GitHub App, whose key is sealed instead of a token. */
     github_app?: string;
     /** As the code host said when the token was last tested; absent if it did not. */
     repohost_token_ends?: string;

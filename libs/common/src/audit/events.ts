@@ -88,7 +88,7 @@ export interface DeployEvent {
   late?: boolean;
   /** Place in the chain; the log's writer adds it. */
   seq?: number;
-  /** Hash of what stands before it in the log. */
+  /** Hash of what precedes it in the log. */
   prev?: string;
   [field: string]: unknown;
 }

@@ -76,7 +76,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Where the list goes on: as the host says, in the body or in a header. */
+/** Where the list continues: as the host says, in the body or in a header. */
 function nextPage(
   path: string,
   number: number,

@@ -31,7 +31,7 @@ export function execIn(
   const program = wrapped ? { ...wrapped, args: ['--info-fd', '3', ...wrapped.args] } : command;
   const env = { ...target.env, ...command.env };
   let forward = (_: NodeJS.Signals) => {};
-  // Before the start: the command may run before this process goes on.
+  // Before the start: the command may run before this process continues.
   const remove = io.onSignal((signal) => {
     // The terminal has sent Ctrl-C to the command as well.
     if (signal !== 'SIGINT' || wrapped || !io.stdin.isTTY) forward(signal);

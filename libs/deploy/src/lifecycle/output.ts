@@ -30,7 +30,7 @@ export type Output = { readonly files: readonly string[] } | Shown;
 export interface Shown extends Program {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** How to go on from a time in ISO 8601, if it ends while it is followed; absent: that is the end. */
+  /** How to continue from a time in ISO 8601, if it ends while it is followed; absent: that is the end. */
   again?(since: string): Shown;
 }
 

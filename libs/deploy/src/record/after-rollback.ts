@@ -96,7 +96,7 @@ function moved(
   return instances;
 }
 
-/** Holds every commit that an operator left, and the head of the branch as far as it is known. */
+/** Holds every commit that an operator left, and the head of the branch if it is known. */
 function holdAfter(
   app: AppState,
   instances: AppState['instances'],

@@ -33,7 +33,7 @@ export interface RollbackRequest {
   readonly io: Io;
   readonly paths: Paths;
   readonly app: string;
-  /** Version to go back to; undefined: the previous one. */
+  /** Version to roll back to; undefined: the previous one. */
   readonly to: string | undefined;
   /** Only this instance; undefined: all. */
   readonly instance: string | undefined;
@@ -92,7 +92,7 @@ function unchanged(app: string, nothing: NothingToDo): RollbackOutcome {
 
 /**
  * A full disk must not prevent a rollback: it only means that a kill would not be noticed. A busy
- * registry may: another command is at work, and nothing has been changed yet.
+ * registry may: another command is running, and nothing has been changed yet.
  */
 function beginAnyway(job: RollbackJob, moves: Moves, notify: string | undefined): void {
   const { version, commit } = moves[0].to;

@@ -27,7 +27,7 @@ export type RollbackJob = Pick<
 >;
 export type Moves = readonly [KeptMove, ...KeptMove[]];
 
-/** Makes `to` active in place of `from`, each as its own `.deploy.yml` says. */
+/** Makes `to` active instead of `from`, each as its own `.deploy.yml` says. */
 export function moveOne(
   job: RollbackJob,
   { instance, from, to }: KeptMove,

@@ -97,7 +97,7 @@ function ended(
   return [changeOf(paths, apps, 'TokenEnding', reason, { expires_at: ends, ...tokenOf(token) })];
 }
 
-/** Nothing, as long as one of the apps still has the token whose end was announced. */
+/** Nothing, as long as one of the apps still has the token whose expiry was announced. */
 function renewed(paths: Paths, apps: readonly AppState[]): AppChange[] {
   const still = apps.some(
     ({ reported, state }) => reported?.token?.ends === state.repohost_token_ends,

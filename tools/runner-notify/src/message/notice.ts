@@ -81,7 +81,7 @@ const KINDS: Readonly<Record<Exclude<EventType, StateEvent>, TemplateKind>> = {
   RollbackSuccess: 'rollback',
 };
 
-/** What a notice depends on beside the record. */
+/** What a notice depends on, apart from the record. */
 export interface NoticeOptions {
   redact(text: string): string;
   readonly verboseErrors: boolean;
