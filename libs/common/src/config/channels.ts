@@ -35,7 +35,7 @@ export function channelsOf(choice: ChannelChoice): readonly ChannelName[] {
 }
 
 /** Words of `--channel` that are not names. */
-export const CHANNEL_WORDS = ['both', 'all', 'none'] as const;
+const CHANNEL_WORDS = ['both', 'all', 'none'] as const;
 
 /** Whether a text is what `--channel` takes: names and words, separated by commas. */
 export function isChannelList(list: string): boolean {

@@ -22,7 +22,7 @@ interface Drain {
 }
 
 /** The slots of an app that drain. What is live does not, whatever the state says. */
-export function drainsOf(base: TargetBase, names: readonly string[]): Drain[] {
+function drainsOf(base: TargetBase, names: readonly string[]): Drain[] {
   return names.flatMap((instance) => {
     const { draining } = instanceState(base, instance);
     const live = liveSlot(base.paths.app(base.app).instance(instance));
@@ -36,7 +36,7 @@ export function drainsOf(base: TargetBase, names: readonly string[]): Drain[] {
  * Waits without the app's lock, so that a rollback can bring a draining version back at once; takes it
  * to stop a version. Ends when each is stopped, or another command has taken over.
  */
-export async function finishDrains(base: TargetBase, names: readonly string[]): Promise<void> {
+async function finishDrains(base: TargetBase, names: readonly string[]): Promise<void> {
   await Promise.all(drainsOf(base, names).map((drain) => finishDrain(base, drain)));
 }
 

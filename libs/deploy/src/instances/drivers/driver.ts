@@ -99,7 +99,7 @@ export interface Driver {
   prepare?(target: Target): void;
   /** The user that the target runs as, if it is another one than runner's. */
   user?(target: Target): string | undefined;
-  /** Starts the target instead of what runs for its instance. Throws a StepFailure of stage `start`. */
+  /** Starts the target, replacing what runs for its instance. Throws a StepFailure of stage `start`. */
   start(target: Target): Promise<Started>;
   /** The target gets the requests from now on, also after a reboot; only for one in a slot. */
   live?(target: Target): Promise<void>;
