@@ -97,7 +97,8 @@ export const RECORDS: readonly (readonly [title: string, record: object])[] = [
     'A token ends soon',
     of('TokenEnding', {
       ...BRANCH,
-      reason: 'the token of shop expires in 7 days: create a new one and run runner edit shop --token -',
+      reason:
+        'the token of shop expires in 7 days: create a new one and run runner edit shop --token -',
     }),
   ],
   ['It was replaced', of('TokenRenewed', { ...BRANCH, reason: 'the token of shop was replaced' })],

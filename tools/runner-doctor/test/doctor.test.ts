@@ -81,11 +81,7 @@ test('folders and files that others can write or read are reported with the comm
     ['state', 0o770, `problem folders: ${at('state')} can be written by others`],
     ['state', 0o750, `warning folders: ${at('state')} can be read by others`],
     ['state/shop.json', 0o644, `warning folders: ${at('state/shop.json')} can be read by others`],
-    [
-      'config.yml',
-      0o604,
-      `problem folders: ${at('config.yml')} has secrets that others can read`,
-    ],
+    ['config.yml', 0o604, `problem folders: ${at('config.yml')} has secrets that others can read`],
     [
       'logs/deploy-events.jsonl',
       0o642,

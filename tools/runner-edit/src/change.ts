@@ -122,10 +122,7 @@ async function requireApi({ io, paths }: EditContext, { host }: { host?: string 
   const { readConfig } = await import('@runner/common/config/file');
   const { type, name } = codeHostOf(readConfig(paths), io.env, host);
   if (type !== 'git') return;
-  throw new Failure(
-    'not_configured',
-    `the code host ${name} has type git, which has no checks`,
-  );
+  throw new Failure('not_configured', `the code host ${name} has type git, which has no checks`);
 }
 
 const withChecks = (checks: RequiredChecks | 'none' | undefined) =>

@@ -33,7 +33,8 @@ export function scopeOf(instance: string | undefined): string {
 export function checkedValue(text: string, name: string): Secret {
   const refuse = (why: string) => usage(`the value of ${name} ${why}`);
   if (Buffer.byteLength(text) > VALUE_MAX) throw refuse('is longer than 64 KiB');
-  if (text.includes('\0')) throw refuse('has a NUL character, which the environment cannot contain');
+  if (text.includes('\0'))
+    throw refuse('has a NUL character, which the environment cannot contain');
   return new Secret(text);
 }
 

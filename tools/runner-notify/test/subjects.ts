@@ -10,7 +10,7 @@ import {
   type AcceptedMessage as TelegramMessage,
 } from '@runner/testing/telegram';
 import { connect } from '../src/channels/credentials.ts';
-import type { Channel, Credentials } from '../src/service/contract.ts';
+import type { Channel } from '../src/service/contract.ts';
 import { BOT_TOKEN, CHAT_ID, type Chats, configOf } from './chats.ts';
 import { visible } from './discord-shown.ts';
 import { echoed, FAULTS, plainly, type Server, type Subject, textsIn } from './subject.ts';

@@ -150,10 +150,7 @@ test('an app that cannot be opened keeps the old key, is named, and hides no oth
   const again = await rekey(root, ['--json']);
   assert.equal(
     [again.status, again.stderr],
-    [
-      0,
-      'runner tokens rekey: an earlier rekey was interrupted: continuing it with its key\n',
-    ],
+    [0, 'runner tokens rekey: an earlier rekey was interrupted: continuing it with its key\n'],
   );
   const { sealed, old_keys_dropped, resumed } = JSON.parse(again.stdout);
   assert.equal([sealed, old_keys_dropped, resumed], [1, 1, true]);

@@ -81,8 +81,7 @@ const WINDOWS: Schema = {
 const SANDBOX_MODE: Schema = {
   type: 'string',
   enum: ['auto', 'required', 'off'],
-  description:
-    'For all apps: if it works, always (else nothing is run), or never [default: auto]',
+  description: 'For all apps: if it works, always (else nothing is run), or never [default: auto]',
 };
 /** By app. */
 const byApp = (each: Schema, description: string): Schema => ({
@@ -184,7 +183,8 @@ export const NOTIFY_KEYS = {
   },
   events: {
     type: 'boolean',
-    description: 'Messages when an app goes down, checks recover or a token expires [default: true]',
+    description:
+      'Messages when an app goes down, checks recover or a token expires [default: true]',
   },
   templates: {
     type: 'object',

@@ -178,9 +178,7 @@ export const DEPLOY_SCHEMA: ObjectSchema = {
             type: trafficType,
             ports: ports('Two ports; PORT is whichever is free (ports, command)'),
             run: line('The command that moves new requests to PORT (command)'),
-            drain: duration(
-              'Time limit for the old version to finish its requests [default: 30s]',
-            ),
+            drain: duration('Time limit for the old version to finish its requests [default: 30s]'),
             overlap: {
               type: 'boolean',
               description: 'false: stop the old version before the new one starts [default: true]',

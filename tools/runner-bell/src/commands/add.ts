@@ -28,7 +28,7 @@ export const add = command({
       kind: 'value',
       placeholder: 'TYPE',
       choices: SIGNERS,
-      about: 'Type of the calling host [default: the app's]',
+      about: "Type of the calling host [default: the app's]",
     },
     url: {
       kind: 'value',
