@@ -38,7 +38,7 @@ Commands:
   doctor      Check this installation, and show how to fix it
   backup      Write an encrypted backup of everything that is not in git
   restore     Restore a backup into an empty root
-  prune       Show how much disk the apps use, and remove what is no longer needed
+  prune       Show disk usage, and remove what is no longer needed
   fleet       Deploy on several servers through a NATS broker
   agent       Carry out signed orders on this server
   completion  Print the completion for bash, zsh or fish

@@ -45,7 +45,7 @@ export function nextOf(
       return `not restarted automatically; run: ${commands.join('; ')}`;
     }
     case 'blocked':
-      return `blocked until the next ${news}; to deploy now: runner deploy ${name}`;
+      return `blocked until the next ${news}; or run: runner deploy ${name}`;
     case 'stale':
       return `nothing new is deployed until fetch can check ${followedWords(app)} again`;
     case 'failing': {
@@ -65,7 +65,7 @@ export function nextOf(
     case 'held':
       return `held until the next ${news}: ${held?.reason}`;
     case 'new':
-      return `the next fetch --deploy; to deploy now: runner deploy ${name}`;
+      return `the next fetch --deploy; or run: runner deploy ${name}`;
     default:
       return `the next ${news}`;
   }

@@ -7,7 +7,7 @@ import type { Pruned, PrunedApp } from '@runner/deploy/prune/prune';
 
 export const prune = command({
   name: '',
-  about: 'Show how much disk the apps use, and remove what is no longer needed',
+  about: 'Show disk usage, and remove what is no longer needed',
   details:
     'Removes releases that no instance runs or can roll back to, folders of killed builds, all but the\n' +
     'newest 20 deploy logs of each app, unused objects of the mirrors, and leftovers of removed apps.\n' +
