@@ -120,7 +120,7 @@ test('after a failed deploy a rollback changes nothing and says how to go back',
   assert.is((await world.deploy()).status, 1);
   const before = world.state();
   const done = await rollback(world);
-  const sentence = 'v2 is active: v3 failed and was not kept; to go back from v2';
+  const sentence = 'v2 is active: v3 failed and was not kept; to undo v2';
   assert.equal(
     [done.status, done.stdout, done.stderr],
     [0, `${sentence}: runner rollback shop --to v1\n`, ''],

@@ -155,7 +155,7 @@ test('a build keeps to its limits, and one that cannot be enforced is refused by
     await world.push('v3', { deploy: 'build: { run: "true", network: false }\n' });
     assert.is((await world.deploy([], { RUNNER_SANDBOX: 'off' })).status, 1);
     const error = String(world.events().at(-1)?.error);
-    assert.match(error, 'build.network cannot be switched off here');
+    assert.match(error, 'build.network cannot be turned off here');
   }));
 
 test('variables for the loader reach the commands of an app, and not bubblewrap outside', () =>
