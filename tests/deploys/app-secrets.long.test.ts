@@ -126,6 +126,10 @@ EMPTY=
   assert.is((await env(world, ['unset', 'shop', 'A_KEY', 'NONE'])).status, 1);
   assert.is((await env(world, ['unset', 'shop', 'A_KEY', 'D_KEY'])).status, 0);
   assert.match((await env(world, ['list', 'shop'])).stdout, /^B_KEY .*\nC_KEY .*\nEMPTY .*\n$/);
+  await world.push('v1');
+  assert.is((await world.deploy()).status, 0);
+  const early = await env(world, ['set', 'shop', 'E', '--instance', 'wbe', '--file', '-'], 'x');
+  assert.match(early.stderr, /'shop' has no instance 'wbe' yet; it has: default\n/);
   const refused: [string[], string, RegExp][] = [
     [['set', 'shop', 'NOT-A-NAME', '--file', '-'], 'x', /NAME/],
     [['set', 'shop', 'RUNNER_APP', '--file', '-'], 'x', /RUNNER_/],

@@ -111,6 +111,23 @@ test('cancel ends a running deploy as Ctrl-C does: rolled back, no cause, not co
   );
 });
 
+test('an edit that changes nothing does not hide that a deploy was cancelled', async ({
+  world,
+}) => {
+  await world.push('v1');
+  await world.deploy();
+  const { build, reached } = gate();
+  await world.push('v2', { deploy: deployFile(world.port, build) });
+  const first = world.deploy();
+  await reached();
+  await run('runner-edit', ['shop', '--branch', 'main'], { root: world.root });
+  await cancel(world);
+  await first;
+  const { stdout } = await run('runner-status', ['shop', '--json'], { root: world.root });
+  const { state, next } = JSON.parse(stdout);
+  assert.equal([state, next], ['interrupted', 'the next fetch --deploy tries again']);
+});
+
 test('cancel ends a deploy by fetch, and refuses a rollback', async ({ world }) => {
   const { build, reached } = gate();
   await world.push('v1', { deploy: deployFile(world.port, build) });

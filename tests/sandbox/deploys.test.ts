@@ -1,5 +1,12 @@
 /** Deploys whose commands run in the sandbox. */
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { word } from '@runner/common/text/shell';
@@ -10,6 +17,7 @@ import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { deployFile, makeWorld, REPO, type World } from '../deploys/world.ts';
+import { makeTrafficWorld, runningSlots } from '../traffic/world.ts';
 import { isAvailable } from './available.ts';
 
 const deploys = suite('deploys in the sandbox');
@@ -79,6 +87,18 @@ test('an app runs, is replaced and is stopped as it is without the sandbox', () 
     assert.is(await world.page(), null);
   }));
 
+test('an app with traffic makes its socket in its slot, and the next version takes over', async () => {
+  const world = await makeTrafficWorld();
+  appendFileSync(join(world.root, 'config.yml'), 'sandbox: required\n');
+  for (const [at, version] of ['v1', 'v2', 'v3'].entries()) {
+    const done = await world.ship(version);
+    assert.is(done.status, 0, done.stderr);
+    assert.is(world.live(), ['a', 'b'][at % 2]);
+    assert.equal(runningSlots(world), [world.live()]);
+  }
+  await world.close();
+});
+
 test('a cancelled build gets SIGTERM, and what it started ends with it', () =>
   inWorld(async (world) => {
     const script =
@@ -123,6 +143,7 @@ test('a failure that looks like the doing of the sandbox names the line for conf
         'touch /usr/local/share/x',
         'config.yml: sandbox: { allow: { shop: [/usr/local/share/x] } }',
       ],
+      [`kill -0 ${process.pid}`, 'config.yml: sandbox: { apps: { shop: off } }'],
       [`cat ${word(`${world.root}/mkey`)}`, `${world.root}/mkey is hidden`],
       [
         'echo "dial unix /var/run/docker.sock: connect: no such file"; exit 1',
@@ -158,20 +179,31 @@ test('a build keeps to its limits, and one that cannot be enforced is refused by
     assert.match(error, 'build.network cannot be turned off here');
   }));
 
-test('variables for the loader reach the commands of an app, and not bubblewrap outside', () =>
+test('no variable of an app reaches bubblewrap or a command line, and every one its commands', () =>
   inWorld(async (world) => {
-    const names = ['GCONV_PATH', 'LOCPATH', 'DBUS_SESSION_BUS_ADDRESS', 'XDG_RUNTIME_DIR'];
-    const env = ['LD_PRELOAD', ...names].map((name) => `${name}: /no/such.so`).join(', ');
+    const names = [
+      'LD_PRELOAD',
+      'GCONV_PATH',
+      'DBUS_SESSION_BUS_ADDRESS',
+      'XDG_RUNTIME_DIR',
+      'OWN',
+    ];
+    const env = names.map((name) => `${name}: /no/such.so`).join(', ');
     const deploy = deployFile(world.port).replace('env: {', `env: { ${env},`);
-    const all = ['LD_PRELOAD', ...names].map((name) => `$${name}`).join('');
+    const all = names.map((name) => `$${name}`).join('');
     await world.push('v1', { deploy: `${deploy}build: "echo ${all}"\n` });
     const done = await world.deploy([], REQUIRED);
     assert.is(done.status, 0, done.stderr);
     assert.match(logOf(world), /^(?:\/no\/such\.so){5}$/m);
-    const outside = processesIn(world.root).filter(({ command }) => /^\S*bwrap /.test(command));
-    const given = outside.map(({ pid }) => readFileSync(`/proc/${pid}/environ`, 'utf8'));
-    assert.ok(given.some((variables) => variables.includes('PATH=')));
-    assert.not(given.some((variables) => variables.includes('/no/such.so')));
+    const running = processesIn(world.root);
+    assert.not(running.some(({ command }) => command.includes('/no/such.so')));
+    const read = (pid: number) => readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+    const outside = running.filter(({ command }) => /^\S*bwrap /.test(command));
+    assert.ok(outside.length > 0);
+    for (const { pid } of outside)
+      for (const variable of read(pid).filter(Boolean)) assert.match(variable, /^RUNNER_[A-Z_]+=/);
+    const app = running.find(({ command }) => /^node server\.js$/.test(command));
+    assert.ok(read(app?.pid as number).includes('OWN=/no/such.so'));
   }));
 
 test('a PATH of the commit chooses no program that runs outside of the sandbox', () =>
@@ -187,7 +219,7 @@ test('a PATH of the commit chooses no program that runs outside of the sandbox',
     assert.not(existsSync(out));
   }));
 
-test('a secret whose name begins as those of the loader do stands in no command line', () =>
+test('a secret stands in no command line, and in no file that has a name', () =>
   inWorld(async (world) => {
     const secret = 'launch-key-0123456789';
     const set = ['set', 'shop', 'LD_SDK_KEY', '--file', '-'];
@@ -200,6 +232,10 @@ test('a secret whose name begins as those of the loader do stands in no command 
       lines.join('\n'),
     );
     assert.not(lines.some((line) => line.includes(secret)));
+    assert.equal(
+      readdirSync('/dev/shm').filter((name) => name.startsWith('.runner-')),
+      [],
+    );
   }));
 
 deploys.run();

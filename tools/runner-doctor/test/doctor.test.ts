@@ -190,6 +190,19 @@ test('a wrong config.yml is reported with its line; an unknown key is a warning'
     wrong.findings.find(({ level }) => level === 'problem')?.mend,
     `\${EDITOR:-vi} +2 ${shellWord(file)}`,
   );
+  for (const [text, problem] of [
+    ['sandbox: maybe', '1: sandbox: must be'],
+    ['sandbox: { modus: off }', '1: sandbox'],
+    ['sandbox:\n  allow: { shop: [tmp] }', '2: sandbox'],
+    ['build: { memory: lots }', '1: build.memory: must be a size like 512M or 1G'],
+    ['build: { network: "no" }', '1: build.network: must be true or false'],
+    ['deploy_windows: 5', '1: deploy_windows: must be'],
+  ] as const) {
+    put(root, 'config.yml', `${text}\n`);
+    const { troubles } = await examined(root);
+    assert.is(troubles.length, 1, text);
+    assert.ok(troubles[0]?.startsWith(`problem config: ${file}:${problem}`), troubles[0]);
+  }
   put(root, 'config.yml', 'mine: 1\nnotify:\n  chanel: both\n  templates:\n    started: {}\n');
   assert.equal((await examined(root)).troubles, [
     `warning config: ${file}:1: mine is not a known key`,

@@ -82,20 +82,28 @@ export async function change(context: EditContext): Promise<Edited> {
   const checks = requiredFrom(options['require-checks']);
   if (checks !== undefined && checks !== 'none') await requireApi(context, where ?? known);
   const token = given === undefined ? undefined : newToken(context);
-  const changed = changeApp(paths, io, 'edit', app, ({ host, require_checks: before, ...now }) => ({
-    ...now,
-    // 0.1.0 reads it again when what it would misread is gone; secrets it would leave out.
-    version: isThere(paths.secrets(app)) ? now.version : 1,
-    ...(where ?? (host !== undefined && { host })),
-    ...followed,
-    ...withChecks(checks ?? before),
-    ...((where !== undefined || followed) && { head: undefined }),
-    state: stateWith(context, now, token),
-  }));
+  const changed = changeApp(paths, io, 'edit', app, (before) => {
+    const { host, require_checks, ...now } = before;
+    const next: AppState = {
+      ...now,
+      // 0.1.0 reads it again when what it would misread is gone; secrets it would leave out.
+      version: isThere(paths.secrets(app)) ? now.version : 1,
+      ...(where ?? (host !== undefined && { host })),
+      ...followed,
+      ...withChecks(checks ?? require_checks),
+      state: stateWith(context, now, token),
+    };
+    return sourceWords(next) === sourceWords(before) ? next : { ...next, head: undefined };
+  });
   const fingerprint = token ? fingerprintOf(digestOf(token)) : null;
   const { host, repo, branch, tags, paths: only, require_checks } = changed;
   const hosted = host === undefined ? {} : { host };
   return { app, ...hosted, repo, branch, tags, paths: only, require_checks, fingerprint };
+}
+
+/** What decides which commit is the head. */
+function sourceWords({ host, repo, branch, tags, paths }: AppState): string {
+  return JSON.stringify([host, repo, branch, tags?.pattern, tags?.semver, paths]);
 }
 
 /** `all`, a list of names, or `none`; undefined without the option. */

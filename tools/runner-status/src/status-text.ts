@@ -106,12 +106,12 @@ function operatorLines({ since, by, reason, ...rest }: Stopped | Paused): string
 
 function windowsRow({ windows }: Detailed): [string, string[]][] {
   if (!windows) return [];
-  return [['windows:', [windows.open ? 'open' : `closed${windows.text}`, ...windows.rules]]];
+  return [['windows:', [windows.open ? 'open' : `closed ${windows.text}`, ...windows.rules]]];
 }
 
 /** A window that is closed comes on top of what else decides. */
 function nextLines({ next, windows }: Detailed): string[] {
-  return windows && !windows.open ? [next, `outside its deploy windows${windows.text}`] : [next];
+  return windows && !windows.open ? [next, `outside its deploy windows ${windows.text}`] : [next];
 }
 
 function diskRow({ disk }: Detailed): [string, string[]][] {

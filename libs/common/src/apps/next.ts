@@ -2,7 +2,8 @@
 import { inWords } from '../text/time.ts';
 import { followedWords, newsWords } from './following.ts';
 import type { InstanceSummary, View } from './instance-summary.ts';
-import { retryWait } from './retries.ts';
+import { shortTime } from './operator.ts';
+import { leftAlone, retryWait } from './retries.ts';
 import type { AppState } from './state.ts';
 import { headFailures, type StateWord } from './state-word.ts';
 import { versionArgument } from './versions.ts';
@@ -59,7 +60,7 @@ export function nextOf(
     case 'paused': {
       const { until } = app.paused ?? {};
       return until
-        ? `paused until ${until}; sooner: runner resume ${name}`
+        ? `paused until ${shortTime(until)}; sooner: runner resume ${name}`
         : `paused until runner resume ${name}`;
     }
     case 'held':
@@ -67,6 +68,13 @@ export function nextOf(
     case 'new':
       return `the next fetch --deploy; or run: runner deploy ${name}`;
     default:
-      return `the next ${news}`;
+      return waits(app, retries.max)
+        ? `the next fetch --deploy deploys commit ${app.head?.slice(0, 12)}`
+        : `the next ${news}`;
   }
+}
+
+/** Whether a commit that was seen is still to be deployed; with `paths` it may change nothing of the app. */
+function waits(app: AppState, max: number): boolean {
+  return app.head !== undefined && !app.paths && leftAlone(app, app.head, max) === undefined;
 }

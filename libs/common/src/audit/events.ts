@@ -70,7 +70,7 @@ export interface DeployEvent {
   committed_at?: string;
   /** At the end: how long the stages took. */
   steps?: { stage: string; ms: number }[];
-  /** Of a failure: an operator ended the deploy. */
+  /** Of a failure: an operator ended the deploy, or its process was killed. */
   interrupted?: boolean;
   error?: string;
   /** Of a failure: the lines of the output that explain it, at most 800 code points. */

@@ -96,7 +96,7 @@ export function decide(
   const pause = pauseOf(app, now);
   if (pause) return result('paused', `${version} waits: ${pauseWords(pause)}`);
   const opens = opensAt(policy.windows, app.app, now);
-  if (opens) return result('closed', `${version} waits${untilWords(opens)}`);
+  if (opens) return result('closed', `${version} waits ${untilWords(opens)}`);
   const wait = retryWait(app, commit, policy, now);
   if (wait > 0) return result('waiting', `retry in ${inWords(wait)}`);
   if (app.require_checks) {

@@ -46,6 +46,11 @@ export async function deployNew(
     const { code, message } = asFailure(request, error);
     const about = { commit, version };
     if (code === 'locked') return { result: skipped(paths, app, about) };
+    // The next fetch deploys it: what is new is known.
+    if (code === 'audit_busy' || code === 'interrupted')
+      return {
+        result: fetchResult(app, 'skipped', `skipped: ${message}`, { ...about, status: 1 }),
+      };
     return { result: fetchResult(app, 'error', message, { ...about, error: code, status: 1 }) };
   }
 }

@@ -16,12 +16,22 @@ import type { Instance } from '@runner/common/deploy-file/instance';
 import type { Traffic } from '@runner/common/deploy-file/traffic';
 import type { InstancePaths } from '@runner/common/foundation/paths';
 import { listenersOn } from '../run/listeners.ts';
+import type { Folders } from '../sandbox/mounts.ts';
 
 /** A place, and the variables of programs in it. */
 export interface Place {
   readonly slot: SlotName | undefined;
   readonly paths: InstancePaths;
   readonly env: Readonly<Record<string, string>>;
+}
+
+/** What the commands of a release in a place may write to. */
+export function foldersOf(
+  release: string,
+  { shared, dir }: InstancePaths,
+  slot: SlotName | undefined,
+): Folders {
+  return { release, shared, slot: slot && dir };
 }
 
 /** A slot of an instance; undefined: the instance without slots. */

@@ -1,13 +1,16 @@
 /** Starting, stopping and restarting what is active of an app, as its `.deploy.yml` says. */
+import { openSecrets } from '@runner/common/app-secrets/open';
 import type { Deployed } from '@runner/common/apps/state';
+import { requireApp } from '@runner/common/apps/store';
 import { newDeployId } from '@runner/common/audit/events';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { refuseForeignRoot } from '@runner/common/guards/foreign-root';
+import { redactorForAny } from '@runner/common/redaction/redact';
 import { askNow } from '../instances/drivers/ask.ts';
 import { driverFor } from '../instances/drivers/choose.ts';
 import { startsBeside } from '../instances/place.ts';
-import { stopAllOf } from '../instances/stop.ts';
+import { secretsAnyway, stopAllOf } from '../instances/stop.ts';
 import { switchBack } from '../instances/switch-back.ts';
 import {
   keptTarget,
@@ -18,11 +21,12 @@ import {
 import { secretsStarted } from '../record/in-progress.ts';
 import { lockApp } from '../record/lock.ts';
 import type { Operation } from '../record/operation.ts';
-import { openRecovered } from '../recovery/open.ts';
-import { type Reporter, reported } from '../report/reporter.ts';
+import { recover } from '../recovery/recover.ts';
+import { type Reporter, redacting, reported } from '../report/reporter.ts';
 import { type DeployLog, openDeployLog } from '../run/log.ts';
 import { asStepFailure, StepFailure } from '../run/step.ts';
 import { openSandboxAnyway } from '../sandbox/sandbox.ts';
+import { announceOver } from '../watch/over.ts';
 import { chosenInstances } from './chosen.ts';
 import { type LifeInstance, recordDone, type Verb } from './record.ts';
 
@@ -59,8 +63,15 @@ export async function operate(request: LifeRequest, verb: Verb): Promise<LifeOut
   const note = (text: string) => request.reporter.note(text);
   const lock = await lockApp({ ...request, note }, verb, 'manual', deployId);
   try {
-    const operation = await openRecovered(request);
-    const { app, reporter, redact } = operation;
+    const redact = await redactorForAny({ paths, env: io.env }, request.app);
+    const reporter = redacting(request.reporter, redact);
+    const known = requireApp(paths, request.app);
+    // A lost key must not keep an app running; what a killed deploy left is started with them.
+    const canDoWithout = verb === 'stop' && !known.deploying;
+    const secrets = canDoWithout
+      ? secretsAnyway(io, paths, request.app)
+      : openSecrets(paths, io.env, request.app);
+    const app = await recover({ io, paths, reporter, redact, secrets, app: known });
     const chosen = chosenInstances(app, request.instance);
     const log: DeployLog = openDeployLog(paths, app.app, deployId, redact, reporter.output);
     try {
@@ -68,8 +79,9 @@ export async function operate(request: LifeRequest, verb: Verb): Promise<LifeOut
         ...{ paths, env: io.env, app: app.app },
         note: (text) => log.line(text),
       });
+      const operation = { io, paths, app, reporter, redact, secrets, sandbox };
       const base = uninterrupted(
-        { ...operation, deployId, log, sandbox },
+        { ...operation, deployId, log },
         verb === 'stop' ? 'started' : 'today',
       );
       const instances = await eachInstance(operation, verb, base, chosen);
@@ -81,6 +93,7 @@ export async function operate(request: LifeRequest, verb: Verb): Promise<LifeOut
     }
   } finally {
     lock.release();
+    await announceOver({ ...request, notify: true }, verb);
   }
 }
 

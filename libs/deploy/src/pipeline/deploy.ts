@@ -20,6 +20,7 @@ import { makeRelease, type Release } from '../release/make.ts';
 import { reasoned } from '../release/reason.ts';
 import { takeBack } from '../release/shared.ts';
 import { asStepFailure, StepFailure } from '../run/step.ts';
+import { announceOver } from '../watch/over.ts';
 import { type DeployRequest, fetchCommit, openApp, openJob, recordStart } from './begin.ts';
 import { deployInLog } from './ended.ts';
 import { finishFailure, finishSuccess } from './finish.ts';
@@ -54,6 +55,8 @@ export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
     job?.sandbox.close(removeTree);
     job?.log.close();
     for (const line of (await job?.notifier.finish()) ?? []) request.reporter.note(line);
+    await announceOver(request, 'deploy');
+    await announceOver(request, 'deploy');
   }
 }
 

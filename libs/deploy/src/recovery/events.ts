@@ -75,6 +75,7 @@ function failureFields(
       ? { rolled_back: false, reason: problems.join('; ') }
       : !dead.rollback &&
         moves.some(({ to, wasSwitched }) => to && wasSwitched) && { rolled_back: true }),
+    ...(!failed && { interrupted: true }),
     ...(previous !== undefined && { previous_version: previous }),
     // As in every event of a manual rollback: it does not end a deploy.
     ...(dead.rollback && previous !== undefined && { from_version: previous }),

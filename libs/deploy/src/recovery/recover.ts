@@ -196,7 +196,10 @@ async function finishRollback(
     const events = rolledBackEvents(origin, moves, (move) => ({
       file: fileOfRelease(paths, app.app, move.to),
       reason: reasonOf(move),
-      more: dead.user === undefined ? {} : { user: dead.user },
+      more: {
+        from_commit: move.from.commit,
+        ...(dead.user !== undefined && { user: dead.user }),
+      },
     }));
     for (const event of events) {
       const written = records.find((record) => record.instance === event.instance);

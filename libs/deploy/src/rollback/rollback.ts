@@ -3,12 +3,15 @@
  * the commit that it leaves on hold, so that `fetch --deploy` skips it.
  */
 import { noteStarting } from '@runner/common/app-secrets/change';
+import { openSecrets } from '@runner/common/app-secrets/open';
+import { requireApp } from '@runner/common/apps/store';
 import { versionLabel } from '@runner/common/apps/versions';
 import { newDeployId } from '@runner/common/audit/events';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { initiatorOf } from '@runner/common/foundation/user';
+import { redactorForAny } from '@runner/common/redaction/redact';
 import { drainAll } from '../instances/drain.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { blockingMoves, stopAll } from '../instances/switch-back.ts';
@@ -17,11 +20,12 @@ import { isRestart, reasonOf, rolledBackState } from '../record/after-rollback.t
 import { announce, rolledBackEvents } from '../record/events.ts';
 import { begin, markStageAnyway, secretsStarted, writeEnd } from '../record/in-progress.ts';
 import { lockApp } from '../record/lock.ts';
-import { openRecovered } from '../recovery/open.ts';
+import { recover } from '../recovery/recover.ts';
 import { type Notifier, silent, startNotifier } from '../report/notifier.ts';
-import { type Reporter, reported } from '../report/reporter.ts';
+import { type Reporter, redacting, reported } from '../report/reporter.ts';
 import { type DeployLog, openDeployLog } from '../run/log.ts';
 import { openSandboxAnyway } from '../sandbox/sandbox.ts';
+import { announceOver } from '../watch/over.ts';
 import { refuseBorder } from './border.ts';
 import { rollbackInLog } from './ended.ts';
 import type { RollbackOutcome } from './outcome.ts';
@@ -57,8 +61,11 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
   let log: DeployLog | undefined;
   let job: RollbackJob | undefined;
   try {
-    const operation = await openRecovered(request);
-    const { app, reporter } = operation;
+    const redact = await redactorForAny({ paths, env: io.env }, request.app);
+    const reporter = redacting(request.reporter, redact);
+    const secrets = openSecrets(paths, io.env, request.app);
+    const known = requireApp(paths, request.app);
+    const app = await recover({ io, paths, reporter, redact, secrets, app: known });
     const endedMeanwhile = rollbackInLog(paths, request.app, request.deployId);
     if (endedMeanwhile) return endedMeanwhile;
     const nothing = nothingToDo(paths, app, request);
@@ -66,14 +73,15 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
     const { moves, staying } = planRollback(paths, app, request);
     if (!request.force) refuseBorder(paths, app.app, moves);
     for (const line of staying) reporter.note(line);
-    log = openDeployLog(paths, app.app, deployId, operation.redact, reporter.output);
+    log = openDeployLog(paths, app.app, deployId, redact, reporter.output);
     const sandbox = openSandboxAnyway({
       ...{ paths, env: io.env, app: app.app },
       note: (text) => log?.line(text),
     });
     const channels = request.notify ? fileOfRelease(paths, app.app, moves[0].to)?.notify : 'none';
     notifier = startNotifier(io, paths.root, channels);
-    job = { ...operation, deployId, sandbox, log, notifier, trigger: request.trigger };
+    const common = { io, paths, app, deployId, reporter, redact, secrets, sandbox };
+    job = { ...common, log, notifier, trigger: request.trigger };
     beginAnyway(job, moves, channels);
     noteSecrets(job, moves);
     return await moveAll(job, moves);
@@ -82,6 +90,7 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
     if (job) await drainAll(uninterrupted(job), job.reporter);
     log?.close();
     for (const line of await notifier.finish()) request.reporter.note(line);
+    await announceOver(request, 'rollback');
   }
 }
 
@@ -92,7 +101,7 @@ function unchanged(app: string, nothing: NothingToDo): RollbackOutcome {
 
 /**
  * A full disk must not prevent a rollback: it only means that a kill would not be noticed. A busy
- * registry may: another command is running, and nothing has been changed yet.
+ * registry may: another command is at work, and nothing has been changed yet.
  */
 function beginAnyway(job: RollbackJob, moves: Moves, notify: string | undefined): void {
   const { version, commit } = moves[0].to;

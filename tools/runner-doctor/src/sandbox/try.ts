@@ -126,17 +126,11 @@ function tryOne(
     ...{ allow: [], scratch: () => folderOf('.tmp-scratch') },
   };
   const command = ['/bin/sh', '-c', attempt.script];
+  const folders = { release: folder, shared };
   const [file, ...args] =
     program === undefined || profile === undefined
       ? command
-      : [
-          program,
-          ...mountsFor(profile, subject, { release: folder, shared }),
-          '--chdir',
-          folder,
-          '--',
-          ...command,
-        ];
+      : [program, ...mountsFor(profile, subject, folders), '--chdir', folder, '--', ...command];
   return new Promise((resolve) => {
     const options = { cwd: folder, env, stdio: 'ignore', detached: true } as const;
     const child = spawn(file as string, args, { ...options, timeout: TIMEOUT });

@@ -20,10 +20,11 @@ export const list = command({
   name: '',
   about: 'Show the registered apps and what is running',
   details:
-    'States: ok, new (never deployed), held (a commit is on hold), failing, stale (fetch cannot check for\n' +
-    'new commits), blocked (the same commit failed too often), down (an instance is not running), broken\n' +
-    '(the previous version did not start either), interrupted (the deploy died), deploying. Supervisors\n' +
-    'have 2 s to answer. An app that cannot be read is reported on stderr; the exit status is then 1.',
+    'States: ok, new (never deployed), held (a commit is on hold), paused, stopped, failing, stale (fetch\n' +
+    'cannot check for new commits), blocked (the same commit failed too often), down (an instance is not\n' +
+    'running), broken (the previous version did not start either), interrupted (the deploy died), deploying.\n' +
+    'Supervisors have 2 s to answer. An app that cannot be read is reported on stderr; the exit status is\n' +
+    'then 1.',
   options: { offline: OFFLINE },
   async run({ io, paths, options, note }) {
     const { apps, unreadable } = listApps(paths);
@@ -90,8 +91,12 @@ const COLOURS: Readonly<Record<string, 'green' | 'red' | 'cyan'>> = {
   interrupted: 'red',
 };
 
+/** States that only some instances of an app may be in. */
+const APART: readonly string[] = ['down', 'broken', 'stopped'];
+
 /** An instance that runs is not `down` because another one of its app is. */
 function stateOf({ state }: AppSummary, instance: InstanceSummary | undefined): string {
-  const fine = instance?.current && instance.running !== false && !instance.broken;
-  return fine && (state === 'down' || state === 'broken') ? 'ok' : state;
+  const { current, running, broken, stopped } = instance ?? {};
+  const fine = current && running !== false && !broken && !stopped;
+  return fine && APART.includes(state) ? 'ok' : state;
 }

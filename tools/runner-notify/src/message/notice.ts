@@ -62,6 +62,8 @@ export interface Notice extends Subject {
   readonly stage: string;
   /** Who started the deploy. */
   readonly user: string;
+  /** Of a record of `runner fleet events`. */
+  readonly server: string;
   /** The commits of the deploy. */
   readonly changes: Changes | undefined;
   /** The channel edits messages: one message a deploy. */
@@ -131,6 +133,7 @@ export async function noticeOf(record: Announceable, options: NoticeOptions): Pr
     commit: field('commit'),
     stage: field('stage'),
     user: field('user'),
+    server: field('server'),
     duration: durationText(fields.duration_ms),
     rolledBack: typeof fields.rolled_back === 'boolean' ? fields.rolled_back : undefined,
     blocked: fields.blocked === true,

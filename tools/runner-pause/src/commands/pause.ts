@@ -1,3 +1,4 @@
+import { shortTime } from '@runner/common/apps/operator';
 import { endOfPause, namedApps, type PauseResult, pauseApps } from '@runner/common/apps/pause';
 import { command } from '@runner/common/cli/command';
 import { harmlessLine } from '@runner/common/text/harmless';
@@ -29,7 +30,7 @@ export const pause = command({
     return { value: pauseApps(context, apps, until, options.reason ?? null) };
   },
   human: ({ apps, paused }: PauseResult) => {
-    const end = paused?.until ? `until ${paused.until}` : 'until runner resume';
+    const end = paused?.until ? `until ${shortTime(paused.until)}` : 'until runner resume';
     return apps.map((app) => `Paused ${harmlessLine(app)} ${end}\n`).join('');
   },
 });

@@ -76,6 +76,7 @@ async function control(
   const unit = unitOf(start.unit, target.instance.name, target.slot);
   try {
     await runFor(target, {
+      label: verb === 'stop' ? verb : 'start',
       title: ['systemctl', ...manager(start), verb, unit].join(' '),
       file: 'systemctl',
       args: [...manager(start), verb, '--', unit],

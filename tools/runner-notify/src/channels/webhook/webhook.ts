@@ -40,6 +40,7 @@ function eventOf(notice: Notice, text: string): Fields {
     record: notice.record,
     commit: notice.commit,
     user: notice.user,
+    server: notice.server,
     error: notice.error,
   };
   return {
