@@ -105,8 +105,8 @@ const SANDBOX: Schema = {
             type: 'array',
             items: {
               type: 'string',
-              pattern: '^/(?!.*(?:^|/)\\.\\.(?:/|$))',
-              wanted: 'an absolute path',
+              pattern: '^(?!.*/\\.{1,2}(?:/|$))/+[^/]',
+              wanted: 'an absolute path below /',
             },
           },
           'Paths that the commands of an app may use as well, by name, e.g. /run/docker.sock',
