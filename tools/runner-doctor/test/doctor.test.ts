@@ -194,6 +194,7 @@ test('a wrong config.yml is reported with its line; an unknown key is a warning'
     ['sandbox: maybe', '1: sandbox: must be'],
     ['sandbox: { modus: off }', '1: sandbox'],
     ['sandbox:\n  allow: { shop: [tmp] }', '2: sandbox'],
+    ['sandbox: { allow: { shop: [/] } }', '1: sandbox'],
     ['build: { memory: lots }', '1: build.memory: must be a size like 512M or 1G'],
     ['build: { network: "no" }', '1: build.network: must be true or false'],
     ['deploy_windows: 5', '1: deploy_windows: must be'],

@@ -104,8 +104,8 @@ const SANDBOX: Schema = {
             type: 'array',
             items: {
               type: 'string',
-              pattern: '^/(?!.*(?:^|/)\\.\\.(?:/|$))',
-              wanted: 'an absolute path',
+              pattern: '^(?!.*/\\.{1,2}(?:/|$))/+[^/]',
+              wanted: 'an absolute path below /',
             },
           },
           'Further paths that the commands of an app may use, by app, e.g. /run/docker.sock',

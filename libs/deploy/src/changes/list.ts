@@ -2,6 +2,7 @@
 import type { AppState, Deployed } from '@runner/common/apps/state';
 import { Failure } from '@runner/common/foundation/failure';
 import { refName } from '@runner/common/foundation/names';
+import { refuseForeignRoot } from '@runner/common/guards/foreign-root';
 import { cleanRecord } from '@runner/common/redaction/record';
 import { type Commit, commitsBetween } from '../git/history.ts';
 import { type SourceRequest, sourceOf } from '../git/open.ts';
@@ -42,6 +43,7 @@ export async function listChanges(
   from: string | undefined,
   to: string | undefined,
 ): Promise<ChangeList> {
+  refuseForeignRoot(request, `changes ${app.app}`);
   const { source, redact } = sourceOf(request, app);
   const range = await rangeOf(source, app, from, to);
   const lock = await lockApp({ ...request, app: app.app, wait: WAIT }, 'changes');
