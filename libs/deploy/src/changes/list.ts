@@ -51,7 +51,7 @@ export async function listChanges(
     const [first, last] = [range.from.commit, range.to.commit];
     const found = first === last ? NOTHING : await commitsBetween(source, first, last, 'far');
     if (!found) {
-      const message = `the code host does not say what is between ${range.from.version} and ${range.to.version}: it has no longer both, or cannot leave out files`;
+      const message = `the code host does not say what is between ${range.from.version} and ${range.to.version}: it no longer has both, or cannot leave files out`;
       throw new Failure('ref_not_found', message);
     }
     const compare = first === last ? null : (source.compare(first, last) ?? null);
@@ -82,7 +82,7 @@ async function rangeOf(
   const [first] = Object.values(app.instances).filter(({ current }) => current);
   const current = first?.current;
   if (!current) {
-    const message = `nothing of '${app.app}' is deployed yet: name two versions`;
+    const message = `nothing of '${app.app}' is deployed yet: give two versions`;
     throw new Failure('version_not_found', message);
   }
   if (head && head.commit !== current.commit)
