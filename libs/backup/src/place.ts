@@ -44,7 +44,8 @@ function usedBy(paths: Paths): string | undefined {
   return found[0];
 }
 
-const isOurs = (name: string) => name === STAGE || name.startsWith(PLACING);
+/** A killed restore may leave the list's temporary file, too. */
+const isOurs = (name: string) => name === STAGE || name.includes(PLACING);
 
 /** Whether a restore into this root was killed. */
 export function isInterrupted({ root }: Paths): boolean {
@@ -59,8 +60,9 @@ export function undoInterrupted(paths: Paths): void {
   if (list !== undefined && !isDone)
     for (const name of JSON.parse(list) as string[])
       rmSync(join(root, name), { recursive: true, force: true });
-  rmSync(join(root, STAGE), { recursive: true, force: true });
-  rmSync(join(root, PLACING), { force: true });
+  const stray = namesIn(root).filter((name) => isOurs(name) && name !== PLACING);
+  for (const name of [...stray, PLACING])
+    rmSync(join(root, name), { recursive: true, force: true });
 }
 
 /** Moves everything; the folder of the units, or null without any. */
