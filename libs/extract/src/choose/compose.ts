@@ -180,7 +180,6 @@ function likeliest(ranked: readonly Ranked[]): Ranked[] {
     .filter(
       ({ candidate, likely }) =>
         candidate.rule.use !== 'wrapper' &&
-        !candidate.passed &&
         !marks.isProgress(candidate.row.trimmed) &&
         likely >= LIKELY,
     )

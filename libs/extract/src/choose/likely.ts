@@ -61,7 +61,6 @@ export function unmatched(candidates: readonly Candidate[], rows: readonly Row[]
         epoch: 0,
         job: 0,
         aftermath: false,
-        passed: false,
         before: near.filter(({ line }) => line < row.line),
         after: near.filter(({ line }) => line > row.line),
         causes: [],

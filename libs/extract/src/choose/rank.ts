@@ -12,7 +12,6 @@ import { isVague, type Ranked } from './ranked.ts';
 
 /** What moves a score. One of them alone seldom outweighs a rule's tier of 10 points. */
 const LATE = 30;
-const PASSED = 60;
 const KNOWN = 80;
 const OFTEN = { weak: 36, usual: 14, certain: 8 } as const;
 /** The next line says that the program went on. */
@@ -48,7 +47,6 @@ export function rank(collected: Collected, baseline: Baseline): Ranked[] {
     const times = repeats.of(candidate.row.key);
     let score = candidate.score;
     if (candidate.aftermath) score -= LATE;
-    if (candidate.passed) score -= PASSED;
     if (isKnown) score -= KNOWN;
     if (times >= 5) score -= often(candidate);
     if (candidate.rule.use === 'announce' && !headsList(candidate)) score -= ANNOUNCED;

@@ -149,7 +149,6 @@ export class Collector {
     endCaptured(stream, row.indent);
     this.#weigh(row, stream, kind.match);
     if (kind.begins) beginTest(stream, row);
-    stream.tests.follow(row.trimmed);
     if (kind.captured) {
       stream.captured = { indent: row.indent, toBlank: /^std(?:err|out) \|/.test(row.trimmed) };
     }
@@ -188,7 +187,6 @@ export class Collector {
         epoch: this.#epoch,
         job: this.#jobs,
         aftermath: this.#aftermath,
-        passed: false,
         before: stream.ring.filter(({ line }) => line < row.line),
         after,
         causes: [],
@@ -200,7 +198,6 @@ export class Collector {
         },
       };
       openCandidate(stream, candidate);
-      stream.tests.said(candidate);
       return candidate;
     });
   }
