@@ -192,16 +192,15 @@ function likeliest(ranked: readonly Ranked[]): Ranked[] {
     .slice(0, LIKELIEST);
 }
 
-/** The message that the head announces, to stand in its line. */
+/** The message right below the head, to stand in its line. */
 function announcedBy(
   leader: Ranked,
   ranked: readonly Ranked[],
   picks: readonly Pick[],
 ): Row | null {
-  const { row: head, rule } = leader.candidate;
+  const { row: head } = leader.candidate;
   const next = picks.find(({ row, need }) => need === 0 && row.line > head.line)?.row;
   if (next === undefined || picks[0]?.row !== head || next.line > head.line + 2) return null;
-  if (!head.trimmed.endsWith(':') && rule.use !== 'announce') return null;
   const { trimmed } = next;
   if (marks.isCode(trimmed) || marks.isFrame(trimmed) || marks.isPlace(trimmed)) return null;
   const said = ranked.find(({ candidate }) => candidate.row.line === next.line);

@@ -3,9 +3,8 @@
 import type { Collected } from '../collect/collect.ts';
 import { marks } from '../line/marks.ts';
 import type { Candidate } from '../line/row.ts';
-import { readLabels, severityOfRow } from '../line/severity.ts';
+import { severityOfRow } from '../line/severity.ts';
 import type { Baseline } from './baseline.ts';
-import { blockOf } from './block.ts';
 import { withoutHeadlines } from './headlines.ts';
 import { endsOf, likelihoods, rowsOf, unmatched } from './likely.ts';
 import { isVague, type Ranked } from './ranked.ts';
@@ -20,9 +19,6 @@ const TOLERATED = 20;
 const REFUSED = 20;
 /** What a program said that others could not reach. */
 const UNREACHED = 40;
-/** A test's name alone, and an announcement whose message was found, say little. */
-const NAME_ONLY = 8;
-const ANNOUNCED = 20;
 /** Lines between two candidates that have nothing to do with each other. */
 const CLUSTER_GAP = 8;
 
@@ -49,9 +45,7 @@ export function rank(collected: Collected, baseline: Baseline): Ranked[] {
     if (candidate.aftermath) score -= LATE;
     if (isKnown) score -= KNOWN;
     if (times >= 5) score -= often(candidate);
-    if (candidate.rule.use === 'announce' && !headsList(candidate)) score -= ANNOUNCED;
     if (candidate.rule.pick === 'last' && isSource(candidate)) score -= LATE;
-    if (candidate.rule.use === 'test' && !explains(candidate)) score -= NAME_ONLY;
     // What was tried again and failed each time may well be the cause.
     if (times < 3 && isTolerated(candidate)) score -= TOLERATED;
     if (refusals.includes(candidate) && otherCauses.some((other) => !isChained(other, candidate)))
@@ -119,25 +113,9 @@ function isUnreached({ row, rule }: Candidate, refusals: readonly Candidate[]): 
   );
 }
 
-/** Whether a sentence is the heading of a list, which says little without it. */
-function headsList({ row, after }: Candidate): boolean {
-  return (
-    /^[-*•] /.test(after[0]?.trimmed ?? '') &&
-    readLabels(row.trimmed).message.split(' ').length >= 5
-  );
-}
-
 /** Whether the candidate was raised while the other one was handled. */
 function isChained({ row }: Candidate, { around }: Candidate): boolean {
   return around.chain?.some(({ line }) => line === row.line) ?? false;
-}
-
-/** Whether anything but the test's name would be shown. */
-function explains(candidate: Candidate): boolean {
-  return (
-    /: \S/.test(candidate.row.trimmed.replace(/^\W{0,4}(?:FAIL|ERROR|FAILED):? /, '')) ||
-    blockOf(candidate).some(({ row, need }) => need === 0 && row.line > candidate.row.line)
-  );
 }
 
 /** Higher score; among near equals the later step, and inside a step what the rule asks for. */
