@@ -19,6 +19,8 @@ const TOLERATED = 20;
 const REFUSED = 20;
 /** What a program said that others could not reach. */
 const UNREACHED = 40;
+/** An announcement, beside its message. */
+const ANNOUNCED = 20;
 /** Lines between two candidates that have nothing to do with each other. */
 const CLUSTER_GAP = 8;
 
@@ -46,6 +48,7 @@ export function rank(collected: Collected, baseline: Baseline): Ranked[] {
     if (isKnown) score -= KNOWN;
     if (times >= 5) score -= often(candidate);
     if (candidate.rule.pick === 'last' && isSource(candidate)) score -= LATE;
+    if (candidate.rule.use === 'announce') score -= ANNOUNCED;
     // What was tried again and failed each time may well be the cause.
     if (times < 3 && isTolerated(candidate)) score -= TOLERATED;
     if (refusals.includes(candidate) && otherCauses.some((other) => !isChained(other, candidate)))

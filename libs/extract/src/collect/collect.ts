@@ -158,7 +158,8 @@ export class Collector {
 
   #weigh(row: Row, stream: Stream, own: Match | null): void {
     // A label alone, between labelled lines, is a blank line.
-    if (stream.ring.at(-1)?.trimmed.startsWith(`${row.trimmed} `)) return;
+    const above = stream.ring.at(-1)?.trimmed ?? '';
+    if (above[row.trimmed.length] === ' ' && above.startsWith(row.trimmed)) return;
     const thrown = thrownAbove(stream, row);
     if (thrown !== null) this.#offer(thrown.match, thrown.row, stream, {}, [row]);
     const { match: found, extra } = endTraceback(stream, row, own);
