@@ -76,7 +76,7 @@ export class Frames {
     let best: { node: Node; at: number } | null = null;
     let loud: { best: { node: Node; at: number }; said: Said } | null = null;
     let said = NOTHING;
-    let pending = { ...NOTHING };
+    let pending = NOTHING;
     let at = 0;
     let timed = false;
     let numbered = false;
@@ -93,13 +93,8 @@ export class Frames {
         numbered,
       });
       if (verdict === 'text') break;
-      pending.job ||= column.job ?? '';
       timed ||= column.key.includes('time');
-      // A name behind the level is a logger's.
-      if (column.speaker !== undefined && (pending.level === '' || column.trust === 'sure'))
-        pending.speaker += (pending.speaker && ' ') + column.speaker;
-      pending.level ||= column.level ?? '';
-      pending.partial ||= column.partial;
+      pending = withColumn(pending, column);
       at = column.end;
       numbered ||= NUMBERED.test(column.key);
       const above = node;
@@ -116,7 +111,6 @@ export class Frames {
       worded = false;
       best = { node, at };
       said = pending;
-      pending = { ...said };
     }
     // What a program prints in several lines has its time on the first of them.
     if (loud !== null) {
@@ -144,7 +138,19 @@ export class Frames {
   }
 }
 
-type Said = { speaker: string; job: string; level: string; partial: boolean };
+type Said = Pick<Framed, 'speaker' | 'job' | 'level' | 'partial'>;
+
+function withColumn(said: Said, { job, speaker, level, partial, trust }: Column): Said {
+  if (job === undefined && speaker === undefined && level === undefined && !partial) return said;
+  // A name behind the level is a logger's.
+  const isName = speaker !== undefined && (said.level === '' || trust === 'sure');
+  return {
+    job: said.job || (job ?? ''),
+    speaker: isName ? said.speaker + (said.speaker && ' ') + speaker : said.speaker,
+    level: said.level || (level ?? ''),
+    partial: said.partial || partial,
+  };
+}
 
 function isLoud(level: string): boolean {
   return severityNamed(level) === 'error';
