@@ -91,10 +91,13 @@ function extraction(
   redact: (text: string) => string,
 ): Extraction {
   const max = Math.max(0, options.max ?? MAX);
-  const ranked = lead(collected, options.baseline, redact);
-  const [leader] = ranked;
-  const said = ranked.find((each) => isTrusted(each) && isMatched(each))?.candidate.rule;
+  const all = lead(collected, options.baseline, redact);
+  const said = all.find((each) => isTrusted(each) && isMatched(each))?.candidate.rule;
   const ended = explainEnding(options);
+  // A bare `Killed` says less than how the step ended.
+  const killed = ended?.grave === true && said?.class === 'killed';
+  const ranked = killed ? all.filter(({ candidate }) => candidate.rule !== said) : all;
+  const [leader] = ranked;
   const silent = said === undefined || said.use === 'wrapper';
   const first = ended?.grave === true && !TELLS_END.has(said?.class ?? 'silent');
   const last = ended !== null && !ended.grave && (silent || (leader?.score ?? 0) < CERTAIN);

@@ -201,6 +201,7 @@ function announcedBy(
   const { row: head } = leader.candidate;
   const next = picks.find(({ row, need }) => need === 0 && row.line > head.line)?.row;
   if (next === undefined || picks[0]?.row !== head || next.line > head.line + 2) return null;
+  if (!isMatched(leader) && !head.trimmed.endsWith(':')) return null;
   const { trimmed } = next;
   if (marks.isCode(trimmed) || marks.isFrame(trimmed) || marks.isPlace(trimmed)) return null;
   const said = ranked.find(({ candidate }) => candidate.row.line === next.line);

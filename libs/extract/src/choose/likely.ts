@@ -38,6 +38,9 @@ export function likelihoods(rows: readonly Row[], ends: readonly number[]): Map<
 const BEFORE = 6;
 const AFTER = 12;
 
+/** Lines kept of a log that says nothing at all. */
+const LAST = 4;
+
 /** Lines of one shape, from one to as many, may say something. */
 const RARE = 2;
 
@@ -52,7 +55,7 @@ export function unmatched(candidates: readonly Candidate[], rows: readonly Row[]
   const known = new Set(candidates.map(({ row }) => row.line));
   const others = rows.filter(({ line }) => !known.has(line));
   const saying = others.filter(says);
-  return (saying.length > 0 || known.size > 0 ? saying : others).map((row) => {
+  return (saying.length > 0 || known.size > 0 ? saying : others.slice(-LAST)).map((row) => {
     const near = rows.filter(
       ({ speaker, line }) =>
         speaker === row.speaker && line >= row.line - BEFORE && line <= row.line + AFTER,
