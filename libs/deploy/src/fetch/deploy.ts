@@ -7,6 +7,7 @@ import type { ResolvedRef } from '../git/ref.ts';
 import type { GitSource } from '../git/source.ts';
 import { deploy } from '../pipeline/deploy.ts';
 import type { DeployOutcome } from '../pipeline/outcome.ts';
+import { cancelledOf } from './cancelled.ts';
 import { asFailure, skipped } from './check.ts';
 import { decide, type FetchResult, fetchResult } from './decide.ts';
 import { sameFor, whyKept } from './follow.ts';
@@ -28,7 +29,9 @@ export async function deployNew(
   { app, commit, version, checks }: FetchResult,
   policy: DeployPolicy,
 ): Promise<{ result: FetchResult; outcome?: DeployOutcome }> {
-  const { io, paths, notify, reporter, signal } = request;
+  const { io, paths, notify, reporter } = request;
+  const cancelled = cancelledOf(request, app);
+  const signal = AbortSignal.any([request.signal, cancelled.signal]);
   // Another fetch may have deployed it meanwhile, or a recovery changed the state.
   const confirm = async (now: AppState, wanted: ResolvedRef, source: GitSource) => {
     const kept = await whyKept(now, wanted.refs, { commit: wanted.commit, tag: wanted.version });
@@ -52,6 +55,8 @@ export async function deployNew(
         result: fetchResult(app, 'skipped', `skipped: ${message}`, { ...about, status: 1 }),
       };
     return { result: fetchResult(app, 'error', message, { ...about, error: code, status: 1 }) };
+  } finally {
+    cancelled.done();
   }
 }
 
@@ -59,7 +64,8 @@ function resultOf(paths: Paths, outcome: DeployOutcome): FetchResult {
   const { app, result, commit, version, deploy_id, stage } = outcome;
   const about = { commit, version, deploy_id };
   if (result === 'deployed') return fetchResult(app, result, `deployed ${version}`, about);
-  const text = `deploy of ${version} failed at ${stage}, ${whatRuns(requireApp(paths, app), outcome)}`;
+  const ended = outcome.interrupted ? 'was cancelled' : 'failed';
+  const text = `deploy of ${version} ${ended} at ${stage}, ${whatRuns(requireApp(paths, app), outcome)}`;
   return fetchResult(app, result, text, { ...about, status: outcome.rollback_error ? 3 : 1 });
 }
 

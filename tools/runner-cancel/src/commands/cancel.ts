@@ -8,8 +8,8 @@ export const cancel = command({
   about: 'End a running deploy',
   details:
     'Ends it as Ctrl-C would: the switch is rolled back, and the failure does not count. Waits until the\n' +
-    'deploy has ended and prints how. A fetch --deploy that is deploying the app ends too. A rollback\n' +
-    'cannot be cancelled. If no deploy is running, the status is 0.',
+    'deploy has ended and prints how. A fetch --deploy goes on with its other apps. A rollback cannot be\n' +
+    'cancelled. If no deploy is running, the status is 0.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   exits: [
     [1, 'The deploy had succeeded before it could be cancelled'],
