@@ -176,7 +176,7 @@ test('a secret that build.env names must be set', async ({ world }) => {
   const failed = await world.deploy();
   assert.match(
     failed.stderr,
-    /build\.env names NPM_TOKEN, which is not set: run runner env set shop/,
+    /build\.env lists NPM_TOKEN, which is not set: run runner env set shop/,
   );
   assert.is(world.state().failures, null);
   const checked = await world.deploy(['--check', '--json']);

@@ -161,6 +161,12 @@ test('a failure that looks like the doing of the sandbox names the line for conf
     writeFileSync(join(world.root, 'config.yml'), config);
     await world.push('v2', { deploy: build(`test -e ${word(`${world.root}/mkey`)}`) });
     assert.is((await world.deploy([], REQUIRED)).status, 0);
+    const above = join(world.root, '..');
+    const allowed = config.replace('apps: { shop: off }', `allow: { shop: [${above}] }`);
+    writeFileSync(join(world.root, 'config.yml'), allowed);
+    const script = `touch ${above}/made && test ! -e ${world.root}/mkey`;
+    await world.push('v3', { deploy: build(script) });
+    assert.is((await world.deploy([], REQUIRED)).status, 0);
   }));
 
 test('a build keeps to its limits, and one that cannot be enforced is refused by name', () =>
@@ -176,7 +182,7 @@ test('a build keeps to its limits, and one that cannot be enforced is refused by
     await world.push('v3', { deploy: 'build: { run: "true", network: false }\n' });
     assert.is((await world.deploy([], { RUNNER_SANDBOX: 'off' })).status, 1);
     const error = String(world.events().at(-1)?.error);
-    assert.match(error, 'build.network cannot be switched off here');
+    assert.match(error, 'build.network cannot be turned off here');
   }));
 
 test('no variable of an app reaches bubblewrap or a command line, and every one its commands', () =>

@@ -35,7 +35,7 @@ test('--insecure still reads, with a banner, and logs the bypass', async () => {
     const { status, stdout, stderr } = await lastError(root, ['--insecure', ...args]);
     assert.is(
       stderr,
-      `${BANNER}*** bypassed: ${logPath(root)} can be written by others; to fix it: chmod go-w ${shellWord(logPath(root))} ***\n*** bypassed: ${join(root, 'mkey')} holds secrets that others may read; to fix it: chmod 600 ${shellWord(join(root, 'mkey'))} ***\n`,
+      `${BANNER}*** bypassed: ${logPath(root)} can be written by others; to fix it: chmod go-w ${shellWord(logPath(root))} ***\n*** bypassed: ${join(root, 'mkey')} has secrets that others can read; to fix it: chmod 600 ${shellWord(join(root, 'mkey'))} ***\n`,
     );
     assert.match(stdout, 'v1');
     assert.is(status, 0);

@@ -1,7 +1,7 @@
 /** Changing an app, under the registry's lock. */
 
 import { changeApp } from '@runner/common/apps/change';
-import type { AppState, RequiredChecks, TagRule } from '@runner/common/apps/state';
+import type { AppState, RequiredChecks } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import type { Context } from '@runner/common/cli/command';
 import { followedBy, isFollowGiven } from '@runner/common/cli/follow';
@@ -17,14 +17,8 @@ import { readToken } from '@runner/common/tokens/input';
 import { hasTwoLayers } from '@runner/common/tokens/vault';
 
 /** What `edit` prints; `fingerprint` is null when the token was not changed. */
-export interface Edited {
-  app: string;
-  /** Name of the code host; absent for `default`. */
-  host?: string;
-  repo: string;
-  branch: string;
-  tags?: TagRule | undefined;
-  paths?: string[] | undefined;
+export interface Edited
+  extends Pick<AppState, 'app' | 'host' | 'repo' | 'branch' | 'tags' | 'paths'> {
   require_checks?: RequiredChecks | undefined;
   fingerprint: string | null;
 }
@@ -121,7 +115,7 @@ function requiredFrom(text: string | undefined): RequiredChecks | 'none' | undef
     !['', 'all', 'none'].includes(name) && name.length <= CHECK_NAME_MAX;
   if (names.every(isName)) return names;
   throw usage(
-    `invalid value '${text.slice(0, 80)}' for '--require-checks <CHECKS>': give all, none, or names with commas between them`,
+    `invalid value '${text.slice(0, 80)}' for '--require-checks <CHECKS>': give all, none, or names separated by commas`,
   );
 }
 
@@ -130,10 +124,7 @@ async function requireApi({ io, paths }: EditContext, { host }: { host?: string 
   const { readConfig } = await import('@runner/common/config/file');
   const { type, name } = codeHostOf(readConfig(paths), io.env, host);
   if (type !== 'git') return;
-  throw new Failure(
-    'not_configured',
-    `the code host ${name} is of the type git, which has no checks`,
-  );
+  throw new Failure('not_configured', `the code host ${name} has type git, which has no checks`);
 }
 
 const withChecks = (checks: RequiredChecks | 'none' | undefined) =>

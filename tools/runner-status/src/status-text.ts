@@ -64,7 +64,7 @@ function slotLines({ live, draining, before_traffic: old }: InstanceSummary): st
   return [
     ...(live ? [`requests go to slot ${live}`] : []),
     ...(draining
-      ? [`slot ${draining.slot} drains, until ${time(draining.until)} at the latest`]
+      ? [`slot ${draining.slot} is draining, until ${time(draining.until)} at the latest`]
       : []),
     ...(old ? [`${old.version} still runs from before traffic`] : []),
   ];

@@ -28,14 +28,14 @@ export interface InstanceSummary {
   before_traffic?: Deployed;
 }
 
-/** What a summary depends on beside the state. */
+/** What a summary depends on, apart from the state. */
 export interface View {
   /** Matters only after a failure. */
   readonly retries: RetryPolicy;
   readonly now: Date;
   /** Whether an instance runs, as its supervisor says. Without it only processes of our own are known. */
   runs?(app: string, instance: string): boolean | null;
-  /** The processes of an instance that a supervisor runs, as far as it names them. */
+  /** The processes of an instance that a supervisor runs, if it reports them. */
   pids?(app: string, instance: string): readonly number[];
 }
 

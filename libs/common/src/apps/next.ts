@@ -46,7 +46,7 @@ export function nextOf(
       return `not restarted automatically; run: ${commands.join('; ')}`;
     }
     case 'blocked':
-      return `blocked until the next ${news}; by hand: runner deploy ${name}`;
+      return `blocked until the next ${news}; or run: runner deploy ${name}`;
     case 'stale':
       return `nothing new is deployed until fetch can check ${followedWords(app)} again`;
     case 'failing': {
@@ -66,7 +66,7 @@ export function nextOf(
     case 'held':
       return `held until the next ${news}: ${held?.reason}`;
     case 'new':
-      return `the next fetch --deploy; by hand: runner deploy ${name}`;
+      return `the next fetch --deploy; or run: runner deploy ${name}`;
     default:
       return waits(app, retries.max)
         ? `the next fetch --deploy deploys commit ${app.head?.slice(0, 12)}`

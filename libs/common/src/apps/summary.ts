@@ -95,7 +95,7 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
   };
 }
 
-/** The failure that came last: of a deploy, or of a rollback by hand. */
+/** The failure that came last: of a deploy, or of a manual rollback. */
 function newestFailure({ last_failure: deploy, last_rollback_failure: rollback }: AppState) {
   const isRollback = rollback && (!deploy || deploy.at < rollback.at);
   return (isRollback ? rollback : deploy) ?? null;

@@ -20,7 +20,7 @@ export interface FailureNote {
   readonly blame: Blame | undefined;
   /** An operator ended the deploy. */
   readonly interrupted?: boolean;
-  /** It was a rollback by hand. */
+  /** It was a manual rollback. */
   readonly byHand?: boolean | undefined;
   readonly at: Date;
 }

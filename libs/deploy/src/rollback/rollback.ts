@@ -37,7 +37,7 @@ export interface RollbackRequest {
   readonly io: Io;
   readonly paths: Paths;
   readonly app: string;
-  /** Version to go back to; undefined: the previous one. */
+  /** Version to roll back to; undefined: the previous one. */
   readonly to: string | undefined;
   /** Only this instance; undefined: all. */
   readonly instance: string | undefined;
@@ -118,7 +118,7 @@ function beginAnyway(job: RollbackJob, moves: Moves, notify: string | undefined)
     });
   } catch (error) {
     if (!(error instanceof Failure) || error.code === 'locked') throw error;
-    job.reporter.note(`${error.message}; the rollback goes on (${error.code})`);
+    job.reporter.note(`${error.message}; the rollback continues (${error.code})`);
   }
 }
 
@@ -129,7 +129,7 @@ function noteSecrets(job: RollbackJob, moves: Moves): void {
     noteStarting(job, job.app.app, names, job.secrets);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    job.reporter.note(`${error.message}; the rollback goes on (${error.code})`);
+    job.reporter.note(`${error.message}; the rollback continues (${error.code})`);
   }
 }
 

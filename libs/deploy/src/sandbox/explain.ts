@@ -26,7 +26,7 @@ export function explanation(output: string, confined: Confined): string | undefi
   const off = `sandbox: { apps: { ${confined.app}: off } }`;
   const allow = (path: string) => `sandbox: { allow: { ${confined.app}: [${path}] } }`;
   const say = (what: string, line: string) =>
-    `this looks like the sandbox's doing: ${what}; to change that, in config.yml: ${line}`;
+    `this looks like an effect of the sandbox: ${what}; to change that, in config.yml: ${line}`;
   if (SUDO.test(output)) return say('it allows no sudo', off);
   if (DOCKER.test(output)) return say('it hides the docker socket', allow('/run/docker.sock'));
   if (NO_PROCESS.test(output)) return say("it hides the server's processes", off);

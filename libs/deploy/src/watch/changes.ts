@@ -45,7 +45,7 @@ function checkChanges(app: AppState, { check, deploys }: Seen): Changes {
   const isOver = told.length > 0 && (!check || !app.check_failed);
   const known = isOver ? [] : told;
   const since = app.check_failed ? ` since ${app.check_failed.since}` : '';
-  const reason = `new commits could not be checked${since}`;
+  const reason = `the branch could not be checked${since}`;
   const over: Change[] = isOver ? [{ event_type: 'CheckRecovered', reason }] : [];
   if (!check || !deploys || known.includes(check.error))
     return { changes: over, reported: { check: [...known] } };
